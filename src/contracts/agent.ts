@@ -1,0 +1,88 @@
+import type { ModelOptions, ModelRef } from "./chat-model.js";
+import type { ToolLike } from "./tool.js";
+import { ValidationError } from "./errors.js";
+import { checkTools } from "./tool.js";
+import { checkOptions, preview, requireArray, requireInteger, requireText } from "./validation.js";
+
+/** Options of an agent. Seed 003. */
+export interface AgentOptions {
+  /** Who it is: in its prompt, in events, and the name under which others delegate to it. */
+  readonly role: string;
+  /** What it is after; in its prompt. */
+  readonly goal: string;
+  readonly background?: string | undefined;
+  readonly tools?: readonly ToolLike[] | undefined;
+  /** Default: the task's, else the ensemble's, else the container's model. */
+  readonly model?: ModelRef | undefined;
+  /** Tool calls it may make in one task. Default 25. */
+  readonly maxIterations?: number | undefined;
+  /** Added to its prompt as output format instructions. Default: none. */
+  readonly responseFormat?: string | undefined;
+  readonly modelOptions?: ModelOptions | undefined;
+}
+
+const AGENT_FIELDS = ["role", "goal", "background", "tools", "model", "maxIterations", "responseFormat", "modelOptions"] as const;
+const MODEL_OPTION_FIELDS = ["temperature", "maxOutputTokens", "stopSequences", "providerOptions"] as const;
+
+/** @throws ValidationError unless `model` is absent, a model, or a name with a provider before its colon. */
+export function checkModel(what: string, model: unknown): void {
+  if (model === undefined) return;
+  if (typeof model === "string") {
+    if (/^[^:\s]+:\S/.test(model)) return;
+    throw new ValidationError(`${what} must be a ChatModel or a name like "openai:gpt-4o-mini", got: ${preview(model)}`);
+  }
+  if (typeof model !== "object" || model === null || typeof (model as { chat?: unknown }).chat !== "function") {
+    throw new ValidationError(`${what} must be a ChatModel or a name like "openai:gpt-4o-mini", got: ${preview(model)}`);
+  }
+}
+
+/** @throws ValidationError for an unknown field or a value out of range. */
+export function checkModelOptions(what: string, options: ModelOptions | undefined): void {
+  if (options === undefined) return;
+  checkOptions(`${what} modelOptions`, options, MODEL_OPTION_FIELDS);
+  requireInteger(`${what} modelOptions.maxOutputTokens`, options.maxOutputTokens, 1, "> 0");
+  requireArray(`${what} modelOptions.stopSequences`, options.stopSequences);
+  if (options.temperature !== undefined && !(typeof options.temperature === "number" && options.temperature >= 0)) {
+    throw new ValidationError(`${what} modelOptions.temperature must be a number >= 0, got: ${preview(options.temperature)}`);
+  }
+}
+
+/**
+ * Who works: a role, a goal, tools and a model. Immutable and shareable between tasks, ensembles and runs.
+ * @throws ValidationError from the constructor for everything that can be seen there.
+ */
+export class Agent implements AgentOptions {
+  readonly role: string;
+  readonly goal: string;
+  readonly background: string | undefined;
+  readonly tools: readonly ToolLike[];
+  readonly model: ModelRef | undefined;
+  readonly maxIterations: number;
+  readonly responseFormat: string;
+  readonly modelOptions: ModelOptions | undefined;
+
+  constructor(options: AgentOptions) {
+    checkOptions("Agent", options, AGENT_FIELDS);
+    requireText(options.role, "Agent role must not be blank");
+    requireText(options.goal, "Agent goal must not be blank");
+    checkModel("Agent model", options.model);
+    requireInteger("Agent maxIterations", options.maxIterations, 1, "> 0");
+    requireArray("Agent tools", options.tools);
+    checkTools("Tool", options.tools ?? []);
+    checkModelOptions("Agent", options.modelOptions);
+    this.role = options.role;
+    this.goal = options.goal;
+    this.background = options.background;
+    this.tools = Object.freeze([...(options.tools ?? [])]);
+    this.model = options.model;
+    this.maxIterations = options.maxIterations ?? 25;
+    this.responseFormat = options.responseFormat ?? "";
+    this.modelOptions = options.modelOptions;
+    Object.freeze(this);
+  }
+
+  /** A copy with some options changed; `undefined` resets one to its default. */
+  with(changes: Partial<AgentOptions>): Agent {
+    return new Agent({ ...this, ...changes });
+  }
+}

@@ -1,0 +1,116 @@
+import type { JsonSchema } from "./types.js";
+
+/** A piece of a user message. `data` of an image is base64 text or a URL (`data:` URLs included). */
+export type ContentPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly data: string | URL; readonly mediaType?: string | undefined };
+
+/** A message of a conversation. A tool message answers the tool call of the same id. */
+export type ChatMessage =
+  | { readonly role: "system"; readonly content: string }
+  | { readonly role: "user"; readonly content: string | readonly ContentPart[] }
+  | { readonly role: "assistant"; readonly content: string; readonly toolCalls?: readonly ToolCall[] | undefined }
+  | { readonly role: "tool"; readonly toolCallId: string; readonly toolName: string; readonly content: string; readonly isError?: boolean | undefined };
+
+/** A model's wish to call a tool. `arguments` is the JSON text as the model wrote it; it may be broken. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** A tool as a model sees it. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+}
+
+/** Settings of a model call that an agent or a task may choose; those not set are the vendor's defaults. */
+export interface ModelOptions {
+  readonly temperature?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly stopSequences?: readonly string[] | undefined;
+  /** Passed into the vendor's request body as it is. */
+  readonly providerOptions?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * One request to a chat model.
+ *
+ * `messages` is the conversation itself and grows after the call returns (copying it in every turn would make long tool loops quadratic):
+ * whoever keeps a request beyond the call takes `[...messages]`.
+ */
+export interface ChatRequest extends ModelOptions {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolSpec[] | undefined;
+  /** `"none"` withholds the tools for this call; `{ name }` demands that one. Default: the model decides. */
+  readonly toolChoice?: "auto" | "none" | "required" | { readonly name: string } | undefined;
+  /** Asks for JSON of this schema; set only for models whose `capabilities.structuredOutput` is true. */
+  readonly responseFormat?: { readonly name: string; readonly schema: JsonSchema } | undefined;
+}
+
+/** Tokens of one call, as the vendor reported them; a field that was not reported is absent. `inputTokens` includes cached ones. */
+export interface Usage {
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  readonly cachedInputTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+}
+
+/** Why a model stopped. `length`: cut by the output limit. */
+export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "other";
+
+/** A finished answer. */
+export interface ChatResponse {
+  readonly message: { readonly role: "assistant"; readonly content: string; readonly toolCalls?: readonly ToolCall[] | undefined };
+  readonly finishReason: FinishReason;
+  readonly usage?: Usage | undefined;
+  readonly responseId?: string | undefined;
+  /** The model that answered, where the vendor names a more exact one. */
+  readonly modelId?: string | undefined;
+}
+
+/** A piece of a streamed answer. The last one is `finish` and carries the whole response. */
+export type ChatChunk =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "tool_call"; readonly index: number; readonly id?: string; readonly name?: string; readonly argumentsDelta?: string }
+  | { readonly type: "finish"; readonly response: ChatResponse };
+
+/** What a model declares about itself; all absent means the plain minimum. */
+export interface ModelCapabilities {
+  /** Takes `responseFormat` and keeps to the schema. */
+  readonly structuredOutput?: boolean | undefined;
+}
+
+/** Per-call options: the signal ends the call, whatever state it is in. */
+export interface ChatCallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A chat model: the only thing a provider has to implement. Bind one to `Tokens.ChatModel`, or pass it as `model`.
+ *
+ * `chat` rejects with `ModelCallError`, or with the signal's reason when aborted. `stream` is optional; without it tokens arrive as one piece.
+ * Check an implementation with `chatModelContract` from `agentensemble/testing`.
+ */
+export interface ChatModel {
+  /** The vendor, for instance `openai`. */
+  readonly provider: string;
+  readonly modelId: string;
+  readonly capabilities?: ModelCapabilities | undefined;
+  chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatResponse>;
+  stream?(request: ChatRequest, options?: ChatCallOptions): AsyncIterable<ChatChunk>;
+}
+
+/** A model, or its name as `provider:model`, resolved through the `ChatModelProvider` contributions. */
+export type ModelRef = ChatModel | string;
+
+/** Makes the models of one vendor from their names; contributed to `Tokens.ChatModelProvider`. `create` must not open a connection. */
+export interface ChatModelProvider {
+  readonly name: string;
+  create(modelId: string): ChatModel;
+}
+
+/** What a model call is for. Every call bears one, so that no cost is anonymous. */
+export type Purpose = "task" | "correction" | "manager" | "worker" | "synthesis" | "reflection" | "review" | "map" | "reduce";

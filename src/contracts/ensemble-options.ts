@@ -1,0 +1,83 @@
+import type { Container } from "inversify";
+import type { Agent } from "./agent.js";
+import type { ModelRef } from "./chat-model.js";
+import type { EnsembleCallbacks, EnsembleEvent, EnsembleListener } from "./events.js";
+import type { AgentSynthesizer } from "./executors.js";
+import type { EnsembleHooks } from "./hooks.js";
+import type { Plugin } from "./plugin.js";
+import type { AnyTask } from "./task.js";
+import type { TraceExporter } from "./trace.js";
+import type { Inputs } from "./types.js";
+
+/** The name of a workflow: one of the built-in ones, or of a plugin's. */
+export type Workflow = "SEQUENTIAL" | "PARALLEL" | (string & {});
+export const Workflow = Object.freeze({ SEQUENTIAL: "SEQUENTIAL", PARALLEL: "PARALLEL" } as const);
+
+/** The kernel as its users see it; the class is in `agentensemble/kernel`. */
+export interface KernelApi {
+  use(plugin: Plugin): this;
+  readonly hooks: EnsembleHooks;
+  readonly container: Container;
+  boot(): Promise<void>;
+  dispose(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A text of a prompt: `{name}` stands for a value; or a function of the values. */
+export type PromptTemplate = string | ((values: Readonly<Record<string, unknown>>) => string);
+
+/** Options of an ensemble. Configuration reference (seed 002). */
+export interface EnsembleOptions extends EnsembleCallbacks {
+  /** Workers without a task of their own, for delegation. */
+  readonly agents?: readonly Agent[] | undefined;
+  readonly tasks?: readonly AnyTask[] | undefined;
+  /** For tasks whose agent and own options name none. */
+  readonly model?: ModelRef | undefined;
+  /** Default: PARALLEL when a task's `context` holds another task of the ensemble, else SEQUENTIAL. */
+  readonly workflow?: Workflow | undefined;
+  /** Makes agents for tasks without one. Default: from the description, without a model. */
+  readonly agentSynthesizer?: AgentSynthesizer | undefined;
+  /** Values for template variables; those given to `run()` win. */
+  readonly inputs?: Inputs | undefined;
+  /** PARALLEL: `FAIL_FAST` (default) stops everything at the first failure, `CONTINUE_ON_ERROR` finishes what can be finished. */
+  readonly parallelErrorStrategy?: "FAIL_FAST" | "CONTINUE_ON_ERROR" | undefined;
+  /** PARALLEL: how many tasks run at once. Default: no limit. */
+  readonly maxConcurrency?: number | undefined;
+  /** How deep delegates may delegate. Default 3. */
+  readonly maxDelegationDepth?: number | undefined;
+  /** Replaces prompt texts by name; see `docs/prompts.md` for the names. */
+  readonly prompts?: Readonly<Record<string, PromptTemplate>> | undefined;
+  /** Whether answers are streamed as `token` events. Default: in `stream()`, and when `onToken` is given. */
+  readonly streaming?: boolean | undefined;
+  readonly traceExporter?: TraceExporter | readonly TraceExporter[] | undefined;
+  /** Characters of a tool's output that are sent to the model; -1 (default) for all. The trace keeps the full text. */
+  readonly maxToolOutputLength?: number | undefined;
+  readonly listeners?: readonly EnsembleListener[] | undefined;
+  /** Sees every event. */
+  readonly on?: ((event: EnsembleEvent) => void) | undefined;
+  /** Added to the standard ones. Not together with a kernel that has booted. */
+  readonly plugins?: readonly Plugin[] | undefined;
+  /** Default: one of the ensemble's own. */
+  readonly kernel?: KernelApi | undefined;
+}
+
+/** What `ensemble.explain()` gives: what would be sent, without sending it. */
+export interface Explanation {
+  readonly workflow: string;
+  readonly tasks: readonly ExplainedTask[];
+  readonly estimatedInputTokens: number;
+}
+
+/** One task of an explanation. `messages` are those of the first call; outputs of earlier tasks are shown as placeholders. */
+export interface ExplainedTask {
+  readonly taskId: string;
+  readonly description: string;
+  readonly agentRole: string;
+  /** Whether a model will make the agent, so that its prompt is not known yet. */
+  readonly synthesizedByModel: boolean;
+  readonly dependsOn: readonly string[];
+  readonly systemPrompt: string;
+  readonly userPrompt: string;
+  readonly tools: readonly string[];
+  readonly estimatedInputTokens: number;
+}

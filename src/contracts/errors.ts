@@ -1,0 +1,323 @@
+import type { EnsembleOutput, TaskOutput } from "./output.js";
+
+const MARK = Symbol.for("agentensemble/error");
+
+/** What every error of the framework may carry beside its message. */
+export interface ErrorDetails {
+  /** The error that led to this one. */
+  readonly cause?: unknown;
+  /** Advice: what to change so that it works. */
+  readonly hint?: string | undefined;
+}
+
+/**
+ * The base of every error the framework throws on purpose.
+ *
+ * `code` is stable (`AE_...`, listed in `docs/errors.md`); `message` may change. `output` is there on errors that ended a run: what was finished,
+ * the metrics and the trace. `isInstance` and `find` also recognise errors made by another copy of this package.
+ */
+export class AgentEnsembleError extends Error {
+  /** Stable identifier of the kind of failure. */
+  readonly code: string;
+  /** What to do about it, where the message alone does not say. */
+  readonly hint?: string;
+  /** The partial output of the run that this error ended. Not enumerable, so that logging an error does not print a whole run. */
+  declare readonly output?: EnsembleOutput;
+
+  constructor(code: string, message: string, details: ErrorDetails = {}) {
+    super(message, "cause" in details ? { cause: details.cause } : undefined);
+    this.name = new.target.name;
+    this.code = code;
+    if (details.hint !== undefined) this.hint = details.hint;
+  }
+
+  get [MARK](): true {
+    return true;
+  }
+
+  /** Whether `e` is an error of the class this is called on (or of a subclass), also when another copy of the package made it. */
+  static isInstance<C extends abstract new (...args: never[]) => AgentEnsembleError>(this: C, e: unknown): e is InstanceType<C> {
+    if (e instanceof this) return true;
+    if (!(e instanceof Error) || (e as { [MARK]?: unknown })[MARK] !== true) return false;
+    for (let c: unknown = e.constructor; typeof c === "function"; c = Object.getPrototypeOf(c)) {
+      if (c.name === this.name) return true;
+    }
+    return false;
+  }
+
+  /** The first error of this class among `e` and its `cause` chain. */
+  static find<C extends abstract new (...args: never[]) => AgentEnsembleError>(this: C, e: unknown): InstanceType<C> | undefined {
+    const seen = new Set<unknown>();
+    for (let current = e; current instanceof Error && !seen.has(current); current = current.cause) {
+      if (AgentEnsembleError.isInstance.call(this, current)) return current as InstanceType<C>; // isInstance checked for this very class
+      seen.add(current);
+    }
+    return undefined;
+  }
+}
+
+/** A mistake in the configuration: an option, a name, a graph. Thrown by constructors, or by `run()` before anything is spent. Seed 004. */
+export class ValidationError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_VALIDATION", message, details);
+  }
+}
+
+/** A task failed. `cause` is the specific error; `completedTaskOutputs` is the work finished before. Every workflow reports failures this way. Seed 004. */
+export class TaskExecutionError extends AgentEnsembleError {
+  readonly taskDescription: string;
+  readonly agentRole: string;
+  readonly completedTaskOutputs: readonly TaskOutput[];
+  constructor(
+    message: string,
+    context: { readonly taskDescription: string; readonly agentRole: string; readonly completedTaskOutputs: readonly TaskOutput[] },
+    details: ErrorDetails = {},
+  ) {
+    super("AE_TASK_EXECUTION", message, details);
+    this.taskDescription = context.taskDescription;
+    this.agentRole = context.agentRole;
+    this.completedTaskOutputs = Object.freeze([...context.completedTaskOutputs]);
+  }
+}
+
+/** An agent could not do its task: its model failed, or its handler threw. `cause` says why. Seed 004. */
+export class AgentExecutionError extends AgentEnsembleError {
+  readonly agentRole: string;
+  readonly taskDescription: string;
+  constructor(message: string, context: { readonly agentRole: string; readonly taskDescription: string }, details: ErrorDetails = {}) {
+    super("AE_AGENT_EXECUTION", message, details);
+    this.agentRole = context.agentRole;
+    this.taskDescription = context.taskDescription;
+  }
+}
+
+/** The kinds of model failure a program may want to tell apart. */
+export type ModelErrorCode =
+  | "AE_MODEL_CALL"
+  | "AE_MODEL_RATE_LIMITED"
+  | "AE_MODEL_AUTH"
+  | "AE_MODEL_BAD_REQUEST"
+  | "AE_MODEL_BAD_RESPONSE"
+  | "AE_MODEL_TIMEOUT"
+  | "AE_MODEL_CONNECTION"
+  | "AE_MODEL_QUOTA"
+  | "AE_MODEL_CONTEXT_LENGTH"
+  | "AE_MODEL_SERVER";
+
+/** A call to a chat model failed. Retry policies look at `retryable` and `retryAfterMs`. */
+export class ModelCallError extends AgentEnsembleError {
+  readonly provider: string;
+  readonly modelId: string;
+  /** HTTP status, where there was one. */
+  readonly status?: number;
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
+  /** How long the vendor asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** What had been streamed before the failure. */
+  readonly partialText?: string;
+  /** How many attempts had been made when the error reached the caller; 1 without retries. */
+  readonly attempts: number;
+  constructor(
+    message: string,
+    context: {
+      readonly provider: string;
+      readonly modelId: string;
+      readonly code?: ModelErrorCode;
+      readonly status?: number | undefined;
+      readonly retryable?: boolean;
+      readonly retryAfterMs?: number | undefined;
+      readonly partialText?: string | undefined;
+      readonly attempts?: number;
+    },
+    details: ErrorDetails = {},
+  ) {
+    super(context.code ?? "AE_MODEL_CALL", message, details);
+    this.provider = context.provider;
+    this.modelId = context.modelId;
+    if (context.status !== undefined) this.status = context.status;
+    this.retryable = context.retryable ?? false;
+    if (context.retryAfterMs !== undefined) this.retryAfterMs = context.retryAfterMs;
+    if (context.partialText !== undefined) this.partialText = context.partialText;
+    this.attempts = context.attempts ?? 1;
+  }
+}
+
+/** A tool threw. Agents pass its text to the model and go on; only a custom executor sees this error. Seed 004. */
+export class ToolExecutionError extends AgentEnsembleError {
+  readonly toolName: string;
+  readonly toolInput: string;
+  constructor(message: string, context: { readonly toolName: string; readonly toolInput: string }, details: ErrorDetails = {}) {
+    super("AE_TOOL_EXECUTION", message, details);
+    this.toolName = context.toolName;
+    this.toolInput = context.toolInput;
+  }
+}
+
+/** A tool cannot work as it is configured; the task fails instead of the model being told. */
+export class ToolConfigurationError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_TOOL_CONFIGURATION", message, details);
+  }
+}
+
+/** The model went on asking for tools after it had been told to stop. Seed 004. */
+export class MaxIterationsExceededError extends AgentEnsembleError {
+  readonly agentRole: string;
+  readonly taskDescription: string;
+  /** The configured maximum of tool calls. */
+  readonly maxIterations: number;
+  /** Tool calls that were executed. */
+  readonly toolCallsMade: number;
+  constructor(context: { readonly agentRole: string; readonly taskDescription: string; readonly maxIterations: number; readonly toolCallsMade: number }) {
+    const { agentRole, taskDescription, maxIterations, toolCallsMade } = context;
+    super(
+      "AE_MAX_ITERATIONS",
+      `Agent '${agentRole}' exceeded maximum iterations (${maxIterations}). Tool calls made: ${toolCallsMade}. Task: '${taskDescription}'. Consider increasing maxIterations or simplifying the task.`,
+    );
+    this.agentRole = agentRole;
+    this.taskDescription = taskDescription;
+    this.maxIterations = maxIterations;
+    this.toolCallsMade = toolCallsMade;
+  }
+}
+
+/** Template variables without a value; all of them are named. Seed 004. */
+export class PromptTemplateError extends AgentEnsembleError {
+  readonly missingVariables: readonly string[];
+  readonly template: string;
+  constructor(missingVariables: readonly string[], template: string) {
+    const shown = `${template.slice(0, 100)}${template.length > 100 ? "..." : ""}`;
+    super("AE_PROMPT_TEMPLATE", `Missing template variables: [${missingVariables.join(", ")}]. Provide them in ensemble.run(inputs). Template: '${shown}'`);
+    this.missingVariables = Object.freeze([...missingVariables]);
+    this.template = template;
+  }
+}
+
+/** Some tasks of a parallel run with CONTINUE_ON_ERROR failed; the others are finished. */
+export class ParallelExecutionError extends AgentEnsembleError {
+  readonly completedTaskOutputs: readonly TaskOutput[];
+  /** By task id. Skipped tasks are in neither list. */
+  readonly failedTaskCauses: ReadonlyMap<string, Error>;
+  readonly failedCount: number;
+  readonly completedCount: number;
+  constructor(total: number, completedTaskOutputs: readonly TaskOutput[], failedTaskCauses: ReadonlyMap<string, Error>) {
+    super("AE_PARALLEL_EXECUTION", `${failedTaskCauses.size} of ${total} tasks failed`, { cause: failedTaskCauses.values().next().value });
+    this.completedTaskOutputs = Object.freeze([...completedTaskOutputs]);
+    this.failedTaskCauses = failedTaskCauses;
+    this.failedCount = failedTaskCauses.size;
+    this.completedCount = completedTaskOutputs.length;
+  }
+}
+
+/** The model's text never became a value of the task's schema. Roadmap phase 6 (seed 001). */
+export class OutputParsingError extends AgentEnsembleError {
+  /** The last text that was refused. */
+  readonly rawOutput: string;
+  /** One message per attempt. */
+  readonly parseErrors: readonly string[];
+  readonly attemptCount: number;
+  constructor(message: string, context: { readonly rawOutput: string; readonly parseErrors: readonly string[] }, details: ErrorDetails = {}) {
+    super("AE_OUTPUT_PARSING", message, details);
+    this.rawOutput = context.rawOutput;
+    this.parseErrors = Object.freeze([...context.parseErrors]);
+    this.attemptCount = context.parseErrors.length;
+  }
+}
+
+/** A guardrail refused a task's input or output, or could not judge it. Roadmap phase 8 (seed 001). */
+export class GuardrailViolationError extends AgentEnsembleError {
+  readonly type: "INPUT" | "OUTPUT";
+  readonly violationMessage: string;
+  readonly taskDescription: string;
+  readonly agentRole: string;
+  /** The name given with `namedGuardrail`, else the function's own name. */
+  readonly guardrailName: string | undefined;
+  constructor(
+    context: {
+      readonly type: "INPUT" | "OUTPUT";
+      readonly violationMessage: string;
+      readonly taskDescription: string;
+      readonly agentRole: string;
+      readonly guardrailName?: string | undefined;
+    },
+    details: ErrorDetails = {},
+  ) {
+    const { type, violationMessage, taskDescription, agentRole } = context;
+    super("AE_GUARDRAIL_VIOLATION", `${type} guardrail violation on agent '${agentRole}' task '${taskDescription}': ${violationMessage}`, details);
+    this.type = type;
+    this.violationMessage = violationMessage;
+    this.taskDescription = taskDescription;
+    this.agentRole = agentRole;
+    this.guardrailName = context.guardrailName;
+  }
+}
+
+/** The run, or the part of it that was still going, was cancelled: by the caller's signal, `handle.cancel()`, a failed sibling or `dispose()`. */
+export class RunCancelledError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_RUN_CANCELLED", message, details);
+  }
+}
+
+/** The run was not finished within its `timeoutMs`. */
+export class RunTimeoutError extends AgentEnsembleError {
+  readonly timeoutMs: number;
+  constructor(timeoutMs: number) {
+    super("AE_RUN_TIMEOUT", `The run did not finish within ${timeoutMs} ms`, { hint: "Raise timeoutMs in the run options, or give single tasks a timeoutMs of their own." });
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** A task or a tool was not finished within its own `timeoutMs`. */
+export class TaskTimeoutError extends AgentEnsembleError {
+  readonly timeoutMs: number;
+  constructor(what: string, timeoutMs: number) {
+    super("AE_TASK_TIMEOUT", `${what} did not finish within ${timeoutMs} ms`);
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** A hook tap said no with a plain reason. */
+export class HookRejectedError extends AgentEnsembleError {
+  readonly reason: string;
+  constructor(reason: string, context: { readonly hook: string; readonly tap: string }) {
+    super("AE_HOOK_REJECTED", `Rejected by '${context.tap}' in ${context.hook}: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** A plugin broke: in its bindings, its start, its disposal or one of its taps. */
+export class PluginError extends AgentEnsembleError {
+  readonly plugin: string;
+  /** The hook or life-cycle step in which it happened, for instance `beforeTask` or `start`. */
+  readonly hook: string;
+  constructor(message: string, context: { readonly plugin: string; readonly hook: string }, details: ErrorDetails = {}) {
+    super("AE_PLUGIN", message, details);
+    this.plugin = context.plugin;
+    this.hook = context.hook;
+  }
+}
+
+/**
+ * Not an error of the work but a way to end it: thrown by a review (or a tool that asks a person), it stops the run after what is finished.
+ * The run then resolves, with exit reason USER_EXIT_EARLY, or TIMEOUT when `timedOut`.
+ */
+export class ExitEarlySignal extends AgentEnsembleError {
+  readonly timedOut: boolean;
+  constructor(message: string, o: { readonly timedOut?: boolean | undefined } = {}) {
+    super("AE_EXIT_EARLY", message);
+    this.timedOut = o.timedOut ?? false;
+  }
+}
+
+/** The message of anything that was thrown; never empty. */
+export function messageOf(e: unknown): string {
+  const text = e instanceof Error ? e.message : typeof e === "string" ? e : String(e);
+  return text === "" ? (e instanceof Error ? e.name : "unknown error") : text;
+}
+
+/** `e` itself when it is an Error, else an Error that carries it. */
+export function toError(e: unknown): Error {
+  return e instanceof Error ? e : new Error(messageOf(e), { cause: e });
+}

@@ -1,0 +1,177 @@
+import type { DelegationRequest, DelegationResponse } from "./delegation.js";
+import type { AgentEnsembleError } from "./errors.js";
+import type { ChatMessage } from "./chat-model.js";
+import type { ExitReason, TaskOutput } from "./output.js";
+
+/** What every event has: `seq` counts the events of a run without gaps, `at` is an ISO instant. */
+export interface EvBase<T extends string> {
+  readonly type: T;
+  readonly v: 1;
+  readonly seq: number;
+  readonly runId: string;
+  readonly at: string;
+}
+
+/** What every event of a task has. */
+export interface EvTask<T extends string> extends EvBase<T> {
+  readonly taskId: string;
+  readonly parentTaskId?: string;
+  readonly agentRole: string;
+}
+
+interface TaskPlace {
+  /** Counted from 1; 0 for a task added during the run. */
+  readonly taskIndex: number;
+  readonly totalTasks: number;
+  readonly taskDescription: string;
+}
+
+export type EnsembleStartedEvent = EvBase<"ensemble_started"> & { readonly workflow: string; readonly totalTasks: number; readonly startedAt: string };
+export type EnsembleCompletedEvent = EvBase<"ensemble_completed"> & {
+  readonly exitReason: ExitReason;
+  readonly totalDurationMs: number;
+  readonly durationMs: number;
+  readonly completedAt: string;
+  readonly totalTokens: number;
+  readonly totalToolCalls: number;
+};
+export type RunFailedEvent = EvBase<"run_failed"> & { readonly code: string; readonly message: string };
+export type TaskStartedEvent = EvTask<"task_started"> & TaskPlace & { readonly startedAt: string };
+export type TaskCompletedEvent = EvTask<"task_completed"> &
+  TaskPlace & {
+    readonly startedAt: string;
+    readonly completedAt: string;
+    readonly durationMs: number;
+    readonly toolCallCount: number;
+    /** -1 when one of the task's calls reported no usage. */
+    readonly tokenCount: number;
+    readonly taskOutput: TaskOutput;
+  };
+export type TaskFailedEvent = EvTask<"task_failed"> &
+  TaskPlace & { readonly failedAt: string; readonly durationMs: number; readonly reason: string; readonly cause: AgentEnsembleError };
+export type TaskInputEvent = EvTask<"task_input"> & {
+  readonly taskIndex: number;
+  readonly taskDescription: string;
+  readonly expectedOutput: string;
+  readonly agentGoal: string;
+  readonly agentBackground: string | undefined;
+  readonly toolNames: readonly string[];
+  readonly systemPrompt: string;
+  readonly userPrompt: string;
+  /** The user prompt again, under its name on the wire. */
+  readonly assembledContext: string;
+};
+export type LlmIterationStartedEvent = EvTask<"llm_iteration_started"> & {
+  readonly taskDescription: string;
+  readonly iteration: number;
+  readonly iterationIndex: number;
+  readonly messages: readonly ChatMessage[];
+  readonly totalMessageCount: number;
+};
+export type LlmIterationCompletedEvent = EvTask<"llm_iteration_completed"> & {
+  readonly taskDescription: string;
+  readonly iteration: number;
+  readonly iterationIndex: number;
+  readonly durationMs: number;
+  readonly latencyMs: number;
+  readonly responseType: "TOOL_CALLS" | "FINAL_ANSWER";
+  readonly responseText: string;
+  readonly toolRequests: readonly { readonly name: string; readonly arguments: string }[];
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+};
+export type TokenEvent = EvTask<"token"> & { readonly token: string; readonly taskDescription: string };
+export type ToolCalledEvent = EvTask<"tool_called"> & {
+  readonly taskIndex: number;
+  readonly toolName: string;
+  readonly toolArguments: string;
+  /** The full text, `Error: ...` for a failure. */
+  readonly toolResult: string;
+  readonly structuredResult: unknown;
+  readonly durationMs: number;
+  readonly outcome: "SUCCESS" | "FAILURE";
+};
+interface DelegationPlace {
+  readonly delegationId: string;
+  readonly delegatingAgentRole: string;
+  readonly workerRole: string;
+  readonly taskDescription: string;
+  readonly delegationDepth: number;
+  readonly request: DelegationRequest;
+}
+export type DelegationStartedEvent = EvTask<"delegation_started"> & DelegationPlace;
+export type DelegationCompletedEvent = EvTask<"delegation_completed"> & DelegationPlace & { readonly durationMs: number; readonly response: DelegationResponse };
+export type DelegationFailedEvent = EvTask<"delegation_failed"> &
+  DelegationPlace & { readonly durationMs: number; readonly reason: string; readonly response: DelegationResponse; readonly cause?: Error };
+export type MemoryWrittenEvent = EvTask<"memory_written"> & { readonly scope: string };
+export type RetryScheduledEvent = EvTask<"retry_scheduled"> & { readonly attempt: number; readonly delayMs: number; readonly reason: string };
+/** Something went wrong that does not change the run: a listener that throws, a skipped tap, an option without effect. */
+export type RunWarningEvent = EvBase<"run_warning"> & { readonly message: string };
+
+/** Everything that can happen in a run, as one closed union. */
+export type EnsembleEvent =
+  | EnsembleStartedEvent
+  | EnsembleCompletedEvent
+  | RunFailedEvent
+  | TaskStartedEvent
+  | TaskCompletedEvent
+  | TaskFailedEvent
+  | TaskInputEvent
+  | LlmIterationStartedEvent
+  | LlmIterationCompletedEvent
+  | TokenEvent
+  | ToolCalledEvent
+  | DelegationStartedEvent
+  | DelegationCompletedEvent
+  | DelegationFailedEvent
+  | MemoryWrittenEvent
+  | RetryScheduledEvent
+  | RunWarningEvent;
+
+/** The event of one type. */
+export type Ev<K extends EnsembleEvent["type"]> = Extract<EnsembleEvent, { readonly type: K }>;
+
+/** An event before the run stamps `v`, `seq`, `runId` and `at` on it. */
+export type NewEvent = EnsembleEvent extends infer E ? (E extends EnsembleEvent ? Omit<E, "v" | "seq" | "runId" | "at"> : never) : never;
+
+/** A callback per event; the shortcuts on the ensemble and the methods of a listener have the same names. */
+export interface EnsembleCallbacks {
+  readonly onTaskStart?: ((e: Ev<"task_started">) => void) | undefined;
+  readonly onTaskComplete?: ((e: Ev<"task_completed">) => void) | undefined;
+  readonly onTaskFailed?: ((e: Ev<"task_failed">) => void) | undefined;
+  readonly onTaskInput?: ((e: Ev<"task_input">) => void) | undefined;
+  readonly onLlmIterationStarted?: ((e: Ev<"llm_iteration_started">) => void) | undefined;
+  readonly onLlmIterationCompleted?: ((e: Ev<"llm_iteration_completed">) => void) | undefined;
+  readonly onToken?: ((e: Ev<"token">) => void) | undefined;
+  readonly onToolCall?: ((e: Ev<"tool_called">) => void) | undefined;
+  readonly onDelegationStarted?: ((e: Ev<"delegation_started">) => void) | undefined;
+  readonly onDelegationCompleted?: ((e: Ev<"delegation_completed">) => void) | undefined;
+  readonly onDelegationFailed?: ((e: Ev<"delegation_failed">) => void) | undefined;
+  readonly onEnsembleStarted?: ((e: Ev<"ensemble_started">) => void) | undefined;
+  readonly onEnsembleCompleted?: ((e: Ev<"ensemble_completed">) => void) | undefined;
+}
+
+/** An observer. What it throws is reported once as `run_warning` and changes nothing. */
+export type EnsembleListener = EnsembleCallbacks;
+
+/** Which event each callback gets. */
+export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: EnsembleEvent["type"] } = Object.freeze({
+  onTaskStart: "task_started",
+  onTaskComplete: "task_completed",
+  onTaskFailed: "task_failed",
+  onTaskInput: "task_input",
+  onLlmIterationStarted: "llm_iteration_started",
+  onLlmIterationCompleted: "llm_iteration_completed",
+  onToken: "token",
+  onToolCall: "tool_called",
+  onDelegationStarted: "delegation_started",
+  onDelegationCompleted: "delegation_completed",
+  onDelegationFailed: "delegation_failed",
+  onEnsembleStarted: "ensemble_started",
+  onEnsembleCompleted: "ensemble_completed",
+});
+
+/** Where observers subscribe; `on` returns the function that ends the subscription. */
+export interface EventStream {
+  on(fn: (e: EnsembleEvent) => void): () => void;
+}

@@ -1,0 +1,50 @@
+import type { TaskCall } from "./hooks.js";
+import type { WorkflowResult } from "./output.js";
+import type { Plan, PlannedTask } from "./plan.js";
+import type { Run, TaskScope } from "./run.js";
+import type { Agent } from "./agent.js";
+import type { AnyTask } from "./task.js";
+import type { ChatModel, ToolSpec } from "./chat-model.js";
+import type { Awaitable } from "./types.js";
+
+/**
+ * Decides the order in which tasks run. Contribute one to `Tokens.WorkflowExecutor` and name it in `workflow`.
+ * Check it with `workflowContract` from `agentensemble/testing`.
+ */
+export interface WorkflowExecutor {
+  /** Upper case by custom: `DEBATE`. */
+  readonly name: string;
+  /** Refuses a plan before anything is spent, by throwing a ValidationError. */
+  validate?(plan: Plan): void;
+  execute(plan: Plan, run: Run): Promise<WorkflowResult>;
+}
+
+/** What an executor hands back. Without `parsed` the text itself is the value, or its parse by the task's schema. */
+export interface ExecutorResult {
+  readonly raw: string;
+  readonly parsed?: unknown;
+  readonly toolCallCount: number;
+}
+
+/** Does tasks of one kind. Contributed to `Tokens.TaskExecutor`; the last registered that handles a task wins. */
+export interface TaskExecutor {
+  readonly name: string;
+  handles(task: PlannedTask): boolean;
+  execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult>;
+  /** What the first model call would send, for `explain()`; absent where no model is called. Calls nothing. */
+  preview?(call: TaskCall, scope: Pick<TaskScope, "get" | "all" | "model">): Awaitable<PromptPreview>;
+}
+
+/** A first model call that is not made. */
+export interface PromptPreview {
+  readonly systemPrompt: string;
+  readonly userPrompt: string;
+  readonly tools: readonly ToolSpec[];
+}
+
+/** Makes an agent for a task that has none. Asked once per task and run. */
+export interface AgentSynthesizer {
+  /** Whether it asks a model, so that the agent is not known before the run. Default false. */
+  readonly usesModel?: boolean | undefined;
+  synthesize(task: AnyTask, ctx: { readonly model: ChatModel; readonly run: Run }): Awaitable<Agent>;
+}

@@ -1,0 +1,178 @@
+import type { Agent } from "./agent.js";
+import type { ChatModel, ChatRequest, ChatResponse, Purpose, ToolCall } from "./chat-model.js";
+import type { DelegationRequest, DelegationResponse } from "./delegation.js";
+import type { AgentEnsembleError } from "./errors.js";
+import type { MemoryEntry } from "./memory.js";
+import type { EnsembleOutput, TaskOutput } from "./output.js";
+import type { Revision, RunInfo } from "./run.js";
+import type { AnyTask } from "./task.js";
+import type { AnyTool, ToolResult } from "./tool.js";
+import type { Awaitable } from "./types.js";
+import type { Outcome } from "./usage.js";
+
+/** Verdict of a transforming tap: change these fields. */
+export interface Replace<T> {
+  readonly verb: "replace";
+  readonly value: T;
+}
+/** Verdict of a judging tap: no. */
+export interface Reject {
+  readonly verb: "reject";
+  readonly reason: string | AgentEnsembleError;
+}
+/** Verdict of an answering tap: here is the result, don't do the work. */
+export interface Answer<T> {
+  readonly verb: "answer";
+  readonly value: T;
+}
+
+/** Changes fields of what is about to happen, or of a result. Only the fields the hook's table allows are taken. */
+export function replace<T>(patch: NoInfer<T>): Replace<T> {
+  return { verb: "replace", value: patch };
+}
+
+/** Stops it. A string becomes a HookRejectedError; an AgentEnsembleError reaches the caller unchanged. */
+export function reject(reason: string | AgentEnsembleError): Reject {
+  return { verb: "reject", reason };
+}
+
+/** Supplies the result: a cache, a replay, a stub. */
+export function answer<T>(value: NoInfer<T>): Answer<T> {
+  return { verb: "answer", value };
+}
+
+/** How a tap is registered. */
+export interface TapOptions {
+  /** Shows in errors. */
+  readonly name: string;
+  /** Place within its lane. Default `normal`; ties keep the order of registration. */
+  readonly order?: "pre" | "normal" | "post" | undefined;
+  /** What a throwing tap does: `fail` (default) closes the gate, `skip` goes on with a `run_warning`. */
+  readonly onError?: "fail" | "skip" | undefined;
+  /** Time for one call of the tap in milliseconds; beyond it the tap has failed. Default: none. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What a tap of each lane of a before hook may return. Lanes run in this order. */
+export interface BeforeVerdicts<C, R> {
+  transform: void | Replace<Partial<C>>;
+  policy: void | Reject;
+  answer: void | Answer<R>;
+}
+
+/** A hook in front of a step. `P`: what a tap sees; `C`: the fields a transform may change; `R`: what an answer gives; `Ls`: the lanes it has. */
+export interface BeforeHook<P, C, R, Ls extends keyof BeforeVerdicts<C, R> = keyof BeforeVerdicts<C, R>> {
+  tap(fn: (call: P) => Awaitable<BeforeVerdicts<C, R>["policy"]>): void;
+  tap(options: TapOptions & { readonly lane?: undefined }, fn: (call: P) => Awaitable<BeforeVerdicts<C, R>["policy"]>): void;
+  tap<L extends Ls>(options: TapOptions & { readonly lane: L }, fn: (call: P) => Awaitable<BeforeVerdicts<C, R>[L]>): void;
+}
+
+/** What a tap of each lane of an after hook may return. Lanes run in this order; after a review's `replace` the policies judge once more. */
+export interface AfterVerdicts<C> {
+  transform: void | Replace<Partial<C>>;
+  policy: void | Reject;
+  review: void | Replace<Partial<C>>;
+  commit: void;
+}
+
+/** A hook behind a step; it fires exactly once for each before hook that fired, whatever the outcome. */
+export interface AfterHook<P, K extends string, R, C, Ls extends keyof AfterVerdicts<C> = keyof AfterVerdicts<C>> {
+  tap(fn: (call: After<P, K, R>) => Awaitable<AfterVerdicts<C>["transform"]>): void;
+  tap(options: TapOptions & { readonly lane?: undefined }, fn: (call: After<P, K, R>) => Awaitable<AfterVerdicts<C>["transform"]>): void;
+  tap<L extends Ls>(options: TapOptions & { readonly lane: L }, fn: (call: After<P, K, R>) => Awaitable<AfterVerdicts<C>[L]>): void;
+}
+
+/** The result part of an after call: one member per outcome, so that checking `outcome` narrows it. */
+export type Settled<O, K extends string, R> = O extends "ok" | "answered"
+  ? { readonly outcome: O; readonly error?: undefined } & { readonly [X in K]: R }
+  : { readonly outcome: O; readonly error: Error } & { readonly [X in K]?: undefined };
+
+/** What an after tap sees: the call, its outcome, and the result or the error. */
+export type After<P, K extends string, R> = P & Settled<Outcome, K, R>;
+
+/** A piece of the user prompt that a plugin adds; the prompt builder decides where each slot stands. */
+export interface PromptSection {
+  readonly slot: "memory" | "shortTerm" | "context" | "longTerm" | "entity" | "improvement" | "revision";
+  readonly text: string;
+  readonly data?: unknown;
+}
+
+/** A run, as hooks see it. */
+export interface RunCall {
+  readonly run: RunInfo;
+}
+
+/** A task about to run, or done. */
+export interface TaskCall {
+  readonly run: RunInfo;
+  readonly taskId: string;
+  readonly task: AnyTask;
+  readonly agent?: Agent;
+  readonly contextOutputs: readonly TaskOutput[];
+  readonly promptSections: readonly PromptSection[];
+  /** 1 for the first time the task is done. */
+  readonly attempt: number;
+  readonly revision?: Revision;
+  /** Ends with the task. */
+  readonly signal: AbortSignal;
+}
+
+/** A model call. `iteration` counts the calls of the task from 0. */
+export interface LlmCall {
+  readonly run: RunInfo;
+  readonly taskId: string;
+  readonly agentRole: string;
+  readonly purpose: Purpose;
+  readonly iteration: number;
+  readonly request: ChatRequest;
+  readonly model: ChatModel;
+}
+
+/** A tool call. `input` is validated. */
+export interface ToolCallContext {
+  readonly run: RunInfo;
+  readonly taskId: string;
+  readonly agentRole: string;
+  readonly tool: AnyTool;
+  readonly call: ToolCall;
+  readonly input: unknown;
+}
+
+/** A delegation. */
+export interface DelegationCall {
+  readonly run: RunInfo;
+  readonly delegatorRole: string;
+  readonly request: DelegationRequest;
+  readonly depth: number;
+  readonly maxDepth: number;
+  readonly availableWorkerRoles: readonly string[];
+}
+
+/** A write to memory. */
+export interface MemoryWrite {
+  readonly run: RunInfo;
+  readonly scope: string;
+  readonly entry: MemoryEntry;
+}
+
+/** What an answer to `beforeTask` gives; `parsed` comes from the task's schema where absent. */
+export interface TaskAnswer {
+  readonly raw: string;
+  readonly parsed?: unknown;
+}
+
+/** All hooks. Lanes and what each may change: `docs/hooks.md`. */
+export interface EnsembleHooks {
+  readonly beforeRun: BeforeHook<RunCall, never, never, "policy">;
+  readonly afterRun: AfterHook<RunCall, "output", EnsembleOutput, never, "transform" | "commit">;
+  readonly beforeTask: BeforeHook<TaskCall, Pick<TaskCall, "promptSections" | "contextOutputs">, TaskAnswer>;
+  readonly afterTask: AfterHook<TaskCall, "output", TaskOutput, Pick<TaskOutput, "raw" | "parsed">>;
+  readonly beforeLlmCall: BeforeHook<LlmCall, Pick<LlmCall, "request" | "model">, ChatResponse>;
+  readonly afterLlmCall: AfterHook<LlmCall & { readonly durationMs: number }, "response", ChatResponse, { readonly response: ChatResponse }>;
+  readonly beforeToolCall: BeforeHook<ToolCallContext, Pick<ToolCallContext, "input">, ToolResult>;
+  readonly afterToolCall: AfterHook<ToolCallContext, "result", ToolResult, { readonly result: ToolResult }>;
+  readonly beforeDelegation: BeforeHook<DelegationCall, Pick<DelegationCall, "request">, DelegationResponse>;
+  readonly afterDelegation: AfterHook<DelegationCall, "response", DelegationResponse, { readonly response: DelegationResponse }>;
+  readonly beforeMemoryWrite: BeforeHook<MemoryWrite, Pick<MemoryWrite, "entry">, never, "transform" | "policy">;
+  readonly afterMemoryWrite: AfterHook<MemoryWrite, "entry", MemoryEntry, never, "transform" | "commit">;
+}

@@ -1,0 +1,102 @@
+export { Agent } from "./agent.js";
+export type { AgentOptions } from "./agent.js";
+export type {
+  ChatCallOptions,
+  ChatChunk,
+  ChatMessage,
+  ChatModel,
+  ChatModelProvider,
+  ChatRequest,
+  ChatResponse,
+  ContentPart,
+  FinishReason,
+  ModelCapabilities,
+  ModelOptions,
+  ModelRef,
+  Purpose,
+  ToolCall,
+  ToolSpec,
+  Usage,
+} from "./chat-model.js";
+export type { DelegationRequest, DelegationResponse } from "./delegation.js";
+export { Workflow } from "./ensemble-options.js";
+export type { EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./ensemble-options.js";
+export {
+  AgentEnsembleError,
+  AgentExecutionError,
+  ExitEarlySignal,
+  GuardrailViolationError,
+  HookRejectedError,
+  MaxIterationsExceededError,
+  ModelCallError,
+  OutputParsingError,
+  ParallelExecutionError,
+  PluginError,
+  PromptTemplateError,
+  RunCancelledError,
+  RunTimeoutError,
+  TaskExecutionError,
+  TaskTimeoutError,
+  ToolConfigurationError,
+  ToolExecutionError,
+  ValidationError,
+} from "./errors.js";
+export type { ErrorDetails, ModelErrorCode } from "./errors.js";
+export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./events.js";
+export type { AgentSynthesizer, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./executors.js";
+export { GuardrailResult, namedGuardrail } from "./guardrail.js";
+export type { InputGuardrail, OutputGuardrail } from "./guardrail.js";
+export { answer, reject, replace } from "./hooks.js";
+export type {
+  After,
+  AfterHook,
+  AfterVerdicts,
+  Answer,
+  BeforeHook,
+  BeforeVerdicts,
+  DelegationCall,
+  EnsembleHooks,
+  LlmCall,
+  MemoryWrite,
+  PromptSection,
+  Reject,
+  Replace,
+  RunCall,
+  TapOptions,
+  TaskAnswer,
+  TaskCall,
+  ToolCallContext,
+} from "./hooks.js";
+export type { EvictionPolicy, MemoryEntry, MemoryStore } from "./memory.js";
+export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, WorkflowResult } from "./output.js";
+export type { Plan, PlannedTask } from "./plan.js";
+export { definePlugin } from "./plugin.js";
+export type { BindApi, Plugin, PluginContext } from "./plugin.js";
+export type { RetryPolicy } from "./retry.js";
+export type { DefineOptions, Revision, Run, RunInfo, RunOptions, TaskContext, TaskExtras, TaskScope } from "./run.js";
+export type { Clock, IdGenerator } from "./runtime.js";
+export { Task } from "./task.js";
+export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./task.js";
+export { createToken, Tokens } from "./tokens.js";
+export type { Token } from "./tokens.js";
+export { tool, ToolResult } from "./tool.js";
+export type { AnyTool, DynamicToolProvider, Tool, ToolBase, ToolContext, ToolLike, ToolReturn } from "./tool.js";
+export type {
+  AgentSummary,
+  DelegationRecord,
+  DelegationTrace,
+  ErrorTrace,
+  ExecutionTrace,
+  LlmInteraction,
+  ModelCallRecord,
+  RunRecord,
+  TaskRecord,
+  TaskTrace,
+  ToolCallRecord,
+  ToolCallTrace,
+  ToolOutcome,
+  TraceBuilder,
+  TraceExporter,
+} from "./trace.js";
+export type { Awaitable, Inputs, JsonSchema, OutputSchema } from "./types.js";
+export type { Outcome, UsageRecord } from "./usage.js";

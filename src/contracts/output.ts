@@ -1,0 +1,100 @@
+import type { AgentEnsembleError } from "./errors.js";
+import type { AnyTask, Task } from "./task.js";
+import type { ExecutionTrace } from "./trace.js";
+import type { OutputSchema } from "./types.js";
+import type { UsageRecord } from "./usage.js";
+import { ValidationError } from "./errors.js";
+
+/** How a run ended. */
+export type ExitReason = "COMPLETED" | "USER_EXIT_EARLY" | "TIMEOUT" | "CANCELLED" | "ERROR";
+
+/** What a task's own model and tool calls used. A token count is -1 when one of the calls reported none. */
+export interface TaskMetrics {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly llmCallCount: number;
+  readonly toolCallCount: number;
+  /** Time spent in model calls, in milliseconds. */
+  readonly llmLatencyMs: number;
+  /** Time spent in tools, in milliseconds; calls that ran side by side are added up. */
+  readonly toolExecutionMs: number;
+  readonly delegationCount: number;
+}
+
+/** Totals of a run: everything that was called, whatever for. Calls without reported usage are counted in `unknownUsageCalls` instead of spoiling the sums. */
+export interface ExecutionMetrics extends TaskMetrics {
+  readonly unknownUsageCalls: number;
+  /** One record for every attempt of every model call, in the order in which they ended. */
+  readonly ledger: readonly UsageRecord[];
+  readonly tasks: readonly { readonly taskId: string; readonly agentRole: string; readonly metrics: TaskMetrics }[];
+}
+
+/** A finished task. */
+export interface TaskOutput<T = unknown> {
+  readonly taskId: string;
+  /** The accepted text. */
+  readonly raw: string;
+  /** The task's value: by its schema, from its handler, or the text itself. */
+  readonly parsed: T;
+  readonly taskDescription: string;
+  readonly agentRole: string;
+  readonly completedAt: Date;
+  readonly durationMs: number;
+  readonly toolCallCount: number;
+  readonly metrics: TaskMetrics;
+  /** The value again. @throws ValidationError where neither a schema nor a handler produced one, or where it does not fit the schema given. */
+  getParsedOutput(): T;
+  getParsedOutput<U>(schema: OutputSchema<U>): U;
+}
+
+/** What a run gives back, complete or partial. */
+export interface EnsembleOutput {
+  readonly runId: string;
+  /** The final text. */
+  readonly raw: string;
+  /** In the order of the workflow: SEQUENTIAL and PARALLEL that of the task list. */
+  readonly taskOutputs: readonly TaskOutput[];
+  readonly totalDurationMs: number;
+  readonly totalToolCalls: number;
+  readonly metrics: ExecutionMetrics;
+  readonly trace: ExecutionTrace;
+  readonly exitReason: ExitReason;
+  /** `exitReason === "COMPLETED"`. */
+  readonly isComplete: boolean;
+  /** What was finished; the same as `taskOutputs`. */
+  readonly completedTasks: readonly TaskOutput[];
+  readonly lastCompletedOutput?: TaskOutput;
+  /** Why it ended, where it was not complete and `throwOnError` was false. */
+  readonly error?: AgentEnsembleError;
+  /** The output of a task of this ensemble; of the last attempt where it ran more than once. */
+  getOutput<T>(task: Task<T>): TaskOutput<T> | undefined;
+}
+
+/** What a workflow returns: the final text and the outputs in its own order. */
+export interface WorkflowResult {
+  readonly raw: string;
+  readonly taskOutputs: readonly TaskOutput[];
+  readonly exitReason?: ExitReason | undefined;
+}
+
+/** The key under which an output keeps the `Task` object that the user wrote. */
+export const SOURCE_TASK = Symbol.for("agentensemble/source-task");
+
+/** The output of `task` among `outputs`, by the identity of the user's `Task`; the last one where there are several. */
+export function findOutput<T>(outputs: readonly TaskOutput[], task: Task<T>): TaskOutput<T> | undefined {
+  for (let i = outputs.length - 1; i >= 0; i--) {
+    const output = outputs[i] as TaskOutput & { readonly [SOURCE_TASK]?: AnyTask };
+    if (output[SOURCE_TASK] === task) return output as TaskOutput<T>; // made by that very task, so of its type
+  }
+  return undefined;
+}
+
+/** As {@link findOutput}. @throws ValidationError where the task is not among the context. */
+export function contextOutput<T>(outputs: readonly TaskOutput[], task: Task<T>): TaskOutput<T> {
+  const output = findOutput(outputs, task);
+  if (output === undefined) {
+    throw new ValidationError(`Task '${task.description}' is not in the context of this task`, { hint: "List it in `context`; a copy made with with() is another task." });
+  }
+  return output;
+}

@@ -1,0 +1,128 @@
+import type { Agent } from "./agent.js";
+import type { ChatModel, ChatRequest, ChatResponse, Purpose, ToolCall } from "./chat-model.js";
+import type { DelegationRequest, DelegationResponse } from "./delegation.js";
+import type { EnsembleEvent, NewEvent } from "./events.js";
+import type { MemoryEntry } from "./memory.js";
+import type { TaskOutput, WorkflowResult } from "./output.js";
+import type { Plan } from "./plan.js";
+import type { BindApi } from "./plugin.js";
+import type { AnyTask, Task } from "./task.js";
+import type { Token } from "./tokens.js";
+import type { AnyTool, ToolResult } from "./tool.js";
+import type { Inputs } from "./types.js";
+
+/** What anyone may know about a run. */
+export interface RunInfo {
+  readonly id: string;
+  readonly inputs: Inputs;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** Feedback for a task that is done again. */
+export interface Revision {
+  readonly feedback: string;
+  readonly previousOutput?: string | undefined;
+}
+
+/** What a handler gets. */
+export interface TaskContext {
+  readonly description: string;
+  readonly expectedOutput: string;
+  readonly contextOutputs: readonly TaskOutput[];
+  readonly inputs: Inputs;
+  readonly revision?: Revision | undefined;
+  /** Aborted when the task or the run ends before the handler does. */
+  readonly signal: AbortSignal;
+  readonly run: RunInfo;
+  /** The output of a task in `context`, typed. @throws ValidationError where the task is not in `context`. */
+  getOutput<U>(task: Task<U>): TaskOutput<U>;
+}
+
+/** The second argument of `ensemble.run()`. */
+export interface RunOptions {
+  /** Cancels the run. */
+  readonly signal?: AbortSignal | undefined;
+  /** Time for the whole run in milliseconds. Default: none. */
+  readonly timeoutMs?: number | undefined;
+  /** Overrides the ensemble's. */
+  readonly maxToolOutputLength?: number | undefined;
+  /** Go into every usage record and the trace. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** Default: from the `IdGenerator`. */
+  readonly runId?: string | undefined;
+  /** Bindings for this run only; they come before everything else. */
+  readonly bindings?: ((bind: BindApi) => void) | undefined;
+  /** `false`: a failed run resolves, with `output.error`. Default true. */
+  readonly throwOnError?: boolean | undefined;
+  /** How long work that ignores its signal is waited for after a stop, in milliseconds. Default 250. */
+  readonly cancelGraceMs?: number | undefined;
+  /** Joins this run to the ledger and the signal of another, for an `ensemble.run()` inside a handler or tool: pass `ctx.run`. */
+  readonly parent?: RunInfo | undefined;
+}
+
+/** Per-call changes to how a task is run. */
+export interface TaskExtras {
+  /** Default: one more than the task's last. */
+  readonly attempt?: number | undefined;
+  readonly revision?: Revision | undefined;
+  /** Instead of the outputs of the tasks in `context`. */
+  readonly contextOutputs?: readonly TaskOutput[] | undefined;
+  readonly agent?: Agent | undefined;
+  readonly parentTaskId?: string | undefined;
+  /** Delegation depth. Default 0. */
+  readonly depth?: number | undefined;
+  /** Ends this task earlier than the run. Tasks that share a signal share its cost. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of a task that is added during a run. */
+export interface DefineOptions {
+  /** The id becomes `{parentTaskId}.{n}`. */
+  readonly parentTaskId?: string | undefined;
+  readonly agent?: Agent | undefined;
+  /** Whether `{name}` variables are filled from the run's inputs. Default false: text from a model is data. */
+  readonly template?: boolean | undefined;
+}
+
+/** What a workflow may do. After the run has been stopped every `runTask` rejects; let it through. */
+export interface Run {
+  readonly id: string;
+  readonly signal: AbortSignal;
+  readonly inputs: Inputs;
+  readonly plan: Plan;
+  /** Does one task, with everything that belongs to it: hooks, guardrails, record, events. */
+  runTask(taskId: string, extras?: TaskExtras): Promise<TaskOutput>;
+  /** Runs a part of the plan with another workflow; context outside the part counts as satisfied. */
+  runWorkflow(name: string, taskIds: readonly string[]): Promise<WorkflowResult>;
+  /** Adds a task during the run and returns its id. */
+  define(task: AnyTask, o?: DefineOptions): string;
+  emit(e: NewEvent): void;
+  /** Whether anybody would see an event of this type: ask before building an expensive one. */
+  listens(type: EnsembleEvent["type"]): boolean;
+  /** The run's value of a token: run option, ensemble option, container binding, default. @throws ValidationError where there is none. */
+  get<T>(token: Token<T>): T;
+  all<T>(token: Token<T, "many">): readonly T[];
+}
+
+/** What an executor, a tool and a handler may do while a task runs. */
+export interface TaskScope extends Pick<Run, "runTask" | "define" | "emit" | "listens" | "get" | "all"> {
+  readonly run: RunInfo;
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly depth: number;
+  readonly signal: AbortSignal;
+  /** Calls the task's model (or the one given). Retries, hooks and the ledger are inside. */
+  chat(request: ChatRequest, o: { readonly purpose: Purpose; readonly model?: ChatModel | undefined; readonly onToken?: ((text: string) => void) | undefined }): Promise<ChatResponse>;
+  /** The model that `chat` would call, for its capabilities. */
+  readonly model: ChatModel;
+  /**
+   * Calls one of `tools`. An unknown name, input that does not fit and a rejection are failed results.
+   * @throws ToolExecutionError when the tool threw; ToolConfigurationError and ExitEarlySignal as they are.
+   */
+  callTool(call: ToolCall, tools: readonly AnyTool[]): Promise<ToolResult>;
+  /** Hands a subtask to another agent of the run. Refusals and failures are responses of status FAILURE. */
+  delegate(request: DelegationRequest): Promise<DelegationResponse>;
+  writeMemory(scope: string, entry: MemoryEntry): Promise<void>;
+  /** The run's limit for tool output sent to the model; -1 for none. */
+  readonly maxToolOutputLength: number;
+}

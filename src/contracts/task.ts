@@ -1,0 +1,222 @@
+import type { ContentPart, ModelOptions, ModelRef } from "./chat-model.js";
+import type { InputGuardrail, OutputGuardrail } from "./guardrail.js";
+import type { TaskContext } from "./run.js";
+import type { AnyTool, Tool, ToolLike } from "./tool.js";
+import type { Awaitable, OutputSchema } from "./types.js";
+import { Agent, checkModel, checkModelOptions } from "./agent.js";
+import { ValidationError } from "./errors.js";
+import { checkTools, isTool } from "./tool.js";
+import { checkOptions, preview, requireArray, requireDuration, requireInteger, requireText } from "./validation.js";
+
+/** A task of whatever value. */
+export type AnyTask = Task<unknown>;
+
+/** Does a task without a model: returns its value, throws to fail. A `ToolResult` it returns is unwrapped. */
+export type TaskHandler<T> = (ctx: TaskContext) => Awaitable<T>;
+
+/** Options that every task takes. Seed 003 and the configuration reference (seed 002). */
+export interface CommonTaskOptions {
+  /** Its id, when given; else `task-{position}`. */
+  readonly name?: string | undefined;
+  /** What to do; `{name}` variables are filled from the run's inputs, `{{name}}` stays as `{name}`. */
+  readonly description: string;
+  /** What the result should look like; templated too. Default: {@link DEFAULT_EXPECTED_OUTPUT}. */
+  readonly expectedOutput?: string | undefined;
+  /** Default: one is made from the description. */
+  readonly agent?: Agent | undefined;
+  readonly model?: ModelRef | undefined;
+  /** For a task without an agent of its own. */
+  readonly tools?: readonly ToolLike[] | undefined;
+  /** For a task without an agent of its own. */
+  readonly maxIterations?: number | undefined;
+  /** Tasks whose outputs this one is given. */
+  readonly context?: readonly AnyTask[] | undefined;
+  /** Corrections asked for when the text does not fit `outputType`. Default 3. */
+  readonly maxOutputRetries?: number | undefined;
+  readonly inputGuardrails?: readonly InputGuardrail[] | undefined;
+  /** Pieces added to the user message: images, texts. */
+  readonly attachments?: readonly ContentPart[] | undefined;
+  /** How often a refused output is done again, with the guardrail's reason as feedback. Default 0. */
+  readonly guardrailRetries?: number | undefined;
+  /** Set over the agent's own, field by field. */
+  readonly modelOptions?: ModelOptions | undefined;
+  /** Time for the task in milliseconds, corrections and retries included. Default: none of its own. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Options of a task whose value has a schema: the schema alone decides `T`. */
+export interface StructuredTaskOptions<T> extends CommonTaskOptions {
+  readonly outputType: OutputSchema<T>;
+  readonly handler?: TaskHandler<NoInfer<T> | string> | Tool | undefined;
+  readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<T>>[] | undefined;
+}
+
+/** Options of a task without a schema: `T` is what its handler returns, else string. */
+export interface PlainTaskOptions<T> extends CommonTaskOptions {
+  readonly outputType?: undefined;
+  readonly handler?: TaskHandler<T> | Tool | undefined;
+  readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<T>>[] | undefined;
+}
+
+/** What is expected of a task that does not say. */
+export const DEFAULT_EXPECTED_OUTPUT = "Produce a complete and accurate response to the task.";
+
+const TASK_FIELDS = [
+  ...["name", "description", "expectedOutput", "agent", "model", "tools", "maxIterations", "context", "outputType", "maxOutputRetries", "handler"],
+  ...["inputGuardrails", "outputGuardrails", "attachments", "guardrailRetries", "modelOptions", "timeoutMs"],
+];
+
+interface AnyTaskOptions extends CommonTaskOptions {
+  readonly outputType?: OutputSchema<unknown> | undefined;
+  readonly handler?: TaskHandler<unknown> | AnyTool | undefined;
+  readonly outputGuardrails?: readonly OutputGuardrail<never>[] | undefined;
+}
+
+function checkSchema(type: unknown): void {
+  if (type === undefined) return;
+  const candidate = (typeof type === "object" && type !== null) || typeof type === "function" ? (type as Record<string, unknown>) : undefined;
+  const standard = candidate?.["~standard"] as { validate?: unknown; jsonSchema?: unknown } | undefined;
+  if (typeof standard?.validate === "function") {
+    if (typeof standard.jsonSchema === "object") return;
+    throw new ValidationError("Task outputType has no JSON Schema of its own", { hint: "Use zod 4.2 or later, or pass { schema, jsonSchema }." });
+  }
+  const inner = candidate?.["schema"] as { "~standard"?: { validate?: unknown } } | undefined;
+  if (typeof inner?.["~standard"]?.validate === "function" && typeof candidate?.["jsonSchema"] === "object") return;
+  throw new ValidationError(`Task outputType must be a Standard Schema with a JSON Schema, or { schema, jsonSchema }, got: ${preview(type)}`);
+}
+
+function checkHandler(o: AnyTaskOptions): void {
+  if (o.handler === undefined) return;
+  if (typeof o.handler !== "function" && !isTool(o.handler)) {
+    throw new ValidationError(`Task handler must be a function or a tool, got: ${preview(o.handler)}`);
+  }
+  const both = (what: string, advice: string): never => {
+    throw new ValidationError(`Task cannot have both a handler and ${what}. A handler runs deterministically without an ${advice}`);
+  };
+  if (o.agent !== undefined) both("an explicit agent", "LLM; remove the agent.");
+  if (o.model !== undefined) both("a chatLanguageModel", "LLM; remove the chatLanguageModel.");
+  if (o.tools !== undefined && o.tools.length > 0) both("tools", "LLM; configure tools inside the handler instead.");
+  if (o.maxIterations !== undefined) both("maxIterations", "iteration loop; remove the maxIterations.");
+  if (o.modelOptions !== undefined) both("modelOptions", "LLM; remove the modelOptions.");
+  if (o.attachments !== undefined && o.attachments.length > 0) both("attachments", "LLM; remove the attachments.");
+}
+
+function checkContext(o: AnyTaskOptions): void {
+  requireArray("Task context", o.context);
+  o.context?.forEach((task, index) => {
+    if (task === undefined || task === null) throw new ValidationError(`Task context element at index ${index} must not be null`);
+    if (!(task instanceof Task)) throw new ValidationError(`Task context element at index ${index} must be a Task, got: ${preview(task)}`);
+    const twin = o.agent !== undefined && task.agent === o.agent && task.description === o.description && task.expectedOutput === (o.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT);
+    if (twin) throw new ValidationError("Task cannot reference itself in context");
+  });
+}
+
+function checkTask(o: AnyTaskOptions): void {
+  checkOptions("Task", o, TASK_FIELDS);
+  if (o.name !== undefined) requireText(o.name, "Task name must not be blank when set");
+  requireText(o.description, "Task description must not be blank");
+  if (o.expectedOutput !== undefined) requireText(o.expectedOutput, "Task expectedOutput must not be blank");
+  requireArray("Task tools", o.tools);
+  checkTools("Task tool", o.tools ?? []);
+  requireInteger("Task maxIterations", o.maxIterations, 1, "> 0 when set");
+  if (o.agent !== undefined && !(o.agent instanceof Agent)) throw new ValidationError(`Task agent must be an Agent, got: ${preview(o.agent)}`);
+  checkModel("Task model", o.model);
+  checkContext(o);
+  checkSchema(o.outputType);
+  requireInteger("Task maxOutputRetries", o.maxOutputRetries, 0);
+  requireInteger("Task guardrailRetries", o.guardrailRetries, 0);
+  for (const field of ["inputGuardrails", "outputGuardrails"] as const) {
+    requireArray(`Task ${field}`, o[field]);
+    o[field]?.forEach((g: unknown, i) => {
+      if (typeof g !== "function") throw new ValidationError(`Task ${field} element at index ${i} must be a function, got: ${preview(g)}`);
+    });
+  }
+  requireArray("Task attachments", o.attachments);
+  checkModelOptions("Task", o.modelOptions);
+  requireDuration("Task timeoutMs", o.timeoutMs);
+  checkHandler(o);
+}
+
+const list = <X>(items: readonly X[] | undefined): readonly X[] => (items === undefined || items.length === 0 ? NONE : Object.freeze([...items]));
+const NONE: readonly never[] = Object.freeze([]);
+
+/**
+ * A piece of work: a description, what is expected, and who or what does it (an agent, a handler, or an agent made from the description).
+ * Immutable. `T` is the type of its value: the schema's, the handler's, or string.
+ * @throws ValidationError from the constructor for everything that can be seen there.
+ */
+export class Task<T = string> {
+  readonly name: string | undefined;
+  readonly description: string;
+  readonly expectedOutput: string;
+  readonly agent: Agent | undefined;
+  readonly model: ModelRef | undefined;
+  readonly tools: readonly ToolLike[];
+  readonly maxIterations: number | undefined;
+  readonly context: readonly AnyTask[];
+  readonly outputType: OutputSchema<T> | undefined;
+  readonly maxOutputRetries: number;
+  readonly handler: TaskHandler<T> | Tool | undefined;
+  readonly inputGuardrails: readonly InputGuardrail[];
+  /** Declared without `T`, so that a task of any value can stand where a task is asked for. */
+  readonly outputGuardrails: readonly OutputGuardrail<never>[];
+  readonly guardrailRetries: number;
+  readonly attachments: readonly ContentPart[];
+  readonly modelOptions: ModelOptions | undefined;
+  readonly timeoutMs: number | undefined;
+
+  constructor(options: PlainTaskOptions<T>);
+  constructor(options: StructuredTaskOptions<T>);
+  constructor(options: PlainTaskOptions<T> | StructuredTaskOptions<T>) {
+    checkTask(options);
+    this.name = options.name;
+    this.description = options.description;
+    this.expectedOutput = options.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT;
+    this.agent = options.agent;
+    this.model = options.model;
+    this.tools = list(options.tools);
+    this.maxIterations = options.maxIterations;
+    this.context = list(options.context);
+    this.outputType = options.outputType;
+    this.maxOutputRetries = options.maxOutputRetries ?? 3;
+    this.handler = options.handler as TaskHandler<T> | Tool | undefined; // a handler of a structured task may also return the value's JSON text
+    this.inputGuardrails = list(options.inputGuardrails);
+    this.outputGuardrails = list(options.outputGuardrails);
+    this.guardrailRetries = options.guardrailRetries ?? 0;
+    this.attachments = list(options.attachments);
+    this.modelOptions = options.modelOptions;
+    this.timeoutMs = options.timeoutMs;
+    Object.freeze(this);
+  }
+
+  /** The short form: a description, and what is expected or the schema of the value. */
+  static of(description: string, expectedOutput?: string): Task;
+  static of<T>(description: string, outputType: OutputSchema<T>): Task<T>;
+  static of(description: string, second?: string | OutputSchema<unknown>): Task | AnyTask {
+    return typeof second === "object" || typeof second === "function"
+      ? new Task<unknown>({ description, outputType: second })
+      : new Task({ description, expectedOutput: second });
+  }
+
+  /** A copy with some options changed; `undefined` resets one to its default. A copy is another task: outputs are looked up by the one that ran. */
+  with<U>(
+    changes: Partial<CommonTaskOptions> & {
+      readonly outputType: OutputSchema<U>;
+      readonly handler?: TaskHandler<NoInfer<U> | string> | Tool | undefined;
+      readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<U>>[] | undefined;
+    },
+  ): Task<U>;
+  with(
+    changes: Partial<CommonTaskOptions> & {
+      readonly outputType?: never;
+      readonly handler?: TaskHandler<T> | Tool | undefined;
+      readonly outputGuardrails?: readonly OutputGuardrail<T>[] | undefined;
+    },
+  ): Task<T>;
+  with(changes: object): unknown {
+    return new Task({ ...this, ...changes } as unknown as PlainTaskOptions<T>); // the overloads say what comes out; the constructor checks it
+  }
+}
+
+/** The value type of a task type. */
+export type OutputOf<K> = K extends Task<infer T> ? T : never;

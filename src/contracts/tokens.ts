@@ -1,0 +1,53 @@
+import type { AbstractNewable } from "inversify";
+import type { ChatModel, ChatModelProvider } from "./chat-model.js";
+import type { AgentSynthesizer, TaskExecutor, WorkflowExecutor } from "./executors.js";
+import type { MemoryStore } from "./memory.js";
+import type { RetryPolicy } from "./retry.js";
+import type { Clock, IdGenerator } from "./runtime.js";
+import type { ToolLike } from "./tool.js";
+import type { TraceBuilder, TraceExporter } from "./trace.js";
+
+/**
+ * The name of a dependency, typed by what is bound to it. At run time it is `Symbol.for("agentensemble/" + name)`, the same in every copy of the package;
+ * the declared type is an abstract class because only that carries `T` through inversify's `get`, `bind` and `@inject`.
+ */
+export type Token<T, C extends "single" | "many" = "single"> = AbstractNewable<T> & { readonly __cardinality?: C };
+
+/** Makes a token of your own. `many` collects contributions; `single` (default) has one value. */
+export function createToken<T>(name: string, cardinality: "many"): Token<T, "many">;
+export function createToken<T>(name: string, cardinality?: "single"): Token<T, "single">;
+export function createToken<T>(name: string): Token<T, "single" | "many"> {
+  return Symbol.for(`agentensemble/${name}`) as unknown as Token<T>; // see the type: a symbol at run time
+}
+
+/** The dependencies that the framework itself looks up; see `docs/tokens.md`. */
+export const Tokens = Object.freeze({
+  ChatModel: createToken<ChatModel>("ChatModel"),
+  ChatModelProvider: createToken<ChatModelProvider>("ChatModelProvider", "many"),
+  WorkflowExecutor: createToken<WorkflowExecutor>("WorkflowExecutor", "many"),
+  TaskExecutor: createToken<TaskExecutor>("TaskExecutor", "many"),
+  AgentSynthesizer: createToken<AgentSynthesizer>("AgentSynthesizer"),
+  PromptTemplates: createToken<Readonly<Record<string, string>>>("PromptTemplates", "many"),
+  RetryPolicy: createToken<RetryPolicy>("RetryPolicy"),
+  MemoryStore: createToken<MemoryStore>("MemoryStore"),
+  Tool: createToken<ToolLike>("Tool", "many"),
+  TraceBuilder: createToken<TraceBuilder>("TraceBuilder"),
+  TraceExporter: createToken<TraceExporter>("TraceExporter", "many"),
+  Clock: createToken<Clock>("Clock"),
+  IdGenerator: createToken<IdGenerator>("IdGenerator"),
+});
+
+/** The tokens of the framework that collect contributions; all others have one value. */
+export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
+  Tokens.ChatModelProvider,
+  Tokens.WorkflowExecutor,
+  Tokens.TaskExecutor,
+  Tokens.PromptTemplates,
+  Tokens.Tool,
+  Tokens.TraceExporter,
+]);
+
+/** The name a token was made with. */
+export function tokenName(token: unknown): string {
+  return typeof token === "symbol" ? (token.description ?? "").replace(/^agentensemble\//, "") : typeof token === "function" ? token.name : String(token);
+}

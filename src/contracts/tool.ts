@@ -1,0 +1,143 @@
+import type { TaskScope } from "./run.js";
+import type { Awaitable, JsonSchema, OutputSchema } from "./types.js";
+import { ValidationError } from "./errors.js";
+import { checkOptions, preview, requireDuration, requireFunction, requireText } from "./validation.js";
+
+const RESULT = Symbol.for("agentensemble/tool-result");
+
+/** What a tool gives back. Returning a plain string or object is the same as `ToolResult.success` of it. */
+export class ToolResult {
+  readonly ok: boolean;
+  /** The text for the model; empty for a failure. */
+  readonly output: string;
+  /** Why it failed; the model sees it as `Error: {message}`. */
+  readonly errorMessage: string | undefined;
+  /** The value behind the text: for listeners and the trace, never sent to the model. */
+  readonly structured: unknown;
+
+  private constructor(ok: boolean, output: string, errorMessage: string | undefined, structured: unknown) {
+    this.ok = ok;
+    this.output = output;
+    this.errorMessage = errorMessage;
+    this.structured = structured;
+    Object.freeze(this);
+  }
+
+  get [RESULT](): true {
+    return true;
+  }
+
+  static success(output: string, structured?: unknown): ToolResult {
+    return new ToolResult(true, output, undefined, structured);
+  }
+
+  static failure(message: string): ToolResult {
+    return new ToolResult(false, "", message === "" ? "Tool execution failed with no message" : message, undefined);
+  }
+
+  /** Whether `value` is a result, also of another copy of the package. */
+  static isInstance(value: unknown): value is ToolResult {
+    return typeof value === "object" && value !== null && (value as { [RESULT]?: unknown })[RESULT] === true;
+  }
+}
+
+/** What a tool may use while it runs. `signal` ends with the task, the run and the tool's own `timeoutMs`: pass it on. */
+export interface ToolContext {
+  readonly scope: TaskScope;
+  readonly signal: AbortSignal;
+  readonly runId: string;
+  readonly taskId: string;
+  readonly agentRole: string;
+  readonly toolCallId: string;
+}
+
+/** What a tool may return: an object is sent as JSON and kept as `structured`; `undefined` is an empty success. */
+export type ToolReturn = ToolResult | string | object | undefined | void;
+
+/** What every tool has. */
+export interface ToolBase {
+  readonly name: string;
+  /** For the model: what it does, when to use it, an example. */
+  readonly description: string;
+  /** Never run beside other calls of the same turn. Default false. */
+  readonly sequential?: boolean | undefined;
+  /** Time for one call in milliseconds; beyond it the model is told. Default: none. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Something an agent's model can call. Without `input` the tool takes one string (the model sends `{"input": "..."}`).
+ * With a schema the arguments are validated first; with plain JSON Schema they are parsed and passed on.
+ * A tool keeps no state of a run: everything it needs is in `ctx`.
+ */
+export interface Tool<I = string> extends ToolBase {
+  readonly input?: OutputSchema<I> | JsonSchema | undefined;
+  execute(input: I, ctx: ToolContext): Awaitable<ToolReturn>;
+}
+
+/** A tool of whatever input. */
+export type AnyTool = Tool<unknown>;
+
+/** Expands to tools each time a task starts: remote or discovered ones. */
+export interface DynamicToolProvider {
+  resolve(): Awaitable<readonly AnyTool[]>;
+}
+
+/** What the `tools` of an agent or task may hold. */
+export type ToolLike = AnyTool | DynamicToolProvider;
+
+const TOOL_FIELDS = ["name", "description", "input", "execute", "sequential", "timeoutMs"] as const;
+
+/**
+ * Makes a tool; the type of `execute`'s input follows from `input`.
+ * @throws ValidationError for a blank name or description, a missing `execute`, an input that is no schema, an unknown field.
+ */
+export function tool<I>(t: ToolBase & { readonly input: OutputSchema<I>; execute(input: NoInfer<I>, ctx: ToolContext): Awaitable<ToolReturn> }): Tool<I>;
+export function tool(t: ToolBase & { readonly input?: undefined; execute(input: string, ctx: ToolContext): Awaitable<ToolReturn> }): Tool;
+export function tool<I = Readonly<Record<string, unknown>>>(
+  t: ToolBase & { readonly input: JsonSchema; execute(input: I, ctx: ToolContext): Awaitable<ToolReturn> },
+): Tool<I>;
+export function tool<I>(t: Tool<I>): Tool<I> {
+  checkOptions("tool()", t, TOOL_FIELDS);
+  requireText(t.name, "Tool name must not be blank");
+  requireText(t.description, `Tool '${t.name}' description must not be blank`);
+  if (typeof t.execute !== "function") throw new ValidationError(`Tool '${t.name}' execute must be a function, got: ${preview(t.execute)}`);
+  requireDuration(`Tool '${t.name}' timeoutMs`, t.timeoutMs);
+  if (t.input !== undefined && (typeof t.input !== "object" || t.input === null) && typeof t.input !== "function") {
+    throw new ValidationError(`Tool '${t.name}' input must be a schema, got: ${preview(t.input)}`);
+  }
+  return Object.freeze({ ...t, execute: t.execute });
+}
+
+/** Whether `value` can be called as a tool. */
+export function isTool(value: unknown): value is AnyTool {
+  return typeof value === "object" && value !== null && typeof (value as AnyTool).execute === "function" && typeof (value as AnyTool).name === "string";
+}
+
+/** Whether `value` expands to tools when a task starts. */
+export function isToolProvider(value: unknown): value is DynamicToolProvider {
+  return typeof value === "object" && value !== null && typeof (value as DynamicToolProvider).resolve === "function";
+}
+
+/**
+ * Checks a list of tools as given to an agent or a task.
+ * @throws ValidationError naming the index of what is no tool, or a name that occurs twice. Seeds 003 and 004.
+ */
+export function checkTools(prefix: string, tools: readonly unknown[]): void {
+  const names = new Set<string>();
+  tools.forEach((entry, index) => {
+    if (entry === undefined || entry === null) throw new ValidationError(`${prefix} at index ${index} must not be null`);
+    if (isToolProvider(entry)) return;
+    if (!isTool(entry)) {
+      const kind = typeof entry === "object" ? (entry.constructor?.name ?? "Object") : typeof entry;
+      throw new ValidationError(`${prefix} at index ${index} (${kind}) is neither an AgentTool nor has @Tool-annotated methods`, {
+        hint: "Make it with tool({ name, description, execute }), or pass an object with name, description and execute.",
+      });
+    }
+    requireText(entry.name, `${prefix} at index ${index} must have a name`);
+    if (names.has(entry.name)) throw new ValidationError(`Duplicate tool name '${entry.name}'. Tool names must be unique within an agent.`);
+    names.add(entry.name);
+    requireFunction(`Tool '${entry.name}' execute`, entry.execute);
+    requireDuration(`Tool '${entry.name}' timeoutMs`, entry.timeoutMs);
+  });
+}

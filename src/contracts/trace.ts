@@ -1,0 +1,203 @@
+import type { Agent } from "./agent.js";
+import type { ChatMessage, ChatResponse } from "./chat-model.js";
+import type { AgentEnsembleError } from "./errors.js";
+import type { ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput } from "./output.js";
+import type { RunInfo } from "./run.js";
+import type { AnyTask } from "./task.js";
+import type { Awaitable } from "./types.js";
+import type { UsageRecord } from "./usage.js";
+
+/** A model call as the kernel keeps it: references, no copies. */
+export interface ModelCallRecord {
+  readonly usage: UsageRecord;
+  /** Counted from 0 within the task; attempts of one call share it. */
+  readonly iteration: number;
+  /** On the monotonic clock. */
+  readonly startedMs: number;
+  readonly response: ChatResponse | undefined;
+  readonly error: Error | undefined;
+  readonly tools: ToolCallRecord[];
+}
+
+/** A tool call as the kernel keeps it. */
+export interface ToolCallRecord {
+  readonly toolName: string;
+  readonly arguments: string;
+  readonly result: string;
+  readonly structured: unknown;
+  readonly startedMs: number;
+  readonly endedMs: number;
+  readonly outcome: ToolOutcome;
+}
+
+/** How a tool call ended. `SKIPPED_MAX_ITERATIONS`: refused with the STOP text. */
+export type ToolOutcome = "SUCCESS" | "FAILURE" | "ERROR" | "TIMED_OUT" | "REJECTED" | "CANCELLED" | "SKIPPED_MAX_ITERATIONS";
+
+/** A delegation as the kernel keeps it. `worker` is the record of the task it led to, where it came to that. */
+export interface DelegationRecord {
+  readonly delegatorRole: string;
+  readonly workerRole: string;
+  readonly taskDescription: string;
+  readonly depth: number;
+  readonly startedMs: number;
+  readonly endedMs: number;
+  readonly result: string;
+  readonly succeeded: boolean;
+  readonly worker: TaskRecord | undefined;
+}
+
+/** One attempt of a task as the kernel keeps it. */
+export interface TaskRecord {
+  readonly taskId: string;
+  readonly parentTaskId: string | undefined;
+  readonly attempt: number;
+  readonly task: AnyTask;
+  readonly agent: Agent | undefined;
+  readonly agentRole: string;
+  readonly startedMs: number;
+  readonly endedMs: number;
+  readonly outcome: "running" | "ok" | "answered" | "rejected" | "failed" | "aborted";
+  /** The conversation of the task's first model call. */
+  readonly messages: readonly ChatMessage[] | undefined;
+  readonly calls: readonly ModelCallRecord[];
+  /** Tool calls of a task that called no model. */
+  readonly tools: readonly ToolCallRecord[];
+  readonly delegations: readonly DelegationRecord[];
+  readonly output: TaskOutput | undefined;
+  readonly error: Error | undefined;
+  readonly metrics: TaskMetrics;
+}
+
+/** Everything a run leaves behind; what traces are built from. */
+export interface RunRecord {
+  readonly run: RunInfo;
+  readonly workflow: string;
+  readonly startedAt: Date;
+  /** The monotonic clock at `startedAt`. */
+  readonly startedMs: number;
+  readonly endedMs: number;
+  readonly exitReason: ExitReason;
+  readonly error: AgentEnsembleError | undefined;
+  readonly tasks: readonly TaskRecord[];
+  readonly metrics: ExecutionMetrics;
+  readonly warnings: readonly string[];
+}
+
+/** Makes the trace of a finished run, when somebody first reads it. */
+export interface TraceBuilder {
+  build(record: RunRecord): ExecutionTrace;
+}
+
+/** An agent as a trace names it. */
+export interface AgentSummary {
+  readonly role: string;
+  readonly goal: string;
+  readonly background: string | undefined;
+  readonly toolNames: readonly string[];
+  readonly allowDelegation: boolean;
+}
+
+/** One tool call in a trace. */
+export interface ToolCallTrace {
+  readonly toolName: string;
+  readonly arguments: string;
+  /** The full text. */
+  readonly result: string;
+  readonly structuredOutput: unknown;
+  readonly startedAt: Date;
+  readonly completedAt: Date;
+  readonly durationMs: number;
+  readonly outcome: ToolOutcome;
+}
+
+/** One model call in a trace; attempts that failed are there too, with `error`. */
+export interface LlmInteraction {
+  readonly iterationIndex: number;
+  readonly attempt: number;
+  readonly purpose: string;
+  readonly provider: string;
+  readonly modelId: string;
+  readonly startedAt: Date;
+  readonly completedAt: Date;
+  readonly latencyMs: number;
+  /** -1 when unknown. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly responseType: "TOOL_CALLS" | "FINAL_ANSWER" | "ERROR";
+  readonly responseText: string;
+  readonly finishReason: string | undefined;
+  readonly error: string | undefined;
+  readonly toolCalls: readonly ToolCallTrace[];
+}
+
+/** One delegation in a trace, with the worker's own trace inside. */
+export interface DelegationTrace {
+  readonly delegatorRole: string;
+  readonly workerRole: string;
+  readonly taskDescription: string;
+  readonly startedAt: Date;
+  readonly completedAt: Date;
+  readonly durationMs: number;
+  readonly depth: number;
+  readonly result: string;
+  readonly succeeded: boolean;
+  readonly workerTrace: TaskTrace | undefined;
+}
+
+/** One attempt of one task in a trace. */
+export interface TaskTrace {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly outcome: TaskRecord["outcome"];
+  readonly taskDescription: string;
+  readonly expectedOutput: string;
+  readonly agentRole: string;
+  readonly startedAt: Date;
+  readonly completedAt: Date;
+  readonly durationMs: number;
+  readonly prompts: { readonly systemPrompt: string; readonly userPrompt: string } | undefined;
+  readonly llmInteractions: readonly LlmInteraction[];
+  readonly toolCalls: readonly ToolCallTrace[];
+  readonly delegations: readonly DelegationTrace[];
+  readonly finalOutput: string | undefined;
+  readonly parsedOutput: unknown;
+  readonly metrics: TaskMetrics;
+}
+
+/** A failure in a trace. */
+export interface ErrorTrace {
+  readonly taskId: string | undefined;
+  readonly agentRole: string | undefined;
+  readonly taskDescription: string | undefined;
+  readonly errorType: string;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly stackTrace: string | undefined;
+  readonly occurredAt: Date;
+}
+
+/** What happened in a run: schema 1.1 of the `.trace.json` format. Immutable. */
+export interface ExecutionTrace {
+  readonly schemaVersion: string;
+  readonly captureMode: string;
+  /** The run's id, under the name the format gives it. */
+  readonly ensembleId: string;
+  readonly workflow: string;
+  readonly startedAt: Date;
+  readonly completedAt: Date;
+  readonly totalDurationMs: number;
+  readonly exitReason: ExitReason;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly agents: readonly AgentSummary[];
+  readonly taskTraces: readonly TaskTrace[];
+  readonly metrics: ExecutionMetrics;
+  readonly errors: readonly ErrorTrace[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Pretty-printed JSON: instants as ISO-8601, durations as `PT..S`. */
+  toJson(): string;
+  /** Writes the JSON to a file, whole or not at all; folders are made. */
+  save(path: string): Promise<void>;
+}
+
+/** Takes the trace of every finished run, whatever its outcome. What it throws becomes a `run_warning`. */
+export type TraceExporter = { export(trace: ExecutionTrace): Awaitable<void> } | ((trace: ExecutionTrace) => Awaitable<void>);

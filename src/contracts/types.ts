@@ -1,0 +1,26 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+
+/** A value or a promise of it: what callbacks may return. */
+export type Awaitable<T> = T | PromiseLike<T>;
+
+/** A JSON Schema document as plain data (draft 2020-12 unless its `$schema` says otherwise). */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/**
+ * Values for the `{name}` variables of task templates, given to `ensemble.run(inputs)`.
+ * Names of run options are refused at compile time, because `run({ signal })` is a frequent mistake: options are the second argument.
+ */
+export type Inputs = Readonly<Record<string, unknown>> & {
+  readonly signal?: never;
+  readonly timeoutMs?: never;
+  readonly throwOnError?: never;
+  readonly bindings?: never;
+};
+
+/**
+ * Describes the value a task or tool works with: a Standard Schema that also yields JSON Schema (zod 4.2 or later, arktype),
+ * or any Standard Schema with a JSON Schema written beside it.
+ */
+export type OutputSchema<T> =
+  | (StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>)
+  | { readonly schema: StandardSchemaV1<unknown, T>; readonly jsonSchema: JsonSchema };

@@ -1,0 +1,24 @@
+import type { Purpose } from "./chat-model.js";
+
+/** How an intercepted step ended. `answered`: a tap supplied the result. */
+export type Outcome = "ok" | "answered" | "rejected" | "failed" | "aborted";
+
+/** What one attempt of one model call used. Tokens that were not reported are -1. */
+export interface UsageRecord {
+  readonly runId: string;
+  readonly taskId: string;
+  readonly parentTaskId?: string | undefined;
+  readonly agentRole: string;
+  readonly purpose: Purpose;
+  readonly provider: string;
+  readonly modelId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly reasoningTokens: number;
+  readonly latencyMs: number;
+  /** 1 for the first try of this call. */
+  readonly attempt: number;
+  readonly outcome: "ok" | "answered" | "failed" | "aborted";
+  readonly tags: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,88 @@
+import { ValidationError } from "./errors.js";
+
+/** Number of single-character edits between two short names. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+/** The candidate closest to `name` (case ignored), or `undefined` when none is near enough to be a likely typing mistake. */
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const d = distance(name.toLowerCase().slice(0, 100), candidate.toLowerCase().slice(0, 100));
+    if (d < bestDistance) [best, bestDistance] = [candidate, d];
+  }
+  return best;
+}
+
+/** `Known: a, b, c. Did you mean 'b'?`: the tail of every message about an unknown name. */
+export function knownNames(name: string, candidates: readonly string[]): string {
+  const nearest = nearestName(name, candidates);
+  const known = candidates.length > 0 ? `Known: ${candidates.join(", ")}.` : "None is registered.";
+  return nearest === undefined ? known : `${known} Did you mean '${nearest}'?`;
+}
+
+/** A value as it appears in messages: JSON where possible, cut at 200 characters. */
+export function preview(value: unknown, limit = 200): string {
+  let text: string;
+  try {
+    text = typeof value === "string" ? value : typeof value === "function" ? `function ${value.name}` : (JSON.stringify(value) ?? String(value));
+  } catch {
+    text = Object.prototype.toString.call(value);
+  }
+  return text.length > limit ? `${text.slice(0, limit)}...` : text;
+}
+
+/**
+ * Refuses options objects with fields that nobody reads.
+ * @throws ValidationError naming the first unknown field and the nearest known one.
+ */
+export function checkOptions(what: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new ValidationError(`${what} options must be an object, got: ${preview(options)}`);
+  }
+  for (const key of Object.keys(options)) {
+    if (!known.includes(key)) throw new ValidationError(`Unknown option '${key}' in ${what}. ${knownNames(key, known)}`);
+  }
+}
+
+/** @throws ValidationError unless `value` is a string with something in it. */
+export function requireText(value: unknown, message: string): void {
+  if (typeof value !== "string" || value.trim() === "") throw new ValidationError(message);
+}
+
+/** @throws ValidationError `{what} must be {rule}, got: {value}` unless `value` is absent or an integer of at least `min`. */
+export function requireInteger(what: string, value: unknown, min: number, rule = `>= ${min}`): void {
+  if (value === undefined) return;
+  if (typeof value !== "number" || !Number.isInteger(value) || value < min) {
+    throw new ValidationError(`${what} must be ${rule}, got: ${preview(value)}`);
+  }
+}
+
+/** @throws ValidationError unless `value` is absent or a positive, finite number of milliseconds that a timer can wait for. */
+export function requireDuration(what: string, value: unknown): void {
+  if (value === undefined) return;
+  if (typeof value !== "number" || !(value > 0) || value > 2_147_483_647) {
+    throw new ValidationError(`${what} must be a positive number of milliseconds (at most 2147483647), got: ${preview(value)}`);
+  }
+}
+
+/** @throws ValidationError unless `value` is absent or an array. */
+export function requireArray(what: string, value: unknown): void {
+  if (value !== undefined && !Array.isArray(value)) throw new ValidationError(`${what} must be an array, got: ${preview(value)}`);
+}
+
+/** @throws ValidationError unless `value` is absent or a function. */
+export function requireFunction(what: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "function") throw new ValidationError(`${what} must be a function, got: ${preview(value)}`);
+}
