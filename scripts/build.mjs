@@ -1,9 +1,17 @@
 // Compiles everything into dist/ and bundles the container and the hooks into one file, which makes a cold start several times faster.
 import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+// What was compiled from a file that is gone would go on being tested and shipped.
+const output = `${root}dist/`;
+for (const file of existsSync(output) ? readdirSync(output, { recursive: true, encoding: "utf8" }) : []) {
+  const source = file.replace(/\.(d\.ts|js|js\.map)$/, ".ts");
+  if (source !== file && !existsSync(root + source)) rmSync(output + file);
+}
+
 const compiler = fileURLToPath(import.meta.resolve("@typescript/native/package.json")).replace(/package\.json$/, "bin/tsc");
 const compiled = spawnSync(process.execPath, [compiler, "-p", "tsconfig.json"], { cwd: root, stdio: "inherit" });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
@@ -19,5 +27,7 @@ await build({
   target: "node20",
   sourcemap: false,
   legalComments: "eof",
+  // tapable is CommonJS and requires node:util, which a bundle of ES modules can do only with a require of its own.
+  banner: { js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);' },
   logLevel: "warning",
 });

@@ -107,12 +107,12 @@ export interface TaskCall {
   readonly run: RunInfo;
   readonly taskId: string;
   readonly task: AnyTask;
-  readonly agent?: Agent;
+  readonly agent?: Agent | undefined;
   readonly contextOutputs: readonly TaskOutput[];
   readonly promptSections: readonly PromptSection[];
   /** 1 for the first time the task is done. */
   readonly attempt: number;
-  readonly revision?: Revision;
+  readonly revision?: Revision | undefined;
   /** Ends with the task. */
   readonly signal: AbortSignal;
 }

@@ -73,7 +73,7 @@ export type { Plan, PlannedTask } from "./plan.js";
 export { definePlugin } from "./plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./plugin.js";
 export type { RetryPolicy } from "./retry.js";
-export type { DefineOptions, Revision, Run, RunInfo, RunOptions, TaskContext, TaskExtras, TaskScope } from "./run.js";
+export type { DefineOptions, DelegateOptions, Revision, Run, RunInfo, RunOptions, TaskContext, TaskExtras, TaskScope } from "./run.js";
 export type { Clock, IdGenerator } from "./runtime.js";
 export { Task } from "./task.js";
 export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./task.js";

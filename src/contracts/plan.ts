@@ -8,7 +8,7 @@ export interface PlannedTask {
   readonly id: string;
   readonly spec: AnyTask;
   readonly contextIds: readonly string[];
-  readonly agent?: Agent;
+  readonly agent?: Agent | undefined;
 }
 
 /** What a run is going to do: validated, immutable, made without calling any model. */

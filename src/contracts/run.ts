@@ -104,10 +104,21 @@ export interface Run {
   all<T>(token: Token<T, "many">): readonly T[];
 }
 
+/** What a delegating plugin may add to a request. */
+export interface DelegateOptions {
+  /** Run this task of the plan, with its own schema, guardrails and context, instead of a new one. */
+  readonly taskId?: string | undefined;
+  /** What the new task is expected to produce. */
+  readonly expectedOutput?: string | undefined;
+}
+
 /** What an executor, a tool and a handler may do while a task runs. */
 export interface TaskScope extends Pick<Run, "runTask" | "define" | "emit" | "listens" | "get" | "all"> {
   readonly run: RunInfo;
   readonly taskId: string;
+  readonly parentTaskId: string | undefined;
+  /** Place in the task list, counted from 1; 0 for a task added during the run. */
+  readonly taskIndex: number;
   readonly attempt: number;
   readonly depth: number;
   readonly signal: AbortSignal;
@@ -120,8 +131,10 @@ export interface TaskScope extends Pick<Run, "runTask" | "define" | "emit" | "li
    * @throws ToolExecutionError when the tool threw; ToolConfigurationError and ExitEarlySignal as they are.
    */
   callTool(call: ToolCall, tools: readonly AnyTool[]): Promise<ToolResult>;
+  /** Records a tool call that was refused before it was made, with the text the model got instead. */
+  skipTool(call: ToolCall, text: string): void;
   /** Hands a subtask to another agent of the run. Refusals and failures are responses of status FAILURE. */
-  delegate(request: DelegationRequest): Promise<DelegationResponse>;
+  delegate(request: DelegationRequest, o?: DelegateOptions): Promise<DelegationResponse>;
   writeMemory(scope: string, entry: MemoryEntry): Promise<void>;
   /** The run's limit for tool output sent to the model; -1 for none. */
   readonly maxToolOutputLength: number;

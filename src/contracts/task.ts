@@ -8,8 +8,9 @@ import { ValidationError } from "./errors.js";
 import { checkTools, isTool } from "./tool.js";
 import { checkOptions, preview, requireArray, requireDuration, requireInteger, requireText } from "./validation.js";
 
-/** A task of whatever value. */
-export type AnyTask = Task<unknown>;
+/** A task of whatever value. Not `Task<unknown>`: `with` takes a `T`, so no task of a definite type would be one. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyTask = Task<any>;
 
 /** Does a task without a model: returns its value, throws to fail. A `ToolResult` it returns is unwrapped. */
 export type TaskHandler<T> = (ctx: TaskContext) => Awaitable<T>;

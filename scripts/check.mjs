@@ -1,0 +1,14 @@
+// Everything that must hold before a change is done. `--after-test`: the build and the tests have just run, and left their coverage in coverage/tmp.
+import { runSteps } from "./steps.mjs";
+
+const afterTest = process.argv.includes("--after-test");
+runSteps([
+  ...(afterTest ? [] : [["build", "npm run --silent build"]]),
+  ["lint", "npm run --silent lint"],
+  ["format", "npm run --silent format:check"],
+  ["import rules", "npm run --silent rules"],
+  ["unused code", "npm run --silent unused"],
+  afterTest ? ["coverage", "npx c8 report"] : ["tests and coverage", "npm run --silent coverage"],
+  ["package", "npm run --silent package"],
+  ["examples", "node scripts/run-examples.mjs"],
+]);

@@ -1,0 +1,17 @@
+// Runs the compiled examples, dist/examples/NN-*.js, one after the other, or only those whose names begin with an argument (`npm run example -- 01`).
+// Fails when one exits with an error, hangs, or when there is none to run.
+import { existsSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { runSteps } from "./steps.mjs";
+
+const folder = fileURLToPath(new URL("../dist/examples/", import.meta.url));
+const wanted = process.argv.slice(2);
+const all = existsSync(folder) ? readdirSync(folder).filter((file) => /^\d\d-.*\.js$/.test(file)) : [];
+const chosen = all.sort().filter((file) => wanted.length === 0 || wanted.some((prefix) => file.startsWith(prefix)));
+
+if (chosen.length === 0) {
+  const looked = wanted.length > 0 ? `begins with ${wanted.join(" or ")}` : "is in dist/examples";
+  console.error(`No example ${looked}. There are: ${all.join(", ") || "none"}. Build first: npm run build.`);
+  process.exit(1);
+}
+runSteps(chosen.map((file) => [file, [process.execPath, "--enable-source-maps", `dist/examples/${file}`]]));

@@ -1,0 +1,89 @@
+import type { EnsembleOptions } from "./contracts/ensemble-options.js";
+import type { RunOptions } from "./contracts/run.js";
+import { Agent, checkModel } from "./contracts/agent.js";
+import { ValidationError } from "./contracts/errors.js";
+import { CALLBACK_EVENTS } from "./contracts/events.js";
+import { Task } from "./contracts/task.js";
+import { checkOptions, preview, requireArray, requireDuration, requireFunction, requireInteger, requireText } from "./contracts/validation.js";
+
+const CALLBACKS = Object.keys(CALLBACK_EVENTS);
+const OPTIONS = [
+  ...["agents", "tasks", "model", "workflow", "agentSynthesizer", "inputs", "parallelErrorStrategy", "maxConcurrency", "maxDelegationDepth", "prompts"],
+  ...["streaming", "traceExporter", "maxToolOutputLength", "listeners", "on", "plugins", "kernel", ...CALLBACKS],
+];
+const RUN_OPTIONS = ["signal", "timeoutMs", "maxToolOutputLength", "tags", "runId", "bindings", "throwOnError", "cancelGraceMs", "parent"];
+
+function requireObject(what: string, value: unknown): void {
+  if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value))) throw new ValidationError(`${what} must be an object, got: ${preview(value)}`);
+}
+
+function requireBoolean(what: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "boolean") throw new ValidationError(`${what} must be true or false, got: ${preview(value)}`);
+}
+
+function requireOutputLength(what: string, value: unknown): void {
+  requireInteger(what, value, -1, "-1 (no limit) or more");
+}
+
+function checkMembers(what: string, values: readonly unknown[] | undefined, type: typeof Agent | typeof Task): void {
+  requireArray(`Ensemble ${what}`, values);
+  values?.forEach((value, index) => {
+    if (!(value instanceof type)) throw new ValidationError(`Ensemble ${what}[${index}] must be ${type === Agent ? "an Agent" : "a Task"}, got: ${preview(value)}`);
+  });
+}
+
+/** Refuses what stands in an ensemble's own options. @throws ValidationError */
+export function checkEnsembleOptions(o: EnsembleOptions): void {
+  checkOptions("Ensemble", o, OPTIONS);
+  checkMembers("agents", o.agents, Agent);
+  checkMembers("tasks", o.tasks, Task);
+  checkModel("Ensemble model", o.model);
+  if (o.workflow !== undefined) requireText(o.workflow, "Ensemble workflow must not be blank when set");
+  if (o.agentSynthesizer !== undefined) requireFunction("Ensemble agentSynthesizer.synthesize", (o.agentSynthesizer as { readonly synthesize?: unknown }).synthesize ?? null);
+  requireObject("Ensemble inputs", o.inputs);
+  if (o.parallelErrorStrategy !== undefined && o.parallelErrorStrategy !== "FAIL_FAST" && o.parallelErrorStrategy !== "CONTINUE_ON_ERROR") {
+    throw new ValidationError(`Ensemble parallelErrorStrategy must be "FAIL_FAST" or "CONTINUE_ON_ERROR", got: ${preview(o.parallelErrorStrategy)}`);
+  }
+  requireInteger("Ensemble maxConcurrency", o.maxConcurrency, 1, "> 0");
+  requireInteger("Ensemble maxDelegationDepth", o.maxDelegationDepth, 1, "> 0");
+  requireObject("Ensemble prompts", o.prompts);
+  requireBoolean("Ensemble streaming", o.streaming);
+  requireOutputLength("Ensemble maxToolOutputLength", o.maxToolOutputLength);
+  requireArray("Ensemble listeners", o.listeners);
+  for (const listener of o.listeners ?? []) checkCallbacks("a listener", listener);
+  checkCallbacks("Ensemble", o);
+  requireFunction("Ensemble on", o.on);
+  requireArray("Ensemble plugins", o.plugins);
+  checkExporters(o.traceExporter);
+}
+
+function checkCallbacks(what: string, listener: object): void {
+  requireObject(what, listener);
+  for (const name of CALLBACKS) requireFunction(`${name} of ${what}`, (listener as Readonly<Record<string, unknown>>)[name]);
+}
+
+function checkExporters(exporters: EnsembleOptions["traceExporter"]): void {
+  if (exporters === undefined) return;
+  for (const exporter of Array.isArray(exporters) ? (exporters as readonly unknown[]) : [exporters]) {
+    const method = typeof exporter === "object" && exporter !== null ? (exporter as { readonly export?: unknown }).export : exporter;
+    if (typeof method !== "function") throw new ValidationError(`Ensemble traceExporter must be a function or have an export method, got: ${preview(exporter)}`);
+  }
+}
+
+/** @throws ValidationError for an unknown or unsound run option. */
+export function checkRunOptions(o: RunOptions): void {
+  checkOptions("run()", o, RUN_OPTIONS);
+  if (o.signal !== undefined && !(o.signal instanceof AbortSignal)) throw new ValidationError(`signal must be an AbortSignal, got: ${preview(o.signal)}`);
+  requireDuration("timeoutMs", o.timeoutMs);
+  requireOutputLength("maxToolOutputLength", o.maxToolOutputLength);
+  requireObject("tags", o.tags);
+  if (o.runId !== undefined) requireText(o.runId, "runId must not be blank when set");
+  requireFunction("bindings", o.bindings);
+  requireBoolean("throwOnError", o.throwOnError);
+  requireInteger("cancelGraceMs", o.cancelGraceMs, 0);
+}
+
+/** @throws ValidationError for inputs that are no plain record. */
+export function checkInputs(inputs: unknown): void {
+  requireObject("run() inputs", inputs);
+}

@@ -1,0 +1,108 @@
+export { Agent } from "./contracts/agent.js";
+export type { AgentOptions } from "./contracts/agent.js";
+export type {
+  ChatCallOptions,
+  ChatChunk,
+  ChatMessage,
+  ChatModel,
+  ChatModelProvider,
+  ChatRequest,
+  ChatResponse,
+  ContentPart,
+  FinishReason,
+  ModelCapabilities,
+  ModelOptions,
+  ModelRef,
+  Purpose,
+  ToolCall,
+  ToolSpec,
+  Usage,
+} from "./contracts/chat-model.js";
+export type { DelegationRequest, DelegationResponse } from "./contracts/delegation.js";
+export { Workflow } from "./contracts/ensemble-options.js";
+export type { EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./contracts/ensemble-options.js";
+export {
+  AgentEnsembleError,
+  AgentExecutionError,
+  ExitEarlySignal,
+  GuardrailViolationError,
+  HookRejectedError,
+  MaxIterationsExceededError,
+  ModelCallError,
+  OutputParsingError,
+  ParallelExecutionError,
+  PluginError,
+  PromptTemplateError,
+  RunCancelledError,
+  RunTimeoutError,
+  TaskExecutionError,
+  TaskTimeoutError,
+  ToolConfigurationError,
+  ToolExecutionError,
+  ValidationError,
+} from "./contracts/errors.js";
+export type { ErrorDetails, ModelErrorCode } from "./contracts/errors.js";
+export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./contracts/events.js";
+export type { AgentSynthesizer, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./contracts/executors.js";
+export { GuardrailResult, namedGuardrail } from "./contracts/guardrail.js";
+export type { InputGuardrail, OutputGuardrail } from "./contracts/guardrail.js";
+export { answer, reject, replace } from "./contracts/hooks.js";
+export type {
+  After,
+  AfterHook,
+  AfterVerdicts,
+  Answer,
+  BeforeHook,
+  BeforeVerdicts,
+  DelegationCall,
+  EnsembleHooks,
+  LlmCall,
+  MemoryWrite,
+  PromptSection,
+  Reject,
+  Replace,
+  RunCall,
+  TapOptions,
+  TaskAnswer,
+  TaskCall,
+  ToolCallContext,
+} from "./contracts/hooks.js";
+export type { EvictionPolicy, MemoryEntry, MemoryStore } from "./contracts/memory.js";
+export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, WorkflowResult } from "./contracts/output.js";
+export type { Plan, PlannedTask } from "./contracts/plan.js";
+export { definePlugin } from "./contracts/plugin.js";
+export type { BindApi, Plugin, PluginContext } from "./contracts/plugin.js";
+export type { RetryPolicy } from "./contracts/retry.js";
+export type { DefineOptions, DelegateOptions, Revision, Run, RunInfo, RunOptions, TaskContext, TaskExtras, TaskScope } from "./contracts/run.js";
+export type { Clock, IdGenerator } from "./contracts/runtime.js";
+export { Task } from "./contracts/task.js";
+export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./contracts/task.js";
+export { createToken, Tokens } from "./contracts/tokens.js";
+export type { Token } from "./contracts/tokens.js";
+export { tool, ToolResult } from "./contracts/tool.js";
+export type { AnyTool, DynamicToolProvider, Tool, ToolBase, ToolContext, ToolLike, ToolReturn } from "./contracts/tool.js";
+export type {
+  AgentSummary,
+  DelegationRecord,
+  DelegationTrace,
+  ErrorTrace,
+  ExecutionTrace,
+  LlmInteraction,
+  ModelCallRecord,
+  RunRecord,
+  TaskRecord,
+  TaskTrace,
+  ToolCallRecord,
+  ToolCallTrace,
+  ToolOutcome,
+  TraceBuilder,
+  TraceExporter,
+} from "./contracts/trace.js";
+export type { Awaitable, Inputs, JsonSchema, OutputSchema } from "./contracts/types.js";
+export type { Outcome, UsageRecord } from "./contracts/usage.js";
+export { Ensemble } from "./ensemble.js";
+export type { RunHandle } from "./ensemble.js";
+export { Kernel } from "./kernel/kernel.js";
+export { openai, openaiProvider } from "./plugins/providers/openai/index.js";
+export type { OpenAIOptions } from "./plugins/providers/openai/index.js";
+export { standardPlugins } from "./standard-plugins.js";

@@ -1,0 +1,158 @@
+import type { BindToFluentSyntax, Container as InversifyContainer } from "inversify";
+import type { BindApi, Plugin } from "../contracts/plugin.js";
+import type { Token } from "../contracts/tokens.js";
+import { PluginError, ValidationError, messageOf } from "../contracts/errors.js";
+import { MANY_TOKENS, Tokens, tokenName } from "../contracts/tokens.js";
+import { checkOptions } from "../contracts/validation.js";
+import { Container, ContainerModule } from "./vendor.js";
+
+type AnyToken = Token<unknown, "single" | "many">;
+type Owner = { readonly plugin: string; readonly override: boolean };
+
+const DIRECT: Owner = { plugin: "kernel.container", override: false };
+
+/**
+ * The container of a kernel and who bound what in it. Defaults live in a parent container, so that any direct binding comes before them
+ * whatever the order. Look-ups go through `get` and `all`, which absorb what inversify does with nested and unbound tokens.
+ */
+export class Bindings {
+  readonly #defaults = new Container();
+  readonly container: InversifyContainer = new Container({ parent: this.#defaults });
+  readonly #owners = new Map<unknown, Owner>();
+  readonly #defaultOwners = new Map<unknown, Owner>();
+  readonly #cardinality = new Map<unknown, "single" | "many">(MANY_TOKENS.map((token) => [token, "many"]));
+  readonly #lists = new Map<unknown, readonly unknown[]>();
+
+  constructor() {
+    for (const token of Object.values(Tokens)) if (!this.#cardinality.has(token)) this.#cardinality.set(token, "single");
+  }
+
+  /** Loads a plugin's bindings as one module. @throws PluginError naming the plugin (and the other owner, in a conflict). */
+  load(plugin: Plugin): void {
+    if (plugin.bind === undefined) return;
+    try {
+      this.container.load(
+        new ContainerModule((module) => {
+          const api = this.#apiFor(plugin.name, <T>(token: Token<T, "single" | "many">) => module.bind<T>(token));
+          const result: unknown = plugin.bind?.(api.bind);
+          api.close();
+          if (result instanceof Promise) {
+            void result.catch(() => undefined); // reported as the misuse it is, below
+            throw new ValidationError("bind() must be synchronous; do asynchronous work in start()");
+          }
+        }),
+      );
+    } catch (error) {
+      throw new PluginError(`Plugin '${plugin.name}' failed to bind: ${messageOf(error)}`, { plugin: plugin.name, hook: "bind" }, { cause: error });
+    }
+  }
+
+  /** Bindings of one run, in a child container of their own. */
+  forRun(bind: (api: BindApi) => void): InversifyContainer {
+    const child = new Container({ parent: this.container as Container });
+    const bound = new Set<unknown>();
+    bind({
+      single: (token) => {
+        this.#expect(token, "single");
+        if (bound.has(token)) throw new ValidationError(`The run's bindings bind token '${tokenName(token)}' twice`);
+        bound.add(token);
+        return child.bind(token);
+      },
+      many: (token) => {
+        this.#expect(token, "many");
+        return child.bind(token);
+      },
+    });
+    return child;
+  }
+
+  /** Resolves what has one value for all runs, so that no run's own bindings get into it. @throws PluginError naming the owner. */
+  resolveSingletons(): void {
+    for (const [token, cardinality] of this.#cardinality) {
+      if (cardinality === "single" && this.container.isBound(token as AnyToken)) {
+        const owner = (this.#owners.get(token) ?? this.#defaultOwners.get(token) ?? DIRECT).plugin;
+        try {
+          this.get(token as AnyToken);
+        } catch (error) {
+          throw new PluginError(`Token '${tokenName(token)}', bound by '${owner}', can't be resolved: ${messageOf(error)}`, { plugin: owner, hook: "bind" }, { cause: error });
+        }
+      }
+    }
+  }
+
+  isBound(token: Token<unknown, "single" | "many">): boolean {
+    return this.container.isBound(token);
+  }
+
+  /** @throws ValidationError for a token nobody bound. */
+  get<T>(token: Token<T, "single" | "many">): T {
+    this.#expect(token, "single");
+    if (!this.container.isBound(token)) {
+      throw new ValidationError(`Nothing is bound to token '${tokenName(token)}'`, { hint: "Bind it in a plugin, in kernel.container, or in the run's bindings." });
+    }
+    return this.container.get<T>(token);
+  }
+
+  /** All contributions, in the order of the plugins; the same array each time. */
+  all<T>(token: Token<T, "many">): readonly T[] {
+    this.#expect(token, "many");
+    const known = this.#lists.get(token);
+    if (known !== undefined) return known as readonly T[]; // stored under this very token
+    const list = Object.freeze(this.container.isCurrentBound(token) ? this.container.getAll<T>(token) : []);
+    this.#lists.set(token, list);
+    return list;
+  }
+
+  #expect(token: unknown, cardinality: "single" | "many"): void {
+    const known = this.#cardinality.get(token);
+    if (known === undefined) this.#cardinality.set(token, cardinality);
+    else if (known !== cardinality) {
+      throw new ValidationError(
+        known === "many" ? `Token '${tokenName(token)}' collects contributions: use many() and all()` : `Token '${tokenName(token)}' has one value: use single() and get()`,
+      );
+    }
+  }
+
+  #apiFor(plugin: string, bindHere: <T>(token: Token<T, "single" | "many">) => BindToFluentSyntax<T>): { readonly bind: BindApi; close(): void } {
+    let open = true;
+    const checked = (token: unknown, cardinality: "single" | "many"): void => {
+      if (!open) throw new ValidationError(`Plugin '${plugin}' binds '${tokenName(token)}' after its bind() has returned`);
+      this.#expect(token, cardinality);
+    };
+    return {
+      close: () => (open = false),
+      bind: {
+        single: (token, options = {}) => {
+          checked(token, "single");
+          checkOptions(`single(${tokenName(token)})`, options, ["override", "default"]);
+          if (options.default === true) return this.#bindDefault(plugin, token);
+          return this.#claim(plugin, token, options.override === true) ? bindHere(token) : new Container().bind(token);
+        },
+        many: (token) => {
+          checked(token, "many");
+          return bindHere(token);
+        },
+      },
+    };
+  }
+
+  #bindDefault<T>(plugin: string, token: Token<T>): BindToFluentSyntax<T> {
+    const other = this.#defaultOwners.get(token);
+    if (other !== undefined) throw new ValidationError(`Token '${tokenName(token)}' has a default from both '${other.plugin}' and '${plugin}'`);
+    this.#defaultOwners.set(token, { plugin, override: false });
+    return this.#defaults.bind<T>(token);
+  }
+
+  /** Whether the binding may be made; one that an override displaces goes nowhere. */
+  #claim(plugin: string, token: AnyToken, override: boolean): boolean {
+    const other = this.#owners.get(token) ?? (this.container.isCurrentBound(token) ? DIRECT : undefined);
+    if (other?.override === true && !override) return false;
+    if (other !== undefined && other.override === override) {
+      const both = `Token '${tokenName(token)}' is bound by both '${other.plugin}' and '${plugin}'`;
+      throw new ValidationError(both, { hint: override ? "Only one plugin may override it." : "Let the one that should win say single(token, { override: true })." });
+    }
+    if (other !== undefined) this.container.unbind(token);
+    this.#owners.set(token, { plugin, override });
+    return true;
+  }
+}

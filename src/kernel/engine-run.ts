@@ -1,0 +1,159 @@
+import type { Agent } from "../contracts/agent.js";
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { TaskExecutor, WorkflowExecutor } from "../contracts/executors.js";
+import type { TaskOutput } from "../contracts/output.js";
+import type { Plan, PlannedTask } from "../contracts/plan.js";
+import type { RetryPolicy } from "../contracts/retry.js";
+import type { DefineOptions, Run, RunInfo } from "../contracts/run.js";
+import type { Clock } from "../contracts/runtime.js";
+import type { AnyTask } from "../contracts/task.js";
+import type { RunEvents } from "./event-hub.js";
+import type { HookPoints } from "./hooks.js";
+import type { Ledger } from "./ledger.js";
+import type { PlanDraft } from "./plan.js";
+import type { Settings } from "./settings.js";
+import { AgentEnsembleError, RunCancelledError, ValidationError } from "../contracts/errors.js";
+import { Tokens } from "../contracts/tokens.js";
+import { knownNames } from "../contracts/validation.js";
+import { Cancellation } from "./cancellation.js";
+import { contextIdsOf, fillTask } from "./plan.js";
+import type { TaskRecordState, TimeBase } from "./task-record.js";
+
+/** The limits of a run. */
+export interface RunLimits {
+  readonly graceMs: number;
+  readonly maxToolOutputLength: number;
+  readonly maxDelegationDepth: number;
+}
+
+/** Everything one run knows and keeps. Workflows see it through {@link RunView}, tasks through their scope. */
+export class EngineRun {
+  readonly records: TaskRecordState[] = [];
+  /** The last output of each task. */
+  readonly outputs = new Map<string, TaskOutput>();
+  readonly attempts = new Map<string, number>();
+  readonly ids: Map<AnyTask, string>;
+  readonly executors: readonly TaskExecutor[];
+  readonly retryPolicy: RetryPolicy | undefined;
+  readonly warnings: string[] = [];
+  readonly warn = (message: string): void => {
+    this.warnings.push(message);
+    this.events.warn(message);
+  };
+  readonly agents = new Map<string, Promise<Agent>>();
+  #stopped: AgentEnsembleError | undefined;
+  readonly #planned = new Map<string, PlannedTask>();
+  readonly #indexes = new Map<string, number>();
+  readonly #sources = new Map<string, AnyTask>();
+  readonly #children = new Map<string, number>();
+  readonly #shared = new WeakMap<AbortSignal, Cancellation>();
+  readonly #borrowed: Cancellation[] = [];
+
+  constructor(
+    readonly info: RunInfo,
+    draft: PlanDraft,
+    readonly settings: Settings,
+    readonly points: HookPoints,
+    readonly events: RunEvents,
+    readonly clock: Clock,
+    readonly ledger: Ledger,
+    readonly cancellation: Cancellation,
+    readonly limits: RunLimits,
+    readonly streaming: boolean,
+    readonly base: TimeBase,
+    viewOf: (run: EngineRun, plan: Plan) => Run,
+  ) {
+    this.view = viewOf(this, draft.plan);
+    this.plan = draft.plan;
+    this.ids = new Map(draft.ids);
+    draft.plan.tasks.forEach((task, index) => {
+      this.#planned.set(task.id, task);
+      this.#indexes.set(task.id, index + 1);
+    });
+    for (const [task, id] of draft.ids) this.#sources.set(id, task);
+    this.executors = settings.all(Tokens.TaskExecutor);
+    this.retryPolicy = settings.find(Tokens.RetryPolicy);
+  }
+
+  readonly plan: Plan;
+  /** The run as workflows see it. */
+  readonly view: Run;
+
+  get options(): EnsembleOptions {
+    return this.plan.options;
+  }
+
+  /** Why no further task may start, once that is so. */
+  get stopped(): AgentEnsembleError | undefined {
+    return this.#stopped ?? this.cancellation.reason;
+  }
+
+  /** Ends the run after what is in flight. */
+  stop(reason: AgentEnsembleError): void {
+    this.#stopped ??= reason;
+  }
+
+  planned(id: string): PlannedTask {
+    const task = this.#planned.get(id);
+    if (task === undefined) throw new ValidationError(`Unknown task id '${id}'. ${knownNames(id, [...this.#planned.keys()])}`);
+    return task;
+  }
+
+  indexOf(id: string): number {
+    return this.#indexes.get(id) ?? 0;
+  }
+
+  /** The task as the user wrote it. */
+  source(planned: PlannedTask): AnyTask {
+    return this.#sources.get(planned.id) ?? planned.spec;
+  }
+
+  /** Outputs of finished tasks, children of other tasks left out: those of the task list first, in its order. */
+  completed(): TaskOutput[] {
+    const children = new Set(this.records.filter((r) => r.parentTaskId !== undefined).map((r) => r.taskId));
+    const outputs = [...this.outputs.values()].filter((o) => !children.has(o.taskId));
+    const place = (o: TaskOutput): number => this.indexOf(o.taskId) || Number.MAX_SAFE_INTEGER;
+    return outputs.sort((a, b) => place(a) - place(b));
+  }
+
+  /** One cancellation for all tasks that were given the same signal. */
+  cancellationFor(signal: AbortSignal | undefined): Cancellation {
+    if (signal === undefined || signal === this.cancellation.signal) return this.cancellation;
+    const known = this.#shared.get(signal);
+    if (known !== undefined) return known;
+    const shared = new Cancellation(this.cancellation).follow(signal, () =>
+      AgentEnsembleError.isInstance(signal.reason) ? signal.reason : new RunCancelledError("The task was cancelled", { cause: signal.reason }),
+    );
+    this.#shared.set(signal, shared);
+    this.#borrowed.push(shared);
+    return shared;
+  }
+
+  define(task: AnyTask, o: DefineOptions = {}): string {
+    const { parentTaskId, agent, template } = o;
+    const n = (this.#children.get(parentTaskId ?? "") ?? (parentTaskId === undefined ? this.plan.tasks.length : 0)) + 1;
+    this.#children.set(parentTaskId ?? "", n);
+    const id = task.name ?? (parentTaskId === undefined ? `task-${n}` : `${parentTaskId}.${n}`);
+    if (this.#planned.has(id)) throw new ValidationError(`Duplicate task name '${id}'. Task names must be unique within a run.`);
+    const spec = template === true ? fillTask(task, this.info.inputs) : task;
+    this.#planned.set(id, { id, spec, contextIds: contextIdsOf(task, this.ids), agent: agent ?? task.agent });
+    this.#sources.set(id, task);
+    this.ids.set(task, id);
+    return id;
+  }
+
+  /** Lets go of signals and timers. */
+  close(): void {
+    this.events.close();
+    for (const shared of this.#borrowed) shared.dispose();
+    this.cancellation.dispose();
+  }
+}
+
+/** @throws ValidationError listing the workflows there are. */
+export function findWorkflow(settings: Settings, name: string): WorkflowExecutor {
+  const workflows = settings.all(Tokens.WorkflowExecutor);
+  const found = workflows.findLast((w) => w.name === name);
+  if (found !== undefined) return found;
+  throw new ValidationError(`Unknown workflow '${name}'. ${knownNames(name, [...new Set(workflows.map((w) => w.name))])}`);
+}

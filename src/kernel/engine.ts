@@ -1,0 +1,245 @@
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { EnsembleEvent } from "../contracts/events.js";
+import type { WorkflowExecutor } from "../contracts/executors.js";
+import type { EnsembleOutput, ExitReason, WorkflowResult } from "../contracts/output.js";
+import type { RunOptions } from "../contracts/run.js";
+import type { TraceExporter } from "../contracts/trace.js";
+import type { Inputs } from "../contracts/types.js";
+import type { KernelInternals } from "./kernel.js";
+import type { PlanDraft } from "./plan.js";
+import type { RunParts } from "./run-info.js";
+import { AgentEnsembleError, ExitEarlySignal, PluginError, RunCancelledError, RunTimeoutError, TaskTimeoutError, messageOf } from "../contracts/errors.js";
+import { Tokens } from "../contracts/tokens.js";
+import { preview } from "../contracts/validation.js";
+import { Cancellation, settleWithin } from "./cancellation.js";
+import { EngineRun, findWorkflow } from "./engine-run.js";
+import { RunEvents } from "./event-hub.js";
+import { fireAfter, fireBefore } from "./firing.js";
+import { Ledger } from "./ledger.js";
+import { createPlan, inferWorkflow } from "./plan.js";
+import { ActiveRunInfo, partsOf } from "./run-info.js";
+import { FinishedRun, RunOutput } from "./run-output.js";
+import { RunView } from "./run-view.js";
+import { Settings } from "./settings.js";
+import { validateRun } from "./validate-run.js";
+
+/** How long exporters and afterRun taps of a run that was stopped may take. */
+const FINISH_LIMIT_MS = 30_000;
+
+/** A run that is asked for. */
+export interface RunRequest {
+  readonly kernel: KernelInternals;
+  readonly options: EnsembleOptions;
+  readonly inputs: Inputs;
+  readonly runOptions: RunOptions;
+  /** Asks for token events whatever the options say. */
+  readonly streaming: boolean;
+  /** Sees every event of this run. */
+  readonly onEvent?: ((event: EnsembleEvent) => void) | undefined;
+  /** Called off by `cancel()` of the run's handle. */
+  readonly handle: Cancellation;
+}
+
+/** What was decided before anything is spent. */
+export interface PreparedRun {
+  readonly draft: PlanDraft;
+  readonly settings: Settings;
+  readonly workflow: WorkflowExecutor;
+}
+
+/** Validates and plans; calls no model. @throws ValidationError, PromptTemplateError. */
+export function prepareRun(kernel: KernelInternals, options: EnsembleOptions, inputs: Inputs, runOptions: RunOptions): PreparedRun {
+  const settings = new Settings(kernel, options, runOptions.bindings === undefined ? undefined : kernel.bindings.forRun(runOptions.bindings));
+  const draft = createPlan(options, inputs);
+  const workflow = findWorkflow(settings, inferWorkflow(options));
+  validateRun(draft.plan, settings, workflow);
+  return { draft, settings, workflow };
+}
+
+/** Runs an ensemble from validation to output. @throws the run's error unless `throwOnError` is false. */
+export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
+  const { kernel, options, inputs, runOptions } = request;
+  await kernel.ready();
+  const parent = runOptions.parent === undefined ? undefined : partsOf(runOptions.parent);
+  const prepared = prepareRun(kernel, options, inputs, runOptions);
+  const run = createRun(request, prepared, parent);
+  for (const message of ineffective(prepared)) run.warn(message);
+  let finished: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => (finished = resolve));
+  const end = (): Promise<void> => {
+    run.cancellation.cancel(new RunCancelledError("The run was cancelled: its kernel was disposed"));
+    return done;
+  };
+  kernel.runs.add(end);
+  try {
+    return await conduct(run, prepared, request);
+  } finally {
+    run.close();
+    kernel.runs.delete(end);
+    finished();
+  }
+}
+
+function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts | undefined): EngineRun {
+  const { kernel, options, inputs, runOptions } = request;
+  const { settings, draft } = prepared;
+  const clock = settings.get(Tokens.Clock);
+  const id = runOptions.runId ?? settings.get(Tokens.IdGenerator).next();
+  const cancellation = new Cancellation(parent?.cancellation);
+  const ledger = new Ledger(parent?.ledger);
+  const info = new ActiveRunInfo(id, inputs, Object.freeze({ ...runOptions.tags }), { ledger, cancellation });
+  const events = new RunEvents(id, clock, kernel.hub);
+  if (request.onEvent !== undefined) events.onAll(request.onEvent);
+  if (options.on !== undefined) events.onAll(options.on as (event: EnsembleEvent) => unknown);
+  for (const listener of [...(options.listeners ?? []), options]) events.onCallbacks(listener);
+  const { signal, timeoutMs } = runOptions;
+  if (signal !== undefined) cancellation.follow(signal, () => cancelledBy(signal));
+  if (timeoutMs !== undefined) cancellation.expire(timeoutMs, () => new RunTimeoutError(timeoutMs));
+  request.handle.onCancel(() => cancellation.cancel(request.handle.reason ?? new RunCancelledError("The run was cancelled")));
+  const limits = {
+    graceMs: runOptions.cancelGraceMs ?? 250,
+    maxToolOutputLength: runOptions.maxToolOutputLength ?? options.maxToolOutputLength ?? -1,
+    maxDelegationDepth: options.maxDelegationDepth ?? 3,
+  };
+  const streaming = options.streaming ?? (request.streaming || events.listensTo("token"));
+  const base = { startedAt: clock.now(), startedMs: clock.monotonicMs() };
+  return new EngineRun(info, draft, settings, kernel.points, events, clock, ledger, cancellation, limits, streaming, base, (r, plan) => new RunView(r, plan));
+}
+
+function cancelledBy(signal: AbortSignal): AgentEnsembleError {
+  const { reason } = signal as { readonly reason: unknown };
+  if (RunCancelledError.isInstance(reason) || RunTimeoutError.isInstance(reason)) return reason;
+  const name = reason instanceof Error ? reason.name : "";
+  return new RunCancelledError(name === "AbortError" || reason === undefined ? "The run was cancelled" : `The run was cancelled: ${messageOf(reason)}`, { cause: reason });
+}
+
+interface Ending {
+  readonly result: WorkflowResult;
+  readonly exitReason: ExitReason;
+  readonly error: AgentEnsembleError | undefined;
+}
+
+async function conduct(run: EngineRun, prepared: PreparedRun, request: RunRequest): Promise<EnsembleOutput> {
+  const { events, points, warn, info } = run;
+  const workflow = prepared.workflow.name;
+  if (events.listens("ensemble_started")) {
+    events.emit({ type: "ensemble_started", workflow, totalTasks: run.plan.tasks.length, startedAt: events.now() });
+  }
+  if (request.runOptions.tags === undefined && looksLikeOptions(run.info.inputs)) warn("The inputs look like run options: options are the second argument of run(inputs, options)");
+  let ending = await work(run, prepared.workflow);
+  let output = assemble(run, workflow, ending);
+  if (points.afterRun.used) {
+    try {
+      const settled = ending.error === undefined ? { run: info, outcome: "ok" as const, output } : { run: info, outcome: outcomeOf(ending), error: attach(ending.error, output) };
+      const fired = fireAfter(points.afterRun, settled, warn);
+      await (run.cancellation.reason === undefined ? settleWithin(fired, run.cancellation, FINISH_LIMIT_MS) : limited(fired));
+    } catch (error) {
+      ending = { ...ending, exitReason: "ERROR", error: asOurs(error) };
+      output = assemble(run, workflow, ending);
+    }
+  }
+  await exportTrace(run, output);
+  announceEnd(run, ending, output);
+  if (ending.error === undefined || request.runOptions.throwOnError === false) return output;
+  throw attach(ending.error, output);
+}
+
+/** The workflow between beforeRun and its outcome. Whatever it throws, how the run ended is decided here. */
+async function work(run: EngineRun, workflow: WorkflowExecutor): Promise<Ending> {
+  const { points, cancellation, limits, info, warn } = run;
+  try {
+    if (points.beforeRun.used) {
+      const firing = await settleWithin(fireBefore(points.beforeRun, { run: info }, warn), cancellation, limits.graceMs);
+      if (firing.rejection !== undefined) throw firing.rejection;
+    }
+    if (cancellation.reason !== undefined) throw cancellation.reason;
+    // Workflows end when their tasks do, and tasks are abandoned after the grace period; twice that is for workflows that wait for something else.
+    const result = await settleWithin(workflow.execute(run.plan, run.view), cancellation, limits.graceMs * 2);
+    checkResult(workflow, result);
+    const early = run.stopped;
+    return ExitEarlySignal.isInstance(early) ? { result, exitReason: early.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined } : { result, exitReason: result.exitReason ?? "COMPLETED", error: undefined };
+  } catch (caught) {
+    return stopped(run, caught);
+  }
+}
+
+function stopped(run: EngineRun, caught: unknown): Ending {
+  const taskOutputs = run.completed();
+  const result = { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
+  const { reason } = run.cancellation;
+  if (reason !== undefined) return { result, exitReason: RunTimeoutError.isInstance(reason) ? "TIMEOUT" : "CANCELLED", error: reason };
+  if (ExitEarlySignal.isInstance(caught)) return { result, exitReason: caught.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined };
+  return { result, exitReason: "ERROR", error: asOurs(caught) };
+}
+
+/** Errors that are not ours come from a workflow's own code. */
+function asOurs(error: unknown): AgentEnsembleError {
+  if (AgentEnsembleError.isInstance(error)) return error;
+  return new PluginError(`The workflow failed: ${messageOf(error)}`, { plugin: "workflow", hook: "execute" }, { cause: error });
+}
+
+function checkResult(workflow: WorkflowExecutor, result: unknown): void {
+  const { raw, taskOutputs } = (result ?? {}) as { readonly raw?: unknown; readonly taskOutputs?: unknown };
+  if (typeof raw === "string" && Array.isArray(taskOutputs)) return;
+  throw new PluginError(`Workflow '${workflow.name}' must return { raw, taskOutputs }, got: ${preview(result)}`, { plugin: workflow.name, hook: "execute" });
+}
+
+function outcomeOf(ending: Ending): "rejected" | "failed" | "aborted" {
+  if (ending.exitReason !== "ERROR") return "aborted";
+  return ending.error?.code === "AE_HOOK_REJECTED" ? "rejected" : "failed";
+}
+
+async function limited(work: Promise<unknown>): Promise<void> {
+  const limit = new Cancellation().expire(FINISH_LIMIT_MS, () => new TaskTimeoutError("afterRun", FINISH_LIMIT_MS));
+  try {
+    await settleWithin(work, limit, 0);
+  } finally {
+    limit.dispose();
+  }
+}
+
+function assemble(run: EngineRun, workflow: string, ending: Ending): RunOutput {
+  const record = new FinishedRun(run.info, workflow, run.base, run.clock.monotonicMs(), ending.exitReason, ending.error, run.records, run.ledger.records, run.warnings);
+  return new RunOutput(record, ending.result, { byId: run.outputs, ids: run.ids }, run.settings.find(Tokens.TraceBuilder));
+}
+
+/** Gives the trace to every exporter; a broken or slow one is a warning. */
+async function exportTrace(run: EngineRun, output: RunOutput): Promise<void> {
+  const exporters = run.settings.all(Tokens.TraceExporter);
+  await Promise.all(
+    exporters.map(async (exporter: TraceExporter) => {
+      try {
+        await limited(Promise.resolve(typeof exporter === "function" ? exporter(output.trace) : exporter.export(output.trace)));
+      } catch (error) {
+        run.warn(`A trace exporter failed: ${messageOf(error)}`);
+      }
+    }),
+  );
+}
+
+function announceEnd(run: EngineRun, ending: Ending, output: RunOutput): void {
+  const { events } = run;
+  const { error, exitReason } = ending;
+  if (error !== undefined && exitReason === "ERROR" && events.listens("run_failed")) events.emit({ type: "run_failed", code: error.code, message: error.message });
+  if (!events.listens("ensemble_completed")) return;
+  const { totalDurationMs, totalToolCalls, metrics } = output;
+  events.emit({ type: "ensemble_completed", exitReason, totalDurationMs, durationMs: totalDurationMs, completedAt: events.now(), totalTokens: metrics.totalTokens, totalToolCalls });
+}
+
+function attach(error: AgentEnsembleError, output: EnsembleOutput): AgentEnsembleError {
+  Object.defineProperty(error, "output", { value: output, enumerable: false, configurable: true });
+  return error;
+}
+
+function looksLikeOptions(inputs: Inputs): boolean {
+  return (inputs as { readonly signal?: unknown }).signal instanceof AbortSignal || typeof (inputs as { readonly bindings?: unknown }).bindings === "function";
+}
+
+/** Options that are given and can't do anything. */
+function ineffective({ draft }: PreparedRun): string[] {
+  return draft.plan.tasks.flatMap(({ spec }) => {
+    if (spec.agent === undefined) return [];
+    const unused = [...(spec.tools.length > 0 ? ["tools"] : []), ...(spec.maxIterations !== undefined ? ["maxIterations"] : [])];
+    return unused.map((option) => `Task '${spec.description}' has an agent of its own, so its option '${option}' has no effect: set it on the agent`);
+  });
+}

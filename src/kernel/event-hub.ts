@@ -1,0 +1,111 @@
+import type { EnsembleEvent, EnsembleListener, EventStream, NewEvent } from "../contracts/events.js";
+import type { Clock } from "../contracts/runtime.js";
+import { messageOf } from "../contracts/errors.js";
+import { CALLBACK_EVENTS } from "../contracts/events.js";
+
+type Sink = (event: EnsembleEvent) => unknown;
+type EventType = EnsembleEvent["type"];
+
+/** The observers of a kernel: they see the events of all its runs. */
+export class EventHub implements EventStream {
+  readonly #sinks = new Set<Sink>();
+  /** Those that have thrown once; a fault is reported once. */
+  readonly faulty = new WeakSet<Sink>();
+
+  on(fn: (e: EnsembleEvent) => void): () => void {
+    this.#sinks.add(fn);
+    return () => this.#sinks.delete(fn);
+  }
+
+  get size(): number {
+    return this.#sinks.size;
+  }
+
+  [Symbol.iterator](): IterableIterator<Sink> {
+    return this.#sinks.values();
+  }
+}
+
+/** The events of one run: stamps them and hands them to whoever listens. Observers are isolated from the run and from each other. */
+export class RunEvents {
+  readonly #all: Sink[] = [];
+  readonly #byType = new Map<EventType, Sink[]>();
+  #seq = 0;
+  #closed = false;
+  #lastMs = Number.NaN;
+  #lastIso = "";
+
+  constructor(
+    readonly runId: string,
+    readonly clock: Clock,
+    readonly hub: EventHub,
+  ) {}
+
+  onAll(fn: Sink): void {
+    this.#all.push(fn);
+  }
+
+  /** Subscribes the callbacks of a listener object, its `this` kept. */
+  onCallbacks(listener: EnsembleListener): void {
+    for (const [name, type] of Object.entries(CALLBACK_EVENTS) as [keyof EnsembleListener, EventType][]) {
+      const callback = listener[name];
+      if (callback === undefined) continue;
+      const sinks = this.#byType.get(type) ?? [];
+      sinks.push((event) => (callback as Sink).call(listener, event));
+      this.#byType.set(type, sinks);
+    }
+  }
+
+  /** Whether a callback of this very event was given. */
+  listensTo(type: EventType): boolean {
+    return this.#byType.has(type);
+  }
+
+  listens(type: EventType): boolean {
+    return !this.#closed && (this.#all.length > 0 || this.hub.size > 0 || this.#byType.has(type));
+  }
+
+  emit(e: NewEvent): void {
+    if (!this.listens(e.type)) return;
+    const event = { ...e, v: 1, seq: this.#seq++, runId: this.runId, at: this.now() } as EnsembleEvent; // a member of the union, stamped
+    for (const sink of this.hub) this.#deliver(sink, event);
+    for (const sink of this.#all) this.#deliver(sink, event);
+    const typed = this.#byType.get(e.type);
+    if (typed !== undefined) for (const sink of typed) this.#deliver(sink, event);
+  }
+
+  /** The current instant as ISO text; many events share a millisecond. */
+  now(): string {
+    const ms = this.clock.now().getTime();
+    if (ms !== this.#lastMs) {
+      this.#lastMs = ms;
+      this.#lastIso = new Date(ms).toISOString();
+    }
+    return this.#lastIso;
+  }
+
+  warn(message: string): void {
+    if (this.listens("run_warning")) this.emit({ type: "run_warning", message });
+    else process.emitWarning(message, "AgentEnsembleWarning");
+  }
+
+  /** After this nothing is delivered any more: work that was abandoned may still come to an end. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #deliver(sink: Sink, event: EnsembleEvent): void {
+    try {
+      const result = sink(event);
+      if (result instanceof Promise) result.catch((error: unknown) => this.#fault(sink, error));
+    } catch (error) {
+      this.#fault(sink, error);
+    }
+  }
+
+  #fault(sink: Sink, error: unknown): void {
+    if (this.hub.faulty.has(sink)) return;
+    this.hub.faulty.add(sink);
+    this.warn(`An event listener threw and is ignored: ${messageOf(error)}`);
+  }
+}

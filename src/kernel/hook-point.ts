@@ -1,0 +1,167 @@
+import type { Answer, Reject, Replace, TapOptions } from "../contracts/hooks.js";
+import { AgentEnsembleError, HookRejectedError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
+import { checkOptions, knownNames, preview, requireDuration, requireText } from "../contracts/validation.js";
+import { AsyncSeriesBailHook } from "./vendor.js";
+
+/** All lanes there are, in the order in which a hook runs those it has. */
+export type LaneName = "transform" | "policy" | "answer" | "review" | "commit";
+
+const VERBS: Readonly<Record<LaneName, "replace" | "reject" | "answer" | undefined>> = {
+  transform: "replace",
+  policy: "reject",
+  answer: "answer",
+  review: "replace",
+  commit: undefined,
+};
+
+const STAGES = { pre: -1, normal: 0, post: 1 } as const;
+const OPTION_NAMES = ["name", "lane", "order", "onError", "timeoutMs"];
+
+/** One firing on its way through the taps. `call` is what the next tap sees. */
+export class Firing<P> {
+  verdict: Reject | Answer<unknown> | undefined;
+  /** The error of a rejection, made where the tap is known. */
+  rejection: AgentEnsembleError | undefined;
+  replaced = false;
+  constructor(
+    public call: P,
+    readonly warn: (message: string) => void,
+    /** The step has failed: taps may look, their verdicts and errors change nothing. */
+    readonly observing = false,
+  ) {}
+}
+
+/** What sets one hook apart from the others. */
+export interface HookDefinition {
+  readonly name: string;
+  readonly lanes: readonly LaneName[];
+  readonly defaultLane: LaneName;
+  /** Fields that a `replace` may set. */
+  readonly fields: readonly string[];
+}
+
+type Tap = (call: unknown) => unknown;
+
+/** Lets go of a tap that takes too long. */
+async function limited(result: PromiseLike<unknown>, timeoutMs: number): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`did not answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([result, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
+}
+
+/**
+ * One hook: a tapable bail hook per lane. Taps are registered as promise taps whatever they are, because tapable
+ * does not await an async function given to `tap`, and on a bail hook would take its promise for a result.
+ */
+export class HookPoint {
+  readonly #lanes = new Map<LaneName, AsyncSeriesBailHook<[Firing<unknown>], true | undefined>>();
+  #frozen = false;
+
+  constructor(readonly definition: HookDefinition) {
+    for (const lane of definition.lanes) this.#lanes.set(lane, new AsyncSeriesBailHook(["firing"]));
+  }
+
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  has(lane: LaneName): boolean {
+    return this.#lanes.get(lane)?.isUsed() === true;
+  }
+
+  get used(): boolean {
+    return this.definition.lanes.some((lane) => this.has(lane));
+  }
+
+  /** Registers a tap of a plugin; `options` may be left out. */
+  tap(plugin: string, options: unknown, fn: unknown): void {
+    const { name: hook, lanes, defaultLane } = this.definition;
+    if (this.#frozen) {
+      throw new ValidationError(`Hook ${hook} is frozen: the kernel has booted`, { hint: "Tap in a plugin's apply(), or before the first run." });
+    }
+    if (typeof options === "function" && fn === undefined) return this.tap(plugin, { name: options.name === "" ? plugin : options.name }, options);
+    if (typeof fn !== "function") throw new ValidationError(`A tap of ${hook} must be a function, got: ${preview(fn)}`);
+    checkOptions(`a tap of ${hook}`, options, OPTION_NAMES);
+    const tapOptions = options as TapOptions & { readonly lane?: LaneName }; // its fields are checked below
+    requireText(tapOptions.name, `A tap of ${hook} must have a name`);
+    requireDuration(`timeoutMs of tap '${tapOptions.name}'`, tapOptions.timeoutMs);
+    const lane = tapOptions.lane ?? defaultLane;
+    const target = this.#lanes.get(lane);
+    if (target === undefined) throw new ValidationError(`Hook ${hook} has no lane '${String(lane)}'. ${knownNames(String(lane), lanes)}`);
+    const order = tapOptions.order ?? "normal";
+    if (!Object.hasOwn(STAGES, order)) throw new ValidationError(`Unknown order '${String(order)}' of tap '${tapOptions.name}'. ${knownNames(String(order), Object.keys(STAGES))}`);
+    if (tapOptions.onError !== undefined && tapOptions.onError !== "fail" && tapOptions.onError !== "skip") {
+      throw new ValidationError(`onError of tap '${tapOptions.name}' must be "fail" or "skip", got: ${preview(tapOptions.onError)}`);
+    }
+    target.tapPromise({ name: `${plugin}/${tapOptions.name}`, stage: STAGES[order] }, this.#guarded(plugin, lane, tapOptions, fn as Tap));
+  }
+
+  /** Runs one lane; returns whether a tap ended the firing with a verdict. */
+  async fire(lane: LaneName, firing: Firing<unknown>): Promise<boolean> {
+    const target = this.#lanes.get(lane);
+    return target !== undefined && target.isUsed() && (await target.promise(firing)) === true;
+  }
+
+  #guarded(plugin: string, lane: LaneName, options: TapOptions, fn: Tap): (firing: Firing<unknown>) => Promise<true | undefined> {
+    const { timeoutMs, onError } = options;
+    return async (firing) => {
+      try {
+        const result = fn(firing.call);
+        const verdict = isThenable(result) ? await (timeoutMs === undefined ? result : limited(result, timeoutMs)) : result;
+        if (verdict === undefined || verdict === null) return undefined;
+        if (firing.observing) throw new ValidationError(`Tap '${options.name}' of ${this.definition.name} returned a verdict, but the step has no result`);
+        return this.#take(lane, firing, verdict, options.name);
+      } catch (error) {
+        const attributed = this.#attribute(plugin, options.name, error);
+        if (!firing.observing && (onError !== "skip" || (AgentEnsembleError.isInstance(error) && error.code === "AE_EXIT_EARLY"))) throw attributed;
+        firing.warn(`A tap was skipped: ${attributed.message}`);
+        return undefined;
+      }
+    };
+  }
+
+  #attribute(plugin: string, tap: string, error: unknown): AgentEnsembleError {
+    if (AgentEnsembleError.isInstance(error)) return error;
+    const hook = this.definition.name;
+    return new PluginError(`Tap '${tap}' of plugin '${plugin}' failed in ${hook}: ${messageOf(error)}`, { plugin, hook }, { cause: error });
+  }
+
+  #take(lane: LaneName, firing: Firing<unknown>, verdict: unknown, tap: string): true | undefined {
+    const { name: hook, fields } = this.definition;
+    const verb = (verdict as { readonly verb?: unknown }).verb;
+    if (verb === undefined || verb !== VERBS[lane]) {
+      const allowed = VERBS[lane] === undefined ? "nothing" : `nothing or ${VERBS[lane]}(...)`;
+      throw new ValidationError(`Tap '${tap}' of ${hook} returned ${preview(verdict)}; in lane '${lane}' it may return ${allowed}`);
+    }
+    if (verb === "replace") {
+      const patch = (verdict as Replace<unknown>).value;
+      if (typeof patch !== "object" || patch === null) throw new ValidationError(`Tap '${tap}' of ${hook} must give replace() an object, got: ${preview(patch)}`);
+      const taken = Object.fromEntries(Object.entries(patch).filter(([field]) => fields.includes(field)));
+      if (Object.keys(taken).length === 0) throw new ValidationError(`Tap '${tap}' of ${hook} replaces none of the fields that may change: ${fields.join(", ") || "none"}`);
+      firing.call = this.merge(firing.call, taken);
+      firing.replaced = true;
+      return undefined;
+    }
+    if (verb === "reject") {
+      const { reason } = verdict as Reject;
+      firing.rejection = AgentEnsembleError.isInstance(reason) ? reason : new HookRejectedError(String(reason), { hook, tap });
+    }
+    firing.verdict = verdict as Reject | Answer<unknown>; // the verb was checked
+    return true;
+  }
+
+  /** How a patch is applied; hooks whose result is not a plain object override it. */
+  merge(call: unknown, patch: Readonly<Record<string, unknown>>): unknown {
+    return { ...(call as object), ...patch };
+  }
+}

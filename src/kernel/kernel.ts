@@ -1,0 +1,143 @@
+import type { Container } from "inversify";
+import type { ChatModel } from "../contracts/chat-model.js";
+import type { KernelApi } from "../contracts/ensemble-options.js";
+import type { EnsembleHooks } from "../contracts/hooks.js";
+import type { Plugin } from "../contracts/plugin.js";
+import type { HookPoints } from "./hooks.js";
+import { ValidationError } from "../contracts/errors.js";
+import { Tokens } from "../contracts/tokens.js";
+import { checkOptions, preview, requireArray } from "../contracts/validation.js";
+import { Bindings } from "./bindings.js";
+import { systemClock, uuidGenerator } from "./defaults.js";
+import { EventHub } from "./event-hub.js";
+import { createHookPoints, facadeFor } from "./hooks.js";
+import { PluginHost, checkPlugin } from "./plugin-host.js";
+
+/** What the engine uses of a kernel; not part of the public API. */
+export interface KernelInternals {
+  readonly points: HookPoints;
+  readonly bindings: Bindings;
+  readonly hub: EventHub;
+  /** Models made from names, so that all runs share their connections. */
+  readonly models: Map<string, ChatModel>;
+  /** Runs in progress; each value cancels its run and waits for its end. */
+  readonly runs: Set<() => Promise<void>>;
+  readonly booted: boolean;
+  /** Adds those plugins whose names are not there yet; nothing once booting has begun. */
+  addMissing(plugins: readonly Plugin[]): void;
+  /** @throws what made booting fail, or ValidationError after dispose. */
+  ready(): Promise<void>;
+}
+
+let reveal: (kernel: Kernel) => KernelInternals;
+
+/**
+ * Connects plugins: a container, hooks, an event stream, and nothing else. `new Kernel()` is bare; an `Ensemble` adds the standard plugins
+ * to a kernel that has not booted. It boots at the first run, or with `boot()`; from then on plugins and taps are fixed.
+ */
+export class Kernel implements KernelApi {
+  readonly hooks: EnsembleHooks;
+  readonly container: Container;
+  readonly #points = createHookPoints();
+  readonly #bindings = new Bindings();
+  readonly #hub = new EventHub();
+  readonly #host = new PluginHost(this.#bindings, this.#points, this.#hub);
+  readonly #plugins = new Map<string, Plugin>();
+  readonly #internals: KernelInternals;
+  #booting: Promise<void> | undefined;
+  #disposing: Promise<void> | undefined;
+
+  static {
+    reveal = (kernel) => kernel.#internals;
+  }
+
+  /** @throws ValidationError for an unknown option or what is no plugin. */
+  constructor(o: { readonly plugins?: readonly Plugin[] | undefined } = {}) {
+    checkOptions("Kernel", o, ["plugins"]);
+    requireArray("Kernel plugins", o.plugins);
+    this.hooks = facadeFor(this.#points, "kernel.hooks");
+    this.container = this.#bindings.container;
+    const kernel = this;
+    this.#internals = {
+      points: this.#points,
+      bindings: this.#bindings,
+      hub: this.#hub,
+      models: new Map(),
+      runs: new Set(),
+      get booted() {
+        return kernel.#booting !== undefined;
+      },
+      addMissing: (plugins) => {
+        if (this.#booting === undefined) for (const plugin of plugins) if (!this.#plugins.has(plugin.name)) this.use(plugin);
+      },
+      ready: () => this.#ready(),
+    };
+    for (const plugin of o.plugins ?? []) this.use(plugin);
+  }
+
+  /** @throws ValidationError once booted, for a name that is taken, or for what is no plugin. */
+  use(plugin: Plugin): this {
+    checkPlugin(plugin);
+    if (this.#booting !== undefined || this.#disposing !== undefined) {
+      throw new ValidationError(`Plugin '${plugin.name}' comes too late: the kernel has booted`, { hint: "Call use() before the first run." });
+    }
+    if (this.#plugins.has(plugin.name)) throw new ValidationError(`Plugin '${plugin.name}' is already there. Names of plugins must be unique.`);
+    this.#plugins.set(plugin.name, plugin);
+    return this;
+  }
+
+  /** Loads and starts the plugins; a second call waits for the first. After a failure what was loaded is disposed and every call rejects the same way. */
+  boot(): Promise<void> {
+    this.#booting ??= this.#boot();
+    return this.#booting;
+  }
+
+  /** Cancels what still runs, then disposes the plugins in reverse order. @throws AggregateError of whatever fails on the way. */
+  dispose(): Promise<void> {
+    this.#disposing ??= this.#dispose();
+    return this.#disposing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  async #boot(): Promise<void> {
+    try {
+      this.#bindDefaults();
+      this.#host.load([...this.#plugins.values()]);
+      await this.#host.start();
+    } catch (error) {
+      await this.#host.dispose().catch(() => undefined); // the first failure is the one to report
+      throw error;
+    }
+  }
+
+  #bindDefaults(): void {
+    this.#bindings.load({
+      name: "kernel",
+      bind: (bind) => {
+        bind.single(Tokens.Clock, { default: true }).toConstantValue(systemClock);
+        bind.single(Tokens.IdGenerator, { default: true }).toConstantValue(uuidGenerator);
+      },
+    });
+  }
+
+  #ready(): Promise<void> {
+    return this.#disposing === undefined ? this.boot() : Promise.reject(new ValidationError("The kernel has been disposed"));
+  }
+
+  async #dispose(): Promise<void> {
+    await this.#booting?.catch(() => undefined); // reported by boot()
+    await Promise.all([...this.#internals.runs].map((end) => end()));
+    await this.#host.dispose();
+  }
+}
+
+/** @throws ValidationError for what is no kernel of this copy of the package. */
+export function internalsOf(kernel: KernelApi): KernelInternals {
+  if (kernel instanceof Kernel) return reveal(kernel);
+  throw new ValidationError(`kernel must be a Kernel, got: ${preview(kernel)}`, {
+    hint: "Make it with new Kernel() from the same copy of agentensemble; two installed copies can't share one.",
+  });
+}

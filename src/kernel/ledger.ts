@@ -1,0 +1,101 @@
+import type { ChatResponse } from "../contracts/chat-model.js";
+import type { ExecutionMetrics, TaskMetrics } from "../contracts/output.js";
+import type { TaskRecord, ToolCallRecord } from "../contracts/trace.js";
+import type { UsageRecord } from "../contracts/usage.js";
+
+/** Sums of usage records; calls that reported no tokens are counted apart. */
+export interface UsageSums {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly llmLatencyMs: number;
+  readonly unknownUsageCalls: number;
+}
+
+export function sumUsage(records: readonly UsageRecord[]): UsageSums {
+  let inputTokens = 0;
+  let outputTokens = 0;
+  let llmLatencyMs = 0;
+  let unknownUsageCalls = 0;
+  for (const record of records) {
+    if (record.inputTokens < 0 || record.outputTokens < 0) unknownUsageCalls++;
+    inputTokens += Math.max(0, record.inputTokens);
+    outputTokens += Math.max(0, record.outputTokens);
+    llmLatencyMs += record.latencyMs;
+  }
+  return { inputTokens, outputTokens, llmLatencyMs, unknownUsageCalls };
+}
+
+function count(value: number | undefined): number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : -1;
+}
+
+/** The tokens of a response as a record keeps them: -1 where the vendor said nothing; an answer given instead of a call costs nothing unless it says so. */
+export function tokensOf(
+  response: ChatResponse | undefined,
+  answered: boolean,
+): Pick<UsageRecord, "inputTokens" | "outputTokens" | "cachedInputTokens" | "reasoningTokens"> {
+  const usage = response?.usage;
+  if (usage === undefined && answered) return { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  return {
+    inputTokens: count(usage?.inputTokens),
+    outputTokens: count(usage?.outputTokens),
+    cachedInputTokens: count(usage?.cachedInputTokens),
+    reasoningTokens: count(usage?.reasoningTokens),
+  };
+}
+
+/** All model calls of a run, and of the runs that joined it. */
+export class Ledger {
+  readonly records: UsageRecord[] = [];
+  constructor(readonly parent: Ledger | undefined) {}
+
+  add(record: UsageRecord): void {
+    this.records.push(record);
+    this.parent?.add(record);
+  }
+}
+
+function toolsOf(records: readonly TaskRecord[]): ToolCallRecord[] {
+  return records.flatMap((r) => [...r.tools, ...r.calls.flatMap((c) => c.tools)]).filter((t) => t.outcome !== "SKIPPED_MAX_ITERATIONS");
+}
+
+/** What the calls of some task attempts used; one call without reported tokens makes the token counts unknown. */
+export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
+  const calls = records.flatMap((r) => r.calls);
+  const tools = toolsOf(records);
+  const usage = sumUsage(calls.map((c) => c.usage));
+  const known = usage.unknownUsageCalls === 0;
+  return Object.freeze({
+    inputTokens: known ? usage.inputTokens : -1,
+    outputTokens: known ? usage.outputTokens : -1,
+    totalTokens: known ? usage.inputTokens + usage.outputTokens : -1,
+    llmCallCount: calls.length,
+    toolCallCount: tools.length,
+    llmLatencyMs: usage.llmLatencyMs,
+    toolExecutionMs: tools.reduce((sum, t) => sum + (t.endedMs - t.startedMs), 0),
+    delegationCount: records.reduce((sum, r) => sum + r.delegations.length, 0),
+  });
+}
+
+/** The totals of a run, from its ledger and the records of its tasks. */
+export function executionMetrics(ledger: readonly UsageRecord[], records: readonly TaskRecord[]): ExecutionMetrics {
+  const usage = sumUsage(ledger);
+  const byTask = new Map<string, TaskRecord[]>();
+  for (const record of records) {
+    const attempts = byTask.get(record.taskId);
+    if (attempts === undefined) byTask.set(record.taskId, [record]);
+    else attempts.push(record);
+  }
+  const tasks = [...byTask].map(([taskId, attempts]) => ({ taskId, agentRole: attempts.at(-1)?.agentRole ?? "", metrics: metricsOf(attempts) }));
+  return Object.freeze({
+    ...metricsOf(records),
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    totalTokens: usage.inputTokens + usage.outputTokens,
+    llmCallCount: ledger.length,
+    llmLatencyMs: usage.llmLatencyMs,
+    unknownUsageCalls: usage.unknownUsageCalls,
+    ledger: Object.freeze([...ledger]),
+    tasks: Object.freeze(tasks),
+  });
+}

@@ -1,0 +1,45 @@
+import type { ChatChunk, ChatResponse } from "../contracts/chat-model.js";
+import type { LlmCall } from "../contracts/hooks.js";
+import type { GatewayScope } from "./task-scope.js";
+import { ModelCallError } from "../contracts/errors.js";
+
+/** Calls the model: streaming where somebody wants the tokens, else in one piece. */
+export async function callModel(scope: GatewayScope, call: LlmCall, onToken: ((text: string) => void) | undefined): Promise<ChatResponse> {
+  const { model, request } = call;
+  const wanted = onToken !== undefined || (scope.engine.streaming && scope.listens("token"));
+  const options = { signal: scope.signal };
+  if (wanted && model.stream !== undefined) return consume(scope, call, model.stream(request, options), onToken);
+  const response = await model.chat(request, options);
+  if (wanted && typeof response?.message?.content === "string" && response.message.content !== "") deliver(scope, response.message.content, onToken);
+  return response;
+}
+
+function deliver(scope: GatewayScope, token: string, onToken: ((text: string) => void) | undefined): void {
+  onToken?.(token);
+  if (!scope.engine.streaming || !scope.listens("token")) return;
+  const { taskId, parentTaskId, agentRole, task } = scope.record;
+  if (parentTaskId === undefined) scope.emit({ type: "token", taskId, agentRole, token, taskDescription: task.description });
+  else scope.emit({ type: "token", taskId, parentTaskId, agentRole, token, taskDescription: task.description });
+}
+
+async function consume(scope: GatewayScope, call: LlmCall, chunks: AsyncIterable<ChatChunk>, onToken: ((text: string) => void) | undefined): Promise<ChatResponse> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const release = scope.cancellation.onCancel(() => void iterator.return?.()?.then(undefined, () => undefined)); // a stream that ignores its signal is let go
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await iterator.next();
+      if (done === true) break;
+      if (value.type === "finish") return value.response;
+      if (value.type === "text" && scope.cancellation.reason === undefined) {
+        text += value.text;
+        deliver(scope, value.text, onToken);
+      }
+    }
+  } finally {
+    release();
+  }
+  if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
+  const { provider, modelId } = call.model;
+  throw new ModelCallError(`The stream of model '${modelId}' ended without its final event`, { provider, modelId, code: "AE_MODEL_BAD_RESPONSE", retryable: true, partialText: text });
+}

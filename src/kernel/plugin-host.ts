@@ -1,0 +1,110 @@
+import type { Plugin, PluginContext } from "../contracts/plugin.js";
+import type { EventHub } from "./event-hub.js";
+import type { HookPoints } from "./hooks.js";
+import type { Bindings } from "./bindings.js";
+import { AgentEnsembleError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
+import { checkOptions, knownNames, preview, requireArray, requireFunction, requireText } from "../contracts/validation.js";
+import { facadeFor } from "./hooks.js";
+
+const PLUGIN_FIELDS = ["name", "dependsOn", "bind", "apply", "start", "dispose"];
+const STEPS = ["bind", "apply", "start", "dispose"] as const;
+
+/** @throws ValidationError for what is no plugin. A class instance may have more than the contract's fields; a plain object may not. */
+export function checkPlugin(plugin: Plugin): void {
+  if (typeof plugin !== "object" || plugin === null) throw new ValidationError(`A plugin must be an object with a name, got: ${preview(plugin)}`);
+  requireText(plugin.name, `A plugin must have a name, got: ${preview(plugin)}`);
+  if (Object.getPrototypeOf(plugin) === Object.prototype) checkOptions(`plugin '${plugin.name}'`, plugin, PLUGIN_FIELDS);
+  for (const step of STEPS) requireFunction(`${step} of plugin '${plugin.name}'`, plugin[step]);
+  requireArray(`dependsOn of plugin '${plugin.name}'`, plugin.dependsOn);
+}
+
+/** Plugins with what they depend on first; otherwise as given. @throws ValidationError for a missing one or a circle. */
+export function sortPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
+  const byName = new Map(plugins.map((p) => [p.name, p]));
+  const sorted = new Set<Plugin>();
+  const visit = (plugin: Plugin, path: readonly string[]): void => {
+    if (sorted.has(plugin)) return;
+    if (path.includes(plugin.name)) {
+      throw new ValidationError(`Plugins depend on each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(" -> ")}`);
+    }
+    for (const name of plugin.dependsOn ?? []) {
+      const dependency = byName.get(name);
+      if (dependency === undefined) {
+        throw new ValidationError(`Plugin '${plugin.name}' depends on plugin '${name}', which is not there. ${knownNames(name, [...byName.keys()])}`);
+      }
+      visit(dependency, [...path, plugin.name]);
+    }
+    sorted.add(plugin);
+  };
+  for (const plugin of plugins) visit(plugin, []);
+  return [...sorted];
+}
+
+/** Loads plugins into a kernel and takes them out again. */
+export class PluginHost {
+  readonly #disposals: { readonly plugin: string; readonly dispose: () => unknown }[] = [];
+  #sorted: readonly Plugin[] = [];
+
+  constructor(
+    readonly bindings: Bindings,
+    readonly points: HookPoints,
+    readonly hub: EventHub,
+  ) {}
+
+  /** The synchronous part: order, bindings, taps, then the hooks freeze. */
+  load(plugins: readonly Plugin[]): void {
+    this.#sorted = sortPlugins(plugins);
+    for (const plugin of this.#sorted) {
+      this.bindings.load(plugin);
+      const dispose = plugin.dispose?.bind(plugin);
+      if (dispose !== undefined) this.#disposals.push({ plugin: plugin.name, dispose });
+    }
+    for (const plugin of this.#sorted) {
+      this.#step(plugin, "apply", () => plugin.apply?.({ hooks: facadeFor(this.points, plugin.name), events: this.hub }));
+    }
+    for (const point of Object.values(this.points)) point.freeze();
+    this.bindings.resolveSingletons();
+  }
+
+  /** The asynchronous part, one plugin after the other. */
+  async start(): Promise<void> {
+    const context: PluginContext = { events: this.hub, get: (token) => this.bindings.get(token), all: (token) => this.bindings.all(token) };
+    for (const plugin of this.#sorted) {
+      try {
+        await plugin.start?.(context);
+      } catch (error) {
+        throw failure(plugin.name, "start", error);
+      }
+    }
+  }
+
+  /** Last in, first out; goes on after a failure and throws an AggregateError of all of them. */
+  async dispose(): Promise<void> {
+    const errors: Error[] = [];
+    for (let entry = this.#disposals.pop(); entry !== undefined; entry = this.#disposals.pop()) {
+      try {
+        await entry.dispose();
+      } catch (error) {
+        errors.push(failure(entry.plugin, "dispose", error));
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, `${errors.length} plugin(s) failed to dispose: ${errors.map((e) => e.message).join("; ")}`);
+  }
+
+  #step(plugin: Plugin, step: "apply", work: () => unknown): void {
+    let result: unknown;
+    try {
+      result = work();
+    } catch (error) {
+      throw failure(plugin.name, step, error);
+    }
+    if (result instanceof Promise) {
+      void result.catch(() => undefined); // reported as the misuse it is
+      throw failure(plugin.name, step, new ValidationError("apply() must be synchronous; do asynchronous work in start()"));
+    }
+  }
+}
+
+function failure(plugin: string, step: string, error: unknown): AgentEnsembleError {
+  return new PluginError(`Plugin '${plugin}' failed in ${step}: ${messageOf(error)}`, { plugin, hook: step }, { cause: error });
+}

@@ -1,0 +1,97 @@
+import type { AgentEnsembleError } from "../contracts/errors.js";
+import type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskOutput } from "../contracts/output.js";
+import type { RunInfo } from "../contracts/run.js";
+import type { AnyTask, Task } from "../contracts/task.js";
+import type { ExecutionTrace, RunRecord, TaskRecord, TraceBuilder } from "../contracts/trace.js";
+import type { UsageRecord } from "../contracts/usage.js";
+import type { TimeBase } from "./task-record.js";
+import { ValidationError } from "../contracts/errors.js";
+import { executionMetrics } from "./ledger.js";
+
+/** What a run left, for its output and its trace. Sums are made when they are read. */
+export class FinishedRun implements RunRecord {
+  #metrics: ExecutionMetrics | undefined;
+  constructor(
+    readonly run: RunInfo,
+    readonly workflow: string,
+    readonly base: TimeBase,
+    readonly endedMs: number,
+    readonly exitReason: ExitReason,
+    readonly error: AgentEnsembleError | undefined,
+    readonly tasks: readonly TaskRecord[],
+    readonly ledger: readonly UsageRecord[],
+    readonly warnings: readonly string[],
+  ) {}
+
+  get startedAt(): Date {
+    return this.base.startedAt;
+  }
+  get startedMs(): number {
+    return this.base.startedMs;
+  }
+  get metrics(): ExecutionMetrics {
+    return (this.#metrics ??= executionMetrics(this.ledger, this.tasks));
+  }
+}
+
+/** The outcome of a run; trace and metrics are made when they are first read. */
+export class RunOutput implements EnsembleOutput {
+  readonly runId: string;
+  readonly raw: string;
+  readonly taskOutputs: readonly TaskOutput[];
+  readonly totalDurationMs: number;
+  readonly totalToolCalls: number;
+  readonly exitReason: ExitReason;
+  readonly isComplete: boolean;
+  declare readonly lastCompletedOutput?: TaskOutput;
+  declare readonly error?: AgentEnsembleError;
+  readonly #record: FinishedRun;
+  readonly #builder: TraceBuilder | undefined;
+  readonly #byId: ReadonlyMap<string, TaskOutput>;
+  readonly #ids: ReadonlyMap<AnyTask, string>;
+  #trace: ExecutionTrace | undefined;
+
+  constructor(
+    record: FinishedRun,
+    result: { readonly raw: string; readonly taskOutputs: readonly TaskOutput[] },
+    lookup: { readonly byId: ReadonlyMap<string, TaskOutput>; readonly ids: ReadonlyMap<AnyTask, string> },
+    builder: TraceBuilder | undefined,
+  ) {
+    this.runId = record.run.id;
+    this.raw = result.raw;
+    this.taskOutputs = Object.freeze([...result.taskOutputs]);
+    this.totalDurationMs = record.endedMs - record.startedMs;
+    this.totalToolCalls = [...lookup.byId.values()].reduce((sum, output) => sum + output.toolCallCount, 0);
+    this.exitReason = record.exitReason;
+    this.isComplete = record.exitReason === "COMPLETED";
+    const last = this.taskOutputs.at(-1);
+    if (last !== undefined) this.lastCompletedOutput = last;
+    if (record.error !== undefined) this.error = record.error;
+    this.#record = record;
+    this.#builder = builder;
+    this.#byId = lookup.byId;
+    this.#ids = lookup.ids;
+  }
+
+  get completedTasks(): readonly TaskOutput[] {
+    return this.taskOutputs;
+  }
+
+  get metrics(): ExecutionMetrics {
+    return this.#record.metrics;
+  }
+
+  /** @throws ValidationError on a kernel without a TraceBuilder. */
+  get trace(): ExecutionTrace {
+    if (this.#trace === undefined) {
+      if (this.#builder === undefined) throw new ValidationError("This kernel has no TraceBuilder, so there is no trace", { hint: "Add the standard plugins, or bind Tokens.TraceBuilder." });
+      this.#trace = this.#builder.build(this.#record);
+    }
+    return this.#trace;
+  }
+
+  getOutput<T>(task: Task<T>): TaskOutput<T> | undefined {
+    const id = this.#ids.get(task);
+    return id === undefined ? undefined : (this.#byId.get(id) as TaskOutput<T> | undefined); // made by this very task, so of its type
+  }
+}

@@ -1,0 +1,77 @@
+import type { ExecutorResult, TaskExecutor } from "../../../contracts/executors.js";
+import type { TaskCall } from "../../../contracts/hooks.js";
+import type { PlannedTask } from "../../../contracts/plan.js";
+import type { TaskContext, TaskScope } from "../../../contracts/run.js";
+import type { AnyTool } from "../../../contracts/tool.js";
+import {
+  AgentExecutionError,
+  ExitEarlySignal,
+  messageOf,
+  RunCancelledError,
+  RunTimeoutError,
+  TaskTimeoutError,
+  ToolExecutionError,
+  ValidationError,
+} from "../../../contracts/errors.js";
+import { contextOutput } from "../../../contracts/output.js";
+import { isTool } from "../../../contracts/tool.js";
+import { Schemas } from "../shared/schemas.js";
+import { handlerResult } from "./handler-result.js";
+
+/** The role of tasks that no agent does. */
+const ROLE = "(deterministic)";
+
+/** The executor of tasks with a handler: calls the function or the tool and makes a result of its value. */
+export class HandlerExecutor implements TaskExecutor {
+  readonly name = "handler";
+  readonly #schemas = new Schemas();
+
+  handles(task: PlannedTask): boolean {
+    return task.spec.handler !== undefined;
+  }
+
+  async execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
+    const { handler } = call.task;
+    if (handler === undefined) throw new ValidationError(`Task '${call.task.description}' has no handler`);
+    const fail = (message: string, cause?: unknown): AgentExecutionError =>
+      new AgentExecutionError(message, { agentRole: ROLE, taskDescription: call.task.description }, cause === undefined ? {} : { cause });
+    let value: unknown;
+    try {
+      value = isTool(handler) ? await scope.callTool(toolCall(handler, call), [handler]) : await handler(contextOf(call));
+    } catch (thrown) {
+      if (endsTheRun(thrown, call.signal)) throw thrown;
+      // A tool's own error comes wrapped; what it threw says more.
+      const error = ToolExecutionError.isInstance(thrown) && isTool(handler) ? (thrown.cause ?? thrown) : thrown;
+      throw fail(`Deterministic task handler threw an exception: ${messageOf(error)}`, error);
+    }
+    const result = await handlerResult(value, call.task, this.#schemas, fail);
+    return { ...result, toolCallCount: isTool(handler) ? 1 : 0 };
+  }
+}
+
+/** Whether what was thrown is a way to end the run and not a failure of the handler. An inner run of the handler's may have been cancelled by itself. */
+function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
+  if (ExitEarlySignal.isInstance(thrown)) return true;
+  if (!signal.aborted) return false;
+  return thrown === signal.reason || RunCancelledError.isInstance(thrown) || RunTimeoutError.isInstance(thrown) || TaskTimeoutError.isInstance(thrown);
+}
+
+function contextOf(call: TaskCall): TaskContext {
+  const { contextOutputs, run, revision, signal, task } = call;
+  return {
+    description: task.description,
+    expectedOutput: task.expectedOutput,
+    contextOutputs,
+    inputs: run.inputs,
+    revision,
+    signal,
+    run,
+    getOutput: (wanted) => contextOutput(contextOutputs, wanted),
+  };
+}
+
+/** A tool works on the text of the last task in the context, else on the description; with a schema of its own that text is its JSON. */
+function toolCall(tool: AnyTool, { attempt, contextOutputs, task }: TaskCall): { readonly id: string; readonly name: string; readonly arguments: string } {
+  const text = contextOutputs.at(-1)?.raw ?? task.description;
+  return { id: `handler-${attempt}`, name: tool.name, arguments: tool.input === undefined ? JSON.stringify({ input: text }) : text };
+}

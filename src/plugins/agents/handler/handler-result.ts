@@ -1,0 +1,68 @@
+import type { AnyTask } from "../../../contracts/task.js";
+import type { OutputSchema } from "../../../contracts/types.js";
+import type { Checked, Schemas } from "../shared/schemas.js";
+import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ToolResult } from "../../../contracts/tool.js";
+import { outputParsingError } from "../shared/output-parser.js";
+import { checkValue } from "../shared/schemas.js";
+
+/** A task's text and, unless the text is the value, its value. */
+export interface HandlerResult {
+  readonly raw: string;
+  readonly parsed?: unknown;
+}
+
+type Fail = (message: string, cause?: unknown) => Error;
+
+/**
+ * Makes a result of what a handler returned: text as it is, everything else as JSON, a ToolResult unwrapped. With an `outputType` the value is checked.
+ * @throws what `fail` makes of a failed ToolResult, of nothing, and of a value that JSON cannot hold; OutputParsingError for one that does not fit the schema.
+ */
+export async function handlerResult(returned: unknown, task: AnyTask, schemas: Schemas, fail: Fail): Promise<HandlerResult> {
+  const result = unwrap(returned, task, fail);
+  if (task.outputType === undefined) return result;
+  const { raw } = result;
+  const checked = await checkAgainst(task.outputType, result.parsed ?? raw);
+  if (checked.ok) return { raw, parsed: checked.value };
+  const { title } = schemas.of(
+    task.outputType,
+    (problem, cause) => new ValidationError(`The outputType of task '${task.description}' could not be converted to JSON Schema: ${problem}`, { cause }),
+  );
+  throw outputParsingError(task.description, title, raw, [checked.error]);
+}
+
+function unwrap(returned: unknown, task: AnyTask, fail: Fail): HandlerResult {
+  if (ToolResult.isInstance(returned)) {
+    if (!returned.ok) throw fail(`Deterministic task failed: ${returned.errorMessage ?? "handler failure"}`);
+    return { raw: returned.output, ...(returned.structured !== undefined && { parsed: returned.structured }) };
+  }
+  if (returned === undefined || returned === null) throw fail(`Deterministic task handler returned null for task: ${task.description}`);
+  return { raw: typeof returned === "string" ? returned : toJson(returned, task, fail), parsed: returned };
+}
+
+function toJson(value: unknown, task: AnyTask, fail: Fail): string {
+  const refuse = (problem: string, cause?: unknown): Error =>
+    fail(`Deterministic task handler returned a value that JSON cannot hold (${problem}) for task: ${task.description}. Return text or plain data.`, cause);
+  if (typeof value === "number" && !Number.isFinite(value)) throw refuse(String(value));
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw refuse(messageOf(error), error);
+  }
+  if (text === undefined) throw refuse(typeof value);
+  return text;
+}
+
+/** Text may be the value itself or its JSON. */
+async function checkAgainst(type: OutputSchema<unknown>, value: unknown): Promise<Checked> {
+  const direct = await checkValue(type, value);
+  if (direct.ok || typeof value !== "string") return direct;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch {
+    return direct; // no JSON: the text itself was the value, and did not fit
+  }
+  return checkValue(type, parsed);
+}

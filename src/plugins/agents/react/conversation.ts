@@ -1,0 +1,141 @@
+import type { Agent } from "../../../contracts/agent.js";
+import type { ChatMessage, ChatRequest, ChatResponse, Purpose, ToolCall } from "../../../contracts/chat-model.js";
+import type { TaskCall } from "../../../contracts/hooks.js";
+import type { TaskScope } from "../../../contracts/run.js";
+import type { AnyTool } from "../../../contracts/tool.js";
+import type { PromptTexts } from "../shared/prompt-texts.js";
+import type { AgentTemplateName } from "../shared/templates.js";
+import { AgentEnsembleError, AgentExecutionError, MaxIterationsExceededError, messageOf, ModelCallError, toError } from "../../../contracts/errors.js";
+import { callForText } from "./tool-text.js";
+
+/** What one task's conversation consists of. `request.messages` is `messages`. */
+export interface ConversationParts {
+  readonly call: TaskCall;
+  readonly agent: Agent;
+  readonly scope: TaskScope;
+  readonly texts: PromptTexts<AgentTemplateName>;
+  readonly tools: readonly AnyTool[];
+  readonly messages: ChatMessage[];
+  readonly request: ChatRequest;
+}
+
+/** After this many turns over the limit the tools are withheld. */
+const STOPPED_TURNS = 2;
+
+/** The same request with its tools withheld: they stay described, since the conversation may hold calls of them. */
+function withoutTools(request: ChatRequest): ChatRequest {
+  return request.tools === undefined ? request : { ...request, toolChoice: "none" };
+}
+
+/** The conversation of one task with its model: one list of messages that only grows, shared by all requests. */
+export class Conversation {
+  readonly parts: ConversationParts;
+  readonly #hasSequential: boolean;
+  #toolCallsMade = 0;
+
+  constructor(parts: ConversationParts) {
+    this.parts = parts;
+    this.#hasSequential = parts.tools.some((tool) => tool.sequential === true);
+  }
+
+  /** Tool calls that were executed. */
+  get toolCallsMade(): number {
+    return this.#toolCallsMade;
+  }
+
+  /** Lets the model call tools until it answers without asking for one. @throws MaxIterationsExceededError when it never does. */
+  async answer(): Promise<ChatResponse> {
+    const { messages, request, scope } = this.parts;
+    const purpose: Purpose = scope.depth > 0 ? "worker" : "task";
+    let stopped = 0;
+    for (;;) {
+      const response = await this.#chat(stopped < STOPPED_TURNS ? request : withoutTools(request), purpose);
+      const calls = response.message.toolCalls;
+      if (calls === undefined || calls.length === 0) return response;
+      if (stopped === STOPPED_TURNS) throw this.#outOfIterations();
+      messages.push(response.message);
+      if (!(await this.#callTools(calls))) stopped++;
+    }
+  }
+
+  /** Sends one more message of the user and takes the text that comes back; tools are withheld. */
+  async ask(previous: ChatResponse, content: string): Promise<ChatResponse> {
+    const { messages, request } = this.parts;
+    // Vendors refuse an empty message, and a request for tools that nothing answers.
+    if (previous.message.content !== "") messages.push({ role: "assistant", content: previous.message.content });
+    messages.push({ role: "user", content });
+    return this.#chat(withoutTools(request), "correction");
+  }
+
+  async #chat(request: ChatRequest, purpose: Purpose): Promise<ChatResponse> {
+    try {
+      return await this.parts.scope.chat(request, { purpose });
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  /** What ended the call on purpose stays as it is; failures of the model are the agent's. */
+  #failure(error: unknown): unknown {
+    const { agent, call, scope } = this.parts;
+    if (AgentEnsembleError.isInstance(error) && !ModelCallError.isInstance(error)) return error;
+    if (scope.signal.aborted && error === scope.signal.reason) return error;
+    const context = { agentRole: agent.role, taskDescription: call.task.description };
+    return new AgentExecutionError(`Agent '${agent.role}' failed: ${messageOf(error)}`, context, { cause: error });
+  }
+
+  #outOfIterations(): MaxIterationsExceededError {
+    const { agent, call } = this.parts;
+    const { role: agentRole, maxIterations } = agent;
+    return new MaxIterationsExceededError({ agentRole, taskDescription: call.task.description, maxIterations, toolCallsMade: this.#toolCallsMade });
+  }
+
+  /** Answers all calls of a turn, in their order; `false` when the limit left some of them unmade. */
+  async #callTools(calls: readonly ToolCall[]): Promise<boolean> {
+    const { agent, messages, scope, texts } = this.parts;
+    const allowed = Math.min(calls.length, agent.maxIterations - this.#toolCallsMade);
+    this.#toolCallsMade += allowed;
+    const [only] = calls;
+    if (calls.length === 1 && allowed === 1 && only !== undefined) messages.push(await this.#call(only));
+    else if (allowed > 0) messages.push(...(await this.#callSeveral(calls.slice(0, allowed))));
+    if (allowed === calls.length) return true;
+    const content = texts.render("agent.stop", { maxIterations: agent.maxIterations });
+    for (const call of calls.slice(allowed)) {
+      scope.skipTool(call, content);
+      messages.push({ role: "tool", toolCallId: call.id, toolName: call.name, content, isError: true });
+    }
+    return false;
+  }
+
+  #call(call: ToolCall): Promise<ChatMessage> {
+    const { scope, texts, tools } = this.parts;
+    return callForText(call, tools, scope, texts);
+  }
+
+  /** Runs calls side by side, except that a sequential tool waits for those before it and holds up those after it. */
+  async #callSeveral(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
+    if (!this.#hasSequential) return this.#callTogether(calls);
+    const sequential = new Set(this.parts.tools.filter((tool) => tool.sequential === true).map((tool) => tool.name));
+    const results: ChatMessage[] = [];
+    let together: ToolCall[] = [];
+    for (const call of calls) {
+      if (!sequential.has(call.name)) {
+        together.push(call);
+        continue;
+      }
+      results.push(...(await this.#callTogether(together)), await this.#call(call));
+      together = [];
+    }
+    results.push(...(await this.#callTogether(together)));
+    return results;
+  }
+
+  /** Waits for all of them even when one fails, so that nothing of this task is still at work when it ends. */
+  async #callTogether(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
+    const settled = await Promise.allSettled(calls.map((call) => this.#call(call)));
+    return settled.map((result) => {
+      if (result.status === "rejected") throw toError(result.reason);
+      return result.value;
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import type { ChatResponse } from "../../../contracts/chat-model.js";
+import type { OutputSchema } from "../../../contracts/types.js";
+import type { Checked, SchemaFacts } from "../shared/schemas.js";
+import type { Conversation } from "./conversation.js";
+import { outputParsingError, parseOutput } from "../shared/output-parser.js";
+
+const CUT = 'The response was cut by the output limit (finishReason "length") before it was complete';
+
+/**
+ * The value of a structured task: parsed from the answer or, as often as the task allows, from a corrected one asked for in the same conversation.
+ * `raw` is the text that was accepted.
+ * @throws OutputParsingError when no answer fits the schema.
+ */
+export async function parseWithCorrections(
+  conversation: Conversation,
+  answer: ChatResponse,
+  type: OutputSchema<unknown>,
+  facts: SchemaFacts,
+): Promise<{ readonly raw: string; readonly parsed: unknown }> {
+  const { call, texts } = conversation.parts;
+  const errors: string[] = [];
+  let response = answer;
+  for (;;) {
+    const raw = response.message.content;
+    const result: Checked = response.finishReason === "length" ? { ok: false, error: CUT } : await parseOutput(raw, type, facts);
+    if (result.ok) return { raw, parsed: result.value };
+    errors.push(result.error);
+    if (errors.length > call.task.maxOutputRetries) throw outputParsingError(call.task.description, facts.title, raw, errors);
+    response = await conversation.ask(response, texts.render("task.correction", { error: result.error, schema: facts.text }));
+  }
+}

@@ -1,0 +1,137 @@
+import type { Agent } from "../../../contracts/agent.js";
+import type { ChatMessage, ChatRequest, ContentPart, ModelOptions } from "../../../contracts/chat-model.js";
+import type { ExecutorResult, PromptPreview, TaskExecutor } from "../../../contracts/executors.js";
+import type { TaskCall } from "../../../contracts/hooks.js";
+import type { PlannedTask } from "../../../contracts/plan.js";
+import type { TaskScope } from "../../../contracts/run.js";
+import type { AnyTool } from "../../../contracts/tool.js";
+import type { PromptTexts } from "../shared/prompt-texts.js";
+import type { SchemaFacts } from "../shared/schemas.js";
+import type { AgentTemplateName } from "../shared/templates.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { buildSystemPrompt, buildUserPrompt } from "../shared/prompt-builder.js";
+import { PromptLibrary } from "../shared/prompt-texts.js";
+import { Schemas } from "../shared/schemas.js";
+import { AGENT_TEMPLATES } from "../shared/templates.js";
+import { resolveTools, staticTools, ToolSpecs } from "../shared/tool-resolution.js";
+import { Conversation } from "./conversation.js";
+import { parseWithCorrections } from "./correction.js";
+
+type LookUps = Pick<TaskScope, "get" | "all" | "model">;
+
+/** The executor of agent tasks: a conversation in which the model asks for tools until it answers. Keeps nothing but converted schemas and merged texts. */
+export class ReactExecutor implements TaskExecutor {
+  readonly name = "react";
+  readonly #library = new PromptLibrary(AGENT_TEMPLATES);
+  readonly #schemas = new Schemas();
+  readonly #specs = new ToolSpecs(this.#schemas);
+
+  handles(task: PlannedTask): boolean {
+    return task.spec.handler === undefined;
+  }
+
+  async execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
+    const agent = agentOf(call);
+    const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
+    const facts = this.#outputFacts(call);
+    const tools = await resolveTools(agent.tools, scope.all(Tokens.Tool));
+    const first = this.#prompt(call, agent, texts, tools, facts);
+    announce(call, agent, first, scope);
+    const messages: ChatMessage[] = [
+      { role: "system", content: first.systemPrompt },
+      { role: "user", content: withAttachments(first.userPrompt, call.task.attachments) },
+    ];
+    const request = requestOf(messages, first, modelOptionsOf(agent, call), facts, scope);
+    const conversation = new Conversation({ call, agent, scope, texts, tools, messages, request });
+    const response = await conversation.answer();
+    if (response.message.content === "") warnOfSilence(call, agent, scope);
+    if (facts === undefined || call.task.outputType === undefined) return { raw: response.message.content, toolCallCount: conversation.toolCallsMade };
+    const { raw, parsed } = await parseWithCorrections(conversation, response, call.task.outputType, facts);
+    return { raw, parsed, toolCallCount: conversation.toolCallsMade };
+  }
+
+  /** What the first call would send. Tools of dynamic providers are missing: finding them would mean calling the provider. */
+  preview(call: TaskCall, scope: LookUps): PromptPreview {
+    const agent = agentOf(call);
+    const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
+    return this.#prompt(call, agent, texts, staticTools(agent.tools, scope.all(Tokens.Tool)), this.#outputFacts(call));
+  }
+
+  #prompt(call: TaskCall, agent: Agent, texts: PromptTexts<AgentTemplateName>, tools: readonly AnyTool[], facts: SchemaFacts | undefined): PromptPreview {
+    return {
+      systemPrompt: buildSystemPrompt(agent, texts),
+      userPrompt: buildUserPrompt(call, texts, facts?.text),
+      tools: this.#specs.of(tools, texts),
+    };
+  }
+
+  #outputFacts({ task }: TaskCall): SchemaFacts | undefined {
+    if (task.outputType === undefined) return undefined;
+    return this.#schemas.of(
+      task.outputType,
+      (problem, cause) => new ValidationError(`The outputType of task '${task.description}' could not be converted to JSON Schema: ${problem}`, { cause }),
+    );
+  }
+}
+
+function agentOf({ agent, task }: TaskCall): Agent {
+  if (agent === undefined)
+    throw new ValidationError(`Task '${task.description}' has neither an agent nor a handler`, { hint: "Give it an agent, or bind an AgentSynthesizer." });
+  return agent;
+}
+
+function withAttachments(text: string, attachments: readonly ContentPart[]): string | readonly ContentPart[] {
+  return attachments.length === 0 ? text : [{ type: "text", text }, ...attachments];
+}
+
+/** The agent's settings with the task's over them, field by field. */
+function modelOptionsOf(agent: Agent, { task }: TaskCall): ModelOptions {
+  const set = Object.entries(task.modelOptions ?? {}).filter(([, value]) => value !== undefined);
+  return { ...agent.modelOptions, ...Object.fromEntries(set) };
+}
+
+function requestOf(
+  messages: readonly ChatMessage[],
+  { tools }: PromptPreview,
+  options: ModelOptions,
+  facts: SchemaFacts | undefined,
+  scope: TaskScope,
+): ChatRequest {
+  const native = facts?.rootType === "object" && scope.model.capabilities?.structuredOutput === true;
+  return {
+    ...options,
+    messages,
+    ...(tools.length > 0 && { tools }),
+    ...(native && { responseFormat: { name: formatName(facts.title), schema: facts.jsonSchema } }),
+  };
+}
+
+/** Vendors take letters, digits, `_` and `-` only. */
+function formatName(title: string): string {
+  return title.replace(/[^\w-]+/g, "_").slice(0, 64);
+}
+
+function announce({ task }: TaskCall, agent: Agent, { systemPrompt, userPrompt, tools }: PromptPreview, scope: TaskScope): void {
+  if (!scope.listens("task_input")) return;
+  scope.emit({
+    type: "task_input",
+    taskId: scope.taskId,
+    ...(scope.parentTaskId !== undefined && { parentTaskId: scope.parentTaskId }),
+    agentRole: agent.role,
+    taskIndex: scope.taskIndex,
+    taskDescription: task.description,
+    expectedOutput: task.expectedOutput,
+    agentGoal: agent.goal,
+    agentBackground: agent.background,
+    toolNames: tools.map((tool) => tool.name),
+    systemPrompt,
+    userPrompt,
+    assembledContext: userPrompt,
+  });
+}
+
+function warnOfSilence({ task }: TaskCall, agent: Agent, scope: TaskScope): void {
+  if (!scope.listens("run_warning")) return;
+  scope.emit({ type: "run_warning", message: `Agent '${agent.role}' returned empty response for task '${task.description.slice(0, 80)}'` });
+}

@@ -1,0 +1,34 @@
+import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
+import type { TaskScope } from "../../../contracts/run.js";
+import type { AnyTool } from "../../../contracts/tool.js";
+import type { PromptTexts } from "../shared/prompt-texts.js";
+import type { AgentTemplateName } from "../shared/templates.js";
+import { messageOf, ToolExecutionError } from "../../../contracts/errors.js";
+
+type Texts = PromptTexts<AgentTemplateName>;
+
+/** Calls a tool and makes the message that tells the model how it went. What is not the tool's own failure is thrown on. */
+export async function callForText(call: ToolCall, tools: readonly AnyTool[], scope: TaskScope, texts: Texts): Promise<ChatMessage> {
+  let content: string;
+  let isError = true;
+  try {
+    const result = await scope.callTool(call, tools);
+    isError = !result.ok;
+    content = result.ok ? result.output : texts.render("tool.failure", { message: result.errorMessage });
+  } catch (error) {
+    if (!ToolExecutionError.isInstance(error)) throw error;
+    content = texts.render("tool.thrown", { message: messageOf(error.cause ?? error) });
+  }
+  content = truncate(content, scope.maxToolOutputLength, texts);
+  return isError
+    ? { role: "tool", toolCallId: call.id, toolName: call.name, content, isError }
+    : { role: "tool", toolCallId: call.id, toolName: call.name, content };
+}
+
+/** The first `limit` characters and a note of the full length; -1 for no limit. A character outside the basic plane is never cut in two. */
+export function truncate(text: string, limit: number, texts: Texts): string {
+  if (limit < 0 || text.length <= limit) return text;
+  const last = limit > 0 ? text.charCodeAt(limit - 1) : 0;
+  const end = last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit;
+  return text.slice(0, end) + texts.render("tool.truncated", { length: text.length });
+}

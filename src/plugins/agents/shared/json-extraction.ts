@@ -1,0 +1,125 @@
+import { fencedBlocks, MAX_NESTING, scanJson, withoutThinking } from "./json-scan.js";
+
+/** A value found in a text, or why a text that looked like one was refused. */
+export type Candidate = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
+
+/** How often brackets in prose may be read as the start of a value; each costs a validation at most. */
+const MAX_CANDIDATES = 64;
+/** Characters a scan may read, as a multiple of the text: keeps hostile nesting linear. */
+const SCAN_FACTOR = 20;
+/** The repair's time grows with the square of the length: about 150 ms for this many characters. */
+const MAX_REPAIR_LENGTH = 65_536;
+
+const REFUSED_KEYS = new Set(["__proto__", "constructor", "prototype"]);
+const SUSPICIOUS = /__proto__|constructor|prototype|\\u/;
+
+const TOO_DEEP = `JSON is nested deeper than ${MAX_NESTING} levels`;
+
+/**
+ * The JSON values that a model's answer may mean, best first: the whole text, fenced blocks, objects and arrays within prose, what a repair makes of it,
+ * the bare text as a string. The caller stops at the first that fits its schema; the repair is not even loaded before.
+ */
+export async function* jsonCandidates(answer: string): AsyncGenerator<Candidate, void, void> {
+  const text = withoutThinking(answer);
+  const whole = parse(text);
+  if (whole !== undefined) yield whole;
+  const blocks = fencedBlocks(text);
+  if (whole === undefined) {
+    for (const block of blocks.slice(0, MAX_CANDIDATES)) {
+      const parsed = parse(block);
+      if (parsed !== undefined) yield parsed;
+    }
+    yield* embedded(text);
+    yield* repaired(text, blocks);
+  }
+  const [block] = blocks;
+  yield { ok: true, value: blocks.length === 1 && block !== undefined && text.startsWith("```") && text.endsWith("```") ? block : text };
+}
+
+function parse(text: string): Candidate | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined; // not JSON: the next reading is tried
+  }
+  return checked(value, SUSPICIOUS.test(text));
+}
+
+function checked(value: unknown, withKeys: boolean): Candidate {
+  if (typeof value !== "object" || value === null) return { ok: true, value };
+  const error = problemIn(value, withKeys, 1);
+  return error === undefined ? { ok: true, value } : { ok: false, error };
+}
+
+function problemIn(value: object, withKeys: boolean, depth: number): string | undefined {
+  if (depth > MAX_NESTING) return TOO_DEEP;
+  if (withKeys && !Array.isArray(value)) {
+    const refused = Object.keys(value).find((key) => REFUSED_KEYS.has(key));
+    if (refused !== undefined) return `the key "${refused}" is not allowed`;
+  }
+  for (const inner of Object.values(value) as readonly unknown[]) {
+    if (typeof inner !== "object" || inner === null) continue;
+    const problem = problemIn(inner, withKeys, depth + 1);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Objects and arrays within prose. What lies inside one that parses is not looked at: a part of an answer is not the answer. */
+function* embedded(text: string): Generator<Candidate, void, void> {
+  const bracket = /[{[]/g;
+  let budget = SCAN_FACTOR * text.length;
+  let found = 0;
+  for (let match = bracket.exec(text); match !== null && budget > 0 && found < MAX_CANDIDATES; match = bracket.exec(text)) {
+    const result = scanJson(text, match.index);
+    if (result.kind === "unfinished") return; // cut off: its parts are not the answer either
+    if (result.kind === "tooDeep") {
+      yield { ok: false, error: TOO_DEEP };
+      return;
+    }
+    if (result.kind === "invalid") {
+      budget -= result.at - match.index + 1;
+      continue;
+    }
+    budget -= result.end - match.index;
+    bracket.lastIndex = result.end;
+    const candidate = parse(text.slice(match.index, result.end));
+    if (candidate === undefined) continue;
+    found++;
+    yield candidate;
+  }
+}
+
+/** What the repair of missing quotes, commas and brackets makes of the likeliest piece; only an object or array counts. */
+async function* repaired(text: string, blocks: readonly string[]): AsyncGenerator<Candidate, void, void> {
+  const piece = [text, ...blocks].find((candidate) => /^[{[]/.test(candidate)) ?? bracketed(text);
+  if (piece === undefined || piece.length > MAX_REPAIR_LENGTH || deepest(piece) > MAX_NESTING) return;
+  const { jsonrepair } = await import("jsonrepair");
+  let mended: string;
+  try {
+    mended = jsonrepair(piece);
+  } catch {
+    return; // beyond repair: what was wrong before is reported
+  }
+  const candidate = parse(mended);
+  if (candidate !== undefined && (!candidate.ok || (typeof candidate.value === "object" && candidate.value !== null))) yield candidate;
+}
+
+/** From the first opening bracket to the last one of its kind that closes, or to the end when none does. */
+function bracketed(text: string): string | undefined {
+  const start = text.search(/[{[]/);
+  if (start < 0) return undefined;
+  const end = text.lastIndexOf(text[start] === "{" ? "}" : "]");
+  return end > start ? text.slice(start, end + 1) : text.slice(start);
+}
+
+function deepest(text: string): number {
+  let depth = 0;
+  let most = 0;
+  for (const char of text) {
+    if (char === "{" || char === "[") most = Math.max(most, ++depth);
+    else if (char === "}" || char === "]") depth--;
+  }
+  return most;
+}

@@ -1,0 +1,69 @@
+import type { Agent } from "../../../contracts/agent.js";
+import type { PromptSection, TaskCall } from "../../../contracts/hooks.js";
+import type { PromptTexts } from "./prompt-texts.js";
+import type { AgentTemplateName } from "./templates.js";
+
+type Texts = PromptTexts<AgentTemplateName>;
+
+const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === "";
+
+/** The system message: who the agent is and what a final answer has to be. */
+export function buildSystemPrompt(agent: Agent, texts: Texts): string {
+  const background = isBlank(agent.background) ? "" : texts.render("agent.background", { background: agent.background });
+  const responseFormat = isBlank(agent.responseFormat) ? "" : texts.render("agent.responseFormat", { responseFormat: agent.responseFormat });
+  return texts.render("agent.system", { role: agent.role, goal: agent.goal, background, responseFormat }).trimEnd();
+}
+
+/** The user message: what plugins and earlier tasks contribute, the task, and the JSON Schema of its value when it has one. */
+export function buildUserPrompt(call: TaskCall, texts: Texts, schemaText?: string): string {
+  const { task, promptSections: sections } = call;
+  const description = texts.render("task.description", { description: task.description, expectedOutput: task.expectedOutput });
+  const format = schemaText === undefined ? "" : texts.render("task.outputFormat", { schema: schemaText });
+  const before = sections.length === 0 ? contextOf(call, texts) + revisionOf(call, texts) : slotsOf(call, texts);
+  return before + description + format;
+}
+
+function slotsOf(call: TaskCall, texts: Texts): string {
+  const sections = call.promptSections;
+  const shortTerm = slot(sections, "shortTerm");
+  return [
+    slot(sections, "memory"),
+    // The notes of the current run already hold the outputs of the tasks before.
+    shortTerm === "" ? contextOf(call, texts) : shortTerm,
+    slot(sections, "context"),
+    slot(sections, "longTerm"),
+    slot(sections, "entity"),
+    slot(sections, "improvement"),
+    revisionOf(call, texts),
+    slot(sections, "revision"),
+  ].join("");
+}
+
+/** Each section ends with one blank line, however its author ended it. */
+function slot(sections: readonly PromptSection[], name: PromptSection["slot"]): string {
+  let text = "";
+  for (const section of sections) {
+    if (section.slot === name && !isBlank(section.text)) text += `${withoutFinalNewlines(section.text)}\n\n`;
+  }
+  return text;
+}
+
+function withoutFinalNewlines(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "\n") end--;
+  return text.slice(0, end);
+}
+
+function contextOf(call: TaskCall, texts: Texts): string {
+  if (call.contextOutputs.length === 0) return "";
+  let outputs = "";
+  for (const { agentRole, taskDescription, raw } of call.contextOutputs) outputs += texts.render("task.contextOutput", { agentRole, taskDescription, raw });
+  return texts.render("task.context", { outputs });
+}
+
+function revisionOf({ revision, attempt }: TaskCall, texts: Texts): string {
+  if (revision === undefined || isBlank(revision.feedback)) return "";
+  const previousOutput = isBlank(revision.previousOutput) ? "" : texts.render("task.previousOutput", { previousOutput: revision.previousOutput });
+  const counted = attempt > 1 ? texts.render("task.revisionAttempt", { attempt }) : "";
+  return texts.render("task.revision", { attempt: counted, feedback: revision.feedback, previousOutput });
+}

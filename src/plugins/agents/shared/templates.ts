@@ -1,0 +1,62 @@
+/**
+ * The sentences that the agents group adds to prompts, by name. `{name}` stands for a value; `docs/prompts.md` lists the values of each.
+ * Pieces that are there only now and then (a background, a revision) are templates of their own, whose text is a value of the enclosing one.
+ */
+export const AGENT_TEMPLATES = Object.freeze({
+  "agent.system": `You are {role}.{background}
+
+Your personal goal is: {goal}
+
+You must produce a final answer that satisfies the expected output described in the task.
+Focus on quality and accuracy. Do not add unnecessary preamble or postscript to your final answer.{responseFormat}`,
+  "agent.background": "\n{background}",
+  "agent.responseFormat": "\nOutput format instructions: {responseFormat}",
+  "agent.stop": "STOP: Maximum tool iterations ({maxIterations}) reached. You must provide your best final answer now based on information gathered so far.",
+  "task.context": `## Context from Previous Tasks
+The following results from previous tasks may be relevant:
+{outputs}
+`,
+  "task.contextOutput": `
+---
+### {agentRole}: {taskDescription}
+{raw}
+---
+`,
+  "task.revision": `## Revision Instructions{attempt}
+This task is being re-executed based on reviewer feedback. Incorporate the feedback below into your response.
+
+### Feedback
+{feedback}{previousOutput}
+
+`,
+  "task.revisionAttempt": " (Attempt {attempt})",
+  "task.previousOutput": `
+
+### Previous Output
+{previousOutput}`,
+  "task.description": `## Task
+{description}
+
+## Expected Output
+{expectedOutput}`,
+  "task.outputFormat": `
+
+## Output Format
+You MUST respond with ONLY valid JSON and nothing else. Do not include markdown fences, preamble, or explanation.
+Your response must be ONLY valid JSON matching this schema (object, array, or scalar as appropriate):
+
+{schema}`,
+  "task.correction": `Your previous response could not be parsed as valid JSON.
+Error: {error}
+
+Respond again with ONLY valid JSON matching this schema. Do not include markdown fences, preamble, or explanation.
+
+{schema}`,
+  "tool.input": "The input to pass to the tool",
+  "tool.failure": "Error: {message}",
+  "tool.thrown": "Tool error: {message}",
+  "tool.truncated": "... [truncated, full length: {length} chars]",
+} as const);
+
+/** The name of a text of this group. */
+export type AgentTemplateName = keyof typeof AGENT_TEMPLATES;

@@ -1,0 +1,91 @@
+import type { ToolSpec } from "../../../contracts/chat-model.js";
+import type { AnyTool, DynamicToolProvider, ToolLike } from "../../../contracts/tool.js";
+import type { JsonSchema } from "../../../contracts/types.js";
+import type { PromptTexts } from "./prompt-texts.js";
+import type { Schemas } from "./schemas.js";
+import type { AgentTemplateName } from "./templates.js";
+import { AgentEnsembleError, messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
+import { isTool, isToolProvider } from "../../../contracts/tool.js";
+import { preview } from "../../../contracts/validation.js";
+
+const NONE: readonly AnyTool[] = Object.freeze([]);
+
+/** The tools among what an agent and the container hold; providers are left out. A tool that is listed in both counts once. */
+export function staticTools(own: readonly ToolLike[], shared: readonly ToolLike[]): readonly AnyTool[] {
+  if (own.length === 0 && shared.length === 0) return NONE;
+  return [...new Set([...own, ...shared])].filter(isTool);
+}
+
+/**
+ * The tools of an agent for one task: its own first, then those of the container, providers expanded where they stand.
+ * @throws ToolConfigurationError when a provider fails, gives something else than tools, or two tools have one name.
+ */
+export async function resolveTools(own: readonly ToolLike[], shared: readonly ToolLike[]): Promise<readonly AnyTool[]> {
+  if (own.length === 0 && shared.length === 0) return NONE;
+  const byName = new Map<string, AnyTool>();
+  for (const entry of new Set([...own, ...shared])) {
+    for (const tool of isToolProvider(entry) ? await expand(entry) : [entry]) {
+      const twin = byName.get(tool.name);
+      if (twin !== undefined && twin !== tool) {
+        throw new ToolConfigurationError(`Duplicate tool name '${tool.name}'. Tool names must be unique within an agent.`, {
+          hint: "Rename one of the two, or leave one out; a dynamic provider may have brought it.",
+        });
+      }
+      byName.set(tool.name, tool);
+    }
+  }
+  return [...byName.values()];
+}
+
+async function expand(provider: DynamicToolProvider): Promise<readonly AnyTool[]> {
+  let tools: unknown;
+  try {
+    tools = await provider.resolve();
+  } catch (error) {
+    if (AgentEnsembleError.isInstance(error)) throw error;
+    throw new ToolConfigurationError(`A dynamic tool provider could not resolve its tools: ${messageOf(error)}`, { cause: error });
+  }
+  if (!Array.isArray(tools)) throw new ToolConfigurationError(`A dynamic tool provider must resolve to an array of tools, got: ${preview(tools)}`);
+  return tools.map((tool: unknown, index) => {
+    if (isTool(tool)) return tool;
+    throw new ToolConfigurationError(`A dynamic tool provider resolved to something else than a tool at index ${index}: ${preview(tool)}`);
+  });
+}
+
+/** Describes tools to a model; schemas are converted once, whatever the number of tasks. */
+export class ToolSpecs {
+  readonly #schemas: Schemas;
+  readonly #plain = new WeakMap<PromptTexts<AgentTemplateName>, JsonSchema>();
+
+  constructor(schemas: Schemas) {
+    this.#schemas = schemas;
+  }
+
+  /** @throws ToolConfigurationError for an input schema that has no JSON Schema or does not describe an object. */
+  of(tools: readonly AnyTool[], texts: PromptTexts<AgentTemplateName>): readonly ToolSpec[] {
+    return tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: this.#parametersOf(tool, texts) }));
+  }
+
+  #parametersOf(tool: AnyTool, texts: PromptTexts<AgentTemplateName>): JsonSchema {
+    if (tool.input === undefined) return this.#plainParameters(texts);
+    const { jsonSchema, rootType } = this.#schemas.of(
+      tool.input,
+      (problem, cause) => new ToolConfigurationError(`The input schema of tool '${tool.name}' could not be converted to JSON Schema: ${problem}`, { cause }),
+    );
+    if (rootType !== undefined && rootType !== "object") {
+      throw new ToolConfigurationError(`The input schema of tool '${tool.name}' must describe an object, got type: ${rootType}`, {
+        hint: "Models send tool arguments as an object; wrap the value in one, or leave the schema out for a single text.",
+      });
+    }
+    return jsonSchema;
+  }
+
+  #plainParameters(texts: PromptTexts<AgentTemplateName>): JsonSchema {
+    let parameters = this.#plain.get(texts);
+    if (parameters === undefined) {
+      parameters = { type: "object", properties: { input: { type: "string", description: texts.render("tool.input", {}) } }, required: ["input"] };
+      this.#plain.set(texts, parameters);
+    }
+    return parameters;
+  }
+}

@@ -1,0 +1,66 @@
+import type { AgentSynthesizer } from "../../../contracts/executors.js";
+import { Agent } from "../../../contracts/agent.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { PromptLibrary } from "../shared/prompt-texts.js";
+
+/** The texts of agents that were made from a description; named and replaced as all prompt texts. */
+export const SYNTHESIS_TEMPLATES = Object.freeze({
+  "synthesis.background": "An expert {role} with extensive domain knowledge and professional experience.",
+} as const);
+
+const VERBS_OF_ROLES: Readonly<Record<string, readonly string[]>> = {
+  Researcher: ["research", "investigate", "find", "discover", "search"],
+  Writer: ["write", "draft", "compose", "document"],
+  Creator: ["create"],
+  Generator: ["generate"],
+  Analyst: ["analyze", "analyse", "evaluate", "assess", "compare"],
+  Reviewer: ["review"],
+  Auditor: ["audit"],
+  Designer: ["design"],
+  Planner: ["plan"],
+  Developer: ["build", "implement", "develop", "code", "program"],
+  Tester: ["test", "verify"],
+  Validator: ["validate"],
+  Summarizer: ["summarize", "summarise"],
+  Translator: ["translate"],
+  Classifier: ["classify", "categorize"],
+  Extractor: ["extract"],
+  Monitor: ["monitor"],
+  Tracker: ["track"],
+  Collector: ["scrape"],
+  Parser: ["parse"],
+  Converter: ["convert"],
+  Calculator: ["calculate", "compute"],
+  Formatter: ["format"],
+  Cleaner: ["clean"],
+  Processor: ["process"],
+};
+
+const ROLE_OF_VERB: ReadonlyMap<string, string> = new Map(
+  Object.entries(VERBS_OF_ROLES).flatMap(([role, verbs]) => verbs.map((verb) => [verb, role] as const)),
+);
+
+/** Only the beginning of a description tells what is to be done. */
+const WORDS_READ = 8;
+
+/** The role that the first known verb among the first words suggests; `Agent` where there is none. */
+function roleFor(description: string): string {
+  for (const word of description.trim().split(/\s+/, WORDS_READ)) {
+    const role = ROLE_OF_VERB.get(word.toLowerCase().replace(/[^a-z]/g, ""));
+    if (role !== undefined) return role;
+  }
+  return "Agent";
+}
+
+/** Makes agents from task descriptions without asking a model: the first verb gives the role, the description is the goal. The default. */
+export function templateSynthesizer(): AgentSynthesizer {
+  const library = new PromptLibrary(SYNTHESIS_TEMPLATES);
+  return Object.freeze<AgentSynthesizer>({
+    usesModel: false,
+    synthesize(task, { run }) {
+      const role = roleFor(task.description);
+      const background = library.textsOf(run.all(Tokens.PromptTemplates)).render("synthesis.background", { role });
+      return new Agent({ role, goal: task.description, background, tools: task.tools, maxIterations: task.maxIterations });
+    },
+  });
+}

@@ -1,0 +1,77 @@
+import type { InputGuardrail, OutputGuardrail } from "../../contracts/guardrail.js";
+import type { After, Reject, TaskCall } from "../../contracts/hooks.js";
+import type { TaskOutput } from "../../contracts/output.js";
+import type { Awaitable } from "../../contracts/types.js";
+import type { Verdict } from "./verdict.js";
+import { GuardrailViolationError } from "../../contracts/errors.js";
+import { reject } from "../../contracts/hooks.js";
+import { contextOutput } from "../../contracts/output.js";
+import { checkOptions, requireDuration } from "../../contracts/validation.js";
+import { judge } from "./verdict.js";
+
+/** Options of {@link guardrails}. */
+export interface GuardrailsOptions {
+  /** Time for each guardrail in milliseconds; beyond it the task counts as refused. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** Runs the guardrails of tasks, one after the other; the first refusal ends it. */
+export class GuardrailRunner {
+  readonly #timeoutMs: number;
+
+  constructor(options: GuardrailsOptions) {
+    checkOptions("guardrails", options, ["timeoutMs"]);
+    requireDuration("guardrails timeoutMs", options.timeoutMs);
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  }
+
+  /** Judges a task before it is done. */
+  judgeInput(call: TaskCall): Awaitable<void | Reject> {
+    return call.task.inputGuardrails.length === 0 ? undefined : this.#runInput(call, call.task.inputGuardrails);
+  }
+
+  /** Judges what a task brought, whether it was done or answered from elsewhere. */
+  judgeOutput(call: After<TaskCall, "output", TaskOutput>): Awaitable<void | Reject> {
+    if (call.task.outputGuardrails.length === 0) return undefined;
+    return call.outcome === "ok" || call.outcome === "answered" ? this.#runOutput(call, call.output, call.task.outputGuardrails) : undefined;
+  }
+
+  async #runInput(call: TaskCall, guardrails: readonly InputGuardrail[]): Promise<void | Reject> {
+    const { description: taskDescription, expectedOutput } = call.task;
+    const { contextOutputs } = call;
+    const getOutput: Parameters<InputGuardrail>[0]["getOutput"] = (task) => contextOutput(contextOutputs, task);
+    for (const guardrail of guardrails) {
+      const verdict = await judge(this.#timeoutMs, call.signal, (signal) =>
+        guardrail({ taskDescription, expectedOutput, contextOutputs, agentRole: roleOf(call), signal, getOutput }),
+      );
+      if (verdict !== undefined) return refusal("INPUT", call, verdict, guardrail);
+    }
+  }
+
+  async #runOutput(call: TaskCall, output: TaskOutput, guardrails: readonly OutputGuardrail<never>[]): Promise<void | Reject> {
+    for (const guardrail of guardrails as readonly OutputGuardrail[]) {
+      // the task was typed by its value, which `parsed` is
+      const { raw, parsed } = output;
+      const verdict = await judge(this.#timeoutMs, call.signal, (signal) =>
+        guardrail({ raw, parsed, taskDescription: call.task.description, agentRole: roleOf(call), signal }),
+      );
+      if (verdict !== undefined) return refusal("OUTPUT", call, verdict, guardrail);
+    }
+  }
+}
+
+function roleOf(call: TaskCall): string {
+  return call.agent?.role ?? "(deterministic)";
+}
+
+function refusal(type: "INPUT" | "OUTPUT", call: TaskCall, { reason, cause }: Verdict, guardrail: { readonly name: string }): Reject {
+  const guardrailName = guardrail.name === "" ? undefined : guardrail.name;
+  return reject(
+    new GuardrailViolationError(
+      { type, violationMessage: reason, taskDescription: call.task.description, agentRole: roleOf(call), guardrailName },
+      cause === undefined ? {} : { cause },
+    ),
+  );
+}

@@ -1,0 +1,21 @@
+import type { Plugin } from "../../contracts/plugin.js";
+import type { GuardrailsOptions } from "./guardrail-runner.js";
+import { definePlugin } from "../../contracts/plugin.js";
+import { GuardrailRunner } from "./guardrail-runner.js";
+
+export type { GuardrailsOptions } from "./guardrail-runner.js";
+
+/**
+ * Lets a task's input guardrails judge it before anything is spent, and its output guardrails what came out.
+ * @throws ValidationError for an unknown option or a time limit that is no positive number.
+ */
+export function guardrails(options: GuardrailsOptions = {}): Plugin {
+  const runner = new GuardrailRunner(options);
+  return definePlugin({
+    name: "guardrails",
+    apply({ hooks }) {
+      hooks.beforeTask.tap({ name: "guardrails", lane: "policy" }, (call) => runner.judgeInput(call));
+      hooks.afterTask.tap({ name: "guardrails", lane: "policy" }, (call) => runner.judgeOutput(call));
+    },
+  });
+}

@@ -1,0 +1,24 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { ConsoleProgressOptions } from "./options.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { resolveConsoleProgressOptions } from "./options.js";
+import { ProgressPrinter } from "./progress-printer.js";
+import { painter } from "./terminal-text.js";
+
+export type { ConsoleProgressOptions, ProgressStream } from "./options.js";
+
+/**
+ * Shows on the console how runs get on: a line when a task starts, ends or fails, for every tool call, retry and warning, and a table at the end of
+ * each run. Colours only on a terminal. Answers themselves are not printed. Several runs may go on at once; their lines then bear the run's id.
+ * @throws ValidationError for an unknown option or a stream without `write`.
+ */
+export function consoleProgress(options: ConsoleProgressOptions = {}): Plugin {
+  const { stream, color } = resolveConsoleProgressOptions(options);
+  return definePlugin({
+    name: "observability-console",
+    apply({ events }) {
+      const printer = new ProgressPrinter((text) => void stream.write(text), painter(color));
+      events.on((e) => printer.handle(e));
+    },
+  });
+}

@@ -1,0 +1,30 @@
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, preview } from "../../../contracts/validation.js";
+
+/** Where progress lines go: `process.stdout`, or anything with `write`. */
+export interface ProgressStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+}
+
+/** Options of `consoleProgress`. */
+export interface ConsoleProgressOptions {
+  /** Default `process.stdout`. */
+  readonly stream?: ProgressStream | undefined;
+  /** Default: whether the stream is a terminal. The environment variable `NO_COLOR`, when not empty, turns colours off in any case. */
+  readonly color?: boolean | undefined;
+}
+
+/** Applies the defaults. @throws ValidationError for what does not fit. */
+export function resolveConsoleProgressOptions(options: ConsoleProgressOptions): { readonly stream: ProgressStream; readonly color: boolean } {
+  checkOptions("consoleProgress", options, ["stream", "color"]);
+  const stream: ProgressStream = options.stream === undefined ? process.stdout : options.stream;
+  if (typeof stream !== "object" || stream === null || typeof stream.write !== "function") {
+    throw new ValidationError(`consoleProgress stream must have a write method, got: ${preview(stream)}`);
+  }
+  if (options.color !== undefined && typeof options.color !== "boolean") {
+    throw new ValidationError(`consoleProgress color must be true or false, got: ${preview(options.color)}`);
+  }
+  const allowed = (process.env["NO_COLOR"] ?? "") === "";
+  return { stream, color: allowed && (options.color ?? stream.isTTY === true) };
+}

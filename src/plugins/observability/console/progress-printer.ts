@@ -1,0 +1,93 @@
+import type { EnsembleEvent, Ev } from "../../../contracts/events.js";
+import type { Paint } from "./terminal-text.js";
+import { RunProgress } from "./run-progress.js";
+import { counted, oneLine, readableCount, readableDuration } from "./terminal-text.js";
+
+/** Prints the events of runs as lines; each line is one write, so that those of concurrent runs stay whole. */
+export class ProgressPrinter {
+  readonly #write: (text: string) => void;
+  readonly #paint: Paint;
+  readonly #runs = new Map<string, RunProgress>();
+
+  constructor(write: (text: string) => void, paint: Paint) {
+    this.#write = write;
+    this.#paint = paint;
+  }
+
+  /** Takes every event; those that say nothing about progress are passed over. */
+  handle(e: EnsembleEvent): void {
+    switch (e.type) {
+      case "ensemble_started":
+        return this.#runStarted(e);
+      case "ensemble_completed":
+        return this.#runCompleted(e);
+      case "run_failed":
+        return this.#line(e, this.#paint("red", `Run failed: ${e.code} ${oneLine(e.message, 300)}`));
+      case "run_warning":
+        return this.#line(e, this.#paint("yellow", `warning: ${oneLine(e.message, 300)}`));
+      case "task_started":
+        return this.#taskStarted(e);
+      case "task_completed":
+        return this.#taskCompleted(e);
+      case "task_failed":
+        return this.#taskFailed(e);
+      case "tool_called":
+        return this.#toolCalled(e);
+      case "retry_scheduled":
+        return this.#retry(e);
+      default:
+    }
+  }
+
+  #runStarted(e: Ev<"ensemble_started">): void {
+    this.#runs.set(e.runId, new RunProgress());
+    this.#line(e, this.#paint("bold", `Run ${oneLine(e.runId)} started: ${oneLine(e.workflow)}, ${counted(e.totalTasks, "task")}`));
+  }
+
+  #runCompleted(e: Ev<"ensemble_completed">): void {
+    const style = e.exitReason === "COMPLETED" ? "green" : e.exitReason === "ERROR" ? "red" : "yellow";
+    const head = this.#paint(style, `Run ${oneLine(e.runId)} ${e.exitReason} after ${readableDuration(e.durationMs)}`);
+    const table = this.#runs.get(e.runId)?.summary(e) ?? [];
+    this.#runs.delete(e.runId);
+    this.#write(["", head, ...table, ""].map((line) => `${line}\n`).join(""));
+  }
+
+  #taskStarted(e: Ev<"task_started">): void {
+    this.#runs.get(e.runId)?.started(e);
+    const place = e.taskIndex > 0 ? `[${e.taskIndex}/${e.totalTasks}] ` : "";
+    this.#line(e, `${this.#paint("cyan", "start")} ${place}${this.#name(e)}: ${oneLine(e.taskDescription)}`);
+  }
+
+  #taskCompleted(e: Ev<"task_completed">): void {
+    this.#runs.get(e.runId)?.completed(e);
+    const used = `${readableDuration(e.durationMs)}, ${readableCount(e.tokenCount)} tokens, ${counted(e.toolCallCount, "tool call")}`;
+    this.#line(e, `${this.#paint("green", "done")}  ${this.#name(e)}: ${used}`);
+  }
+
+  #taskFailed(e: Ev<"task_failed">): void {
+    this.#runs.get(e.runId)?.failed(e);
+    this.#line(e, `${this.#paint("red", "fail")}  ${this.#name(e)} after ${readableDuration(e.durationMs)}: ${oneLine(e.reason, 300)}`);
+  }
+
+  #toolCalled(e: Ev<"tool_called">): void {
+    this.#runs.get(e.runId)?.toolCalled(e);
+    const outcome = e.outcome === "SUCCESS" ? this.#paint("dim", "ok") : this.#paint("red", `failed: ${oneLine(e.toolResult)}`);
+    this.#line(e, `  ${this.#paint("dim", "tool")} ${this.#name(e)} ${oneLine(e.toolName)} ${readableDuration(e.durationMs)} ${outcome}`);
+  }
+
+  #retry(e: Ev<"retry_scheduled">): void {
+    const text = `attempt ${e.attempt} in ${readableDuration(e.delayMs)}: ${oneLine(e.reason, 200)}`;
+    this.#line(e, `  ${this.#paint("yellow", "retry")} ${this.#name(e)} ${text}`);
+  }
+
+  #name(e: { readonly taskId: string; readonly agentRole: string }): string {
+    return `${oneLine(e.taskId, 40)} (${oneLine(e.agentRole, 40)})`;
+  }
+
+  /** One run alone needs no label; several at once need one on every line. */
+  #line(e: EnsembleEvent, text: string): void {
+    const label = this.#runs.size > 1 || (this.#runs.size === 1 && !this.#runs.has(e.runId)) ? `${this.#paint("dim", `[${oneLine(e.runId)}]`)} ` : "";
+    const indent = "parentTaskId" in e && e.parentTaskId !== undefined ? "  " : "";
+    this.#write(`${label}${indent}${text}\n`);
+  }
+}

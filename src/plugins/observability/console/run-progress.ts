@@ -1,0 +1,76 @@
+import type { Ev } from "../../../contracts/events.js";
+import { textTable } from "./summary-table.js";
+import { oneLine, readableCount, readableDuration } from "./terminal-text.js";
+
+interface Row {
+  readonly taskId: string;
+  readonly agentRole: string;
+  readonly status: "running" | "done" | "failed";
+  readonly durationMs: number;
+  readonly tokens: number;
+  readonly tools: number;
+  /** How often it was started: loops and retries do a task again. */
+  readonly starts: number;
+}
+
+const HEAD = ["Task", "Agent", "Status", "Duration", "Tokens", "Tools"];
+
+function addTokens(a: number, b: number): number {
+  return a < 0 || b < 0 ? -1 : a + b;
+}
+
+/** What the summary of one run is made from. */
+export class RunProgress {
+  readonly #rows = new Map<string, Row>();
+
+  started(e: Ev<"task_started">): void {
+    const before = this.#rows.get(e.taskId);
+    this.#rows.set(e.taskId, {
+      taskId: e.taskId,
+      agentRole: e.agentRole,
+      status: "running",
+      durationMs: before?.durationMs ?? 0,
+      tokens: before?.tokens ?? 0,
+      tools: before?.tools ?? 0,
+      starts: (before?.starts ?? 0) + 1,
+    });
+  }
+
+  /** A tool call of a task; counted here so that a task that fails has its number too. */
+  toolCalled(e: Ev<"tool_called">): void {
+    this.#update(e.taskId, (row) => ({ ...row, tools: row.tools + 1 }));
+  }
+
+  completed(e: Ev<"task_completed">): void {
+    this.#update(e.taskId, (row) => ({
+      ...row,
+      agentRole: e.agentRole,
+      status: "done",
+      durationMs: row.durationMs + e.durationMs,
+      tokens: addTokens(row.tokens, e.tokenCount),
+    }));
+  }
+
+  failed(e: Ev<"task_failed">): void {
+    this.#update(e.taskId, (row) => ({ ...row, agentRole: e.agentRole, status: "failed", durationMs: row.durationMs + e.durationMs, tokens: -1 }));
+  }
+
+  /** The lines of the table that closes a run; the last row holds the run's own totals. */
+  summary(e: Ev<"ensemble_completed">): readonly string[] {
+    const rows = [...this.#rows.values()].map((row) => [
+      `${oneLine(row.taskId, 40)}${row.starts > 1 ? ` (x${row.starts})` : ""}`,
+      oneLine(row.agentRole, 40),
+      row.status,
+      readableDuration(row.durationMs),
+      readableCount(row.tokens),
+      String(row.tools),
+    ]);
+    const totals = ["Total", "", e.exitReason, readableDuration(e.durationMs), readableCount(e.totalTokens), String(e.totalToolCalls)];
+    return textTable(HEAD, [...rows, totals], 3);
+  }
+
+  #update(taskId: string, change: (row: Row) => Row): void {
+    const row = this.#rows.get(taskId);
+    if (row !== undefined) this.#rows.set(taskId, change(row));
+  }
+}

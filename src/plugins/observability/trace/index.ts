@@ -1,0 +1,14 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { recordedTraceBuilder } from "./recorded-trace.js";
+
+/** Gives every run its trace: binds `Tokens.TraceBuilder` as a default, so another builder can take its place. */
+export function observabilityTrace(): Plugin {
+  return definePlugin({
+    name: "observability-trace",
+    bind(bind) {
+      bind.single(Tokens.TraceBuilder, { default: true }).toConstantValue(recordedTraceBuilder);
+    },
+  });
+}

@@ -1,0 +1,99 @@
+import type { ChatCallOptions, ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse, Usage } from "../../../contracts/chat-model.js";
+import type { JsonSchema } from "../../../contracts/types.js";
+import type { LanguageTools } from "./language-tools.js";
+import type { Quote } from "./quotes.js";
+import { Pacer } from "./pacer.js";
+import { passagesOf } from "./passages.js";
+import { messageText, promptSources } from "./prompt-sources.js";
+import { collectQuotes } from "./quotes.js";
+import { rank } from "./ranking.js";
+import { SchemaFiller } from "./schema-filler.js";
+
+/** What the model says when a prompt delimits no text. */
+export const NO_SOURCE = "No source text was given between delimiters, so there is nothing to quote.";
+/** What it says when a text holds only headings, tables, code and links. */
+export const NO_SENTENCE = "The source text holds no sentence that could be quoted.";
+
+const SHARE = 0.1;
+const [LEAST, MOST] = [3, 12];
+const TOKEN_SLICE = 60_000;
+const MAX_SOURCE_LENGTH = 160;
+
+/** All quotable pieces of the prompt's sources, the chosen ones (best first), and what to say where there are none. */
+interface Selection {
+  readonly all: readonly Quote[];
+  readonly chosen: readonly Quote[];
+  readonly fallback: string;
+}
+
+/** Answers with sentences of the source text it is given, and with nothing else. */
+export class ExtractiveModel implements ChatModel {
+  readonly provider = "offline";
+  readonly modelId = "extractive";
+  readonly capabilities = Object.freeze({ structuredOutput: true });
+  readonly #tools: LanguageTools;
+  readonly #sentences: number | undefined;
+
+  constructor(tools: LanguageTools, sentences: number | undefined) {
+    this.#tools = tools;
+    this.#sentences = sentences;
+    Object.freeze(this);
+  }
+
+  async chat(request: ChatRequest, options: ChatCallOptions = {}): Promise<ChatResponse> {
+    const pacer = new Pacer(options.signal);
+    const selection = await this.#select(request.messages, pacer);
+    const schema = request.responseFormat?.schema;
+    const content = schema === undefined ? markdown(selection) : json(schema, selection);
+    const usage = await estimateUsage(request.messages, content, pacer);
+    return { message: { role: "assistant", content }, finishReason: "stop", usage, modelId: this.modelId };
+  }
+
+  async *stream(request: ChatRequest, options: ChatCallOptions = {}): AsyncIterable<ChatChunk> {
+    const response = await this.chat(request, options);
+    for (const text of response.message.content.split(/(?<=\n)/)) {
+      options.signal?.throwIfAborted();
+      yield { type: "text", text };
+    }
+    yield { type: "finish", response };
+  }
+
+  async #select(messages: readonly ChatMessage[], pacer: Pacer): Promise<Selection> {
+    const sources = promptSources(messages);
+    if (sources.length === 0) return { all: [], chosen: [], fallback: NO_SOURCE };
+    await this.#tools.ready(this.provider, this.modelId);
+    await pacer.rest();
+    const quotes = new Map<string, Quote>(); // by text: what stands in the sources twice is one quote
+    for (const source of sources) await collectQuotes(await passagesOf(source, pacer), this.#tools, pacer, quotes);
+    const all = [...quotes.values()];
+    const count = this.#sentences ?? Math.min(MOST, Math.max(LEAST, Math.round(all.length * SHARE)));
+    return { all, chosen: rank(all, count), fallback: NO_SENTENCE };
+  }
+}
+
+/** One bullet per quote, in the order of the source. */
+function markdown({ all, chosen, fallback }: Selection): string {
+  if (chosen.length === 0) return fallback;
+  const taken = new Set(chosen);
+  return all
+    .filter((quote) => taken.has(quote))
+    .map(({ text, source }) => `- "${text}"${source === undefined ? "" : ` (${source.replace(/\s+/g, " ").slice(0, MAX_SOURCE_LENGTH)})`}`)
+    .join("\n");
+}
+
+function json(schema: JsonSchema, { all, chosen, fallback }: Selection): string {
+  return JSON.stringify(new SchemaFiller(schema, chosen, all, fallback).fill(), null, 2);
+}
+
+/** Estimates: there is no vendor that counts. */
+async function estimateUsage(messages: readonly ChatMessage[], content: string, pacer: Pacer): Promise<Usage> {
+  const { estimateTokenCount } = await import("tokenx");
+  let inputTokens = 0;
+  for (const text of messages.map(messageText)) {
+    for (let start = 0; start < text.length; start += TOKEN_SLICE) {
+      inputTokens += estimateTokenCount(text.slice(start, start + TOKEN_SLICE));
+      await pacer.pause();
+    }
+  }
+  return { inputTokens, outputTokens: estimateTokenCount(content) };
+}

@@ -1,0 +1,89 @@
+import { messageOf, ModelCallError } from "../../../contracts/errors.js";
+
+/** A sentence as the text has it, and the stems of the words that carry its meaning. */
+export interface ParsedSentence {
+  readonly text: string;
+  readonly terms: readonly string[];
+}
+
+/** What is used of wink-nlp. */
+interface Analyser {
+  readonly its: { readonly stem: unknown; readonly type: unknown; readonly stopWordFlag: unknown };
+  readDoc(text: string): { sentences(): { each(fn: (sentence: AnalysedSentence) => void): void } };
+}
+
+interface AnalysedSentence {
+  out(): string;
+  tokens(): { out(its: unknown): readonly unknown[] };
+}
+
+/** Resolves to a function that makes a fresh analyser. */
+export type AnalyserLoader = () => Promise<() => Analyser>;
+
+// The analyser keeps every new word for ever, so after this many characters a fresh one takes over.
+const CHARACTERS_PER_ANALYSER = 20_000_000;
+
+/** Imports the optional packages when they are first needed. */
+export const loadWink: AnalyserLoader = async () => {
+  const { default: model } = await import("wink-eng-lite-web-model");
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  const { default: winkNlp } = await import("wink-nlp");
+  return () => winkNlp(model, ["sbd"]) as unknown as Analyser; // its own types allow less than it does
+};
+
+/** Sentence boundaries and stems of English text, by wink-nlp. */
+export class LanguageTools {
+  readonly #load: AnalyserLoader;
+  #create: (() => Analyser) | undefined;
+  #analyser: Analyser | undefined;
+  #characters = 0;
+
+  constructor(load: AnalyserLoader = loadWink) {
+    this.#load = load;
+  }
+
+  /** Must have resolved before `sentences` is called. @throws ModelCallError naming the packages when they cannot be loaded. */
+  async ready(provider: string, modelId: string): Promise<void> {
+    try {
+      this.#create ??= await this.#load();
+    } catch (cause) {
+      throw new ModelCallError(
+        `The model '${provider}:${modelId}' needs the packages wink-nlp and wink-eng-lite-web-model, which could not be loaded: ${messageOf(cause)}`,
+        { provider, modelId },
+        { cause, hint: "Run: npm install wink-nlp wink-eng-lite-web-model" },
+      );
+    }
+  }
+
+  /** The sentences of `text`, in its order; what does not stand in it letter by letter is left out. */
+  sentences(text: string): readonly ParsedSentence[] {
+    const analyser = this.#analyserFor(text.length);
+    const found: ParsedSentence[] = [];
+    analyser
+      .readDoc(text)
+      .sentences()
+      .each((sentence) => {
+        const quote = sentence.out().trim();
+        if (quote !== "" && text.includes(quote)) found.push({ text: quote, terms: termsOf(sentence, analyser.its) });
+      });
+    return found;
+  }
+
+  #analyserFor(characters: number): Analyser {
+    if (this.#analyser === undefined || this.#characters > CHARACTERS_PER_ANALYSER) {
+      if (this.#create === undefined) throw new Error("ready() must resolve before sentences() is called");
+      this.#analyser = this.#create();
+      this.#characters = 0;
+    }
+    this.#characters += characters;
+    return this.#analyser;
+  }
+}
+
+function termsOf(sentence: AnalysedSentence, its: Analyser["its"]): readonly string[] {
+  const tokens = sentence.tokens();
+  const types = tokens.out(its.type);
+  const stopWords = tokens.out(its.stopWordFlag);
+  const stems = tokens.out(its.stem).map(String);
+  return stems.filter((_, index) => stopWords[index] !== true && (types[index] === "word" || types[index] === "number"));
+}

@@ -1,0 +1,24 @@
+const SLICE_MS = 15;
+
+/** Divides long work into short slices, so that the event loop goes on and an abort is seen. */
+export class Pacer {
+  readonly #signal: AbortSignal | undefined;
+  #sliceStart = performance.now();
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    signal?.throwIfAborted();
+  }
+
+  /** Call it between pieces of a few milliseconds. @throws the signal's reason once aborted. */
+  async pause(): Promise<void> {
+    if (performance.now() - this.#sliceStart >= SLICE_MS) await this.rest();
+  }
+
+  /** Lets the event loop turn once. @throws the signal's reason once aborted. */
+  async rest(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#sliceStart = performance.now();
+    this.#signal?.throwIfAborted();
+  }
+}

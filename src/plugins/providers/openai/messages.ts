@@ -1,0 +1,50 @@
+import type OpenAI from "openai";
+import type { ChatMessage, ContentPart } from "../../../contracts/chat-model.js";
+
+type WireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
+type WirePart = OpenAI.Chat.Completions.ChatCompletionContentPart;
+
+/** How the base64 text of the usual image formats begins. */
+const IMAGE_SIGNATURES: readonly (readonly [string, string])[] = [
+  ["iVBOR", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["R0lG", "image/gif"],
+  ["UklGR", "image/webp"],
+];
+
+function imageURL(part: ContentPart & { readonly type: "image" }): string {
+  if (part.data instanceof URL) return part.data.href;
+  if (/^(https?|data):/i.test(part.data)) return part.data;
+  const data = part.data;
+  const mediaType = part.mediaType ?? IMAGE_SIGNATURES.find(([start]) => data.startsWith(start))?.[1] ?? "image/png";
+  return `data:${mediaType};base64,${data}`;
+}
+
+function toWirePart(part: ContentPart): WirePart {
+  return part.type === "text" ? { type: "text", text: part.text } : { type: "image_url", image_url: { url: imageURL(part) } };
+}
+
+function toWireMessage(message: ChatMessage): WireMessage {
+  switch (message.role) {
+    case "system":
+      return { role: "system", content: message.content };
+    case "user":
+      return { role: "user", content: typeof message.content === "string" ? message.content : message.content.map(toWirePart) };
+    case "tool":
+      return { role: "tool", tool_call_id: message.toolCallId, content: message.content };
+    case "assistant": {
+      const calls = message.toolCalls ?? [];
+      if (calls.length === 0) return { role: "assistant", content: message.content };
+      return {
+        role: "assistant",
+        content: message.content === "" ? null : message.content,
+        tool_calls: calls.map((call) => ({ id: call.id, type: "function" as const, function: { name: call.name, arguments: call.arguments } })),
+      };
+    }
+  }
+}
+
+/** The conversation in the vendor's form. */
+export function toWireMessages(messages: readonly ChatMessage[]): WireMessage[] {
+  return messages.map(toWireMessage);
+}

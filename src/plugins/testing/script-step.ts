@@ -1,0 +1,77 @@
+import type { ToolCall, Usage } from "../../contracts/chat-model.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { checkOptions, preview, requireArray, requireDuration } from "../../contracts/validation.js";
+
+/** A tool call of a script: `arguments` is JSON text, taken as it is, or a value that is written as JSON. `id` defaults to `call_{n}`. */
+export interface ScriptedToolCall {
+  readonly name: string;
+  readonly arguments: unknown;
+  readonly id?: string | undefined;
+}
+
+/**
+ * One answer of a `ScriptedModel`: a text, an error to reject with, or the details.
+ * `chunks` are the pieces in which `stream()` yields the text (default: one piece; `text` defaults to all of them joined).
+ * A step without `usage` reports none. `delayMs` waits first, and ends with the signal.
+ */
+export type Step =
+  | string
+  | Error
+  | {
+      readonly text?: string | undefined;
+      readonly toolCalls?: readonly ScriptedToolCall[] | undefined;
+      readonly usage?: Usage | undefined;
+      readonly delayMs?: number | undefined;
+      readonly error?: Error | undefined;
+      readonly chunks?: readonly string[] | undefined;
+    };
+
+/** A step with every form written out. */
+export interface ResolvedStep {
+  readonly text: string;
+  readonly chunks: readonly string[];
+  readonly toolCalls: readonly ScriptedToolCall[];
+  readonly usage: Usage | undefined;
+  readonly delayMs: number;
+  readonly error: Error | undefined;
+}
+
+const STEP_FIELDS = ["text", "toolCalls", "usage", "delayMs", "error", "chunks"] as const;
+const CALL_FIELDS = ["name", "arguments", "id"] as const;
+
+function checkToolCall(what: string, call: ScriptedToolCall): void {
+  checkOptions(what, call, CALL_FIELDS);
+  if (typeof call.name !== "string" || call.name === "") throw new ValidationError(`${what} needs a name, got: ${preview(call)}`);
+}
+
+/**
+ * Writes a step out in full.
+ * @throws ValidationError for what is no step, naming it as `what`.
+ */
+export function resolveStep(what: string, step: Step): ResolvedStep {
+  const none = { toolCalls: [], usage: undefined, delayMs: 0, error: undefined };
+  if (typeof step === "string") return { ...none, text: step, chunks: step === "" ? [] : [step] };
+  if (step instanceof Error) return { ...none, text: "", chunks: [], error: step };
+  checkOptions(what, step, STEP_FIELDS);
+  requireArray(`${what} toolCalls`, step.toolCalls);
+  requireArray(`${what} chunks`, step.chunks);
+  if (step.delayMs !== 0) requireDuration(`${what} delayMs`, step.delayMs);
+  const toolCalls = step.toolCalls ?? [];
+  toolCalls.forEach((call, index) => checkToolCall(`${what} toolCalls[${index}]`, call));
+  const joined = (step.chunks ?? []).join("");
+  const text = step.text ?? joined;
+  if (step.chunks !== undefined && text !== joined) {
+    throw new ValidationError(`${what} text is not what its chunks join to: ${preview(text)} against ${preview(joined)}`);
+  }
+  return { text, chunks: step.chunks ?? (text === "" ? [] : [text]), toolCalls, usage: step.usage, delayMs: step.delayMs ?? 0, error: step.error };
+}
+
+/** The arguments as a model would write them. */
+export function argumentsText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "{}");
+}
+
+/** The calls of a step, with ids; `nextId` gives one to each call that has none. */
+export function toToolCalls(step: ResolvedStep, nextId: () => string): readonly ToolCall[] {
+  return step.toolCalls.map((call) => ({ id: call.id ?? nextId(), name: call.name, arguments: argumentsText(call.arguments) }));
+}

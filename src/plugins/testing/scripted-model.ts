@@ -1,0 +1,142 @@
+import type { ChatCallOptions, ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse } from "../../contracts/chat-model.js";
+import { ModelCallError, ValidationError } from "../../contracts/errors.js";
+import type { Awaitable } from "../../contracts/types.js";
+import { checkOptions, preview } from "../../contracts/validation.js";
+import { resolveStep, toToolCalls, type ResolvedStep, type Step } from "./script-step.js";
+
+/** Settings of a `ScriptedModel`. */
+export interface ScriptedModelOptions {
+  /** Default `scripted`. */
+  readonly provider?: string | undefined;
+  /** Default `scripted`. */
+  readonly modelId?: string | undefined;
+  /** What happens after the last step: an error (default), or the last step again. */
+  readonly onExhausted?: "throw" | "repeat-last" | undefined;
+}
+
+type Script = readonly Step[] | ((request: ChatRequest, index: number) => Awaitable<Step>);
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function lastUserText(messages: readonly ChatMessage[]): string {
+  const last = messages.findLast((message) => message.role === "user");
+  if (last === undefined) return "(there was no user message)";
+  return preview(typeof last.content === "string" ? last.content : last.content.map((part) => (part.type === "text" ? part.text : "(image)")).join(" "));
+}
+
+function checkSteps(script: readonly Step[]): void {
+  const given: unknown = script;
+  if (!Array.isArray(given)) throw new ValidationError(`ScriptedModel script must be an array of steps or a function, got: ${preview(given)}`);
+  script.forEach((step, index) => resolveStep(`ScriptedModel step ${index}`, step));
+}
+
+/** Waits, unless the signal ends it with its reason. */
+function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/**
+ * A chat model that answers from a script, for tests: a list of steps taken in order, or a function of the request and the number of the call (from 0).
+ * Records every request, its messages copied as they were then.
+ *
+ * @example new ScriptedModel([{ toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "The sum is 3."])
+ * @throws ValidationError for an unknown option or something that is no step.
+ */
+export class ScriptedModel implements ChatModel {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly #script: Script;
+  readonly #repeatLast: boolean;
+  readonly #requests: ChatRequest[] = [];
+  #toolCallCount = 0;
+
+  constructor(script: Script, options: ScriptedModelOptions = {}) {
+    checkOptions("ScriptedModel", options, ["provider", "modelId", "onExhausted"]);
+    const { onExhausted = "throw" } = options;
+    if (onExhausted !== "throw" && onExhausted !== "repeat-last") {
+      throw new ValidationError(`ScriptedModel onExhausted must be 'throw' or 'repeat-last', got: ${preview(onExhausted)}`);
+    }
+    if (typeof script !== "function") checkSteps(script);
+    this.provider = options.provider ?? "scripted";
+    this.modelId = options.modelId ?? "scripted";
+    this.#script = typeof script === "function" ? script : [...script];
+    this.#repeatLast = onExhausted === "repeat-last";
+  }
+
+  /** Every request so far, in order, failed ones included. */
+  get requests(): readonly ChatRequest[] {
+    return this.#requests;
+  }
+
+  async chat(request: ChatRequest, options: ChatCallOptions = {}): Promise<ChatResponse> {
+    return this.#respond(await this.#take(request, options));
+  }
+
+  async *stream(request: ChatRequest, options: ChatCallOptions = {}): AsyncGenerator<ChatChunk, void, undefined> {
+    const step = await this.#take(request, options);
+    for (const text of step.chunks) {
+      options.signal?.throwIfAborted();
+      yield { type: "text", text };
+    }
+    options.signal?.throwIfAborted();
+    const response = this.#respond(step);
+    for (const [index, call] of (response.message.toolCalls ?? []).entries()) {
+      yield { type: "tool_call", index, id: call.id, name: call.name, argumentsDelta: call.arguments };
+    }
+    yield { type: "finish", response };
+  }
+
+  /** @throws Error when steps are left over, or when the script is a function, which has no end. */
+  assertExhausted(): void {
+    if (typeof this.#script === "function") throw new Error("assertExhausted() needs a script that is an array; a function has no end");
+    const used = this.#requests.length;
+    if (used >= this.#script.length) return;
+    throw new Error(
+      `ScriptedModel was called ${plural(used, "time")}, but its script has ${plural(this.#script.length, "step")}. The next would be: ${preview(this.#script[used])}`,
+    );
+  }
+
+  async #take(request: ChatRequest, options: ChatCallOptions): Promise<ResolvedStep> {
+    options.signal?.throwIfAborted();
+    const index = this.#requests.length;
+    const recorded = Object.freeze({ ...request, messages: Object.freeze([...request.messages]) });
+    this.#requests.push(recorded);
+    const step = resolveStep(
+      `ScriptedModel step ${index}`,
+      typeof this.#script === "function" ? await this.#script(recorded, index) : this.#stepAt(this.#script, index),
+    );
+    options.signal?.throwIfAborted();
+    if (step.delayMs > 0) await wait(step.delayMs, options.signal);
+    if (step.error !== undefined) throw step.error;
+    return step;
+  }
+
+  #stepAt(script: readonly Step[], index: number): Step {
+    const step = script[index] ?? (this.#repeatLast ? script.at(-1) : undefined);
+    if (step !== undefined) return step;
+    const message = `ScriptedModel has no step for call ${index + 1}: its script has ${plural(script.length, "step")}. Last user message: ${lastUserText(this.#requests.at(-1)?.messages ?? [])}`;
+    const hint = "Add a step, or set onExhausted: 'repeat-last'.";
+    throw new ModelCallError(message, { provider: this.provider, modelId: this.modelId, retryable: false }, { hint });
+  }
+
+  #respond(step: ResolvedStep): ChatResponse {
+    const toolCalls = toToolCalls(step, () => `call_${++this.#toolCallCount}`);
+    return {
+      message: { role: "assistant", content: step.text, ...(toolCalls.length === 0 ? {} : { toolCalls }) },
+      finishReason: toolCalls.length === 0 ? "stop" : "tool_calls",
+      ...(step.usage === undefined ? {} : { usage: step.usage }),
+    };
+  }
+}

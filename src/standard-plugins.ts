@@ -1,0 +1,25 @@
+import type { Plugin } from "./contracts/plugin.js";
+import { agentsHandler } from "./plugins/agents/handler/index.js";
+import { agentsReact } from "./plugins/agents/react/index.js";
+import { agentsSynthesis } from "./plugins/agents/synthesis/index.js";
+import { guardrails } from "./plugins/guardrails/index.js";
+import { observabilityTrace } from "./plugins/observability/trace/index.js";
+import { offlineProvider } from "./plugins/providers/offline/index.js";
+import { openaiProvider } from "./plugins/providers/openai/index.js";
+import { parallel } from "./plugins/workflows/parallel/index.js";
+import { sequential } from "./plugins/workflows/sequential/index.js";
+
+/** What an ensemble without a kernel of its own is made of, in this order. Importing them is free: the work is loaded when it is first needed. */
+export function standardPlugins(): readonly Plugin[] {
+  return [
+    sequential(),
+    parallel(),
+    agentsReact(),
+    agentsHandler(),
+    agentsSynthesis(),
+    guardrails(),
+    observabilityTrace(),
+    openaiProvider(),
+    offlineProvider(),
+  ];
+}

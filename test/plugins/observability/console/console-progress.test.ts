@@ -1,0 +1,142 @@
+import { expect } from "chai";
+import { ValidationError } from "../../../../src/contracts/errors.js";
+import type { EnsembleEvent } from "../../../../src/contracts/events.js";
+import type { ConsoleProgressOptions } from "../../../../src/observability.js";
+import { consoleProgress } from "../../../../src/observability.js";
+import { output } from "../shared/run-record.js";
+
+const at = "2026-01-02T03:04:05.000Z";
+const base = { v: 1, seq: 0, at } as const;
+
+function start(runId: string): EnsembleEvent {
+  return { ...base, runId, type: "ensemble_started", workflow: "PARALLEL", totalTasks: 2, startedAt: at };
+}
+function end(runId: string): EnsembleEvent {
+  const numbers = { totalDurationMs: 3200, durationMs: 3200, totalTokens: 30, totalToolCalls: 1 };
+  return { ...base, runId, type: "ensemble_completed", exitReason: "COMPLETED", completedAt: at, ...numbers };
+}
+function task(runId: string, taskId = "research", agentRole = "Researcher", taskDescription = "Find it"): EnsembleEvent {
+  return { ...base, runId, type: "task_started", taskId, agentRole, taskIndex: 1, totalTasks: 2, taskDescription, startedAt: at };
+}
+function done(runId: string, taskId = "research", tokenCount = 30): EnsembleEvent {
+  const place = { taskIndex: 1, totalTasks: 2, taskDescription: "Find it", startedAt: at, completedAt: at };
+  return { ...base, ...place, runId, type: "task_completed", taskId, agentRole: "Researcher", durationMs: 1500, toolCallCount: 1, tokenCount, taskOutput: output("SECRET") };
+}
+function failed(runId: string, reason: string): EnsembleEvent {
+  const place = { taskIndex: 2, totalTasks: 2, taskDescription: "Write", failedAt: at };
+  return { ...base, ...place, runId, type: "task_failed", taskId: "write", agentRole: "Writer", durationMs: 65_000, reason, cause: new ValidationError(reason) };
+}
+function toolCalled(runId: string, toolName = "search", outcome: "SUCCESS" | "FAILURE" = "SUCCESS"): EnsembleEvent {
+  const call = { toolName, toolArguments: "{}", toolResult: "Error: gone", structuredResult: undefined, durationMs: 12, outcome };
+  return { ...base, ...call, runId, type: "tool_called", taskId: "research", agentRole: "Researcher", taskIndex: 1 };
+}
+
+/** Feeds events to the plugin and gives back what it wrote, one entry per write. */
+function printed(events: readonly EnsembleEvent[], options: ConsoleProgressOptions = {}, isTTY = false): readonly string[] {
+  const writes: string[] = [];
+  const stream = { isTTY, write: (text: string) => writes.push(text) };
+  let listener: (e: EnsembleEvent) => void = () => expect.fail("the plugin did not listen");
+  const on = (fn: (e: EnsembleEvent) => void): (() => void) => {
+    listener = fn;
+    return () => undefined;
+  };
+  consoleProgress({ stream, ...options }).apply?.({ events: { on }, hooks: {} as never });
+  events.forEach((e) => listener(e));
+  return writes;
+}
+
+describe("consoleProgress", () => {
+  let noColor: string | undefined;
+  beforeEach(() => {
+    noColor = process.env["NO_COLOR"];
+    delete process.env["NO_COLOR"];
+  });
+  afterEach(() => {
+    if (noColor === undefined) delete process.env["NO_COLOR"];
+    else process.env["NO_COLOR"] = noColor;
+  });
+
+  it("prints plain lines and a table where there is no terminal", () => {
+    const events = [start("r1"), task("r1"), toolCalled("r1"), done("r1"), task("r1", "write", "Writer"), failed("r1", "it broke"), end("r1")];
+    expect(printed(events).join("")).to.equal(
+      [
+        "Run r1 started: PARALLEL, 2 tasks",
+        "start [1/2] research (Researcher): Find it",
+        "  tool research (Researcher) search 12 ms ok",
+        "done  research (Researcher): 1.5 s, 30 tokens, 1 tool call",
+        "start [1/2] write (Writer): Find it",
+        "fail  write (Writer) after 1 min 5 s: it broke",
+        "",
+        "Run r1 COMPLETED after 3.2 s",
+        "Task      Agent       Status      Duration  Tokens  Tools",
+        "--------  ----------  ---------  ---------  ------  -----",
+        "research  Researcher  done           1.5 s      30      1",
+        "write     Writer      failed     1 min 5 s       ?      0",
+        "--------  ----------  ---------  ---------  ------  -----",
+        "Total                 COMPLETED      3.2 s      30      1",
+        "",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("shows failed tools, warnings, retries and the reason of a failed run", () => {
+    const text = printed([
+      start("r1"),
+      toolCalled("r1", "search", "FAILURE"),
+      { ...base, runId: "r1", type: "run_warning", message: "careful" },
+      { ...base, runId: "r1", type: "retry_scheduled", taskId: "t", agentRole: "A", attempt: 2, delayMs: 500, reason: "busy" },
+      { ...base, runId: "r1", type: "run_failed", code: "AE_TASK_EXECUTION", message: "no" },
+    ]).join("");
+    expect(text).to.contain("search 12 ms failed: Error: gone\n");
+    expect(text).to.contain("warning: careful\n");
+    expect(text).to.contain("retry t (A) attempt 2 in 500 ms: busy\n");
+    expect(text).to.contain("Run failed: AE_TASK_EXECUTION no\n");
+  });
+
+  it("colours on a terminal, or when told to, but never with NO_COLOR", () => {
+    const escape = "\u001b[";
+    expect(printed([start("r1")], {}, true).join("")).to.contain(escape);
+    expect(printed([start("r1")], { color: true }).join("")).to.contain(escape);
+    expect(printed([start("r1")], { color: false }, true).join("")).not.to.contain(escape);
+    process.env["NO_COLOR"] = "1";
+    expect(printed([start("r1")], { color: true }, true).join("")).not.to.contain(escape);
+  });
+
+  it("lets no text from outside paint the terminal or break a line", () => {
+    const evil = "a\u001b[2J\u001b]0;title\u0007b\r\nc\u009b31m\u202Ed\u0000";
+    const writes = printed([start("r1"), task("r1", "research", evil, evil), toolCalled("r1", evil), failed("r1", evil), end("r1")]);
+    expect(writes.join("").replaceAll("\n", "")).not.to.match(/[\p{Cc}\u202E]/u);
+    expect(writes[1]).to.match(/^[^\n]*\n$/);
+  });
+
+  it("does not print answers", () => {
+    const token: EnsembleEvent = { ...base, runId: "r1", type: "token", taskId: "t", agentRole: "A", token: "SECRET", taskDescription: "x" };
+    expect(printed([start("r1"), task("r1"), token, done("r1"), end("r1")]).join("")).not.to.contain("SECRET");
+  });
+
+  it("keeps concurrent runs apart: lines bear the run's id, tables hold their own tasks", () => {
+    const writes = printed([start("r1"), start("r2"), task("r1", "one"), task("r2", "two"), done("r1", "one"), end("r1"), done("r2", "two"), end("r2")]);
+    expect(writes[2]).to.match(/^\[r1\] start .*one/);
+    expect(writes[3]).to.match(/^\[r2\] start .*two/);
+    expect(writes[5]).to.match(/^one/m).and.not.match(/^two/m);
+    expect(writes[6]).to.match(/^done {2}two/);
+    expect(writes[7]).to.match(/^two/m).and.not.match(/^one/m);
+  });
+
+  it("adds up a task that is done several times, and says when a count is unknown", () => {
+    const table = printed([start("r1"), task("r1"), done("r1"), task("r1"), done("r1", "research", -1), end("r1")]).at(-1);
+    expect(table).to.match(/research \(x2\) +Researcher +done +3\.0 s +\? +0/);
+  });
+
+  it("forgets a run that has ended", () => {
+    const writes = printed([start("r1"), end("r1"), task("r1"), done("r1"), end("r1")]);
+    expect(writes.at(-1)).not.to.contain("research");
+  });
+
+  it("refuses unknown options, a stream that cannot write and a colour that is no boolean", () => {
+    for (const options of [{ colour: true }, { stream: {} }, { stream: null }, { color: "red" }]) {
+      expect(() => consoleProgress(options as never)).to.throw(ValidationError);
+    }
+  });
+});

@@ -1,0 +1,369 @@
+import { expect } from "chai";
+import type { ChatChunk, ChatModel, ChatModelProvider, ChatRequest, ChatResponse } from "../../../../src/contracts/chat-model.js";
+import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
+import { Tokens } from "../../../../src/contracts/tokens.js";
+import { openai, openaiProvider, type OpenAIOptions } from "../../../../src/plugins/providers/openai/index.js";
+import { OpenAIServer, type RecordedRequest } from "../../../support/openai-server.js";
+import { streamEvent } from "../../../support/openai-wire.js";
+import { rejectionOf } from "../../../support/rejection.js";
+
+const KEY = "sk-test-0123456789";
+const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
+const VARIABLES = ["OPENAI_API_KEY", "OPENAI_BASE_URL"] as const;
+
+async function collect(model: ChatModel, request = REQUEST): Promise<readonly ChatChunk[]> {
+  const chunks: ChatChunk[] = [];
+  for await (const chunk of model.stream?.(request) ?? []) chunks.push(chunk);
+  return chunks;
+}
+
+async function streamed(model: ChatModel): Promise<ChatResponse> {
+  const last = (await collect(model)).at(-1);
+  if (last?.type !== "finish") throw new Error("the stream did not finish");
+  return last.response;
+}
+
+describe("openai()", () => {
+  let server: OpenAIServer;
+  let model: ChatModel;
+  const saved = new Map<string, string | undefined>();
+
+  beforeEach(async () => {
+    for (const name of VARIABLES) {
+      saved.set(name, process.env[name]);
+      delete process.env[name];
+    }
+    server = await OpenAIServer.start();
+    model = openai("gpt-4o-mini", { apiKey: KEY, baseURL: server.url });
+  });
+  afterEach(async () => {
+    for (const [name, value] of saved) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    await server.close();
+  });
+
+  async function sent(request: Partial<ChatRequest>): Promise<RecordedRequest["body"]> {
+    await model.chat({ ...REQUEST, ...request });
+    return server.requests.at(-1)?.body ?? {};
+  }
+
+  describe("options", () => {
+    const refused: readonly (readonly [string, () => unknown])[] = [
+      ["a blank model", () => openai(" ")],
+      ["an unknown option", () => openai("m", { apikey: "x" } as OpenAIOptions)],
+      ["a blank key", () => openai("m", { apiKey: "  " })],
+      ["a key that no header can carry", () => openai("m", { apiKey: "sk-a\nb" })],
+      ["an address that is no URL", () => openai("m", { baseURL: "localhost/v1" })],
+      ["an address that is no HTTP", () => openai("m", { baseURL: "ftp://localhost/v1" })],
+      ["an address with credentials", () => openai("m", { baseURL: "http://user:hunter2@localhost/v1" })],
+      ["an address with a query", () => openai("m", { baseURL: "http://localhost/v1?key=hunter2" })],
+      ["a time limit of nothing", () => openai("m", { timeoutMs: 0 })],
+      ["a header with a line break", () => openai("m", { headers: { authorization: "hunter2\nx" } })],
+      ["a fetch that is no function", () => openai("m", { fetch: "fetch" as unknown as typeof fetch })],
+      ["an unknown option of the plugin", () => openaiProvider({ model: "x" } as OpenAIOptions)],
+    ];
+    for (const [what, make] of refused) {
+      it(`refuses ${what} without showing secrets`, () => {
+        expect(make).to.throw(ValidationError).with.property("message").that.does.not.contain("hunter2");
+      });
+    }
+
+    it("suggests the option that was meant", () => {
+      expect(() => openai("m", { apikey: "x" } as OpenAIOptions)).to.throw(ValidationError, "apiKey");
+    });
+
+    it("sends key, headers and model where they belong", async () => {
+      await openai("gpt-4o", { apiKey: ` ${KEY}\n`, baseURL: server.url, headers: { "x-team": "blue" } }).chat(REQUEST);
+      const request = server.requests[0];
+      expect(request?.path).to.equal("/v1/chat/completions");
+      expect(request?.headers).to.include({ authorization: `Bearer ${KEY}`, "x-team": "blue" });
+      expect(request?.body).to.deep.equal({ model: "gpt-4o", messages: [{ role: "user", content: "Hi" }], stream: false });
+    });
+
+    it("uses the fetch function it is given", async () => {
+      const urls: string[] = [];
+      const fetching: typeof fetch = (input, init) => {
+        urls.push(input instanceof Request ? input.url : input.toString());
+        return fetch(input, init);
+      };
+      await openai("m", { apiKey: KEY, baseURL: `${server.url}/`, fetch: fetching }).chat(REQUEST);
+      expect(urls).to.deep.equal([`${server.url}/chat/completions`]);
+    });
+
+    it("uses connections again", async () => {
+      for (let i = 0; i < 5; i++) {
+        await model.chat(REQUEST);
+        await collect(model);
+      }
+      expect(server.requests).to.have.lengthOf(10);
+      expect(server.connections).to.be.lessThan(5);
+    });
+  });
+
+  describe("environment", () => {
+    it("takes key and address from it at the first call", async () => {
+      const late = openai("m");
+      process.env["OPENAI_API_KEY"] = KEY;
+      process.env["OPENAI_BASE_URL"] = server.url;
+      await late.chat(REQUEST);
+      expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${KEY}`);
+    });
+
+    it("fails without any key, naming the variable, and works once it is set", async () => {
+      const fetching: typeof fetch = () => Promise.resolve(Response.json({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }));
+      const keyless = openai("m", { fetch: fetching });
+      const e = await rejectionOf(ModelCallError, keyless.chat(REQUEST));
+      expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_AUTH", false]);
+      expect(e.message).to.contain("OPENAI_API_KEY");
+      process.env["OPENAI_API_KEY"] = KEY;
+      expect((await keyless.chat(REQUEST)).message.content).to.equal("ok");
+    });
+
+    it("does without a key on a server of one's own", async () => {
+      await openai("m", { baseURL: server.url }).chat(REQUEST);
+      expect(server.requests[0]?.headers.authorization).to.match(/^Bearer \S+$/);
+    });
+
+    it("refuses an address that is no URL at the first call", async () => {
+      process.env["OPENAI_BASE_URL"] = "nowhere";
+      const e = await rejectionOf(ModelCallError, openai("m", { apiKey: KEY }).chat(REQUEST));
+      expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_CONNECTION", false]);
+      expect(e.message).to.contain("OPENAI_BASE_URL");
+    });
+  });
+
+  describe("requests", () => {
+    it("carry settings under names that compatible servers know", async () => {
+      const body = await sent({ temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] });
+      expect(body).to.include({ temperature: 0, max_tokens: 50 }).and.not.have.property("max_completion_tokens");
+      expect(body["stop"]).to.deep.equal(["END"]);
+    });
+
+    it("carry the newer name of the output limit to OpenAI itself", async () => {
+      const bodies: unknown[] = [];
+      const fetching: typeof fetch = (_input, init) => {
+        bodies.push(typeof init?.body === "string" ? JSON.parse(init.body) : undefined);
+        return Promise.resolve(Response.json({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }));
+      };
+      await openai("o3", { apiKey: KEY, fetch: fetching }).chat({ ...REQUEST, maxOutputTokens: 50 });
+      expect(bodies[0]).to.include({ max_completion_tokens: 50 }).and.not.have.property("max_tokens");
+    });
+
+    it("merge providerOptions into the body, where they win", async () => {
+      const body = await sent({ temperature: 1, providerOptions: { seed: 7, temperature: 0.5, stream: true } });
+      expect(body).to.include({ seed: 7, temperature: 0.5, stream: false });
+    });
+
+    it("ask streams for the usage beside the user's own stream options", async () => {
+      await collect(model, { ...REQUEST, providerOptions: { stream_options: { include_obfuscation: false } } });
+      expect(server.requests[0]?.body).to.deep.include({ stream: true, stream_options: { include_usage: true, include_obfuscation: false } });
+    });
+
+    it("carry the choice of a tool only with tools", async () => {
+      const tools = [{ name: "add", description: "Adds", parameters: { type: "object" } }];
+      expect((await sent({ tools, toolChoice: { name: "add" } }))["tool_choice"]).to.deep.equal({ type: "function", function: { name: "add" } });
+      expect((await sent({ tools, toolChoice: "none" }))["tool_choice"]).to.equal("none");
+      expect(await sent({ tools })).to.not.have.property("tool_choice");
+      expect(await sent({ tools: [], toolChoice: "required" })).to.not.have.any.keys("tool_choice", "tools");
+    });
+
+    it("carry the conversation with its tool calls", async () => {
+      const body = await sent({
+        messages: [
+          { role: "system", content: "Be brief" },
+          { role: "assistant", content: "", toolCalls: [{ id: "c1", name: "add", arguments: "{}" }] },
+          { role: "tool", toolCallId: "c1", toolName: "add", content: "3" },
+          { role: "assistant", content: "3" },
+        ],
+      });
+      expect(body["messages"]).to.deep.equal([
+        { role: "system", content: "Be brief" },
+        { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "add", arguments: "{}" } }] },
+        { role: "tool", tool_call_id: "c1", content: "3" },
+        { role: "assistant", content: "3" },
+      ]);
+    });
+
+    it("carry images as addresses or as data", async () => {
+      const images = [
+        { type: "image", data: new URL("http://127.0.0.1/a.png") },
+        { type: "image", data: "http://127.0.0.1/b.png" },
+        { type: "image", data: "data:image/gif;base64,R0lGOD" },
+        { type: "image", data: "AAAA", mediaType: "image/webp" },
+        { type: "image", data: "/9j/4AAQ" },
+      ] as const;
+      const body = await sent({ messages: [{ role: "user", content: images }] });
+      const urls = [
+        "http://127.0.0.1/a.png",
+        "http://127.0.0.1/b.png",
+        "data:image/gif;base64,R0lGOD",
+        "data:image/webp;base64,AAAA",
+        "data:image/jpeg;base64,/9j/4AAQ",
+      ];
+      expect(body["messages"]).to.deep.equal([{ role: "user", content: urls.map((url) => ({ type: "image_url", image_url: { url } })) }]);
+    });
+  });
+
+  describe("structured output", () => {
+    const closed = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
+    async function formatFor(schema: Record<string, unknown>, name = "place"): Promise<unknown> {
+      return (await sent({ responseFormat: { name, schema } }))["response_format"];
+    }
+
+    it("is strict where every object is closed and complete", async () => {
+      const nested = { ...closed, properties: { city: { type: "array", items: { anyOf: [closed, { type: "null" }] } } } };
+      for (const schema of [closed, nested]) {
+        expect(await formatFor(schema)).to.deep.equal({ type: "json_schema", json_schema: { name: "place", schema, strict: true } });
+      }
+    });
+
+    const lax: readonly (readonly [string, Record<string, unknown>])[] = [
+      ["an open object", { ...closed, additionalProperties: true }],
+      ["an object that says nothing about more properties", { type: "object", properties: {}, required: [] }],
+      ["an optional property", { ...closed, required: [] }],
+      ["an open object inside", { ...closed, properties: { city: { type: "object", properties: {} } } }],
+      ["an open object in a list", { ...closed, properties: { city: { type: "array", items: { type: "object" } } } }],
+      ["an open object in a definition", { ...closed, $defs: { place: { type: "object" } } }],
+      ["a property that may be anything", { ...closed, properties: { city: {} } }],
+      ["a keyword that strict mode does not know", { ...closed, properties: { city: { type: "string", minLength: 1 } } }],
+      ["a format that strict mode does not know", { ...closed, properties: { city: { type: "string", format: "uri" } } }],
+    ];
+    for (const [what, schema] of lax) {
+      it(`is not strict for ${what}, and leaves the schema as it is`, async () => {
+        expect(await formatFor(schema)).to.deep.equal({ type: "json_schema", json_schema: { name: "place", schema, strict: false } });
+      });
+    }
+
+    it("is left out for a root that is no object", async () => {
+      expect(await formatFor({ type: "array", items: closed })).to.equal(undefined);
+    });
+
+    it("has a name that the vendor takes", async () => {
+      expect(await formatFor(closed, "Ort / Größe")).to.have.nested.property("json_schema.name", "Ort_Gr_e");
+    });
+  });
+
+  describe("answers", () => {
+    it("carry usage, id and model", async () => {
+      const usage = {
+        prompt_tokens: 20,
+        completion_tokens: 9,
+        prompt_tokens_details: { cached_tokens: 16 },
+        completion_tokens_details: { reasoning_tokens: 5 },
+      };
+      server.reply({ kind: "answer", text: "Hello", usage });
+      for (const response of [await model.chat(REQUEST), await streamed(model)]) {
+        expect(response).to.deep.equal({
+          message: { role: "assistant", content: "Hello" },
+          finishReason: "stop",
+          usage: { inputTokens: 20, outputTokens: 9, cachedInputTokens: 16, reasoningTokens: 5 },
+          responseId: "chatcmpl-loopback",
+          modelId: "loopback-model-2026",
+        });
+      }
+    });
+
+    it("leave out counts that are no numbers", async () => {
+      server.reply({ kind: "answer", text: "Hello", usage: { prompt_tokens: "many", completion_tokens: null } });
+      expect(await model.chat(REQUEST)).to.not.have.property("usage");
+    });
+
+    it("map the reasons for stopping", async () => {
+      for (const [wire, ours] of [
+        ["stop", "stop"],
+        ["length", "length"],
+        ["content_filter", "content_filter"],
+        ["tool_calls", "tool_calls"],
+        ["new_reason", "other"],
+      ] as const) {
+        server.reply({ kind: "answer", text: "x", finishReason: wire });
+        expect((await model.chat(REQUEST)).finishReason, wire).to.equal(ours);
+        expect((await streamed(model)).finishReason, wire).to.equal(ours);
+      }
+    });
+
+    it("count as tool calls where there are some, whatever the server calls it", async () => {
+      server.reply({ kind: "answer", toolCalls: [{ id: "c1", name: "add", arguments: "{}" }], finishReason: "stop" });
+      expect((await model.chat(REQUEST)).finishReason).to.equal("tool_calls");
+      expect((await streamed(model)).finishReason).to.equal("tool_calls");
+    });
+
+    it("show a refusal as text that was filtered", async () => {
+      server.reply({ kind: "answer", refusal: "I cannot help with that" });
+      for (const response of [await model.chat(REQUEST), await streamed(model)]) {
+        expect([response.message.content, response.finishReason]).to.deep.equal(["I cannot help with that", "content_filter"]);
+      }
+    });
+
+    it("may have tool calls without ids and with arguments that are no text", async () => {
+      const calls = [{ function: { name: "add", arguments: { a: 1 } } }, { id: "", function: { name: "now" } }];
+      server.reply({ kind: "raw", body: JSON.stringify({ id: "r1", choices: [{ message: { content: null, tool_calls: calls } }] }) });
+      expect((await model.chat(REQUEST)).message.toolCalls).to.deep.equal([
+        { id: "r1_1", name: "add", arguments: '{"a":1}' },
+        { id: "r1_2", name: "now", arguments: "{}" },
+      ]);
+    });
+
+    it("pass broken arguments on as the model wrote them", async () => {
+      server.reply({ kind: "answer", toolCalls: [{ id: "c1", name: "add", arguments: '{"a": 1' }] });
+      for (const response of [await model.chat(REQUEST), await streamed(model)]) expect(response.message.toolCalls?.[0]?.arguments).to.equal('{"a": 1');
+    });
+  });
+
+  describe("streams", () => {
+    it("yield text and pieces of tool calls as they come", async () => {
+      server.reply({ kind: "answer", text: "Hello", toolCalls: [{ id: "c1", name: "add", arguments: "{}" }] });
+      const chunks = await collect(model);
+      expect(chunks.slice(0, -1)).to.deep.equal([
+        { type: "text", text: "Hell" },
+        { type: "text", text: "o" },
+        { type: "tool_call", index: 0, id: "c1", name: "add" },
+        { type: "tool_call", index: 0, argumentsDelta: "{}" },
+      ]);
+    });
+
+    it("tell calls apart that all have the index 0, or none", async () => {
+      for (const index of [0, undefined]) {
+        const call = (id: string): unknown => streamEvent({ tool_calls: [{ index, id, function: { name: "add", arguments: `{"n":"${id}"}` } }] });
+        server.reply({ kind: "events", events: [call("a"), call("b"), streamEvent({}, "tool_calls")], end: "done" });
+        expect((await streamed(model)).message.toolCalls).to.deep.equal([
+          { id: "a", name: "add", arguments: '{"n":"a"}' },
+          { id: "b", name: "add", arguments: '{"n":"b"}' },
+        ]);
+      }
+    });
+
+    it("may be answered by plain JSON", async () => {
+      server.reply({ kind: "raw", body: JSON.stringify({ choices: [{ message: { content: "whole" }, finish_reason: "stop" }] }) });
+      const chunks = await collect(model);
+      expect(chunks[0]).to.deep.equal({ type: "text", text: "whole" });
+      expect(chunks[1]).to.have.nested.property("response.message.content", "whole");
+    });
+
+    it("may end without the closing mark", async () => {
+      server.reply({ kind: "events", events: [streamEvent({ content: "Hi" }), streamEvent({}, "stop")], end: "close" });
+      expect((await streamed(model)).message.content).to.equal("Hi");
+    });
+  });
+});
+
+describe("openaiProvider()", () => {
+  it("contributes a provider that makes models by name, with the plugin's options", async () => {
+    const server = await OpenAIServer.start();
+    const bound: { token: unknown; value: unknown }[] = [];
+    const plugin = openaiProvider({ apiKey: KEY, baseURL: server.url });
+    const many = (token: unknown): unknown => ({ toConstantValue: (value: unknown) => void bound.push({ token, value }) });
+    plugin.bind?.({ many } as Parameters<NonNullable<typeof plugin.bind>>[0]); // only `many` is expected to be used
+    expect(plugin.name).to.equal("provider-openai");
+    expect(bound).to.have.lengthOf(1);
+    expect(bound[0]?.token).to.equal(Tokens.ChatModelProvider);
+    const provider = bound[0]?.value as ChatModelProvider; // what that token holds
+    expect(provider.name).to.equal("openai");
+    expect((await provider.create("gpt-4o").chat(REQUEST)).message.content).to.equal("Hello");
+    expect(server.requests[0]?.body["model"]).to.equal("gpt-4o");
+    expect(() => provider.create("")).to.throw(ValidationError);
+    await server.close();
+  });
+});

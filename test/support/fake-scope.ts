@@ -1,0 +1,179 @@
+import type { ChatModel, ChatRequest, ToolCall } from "../../src/contracts/chat-model.js";
+import type { NewEvent } from "../../src/contracts/events.js";
+import type { TaskCall } from "../../src/contracts/hooks.js";
+import type { TaskOutput } from "../../src/contracts/output.js";
+import type { RunInfo, TaskScope } from "../../src/contracts/run.js";
+import type { AnyTask } from "../../src/contracts/task.js";
+import type { AnyTool } from "../../src/contracts/tool.js";
+import { Agent } from "../../src/contracts/agent.js";
+import { AgentEnsembleError, ExitEarlySignal, messageOf, ToolConfigurationError, ToolExecutionError } from "../../src/contracts/errors.js";
+import { SOURCE_TASK } from "../../src/contracts/output.js";
+import { Tokens } from "../../src/contracts/tokens.js";
+import { ToolResult } from "../../src/contracts/tool.js";
+import { ScriptedModel } from "../../src/plugins/testing/index.js";
+
+/** A run that nobody started. */
+export const fakeRun: RunInfo = Object.freeze({ id: "run-1", inputs: Object.freeze({}), tags: Object.freeze({}) });
+
+/** What a fake scope is made of, and what it saw. */
+export interface FakeScopeOptions {
+  readonly model?: ChatModel | undefined;
+  readonly depth?: number | undefined;
+  readonly maxToolOutputLength?: number | undefined;
+  readonly parentTaskId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Event types that somebody listens to; default none. */
+  readonly listening?: readonly NewEvent["type"][] | undefined;
+  /** What `all` gives, by token. */
+  readonly contributions?: ReadonlyMap<unknown, readonly unknown[]> | undefined;
+}
+
+/** A scope with its records. */
+export interface FakeScope extends TaskScope {
+  readonly events: readonly NewEvent[];
+  readonly purposes: readonly string[];
+  readonly requests: readonly ChatRequest[];
+  readonly skipped: readonly { readonly call: ToolCall; readonly text: string }[];
+}
+
+const EMPTY: readonly never[] = Object.freeze([]);
+
+function unsupported(what: string): never {
+  throw new Error(`the fake scope has no ${what}`);
+}
+
+function inputOf(tool: AnyTool, call: ToolCall): unknown {
+  if (tool.input !== undefined) return JSON.parse(call.arguments);
+  const parsed: unknown = JSON.parse(call.arguments);
+  return typeof parsed === "object" && parsed !== null && "input" in parsed ? String(parsed.input) : call.arguments;
+}
+
+async function callTool(scope: TaskScope, call: ToolCall, tools: readonly AnyTool[]): Promise<ToolResult> {
+  const tool = tools.find(({ name }) => name === call.name);
+  if (tool === undefined) return ToolResult.failure(`Unknown tool '${call.name}'`);
+  let result: unknown;
+  try {
+    result = await tool.execute(inputOf(tool, call), {
+      scope,
+      signal: scope.signal,
+      runId: scope.run.id,
+      taskId: scope.taskId,
+      agentRole: "Tester",
+      toolCallId: call.id,
+    });
+  } catch (error) {
+    if (ExitEarlySignal.isInstance(error) || ToolConfigurationError.isInstance(error)) throw error;
+    throw new ToolExecutionError(`Tool '${call.name}' failed: ${messageOf(error)}`, { toolName: call.name, toolInput: call.arguments }, { cause: error });
+  }
+  if (ToolResult.isInstance(result)) return result;
+  return typeof result === "string" ? ToolResult.success(result) : ToolResult.success(JSON.stringify(result ?? ""), result);
+}
+
+/** A TaskScope without a kernel: calls the model and the tools directly, and keeps what went through it. */
+export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
+  const events: NewEvent[] = [];
+  const purposes: string[] = [];
+  const requests: ChatRequest[] = [];
+  const skipped: { call: ToolCall; text: string }[] = [];
+  const model = o.model ?? new ScriptedModel([]);
+  const signal = o.signal ?? new AbortController().signal;
+  const scope: FakeScope = {
+    run: fakeRun,
+    taskId: "task-1",
+    taskIndex: 1,
+    parentTaskId: o.parentTaskId,
+    attempt: 1,
+    depth: o.depth ?? 0,
+    signal,
+    model,
+    maxToolOutputLength: o.maxToolOutputLength ?? -1,
+    events,
+    purposes,
+    requests,
+    skipped,
+    chat(request, { purpose }) {
+      purposes.push(purpose);
+      requests.push(request);
+      return model.chat(request, { signal });
+    },
+    callTool: (call, tools) => callTool(scope, call, tools),
+    skipTool: (call, text) => void skipped.push({ call, text }),
+    emit: (event) => void events.push(event),
+    listens: (type) => o.listening?.includes(type) ?? false,
+    get: () => unsupported("bindings"),
+    all: <T>(token: unknown) => (o.contributions?.get(token) ?? EMPTY) as readonly T[], // as bound by the test
+    runTask: () => unsupported("other tasks"),
+    define: () => unsupported("other tasks"),
+    delegate: () => unsupported("delegation"),
+    writeMemory: () => unsupported("memory"),
+  };
+  return scope;
+}
+
+/** The agent of tests that do not care which. */
+export const tester = new Agent({ role: "Tester", goal: "Test things" });
+
+/** The call of a task. */
+export function taskCall(task: AnyTask, o: Partial<TaskCall> = {}): TaskCall {
+  return {
+    run: fakeRun,
+    taskId: "task-1",
+    task,
+    agent: tester,
+    contextOutputs: [],
+    promptSections: [],
+    attempt: 1,
+    signal: new AbortController().signal,
+    ...o,
+  };
+}
+
+/** The output of a task that ran before. */
+export function fakeOutput(task: AnyTask, agentRole: string, raw: string, parsed: unknown = raw): TaskOutput {
+  const metrics = {
+    inputTokens: 0,
+    outputTokens: 0,
+    totalTokens: 0,
+    llmCallCount: 0,
+    toolCallCount: 0,
+    llmLatencyMs: 0,
+    toolExecutionMs: 0,
+    delegationCount: 0,
+  };
+  const output = {
+    taskId: "task-0",
+    raw,
+    parsed,
+    taskDescription: task.description,
+    agentRole,
+    completedAt: new Date(0),
+    durationMs: 0,
+    toolCallCount: 0,
+    metrics,
+    [SOURCE_TASK]: task,
+    getParsedOutput: () => parsed as never, // by the test's own word
+  };
+  return output;
+}
+
+/** Prompt templates as contributions. */
+export function templates(...contributions: readonly object[]): ReadonlyMap<unknown, readonly unknown[]> {
+  return new Map<unknown, readonly unknown[]>([[Tokens.PromptTemplates, contributions]]);
+}
+
+/** What a promise rejects with. @throws Error when it does not. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("the promise did not reject");
+}
+
+/** The framework's error that a promise rejects with. */
+export async function failure(promise: Promise<unknown>): Promise<AgentEnsembleError> {
+  const error = await rejection(promise);
+  if (!AgentEnsembleError.isInstance(error)) throw new Error(`rejected with something else: ${messageOf(error)}`);
+  return error;
+}

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the package, wherever the test was compiled to; ends with a slash. */
+export const projectRoot: string = fileURLToPath(new URL(".", import.meta.resolve("agentensemble/package.json")));
+
+/** The text of a file of the project. */
+export function readProjectFile(path: string): string {
+  return readFileSync(join(projectRoot, path), "utf8");
+}
+
+/** Paths, relative to the project, of all TypeScript files below one of its folders. */
+export function typeScriptFiles(folder: string): readonly string[] {
+  return readdirSync(join(projectRoot, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => `${folder}/${file.replaceAll("\\", "/")}`)
+    .sort();
+}
+
+/** Rows of the first table of a Markdown page whose heading row begins with `firstHeading`, as cells without the back-quotes around them. */
+export function tableOf(page: string, firstHeading: string): readonly (readonly string[])[] {
+  const lines = readProjectFile(page).split("\n");
+  const head = lines.findIndex((line) => line.startsWith(`| ${firstHeading} |`));
+  const rows: string[][] = [];
+  for (let i = head + 2; head >= 0 && (lines[i] ?? "").startsWith("|"); i++) {
+    const cells = (lines[i] ?? "").split("|").slice(1, -1);
+    rows.push(cells.map((cell) => cell.trim().replace(/^`([^`]*)`$/, "$1")));
+  }
+  return rows;
+}
