@@ -52,14 +52,13 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   requireArray("Ensemble listeners", o.listeners);
   for (const listener of o.listeners ?? []) checkCallbacks("a listener", listener);
   checkCallbacks("Ensemble", o);
-  requireFunction("Ensemble on", o.on);
   requireArray("Ensemble plugins", o.plugins);
   checkExporters(o.traceExporter);
 }
 
 function checkCallbacks(what: string, listener: object): void {
   requireObject(what, listener);
-  for (const name of CALLBACKS) requireFunction(`${name} of ${what}`, (listener as Readonly<Record<string, unknown>>)[name]);
+  for (const name of [...CALLBACKS, "on"]) requireFunction(`${name} of ${what}`, (listener as Readonly<Record<string, unknown>>)[name]);
 }
 
 function checkExporters(exporters: EnsembleOptions["traceExporter"]): void {

@@ -81,6 +81,8 @@ export type ChatChunk =
 export interface ModelCapabilities {
   /** Takes `responseFormat` and keeps to the schema. */
   readonly structuredOutput?: boolean | undefined;
+  /** How often a call that failed in a retryable way is tried in all, where no retry policy was configured. Absent: once. */
+  readonly retry?: { readonly maxAttempts: number } | undefined;
 }
 
 /** Per-call options: the signal ends the call, whatever state it is in. */

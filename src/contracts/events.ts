@@ -152,7 +152,10 @@ export interface EnsembleCallbacks {
 }
 
 /** An observer. What it throws is reported once as `run_warning` and changes nothing. */
-export type EnsembleListener = EnsembleCallbacks;
+export interface EnsembleListener extends EnsembleCallbacks {
+  /** Sees every event, also those without a callback of their own. Tokens are streamed for `onToken`, not for this. */
+  readonly on?: ((event: EnsembleEvent) => void) | undefined;
+}
 
 /** Which event each callback gets. */
 export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: EnsembleEvent["type"] } = Object.freeze({

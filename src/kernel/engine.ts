@@ -26,6 +26,9 @@ import { validateRun } from "./validate-run.js";
 /** How long exporters and afterRun taps of a run that was stopped may take. */
 const FINISH_LIMIT_MS = 30_000;
 
+/** Names that a template variable can't have: who passes them as inputs has mixed up the two arguments. */
+const RUN_OPTION_NAMES = ["signal", "timeoutMs", "throwOnError", "bindings"];
+
 /** A run that is asked for. */
 export interface RunRequest {
   readonly kernel: KernelInternals;
@@ -90,7 +93,6 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
   const info = new ActiveRunInfo(id, inputs, Object.freeze({ ...runOptions.tags }), { ledger, cancellation });
   const events = new RunEvents(id, clock, kernel.hub);
   if (request.onEvent !== undefined) events.onAll(request.onEvent);
-  if (options.on !== undefined) events.onAll(options.on as (event: EnsembleEvent) => unknown);
   for (const listener of [...(options.listeners ?? []), options]) events.onCallbacks(listener);
   const { signal, timeoutMs } = runOptions;
   if (signal !== undefined) cancellation.follow(signal, () => cancelledBy(signal));
@@ -125,7 +127,7 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
   if (events.listens("ensemble_started")) {
     events.emit({ type: "ensemble_started", workflow, totalTasks: run.plan.tasks.length, startedAt: events.now() });
   }
-  if (request.runOptions.tags === undefined && looksLikeOptions(run.info.inputs)) warn("The inputs look like run options: options are the second argument of run(inputs, options)");
+  if (RUN_OPTION_NAMES.some((name) => Object.hasOwn(info.inputs, name))) warn("The inputs look like run options: options are the second argument of run(inputs, options)");
   let ending = await work(run, prepared.workflow);
   let output = assemble(run, workflow, ending);
   if (points.afterRun.used) {
@@ -229,10 +231,6 @@ function announceEnd(run: EngineRun, ending: Ending, output: RunOutput): void {
 function attach(error: AgentEnsembleError, output: EnsembleOutput): AgentEnsembleError {
   Object.defineProperty(error, "output", { value: output, enumerable: false, configurable: true });
   return error;
-}
-
-function looksLikeOptions(inputs: Inputs): boolean {
-  return (inputs as { readonly signal?: unknown }).signal instanceof AbortSignal || typeof (inputs as { readonly bindings?: unknown }).bindings === "function";
 }
 
 /** Options that are given and can't do anything. */

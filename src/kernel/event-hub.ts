@@ -1,4 +1,4 @@
-import type { EnsembleEvent, EnsembleListener, EventStream, NewEvent } from "../contracts/events.js";
+import type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, EventStream, NewEvent } from "../contracts/events.js";
 import type { Clock } from "../contracts/runtime.js";
 import { messageOf } from "../contracts/errors.js";
 import { CALLBACK_EVENTS } from "../contracts/events.js";
@@ -47,7 +47,8 @@ export class RunEvents {
 
   /** Subscribes the callbacks of a listener object, its `this` kept. */
   onCallbacks(listener: EnsembleListener): void {
-    for (const [name, type] of Object.entries(CALLBACK_EVENTS) as [keyof EnsembleListener, EventType][]) {
+    if (listener.on !== undefined) this.#all.push((event) => (listener.on as Sink).call(listener, event));
+    for (const [name, type] of Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, EventType][]) {
       const callback = listener[name];
       if (callback === undefined) continue;
       const sinks = this.#byType.get(type) ?? [];

@@ -49,7 +49,7 @@ export function streamEvent(delta: Readonly<Record<string, unknown>>, finish: st
 }
 
 /** Cuts a text into pieces of a few characters, without splitting a surrogate pair. */
-export function pieces(text: string, size = 4): string[] {
+function pieces(text: string, size = 4): string[] {
   const characters = Array.from(text);
   return Array.from({ length: Math.ceil(characters.length / size) }, (_, index) => characters.slice(index * size, (index + 1) * size).join(""));
 }

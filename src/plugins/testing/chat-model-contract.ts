@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ChatChunk, ChatModel, ChatRequest, ChatResponse, FinishReason, ToolCall } from "../../contracts/chat-model.js";
 import { ModelCallError } from "../../contracts/errors.js";
+import { checkOptions } from "../../contracts/validation.js";
 import type { ChatModelContractOptions, ChatModelContractSupport, ChatModelScenario, ChatModelUnderTest } from "./chat-model-scenario.js";
 
 /** Time after an abort within which a call must have ended. */
@@ -267,9 +268,12 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
  *
  * @example
  * chatModelContract("my model", { create: async (scenario) => startFakeServer(scenario), supports: { images: false } });
+ * @throws ValidationError for an unknown option.
  */
 export function chatModelContract(name: string, options: ChatModelContractOptions): void {
+  checkOptions("chatModelContract()", options, ["create", "supports"]);
   const supports = options.supports ?? {};
+  checkOptions("chatModelContract() supports", supports, ["streaming", "structuredOutput", "images", "missingUsage", "hang", "stall"]);
   const use: Use = async (scenario, body) => {
     const subject = await options.create(scenario);
     try {

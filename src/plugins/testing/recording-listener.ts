@@ -1,8 +1,8 @@
-import { CALLBACK_EVENTS, type EnsembleEvent, type EnsembleListener, type Ev } from "../../contracts/events.js";
+import type { EnsembleEvent, EnsembleListener, Ev } from "../../contracts/events.js";
 
 /** A listener that keeps what it hears; pass it in `listeners` as it is. */
 export interface RecordingListener extends EnsembleListener {
-  /** Every event that has a callback, in the order of arrival. */
+  /** Every event, in the order of arrival; tokens only where the run streams. */
   readonly events: readonly EnsembleEvent[];
   /** The types of the events, in order. */
   types(): readonly EnsembleEvent["type"][];
@@ -24,11 +24,8 @@ function isOfType<K extends EnsembleEvent["type"]>(event: EnsembleEvent, type: K
  */
 export function recordingListener(): RecordingListener {
   const events: EnsembleEvent[] = [];
-  const record = (event: EnsembleEvent): void => void events.push(event);
-  // One function serves every callback: each passes a member of the union.
-  const callbacks: EnsembleListener = Object.fromEntries(Object.keys(CALLBACK_EVENTS).map((name) => [name, record]));
   return Object.freeze({
-    ...callbacks,
+    on: (event: EnsembleEvent) => void events.push(event),
     events,
     types: () => events.map((event) => event.type),
     of: <K extends EnsembleEvent["type"]>(type: K) => events.filter((event) => isOfType(event, type)),

@@ -67,7 +67,7 @@ export function resolveStep(what: string, step: Step): ResolvedStep {
 }
 
 /** The arguments as a model would write them. */
-export function argumentsText(value: unknown): string {
+function argumentsText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "{}");
 }
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { ChatModel } from "../../../src/contracts/chat-model.js";
+import { ValidationError } from "../../../src/contracts/errors.js";
 import { chatModelContract, type ChatModelContractOptions } from "../../../src/plugins/testing/index.js";
 
 interface CollectedTest {
@@ -59,6 +60,11 @@ describe("chatModelContract()", () => {
     }).map((test) => test.name);
     expect(names).to.have.length.greaterThan(10);
     expect(names.join("\n")).not.to.match(/stream|schema|image|none was reported|right after|while waiting/);
+  });
+
+  it("refuses options that it would ignore", () => {
+    const options = { create, supports: { stream: false } } as ChatModelContractOptions;
+    expect(() => collectTests(options)).to.throw(ValidationError, "streaming");
   });
 
   it("closes what it opened, also after a failure", async () => {

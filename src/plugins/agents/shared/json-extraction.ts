@@ -6,7 +6,7 @@ export type Candidate = { readonly ok: true; readonly value: unknown } | { reado
 /** How often brackets in prose may be read as the start of a value; each costs a validation at most. */
 const MAX_CANDIDATES = 64;
 /** Characters a scan may read, as a multiple of the text: keeps hostile nesting linear. */
-const SCAN_FACTOR = 20;
+const SCAN_FACTOR = 4;
 /** The repair's time grows with the square of the length: about 150 ms for this many characters. */
 const MAX_REPAIR_LENGTH = 65_536;
 

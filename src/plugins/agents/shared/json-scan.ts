@@ -15,7 +15,6 @@ type Expectation = "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "comm
 type Token = "closing" | "keyString" | "string" | "literal" | "invalid";
 
 const LITERAL = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
-const SPACE = /[ \t\r\n]*/y;
 
 const unfinished: ScanResult = { kind: "unfinished" };
 
@@ -25,9 +24,7 @@ export function scanJson(text: string, start: number): ScanResult {
   let expected: Expectation = "value";
   let at = start;
   for (;;) {
-    SPACE.lastIndex = at;
-    SPACE.test(text);
-    at = SPACE.lastIndex;
+    while (isSpace(text.charCodeAt(at))) at++;
     const char = text[at];
     if (char === undefined) return unfinished;
     const next = step(char, expected, open);
@@ -56,9 +53,13 @@ export function scanJson(text: string, start: number): ScanResult {
   }
 }
 
+function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}
+
 /** What to do with a character where `expected` may stand; opens brackets, and leaves closing them to the caller. */
 function step(char: string, expected: Expectation, open: string[]): Expectation | Token {
-  const inObject = open.at(-1) === "{";
+  const inObject = open[open.length - 1] === "{";
   switch (expected) {
     case "colon":
       return char === ":" ? "value" : "invalid";

@@ -15,13 +15,17 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === Object.prototype || Object.keys(value).length > 0;
 }
 
+function hasToJson(value: object): value is { toJSON(): unknown } {
+  return "toJSON" in value && typeof value.toJSON === "function";
+}
+
 function convertObject(value: object, ancestors: readonly object[]): unknown {
   if (ancestors.includes(value)) return "[Circular]";
   if (ancestors.length >= MAX_DEPTH) return "[Too deep]";
   const path = [...ancestors, value];
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
   if (value instanceof Error) return `${value.name}: ${messageOf(value)}`;
-  if ("toJSON" in value && typeof value.toJSON === "function") return convert(value.toJSON(), path);
+  if (hasToJson(value)) return convert(value.toJSON(), path);
   if (Array.isArray(value)) return value.map((item: unknown) => (item === undefined ? null : convert(item, path)));
   if (!isPlain(value)) return asText(value); // a Map, a RegExp, a Promise: JSON would make an empty object of it
   const entries = Object.keys(value).map((key): [string, unknown] => [key, convert((value as Record<string, unknown>)[key], path)]); // its own keys

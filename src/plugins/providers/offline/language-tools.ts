@@ -28,7 +28,7 @@ export const loadWink: AnalyserLoader = async () => {
   const { default: model } = await import("wink-eng-lite-web-model");
   await new Promise<void>((resolve) => setImmediate(resolve));
   const { default: winkNlp } = await import("wink-nlp");
-  return () => winkNlp(model, ["sbd"]) as unknown as Analyser; // its own types allow less than it does
+  return () => winkNlp(model, ["sbd"]);
 };
 
 /** Sentence boundaries and stems of English text, by wink-nlp. */

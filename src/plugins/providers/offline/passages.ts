@@ -142,7 +142,7 @@ function jsonBlocks(value: unknown, label: string | undefined): readonly SourceB
     const { value: current, label: inherited } = next;
     if (typeof current === "string") blocks.push({ text: current, label: inherited });
     if (typeof current !== "object" || current === null) continue;
-    const entries = Object.entries(current);
+    const entries: readonly (readonly [string, unknown])[] = Object.entries(current);
     const named = Array.isArray(current) ? undefined : entries.find(([key, item]) => isSourceName(key) && typeof item === "string" && item !== "")?.[1];
     const own = typeof named === "string" ? named : inherited;
     const texts = entries.filter(([key]) => Array.isArray(current) || !isSourceName(key));

@@ -11,8 +11,9 @@ const CONTEXT_HEADING = "## Context from Previous Tasks\n";
 const BLOCK_START = "\n---\n### ";
 // A following block starts with a rule and its heading right after the rule that closes the one before; a rule within a text is not followed so.
 const BETWEEN_BLOCKS = /\n---\n\n---\n### /;
-const AFTER_CONTEXT =
-  /\n---\n\n(?=## (?:Task|Long-Term Memory|Entity Knowledge|Task Improvement Notes \(from prior executions\)|Revision Instructions(?: \(Attempt \d+\))?|Active Directives)\n)/;
+const TASK_SECTION = "\n---\n\n## Task\n";
+const OTHER_SECTION =
+  /\n---\n\n(?=## (?:Long-Term Memory|Entity Knowledge|Task Improvement Notes \(from prior executions\)|Revision Instructions(?: \(Attempt \d+\))?|Active Directives)\n)/;
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 
 /** The text of a message, its text parts joined. */
@@ -29,14 +30,22 @@ function contextBlock(block: string): SourceBlock {
   return { label: description === "" ? undefined : description, text: end < 0 ? "" : block.slice(end + 1) };
 }
 
+/** The last place that looks like the task's section, since texts may hold such lines too; before it, the first of another section. */
+function contextEnd(region: string): number {
+  const task = region.lastIndexOf(TASK_SECTION);
+  const other = OTHER_SECTION.exec(task < 0 ? region : region.slice(0, task))?.index ?? task;
+  if (other >= 0) return other;
+  const rule = region.lastIndexOf("\n---");
+  return rule < 0 ? region.length : rule;
+}
+
 function contextBlocks(prompt: string): readonly SourceBlock[] {
   const heading = prompt.startsWith(CONTEXT_HEADING) ? 0 : prompt.indexOf(`\n${CONTEXT_HEADING}`);
   if (heading < 0) return [];
   const start = prompt.indexOf(BLOCK_START, heading);
   if (start < 0) return [];
   const region = prompt.slice(start + BLOCK_START.length);
-  const end = AFTER_CONTEXT.exec(region)?.index ?? region.lastIndexOf("\n---");
-  return (end < 0 ? region : region.slice(0, end)).split(BETWEEN_BLOCKS).map(contextBlock);
+  return region.slice(0, contextEnd(region)).split(BETWEEN_BLOCKS).map(contextBlock);
 }
 
 /** Texts between two `---` lines, and fenced ones; what is opened and never closed does not count. */

@@ -1,5 +1,4 @@
 import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../contracts/chat-model.js";
-import { preview } from "../../../contracts/validation.js";
 import { BadAnswer, ErrorDocument } from "./bad-answer.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -36,7 +35,7 @@ export function readUsage(value: unknown): Usage | undefined {
 }
 
 /** The reason in our words. Some servers say "stop" beside tool calls, or nothing at all: what is there counts then. */
-export function readFinishReason(value: unknown, o: { readonly hasToolCalls: boolean; readonly refused: boolean }): FinishReason {
+function readFinishReason(value: unknown, o: { readonly hasToolCalls: boolean; readonly refused: boolean }): FinishReason {
   if (o.refused) return "content_filter";
   const reason = FINISH_REASONS.get(value) ?? "other";
   return o.hasToolCalls && (reason === "stop" || reason === "other") ? "tool_calls" : reason;
@@ -84,9 +83,8 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     const isPage = text.trimStart().startsWith("<");
-    throw new BadAnswer(isPage ? `The answer is a web page instead of JSON: ${preview(text)}` : `The answer is not valid JSON: ${preview(text)}`, {
-      ...(isPage ? { hint: "Check baseURL; it usually ends in /v1." } : {}),
-    });
+    if (isPage) throw new BadAnswer("The answer is a web page instead of JSON", { shown: text, hint: "Check baseURL; it usually ends in /v1." });
+    throw new BadAnswer("The answer is not valid JSON", { shown: text });
   }
 }
 

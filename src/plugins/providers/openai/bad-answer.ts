@@ -1,11 +1,14 @@
 /** The server said yes, but what came is no answer: empty, no JSON, the wrong shape, cut off. Turned into a ModelCallError where the call ends. */
 export class BadAnswer extends Error {
+  /** The part of the answer that is wrong. Kept apart from the message, because secrets have to be taken out before it is cut. */
+  readonly shown: unknown;
   /** What to check. */
   readonly hint: string | undefined;
 
-  constructor(message: string, o: { readonly hint?: string; readonly cause?: unknown } = {}) {
-    super(message, o.cause === undefined ? undefined : { cause: o.cause });
+  constructor(message: string, o: { readonly shown?: unknown; readonly hint?: string } = {}) {
+    super(message);
     this.name = "BadAnswer";
+    this.shown = o.shown;
     this.hint = o.hint;
   }
 }

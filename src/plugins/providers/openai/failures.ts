@@ -1,4 +1,5 @@
 import { ModelCallError, messageOf, type ModelErrorCode } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
 import { retryAfterMs } from "../shared/retry-after.js";
 import type { Redactor } from "../shared/redactor.js";
 import { HttpFailure } from "../shared/strict-fetch.js";
@@ -8,6 +9,8 @@ import type { Connection } from "./connection.js";
 
 /** Texts that come from outside are cut here, so that no error page fills a log. */
 const OUTSIDE_TEXT_LIMIT = 2048;
+/** How much of a wrong answer is searched for secrets before the start of it is shown. */
+const REDACTED_TEXT_LIMIT = 64 * 1024;
 const QUOTA_WORDS = /insufficient_quota|billing|exceeded your current quota|insufficient (balance|credit)/i;
 const CONTEXT_WORDS = /context_length_exceeded|context (length|window)|maximum context|too many tokens|prompt is too long/i;
 
@@ -139,7 +142,10 @@ class FailureReport {
   }
 
   badAnswer(e: BadAnswer): ModelCallError {
-    return this.error({ code: "AE_MODEL_BAD_RESPONSE", retryable: true, ...(e.hint === undefined ? {} : { hint: e.hint }) }, e.message);
+    const verdict: Verdict = { code: "AE_MODEL_BAD_RESPONSE", retryable: true, ...(e.hint === undefined ? {} : { hint: e.hint }) };
+    if (e.shown === undefined) return this.error(verdict, e.message);
+    // Redacted before it is cut: half a key would not be recognised.
+    return this.error(verdict, `${e.message}: ${preview(this.#redact(preview(e.shown, REDACTED_TEXT_LIMIT)))}`);
   }
 
   connection(e: unknown): ModelCallError {

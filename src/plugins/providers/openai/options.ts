@@ -37,9 +37,12 @@ export function keyProblem(value: unknown): string | undefined {
 
 /** Why `value` cannot be the address of an API, or `undefined` when it can. Does not repeat credentials or query strings. */
 export function baseURLProblem(value: unknown): string | undefined {
-  if (typeof value !== "string" || !URL.canParse(value)) return `must be an absolute URL such as http://localhost:11434/v1, got: ${preview(value)}`;
+  if (typeof value !== "string" || !URL.canParse(value)) {
+    const shown = typeof value === "string" && value.includes("@") ? "(not shown)" : preview(value);
+    return `must be an absolute URL such as http://localhost:11434/v1, got: ${shown}`;
+  }
   const url = new URL(value);
-  if (url.protocol !== "http:" && url.protocol !== "https:") return `must start with http:// or https://, got: ${preview(value)}`;
+  if (url.protocol !== "http:" && url.protocol !== "https:") return `must start with http:// or https://, got: ${url.protocol}`;
   if (url.username !== "" || url.password !== "") return "must not contain credentials; pass them as apiKey or in headers";
   if (url.search !== "" || url.hash !== "") return "must not contain a query or fragment; pass keys as apiKey or in headers";
   return undefined;

@@ -43,7 +43,7 @@ function subschemas(schema: Readonly<Record<string, unknown>>): readonly unknown
 }
 
 /** Whether strict mode takes this schema as it is: every object closed, every property required, only keywords it knows. */
-export function qualifiesForStrict(schema: unknown): boolean {
+function qualifiesForStrict(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   if (!Object.keys(schema).every((keyword) => STRICT_KEYWORDS.has(keyword))) return false;
   if (!SHAPE_KEYWORDS.some((keyword) => keyword in schema)) return false;

@@ -94,7 +94,12 @@ describe("ReactExecutor", () => {
     let conversions = 0;
     const schema = z.object({ a: z.number() });
     const standard = schema["~standard"];
-    const counted = { "~standard": { ...standard, jsonSchema: { ...standard.jsonSchema, input: (o: Parameters<typeof standard.jsonSchema.input>[0]) => (conversions++, standard.jsonSchema.input(o)) } } };
+    const counted = {
+      "~standard": {
+        ...standard,
+        jsonSchema: { ...standard.jsonSchema, input: (o: Parameters<typeof standard.jsonSchema.input>[0]) => (conversions++, standard.jsonSchema.input(o)) },
+      },
+    };
     const agent = new Agent({ role: "R", goal: "G", tools: [tool({ name: "add", description: "Adds", input: counted, execute: () => "" })] });
     const executor = new ReactExecutor();
     for (let i = 0; i < 3; i++) await executor.execute(taskCall(task, { agent }), fakeScope({ model: new ScriptedModel(["x"]) }));
@@ -125,13 +130,20 @@ describe("ReactExecutor", () => {
     const executor = new ReactExecutor();
     const model = new ScriptedModel(["x", "y"]);
     for (let i = 0; i < 2; i++) await executor.execute(taskCall(task, { agent }), fakeScope({ model }));
-    expect(model.requests.map((request) => request.tools?.map(({ name }) => name))).to.deep.equal([["t1", "echo"], ["t2", "echo"]]);
+    expect(model.requests.map((request) => request.tools?.map(({ name }) => name))).to.deep.equal([
+      ["t1", "echo"],
+      ["t2", "echo"],
+    ]);
   });
 
   it("fails when a provider brings a name that is taken, throws, or gives no tools", async () => {
     const providers: readonly { resolve(): never }[] = [
       { resolve: () => [tool({ name: "echo", description: "Another", execute: () => "" })] as never },
-      { resolve: () => { throw new Error("offline"); } },
+      {
+        resolve: () => {
+          throw new Error("offline");
+        },
+      },
       { resolve: () => "none" as never },
       { resolve: () => [42] as never },
     ];

@@ -50,7 +50,12 @@ describe("structured output", () => {
   });
 
   it("takes any Standard Schema with a JSON Schema beside it, asynchronous ones too", async () => {
-    const schema = v.objectAsync({ x: v.pipeAsync(v.number(), v.checkAsync(async (x) => x > 0, "too small")) });
+    const schema = v.objectAsync({
+      x: v.pipeAsync(
+        v.number(),
+        v.checkAsync(async (x) => x > 0, "too small"),
+      ),
+    });
     const type = { schema, jsonSchema: { type: "object", properties: { x: { type: "number" } } } };
     const model = new ScriptedModel(['{"x":0}', '{"x":2}']);
     const result = await new ReactExecutor().execute(taskCall(taskOf(type)), fakeScope({ model }));
@@ -76,7 +81,9 @@ describe("structured output", () => {
     const last = model.requests[2]?.messages ?? [];
     expect(last.map(({ role }) => role)).to.deep.equal(["system", "user", "assistant", "user", "assistant", "user"]);
     expect(last[2]?.content).to.equal("I don't know");
-    expect(last[3]?.content).to.match(/^Your previous response could not be parsed as valid JSON\.\nError: Could not find valid JSON in response: I don't know\n/);
+    expect(last[3]?.content).to.match(
+      /^Your previous response could not be parsed as valid JSON\.\nError: Could not find valid JSON in response: I don't know\n/,
+    );
     expect(last[5]?.content).to.match(/Error: JSON could not be deserialized as object: x: /);
     expect(last[5]?.content).to.match(/\n\{"type":"object".*\}$/);
   });
@@ -106,7 +113,10 @@ describe("structured output", () => {
   });
 
   it("never accepts a text that the output limit cut", async () => {
-    const model = new CuttingModel([['{"x":1}', "length"], ['{"x":2}', "stop"]]);
+    const model = new CuttingModel([
+      ['{"x":1}', "length"],
+      ['{"x":2}', "stop"],
+    ]);
     const result = await new ReactExecutor().execute(taskCall(taskOf(point)), fakeScope({ model }));
     expect(result.parsed).to.deep.equal({ x: 2 });
     expect(model.requests[1]?.messages.at(-1)?.content).to.include("cut by the output limit");
@@ -121,7 +131,10 @@ describe("structured output", () => {
   });
 
   it("asks a model that can for JSON of an object schema, in every request", async () => {
-    const model = new CuttingModel([["no", "stop"], ['{"x":1}', "stop"]]);
+    const model = new CuttingModel([
+      ["no", "stop"],
+      ['{"x":1}', "stop"],
+    ]);
     await new ReactExecutor().execute(taskCall(taskOf(point.meta({ title: "A point!" }))), fakeScope({ model }));
     expect(model.requests.map(({ responseFormat }) => responseFormat?.name)).to.deep.equal(["A_point_", "A_point_"]);
     expect(model.requests[0]?.responseFormat?.schema).to.deep.include({ type: "object", title: "A point!" });
@@ -134,7 +147,7 @@ describe("structured output", () => {
   });
 
   it("counts a schema that throws as one that refuses", async () => {
-    const picky = z.object({ x: z.number() }).transform((): never => {
+    const picky = z.object({ x: z.number() }).transform((): number => {
       throw new Error("never");
     });
     const error = await failure(new ReactExecutor().execute(taskCall(taskOf(picky, 0)), fakeScope({ model: new ScriptedModel(['{"x":1}']) })));

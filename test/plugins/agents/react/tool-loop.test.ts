@@ -6,7 +6,7 @@ import type { ExecutorResult } from "../../../../src/contracts/executors.js";
 import { Agent } from "../../../../src/contracts/agent.js";
 import { ExitEarlySignal, MaxIterationsExceededError, ToolConfigurationError } from "../../../../src/contracts/errors.js";
 import { Task } from "../../../../src/contracts/task.js";
-import { tool, ToolResult } from "../../../../src/contracts/tool.js";
+import { ToolResult } from "../../../../src/contracts/tool.js";
 import { ReactExecutor } from "../../../../src/plugins/agents/react/react-executor.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { failure, fakeScope, rejection, taskCall } from "../../../support/fake-scope.js";
@@ -101,7 +101,11 @@ describe("the tool loop", () => {
     expect(await result).to.deep.equal({ raw: "Done", toolCallCount: 2 });
     expect(toolMessages(model).map(({ content }) => content)).to.deep.equal(["t", "t", STOP, STOP, STOP]);
     expect(log.filter((entry) => entry === "t+")).to.have.lengthOf(2);
-    expect(scope.skipped.map(({ call, text }) => [call.id, text])).to.deep.equal([["call_3", STOP], ["call_4", STOP], ["call_5", STOP]]);
+    expect(scope.skipped.map(({ call, text }) => [call.id, text])).to.deep.equal([
+      ["call_3", STOP],
+      ["call_4", STOP],
+      ["call_5", STOP],
+    ]);
     expect(scope.requests.map(({ toolChoice }) => toolChoice)).to.deep.equal([undefined, undefined]);
   });
 

@@ -16,7 +16,9 @@ describe("buildSystemPrompt", () => {
     "Focus on quality and accuracy. Do not add unnecessary preamble or postscript to your final answer.";
 
   it("names the role and the goal", () => {
-    expect(buildSystemPrompt(new Agent({ role: "Writer", goal: "Write well" }), texts)).to.equal(`You are Writer.\n\nYour personal goal is: Write well\n\n${closing}`);
+    expect(buildSystemPrompt(new Agent({ role: "Writer", goal: "Write well" }), texts)).to.equal(
+      `You are Writer.\n\nYour personal goal is: Write well\n\n${closing}`,
+    );
   });
 
   it("adds the background and the format instructions where there are some", () => {
@@ -28,7 +30,9 @@ describe("buildSystemPrompt", () => {
 
   it("leaves out a blank background and strips white space at the end", () => {
     const agent = new Agent({ role: "Writer", goal: "Write well", background: "  ", responseFormat: "Markdown \n" });
-    expect(buildSystemPrompt(agent, texts)).to.equal(`You are Writer.\n\nYour personal goal is: Write well\n\n${closing}\nOutput format instructions: Markdown`);
+    expect(buildSystemPrompt(agent, texts)).to.equal(
+      `You are Writer.\n\nYour personal goal is: Write well\n\n${closing}\nOutput format instructions: Markdown`,
+    );
   });
 
   it("never reads a value as a template", () => {
@@ -83,15 +87,23 @@ describe("buildUserPrompt", () => {
   it("renders the slots in a fixed order, each followed by one blank line", () => {
     const slots = ["revision", "improvement", "entity", "longTerm", "context", "memory"] as const;
     const contextOutputs = [fakeOutput(Task.of("Find facts"), "Researcher", "Facts")];
-    const prompt = buildUserPrompt(taskCall(task, { contextOutputs, promptSections: slots.map((slot) => ({ slot, text: `# ${slot}\n\n\n` })), revision: { feedback: "Shorter" } }), texts);
-    expect(prompt.replace(/## Context[^#]*### Researcher: Find facts\nFacts\n---\n\n/, "(outputs)\n\n").replace(/## Revision[^#]*### Feedback\nShorter/, "(feedback)")).to.equal(
-      `# memory\n\n(outputs)\n\n# context\n\n# longTerm\n\n# entity\n\n# improvement\n\n(feedback)\n\n# revision\n\n${END}`,
+    const prompt = buildUserPrompt(
+      taskCall(task, { contextOutputs, promptSections: slots.map((slot) => ({ slot, text: `# ${slot}\n\n\n` })), revision: { feedback: "Shorter" } }),
+      texts,
     );
+    expect(
+      prompt
+        .replace(/## Context[^#]*### Researcher: Find facts\nFacts\n---\n\n/, "(outputs)\n\n")
+        .replace(/## Revision[^#]*### Feedback\nShorter/, "(feedback)"),
+    ).to.equal(`# memory\n\n(outputs)\n\n# context\n\n# longTerm\n\n# entity\n\n# improvement\n\n(feedback)\n\n# revision\n\n${END}`);
   });
 
   it("shows the notes of the current run instead of the outputs of tasks", () => {
     const contextOutputs = [fakeOutput(Task.of("Find facts"), "Researcher", "Facts")];
-    const prompt = buildUserPrompt(taskCall(task, { contextOutputs, promptSections: [{ slot: "shortTerm", text: "## Short-Term Memory (Current Run)" }] }), texts);
+    const prompt = buildUserPrompt(
+      taskCall(task, { contextOutputs, promptSections: [{ slot: "shortTerm", text: "## Short-Term Memory (Current Run)" }] }),
+      texts,
+    );
     expect(prompt).to.equal(`## Short-Term Memory (Current Run)\n\n${END}`);
   });
 

@@ -23,7 +23,9 @@ describe("PromptLibrary", () => {
   it("merges a list once", () => {
     const library = new PromptLibrary(DEFAULTS);
     const list = [{ greeting: "Hi" }];
-    expect(library.textsOf(list)).to.equal(library.textsOf(list)).and.not.equal(library.textsOf([...list]));
+    expect(library.textsOf(list))
+      .to.equal(library.textsOf(list))
+      .and.not.equal(library.textsOf([...list]));
   });
 
   it("calls a template that is a function with the values", () => {

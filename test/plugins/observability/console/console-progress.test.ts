@@ -20,11 +20,32 @@ function task(runId: string, taskId = "research", agentRole = "Researcher", task
 }
 function done(runId: string, taskId = "research", tokenCount = 30): EnsembleEvent {
   const place = { taskIndex: 1, totalTasks: 2, taskDescription: "Find it", startedAt: at, completedAt: at };
-  return { ...base, ...place, runId, type: "task_completed", taskId, agentRole: "Researcher", durationMs: 1500, toolCallCount: 1, tokenCount, taskOutput: output("SECRET") };
+  return {
+    ...base,
+    ...place,
+    runId,
+    type: "task_completed",
+    taskId,
+    agentRole: "Researcher",
+    durationMs: 1500,
+    toolCallCount: 1,
+    tokenCount,
+    taskOutput: output("SECRET"),
+  };
 }
 function failed(runId: string, reason: string): EnsembleEvent {
   const place = { taskIndex: 2, totalTasks: 2, taskDescription: "Write", failedAt: at };
-  return { ...base, ...place, runId, type: "task_failed", taskId: "write", agentRole: "Writer", durationMs: 65_000, reason, cause: new ValidationError(reason) };
+  return {
+    ...base,
+    ...place,
+    runId,
+    type: "task_failed",
+    taskId: "write",
+    agentRole: "Writer",
+    durationMs: 65_000,
+    reason,
+    cause: new ValidationError(reason),
+  };
 }
 function toolCalled(runId: string, toolName = "search", outcome: "SUCCESS" | "FAILURE" = "SUCCESS"): EnsembleEvent {
   const call = { toolName, toolArguments: "{}", toolResult: "Error: gone", structuredResult: undefined, durationMs: 12, outcome };

@@ -46,12 +46,15 @@ describe("jsonTraceExporter", () => {
 
   it("makes a safe name of any id, and never leaves its folder", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("", ".", "..", "../../etc/passwd", "/abs", "a/b", "x".repeat(500))), async (id) => {
-        const path = await pathOf(id);
-        expect(dirname(path)).to.equal("/traces");
-        expect(basename(path)).to.match(/^[A-Za-z0-9_-][A-Za-z0-9._-]*\.json$/);
-        expect(basename(path).length).to.be.at.most(120);
-      }),
+      fc.asyncProperty(
+        fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("", ".", "..", "../../etc/passwd", "/abs", "a/b", "x".repeat(500))),
+        async (id) => {
+          const path = await pathOf(id);
+          expect(dirname(path)).to.equal("/traces");
+          expect(basename(path)).to.match(/^[A-Za-z0-9_-][A-Za-z0-9._-]*\.json$/);
+          expect(basename(path).length).to.be.at.most(120);
+        },
+      ),
     );
   });
 
@@ -69,7 +72,9 @@ describe("jsonTraceExporter", () => {
 
   it("fails with a ValidationError that names the path", async () => {
     await jsonTraceExporter({ file: join(dir, "plain") }).export(traceOf("r"));
-    const e: unknown = await jsonTraceExporter({ dir: join(dir, "plain") }).export(traceOf("r")).catch((error: unknown) => error);
+    const e: unknown = await jsonTraceExporter({ dir: join(dir, "plain") })
+      .export(traceOf("r"))
+      .catch((error: unknown) => error);
     expect(e).to.be.instanceOf(ValidationError);
     expect((e as ValidationError).message).to.contain(join(dir, "plain", "r.json"));
   });

@@ -106,7 +106,14 @@ export function taskRecord(changes: Partial<TaskRecord> = {}): TaskRecord {
     outcome: "ok",
     messages: [
       { role: "system", content: "You are Researcher." },
-      { role: "user", content: [{ type: "text", text: "Find" }, { type: "image", data: "AAAA", mediaType: "image/png" }, { type: "text", text: "it" }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Find" },
+          { type: "image", data: "AAAA", mediaType: "image/png" },
+          { type: "text", text: "it" },
+        ],
+      },
       { role: "assistant", content: "later" },
     ],
     calls,
@@ -119,7 +126,14 @@ export function taskRecord(changes: Partial<TaskRecord> = {}): TaskRecord {
   };
 }
 
-export const workerRecord = taskRecord({ taskId: "research.1", parentTaskId: "research", agent: writer, agentRole: "Writer", calls: [], output: output("Text") });
+export const workerRecord = taskRecord({
+  taskId: "research.1",
+  parentTaskId: "research",
+  agent: writer,
+  agentRole: "Writer",
+  calls: [],
+  output: output("Text"),
+});
 
 export const delegation: DelegationRecord = {
   delegatorRole: "Researcher",

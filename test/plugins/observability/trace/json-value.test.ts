@@ -8,7 +8,12 @@ describe("toJsonValue", () => {
   });
 
   it("never makes JSON.stringify throw", () => {
-    fc.assert(fc.property(fc.anything({ withBigInt: true, withMap: true, withSet: true, withDate: true, withNullPrototype: true }), (value) => void JSON.stringify(toJsonValue(value))));
+    fc.assert(
+      fc.property(
+        fc.anything({ withBigInt: true, withMap: true, withSet: true, withDate: true, withNullPrototype: true }),
+        (value) => void JSON.stringify(toJsonValue(value)),
+      ),
+    );
   });
 
   it("turns what JSON cannot carry into text", () => {

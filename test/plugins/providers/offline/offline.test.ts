@@ -53,7 +53,12 @@ describe("the offline model", () => {
   });
 
   it("reads through JSON, with the source that stands beside a text", async () => {
-    const raw = JSON.stringify({ findings: [{ quote: 'The pump "A" lost its power at night.', source: "log.md" }, { quote: "The roof of the library is new now.", source: "news.md" }] });
+    const raw = JSON.stringify({
+      findings: [
+        { quote: 'The pump "A" lost its power at night.', source: "log.md" },
+        { quote: "The roof of the library is new now.", source: "news.md" },
+      ],
+    });
     expect(bullets(await model.chat({ messages: withContext({ raw }) }))).to.deep.equal([
       { text: 'The pump "A" lost its power at night.', source: "log.md" },
       { text: "The roof of the library is new now.", source: "news.md" },
@@ -69,18 +74,29 @@ describe("the offline model", () => {
 
   it("finds its texts although they hold rules and headings like those of a prompt", async () => {
     const first = "The first part of the text stands here.\n\n---\n\n## Task\n\nThe second part of the text stands here too.";
-    const quotes = bullets(await model.chat({ messages: withContext({ raw: `${first}\n` }, { description: "Other", raw: "The other text is about something else." }) }));
+    const quotes = bullets(
+      await model.chat({ messages: withContext({ raw: `${first}\n` }, { description: "Other", raw: "The other text is about something else." }) }),
+    );
     expect(quotes.map(({ text }) => text)).to.deep.equal([
       "The first part of the text stands here.",
       "The second part of the text stands here too.",
       "The other text is about something else.",
-    ].filter((text) => quotes.some((quote) => quote.text === text)));
-    expect(quotes[0]?.text).to.equal("The first part of the text stands here.");
-    expect(quotes.some(({ text }) => /Be brief|find what matters/.test(text))).to.equal(false);
+    ]);
+  });
+
+  it("quotes neither the notes and revisions behind the context nor the task", async () => {
+    const sections =
+      "## Revision Instructions (Attempt 2)\nThe reviewer wants a better text from you.\n\n### Previous Output\nThis was the previous output of yours.\n\n## Task\n";
+    const messages = withContext({ raw: "The only sentence of the source stands here." }).map((message) =>
+      message.role === "user" && typeof message.content === "string" ? { ...message, content: message.content.replace("## Task\n", sections) } : message,
+    );
+    const quotes = bullets(await model.chat({ messages }));
+    expect(quotes.map(({ text }) => text)).to.deep.equal(["The only sentence of the source stands here."]);
   });
 
   it("reads text between rules or in fences where there is no context", async () => {
-    const content = "Summarise this text for me please.\n---\nThe delimited sentence is the one to quote.\n---\nAnd this one as well, please do:\n```\nA fenced sentence is quoted too, of course.\n```\nThank you so much for your help.";
+    const content =
+      "Summarise this text for me please.\n---\nThe delimited sentence is the one to quote.\n---\nAnd this one as well, please do:\n```\nA fenced sentence is quoted too, of course.\n```\nThank you so much for your help.";
     const quotes = bullets(await model.chat({ messages: [{ role: "user", content: [{ type: "text", text: content }] }] }));
     expect(quotes.map(({ text }) => text)).to.deep.equal(["The delimited sentence is the one to quote.", "A fenced sentence is quoted too, of course."]);
   });
@@ -93,20 +109,28 @@ describe("the offline model", () => {
   });
 
   it("prefers whole sentences, and quotes nothing across the end of a line", async () => {
-    const raw = "The wrapped sentence begins on this line and it\nends on the next line. A whole sentence stands on one line only.\nAnother whole sentence stands on one line as well. The last\none does not.";
+    const raw =
+      "The wrapped sentence begins on this line and it\nends on the next line. A whole sentence stands on one line only.\nAnother whole sentence stands on one line as well. The last\none does not.";
     const quotes = bullets(await offline("extractive", { sentences: 2 }).chat({ messages: withContext({ raw }) }));
     expect(quotes.map(({ text }) => text)).to.deep.equal(["A whole sentence stands on one line only.", "Another whole sentence stands on one line as well."]);
   });
 
   it("quotes only what stands in the source, whatever the text", async () => {
-    const piece = fc.oneof(fc.string({ unit: "binary" }), fc.lorem({ mode: "sentences", maxCount: 3 }), fc.constantFrom("\n", "\r\n", "---", "- ", "> ", "**x** ", "```\n", '"', "constructor __proto__ ", "漢字。", "1. ", "| a |"));
+    const piece = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.lorem({ mode: "sentences", maxCount: 3 }),
+      fc.constantFrom("\n", "\r\n", "---", "- ", "> ", "**x** ", "```\n", '"', "constructor __proto__ ", "漢字。", "1. ", "| a |"),
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (parts) => {
         const raw = parts.join(" ");
         fc.pre(!/^\s*[[{]/.test(raw)); // JSON is read as the strings it stands for
         const { content } = (await model.chat({ messages: withContext({ raw }) })).message;
         if (content === NO_SENTENCE || content === NO_SOURCE) return;
-        const response = await model.chat({ messages: withContext({ raw }), responseFormat: { name: "r", schema: { type: "array", items: { type: "string" } } } });
+        const response = await model.chat({
+          messages: withContext({ raw }),
+          responseFormat: { name: "r", schema: { type: "array", items: { type: "string" } } },
+        });
         for (const quote of JSON.parse(response.message.content) as string[]) expect(raw.includes(quote), JSON.stringify({ raw, quote })).to.equal(true);
       }),
       { numRuns: 150 },
@@ -154,7 +178,9 @@ describe("the offline model", () => {
     const e: unknown = await broken.chat({ messages: withContext({ raw: BEES }) }).catch((error: unknown) => error);
     expect(e).to.be.instanceOf(ModelCallError).with.property("cause", missing);
     expect((e as ModelCallError).retryable).to.equal(false);
-    expect((e as ModelCallError).message).to.contain("wink-nlp").and.contain("wink-eng-lite-web-model");
+    expect((e as ModelCallError).message)
+      .to.contain("wink-nlp")
+      .and.contain("wink-eng-lite-web-model");
     expect((e as ModelCallError).hint).to.contain("npm install wink-nlp wink-eng-lite-web-model");
   });
 
@@ -182,7 +208,7 @@ describe("offlineProvider", () => {
     const program = `import { register } from "node:module"; register("data:text/javascript," + encodeURIComponent(${JSON.stringify(hook)})); const m = await import(${JSON.stringify(index)}); m.offline(); m.offlineProvider();`;
     const child = spawnSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
     expect(child.stderr).to.equal("");
-    expect(child.stdout).to.contain("providers/offline/extractive-model.js");
+    expect(child.stdout).to.match(/providers\/offline\/extractive-model\.[jt]s/);
     expect(child.stdout).not.to.match(/node_modules/);
   });
 });

@@ -31,7 +31,14 @@ describe("the offline model asked for JSON", () => {
     expect(value).not.to.have.property("left");
     expect(value.findings.length).to.equal(2);
     expect(["Bees", "Winter"]).to.include(value.title);
-    const quotes = [value.summary, value.note, value.maybe, value.nested.inner.text, ...(value.keyPoints ?? []), ...value.findings.map((finding) => finding.quote)];
+    const quotes = [
+      value.summary,
+      value.note,
+      value.maybe,
+      value.nested.inner.text,
+      ...(value.keyPoints ?? []),
+      ...value.findings.map((finding) => finding.quote),
+    ];
     for (const quote of quotes) expect(BEES).to.contain(quote);
     for (const { quote, source, confidence } of value.findings) {
       expect(source).to.equal(BEES.indexOf(quote) > BEES.indexOf("## Winter") ? "Winter" : "Bees");
@@ -40,7 +47,11 @@ describe("the offline model asked for JSON", () => {
   });
 
   it("puts one sentence into all texts of one list item", async () => {
-    const item = { type: "object", required: ["claim", "evidence"], properties: { claim: { type: "string" }, evidence: { type: "array", items: { type: "string" } } } };
+    const item = {
+      type: "object",
+      required: ["claim", "evidence"],
+      properties: { claim: { type: "string" }, evidence: { type: "array", items: { type: "string" } } },
+    };
     const items = (await fill({ type: "array", items: item })) as { claim: string; evidence: string[] }[];
     expect(items.length).to.equal(3);
     for (const { claim, evidence } of items) expect(evidence).to.deep.equal([claim]);
@@ -68,12 +79,28 @@ describe("the offline model asked for JSON", () => {
   it("follows references, unions and parts, and ends where a schema contains itself", async () => {
     const schema = {
       $ref: "#/$defs/node",
-      $defs: { node: { type: "object", required: ["text", "children"], properties: { text: { $ref: "#/$defs/text" }, children: { type: "array", items: { $ref: "#/$defs/node" } } } }, text: { type: ["null", "string"] } },
+      $defs: {
+        node: {
+          type: "object",
+          required: ["text", "children"],
+          properties: { text: { $ref: "#/$defs/text" }, children: { type: "array", items: { $ref: "#/$defs/node" } } },
+        },
+        text: { type: ["null", "string"] },
+      },
     };
-    expect(await fill(schema)).to.have.property("text").that.is.a("string");
+    expect(await fill(schema))
+      .to.have.property("text")
+      .that.is.a("string");
     expect(await fill({ $ref: "#" })).to.equal(null);
     expect(await fill({ anyOf: [{ type: "null" }, { type: "boolean" }] })).to.equal(false);
-    expect(await fill({ allOf: [{ type: "object", required: ["a"], properties: { a: { type: "integer" } } }, { required: ["b"], properties: { b: { const: 1 } } }] })).to.deep.equal({ a: 0, b: 1 });
+    expect(
+      await fill({
+        allOf: [
+          { type: "object", required: ["a"], properties: { a: { type: "integer" } } },
+          { required: ["b"], properties: { b: { const: 1 } } },
+        ],
+      }),
+    ).to.deep.equal({ a: 0, b: 1 });
     expect(await fill({ type: "array", prefixItems: [{ type: "number" }, { type: "boolean" }] })).to.deep.equal([0, false]);
     expect(await fill({ type: "object", additionalProperties: { type: "string" } })).to.deep.equal({});
   });

@@ -234,13 +234,14 @@ describe("openai failures", () => {
         status(401, error(`Incorrect API key provided: ${KEY}; ${header}`)),
         status(500, `Bearer ${KEY} ${header}`),
         { kind: "raw", body: `{"key":"${KEY}","header":"${header}"}` } as const,
+        { kind: "raw", body: `{"padding":"${"x".repeat(177)}${KEY}"}` } as const,
         { kind: "raw", body: `{"error":{"message":"${KEY} ${header}"}}` } as const,
       ]) {
         server.reply(reply);
         const e = await rejectionOf(ModelCallError, talkative.chat(REQUEST));
         const shown = `${inspect(e, { depth: 20, showHidden: true })} ${JSON.stringify(e)} ${e.stack}`;
         expect(shown).to.contain("[redacted]");
-        expect(shown).not.to.contain(KEY);
+        expect(shown).not.to.contain(KEY.slice(0, 10));
         expect(shown).not.to.contain(header);
       }
     });

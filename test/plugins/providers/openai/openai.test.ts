@@ -57,6 +57,8 @@ describe("openai()", () => {
       ["a key that no header can carry", () => openai("m", { apiKey: "sk-a\nb" })],
       ["an address that is no URL", () => openai("m", { baseURL: "localhost/v1" })],
       ["an address that is no HTTP", () => openai("m", { baseURL: "ftp://localhost/v1" })],
+      ["an address that is neither", () => openai("m", { baseURL: "user:hunter2@localhost/v1" })],
+      ["an address that is no URL but has credentials", () => openai("m", { baseURL: "//user:hunter2@localhost/v1" })],
       ["an address with credentials", () => openai("m", { baseURL: "http://user:hunter2@localhost/v1" })],
       ["an address with a query", () => openai("m", { baseURL: "http://localhost/v1?key=hunter2" })],
       ["a time limit of nothing", () => openai("m", { timeoutMs: 0 })],
