@@ -70,6 +70,8 @@ module.exports = {
       to: { path: "^src/contracts/index\\.ts$" },
     },
     vendorOnlyIn("openai", "src/plugins/providers/openai"),
+    vendorOnlyIn("@anthropic-ai/", "src/plugins/providers/anthropic"),
+    vendorOnlyIn("@ai-sdk/", "src/plugins/providers/ai-sdk"),
     vendorOnlyIn("wink-", "src/plugins/providers/offline"),
     {
       name: "no-cycles",

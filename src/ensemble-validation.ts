@@ -3,22 +3,21 @@ import type { RunOptions } from "./contracts/run.js";
 import { Agent, checkModel } from "./contracts/agent.js";
 import { ValidationError } from "./contracts/errors.js";
 import { CALLBACK_EVENTS } from "./contracts/events.js";
+import { HierarchicalConstraints } from "./contracts/constraints.js";
+import { checkShape } from "./ensemble-shape.js";
+import { checkRateLimit } from "./contracts/rate-limit.js";
 import { Task } from "./contracts/task.js";
-import { checkOptions, preview, requireArray, requireDuration, requireFunction, requireInteger, requireText } from "./contracts/validation.js";
+import { checkOptions, preview, requireArray, requireBoolean, requireDuration, requireFunction, requireInteger, requireText } from "./contracts/validation.js";
 
 const CALLBACKS = Object.keys(CALLBACK_EVENTS);
 const OPTIONS = [
-  ...["agents", "tasks", "model", "workflow", "agentSynthesizer", "inputs", "parallelErrorStrategy", "maxConcurrency", "maxDelegationDepth", "prompts"],
-  ...["streaming", "traceExporter", "maxToolOutputLength", "listeners", "on", "plugins", "kernel", ...CALLBACKS],
+  ...["agents", "tasks", "phases", "loops", "graph", "model", "workflow", "agentSynthesizer", "inputs", "parallelErrorStrategy", "maxConcurrency", "maxDelegationDepth", "delegationPolicies", "hierarchicalConstraints", "managerModel", "managerMaxIterations", "managerPromptStrategy", "prompts"],
+  ...["streaming", "traceExporter", "maxToolOutputLength", "toolLogTruncateLength", "verbose", "rateLimit", "listeners", "on", "plugins", "kernel", ...CALLBACKS],
 ];
-const RUN_OPTIONS = ["signal", "timeoutMs", "maxToolOutputLength", "tags", "runId", "bindings", "throwOnError", "cancelGraceMs", "parent"];
+const RUN_OPTIONS = ["signal", "timeoutMs", "maxToolOutputLength", "toolLogTruncateLength", "tags", "runId", "bindings", "throwOnError", "cancelGraceMs", "parent"];
 
 function requireObject(what: string, value: unknown): void {
   if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value))) throw new ValidationError(`${what} must be an object, got: ${preview(value)}`);
-}
-
-function requireBoolean(what: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "boolean") throw new ValidationError(`${what} must be true or false, got: ${preview(value)}`);
 }
 
 function requireOutputLength(what: string, value: unknown): void {
@@ -46,14 +45,34 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   }
   requireInteger("Ensemble maxConcurrency", o.maxConcurrency, 1, "> 0");
   requireInteger("Ensemble maxDelegationDepth", o.maxDelegationDepth, 1, "> 0");
+  checkShape(o);
+  checkDelegation(o);
   requireObject("Ensemble prompts", o.prompts);
   requireBoolean("Ensemble streaming", o.streaming);
   requireOutputLength("Ensemble maxToolOutputLength", o.maxToolOutputLength);
+  requireOutputLength("Ensemble toolLogTruncateLength", o.toolLogTruncateLength);
+  requireBoolean("Ensemble verbose", o.verbose);
+  checkRateLimit("Ensemble rateLimit", o.rateLimit);
   requireArray("Ensemble listeners", o.listeners);
   for (const listener of o.listeners ?? []) checkCallbacks("a listener", listener);
   checkCallbacks("Ensemble", o);
   requireArray("Ensemble plugins", o.plugins);
   checkExporters(o.traceExporter);
+}
+
+function checkDelegation(o: EnsembleOptions): void {
+  checkModel("Ensemble managerModel", o.managerModel);
+  requireInteger("Ensemble managerMaxIterations", o.managerMaxIterations, 1, "> 0 for HIERARCHICAL workflow");
+  if (o.managerPromptStrategy !== undefined) {
+    const { buildSystemPrompt, buildUserPrompt } = o.managerPromptStrategy as { readonly buildSystemPrompt?: unknown; readonly buildUserPrompt?: unknown };
+    requireFunction("Ensemble managerPromptStrategy.buildSystemPrompt", buildSystemPrompt ?? null);
+    requireFunction("Ensemble managerPromptStrategy.buildUserPrompt", buildUserPrompt ?? null);
+  }
+  if (o.hierarchicalConstraints !== undefined && !(o.hierarchicalConstraints instanceof HierarchicalConstraints)) {
+    throw new ValidationError(`Ensemble hierarchicalConstraints must be HierarchicalConstraints, got: ${preview(o.hierarchicalConstraints)}`);
+  }
+  requireArray("Ensemble delegationPolicies", o.delegationPolicies);
+  o.delegationPolicies?.forEach((policy: unknown, i) => requireFunction(`Ensemble delegationPolicies[${i}]`, policy ?? null));
 }
 
 function checkCallbacks(what: string, listener: object): void {
@@ -75,6 +94,7 @@ export function checkRunOptions(o: RunOptions): void {
   if (o.signal !== undefined && !(o.signal instanceof AbortSignal)) throw new ValidationError(`signal must be an AbortSignal, got: ${preview(o.signal)}`);
   requireDuration("timeoutMs", o.timeoutMs);
   requireOutputLength("maxToolOutputLength", o.maxToolOutputLength);
+  requireOutputLength("toolLogTruncateLength", o.toolLogTruncateLength);
   requireObject("tags", o.tags);
   if (o.runId !== undefined) requireText(o.runId, "runId must not be blank when set");
   requireFunction("bindings", o.bindings);

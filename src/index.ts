@@ -18,21 +18,29 @@ export type {
   ToolSpec,
   Usage,
 } from "./contracts/chat-model.js";
-export type { DelegationRequest, DelegationResponse } from "./contracts/delegation.js";
+export { HierarchicalConstraints } from "./contracts/constraints.js";
+export type { HierarchicalConstraintsOptions } from "./contracts/constraints.js";
+export { DelegationPolicyResult } from "./contracts/delegation.js";
+export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./contracts/delegation.js";
 export { Workflow } from "./contracts/ensemble-options.js";
-export type { EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./contracts/ensemble-options.js";
+export type { AnyGraph, EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./contracts/ensemble-options.js";
 export {
   AgentEnsembleError,
   AgentExecutionError,
+  ConstraintViolationError,
   ExitEarlySignal,
+  GraphNoEdgeMatchedError,
   GuardrailViolationError,
   HookRejectedError,
+  MaxGraphStepsExceededError,
   MaxIterationsExceededError,
+  MaxLoopIterationsExceededError,
   ModelCallError,
   OutputParsingError,
   ParallelExecutionError,
   PluginError,
   PromptTemplateError,
+  RateLimitTimeoutError,
   RunCancelledError,
   RunTimeoutError,
   TaskExecutionError,
@@ -43,7 +51,9 @@ export {
 } from "./contracts/errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./contracts/errors.js";
 export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./contracts/events.js";
-export type { AgentSynthesizer, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./contracts/executors.js";
+export type { AgentSynthesizer, AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./contracts/executors.js";
+export { Graph } from "./contracts/graph.js";
+export type { GraphEdge, GraphHistory, GraphOptions, GraphStep } from "./contracts/graph.js";
 export { GuardrailResult, namedGuardrail } from "./contracts/guardrail.js";
 export type { InputGuardrail, OutputGuardrail } from "./contracts/guardrail.js";
 export { answer, reject, replace } from "./contracts/hooks.js";
@@ -54,6 +64,7 @@ export type {
   Answer,
   BeforeHook,
   BeforeVerdicts,
+  BorneRateLimit,
   DelegationCall,
   EnsembleHooks,
   LlmCall,
@@ -67,13 +78,18 @@ export type {
   TaskCall,
   ToolCallContext,
 } from "./contracts/hooks.js";
+export { Loop } from "./contracts/loop.js";
+export type { LoopHistory, LoopIteration, LoopOptions, OutputLookup } from "./contracts/loop.js";
 export type { EvictionPolicy, MemoryEntry, MemoryStore } from "./contracts/memory.js";
 export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, WorkflowResult } from "./contracts/output.js";
+export { Phase, PhaseReview } from "./contracts/phase.js";
+export type { PhaseOptions } from "./contracts/phase.js";
 export type { Plan, PlannedTask } from "./contracts/plan.js";
 export { definePlugin } from "./contracts/plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./contracts/plugin.js";
+export { RateLimit } from "./contracts/rate-limit.js";
 export type { RetryPolicy } from "./contracts/retry.js";
-export type { DefineOptions, DelegateOptions, Revision, Run, RunInfo, RunOptions, TaskContext, TaskExtras, TaskScope } from "./contracts/run.js";
+export type { DefineOptions, DelegateOptions, Revision, Run, RunInfo, RunOptions, RunReport, TaskContext, TaskExtras, TaskScope } from "./contracts/run.js";
 export type { Clock, IdGenerator } from "./contracts/runtime.js";
 export { Task } from "./contracts/task.js";
 export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./contracts/task.js";

@@ -1,8 +1,10 @@
 import type { ModelOptions, ModelRef } from "./chat-model.js";
+import type { RateLimit } from "./rate-limit.js";
 import type { ToolLike } from "./tool.js";
 import { ValidationError } from "./errors.js";
+import { checkRateLimit } from "./rate-limit.js";
 import { checkTools } from "./tool.js";
-import { checkOptions, preview, requireArray, requireInteger, requireText } from "./validation.js";
+import { checkOptions, preview, requireArray, requireBoolean, requireInteger, requireText } from "./validation.js";
 
 /** Options of an agent. Seed 003. */
 export interface AgentOptions {
@@ -19,9 +21,15 @@ export interface AgentOptions {
   /** Added to its prompt as output format instructions. Default: none. */
   readonly responseFormat?: string | undefined;
   readonly modelOptions?: ModelOptions | undefined;
+  /** Holds for all model calls of this agent, in all runs of a kernel. */
+  readonly rateLimit?: RateLimit | undefined;
+  /** Its prompts and responses are logged at level info. Default false. */
+  readonly verbose?: boolean | undefined;
+  /** Whether it may hand subtasks to other agents of the run, with the tool `delegate`. Default false. */
+  readonly allowDelegation?: boolean | undefined;
 }
 
-const AGENT_FIELDS = ["role", "goal", "background", "tools", "model", "maxIterations", "responseFormat", "modelOptions"] as const;
+const AGENT_FIELDS = ["role", "goal", "background", "tools", "model", "maxIterations", "responseFormat", "modelOptions", "rateLimit", "verbose", "allowDelegation"] as const;
 const MODEL_OPTION_FIELDS = ["temperature", "maxOutputTokens", "stopSequences", "providerOptions"] as const;
 
 /** @throws ValidationError unless `model` is absent, a model, or a name with a provider before its colon. */
@@ -60,6 +68,9 @@ export class Agent implements AgentOptions {
   readonly maxIterations: number;
   readonly responseFormat: string;
   readonly modelOptions: ModelOptions | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  readonly verbose: boolean;
+  readonly allowDelegation: boolean;
 
   constructor(options: AgentOptions) {
     checkOptions("Agent", options, AGENT_FIELDS);
@@ -70,6 +81,9 @@ export class Agent implements AgentOptions {
     requireArray("Agent tools", options.tools);
     checkTools("Tool", options.tools ?? []);
     checkModelOptions("Agent", options.modelOptions);
+    checkRateLimit("Agent rateLimit", options.rateLimit);
+    requireBoolean("Agent verbose", options.verbose);
+    requireBoolean("Agent allowDelegation", options.allowDelegation);
     this.role = options.role;
     this.goal = options.goal;
     this.background = options.background;
@@ -78,6 +92,9 @@ export class Agent implements AgentOptions {
     this.maxIterations = options.maxIterations ?? 25;
     this.responseFormat = options.responseFormat ?? "";
     this.modelOptions = options.modelOptions;
+    this.rateLimit = options.rateLimit;
+    this.verbose = options.verbose ?? false;
+    this.allowDelegation = options.allowDelegation ?? false;
     Object.freeze(this);
   }
 

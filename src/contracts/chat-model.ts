@@ -1,3 +1,4 @@
+import type { RateLimit } from "./rate-limit.js";
 import type { JsonSchema } from "./types.js";
 
 /** A piece of a user message. `data` of an image is base64 text or a URL (`data:` URLs included). */
@@ -101,6 +102,8 @@ export interface ChatModel {
   readonly provider: string;
   readonly modelId: string;
   readonly capabilities?: ModelCapabilities | undefined;
+  /** Holds for all calls of this model object, in all runs of a kernel. */
+  readonly rateLimit?: RateLimit | undefined;
   chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatResponse>;
   stream?(request: ChatRequest, options?: ChatCallOptions): AsyncIterable<ChatChunk>;
 }

@@ -1,4 +1,8 @@
-import type { JsonSchema } from "./types.js";
+import type { Agent } from "./agent.js";
+import type { AnyTask } from "./task.js";
+import type { Awaitable, JsonSchema } from "./types.js";
+import { ValidationError } from "./errors.js";
+import { requireText } from "./validation.js";
 
 /** A subtask that one agent hands to another. Seed 003. */
 export interface DelegationRequest {
@@ -22,4 +26,47 @@ export interface DelegationResponse {
   readonly parsedOutput?: unknown;
   readonly errors: readonly string[];
   readonly durationMs: number;
+}
+
+/** A policy's verdict on a delegation. */
+export interface DelegationPolicyResult {
+  readonly type: "ALLOW" | "REJECT" | "MODIFY";
+  readonly reason?: string;
+  readonly request?: DelegationRequest;
+}
+
+/** Makes verdicts. Anything else a policy returns refuses the delegation. */
+export const DelegationPolicyResult: {
+  allow(): DelegationPolicyResult;
+  /** @throws ValidationError for a blank reason. */
+  reject(reason: string): DelegationPolicyResult;
+  /** @throws ValidationError without a request. */
+  modify(request: DelegationRequest): DelegationPolicyResult;
+} = Object.freeze({
+  allow: (): DelegationPolicyResult => ({ type: "ALLOW" }),
+  reject: (reason: string): DelegationPolicyResult => {
+    requireText(reason, "rejection reason must not be null or blank");
+    return { type: "REJECT", reason };
+  },
+  modify: (request: DelegationRequest): DelegationPolicyResult => {
+    if (typeof request !== "object" || request === null) throw new ValidationError("modifiedRequest must not be null");
+    return { type: "MODIFY", request };
+  },
+});
+
+/** What a policy knows beside the request. */
+export interface DelegationPolicyContext {
+  readonly delegatingAgentRole: string;
+  readonly currentDepth: number;
+  readonly maxDepth: number;
+  readonly availableWorkerRoles: readonly string[];
+}
+
+/** Asked before every delegation, peer or hierarchical, in the order given; the first refusal ends it. */
+export type DelegationPolicy = (request: DelegationRequest, ctx: DelegationPolicyContext) => Awaitable<DelegationPolicyResult>;
+
+/** Writes what the manager of a hierarchical team is told. */
+export interface ManagerPromptStrategy {
+  buildSystemPrompt(ctx: { readonly agents: readonly Agent[] }): string;
+  buildUserPrompt(ctx: { readonly tasks: readonly AnyTask[] }): string;
 }

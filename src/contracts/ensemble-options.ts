@@ -1,17 +1,23 @@
 import type { Container } from "inversify";
 import type { Agent } from "./agent.js";
 import type { ModelRef } from "./chat-model.js";
+import type { HierarchicalConstraints } from "./constraints.js";
+import type { DelegationPolicy, ManagerPromptStrategy } from "./delegation.js";
+import type { Graph } from "./graph.js";
+import type { Loop } from "./loop.js";
+import type { Phase } from "./phase.js";
 import type { EnsembleCallbacks, EnsembleEvent, EnsembleListener } from "./events.js";
 import type { AgentSynthesizer } from "./executors.js";
 import type { EnsembleHooks } from "./hooks.js";
 import type { Plugin } from "./plugin.js";
+import type { RateLimit } from "./rate-limit.js";
 import type { AnyTask } from "./task.js";
 import type { TraceExporter } from "./trace.js";
 import type { Inputs } from "./types.js";
 
 /** The name of a workflow: one of the built-in ones, or of a plugin's. */
-export type Workflow = "SEQUENTIAL" | "PARALLEL" | (string & {});
-export const Workflow = Object.freeze({ SEQUENTIAL: "SEQUENTIAL", PARALLEL: "PARALLEL" } as const);
+export type Workflow = "SEQUENTIAL" | "PARALLEL" | "HIERARCHICAL" | (string & {});
+export const Workflow = Object.freeze({ SEQUENTIAL: "SEQUENTIAL", PARALLEL: "PARALLEL", HIERARCHICAL: "HIERARCHICAL" } as const);
 
 /** The kernel as its users see it; the class is in `agentensemble/kernel`. */
 export interface KernelApi {
@@ -26,13 +32,25 @@ export interface KernelApi {
 /** A text of a prompt: `{name}` stands for a value; or a function of the values. */
 export type PromptTemplate = string | ((values: Readonly<Record<string, unknown>>) => string);
 
+/** A graph of whatever states. Not `Graph<string>`: predicates take the states, so no graph of definite ones would be one. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyGraph = Graph<any>;
+
 /** Options of an ensemble. Configuration reference (seed 002). */
 export interface EnsembleOptions extends EnsembleCallbacks {
   /** Workers without a task of their own, for delegation. */
   readonly agents?: readonly Agent[] | undefined;
   readonly tasks?: readonly AnyTask[] | undefined;
+  /** Named groups of tasks with an order between them. Not together with `tasks` or `loops`. */
+  readonly phases?: readonly Phase[] | undefined;
+  /** Repeated tasks; SEQUENTIAL runs them after `tasks`. */
+  readonly loops?: readonly Loop[] | undefined;
+  /** A state machine; excludes tasks, loops and phases. */
+  readonly graph?: AnyGraph | undefined;
   /** For tasks whose agent and own options name none. */
   readonly model?: ModelRef | undefined;
+  /** Holds for the calls of the ensemble's own model; tasks and agents with a model or a limit of their own are unaffected. */
+  readonly rateLimit?: RateLimit | undefined;
   /** Default: PARALLEL when a task's `context` holds another task of the ensemble, else SEQUENTIAL. */
   readonly workflow?: Workflow | undefined;
   /** Makes agents for tasks without one. Default: from the description, without a model. */
@@ -43,6 +61,13 @@ export interface EnsembleOptions extends EnsembleCallbacks {
   readonly parallelErrorStrategy?: "FAIL_FAST" | "CONTINUE_ON_ERROR" | undefined;
   /** PARALLEL: how many tasks run at once. Default: no limit. */
   readonly maxConcurrency?: number | undefined;
+  /** HIERARCHICAL: the manager's model. Default: the ensemble's, else the container's, else the first worker's. */
+  readonly managerModel?: ModelRef | undefined;
+  /** HIERARCHICAL: tool calls the manager may make. Default 20. */
+  readonly managerMaxIterations?: number | undefined;
+  readonly managerPromptStrategy?: ManagerPromptStrategy | undefined;
+  readonly hierarchicalConstraints?: HierarchicalConstraints | undefined;
+  readonly delegationPolicies?: readonly DelegationPolicy[] | undefined;
   /** How deep delegates may delegate. Default 3. */
   readonly maxDelegationDepth?: number | undefined;
   /** Replaces prompt texts by name; see `docs/prompts.md` for the names. */
@@ -52,6 +77,10 @@ export interface EnsembleOptions extends EnsembleCallbacks {
   readonly traceExporter?: TraceExporter | readonly TraceExporter[] | undefined;
   /** Characters of a tool's output that are sent to the model; -1 (default) for all. The trace keeps the full text. */
   readonly maxToolOutputLength?: number | undefined;
+  /** Characters of tool input and output in log lines; -1 for all, 0 for none. Default 200. */
+  readonly toolLogTruncateLength?: number | undefined;
+  /** Logs prompts and responses of all agents at level info. Default false. */
+  readonly verbose?: boolean | undefined;
   readonly listeners?: readonly EnsembleListener[] | undefined;
   /** Sees every event. */
   readonly on?: ((event: EnsembleEvent) => void) | undefined;

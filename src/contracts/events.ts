@@ -26,7 +26,7 @@ interface TaskPlace {
   readonly taskDescription: string;
 }
 
-export type EnsembleStartedEvent = EvBase<"ensemble_started"> & { readonly workflow: string; readonly totalTasks: number; readonly startedAt: string };
+export type EnsembleStartedEvent = EvBase<"ensemble_started"> & { readonly workflow: string; readonly totalTasks: number; readonly startedAt: string; /** How this run is logged. */ readonly verbose: boolean; readonly toolLogTruncateLength: number };
 export type EnsembleCompletedEvent = EvBase<"ensemble_completed"> & {
   readonly exitReason: ExitReason;
   readonly totalDurationMs: number;
@@ -36,7 +36,7 @@ export type EnsembleCompletedEvent = EvBase<"ensemble_completed"> & {
   readonly totalToolCalls: number;
 };
 export type RunFailedEvent = EvBase<"run_failed"> & { readonly code: string; readonly message: string };
-export type TaskStartedEvent = EvTask<"task_started"> & TaskPlace & { readonly startedAt: string };
+export type TaskStartedEvent = EvTask<"task_started"> & TaskPlace & { readonly startedAt: string; /** Whether its agent or the ensemble is verbose. */ readonly verbose: boolean };
 export type TaskCompletedEvent = EvTask<"task_completed"> &
   TaskPlace & {
     readonly startedAt: string;
@@ -105,6 +105,12 @@ export type DelegationFailedEvent = EvTask<"delegation_failed"> &
   DelegationPlace & { readonly durationMs: number; readonly reason: string; readonly response: DelegationResponse; readonly cause?: Error };
 export type MemoryWrittenEvent = EvTask<"memory_written"> & { readonly scope: string };
 export type RetryScheduledEvent = EvTask<"retry_scheduled"> & { readonly attempt: number; readonly delayMs: number; readonly reason: string };
+/** A model call waits for its turn: `waitMs` is how long it will be at least. */
+export type RateLimitedEvent = EvTask<"rate_limited"> & { readonly waitMs: number; readonly requests: number; readonly periodMs: number };
+export type LoopIterationCompletedEvent = EvBase<"loop_iteration_completed"> & { readonly loopName: string; readonly iterationNumber: number; readonly maxIterations: number };
+export type GraphStateCompletedEvent = EvBase<"graph_state_completed"> & { readonly graphName: string; readonly stateName: string; readonly stepNumber: number; readonly nextState: string };
+export type PhaseStartedEvent = EvBase<"phase_started"> & { readonly phaseName: string; readonly attempt: number };
+export type PhaseCompletedEvent = EvBase<"phase_completed"> & { readonly phaseName: string; readonly attempt: number; readonly durationMs: number };
 /** Something went wrong that does not change the run: a listener that throws, a skipped tap, an option without effect. */
 export type RunWarningEvent = EvBase<"run_warning"> & { readonly message: string };
 
@@ -126,6 +132,11 @@ export type EnsembleEvent =
   | DelegationFailedEvent
   | MemoryWrittenEvent
   | RetryScheduledEvent
+  | RateLimitedEvent
+  | LoopIterationCompletedEvent
+  | GraphStateCompletedEvent
+  | PhaseStartedEvent
+  | PhaseCompletedEvent
   | RunWarningEvent;
 
 /** The event of one type. */
@@ -147,6 +158,8 @@ export interface EnsembleCallbacks {
   readonly onDelegationStarted?: ((e: Ev<"delegation_started">) => void) | undefined;
   readonly onDelegationCompleted?: ((e: Ev<"delegation_completed">) => void) | undefined;
   readonly onDelegationFailed?: ((e: Ev<"delegation_failed">) => void) | undefined;
+  readonly onLoopIterationCompleted?: ((e: Ev<"loop_iteration_completed">) => void) | undefined;
+  readonly onGraphStateCompleted?: ((e: Ev<"graph_state_completed">) => void) | undefined;
   readonly onEnsembleStarted?: ((e: Ev<"ensemble_started">) => void) | undefined;
   readonly onEnsembleCompleted?: ((e: Ev<"ensemble_completed">) => void) | undefined;
 }
@@ -170,6 +183,8 @@ export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: Ensem
   onDelegationStarted: "delegation_started",
   onDelegationCompleted: "delegation_completed",
   onDelegationFailed: "delegation_failed",
+  onLoopIterationCompleted: "loop_iteration_completed",
+  onGraphStateCompleted: "graph_state_completed",
   onEnsembleStarted: "ensemble_started",
   onEnsembleCompleted: "ensemble_completed",
 });

@@ -5,6 +5,7 @@ import type { Run, TaskScope } from "./run.js";
 import type { Agent } from "./agent.js";
 import type { AnyTask } from "./task.js";
 import type { ChatModel, ToolSpec } from "./chat-model.js";
+import type { AnyTool } from "./tool.js";
 import type { Awaitable } from "./types.js";
 
 /**
@@ -40,6 +41,11 @@ export interface PromptPreview {
   readonly systemPrompt: string;
   readonly userPrompt: string;
   readonly tools: readonly ToolSpec[];
+}
+
+/** Brings tools that depend on who works: asked when an agent's task starts. Its tools come before the agent's own. Contributed to `Tokens.AgentToolSource`. */
+export interface AgentToolSource {
+  toolsFor(call: TaskCall, scope: TaskScope): Awaitable<readonly AnyTool[]>;
 }
 
 /** Makes an agent for a task that has none. Asked once per task and run. */

@@ -4,6 +4,7 @@ import type { DelegationRequest, DelegationResponse } from "./delegation.js";
 import type { AgentEnsembleError } from "./errors.js";
 import type { MemoryEntry } from "./memory.js";
 import type { EnsembleOutput, TaskOutput } from "./output.js";
+import type { RateLimit } from "./rate-limit.js";
 import type { Revision, RunInfo } from "./run.js";
 import type { AnyTask } from "./task.js";
 import type { AnyTool, ToolResult } from "./tool.js";
@@ -124,8 +125,20 @@ export interface LlmCall {
   readonly agentRole: string;
   readonly purpose: Purpose;
   readonly iteration: number;
+  /** 1 for the first try. */
+  readonly attempt: number;
   readonly request: ChatRequest;
   readonly model: ChatModel;
+  /** The rate limits that hold for this call, with who bears each: one window per bearer. */
+  readonly rateLimits: readonly BorneRateLimit[];
+  /** Ends with the task; a tap that waits must heed it. */
+  readonly signal: AbortSignal;
+}
+
+/** A rate limit and the ensemble options, agent, task or model that bear it. */
+export interface BorneRateLimit {
+  readonly bearer: object;
+  readonly limit: RateLimit;
 }
 
 /** A tool call. `input` is validated. */

@@ -18,21 +18,29 @@ export type {
   ToolSpec,
   Usage,
 } from "./chat-model.js";
-export type { DelegationRequest, DelegationResponse } from "./delegation.js";
+export { HierarchicalConstraints } from "./constraints.js";
+export type { HierarchicalConstraintsOptions } from "./constraints.js";
+export { DelegationPolicyResult } from "./delegation.js";
+export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./delegation.js";
 export { Workflow } from "./ensemble-options.js";
-export type { EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./ensemble-options.js";
+export type { AnyGraph, EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./ensemble-options.js";
 export {
   AgentEnsembleError,
   AgentExecutionError,
+  ConstraintViolationError,
   ExitEarlySignal,
+  GraphNoEdgeMatchedError,
   GuardrailViolationError,
   HookRejectedError,
+  MaxGraphStepsExceededError,
   MaxIterationsExceededError,
+  MaxLoopIterationsExceededError,
   ModelCallError,
   OutputParsingError,
   ParallelExecutionError,
   PluginError,
   PromptTemplateError,
+  RateLimitTimeoutError,
   RunCancelledError,
   RunTimeoutError,
   TaskExecutionError,
@@ -43,7 +51,9 @@ export {
 } from "./errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./errors.js";
 export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./events.js";
-export type { AgentSynthesizer, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./executors.js";
+export type { AgentSynthesizer, AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./executors.js";
+export { Graph } from "./graph.js";
+export type { GraphEdge, GraphHistory, GraphOptions, GraphStep } from "./graph.js";
 export { GuardrailResult, namedGuardrail } from "./guardrail.js";
 export type { InputGuardrail, OutputGuardrail } from "./guardrail.js";
 export { answer, reject, replace } from "./hooks.js";
@@ -54,6 +64,7 @@ export type {
   Answer,
   BeforeHook,
   BeforeVerdicts,
+  BorneRateLimit,
   DelegationCall,
   EnsembleHooks,
   LlmCall,
@@ -67,13 +78,18 @@ export type {
   TaskCall,
   ToolCallContext,
 } from "./hooks.js";
+export { Loop } from "./loop.js";
+export type { LoopHistory, LoopIteration, LoopOptions, OutputLookup } from "./loop.js";
 export type { EvictionPolicy, MemoryEntry, MemoryStore } from "./memory.js";
 export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, WorkflowResult } from "./output.js";
+export { Phase, PhaseReview } from "./phase.js";
+export type { PhaseOptions } from "./phase.js";
 export type { Plan, PlannedTask } from "./plan.js";
 export { definePlugin } from "./plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./plugin.js";
+export { RateLimit } from "./rate-limit.js";
 export type { RetryPolicy } from "./retry.js";
-export type { DefineOptions, DelegateOptions, Revision, Run, RunInfo, RunOptions, TaskContext, TaskExtras, TaskScope } from "./run.js";
+export type { DefineOptions, DelegateOptions, Revision, Run, RunInfo, RunOptions, RunReport, TaskContext, TaskExtras, TaskScope } from "./run.js";
 export type { Clock, IdGenerator } from "./runtime.js";
 export { Task } from "./task.js";
 export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./task.js";

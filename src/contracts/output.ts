@@ -1,4 +1,6 @@
 import type { AgentEnsembleError } from "./errors.js";
+import type { GraphHistory } from "./graph.js";
+import type { LoopHistory } from "./loop.js";
 import type { AnyTask, Task } from "./task.js";
 import type { ExecutionTrace } from "./trace.js";
 import type { OutputSchema } from "./types.js";
@@ -65,6 +67,11 @@ export interface EnsembleOutput {
   /** What was finished; the same as `taskOutputs`. */
   readonly completedTasks: readonly TaskOutput[];
   readonly lastCompletedOutput?: TaskOutput;
+  /** By phase name; empty without phases. */
+  readonly phaseOutputs: ReadonlyMap<string, readonly TaskOutput[]>;
+  /** By loop name; empty without loops. */
+  readonly loops: ReadonlyMap<string, LoopHistory>;
+  readonly graph?: GraphHistory;
   /** Why it ended, where it was not complete and `throwOnError` was false. */
   readonly error?: AgentEnsembleError;
   /** The output of a task of this ensemble; of the last attempt where it ran more than once. */

@@ -1,5 +1,7 @@
 import type { Agent } from "./agent.js";
-import type { EnsembleOptions } from "./ensemble-options.js";
+import type { AnyGraph, EnsembleOptions } from "./ensemble-options.js";
+import type { Loop } from "./loop.js";
+import type { Phase, PhaseReview } from "./phase.js";
 import type { AnyTask } from "./task.js";
 
 /** A task with its place in the run. `spec` has its templates filled. */
@@ -9,10 +11,18 @@ export interface PlannedTask {
   readonly spec: AnyTask;
   readonly contextIds: readonly string[];
   readonly agent?: Agent | undefined;
+  /** What the task belongs to, where it does not stand in the task list itself. */
+  readonly group?: Phase | PhaseReview | Loop | AnyGraph | undefined;
 }
 
 /** What a run is going to do: validated, immutable, made without calling any model. */
 export interface Plan {
+  /** All tasks, those of phases, loops and the graph included. */
   readonly tasks: readonly PlannedTask[];
+  readonly phases: readonly Phase[];
+  readonly loops: readonly Loop[];
+  readonly graph?: AnyGraph | undefined;
+  /** The id of a task as the user wrote it. */
+  idOf(task: AnyTask): string | undefined;
   readonly options: EnsembleOptions;
 }

@@ -2,6 +2,10 @@ import type { Agent } from "./agent.js";
 import type { ChatModel, ChatRequest, ChatResponse, Purpose, ToolCall } from "./chat-model.js";
 import type { DelegationRequest, DelegationResponse } from "./delegation.js";
 import type { EnsembleEvent, NewEvent } from "./events.js";
+import type { AnyGraph } from "./ensemble-options.js";
+import type { GraphHistory } from "./graph.js";
+import type { Loop, LoopHistory } from "./loop.js";
+import type { Phase } from "./phase.js";
 import type { MemoryEntry } from "./memory.js";
 import type { TaskOutput, WorkflowResult } from "./output.js";
 import type { Plan } from "./plan.js";
@@ -46,6 +50,8 @@ export interface RunOptions {
   readonly timeoutMs?: number | undefined;
   /** Overrides the ensemble's. */
   readonly maxToolOutputLength?: number | undefined;
+  /** Overrides the ensemble's. */
+  readonly toolLogTruncateLength?: number | undefined;
   /** Go into every usage record and the trace. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /** Default: from the `IdGenerator`. */
@@ -84,6 +90,12 @@ export interface DefineOptions {
   readonly template?: boolean | undefined;
 }
 
+/** What workflows report beside the outputs of tasks. */
+export type RunReport =
+  | { readonly kind: "loop"; readonly loop: Loop; readonly history: LoopHistory }
+  | { readonly kind: "graph"; readonly graph: AnyGraph; readonly history: GraphHistory }
+  | { readonly kind: "phase"; readonly phase: Phase; readonly outputs: readonly TaskOutput[] };
+
 /** What a workflow may do. After the run has been stopped every `runTask` rejects; let it through. */
 export interface Run {
   readonly id: string;
@@ -96,6 +108,12 @@ export interface Run {
   runWorkflow(name: string, taskIds: readonly string[]): Promise<WorkflowResult>;
   /** Adds a task during the run and returns its id. */
   define(task: AnyTask, o?: DefineOptions): string;
+  /** The agent of a task: its own, else the one made for it, once per run. `undefined` for a task with a handler. */
+  agentOf(taskId: string): Promise<Agent | undefined>;
+  /** Agents that tasks can be handed to, one per role. */
+  readonly workers: readonly Agent[];
+  /** Keeps what a loop, the graph or a phase did, for the output and the trace, also of a run that fails later. */
+  report(part: RunReport): void;
   emit(e: NewEvent): void;
   /** Whether anybody would see an event of this type: ask before building an expensive one. */
   listens(type: EnsembleEvent["type"]): boolean;
@@ -113,7 +131,7 @@ export interface DelegateOptions {
 }
 
 /** What an executor, a tool and a handler may do while a task runs. */
-export interface TaskScope extends Pick<Run, "runTask" | "define" | "emit" | "listens" | "get" | "all"> {
+export interface TaskScope extends Pick<Run, "workers" | "runTask" | "define" | "emit" | "listens" | "get" | "all"> {
   readonly run: RunInfo;
   readonly taskId: string;
   readonly parentTaskId: string | undefined;

@@ -1,10 +1,12 @@
 import type { ContentPart, ModelOptions, ModelRef } from "./chat-model.js";
 import type { InputGuardrail, OutputGuardrail } from "./guardrail.js";
+import type { RateLimit } from "./rate-limit.js";
 import type { TaskContext } from "./run.js";
 import type { AnyTool, Tool, ToolLike } from "./tool.js";
 import type { Awaitable, OutputSchema } from "./types.js";
 import { Agent, checkModel, checkModelOptions } from "./agent.js";
 import { ValidationError } from "./errors.js";
+import { checkRateLimit } from "./rate-limit.js";
 import { checkTools, isTool } from "./tool.js";
 import { checkOptions, preview, requireArray, requireDuration, requireInteger, requireText } from "./validation.js";
 
@@ -41,6 +43,8 @@ export interface CommonTaskOptions {
   readonly guardrailRetries?: number | undefined;
   /** Set over the agent's own, field by field. */
   readonly modelOptions?: ModelOptions | undefined;
+  /** Holds for the model calls of this task, in all runs of a kernel. */
+  readonly rateLimit?: RateLimit | undefined;
   /** Time for the task in milliseconds, corrections and retries included. Default: none of its own. */
   readonly timeoutMs?: number | undefined;
 }
@@ -64,7 +68,7 @@ export const DEFAULT_EXPECTED_OUTPUT = "Produce a complete and accurate response
 
 const TASK_FIELDS = [
   ...["name", "description", "expectedOutput", "agent", "model", "tools", "maxIterations", "context", "outputType", "maxOutputRetries", "handler"],
-  ...["inputGuardrails", "outputGuardrails", "attachments", "guardrailRetries", "modelOptions", "timeoutMs"],
+  ...["inputGuardrails", "outputGuardrails", "attachments", "guardrailRetries", "modelOptions", "rateLimit", "timeoutMs"],
 ];
 
 interface AnyTaskOptions extends CommonTaskOptions {
@@ -98,6 +102,7 @@ function checkHandler(o: AnyTaskOptions): void {
   if (o.model !== undefined) both("a chatLanguageModel", "LLM; remove the chatLanguageModel.");
   if (o.tools !== undefined && o.tools.length > 0) both("tools", "LLM; configure tools inside the handler instead.");
   if (o.maxIterations !== undefined) both("maxIterations", "iteration loop; remove the maxIterations.");
+  if (o.rateLimit !== undefined) both("a rateLimit", "LLM; remove the rateLimit.");
   if (o.modelOptions !== undefined) both("modelOptions", "LLM; remove the modelOptions.");
   if (o.attachments !== undefined && o.attachments.length > 0) both("attachments", "LLM; remove the attachments.");
 }
@@ -134,6 +139,7 @@ function checkTask(o: AnyTaskOptions): void {
   }
   requireArray("Task attachments", o.attachments);
   checkModelOptions("Task", o.modelOptions);
+  checkRateLimit("Task rateLimit", o.rateLimit);
   requireDuration("Task timeoutMs", o.timeoutMs);
   checkHandler(o);
 }
@@ -164,6 +170,7 @@ export class Task<T = string> {
   readonly guardrailRetries: number;
   readonly attachments: readonly ContentPart[];
   readonly modelOptions: ModelOptions | undefined;
+  readonly rateLimit: RateLimit | undefined;
   readonly timeoutMs: number | undefined;
 
   constructor(options: PlainTaskOptions<T>);
@@ -186,6 +193,7 @@ export class Task<T = string> {
     this.guardrailRetries = options.guardrailRetries ?? 0;
     this.attachments = list(options.attachments);
     this.modelOptions = options.modelOptions;
+    this.rateLimit = options.rateLimit;
     this.timeoutMs = options.timeoutMs;
     Object.freeze(this);
   }

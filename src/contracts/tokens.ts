@@ -1,6 +1,8 @@
 import type { AbstractNewable } from "inversify";
 import type { ChatModel, ChatModelProvider } from "./chat-model.js";
-import type { AgentSynthesizer, TaskExecutor, WorkflowExecutor } from "./executors.js";
+import type { HierarchicalConstraints } from "./constraints.js";
+import type { DelegationPolicy } from "./delegation.js";
+import type { AgentSynthesizer, AgentToolSource, TaskExecutor, WorkflowExecutor } from "./executors.js";
 import type { MemoryStore } from "./memory.js";
 import type { RetryPolicy } from "./retry.js";
 import type { Clock, IdGenerator } from "./runtime.js";
@@ -31,6 +33,9 @@ export const Tokens = Object.freeze({
   RetryPolicy: createToken<RetryPolicy>("RetryPolicy"),
   MemoryStore: createToken<MemoryStore>("MemoryStore"),
   Tool: createToken<ToolLike>("Tool", "many"),
+  AgentToolSource: createToken<AgentToolSource>("AgentToolSource", "many"),
+  DelegationPolicy: createToken<DelegationPolicy>("DelegationPolicy", "many"),
+  HierarchicalConstraints: createToken<HierarchicalConstraints>("HierarchicalConstraints"),
   TraceBuilder: createToken<TraceBuilder>("TraceBuilder"),
   TraceExporter: createToken<TraceExporter>("TraceExporter", "many"),
   Clock: createToken<Clock>("Clock"),
@@ -44,6 +49,8 @@ export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
   Tokens.TaskExecutor,
   Tokens.PromptTemplates,
   Tokens.Tool,
+  Tokens.AgentToolSource,
+  Tokens.DelegationPolicy,
   Tokens.TraceExporter,
 ]);
 

@@ -2,7 +2,7 @@ import type { Agent } from "./agent.js";
 import type { ChatMessage, ChatResponse } from "./chat-model.js";
 import type { AgentEnsembleError } from "./errors.js";
 import type { ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput } from "./output.js";
-import type { RunInfo } from "./run.js";
+import type { RunInfo, RunReport } from "./run.js";
 import type { AnyTask } from "./task.js";
 import type { Awaitable } from "./types.js";
 import type { UsageRecord } from "./usage.js";
@@ -81,6 +81,7 @@ export interface RunRecord {
   readonly tasks: readonly TaskRecord[];
   readonly metrics: ExecutionMetrics;
   readonly warnings: readonly string[];
+  readonly reports: readonly RunReport[];
 }
 
 /** Makes the trace of a finished run, when somebody first reads it. */

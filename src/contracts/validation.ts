@@ -77,6 +77,11 @@ export function requireDuration(what: string, value: unknown): void {
   }
 }
 
+/** @throws ValidationError unless `value` is absent, true or false. */
+export function requireBoolean(what: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "boolean") throw new ValidationError(`${what} must be true or false, got: ${preview(value)}`);
+}
+
 /** @throws ValidationError unless `value` is absent or an array. */
 export function requireArray(what: string, value: unknown): void {
   if (value !== undefined && !Array.isArray(value)) throw new ValidationError(`${what} must be an array, got: ${preview(value)}`);

@@ -73,7 +73,7 @@ export class Cancellation {
 function nothing(): void {}
 
 /** The result of `work`; after a cancellation work gets `graceMs` to end, then it is abandoned and the reason is thrown. */
-export function settleWithin<T>(work: Promise<T>, cancellation: Cancellation, graceMs: number): Promise<T> {
+export function settleWithin<T>(work: PromiseLike<T>, cancellation: Cancellation, graceMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const release = cancellation.onCancel(() => {
@@ -83,7 +83,7 @@ export function settleWithin<T>(work: Promise<T>, cancellation: Cancellation, gr
       release();
       if (timer !== undefined) clearTimeout(timer);
     };
-    work.then(
+    Promise.resolve(work).then(
       (value) => {
         settled();
         resolve(value);

@@ -1,5 +1,5 @@
 import type { ChatModel, ChatRequest, ChatResponse, Purpose } from "../contracts/chat-model.js";
-import type { LlmCall } from "../contracts/hooks.js";
+import type { BorneRateLimit, LlmCall } from "../contracts/hooks.js";
 import type { ModelCallRecord } from "../contracts/trace.js";
 import type { Outcome, UsageRecord } from "../contracts/usage.js";
 import type { GatewayScope } from "./task-scope.js";
@@ -29,7 +29,7 @@ export async function chat(scope: GatewayScope, request: ChatRequest, o: ChatOpt
   started(scope, request, iteration);
   for (let attempt = 1; ; attempt++) {
     if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
-    const call: LlmCall = { run: engine.info, taskId: record.taskId, agentRole: record.agentRole, purpose: o.purpose, iteration, request, model };
+    const call: LlmCall = { run: engine.info, taskId: record.taskId, agentRole: record.agentRole, purpose: o.purpose, iteration, attempt, request, model, rateLimits: rateLimitsOf(scope, model), signal: scope.signal };
     const result = await attemptOnce(scope, call, attempt, o.onToken);
     if ("response" in result) {
       completed(scope, result.response, iteration);
@@ -142,12 +142,14 @@ function counted(error: Error, attempts: number): Error {
 
 /** @throws ModelCallError for what is no response: models are other people's code. */
 function checkResponse(response: unknown, model: ChatModel): ChatResponse {
-  const message = (response as ChatResponse | undefined)?.message as { readonly content?: unknown; readonly toolCalls?: unknown } | undefined;
+  const message = (response as ChatResponse | undefined)?.message as { readonly content?: unknown; readonly toolCalls?: unknown } | null | undefined;
   const content = message?.content;
   const calls = message?.toolCalls;
+  const silent = (content === undefined || content === null) && Array.isArray(calls) && calls.length > 0; // vendors leave the text out beside tool calls
   const sound =
     typeof message === "object" &&
-    (content === undefined || content === null || typeof content === "string") &&
+    message !== null &&
+    (typeof content === "string" || silent) &&
     (calls === undefined || (Array.isArray(calls) && calls.every((c: { readonly name?: unknown; readonly arguments?: unknown } | null) => typeof c?.name === "string" && typeof c.arguments === "string")));
   if (!sound) {
     throw new ModelCallError(`Model '${model.modelId}' of provider '${model.provider}' returned no usable message`, {
@@ -159,6 +161,22 @@ function checkResponse(response: unknown, model: ChatModel): ChatResponse {
   }
   const checked = response as ChatResponse; // checked above
   return typeof content === "string" ? checked : { ...checked, message: { ...checked.message, content: "" } };
+}
+
+const NO_LIMITS: readonly BorneRateLimit[] = Object.freeze([]);
+
+/** The limits of agent, task and model; the ensemble's own holds where neither agent nor task brings a model or a limit. */
+function rateLimitsOf({ engine, record }: GatewayScope, model: ChatModel): readonly BorneRateLimit[] {
+  const { agent, task } = record;
+  const { options } = engine;
+  if (agent?.rateLimit === undefined && task.rateLimit === undefined && model.rateLimit === undefined && options.rateLimit === undefined) return NO_LIMITS;
+  const own = [
+    { bearer: agent, limit: agent?.rateLimit },
+    { bearer: engine.sourceOf(record.taskId) ?? task, limit: task.rateLimit },
+    { bearer: model, limit: model.rateLimit },
+    { bearer: options, limit: agent?.rateLimit ?? agent?.model ?? task.rateLimit ?? task.model ? undefined : options.rateLimit },
+  ];
+  return own.filter((entry): entry is BorneRateLimit => entry.bearer !== undefined && entry.limit !== undefined);
 }
 
 function started(scope: GatewayScope, request: ChatRequest, iteration: number): void {

@@ -6,8 +6,10 @@ import type { Outcome } from "../contracts/usage.js";
 import type { EngineRun } from "./engine-run.js";
 import type { TaskRecordState } from "./task-record.js";
 import type { GatewayScope } from "./task-scope.js";
-import { ExitEarlySignal, TaskExecutionError, messageOf, toError } from "../contracts/errors.js";
+import { ExitEarlySignal, TaskExecutionError, ValidationError, messageOf, toError } from "../contracts/errors.js";
 import { Task } from "../contracts/task.js";
+import { preview } from "../contracts/validation.js";
+import { canonicalRole } from "./agent-resolution.js";
 import { fireAfter, fireBefore } from "./firing.js";
 
 interface Ended {
@@ -15,18 +17,6 @@ interface Ended {
   readonly response: DelegationResponse;
   readonly error: Error | undefined;
   readonly started: boolean;
-}
-
-/** Roles are compared without regard to case and outer blanks. */
-const canonical = (role: string): string => role.trim().toLowerCase();
-
-/** Agents a task can be handed to: those of the plan and those without a task of their own, one per role. */
-function workersOf(engine: EngineRun): Map<string, Agent> {
-  const workers = new Map<string, Agent>();
-  for (const agent of [...(engine.options.agents ?? []), ...engine.plan.tasks.map((t) => t.agent)]) {
-    if (agent !== undefined && !workers.has(canonical(agent.role))) workers.set(canonical(agent.role), agent);
-  }
-  return workers;
 }
 
 /**
@@ -37,9 +27,9 @@ export async function delegate(scope: GatewayScope, request: DelegationRequest, 
   const { engine, record } = scope;
   if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
   const startedMs = engine.clock.monotonicMs();
-  const workers = workersOf(engine);
+  const workers = new Map(scope.workers.map((agent): [string, Agent] => [canonicalRole(agent.role), agent]));
   const roles = [...workers.values()].map((a) => a.role);
-  const worker = workers.get(canonical(request.agentRole));
+  const worker = workers.get(canonicalRole(request.agentRole));
   const call: DelegationCall = {
     run: engine.info,
     delegatorRole: record.agentRole,
@@ -61,8 +51,8 @@ export async function delegate(scope: GatewayScope, request: DelegationRequest, 
 function refusal(call: DelegationCall, workers: ReadonlyMap<string, Agent>): string | undefined {
   const { depth, maxDepth, request, delegatorRole, availableWorkerRoles } = call;
   if (depth >= maxDepth) return `Delegation depth limit reached (max: ${maxDepth}, current: ${depth}). Complete this task yourself without further delegation.`;
-  if (canonical(request.agentRole) === canonical(delegatorRole)) return `Cannot delegate to yourself (role: '${request.agentRole}'). Choose a different agent.`;
-  return workers.has(canonical(request.agentRole)) ? undefined : `Agent not found with role '${request.agentRole}'. Available roles: [${availableWorkerRoles.join(", ")}]`;
+  if (canonicalRole(request.agentRole) === canonicalRole(delegatorRole)) return `Cannot delegate to yourself (role: '${request.agentRole}'). Choose a different agent.`;
+  return workers.has(canonicalRole(request.agentRole)) ? undefined : `Agent not found with role '${request.agentRole}'. Available roles: [${availableWorkerRoles.join(", ")}]`;
 }
 
 async function hooked(scope: GatewayScope, planned: DelegationCall, workers: ReadonlyMap<string, Agent>, o: DelegateOptions, startedMs: number): Promise<DelegationResponse> {
@@ -70,22 +60,31 @@ async function hooked(scope: GatewayScope, planned: DelegationCall, workers: Rea
   let call = planned;
   let ended: Ended | undefined;
   let workerRecord: TaskRecordState | undefined;
+  let broken: unknown;
   if (points.beforeDelegation.used) {
-    const firing = await fireBefore(points.beforeDelegation, call, warn);
-    call = firing.call;
-    const reason = firing.rejection === undefined ? refusal(call, workers) : reasonOf(firing.rejection);
-    if (reason !== undefined) ended = { outcome: "rejected", response: failed(call.request, reason, startedMs, scope.engine), error: firing.rejection, started: false };
-    else if (firing.verdict?.verb === "answer") ended = { outcome: "answered", response: firing.verdict.value as DelegationResponse, error: undefined, started: false }; // the lane's type
+    try {
+      // Roles are put right before the policies judge them: no cap is evaded by another spelling.
+      const firing = await fireBefore(points.beforeDelegation, call, warn, async (changed) => withRole(changed, workers));
+      call = firing.call;
+      const reason = firing.rejection === undefined ? refusal(call, workers) : reasonOf(firing.rejection);
+      if (reason !== undefined) ended = { outcome: "rejected", response: failed(call.request, reason, startedMs, scope.engine), error: firing.rejection, started: false };
+      else if (firing.verdict?.verb === "answer") ended = { outcome: "answered", response: checkResponse(firing.verdict.value), error: undefined, started: false };
+    } catch (error) {
+      broken = error;
+      const outcome = ExitEarlySignal.isInstance(error) ? "aborted" : "failed";
+      ended = { outcome, response: failed(call.request, messageOf(error), startedMs, scope.engine), error: toError(error), started: false };
+    }
   }
-  if (ended === undefined) [ended, workerRecord] = await work(scope, call, workers.get(canonical(call.request.agentRole)), o, startedMs);
+  if (ended === undefined) [ended, workerRecord] = await work(scope, call, workers.get(canonicalRole(call.request.agentRole)), o, startedMs);
   let response = ended.response;
   if (points.afterDelegation.used) {
     const settled = ended.outcome === "ok" || ended.outcome === "answered";
     const firing = await fireAfter(points.afterDelegation, settled ? { ...call, outcome: ended.outcome, response } : { ...call, outcome: ended.outcome, error: ended.error ?? new Error(response.errors[0]) }, warn);
     if (firing.rejection !== undefined) response = failed(call.request, reasonOf(firing.rejection), startedMs, scope.engine);
-    else if (settled) response = (firing.call as { readonly response: DelegationResponse }).response; // replaced by a tap, or as it was
+    else if (settled) response = checkResponse((firing.call as { readonly response: unknown }).response); // replaced by a tap, or as it was
   }
   report(scope, call, { ...ended, response }, startedMs, workerRecord);
+  if (broken !== undefined) throw toError(broken);
   if (ended.error !== undefined && (scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(ended.error))) throw ended.error;
   return response;
 }
@@ -94,9 +93,10 @@ async function work(scope: GatewayScope, call: DelegationCall, agent: Agent | un
   const { engine } = scope;
   const { request } = call;
   announce(scope, call);
-  const taskId = o.taskId ?? engine.define(new Task({ description: request.taskDescription, expectedOutput: o.expectedOutput, agent }), { parentTaskId: scope.taskId, agent });
+  let taskId = o.taskId;
   const recordOf = (): TaskRecordState | undefined => engine.records.findLast((r) => r.taskId === taskId);
   try {
+    taskId ??= engine.define(new Task({ description: request.taskDescription, expectedOutput: o.expectedOutput, agent }), { parentTaskId: scope.taskId, agent });
     const output = await engine.view.runTask(taskId, { parentTaskId: scope.taskId, agent, depth: scope.depth + 1, signal: scope.signal });
     const durationMs = engine.clock.monotonicMs() - startedMs;
     const response: DelegationResponse = {
@@ -119,6 +119,19 @@ async function work(scope: GatewayScope, call: DelegationCall, agent: Agent | un
 
 function failed(request: DelegationRequest, reason: string, startedMs: number, engine: EngineRun): DelegationResponse {
   return { taskId: request.taskId, status: "FAILURE", workerRole: request.agentRole, errors: [reason], durationMs: engine.clock.monotonicMs() - startedMs };
+}
+
+/** The request with the worker's role as the worker spells it. */
+function withRole(call: DelegationCall, workers: ReadonlyMap<string, Agent>): DelegationCall {
+  const worker = workers.get(canonicalRole(call.request.agentRole));
+  return worker === undefined ? call : { ...call, request: { ...call.request, agentRole: worker.role } };
+}
+
+/** @throws ValidationError for what is no response: taps are other people's code. */
+function checkResponse(value: unknown): DelegationResponse {
+  const response = value as Partial<DelegationResponse> | undefined; // looked at, not trusted
+  if (typeof response?.status === "string" && Array.isArray(response.errors)) return value as DelegationResponse; // checked as far as it is read here
+  throw new ValidationError(`A delegation response must be { taskId, status, workerRole, errors, durationMs }, got: ${preview(value)}`);
 }
 
 function reasonOf(error: Error): string {

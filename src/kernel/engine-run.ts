@@ -4,7 +4,7 @@ import type { TaskExecutor, WorkflowExecutor } from "../contracts/executors.js";
 import type { TaskOutput } from "../contracts/output.js";
 import type { Plan, PlannedTask } from "../contracts/plan.js";
 import type { RetryPolicy } from "../contracts/retry.js";
-import type { DefineOptions, Run, RunInfo } from "../contracts/run.js";
+import type { DefineOptions, Run, RunInfo, RunReport } from "../contracts/run.js";
 import type { Clock } from "../contracts/runtime.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { RunEvents } from "./event-hub.js";
@@ -41,6 +41,9 @@ export class EngineRun {
     this.events.warn(message);
   };
   readonly agents = new Map<string, Promise<Agent>>();
+  /** Agents that were made for tasks without one. */
+  readonly madeAgents: Agent[] = [];
+  readonly reports: RunReport[] = [];
   #stopped: AgentEnsembleError | undefined;
   readonly #planned = new Map<string, PlannedTask>();
   readonly #indexes = new Map<string, number>();
@@ -105,7 +108,11 @@ export class EngineRun {
 
   /** The task as the user wrote it. */
   source(planned: PlannedTask): AnyTask {
-    return this.#sources.get(planned.id) ?? planned.spec;
+    return this.sourceOf(planned.id) ?? planned.spec;
+  }
+
+  sourceOf(id: string): AnyTask | undefined {
+    return this.#sources.get(id);
   }
 
   /** Outputs of finished tasks, children of other tasks left out: those of the task list first, in its order. */

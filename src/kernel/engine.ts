@@ -90,8 +90,8 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
   const id = runOptions.runId ?? settings.get(Tokens.IdGenerator).next();
   const cancellation = new Cancellation(parent?.cancellation);
   const ledger = new Ledger(parent?.ledger);
-  const info = new ActiveRunInfo(id, inputs, Object.freeze({ ...runOptions.tags }), { ledger, cancellation });
   const events = new RunEvents(id, clock, kernel.hub);
+  const info = new ActiveRunInfo(id, inputs, Object.freeze({ ...runOptions.tags }), { ledger, cancellation, events, settings });
   if (request.onEvent !== undefined) events.onAll(request.onEvent);
   for (const listener of [...(options.listeners ?? []), options]) events.onCallbacks(listener);
   const { signal, timeoutMs } = runOptions;
@@ -125,7 +125,7 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
   const { events, points, warn, info } = run;
   const workflow = prepared.workflow.name;
   if (events.listens("ensemble_started")) {
-    events.emit({ type: "ensemble_started", workflow, totalTasks: run.plan.tasks.length, startedAt: events.now() });
+    events.emit({ type: "ensemble_started", workflow, totalTasks: run.plan.tasks.length, startedAt: events.now(), verbose: run.options.verbose ?? false, toolLogTruncateLength: request.runOptions.toolLogTruncateLength ?? run.options.toolLogTruncateLength ?? 200 });
   }
   if (RUN_OPTION_NAMES.some((name) => Object.hasOwn(info.inputs, name))) warn("The inputs look like run options: options are the second argument of run(inputs, options)");
   let ending = await work(run, prepared.workflow);
@@ -201,7 +201,7 @@ async function limited(work: Promise<unknown>): Promise<void> {
 }
 
 function assemble(run: EngineRun, workflow: string, ending: Ending): RunOutput {
-  const record = new FinishedRun(run.info, workflow, run.base, run.clock.monotonicMs(), ending.exitReason, ending.error, run.records, run.ledger.records, run.warnings);
+  const record = new FinishedRun(run.info, workflow, run.base, run.clock.monotonicMs(), ending.exitReason, ending.error, run.records, run.ledger.records, run.warnings, run.reports);
   return new RunOutput(record, ending.result, { byId: run.outputs, ids: run.ids }, run.settings.find(Tokens.TraceBuilder));
 }
 

@@ -10,7 +10,7 @@ type EventType = EnsembleEvent["type"];
 export class EventHub implements EventStream {
   readonly #sinks = new Set<Sink>();
   /** Those that have thrown once; a fault is reported once. */
-  readonly faulty = new WeakSet<Sink>();
+  readonly faulty = new WeakSet<object>();
 
   on(fn: (e: EnsembleEvent) => void): () => void {
     this.#sinks.add(fn);
@@ -30,6 +30,10 @@ export class EventHub implements EventStream {
 export class RunEvents {
   readonly #all: Sink[] = [];
   readonly #byType = new Map<EventType, Sink[]>();
+  /** Events that were emitted while another was being delivered: they come after it for everyone. */
+  readonly #waiting: EnsembleEvent[] = [];
+  #delivering = false;
+  readonly #owners = new Map<Sink, object>();
   #seq = 0;
   #closed = false;
   #lastMs = Number.NaN;
@@ -47,14 +51,20 @@ export class RunEvents {
 
   /** Subscribes the callbacks of a listener object, its `this` kept. */
   onCallbacks(listener: EnsembleListener): void {
-    if (listener.on !== undefined) this.#all.push((event) => (listener.on as Sink).call(listener, event));
+    if (listener.on !== undefined) this.#all.push(this.#owned(listener, listener.on as Sink));
     for (const [name, type] of Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, EventType][]) {
       const callback = listener[name];
       if (callback === undefined) continue;
       const sinks = this.#byType.get(type) ?? [];
-      sinks.push((event) => (callback as Sink).call(listener, event));
+      sinks.push(this.#owned(listener, callback as Sink));
       this.#byType.set(type, sinks);
     }
+  }
+
+  #owned(listener: EnsembleListener, callback: Sink): Sink {
+    const sink: Sink = (event) => callback.call(listener, event);
+    this.#owners.set(sink, listener);
+    return sink;
   }
 
   /** Whether a callback of this very event was given. */
@@ -69,10 +79,14 @@ export class RunEvents {
   emit(e: NewEvent): void {
     if (!this.listens(e.type)) return;
     const event = { ...e, v: 1, seq: this.#seq++, runId: this.runId, at: this.now() } as EnsembleEvent; // a member of the union, stamped
-    for (const sink of this.hub) this.#deliver(sink, event);
-    for (const sink of this.#all) this.#deliver(sink, event);
-    const typed = this.#byType.get(e.type);
-    if (typed !== undefined) for (const sink of typed) this.#deliver(sink, event);
+    if (this.#delivering) {
+      this.#waiting.push(event);
+      return;
+    }
+    this.#delivering = true;
+    this.#spread(event);
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) this.#spread(next);
+    this.#delivering = false;
   }
 
   /** The current instant as ISO text; many events share a millisecond. */
@@ -95,6 +109,13 @@ export class RunEvents {
     this.#closed = true;
   }
 
+  #spread(event: EnsembleEvent): void {
+    for (const sink of this.hub) this.#deliver(sink, event);
+    for (const sink of this.#all) this.#deliver(sink, event);
+    const typed = this.#byType.get(event.type);
+    if (typed !== undefined) for (const sink of typed) this.#deliver(sink, event);
+  }
+
   #deliver(sink: Sink, event: EnsembleEvent): void {
     try {
       const result = sink(event);
@@ -105,8 +126,9 @@ export class RunEvents {
   }
 
   #fault(sink: Sink, error: unknown): void {
-    if (this.hub.faulty.has(sink)) return;
-    this.hub.faulty.add(sink);
+    const observer = this.#owners.get(sink) ?? sink;
+    if (this.hub.faulty.has(observer)) return;
+    this.hub.faulty.add(observer);
     this.warn(`An event listener threw and is ignored: ${messageOf(error)}`);
   }
 }

@@ -1,5 +1,5 @@
 import type { Answer, Reject, Replace, TapOptions } from "../contracts/hooks.js";
-import { AgentEnsembleError, HookRejectedError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
+import { AgentEnsembleError, type ExitEarlySignal, HookRejectedError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
 import { checkOptions, knownNames, preview, requireDuration, requireText } from "../contracts/validation.js";
 import { AsyncSeriesBailHook } from "./vendor.js";
 
@@ -23,6 +23,8 @@ export class Firing<P> {
   /** The error of a rejection, made where the tap is known. */
   rejection: AgentEnsembleError | undefined;
   replaced = false;
+  /** A review's wish to end the run; what it reviewed stays. */
+  exit: ExitEarlySignal | undefined;
   constructor(
     public call: P,
     readonly warn: (message: string) => void,

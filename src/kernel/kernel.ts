@@ -70,7 +70,7 @@ export class Kernel implements KernelApi {
       addMissing: (plugins) => {
         if (this.#booting === undefined) for (const plugin of plugins) if (!this.#plugins.has(plugin.name)) this.use(plugin);
       },
-      ready: () => this.#ready(),
+      ready: () => this.boot(),
     };
     for (const plugin of o.plugins ?? []) this.use(plugin);
   }
@@ -86,8 +86,9 @@ export class Kernel implements KernelApi {
     return this;
   }
 
-  /** Loads and starts the plugins; a second call waits for the first. After a failure what was loaded is disposed and every call rejects the same way. */
+  /** Loads and starts the plugins; a second call waits for the first. After a failure what was loaded is disposed and every call rejects the same way. @throws ValidationError after dispose. */
   boot(): Promise<void> {
+    if (this.#disposing !== undefined) return Promise.reject(new ValidationError("The kernel has been disposed"));
     this.#booting ??= this.#boot();
     return this.#booting;
   }
@@ -121,10 +122,6 @@ export class Kernel implements KernelApi {
         bind.single(Tokens.IdGenerator, { default: true }).toConstantValue(uuidGenerator);
       },
     });
-  }
-
-  #ready(): Promise<void> {
-    return this.#disposing === undefined ? this.boot() : Promise.reject(new ValidationError("The kernel has been disposed"));
   }
 
   async #dispose(): Promise<void> {

@@ -11,22 +11,28 @@ import { fireAfter, fireBefore } from "./firing.js";
 export async function writeMemory(scope: GatewayScope, name: string, entry: MemoryEntry): Promise<void> {
   const { engine } = scope;
   const { points, warn, settings, info } = engine;
+  const going = (): void => {
+    if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
+  };
+  going();
   const store = settings.get(Tokens.MemoryStore);
   let write = { run: info, scope: name, entry };
   const fired = points.beforeMemoryWrite.used || points.afterMemoryWrite.used;
-  if (points.beforeMemoryWrite.used) {
-    const firing = await fireBefore(points.beforeMemoryWrite, write, warn);
-    write = firing.call;
-    if (firing.rejection !== undefined) {
-      warn(`Memory scope '${name}': the entry was not written: ${messageOf(firing.rejection)}`);
-      await fireAfter(points.afterMemoryWrite, { ...write, entry: undefined, outcome: "rejected", error: firing.rejection }, warn);
-      return;
-    }
-  }
   try {
+    if (points.beforeMemoryWrite.used) {
+      const firing = await fireBefore(points.beforeMemoryWrite, write, warn);
+      write = firing.call;
+      if (firing.rejection !== undefined) {
+        warn(`Memory scope '${name}': the entry was not written: ${messageOf(firing.rejection)}`);
+        await fireAfter(points.afterMemoryWrite, { ...write, entry: undefined, outcome: "rejected", error: firing.rejection }, warn);
+        return;
+      }
+      going(); // a tap may have waited long
+    }
     await store.store(name, write.entry);
   } catch (error) {
-    if (fired) await fireAfter(points.afterMemoryWrite, { ...write, entry: undefined, outcome: "failed", error: toError(error) }, warn);
+    const outcome = scope.cancellation.reason === undefined ? "failed" : "aborted";
+    if (fired) await fireAfter(points.afterMemoryWrite, { ...write, entry: undefined, outcome, error: toError(error) }, warn);
     throw error;
   }
   if (fired) await fireAfter(points.afterMemoryWrite, { ...write, outcome: "ok" }, warn);

@@ -30,7 +30,10 @@ async function consume(scope: GatewayScope, call: LlmCall, chunks: AsyncIterable
     for (;;) {
       const { done, value } = await iterator.next();
       if (done === true) break;
-      if (value.type === "finish") return value.response;
+      if (value.type === "finish") {
+        void iterator.return?.()?.then(undefined, () => undefined); // so that the stream can clean up; the answer is there whatever that brings
+        return value.response;
+      }
       if (value.type === "text" && scope.cancellation.reason === undefined) {
         text += value.text;
         deliver(scope, value.text, onToken);

@@ -1,9 +1,12 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { Plan, PlannedTask } from "../contracts/plan.js";
+import type { Loop } from "../contracts/loop.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Inputs } from "../contracts/types.js";
 import { PromptTemplateError, ValidationError } from "../contracts/errors.js";
 import { Task } from "../contracts/task.js";
+import type { PlanEntry } from "./plan-entries.js";
+import { planEntries } from "./plan-entries.js";
 import { fillTemplate } from "./template.js";
 
 /** A plan, and the ids of the tasks as the user wrote them. */
@@ -18,19 +21,18 @@ function withTexts(task: AnyTask, description: string, expectedOutput: string): 
   return Object.freeze(Object.assign(Object.create(Task.prototype) as object, task, { description, expectedOutput })) as AnyTask; // same class, same fields
 }
 
-/** Gives every task its id. @throws ValidationError for a task listed twice and for a name taken twice. */
-function assignIds(tasks: readonly AnyTask[]): Map<AnyTask, string> {
+/** The id of every task. @throws ValidationError for a task listed twice and for an id taken twice. */
+function checkIds(entries: readonly PlanEntry[]): Map<AnyTask, string> {
   const ids = new Map<AnyTask, string>();
   const taken = new Set<string>();
-  tasks.forEach((task, index) => {
+  for (const { task, id } of entries) {
     if (ids.has(task)) {
-      throw new ValidationError(`Task '${task.name ?? task.description}' is listed twice. A task runs once per ensemble.`, { hint: "List a copy instead: task.with({})." });
+      throw new ValidationError(`Task '${task.name ?? task.description}' is listed twice. A task has one place in an ensemble.`, { hint: "List a copy instead: task.with({})." });
     }
-    const id = task.name ?? `task-${index + 1}`;
     if (taken.has(id)) throw new ValidationError(`Duplicate task name '${id}'. Task names must be unique within an ensemble.`);
     taken.add(id);
     ids.set(task, id);
-  });
+  }
   return ids;
 }
 
@@ -54,9 +56,9 @@ const NO_IDS: readonly string[] = Object.freeze([]);
  * @throws ValidationError, or PromptTemplateError that names every missing variable of all tasks.
  */
 export function createPlan(options: EnsembleOptions, inputs: Inputs): PlanDraft {
-  const tasks = options.tasks ?? [];
-  if (tasks.length === 0) throw new ValidationError("Ensemble must have at least one task");
-  const ids = assignIds(tasks);
+  const entries = planEntries(options);
+  if (entries.length === 0) throw new ValidationError("Ensemble must have at least one task");
+  const ids = checkIds(entries);
   const missing = new Set<string>();
   let firstIncomplete: string | undefined;
   const fill = (text: string): string => {
@@ -65,12 +67,13 @@ export function createPlan(options: EnsembleOptions, inputs: Inputs): PlanDraft 
     if (missing.size > before) firstIncomplete ??= text;
     return filled;
   };
-  const planned = tasks.map((task): PlannedTask => {
+  const tasks = entries.map(({ task, id, group }): PlannedTask => {
     const spec = withTexts(task, fill(task.description), fill(task.expectedOutput));
-    return { id: ids.get(task) ?? "", spec, contextIds: contextIdsOf(task, ids), agent: task.agent };
+    return { id, spec, contextIds: contextIdsOf(task, ids), agent: task.agent, group };
   });
   if (firstIncomplete !== undefined) throw new PromptTemplateError([...missing], firstIncomplete);
-  return { plan: Object.freeze({ tasks: Object.freeze(planned), options }), ids };
+  const { phases = [], loops = [], graph } = options;
+  return { plan: Object.freeze({ tasks: Object.freeze(tasks), phases, loops, graph, options, idOf: (task: AnyTask) => ids.get(task) }), ids };
 }
 
 /** Fills the templates of a task that is added during a run. */
@@ -81,12 +84,17 @@ export function fillTask(task: AnyTask, inputs: Inputs): AnyTask {
   return filled;
 }
 
-/** The part of a plan with these ids, in the plan's order. @throws ValidationError for an unknown id. */
+/** The part of a plan with these ids, in this order. Loops that lie wholly in it are part of it; all other tasks stand in its task list. @throws ValidationError for an unknown id. */
 export function subPlan(plan: Plan, lookup: (id: string) => PlannedTask, ids: readonly string[]): Plan {
-  return Object.freeze({ options: plan.options, tasks: Object.freeze(ids.map(lookup)) });
+  const included = new Set(ids);
+  const loops = plan.loops.filter((loop) => loop.tasks.every((task) => included.has(plan.idOf(task) ?? "")));
+  const tasks = ids.map(lookup).map((task) => (task.group === undefined || loops.includes(task.group as Loop) ? task : { ...task, group: undefined }));
+  return Object.freeze({ ...plan, tasks: Object.freeze(tasks), phases: [], loops, graph: undefined });
 }
 
-/** The workflow of an ensemble that names none: PARALLEL as soon as a task has another one's output in its context. */
-export function inferWorkflow(options: EnsembleOptions): string {
-  return options.workflow ?? (options.tasks?.some((task) => task.context.length > 0) === true ? "PARALLEL" : "SEQUENTIAL");
+/** The workflow of an ensemble: by its shape, else the one named, else PARALLEL as soon as a task has another one's output in its context. */
+export function inferWorkflow({ graph, phases = [], workflow, tasks = [] }: EnsembleOptions): string {
+  if (graph !== undefined) return "GRAPH";
+  if (phases.length > 0) return "PHASES";
+  return workflow ?? (tasks.some((task) => task.context.length > 0) ? "PARALLEL" : "SEQUENTIAL");
 }

@@ -1,6 +1,8 @@
 import type { AgentEnsembleError } from "../contracts/errors.js";
 import type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskOutput } from "../contracts/output.js";
-import type { RunInfo } from "../contracts/run.js";
+import type { GraphHistory } from "../contracts/graph.js";
+import type { LoopHistory } from "../contracts/loop.js";
+import type { RunInfo, RunReport } from "../contracts/run.js";
 import type { AnyTask, Task } from "../contracts/task.js";
 import type { ExecutionTrace, RunRecord, TaskRecord, TraceBuilder } from "../contracts/trace.js";
 import type { UsageRecord } from "../contracts/usage.js";
@@ -21,6 +23,7 @@ export class FinishedRun implements RunRecord {
     readonly tasks: readonly TaskRecord[],
     readonly ledger: readonly UsageRecord[],
     readonly warnings: readonly string[],
+    readonly reports: readonly RunReport[],
   ) {}
 
   get startedAt(): Date {
@@ -43,6 +46,9 @@ export class RunOutput implements EnsembleOutput {
   readonly totalToolCalls: number;
   readonly exitReason: ExitReason;
   readonly isComplete: boolean;
+  readonly phaseOutputs: ReadonlyMap<string, readonly TaskOutput[]>;
+  readonly loops: ReadonlyMap<string, LoopHistory>;
+  declare readonly graph?: GraphHistory;
   declare readonly lastCompletedOutput?: TaskOutput;
   declare readonly error?: AgentEnsembleError;
   readonly #record: FinishedRun;
@@ -64,6 +70,11 @@ export class RunOutput implements EnsembleOutput {
     this.totalToolCalls = [...lookup.byId.values()].reduce((sum, output) => sum + output.toolCallCount, 0);
     this.exitReason = record.exitReason;
     this.isComplete = record.exitReason === "COMPLETED";
+    const { reports } = record;
+    this.phaseOutputs = new Map(reports.flatMap((r) => (r.kind === "phase" ? [[r.phase.name, r.outputs] as const] : [])));
+    this.loops = new Map(reports.flatMap((r) => (r.kind === "loop" ? [[r.loop.name, r.history] as const] : [])));
+    const graph = reports.findLast((r) => r.kind === "graph");
+    if (graph?.kind === "graph") this.graph = graph.history;
     const last = this.taskOutputs.at(-1);
     if (last !== undefined) this.lastCompletedOutput = last;
     if (record.error !== undefined) this.error = record.error;

@@ -1,5 +1,3 @@
-import type { Agent } from "../contracts/agent.js";
-import type { ChatModel } from "../contracts/chat-model.js";
 import type { ExecutorResult, TaskExecutor } from "../contracts/executors.js";
 import type { TaskCall } from "../contracts/hooks.js";
 import type { TaskOutput } from "../contracts/output.js";
@@ -7,9 +5,10 @@ import type { PlannedTask } from "../contracts/plan.js";
 import type { Revision, TaskExtras } from "../contracts/run.js";
 import type { Outcome } from "../contracts/usage.js";
 import type { EngineRun } from "./engine-run.js";
+import { Agent } from "../contracts/agent.js";
 import { AgentEnsembleError, ExitEarlySignal, OutputParsingError, RunCancelledError, RunTimeoutError, TaskExecutionError, TaskTimeoutError, ValidationError, messageOf, toError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
-import { Tokens } from "../contracts/tokens.js";
+import { agentOf } from "./agent-resolution.js";
 import { Cancellation, settleWithin } from "./cancellation.js";
 import { fireAfter, fireBefore } from "./firing.js";
 import { parseText } from "./schema.js";
@@ -33,7 +32,13 @@ class Refused {
  * @throws TaskExecutionError whose cause is the specific error; the run's own reason when it was stopped.
  */
 export function runTask(run: EngineRun, taskId: string, extras: TaskExtras = {}): Promise<TaskOutput> {
-  return new TaskRun(run, run.planned(taskId), extras).perform();
+  let planned: PlannedTask;
+  try {
+    planned = run.planned(taskId);
+  } catch (error) {
+    return Promise.reject(toError(error));
+  }
+  return new TaskRun(run, planned, extras).perform();
 }
 
 class TaskRun {
@@ -66,7 +71,7 @@ class TaskRun {
       if (stopped !== undefined) throw stopped;
       this.#startedMs = run.clock.monotonicMs();
       const contextOutputs = this.#contextOutputs();
-      const agent = this.#agentNow() ?? (await this.#synthesized());
+      const agent = this.#agentNow() ?? (planned.spec.handler === undefined ? await this.#settle(agentOf(run, planned, this.extras.parentTaskId)) : undefined);
       if (agent !== undefined) this.#role = agent.role;
       this.#announce();
       const output = await this.#attempts(agent, contextOutputs);
@@ -88,6 +93,7 @@ class TaskRun {
     let retries = planned.spec.guardrailRetries;
     let toolCallCount = 0;
     for (let attempt = extras.attempt ?? (run.attempts.get(planned.id) ?? 0) + 1; ; attempt++) {
+      this.#checkGoing();
       run.attempts.set(planned.id, attempt);
       const previous: TaskRecordState | undefined = this.#record;
       const record = new TaskRecordState(run.base, planned.id, extras.parentTaskId, attempt, planned.spec, agent, this.#role, run.clock.monotonicMs(), previous);
@@ -127,6 +133,7 @@ class TaskRun {
         if (firing.rejection !== undefined) throw new Rejection(firing.rejection);
         if (firing.verdict?.verb === "answer") answer = firing.verdict.value as { readonly raw: string }; // the lane's type; checked below
       }
+      this.#checkGoing(); // a tap may have waited long
       if (answer !== undefined) outcome = "answered";
       output = answer === undefined ? await this.#execute(current, record, toolCallsBefore) : await this.#fromAnswer(answer, record);
     } catch (error) {
@@ -144,17 +151,16 @@ class TaskRun {
         const settled = result === undefined ? { ...call, outcome, error: toError(failure) } : { ...call, outcome, output: result };
         const firing = await this.#settle(fireAfter(points.afterTask, settled, warn));
         if (result !== undefined) result = (firing.call as { readonly output: TaskOutput }).output; // only revised by our own merge
+        if (firing.exit !== undefined) this.run.stop(firing.exit);
         if (firing.rejection !== undefined) {
           this.#end(record, "rejected", undefined, firing.rejection);
           return new Refused(firing.rejection, result?.raw ?? "");
         }
       }
     } catch (error) {
-      if (result === undefined || !ExitEarlySignal.isInstance(error)) {
-        this.#end(record, this.#cancellation.reason === undefined ? "failed" : "aborted", undefined, result === undefined ? failure : error);
-        throw result === undefined ? failure : error;
-      }
-      this.run.stop(error); // a review after the task: its output stays, nothing further starts
+      const aborted = this.#cancellation.reason !== undefined || ExitEarlySignal.isInstance(error);
+      this.#end(record, aborted ? "aborted" : "failed", undefined, result === undefined ? failure : error);
+      throw result === undefined ? failure : error;
     }
     this.#end(record, outcome, result, failure);
     record.endedMs = clock.monotonicMs();
@@ -185,7 +191,12 @@ class TaskRun {
     return new FinishedTask(record, run.source(planned), await valueOf(planned, answer), 0, run.clock.monotonicMs());
   }
 
-  #settle<T>(work: Promise<T>): Promise<T> {
+  /** @throws the reason of the end: no step starts after it. */
+  #checkGoing(): void {
+    if (this.#cancellation.reason !== undefined) throw this.#cancellation.reason;
+  }
+
+  #settle<T>(work: PromiseLike<T>): Promise<T> {
     return settleWithin(work, this.#cancellation, this.run.limits.graceMs);
   }
 
@@ -214,38 +225,11 @@ class TaskRun {
     return spec.handler !== undefined ? undefined : (this.extras.agent ?? agent);
   }
 
-  /** The agent made for a task that has none: once per task and run. Its model calls go through the task's own gateway. */
-  #synthesized(): Promise<Agent> | undefined {
-    const { run, planned } = this;
-    if (planned.spec.handler !== undefined) return undefined;
-    const known = run.agents.get(planned.id);
-    if (known !== undefined) return known;
-    const model = run.settings.model(planned.spec, undefined);
-    if (model === undefined) throw new ValidationError(`No LLM available for task '${planned.spec.description}'. Provide a task-level chatLanguageModel or an ensemble-level chatLanguageModel.`);
-    const record = new TaskRecordState(run.base, planned.id, this.extras.parentTaskId, 0, planned.spec, undefined, this.#role, run.clock.monotonicMs(), undefined);
-    const scope = new GatewayScope(run, record, this.#cancellation, this.#depth, this.#taskIndex);
-    const counted: ChatModel = {
-      provider: model.provider,
-      modelId: model.modelId,
-      capabilities: model.capabilities,
-      chat: (request) => scope.chat(request, { purpose: "synthesis", model }),
-    };
-    const made = Promise.resolve(run.settings.get(Tokens.AgentSynthesizer).synthesize(planned.spec, { model: counted, run: run.view }));
-    const agent = this.#settle(made).finally(() => {
-      if (record.calls.length > 0) {
-        this.#end(record, "ok", undefined, undefined);
-        run.records.push(record);
-      }
-    });
-    run.agents.set(planned.id, agent);
-    return agent;
-  }
-
   #announce(): void {
     this.#announced = true;
     const { events, plan } = this.run;
     if (!events.listens("task_started")) return;
-    events.emit({ type: "task_started", ...this.#identity(), taskIndex: this.#taskIndex, totalTasks: plan.tasks.length, taskDescription: this.planned.spec.description, startedAt: events.now() });
+    events.emit({ type: "task_started", ...this.#identity(), taskIndex: this.#taskIndex, totalTasks: plan.tasks.length, taskDescription: this.planned.spec.description, startedAt: events.now(), verbose: this.run.options.verbose === true || this.planned.agent?.verbose === true });
   }
 
   #completed(output: TaskOutput): void {
@@ -315,6 +299,12 @@ function isStop(error: AgentEnsembleError): boolean {
 function feedbackOf(error: AgentEnsembleError): string {
   const { violationMessage, reason } = error as { readonly violationMessage?: string; readonly reason?: string };
   return violationMessage ?? reason ?? error.message;
+}
+
+/** @throws ValidationError for what is no agent: synthesizers are other people's code. */
+function checkAgent(value: unknown, planned: PlannedTask): Agent {
+  if (value instanceof Agent) return value;
+  throw new ValidationError(`The agent synthesizer must return an Agent for task '${planned.spec.description}', got: ${preview(value)}`);
 }
 
 function checkResult(executor: TaskExecutor, result: ExecutorResult): void {

@@ -1,11 +1,13 @@
+import type { Agent } from "../contracts/agent.js";
 import type { EnsembleEvent, NewEvent } from "../contracts/events.js";
 import type { TaskOutput, WorkflowResult } from "../contracts/output.js";
 import type { Plan } from "../contracts/plan.js";
-import type { DefineOptions, Run, TaskExtras } from "../contracts/run.js";
+import type { DefineOptions, Run, RunReport, TaskExtras } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Token } from "../contracts/tokens.js";
 import type { Inputs } from "../contracts/types.js";
 import type { EngineRun } from "./engine-run.js";
+import { agentOf, workersOf } from "./agent-resolution.js";
 import { findWorkflow } from "./engine-run.js";
 import { subPlan } from "./plan.js";
 import { runTask } from "./run-task.js";
@@ -36,6 +38,15 @@ export class RunView implements Run {
     const workflow = findWorkflow(this.#run.settings, name);
     workflow.validate?.(part);
     return workflow.execute(part, new RunView(this.#run, part));
+  }
+  agentOf(taskId: string): Promise<Agent | undefined> {
+    return agentOf(this.#run, this.#run.planned(taskId));
+  }
+  get workers(): readonly Agent[] {
+    return workersOf(this.#run);
+  }
+  report(part: RunReport): void {
+    this.#run.reports.push(part);
   }
   define(task: AnyTask, o?: DefineOptions): string {
     return this.#run.define(task, o);

@@ -20,7 +20,8 @@ export class Settings {
     /** Bindings of this run only. */
     readonly own: Container | undefined,
   ) {
-    if (options.agentSynthesizer !== undefined && !this.#isOwn(Tokens.AgentSynthesizer)) this.#values.set(Tokens.AgentSynthesizer, options.agentSynthesizer);
+    this.#option(Tokens.AgentSynthesizer, options.agentSynthesizer);
+    this.#option(Tokens.HierarchicalConstraints, options.hierarchicalConstraints);
   }
 
   /** @throws ValidationError where nothing is bound. */
@@ -75,13 +76,19 @@ export class Settings {
     return model;
   }
 
+  /** An ensemble option stands before the container, behind the run's own binding. */
+  #option<T>(token: Token<T>, value: T | undefined): void {
+    if (value !== undefined && !this.#isOwn(token)) this.#values.set(token, value);
+  }
+
   #isOwn(token: Token<unknown, "single" | "many">): boolean {
     return this.own !== undefined && this.own.isCurrentBound(token);
   }
 
   /** What the ensemble's options add to a token that collects. */
   #contributed(token: unknown): readonly unknown[] {
-    const { prompts, traceExporter } = this.options;
+    const { prompts, traceExporter, delegationPolicies } = this.options;
+    if (token === Tokens.DelegationPolicy) return delegationPolicies ?? [];
     if (token === Tokens.PromptTemplates && prompts !== undefined) return [prompts];
     if (token === Tokens.TraceExporter && traceExporter !== undefined) return Array.isArray(traceExporter) ? traceExporter : [traceExporter];
     return [];

@@ -1,3 +1,4 @@
+import type { Agent } from "../contracts/agent.js";
 import type { ChatModel, ChatRequest, ChatResponse, ToolCall } from "../contracts/chat-model.js";
 import type { DelegationRequest, DelegationResponse } from "../contracts/delegation.js";
 import type { EnsembleEvent, NewEvent } from "../contracts/events.js";
@@ -44,6 +45,9 @@ export class GatewayScope implements TaskScope {
   }
   get signal(): AbortSignal {
     return this.cancellation.signal;
+  }
+  get workers(): readonly Agent[] {
+    return this.engine.view.workers;
   }
   get maxToolOutputLength(): number {
     return this.engine.limits.maxToolOutputLength;

@@ -31,45 +31,68 @@ export async function callTool(scope: GatewayScope, call: ToolCall, tools: reado
   return guarded(scope, call, tool, input.value, startedMs);
 }
 
-async function guarded(scope: GatewayScope, call: ToolCall, tool: AnyTool, value: unknown, startedMs: number): Promise<ToolResult> {
-  const { points, warn, info } = scope.engine;
-  let payload: ToolCallContext | undefined;
-  let input = value;
-  let outcome: Outcome = "ok";
-  let result: ToolResult | undefined;
-  let failure: unknown;
-  if (points.beforeToolCall.used || points.afterToolCall.used) {
-    payload = { run: info, taskId: scope.taskId, agentRole: scope.record.agentRole, tool, call, input };
-  }
+/** A call on its way through its hooks. */
+interface CallState {
+  payload: ToolCallContext;
+  outcome: Outcome;
+  result: ToolResult | undefined;
+  failure: unknown;
+  /** Whether it is a hook that failed, and not the tool: that is no business of the model's. */
+  hookFailed: boolean;
+}
+
+async function guarded(scope: GatewayScope, call: ToolCall, tool: AnyTool, input: unknown, startedMs: number): Promise<ToolResult> {
+  const { points, info } = scope.engine;
+  const payload = { run: info, taskId: scope.taskId, agentRole: scope.record.agentRole, tool, call, input };
+  const state: CallState = { payload, outcome: "ok", result: undefined, failure: undefined, hookFailed: false };
   try {
-    if (payload !== undefined && points.beforeToolCall.used) {
-      const firing = await fireBefore(points.beforeToolCall, payload, warn);
-      payload = firing.call;
-      if (firing.rejection !== undefined) {
-        outcome = "rejected";
-        result = ToolResult.failure(reasonOf(firing.rejection));
-      } else if (firing.verdict?.verb === "answer") {
-        outcome = "answered";
-        result = toResult(firing.verdict.value);
-      } else if (firing.replaced) {
-        const checked = await checkInput(tool, payload.input);
-        if (checked.ok) input = checked.value;
-        else [outcome, result] = ["rejected", ToolResult.failure(`Invalid input for tool '${tool.name}': ${checked.problem}`)];
-      }
-    }
-    result ??= await execute(scope, call, tool, input);
+    if (points.beforeToolCall.used) await before(scope, state);
+    state.result ??= await execute(scope, call, tool, state.payload.input);
   } catch (error) {
-    outcome = scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(error) ? "aborted" : "failed";
-    failure = error;
+    state.outcome = scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(error) ? "aborted" : "failed";
+    state.failure = error;
   }
-  if (payload !== undefined && points.afterToolCall.used) {
-    const settled = outcome === "ok" || outcome === "answered" ? { ...payload, outcome, result } : { ...payload, outcome, error: toError(failure ?? new Error(result?.errorMessage)) };
-    const firing = await fireAfter(points.afterToolCall, settled, warn);
-    if (firing.rejection !== undefined) [outcome, result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
-    else if (firing.replaced) result = toResult((firing.call as { readonly result: unknown }).result); // replaced by a tap
+  if (points.afterToolCall.used) {
+    try {
+      await after(scope, state);
+    } catch (error) {
+      keep(scope, call, startedMs, "ERROR", `Tool error: ${messageOf(error)}`, undefined); // the tool may have run
+      throw error;
+    }
   }
+  const { outcome, result, failure, hookFailed } = state;
   if (result !== undefined) return finish(scope, call, startedMs, outcome === "rejected" ? "REJECTED" : result.ok ? "SUCCESS" : "FAILURE", result);
-  return fail(scope, call, startedMs, failure);
+  return fail(scope, call, startedMs, failure, hookFailed);
+}
+
+async function before(scope: GatewayScope, state: CallState): Promise<void> {
+  const { points, warn } = scope.engine;
+  const { tool } = state.payload;
+  let problem: string | undefined;
+  state.hookFailed = true;
+  const firing = await fireBefore(points.beforeToolCall, state.payload, warn, async (changed) => {
+    // Checked before the policies judge it, so that what they see is what the tool gets.
+    const checked = await checkInput(tool, changed.input);
+    if (checked.ok) return { ...changed, input: checked.value };
+    problem = checked.problem;
+    return undefined;
+  });
+  state.hookFailed = false;
+  state.payload = firing.call;
+  if (problem !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(`Invalid input for tool '${tool.name}': ${problem}`)];
+  else if (firing.rejection !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
+  else if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason; // a tap may have waited long
+  else if (firing.verdict?.verb === "answer") [state.outcome, state.result] = ["answered", toResult(firing.verdict.value)];
+}
+
+async function after(scope: GatewayScope, state: CallState): Promise<void> {
+  const { points, warn } = scope.engine;
+  const { payload, outcome, result, failure } = state;
+  const settled = outcome === "ok" || outcome === "answered" ? { ...payload, outcome, result } : { ...payload, outcome, error: toError(failure ?? new Error(result?.errorMessage)) };
+  const firing = await fireAfter(points.afterToolCall, settled, warn);
+  if (firing.rejection !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
+  else if (outcome === "ok" || outcome === "answered") state.result = toResult((firing.call as { readonly result: unknown }).result); // replaced by a tap, or as it was
+  if (firing.exit !== undefined) throw firing.exit;
 }
 
 /** The text of a tool's answer to the model when a tap said no: the reason itself. */
@@ -94,6 +117,8 @@ async function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input
     const returned = tool.execute(input, context);
     const grace = timeoutMs === undefined ? engine.limits.graceMs * 0.8 : 0;
     return toResult(returned instanceof Promise ? await settleWithin(returned, cancellation, grace) : await returned);
+  } catch (error) {
+    throw cancellation.reason ?? error; // whatever the tool makes of its signal
   } finally {
     if (timeoutMs !== undefined) cancellation.dispose();
   }
@@ -142,12 +167,11 @@ function finish(scope: GatewayScope, call: ToolCall, startedMs: number, outcome:
   return result;
 }
 
-function fail(scope: GatewayScope, call: ToolCall, startedMs: number, failure: unknown): never {
+function fail(scope: GatewayScope, call: ToolCall, startedMs: number, failure: unknown, hookFailed: boolean): never {
   const { reason } = scope.cancellation;
-  const passes = reason !== undefined || ExitEarlySignal.isInstance(failure) || ToolConfigurationError.isInstance(failure);
-  const outcome = TaskTimeoutError.isInstance(failure) && reason === undefined ? "TIMED_OUT" : passes ? "CANCELLED" : "ERROR";
-  keep(scope, call, startedMs, outcome, `Tool error: ${messageOf(failure)}`, undefined);
-  if (passes) throw reason ?? (failure as Error);
+  const stopped = reason !== undefined || ExitEarlySignal.isInstance(failure);
+  keep(scope, call, startedMs, stopped ? "CANCELLED" : TaskTimeoutError.isInstance(failure) ? "TIMED_OUT" : "ERROR", `Tool error: ${messageOf(failure)}`, undefined);
+  if (stopped || hookFailed || ToolConfigurationError.isInstance(failure)) throw reason ?? toError(failure);
   throw new ToolExecutionError(`Tool '${call.name}' failed: ${messageOf(failure)}`, { toolName: call.name, toolInput: call.arguments }, { cause: failure });
 }
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 
 /** The folder of the package, wherever the test was compiled to; ends with a slash. */
-export const projectRoot: string = fileURLToPath(new URL(".", import.meta.resolve("agentensemble/package.json")));
+export const projectRoot = `${dirname(createRequire(import.meta.url).resolve("agentensemble/package.json"))}/`;
 
 /** The text of a file of the project. */
 export function readProjectFile(path: string): string {

@@ -1,10 +1,11 @@
 import type { AnyTask } from "../../../contracts/task.js";
 import type { OutputSchema } from "../../../contracts/types.js";
-import type { Checked, Schemas } from "../shared/schemas.js";
+import type { Checked } from "../../../kernel/index.js";
+import type { Schemas } from "../shared/schemas.js";
 import { messageOf, ValidationError } from "../../../contracts/errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
+import { checkValue } from "../../../kernel/index.js";
 import { outputParsingError } from "../shared/output-parser.js";
-import { checkValue } from "../shared/schemas.js";
 
 /** A task's text and, unless the text is the value, its value. */
 export interface HandlerResult {
@@ -28,7 +29,7 @@ export async function handlerResult(returned: unknown, task: AnyTask, schemas: S
     task.outputType,
     (problem, cause) => new ValidationError(`The outputType of task '${task.description}' could not be converted to JSON Schema: ${problem}`, { cause }),
   );
-  throw outputParsingError(task.description, title, raw, [checked.error]);
+  throw outputParsingError(task.description, title, raw, [checked.problem]);
 }
 
 function unwrap(returned: unknown, task: AnyTask, fail: Fail): HandlerResult {

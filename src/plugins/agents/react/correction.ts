@@ -1,6 +1,7 @@
 import type { ChatResponse } from "../../../contracts/chat-model.js";
 import type { OutputSchema } from "../../../contracts/types.js";
-import type { Checked, SchemaFacts } from "../shared/schemas.js";
+import type { Checked } from "../../../kernel/index.js";
+import type { SchemaFacts } from "../shared/schemas.js";
 import type { Conversation } from "./conversation.js";
 import { outputParsingError, parseOutput } from "../shared/output-parser.js";
 
@@ -18,14 +19,14 @@ export async function parseWithCorrections(
   facts: SchemaFacts,
 ): Promise<{ readonly raw: string; readonly parsed: unknown }> {
   const { call, texts } = conversation.parts;
-  const errors: string[] = [];
+  const problems: string[] = [];
   let response = answer;
   for (;;) {
     const raw = response.message.content;
-    const result: Checked = response.finishReason === "length" ? { ok: false, error: CUT } : await parseOutput(raw, type, facts);
+    const result: Checked = response.finishReason === "length" ? { ok: false, problem: CUT } : await parseOutput(raw, type, facts);
     if (result.ok) return { raw, parsed: result.value };
-    errors.push(result.error);
-    if (errors.length > call.task.maxOutputRetries) throw outputParsingError(call.task.description, facts.title, raw, errors);
-    response = await conversation.ask(response, texts.render("task.correction", { error: result.error, schema: facts.text }));
+    problems.push(result.problem);
+    if (problems.length > call.task.maxOutputRetries) throw outputParsingError(call.task.description, facts.title, raw, problems);
+    response = await conversation.ask(response, texts.render("task.correction", { error: result.problem, schema: facts.text }));
   }
 }

@@ -1,7 +1,7 @@
 import { fencedBlocks, MAX_NESTING, scanJson, withoutThinking } from "./json-scan.js";
 
 /** A value found in a text, or why a text that looked like one was refused. */
-export type Candidate = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
+export type Candidate = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 /** How often brackets in prose may be read as the start of a value; each costs a validation at most. */
 const MAX_CANDIDATES = 64;
@@ -48,8 +48,8 @@ function parse(text: string): Candidate | undefined {
 
 function checked(value: unknown, withKeys: boolean): Candidate {
   if (typeof value !== "object" || value === null) return { ok: true, value };
-  const error = problemIn(value, withKeys, 1);
-  return error === undefined ? { ok: true, value } : { ok: false, error };
+  const problem = problemIn(value, withKeys, 1);
+  return problem === undefined ? { ok: true, value } : { ok: false, problem };
 }
 
 function problemIn(value: object, withKeys: boolean, depth: number): string | undefined {
@@ -75,7 +75,7 @@ function* embedded(text: string): Generator<Candidate, void, void> {
     const result = scanJson(text, match.index);
     if (result.kind === "unfinished") return; // cut off: its parts are not the answer either
     if (result.kind === "tooDeep") {
-      yield { ok: false, error: TOO_DEEP };
+      yield { ok: false, problem: TOO_DEEP };
       return;
     }
     if (result.kind === "invalid") {

@@ -1,23 +1,24 @@
 import type { OutputSchema } from "../../../contracts/types.js";
-import type { Checked, SchemaFacts } from "./schemas.js";
+import type { Checked } from "../../../kernel/index.js";
+import type { SchemaFacts } from "./schemas.js";
 import { OutputParsingError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { checkValue } from "../../../kernel/index.js";
 import { jsonCandidates } from "./json-extraction.js";
-import { checkValue } from "./schemas.js";
 
 /** Finds the value that a model's text holds: the first candidate that the schema accepts. */
 export async function parseOutput(text: string, type: OutputSchema<unknown>, { title, rootType }: SchemaFacts): Promise<Checked> {
-  if (text.trim() === "") return { ok: false, error: "LLM produced an empty response" };
+  if (text.trim() === "") return { ok: false, problem: "LLM produced an empty response" };
   const wantsStructure = rootType === "object" || rootType === "array";
-  let error: string | undefined;
+  let problem: string | undefined;
   for await (const candidate of jsonCandidates(text)) {
     const result = candidate.ok ? await checkValue(type, candidate.value) : candidate;
     if (result.ok) return result;
     // The first refusal is about the likeliest candidate. That the bare text is no object says nothing about the JSON that is missing.
     if (wantsStructure && candidate.ok && typeof candidate.value === "string") continue;
-    error ??= `JSON could not be deserialized as ${title}: ${result.error}`;
+    problem ??= `JSON could not be deserialized as ${title}: ${result.problem}`;
   }
-  return { ok: false, error: error ?? `Could not find valid JSON in response: ${preview(text)}` };
+  return { ok: false, problem: problem ?? `Could not find valid JSON in response: ${preview(text)}` };
 }
 
 /** The failure of a task whose value never came; one error text per attempt. */

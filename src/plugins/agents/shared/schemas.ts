@@ -2,9 +2,6 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
 import { messageOf } from "../../../contracts/errors.js";
 
-/** A value that fits a schema, as the schema gives it back, or why it does not fit. */
-export type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
-
 /** A schema as models and messages need it. */
 export interface SchemaFacts {
   /** Without `$schema`. */
@@ -18,24 +15,6 @@ export interface SchemaFacts {
 }
 
 type SelfDescribing = StandardSchemaV1 & StandardJSONSchemaV1;
-
-const isPair = (type: OutputSchema<unknown>): type is Extract<OutputSchema<unknown>, { readonly schema: unknown }> => !("~standard" in type);
-
-/** Checks a value; problems are listed as `path: message`. A schema that throws has refused the value. */
-export async function checkValue(type: OutputSchema<unknown>, value: unknown): Promise<Checked> {
-  const schema: StandardSchemaV1 = isPair(type) ? type.schema : type;
-  try {
-    const result = await schema["~standard"].validate(value);
-    return result.issues === undefined ? { ok: true, value: result.value } : { ok: false, error: result.issues.map(issueText).join("; ") };
-  } catch (error) {
-    return { ok: false, error: messageOf(error) };
-  }
-}
-
-function issueText(issue: StandardSchemaV1.Issue): string {
-  const path = (issue.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".");
-  return path === "" ? issue.message : `${path}: ${issue.message}`;
-}
 
 function convert(type: OutputSchema<unknown> | JsonSchema): JsonSchema {
   if ("~standard" in type) return (type as SelfDescribing)["~standard"].jsonSchema.input({ target: "draft-2020-12" }); // a Standard Schema says so itself

@@ -1,18 +1,33 @@
+/** The time limits of a call, in milliseconds. */
+export interface CallLimits {
+  /** For the whole call. */
+  readonly timeoutMs: number;
+  /** For a silence within it: while waiting for the answer to begin, or to go on. */
+  readonly idleTimeoutMs: number;
+}
+
+/** Which of the limits a call went over. */
+export type ExceededLimit = keyof CallLimits;
+
 /**
- * What ends one call from outside: the caller's signal or the time limit, whichever comes first.
+ * What ends one call from outside: the caller's signal or a time limit, whichever comes first.
  * `race` does not rely on the other side listening to the signal, so a call ends at once in every state.
  */
 export class CallDeadline {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout;
+  readonly #idleTimer: NodeJS.Timeout;
   readonly #forward: () => void;
+  #waiting = 0;
 
-  /** `onTimeout` makes the error with which the call ends after `timeoutMs` milliseconds. */
-  constructor(caller: AbortSignal | undefined, timeoutMs: number, onTimeout: () => Error) {
+  /** `onTimeout` makes the error with which the call ends when it goes over a limit. */
+  constructor(caller: AbortSignal | undefined, limits: CallLimits, onTimeout: (exceeded: ExceededLimit) => Error) {
     this.#caller = caller;
     this.#forward = () => this.#controller.abort(caller?.reason);
-    this.#timer = setTimeout(() => this.#controller.abort(onTimeout()), timeoutMs);
+    this.#timer = setTimeout(() => this.#controller.abort(onTimeout("timeoutMs")), limits.timeoutMs);
+    // The time in which the reader of a stream is busy with what it has is no silence of the server.
+    this.#idleTimer = setTimeout(() => void (this.#waiting > 0 && this.#controller.abort(onTimeout("idleTimeoutMs"))), limits.idleTimeoutMs);
     if (caller?.aborted === true) this.#forward();
     else caller?.addEventListener("abort", this.#forward, { once: true });
   }
@@ -27,29 +42,36 @@ export class CallDeadline {
     return this.#caller?.aborted === true;
   }
 
-  /** The result of `work`, or a rejection with the signal's reason as soon as the call has ended. */
+  /** The result of `work`, or a rejection with the signal's reason as soon as the call has ended. The idle time begins anew. */
   race<T>(work: PromiseLike<T>): Promise<T> {
     const signal = this.signal;
+    this.#waiting++;
+    this.#idleTimer.refresh();
     return new Promise<T>((resolve, reject) => {
       const stop = (): void => reject(signal.reason);
+      const settled = (): void => {
+        this.#waiting--;
+        signal.removeEventListener("abort", stop);
+      };
       signal.addEventListener("abort", stop, { once: true });
       if (signal.aborted) stop();
       work.then(
         (value) => {
-          signal.removeEventListener("abort", stop);
+          settled();
           resolve(value);
         },
         (error: unknown) => {
-          signal.removeEventListener("abort", stop);
+          settled();
           reject(error);
         },
       );
     });
   }
 
-  /** Releases the timer and the caller's signal, and whatever connection is still open. */
+  /** Releases the timers and the caller's signal, and whatever connection is still open. */
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#idleTimer);
     this.#caller?.removeEventListener("abort", this.#forward);
     this.#controller.abort();
   }

@@ -16,7 +16,7 @@ async function first(text: string, accepts: (value: unknown) => boolean = (value
 async function errors(text: string): Promise<string[]> {
   const found: string[] = [];
   for await (const candidate of jsonCandidates(text)) {
-    if (!candidate.ok) found.push(candidate.error);
+    if (!candidate.ok) found.push(candidate.problem);
   }
   return found;
 }

@@ -9,14 +9,14 @@ const at = "2026-01-02T03:04:05.000Z";
 const base = { v: 1, seq: 0, at } as const;
 
 function start(runId: string): EnsembleEvent {
-  return { ...base, runId, type: "ensemble_started", workflow: "PARALLEL", totalTasks: 2, startedAt: at };
+  return { ...base, runId, type: "ensemble_started", workflow: "PARALLEL", totalTasks: 2, startedAt: at, verbose: false, toolLogTruncateLength: 200 };
 }
 function end(runId: string): EnsembleEvent {
   const numbers = { totalDurationMs: 3200, durationMs: 3200, totalTokens: 30, totalToolCalls: 1 };
   return { ...base, runId, type: "ensemble_completed", exitReason: "COMPLETED", completedAt: at, ...numbers };
 }
 function task(runId: string, taskId = "research", agentRole = "Researcher", taskDescription = "Find it"): EnsembleEvent {
-  return { ...base, runId, type: "task_started", taskId, agentRole, taskIndex: 1, totalTasks: 2, taskDescription, startedAt: at };
+  return { ...base, runId, type: "task_started", taskId, agentRole, taskIndex: 1, totalTasks: 2, taskDescription, startedAt: at, verbose: false };
 }
 function done(runId: string, taskId = "research", tokenCount = 30): EnsembleEvent {
   const place = { taskIndex: 1, totalTasks: 2, taskDescription: "Find it", startedAt: at, completedAt: at };

@@ -1,0 +1,53 @@
+import type { ChildProcess } from "node:child_process";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import type { Scenario, SideName } from "./scenario.js";
+
+const SCRIPT = new URL("../side.js", import.meta.url);
+
+/** What a side's process sends: that it is ready (no values), or what one round gave. */
+export interface SideMessage {
+  readonly values: readonly number[];
+}
+
+/** One side of a scenario, in a process of its own: the heap, the compiled code and the promise hooks of one must not slow down another. */
+export class SideProcess {
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  /** Starts the process and waits until it is warm. */
+  static async start(scenario: Scenario, side: SideName): Promise<SideProcess> {
+    const started = new SideProcess(fork(SCRIPT, [scenario.id, side]));
+    await started.#answer();
+    return started;
+  }
+
+  async round(): Promise<readonly number[]> {
+    this.#child.send("round");
+    return this.#answer();
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, "exit");
+    this.#child.disconnect();
+    await ended;
+  }
+
+  /** @throws Error when the process ends instead of answering; it has said why. */
+  async #answer(): Promise<readonly number[]> {
+    const controller = new AbortController();
+    const ended = once(this.#child, "exit", controller).then(([code]: unknown[]): never => {
+      throw new Error(`A side ended with exit code ${String(code)} instead of answering`);
+    });
+    ended.catch(() => undefined); // told by the race, or given up
+    try {
+      const [message] = (await Promise.race([once(this.#child, "message", controller), ended])) as [SideMessage]; // from side.ts
+      return message.values;
+    } finally {
+      controller.abort();
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { Row } from "./run-scenario.js";
+import type { Sample } from "./sample.js";
+import { median } from "./sample.js";
+
+const HEAD = ["", "work", "unit", "promises", "+ hooks", "framework", "range", "goal", "x promises", "x hooks", ""];
+const RIGHT_FROM = 3;
+
+/** Three significant digits, and no decimals from a hundred on. */
+function text(value: number): string {
+  const magnitude = Math.abs(value);
+  return value.toFixed(magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2);
+}
+
+function ratio(of: Sample, to: Sample): string {
+  const floor = median(to);
+  return floor <= 0 ? "-" : text(median(of) / floor);
+}
+
+/** Whether the framework's median keeps to the goal, if there is one. */
+export function isMet({ sides, goal, better }: Row): boolean {
+  if (goal === undefined) return true;
+  const value = median(sides.framework);
+  return better === "more" ? value >= goal : value <= goal;
+}
+
+function cells(row: Row): string[] {
+  const { promises, hooks, framework } = row.sides;
+  const range = `${text(framework[0] ?? 0)} .. ${text(framework.at(-1) ?? 0)}`;
+  const medians = [promises, hooks, framework].map((sample) => text(median(sample)));
+  const goal = row.goal === undefined ? "-" : `${row.better === "more" ? ">=" : "<="} ${row.goal}`;
+  const verdict = row.goal === undefined ? "" : isMet(row) ? "ok" : "MISSED";
+  return [row.id, row.title, row.unit, ...medians, range, goal, ratio(framework, promises), ratio(framework, hooks), verdict];
+}
+
+/** The rows as text with aligned columns. */
+export function renderTable(rows: readonly Row[]): string {
+  const lines = [HEAD, ...rows.map(cells)];
+  const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const aligned = lines.map((line) => line.map((cell, i) => (i < RIGHT_FROM ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  "));
+  const rule = widths.map((width) => "-".repeat(width)).join("  ");
+  return [aligned[0], rule, ...aligned.slice(1)].join("\n");
+}

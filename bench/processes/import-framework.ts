@@ -1,0 +1,2 @@
+// A process that loads the package and uses nothing of it.
+import "agentensemble";

@@ -1,0 +1,24 @@
+import type { Scenario } from "../harness/scenario.js";
+import { chainScenario } from "./chain.js";
+import { coldStartScenario } from "./cold-start.js";
+import { fanOutScenario } from "./fan-out.js";
+import { growthScenario } from "./growth.js";
+import { layersScenario } from "./layers.js";
+import { memoryScenario } from "./memory.js";
+import { tokenStreamScenario } from "./token-stream.js";
+import { toolFanScenario, toolLoopScenario } from "./tool-loop.js";
+import { waitingScenario } from "./waiting.js";
+
+/** In the order of the table. */
+export const SCENARIOS: readonly Scenario[] = [
+  chainScenario,
+  toolLoopScenario,
+  toolFanScenario,
+  fanOutScenario,
+  layersScenario,
+  tokenStreamScenario,
+  memoryScenario,
+  waitingScenario,
+  coldStartScenario,
+  growthScenario,
+];

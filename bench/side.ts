@@ -1,0 +1,16 @@
+// One side of one scenario: `side.js S1 framework`, started by the harness. Prepares, says so, then measures a round for every message.
+import type { SideMessage } from "./harness/side-process.js";
+import { SIDES } from "./harness/scenario.js";
+import { SCENARIOS } from "./scenarios/all.js";
+
+const [id, name] = process.argv.slice(2);
+const scenario = SCENARIOS.find((s) => s.id === id);
+const side = SIDES.find((s) => s === name);
+if (scenario === undefined || side === undefined || process.send === undefined) throw new Error("This is started by main.js");
+
+const send = (message: SideMessage): void => void process.send?.(message);
+const round = await scenario.prepare(side);
+process.on("message", () => {
+  void round().then((values) => send({ values })); // a failure ends this process, and the harness says so
+});
+send({ values: [] });

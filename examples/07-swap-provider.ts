@@ -1,0 +1,36 @@
+// The model comes from the container: bound as a class whose own dependency is injected, and replaced for a single run.
+// Run it: npm run example -- 07     (always with models of its own, so that the difference shows)
+import { Ensemble, Task, Tokens, type ChatModel, type ChatRequest, type ChatResponse, type Clock } from "agentensemble";
+import { Kernel } from "agentensemble/kernel";
+import { offline } from "agentensemble/providers/offline";
+import { inject, injectable } from "inversify";
+
+/** A model of the house: any class with `chat` will do. Tokens are named one by one, so no decorator metadata is needed. */
+@injectable()
+class HouseModel implements ChatModel {
+  readonly provider = "house";
+  readonly modelId = "house-1";
+
+  constructor(@inject(Tokens.Clock) private readonly clock: Clock) {}
+
+  async chat(request: ChatRequest): Promise<ChatResponse> {
+    const content = `It is ${this.clock.now().getUTCFullYear()}, and I got ${request.messages.length} messages.`;
+    return { message: { role: "assistant", content }, finishReason: "stop" };
+  }
+}
+
+await using kernel = new Kernel();
+kernel.container.bind(Tokens.ChatModel).to(HouseModel).inSingletonScope();
+// Any other dependency of the framework is replaced in the same way: a clock that stands still, for instance.
+kernel.container.bind(Tokens.Clock).toConstantValue({ now: () => new Date("2001-02-03T04:05:06Z"), monotonicMs: () => performance.now() });
+
+const team = new Ensemble({ kernel, tasks: [Task.of("Which year is it?\n---\nThe calendar on this wall shows the year 1984.\n---")] });
+
+const first = await team.run();
+console.log(`Bound in the container: ${first.raw}`);
+
+const second = await team.run({}, { bindings: (bind) => bind.single(Tokens.ChatModel).toConstantValue(offline()) });
+console.log(`Bound for one run:      ${second.raw}`);
+
+const third = await team.run();
+console.log(`And after it:           ${third.raw}`);

@@ -1,0 +1,29 @@
+import { stripVTControlCharacters } from "node:util";
+import { AgentEnsembleError } from "agentensemble";
+
+/** Documents, file names and models may say what they like, but not to the controls of a terminal. */
+export function printable(text: string): string {
+  return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]/gu, "");
+}
+
+/** `1 document`, `2 documents`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function chainOf(error: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let next = error; next instanceof Error && !chain.includes(next); next = next.cause) chain.push(next);
+  return chain;
+}
+
+/** What failed, why, and the advice that goes with it; with `stacks` everything there is. */
+export function explain(error: unknown, stacks: boolean): string {
+  const chain = chainOf(error);
+  if (chain.length === 0) return printable(String(error));
+  if (stacks) return printable(chain.map(({ stack, message }) => stack ?? message).join("\ncaused by "));
+  const ours = chain.filter((link) => AgentEnsembleError.isInstance(link));
+  const hint = ours.find((link) => link.hint !== undefined)?.hint ?? "";
+  const lines = [chain[0]?.message ?? "", ours.at(-1)?.message ?? "", hint];
+  return printable([...new Set(lines)].filter((line) => line !== "").join("\n"));
+}

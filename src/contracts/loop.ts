@@ -1,0 +1,106 @@
+import type { TaskOutput } from "./output.js";
+import type { AnyTask, Task } from "./task.js";
+import { ValidationError } from "./errors.js";
+import { checkTaskList } from "./phase.js";
+import { checkOptions, knownNames, preview, requireFunction, requireInteger } from "./validation.js";
+
+/** Looks up outputs by the task that made them. */
+export interface OutputLookup {
+  getOutput<U>(task: Task<U>): TaskOutput<U> | undefined;
+}
+
+/** What a loop's predicate sees after each iteration. */
+export interface LoopIteration extends OutputLookup {
+  /** Counted from 1. */
+  readonly iterationNumber: number;
+  readonly lastIterationOutputs: readonly TaskOutput[];
+  readonly lastBodyOutput: TaskOutput;
+  /** All iterations so far, the last one included. */
+  readonly history: readonly (readonly TaskOutput[])[];
+}
+
+/** What a loop did. */
+export interface LoopHistory {
+  readonly iterations: readonly (readonly TaskOutput[])[];
+  readonly terminationReason: "predicate" | "maxIterations";
+  readonly stoppedByMaxIterations: boolean;
+}
+
+/** Options of a loop. */
+export interface LoopOptions {
+  readonly name: string;
+  /** The body, run in this order in each iteration. */
+  readonly tasks: readonly AnyTask[];
+  /** Ends the loop when it returns true. Default: only `maxIterations` ends it. */
+  readonly until?: ((it: LoopIteration) => boolean) | undefined;
+  /** Default 5. */
+  readonly maxIterations?: number | undefined;
+  /** Default RETURN_LAST. THROW: MaxLoopIterationsExceededError. RETURN_WITH_FLAG is RETURN_LAST for readers of `stoppedByMaxIterations`. */
+  readonly onMaxIterations?: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG" | undefined;
+  /** What the loop's outputs are. Default LAST_ITERATION. ALL_ITERATIONS joins the texts of all iterations. */
+  readonly outputMode?: "LAST_ITERATION" | "FINAL_TASK_ONLY" | "ALL_ITERATIONS" | undefined;
+  /** Whether the first task of a further iteration is told the last output. Default true. */
+  readonly injectFeedback?: boolean | undefined;
+  /** Tasks outside the loop that must be finished before it starts. */
+  readonly context?: readonly AnyTask[] | undefined;
+}
+
+const FIELDS = ["name", "tasks", "until", "maxIterations", "onMaxIterations", "outputMode", "injectFeedback", "context"];
+const ON_MAX = ["RETURN_LAST", "THROW", "RETURN_WITH_FLAG"];
+const MODES = ["LAST_ITERATION", "FINAL_TASK_ONLY", "ALL_ITERATIONS"];
+
+/** @throws ValidationError listing the values there are. */
+export function requireOneOf(what: string, value: unknown, known: readonly string[]): void {
+  if (value !== undefined && !known.includes(value as string)) throw new ValidationError(`${what} must be one of ${known.join(", ")}, got: ${preview(value)}. ${knownNames(String(value), known)}`);
+}
+
+/** Tasks that are repeated until a predicate holds. Immutable. */
+export class Loop {
+  readonly name: string;
+  readonly tasks: readonly AnyTask[];
+  readonly until: ((it: LoopIteration) => boolean) | undefined;
+  readonly maxIterations: number;
+  readonly onMaxIterations: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG";
+  readonly outputMode: "LAST_ITERATION" | "FINAL_TASK_ONLY" | "ALL_ITERATIONS";
+  readonly injectFeedback: boolean;
+  readonly context: readonly AnyTask[];
+
+  /** @throws ValidationError */
+  constructor(o: LoopOptions) {
+    checkOptions("Loop", o, FIELDS);
+    if (typeof o.name !== "string" || o.name.trim() === "") throw new ValidationError("Loop name must be non-blank");
+    if (!Array.isArray(o.tasks) || o.tasks.length === 0) throw new ValidationError(`Loop '${o.name}' body must contain at least one task`);
+    checkTaskList(`Loop '${o.name}' tasks`, o.tasks);
+    requireFunction(`Loop '${o.name}' until`, o.until);
+    requireInteger(`Loop '${o.name}' maxIterations`, o.maxIterations, 1);
+    requireOneOf(`Loop '${o.name}' onMaxIterations`, o.onMaxIterations, ON_MAX);
+    requireOneOf(`Loop '${o.name}' outputMode`, o.outputMode, MODES);
+    if (o.context !== undefined) checkTaskList(`Loop '${o.name}' context`, o.context);
+    checkBody(o.name, o.tasks);
+    this.name = o.name;
+    this.tasks = Object.freeze([...o.tasks]);
+    this.until = o.until;
+    this.maxIterations = o.maxIterations ?? 5;
+    this.onMaxIterations = o.onMaxIterations ?? "RETURN_LAST";
+    this.outputMode = o.outputMode ?? "LAST_ITERATION";
+    this.injectFeedback = o.injectFeedback ?? true;
+    this.context = Object.freeze([...(o.context ?? [])]);
+    Object.freeze(this);
+  }
+}
+
+/** Body tasks are told apart by name or description, and depend on nothing outside. */
+function checkBody(name: string, tasks: readonly AnyTask[]): void {
+  const keys = new Set<string>();
+  for (const task of tasks) {
+    const key = task.name ?? task.description;
+    if (keys.has(key)) throw new ValidationError(`Loop '${name}' body has duplicate task name/description: '${key}'. Body tasks must be uniquely identifiable.`);
+    keys.add(key);
+    if (task.context.some((context) => !tasks.includes(context))) {
+      throw new ValidationError(
+        `Loop '${name}' body task '${key}' declares context() on a task outside the loop body. Outer-DAG dependencies must be declared on the Loop itself via Loop.builder().context(...).`,
+        { hint: "Put the outer task into the loop's own `context`." },
+      );
+    }
+  }
+}

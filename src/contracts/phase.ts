@@ -1,0 +1,85 @@
+import type { Workflow } from "./ensemble-options.js";
+import type { AnyTask } from "./task.js";
+import { ValidationError } from "./errors.js";
+import { Task } from "./task.js";
+import { checkOptions, preview, requireArray, requireInteger } from "./validation.js";
+
+/** Options of a phase. Configuration reference (seed 002). */
+export interface PhaseOptions {
+  /** Unique within the ensemble; the key in `output.phaseOutputs`. */
+  readonly name: string;
+  readonly tasks: readonly AnyTask[];
+  /** How its tasks run. Default: the ensemble's, else SEQUENTIAL. HIERARCHICAL is refused. */
+  readonly workflow?: Workflow | undefined;
+  /** Phases that must be finished before. Default: none, it starts at once. */
+  readonly after?: readonly Phase[] | undefined;
+  readonly review?: PhaseReview | undefined;
+}
+
+/** @throws ValidationError unless every element is a task. */
+export function checkTaskList(what: string, tasks: unknown): void {
+  requireArray(what, tasks);
+  (tasks as readonly unknown[]).forEach((task, index) => {
+    if (!(task instanceof Task)) throw new ValidationError(`${what}[${index}] must be a Task, got: ${preview(task)}`);
+  });
+}
+
+/** A named group of tasks; phases form a graph, and those that do not wait for each other run side by side. Immutable, so a circle cannot be built. */
+export class Phase {
+  readonly name: string;
+  readonly tasks: readonly AnyTask[];
+  readonly workflow: Workflow | undefined;
+  readonly after: readonly Phase[];
+  readonly review: PhaseReview | undefined;
+
+  /** @throws ValidationError */
+  constructor(o: PhaseOptions) {
+    checkOptions("Phase", o, ["name", "tasks", "workflow", "after", "review"]);
+    if (typeof o.name !== "string" || o.name.trim() === "") throw new ValidationError("Phase name must not be null or blank");
+    if (!Array.isArray(o.tasks) || o.tasks.length === 0) throw new ValidationError(`Phase '${o.name}' must contain at least one task`);
+    checkTaskList(`Phase '${o.name}' tasks`, o.tasks);
+    if (o.workflow === "HIERARCHICAL") {
+      throw new ValidationError(
+        `Phase '${o.name}': Workflow.HIERARCHICAL is not supported at the phase level. Use HIERARCHICAL at the ensemble level (without phases) for hierarchical delegation.`,
+      );
+    }
+    requireArray(`Phase '${o.name}' after`, o.after);
+    o.after?.forEach((phase, index) => {
+      if (!(phase instanceof Phase)) throw new ValidationError(`Phase '${o.name}' after[${index}] must be a Phase, got: ${preview(phase)}`);
+    });
+    if (o.review !== undefined && !(o.review instanceof PhaseReview)) throw new ValidationError(`Phase '${o.name}' review must be a PhaseReview, got: ${preview(o.review)}`);
+    this.name = o.name;
+    this.tasks = Object.freeze([...o.tasks]);
+    this.workflow = o.workflow;
+    this.after = Object.freeze([...(o.after ?? [])]);
+    this.review = o.review;
+    Object.freeze(this);
+  }
+
+  /** The short form. */
+  static of(name: string, ...tasks: AnyTask[]): Phase {
+    return new Phase({ name, tasks });
+  }
+}
+
+/**
+ * Judges a phase after each attempt: the text of `task` says APPROVE, RETRY: feedback, RETRY_PREDECESSOR name: feedback, or REJECT: reason;
+ * anything else approves. Its task is given the phase's outputs.
+ */
+export class PhaseReview {
+  readonly task: AnyTask;
+  readonly maxRetries: number;
+  readonly maxPredecessorRetries: number;
+
+  /** Both limits default to 2. @throws ValidationError */
+  constructor(o: { readonly task: AnyTask; readonly maxRetries?: number | undefined; readonly maxPredecessorRetries?: number | undefined }) {
+    checkOptions("PhaseReview", o, ["task", "maxRetries", "maxPredecessorRetries"]);
+    if (!(o.task instanceof Task)) throw new ValidationError("PhaseReview task must not be null");
+    requireInteger("PhaseReview maxRetries", o.maxRetries, 0);
+    requireInteger("PhaseReview maxPredecessorRetries", o.maxPredecessorRetries, 0);
+    this.task = o.task;
+    this.maxRetries = o.maxRetries ?? 2;
+    this.maxPredecessorRetries = o.maxPredecessorRetries ?? 2;
+    Object.freeze(this);
+  }
+}

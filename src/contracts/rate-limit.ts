@@ -1,0 +1,55 @@
+import { ValidationError } from "./errors.js";
+import { checkOptions, preview, requireDuration, requireInteger } from "./validation.js";
+
+interface RateLimitChanges {
+  /** How long a call may wait for its turn, in milliseconds. Default 30,000. */
+  readonly waitTimeoutMs?: number | undefined;
+  /** Tokens per period, beside the requests. Default: no limit. */
+  readonly tokens?: number | undefined;
+}
+
+/**
+ * How many model calls may start in any period of some length; on an ensemble, an agent, a task or a model. Immutable.
+ * The one who bears it has one window for all runs of a kernel. Configuration reference (seed 002).
+ */
+export class RateLimit {
+  private constructor(
+    readonly requests: number,
+    readonly periodMs: number,
+    readonly waitTimeoutMs: number,
+    readonly tokens: number | undefined,
+  ) {
+    Object.freeze(this);
+  }
+
+  /** At most `requests` starts in any `periodMs` milliseconds. @throws ValidationError unless both are above 0. */
+  static of(requests: number, periodMs: number): RateLimit {
+    requireInteger("RateLimit requests", requests, 1, "> 0");
+    if (requests === undefined || periodMs === undefined) throw new ValidationError(`RateLimit.of needs requests and periodMs, got: ${preview([requests, periodMs])}`);
+    if (typeof periodMs !== "number" || !(periodMs > 0) || !Number.isFinite(periodMs)) throw new ValidationError(`RateLimit period must be positive, got: ${preview(periodMs)}`);
+    return new RateLimit(requests, periodMs, 30_000, undefined);
+  }
+
+  static perSecond(n: number): RateLimit {
+    return RateLimit.of(n, 1_000);
+  }
+
+  static perMinute(n: number): RateLimit {
+    return RateLimit.of(n, 60_000);
+  }
+
+  /** A copy with another wait limit or a limit of tokens. @throws ValidationError */
+  with(o: RateLimitChanges): RateLimit {
+    checkOptions("RateLimit.with", o, ["waitTimeoutMs", "tokens"]);
+    requireDuration("RateLimit waitTimeoutMs", o.waitTimeoutMs);
+    requireInteger("RateLimit tokens", o.tokens, 1, "> 0");
+    return new RateLimit(this.requests, this.periodMs, o.waitTimeoutMs ?? this.waitTimeoutMs, "tokens" in o ? o.tokens : this.tokens);
+  }
+}
+
+/** @throws ValidationError unless `limit` is absent or a RateLimit. */
+export function checkRateLimit(what: string, limit: unknown): void {
+  if (limit !== undefined && !(limit instanceof RateLimit)) {
+    throw new ValidationError(`${what} must be a RateLimit, got: ${preview(limit)}`, { hint: "Make it with RateLimit.of(requests, periodMs), perSecond(n) or perMinute(n)." });
+  }
+}

@@ -1,0 +1,78 @@
+import type { EnsembleOptions } from "./contracts/ensemble-options.js";
+import { ValidationError } from "./contracts/errors.js";
+import { Graph } from "./contracts/graph.js";
+import { Loop } from "./contracts/loop.js";
+import { Phase } from "./contracts/phase.js";
+import { preview, requireArray } from "./contracts/validation.js";
+
+function requireInstances(what: string, values: readonly unknown[] | undefined, type: typeof Phase | typeof Loop): void {
+  requireArray(`Ensemble ${what}`, values);
+  values?.forEach((value, i) => {
+    if (!(value instanceof type)) throw new ValidationError(`Ensemble ${what}[${i}] must be a ${type.name}, got: ${preview(value)}`);
+  });
+}
+
+/** Tasks, phases, loops and a graph: what may stand beside what. @throws ValidationError */
+export function checkShape(o: EnsembleOptions): void {
+  requireInstances("phases", o.phases, Phase);
+  requireInstances("loops", o.loops, Loop);
+  if (o.graph !== undefined && !(o.graph instanceof Graph)) throw new ValidationError(`Ensemble graph must be a Graph, got: ${preview(o.graph)}`);
+  const { tasks = [], phases = [], loops = [], graph, workflow } = o;
+  if (graph !== undefined && tasks.length + phases.length + loops.length > 0) {
+    throw new ValidationError("Cannot mix graph() with task() / loop() / phase() on the same Ensemble. Graph is an exclusive orchestration style; pick one per ensemble.");
+  }
+  if (graph !== undefined && workflow !== undefined) {
+    throw new ValidationError(`Workflow.${workflow} does not support a Graph. Use the default workflow (no .workflow(...) call) when declaring a graph.`);
+  }
+  if (phases.length > 0 && tasks.length > 0) {
+    throw new ValidationError(
+      "Cannot mix task() and phase() on the same Ensemble. Use flat tasks for simple pipelines, or phases for named workstreams with parallel execution -- but not both on the same ensemble.",
+    );
+  }
+  if (phases.length > 0 && loops.length > 0) {
+    throw new ValidationError("Cannot mix loop() and phase() on the same Ensemble. Use loops within a flat task list, or compose phases instead.");
+  }
+  if (loops.length > 0 && workflow === "HIERARCHICAL") {
+    throw new ValidationError("Workflow.HIERARCHICAL does not support Loop nodes. Use Workflow.SEQUENTIAL or Workflow.PARALLEL when declaring loops.");
+  }
+  checkNames("loop", "Loop", loops);
+  checkNames("phase", "Phase", phases);
+  checkPhaseGraph(phases);
+}
+
+function checkNames(kind: string, title: string, items: readonly { readonly name: string }[]): void {
+  const names = new Set<string>();
+  for (const { name } of items) {
+    if (names.has(name)) throw new ValidationError(`Duplicate ${kind} name '${name}' detected. ${title} names must be unique within an ensemble.`);
+    names.add(name);
+  }
+}
+
+/** Every phase that comes before `phase`, however far. Values are frozen, so there is no circle to get lost in. */
+function predecessorsOf(phase: Phase, found = new Set<Phase>()): ReadonlySet<Phase> {
+  for (const before of phase.after) {
+    if (found.has(before)) continue;
+    found.add(before);
+    predecessorsOf(before, found);
+  }
+  return found;
+}
+
+function checkPhaseGraph(phases: readonly Phase[]): void {
+  const owner = new Map(phases.flatMap((phase) => phase.tasks.map((task) => [task, phase] as const)));
+  for (const phase of phases) {
+    const before = predecessorsOf(phase);
+    for (const other of before) {
+      if (!phases.includes(other)) throw new ValidationError(`Phase '${phase.name}' comes after phase '${other.name}', which is not in the ensemble's phases`);
+    }
+    for (const task of phase.tasks) {
+      for (const context of task.context) {
+        const source = owner.get(context);
+        if (source === undefined || source === phase || before.has(source)) continue;
+        throw new ValidationError(`Task '${task.description}' in phase '${phase.name}' references context task '${context.description}' of phase '${source.name}', which is not a predecessor`, {
+          hint: `Add phase '${source.name}' to the phase's \`after\`.`,
+        });
+      }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse, ModelCapabilities } from "../../../contracts/chat-model.js";
+import { BadAnswer, ErrorDocument } from "./bad-answer.js";
+import type { ChatProtocol, StreamedAnswer } from "./chat-protocol.js";
+import { EventLines } from "./event-lines.js";
+import type { GuardedBody } from "./guarded-body.js";
+import { HttpCall, type Line } from "./http-call.js";
+import { parseGuarded } from "./json-guard.js";
+import { asFields, type Fields } from "./wire-fields.js";
+
+/** The data with which some vendors end a stream. */
+const END_MARK = "[DONE]";
+
+/** The chunks of an answer that came whole. */
+function* chunksOf(response: ChatResponse): Generator<ChatChunk> {
+  const { content, toolCalls = [] } = response.message;
+  if (content !== "") yield { type: "text", text: content };
+  for (const [index, call] of toolCalls.entries()) yield { type: "tool_call", index, id: call.id, name: call.name, argumentsDelta: call.arguments };
+  yield { type: "finish", response };
+}
+
+/** Reads the data of an event. @throws BadAnswer for what is no JSON object; ErrorDocument for an error that the server reports. */
+function readEvent(data: string): Fields {
+  const event = asFields(parseGuarded(data, "A part of the stream"));
+  if (event === undefined) throw new BadAnswer("A part of the stream is not a JSON object", { shown: data });
+  if (event["error"] !== undefined && event["error"] !== null) throw new ErrorDocument(event);
+  return event;
+}
+
+/** A streamed answer under way. */
+interface OpenStream {
+  readonly call: HttpCall;
+  readonly body: GuardedBody;
+  readonly answer: StreamedAnswer;
+}
+
+/** A model reached over HTTP. Holds no key itself: that lives in the connector's closure. */
+export class HttpChatModel implements ChatModel {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly capabilities: ModelCapabilities;
+  readonly #line: Line;
+  readonly #protocol: ChatProtocol;
+
+  constructor(modelId: string, o: { readonly line: Line; readonly protocol: ChatProtocol; readonly capabilities: ModelCapabilities }) {
+    this.provider = o.line.vendor.name;
+    this.modelId = modelId;
+    this.capabilities = Object.freeze(o.capabilities);
+    this.#line = o.line;
+    this.#protocol = o.protocol;
+    Object.freeze(this);
+  }
+
+  /** @throws ModelCallError, or the signal's reason when aborted. */
+  async chat(request: ChatRequest, options: ChatCallOptions = {}): Promise<ChatResponse> {
+    const { modelId } = this;
+    const call = new HttpCall(this.#line, { modelId, signal: options.signal });
+    try {
+      const endpoint = await call.connect();
+      const wire = this.#protocol.write(request, { modelId, isVendor: endpoint.isVendor, stream: false });
+      const document = await call.readDocument(await call.post(endpoint, this.#protocol.path, wire.body));
+      return wire.nulls.response(this.#protocol.read(document));
+    } catch (error) {
+      throw await call.failure(error);
+    } finally {
+      await call.close({ isComplete: false });
+    }
+  }
+
+  /** @throws ModelCallError with what had come so far as `partialText`, or the signal's reason when aborted. */
+  async *stream(request: ChatRequest, options: ChatCallOptions = {}): AsyncGenerator<ChatChunk, void, undefined> {
+    const { modelId } = this;
+    const answer = this.#protocol.readStream();
+    const call = new HttpCall(this.#line, { modelId, signal: options.signal, partialText: () => answer.text });
+    let isComplete = false;
+    try {
+      const endpoint = await call.connect();
+      const wire = this.#protocol.write(request, { modelId, isVendor: endpoint.isVendor, stream: true });
+      const body = await call.post(endpoint, this.#protocol.path, wire.body);
+      const begun = await this.#begin(body);
+      if (/^\s*[[{<"]/.test(begun)) {
+        // A server that does not stream, or a page.
+        yield* chunksOf(wire.nulls.response(this.#protocol.read(await call.readDocument(body, begun))));
+        return;
+      }
+      const held = wire.nulls.holdBack();
+      for await (const chunks of this.#events({ call, body, answer }, begun)) yield* held.add(chunks);
+      const response = wire.nulls.response(answer.finish());
+      isComplete = true;
+      yield* held.rest(response);
+      yield { type: "finish", response };
+    } catch (error) {
+      throw await call.failure(error);
+    } finally {
+      await call.close({ isComplete });
+    }
+  }
+
+  /** The first piece of the body that is not blank. */
+  async #begin(body: GuardedBody): Promise<string> {
+    let begun = "";
+    while (begun.trim() === "") {
+      const piece = await body.next();
+      if (piece === undefined) return begun;
+      begun += piece;
+    }
+    return begun;
+  }
+
+  /** What each event adds, until the answer is complete. */
+  async *#events(stream: OpenStream, begun: string): AsyncGenerator<readonly ChatChunk[], void, undefined> {
+    const lines = new EventLines();
+    for (let piece: string | undefined = begun; piece !== undefined; piece = await this.#next(stream)) {
+      for (const data of lines.add(piece)) {
+        if (data === END_MARK) return;
+        yield stream.answer.add(readEvent(data));
+        if (stream.answer.isClosed) return;
+      }
+    }
+    for (const data of lines.end()) if (data !== END_MARK) yield stream.answer.add(readEvent(data));
+  }
+
+  /** The next piece of the stream; `undefined` at its end. What breaks after the model has finished does not undo the answer. */
+  async #next({ call, body, answer }: OpenStream): Promise<string | undefined> {
+    try {
+      return await body.next();
+    } catch (error) {
+      if (answer.isFinished && !call.cancelled) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
+import type { NewEvent } from "../../contracts/events.js";
+import type { TaskMetrics, TaskOutput, WorkflowResult } from "../../contracts/output.js";
+import type { Plan, PlannedTask } from "../../contracts/plan.js";
+import type { Run, RunInfo, TaskExtras } from "../../contracts/run.js";
+import type { AnyTask } from "../../contracts/task.js";
+import { RunCancelledError, TaskExecutionError, ValidationError } from "../../contracts/errors.js";
+import { SOURCE_TASK } from "../../contracts/output.js";
+
+const NO_METRICS: TaskMetrics = Object.freeze({
+  inputTokens: 0,
+  outputTokens: 0,
+  totalTokens: 0,
+  llmCallCount: 0,
+  toolCallCount: 0,
+  llmLatencyMs: 0,
+  toolExecutionMs: 0,
+  delegationCount: 0,
+});
+
+/** A run that is only known by name. */
+export function stagedInfo(id: string): RunInfo {
+  return Object.freeze({ id, inputs: Object.freeze({}), tags: Object.freeze({}) });
+}
+
+/** A finished task that was never done. */
+export function stagedOutput(taskId: string, task: AnyTask, raw: string): TaskOutput {
+  const output = {
+    taskId,
+    raw,
+    parsed: raw,
+    taskDescription: task.description,
+    agentRole: task.agent?.role ?? "(deterministic)",
+    completedAt: new Date(0),
+    durationMs: 0,
+    toolCallCount: 0,
+    metrics: NO_METRICS,
+    [SOURCE_TASK]: task,
+    getParsedOutput: () => raw as never, // texts are all there is
+  };
+  return Object.freeze(output);
+}
+
+/** A plan of these tasks as `run()` would make it, their texts taken as they are. */
+export function stagedPlan(tasks: readonly AnyTask[], options: EnsembleOptions = {}): Plan {
+  const ids = new Map(tasks.map((task, index) => [task, task.name ?? `task-${index + 1}`]));
+  const planned = tasks.map((task): PlannedTask => {
+    const contextIds = task.context.map((context) => ids.get(context) ?? "");
+    return Object.freeze({ id: ids.get(task) ?? "", spec: task, contextIds: Object.freeze(contextIds), agent: task.agent });
+  });
+  return Object.freeze({ tasks: Object.freeze(planned), options: Object.freeze({ ...options, tasks }) });
+}
+
+/** A workflow's run in which no task does anything: tasks take a moment, may be made to fail, and everything asked for is written down. */
+export class StagedRun implements Run {
+  readonly id: string;
+  readonly inputs = {};
+  /** Ids in the order in which they were started. */
+  readonly started: string[] = [];
+  /** Ids of tasks that were started before one of their context tasks was done, without outputs given instead. */
+  readonly premature: string[] = [];
+  readonly made = new Set<TaskOutput>();
+  active = 0;
+  refused = 0;
+  readonly #controller = new AbortController();
+  readonly #done = new Set<string>();
+  readonly #tasks: Map<string, PlannedTask>;
+  readonly #failing: (taskId: string) => Error | undefined;
+  readonly #defined = new Map<string, number>();
+
+  constructor(
+    id: string,
+    readonly plan: Plan,
+    failing: (taskId: string) => Error | undefined = () => undefined,
+  ) {
+    this.id = id;
+    this.#tasks = new Map(plan.tasks.map((task) => [task.id, task]));
+    this.#failing = failing;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.#controller.abort(new RunCancelledError("The run was cancelled"));
+  }
+
+  async runTask(taskId: string, extras: TaskExtras = {}): Promise<TaskOutput> {
+    const task = this.#tasks.get(taskId);
+    if (task === undefined) throw new ValidationError(`Unknown task id '${taskId}'`);
+    if (this.signal.aborted) {
+      this.refused++;
+      throw this.signal.reason;
+    }
+    this.started.push(taskId);
+    if (extras.contextOutputs === undefined && task.contextIds.some((id) => this.#tasks.has(id) && !this.#done.has(id))) this.premature.push(taskId);
+    this.active++;
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      if (this.signal.aborted) throw this.signal.reason;
+      const failure = this.#failing(taskId);
+      if (failure !== undefined) throw failure;
+      const output = stagedOutput(taskId, task.spec, `${this.id}: ${taskId}`);
+      this.made.add(output);
+      this.#done.add(taskId);
+      return output;
+    } finally {
+      this.active--;
+    }
+  }
+
+  runWorkflow(): Promise<WorkflowResult> {
+    return Promise.reject(new ValidationError("A staged run has no other workflows"));
+  }
+
+  define(task: AnyTask, o: { readonly parentTaskId?: string | undefined } = {}): string {
+    const parent = o.parentTaskId ?? "task";
+    const n = (this.#defined.get(parent) ?? (o.parentTaskId === undefined ? this.plan.tasks.length : 0)) + 1;
+    this.#defined.set(parent, n);
+    const id = task.name ?? (o.parentTaskId === undefined ? `task-${n}` : `${parent}.${n}`);
+    this.#tasks.set(id, { id, spec: task, contextIds: [], agent: task.agent });
+    return id;
+  }
+
+  emit(_event: NewEvent): void {
+    // nobody listens
+  }
+
+  listens(): boolean {
+    return false;
+  }
+
+  get<T>(): T {
+    throw new ValidationError("A staged run has no bindings");
+  }
+
+  all<T>(): readonly T[] {
+    return [];
+  }
+}
+
+/** What `runTask` of a real run rejects with when a task's work has failed. */
+export function stagedFailure(taskId: string): TaskExecutionError {
+  const context = { taskDescription: taskId, agentRole: "(deterministic)", completedTaskOutputs: [] };
+  return new TaskExecutionError(`Task failed: ${taskId}`, context, { cause: new Error(`${taskId} has failed`) });
+}

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import type { ChatModel } from "../../contracts/chat-model.js";
+import type { ExecutorResult, TaskExecutor } from "../../contracts/executors.js";
+import type { TaskCall } from "../../contracts/hooks.js";
+import type { PlannedTask } from "../../contracts/plan.js";
+import type { AnyTask } from "../../contracts/task.js";
+import { Agent } from "../../contracts/agent.js";
+import { RunCancelledError } from "../../contracts/errors.js";
+import { Task } from "../../contracts/task.js";
+import { checkOptions } from "../../contracts/validation.js";
+import { ScriptedModel } from "./scripted-model.js";
+import { stagedOutput } from "./staged-run.js";
+import { StagedScope } from "./staged-scope.js";
+
+/** How `taskExecutorContract` gets its executors. */
+export interface TaskExecutorContractOptions {
+  /** Called once per test. */
+  create(): TaskExecutor;
+  /** A task that the executor does, and that succeeds. */
+  readonly task: AnyTask;
+  /** A task like it that fails: its tool or handler throws. Default: `task`, with a model that fails. */
+  readonly failing?: AnyTask | undefined;
+  /** A task that it leaves to others. Default: not checked. */
+  readonly foreign?: AnyTask | undefined;
+  /** Answers its model calls. Default: every call with the text `answer`. */
+  readonly model?: ChatModel | undefined;
+}
+
+function planned(task: AnyTask): PlannedTask {
+  return { id: "task-1", spec: task, contextIds: [], agent: task.agent };
+}
+
+function callOf(task: AnyTask, scope: StagedScope): TaskCall {
+  const agent = task.handler === undefined ? (task.agent ?? new Agent({ role: "Tester", goal: "Test", tools: task.tools })) : undefined;
+  const before = new Task({ description: "Before", agent: new Agent({ role: "Forerunner", goal: "Go first" }) });
+  const contextOutputs = Object.freeze([stagedOutput("task-0", before, "what came before")]);
+  const call: TaskCall = {
+    run: scope.run,
+    taskId: scope.taskId,
+    task,
+    agent,
+    contextOutputs,
+    promptSections: Object.freeze([]),
+    attempt: 1,
+    revision: undefined,
+    signal: scope.signal,
+  };
+  return Object.freeze(call); // a change would throw
+}
+
+function assertResult(result: ExecutorResult): void {
+  assert.equal(typeof result.raw, "string", "raw must be a string");
+  assert.ok(Number.isInteger(result.toolCallCount) && result.toolCallCount >= 0, `toolCallCount must be 0 or more, was ${result.toolCallCount}`);
+}
+
+async function rejection(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  return assert.fail("execute() must reject");
+}
+
+/** Whether `cause` is `error` or among its causes. */
+function ledTo(error: unknown, cause: unknown): boolean {
+  for (let e = error; e !== undefined; e = e instanceof Error ? e.cause : undefined) if (e === cause) return true;
+  return false;
+}
+
+function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): void {
+  it("rejects with the signal's reason, or what it led to, when the task has been stopped", async () => {
+    const scope = new StagedScope("run-1", model);
+    const reason = new RunCancelledError("The run was cancelled");
+    scope.abort(reason);
+    const ended = await options
+      .create()
+      .execute(callOf(options.task, scope), scope)
+      .catch((error: unknown) => error);
+    if (ended instanceof Error) assert.ok(ledTo(ended, reason), `expected the signal's reason, got ${String(ended)}`);
+    assert.deepEqual(scope.purposes, [], "no model may be called after the end");
+  });
+
+  it("rejects when the work fails, and tells why", async () => {
+    const reason = new Error("the model is out of order");
+    const failing = options.failing === undefined ? new ScriptedModel([reason], { onExhausted: "repeat-last" }) : model;
+    const scope = new StagedScope("run-1", failing);
+    const error = await rejection(options.create().execute(callOf(options.failing ?? options.task, scope), scope));
+    assert.ok(error instanceof Error, `expected an Error, got ${String(error)}`);
+    if (options.failing === undefined) assert.ok(ledTo(error, reason), "the model's own error must be the error or among its causes");
+  });
+}
+
+/**
+ * Registers mocha tests (it uses the global `describe` and `it`) that every task executor should pass. The executor is given a scope without
+ * a run behind it: calls of the model are answered by `model`, tools run as they are.
+ *
+ * @example
+ * taskExecutorContract("my executor", { create: () => new MyExecutor(), task: Task.of("Say hello") });
+ * @throws ValidationError for an unknown option.
+ */
+export function taskExecutorContract(name: string, options: TaskExecutorContractOptions): void {
+  checkOptions("taskExecutorContract()", options, ["create", "task", "failing", "foreign", "model"]);
+  const model = options.model ?? new ScriptedModel(["answer"], { onExhausted: "repeat-last" });
+  describe(`task executor contract: ${name}`, () => {
+    it("has a name", () => {
+      assert.match(options.create().name, /\S/);
+    });
+
+    it("knows its own tasks", () => {
+      const executor = options.create();
+      assert.equal(executor.handles(planned(options.task)), true);
+      if (options.foreign !== undefined) assert.equal(executor.handles(planned(options.foreign)), false);
+    });
+
+    it("does a task, and leaves its call as it is", async () => {
+      const scope = new StagedScope("run-1", model);
+      assertResult(await options.create().execute(callOf(options.task, scope), scope)); // the call is frozen
+    });
+
+    it("calls the model through the scope only", async () => {
+      const scope = new StagedScope("run-1", model);
+      await options.create().execute(callOf(options.task, scope), scope);
+      assert.equal(scope.model.requests.length, 0, "a call past scope.chat() is in no total and no hook sees it");
+    });
+
+    it("does two tasks at once with one object", async () => {
+      const executor = options.create();
+      const scopes = [new StagedScope("run-1", model), new StagedScope("run-2", model)];
+      const results = await Promise.all(scopes.map((scope) => executor.execute(callOf(options.task, scope), scope)));
+      results.forEach(assertResult);
+      const [one, two] = scopes;
+      assert.deepEqual(one?.purposes, two?.purposes);
+    });
+
+    it("shows the first prompt without calling anything", async () => {
+      const executor = options.create();
+      if (executor.preview === undefined) return;
+      const scope = new StagedScope("run-1", model);
+      const preview = await executor.preview(callOf(options.task, scope), scope);
+      assert.equal(typeof preview.systemPrompt, "string");
+      assert.equal(typeof preview.userPrompt, "string");
+      assert.ok(Array.isArray(preview.tools));
+      assert.deepEqual([scope.purposes.length, scope.model.requests.length], [0, 0]);
+    });
+
+    endingSuite(options, model);
+  });
+}

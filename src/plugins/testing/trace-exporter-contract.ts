@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import type { ExecutionMetrics } from "../../contracts/output.js";
+import type { ExecutionTrace, TraceExporter } from "../../contracts/trace.js";
+import type { Awaitable } from "../../contracts/types.js";
+import { checkOptions } from "../../contracts/validation.js";
+
+/** An exporter set up for one test. */
+export interface TraceExporterUnderTest {
+  readonly exporter: TraceExporter;
+  /** The ids of the runs whose traces have arrived, in any order. Absent: not checked. */
+  exported?(): Awaitable<readonly string[]>;
+  close?(): Awaitable<void>;
+}
+
+/** How `traceExporterContract` gets its exporters. */
+export interface TraceExporterContractOptions {
+  /** Called once per test. */
+  create(): Awaitable<TraceExporterUnderTest>;
+}
+
+const METRICS: ExecutionMetrics = Object.freeze({
+  inputTokens: 12,
+  outputTokens: 3,
+  totalTokens: 15,
+  llmCallCount: 1,
+  toolCallCount: 0,
+  llmLatencyMs: 40,
+  toolExecutionMs: 0,
+  delegationCount: 0,
+  unknownUsageCalls: 0,
+  ledger: Object.freeze([]),
+  tasks: Object.freeze([]),
+});
+
+/** A trace of a run with one task; frozen, so that an exporter that changes it throws. */
+function traceOf(runId: string, failed = false): ExecutionTrace {
+  const startedAt = new Date(Date.UTC(2026, 0, 1));
+  const completedAt = new Date(startedAt.getTime() + 40);
+  const place = { taskId: "task-1", agentRole: "Tester", taskDescription: "Say hello" };
+  const times = { startedAt, completedAt, durationMs: 40 };
+  const data = {
+    schemaVersion: "1.1",
+    captureMode: "OFF",
+    ensembleId: runId,
+    workflow: "SEQUENTIAL",
+    startedAt,
+    completedAt,
+    totalDurationMs: 40,
+    exitReason: failed ? ("ERROR" as const) : ("COMPLETED" as const),
+    inputs: Object.freeze({ topic: "Grüße \u2028 <&>" }),
+    agents: Object.freeze([Object.freeze({ role: "Tester", goal: "Test", background: undefined, toolNames: Object.freeze([]), allowDelegation: false })]),
+    taskTraces: Object.freeze([
+      Object.freeze({
+        ...place,
+        ...times,
+        attempt: 1,
+        outcome: failed ? ("failed" as const) : ("ok" as const),
+        expectedOutput: "A greeting",
+        prompts: undefined,
+        llmInteractions: Object.freeze([]),
+        toolCalls: Object.freeze([]),
+        delegations: Object.freeze([]),
+        finalOutput: failed ? undefined : "Hello",
+        parsedOutput: undefined,
+        metrics: METRICS,
+      }),
+    ]),
+    metrics: METRICS,
+    errors: Object.freeze(failed ? [Object.freeze({ ...place, errorType: "Error", code: "AE_TEST", message: "no", stackTrace: undefined, occurredAt: completedAt })] : []),
+    metadata: Object.freeze({}),
+  };
+  const toJson = (): string => JSON.stringify(data, undefined, 2);
+  const save = async (path: string): Promise<void> => {
+    const { mkdir, writeFile } = await import("node:fs/promises");
+    const { dirname } = await import("node:path");
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, toJson());
+  };
+  return Object.freeze({ ...data, toJson, save });
+}
+
+/**
+ * Registers mocha tests (it uses the global `describe` and `it`) that every trace exporter should pass.
+ *
+ * @example
+ * traceExporterContract("my exporter", { create: () => ({ exporter: myExporter(server.url), exported: () => server.runIds }) });
+ * @throws ValidationError for an unknown option.
+ */
+export function traceExporterContract(name: string, options: TraceExporterContractOptions): void {
+  checkOptions("traceExporterContract()", options, ["create"]);
+  const exporting = async (traces: readonly ExecutionTrace[], together = false): Promise<void> => {
+    const { exporter, exported, close } = await options.create();
+    const send = async (trace: ExecutionTrace): Promise<void> => (typeof exporter === "function" ? exporter(trace) : exporter.export(trace));
+    try {
+      if (together) await Promise.all(traces.map(send));
+      else for (const trace of traces) await send(trace);
+      const arrived = await exported?.();
+      if (arrived !== undefined) assert.deepEqual([...arrived].sort(), traces.map(({ ensembleId }) => ensembleId).sort());
+    } finally {
+      await close?.();
+    }
+  };
+  describe(`trace exporter contract: ${name}`, () => {
+    it("takes the trace of a run, and leaves it as it is", () => exporting([traceOf("run-1")]));
+    it("takes the trace of a failed run", () => exporting([traceOf("run-1", true)]));
+    it("takes one trace after the other", () => exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)]));
+    it("takes traces at once", () => exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)], true));
+    it("takes a run's id for what it is, whatever characters it is made of", () => exporting([traceOf("../a run: ä/1\n")]));
+  });
+}

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
+import type { WorkflowExecutor } from "../../contracts/executors.js";
+import type { WorkflowResult } from "../../contracts/output.js";
+import type { AnyTask } from "../../contracts/task.js";
+import { AgentEnsembleError, ExitEarlySignal } from "../../contracts/errors.js";
+import { Task } from "../../contracts/task.js";
+import { checkOptions } from "../../contracts/validation.js";
+import { stagedFailure, stagedPlan, StagedRun } from "./staged-run.js";
+
+/** How `workflowContract` gets its workflows. */
+export interface WorkflowContractOptions {
+  /** Called once per test. */
+  create(): WorkflowExecutor;
+  /** Tasks that the workflow accepts. Default: three tasks with handlers, the last with the first two in its context. */
+  readonly tasks?: readonly AnyTask[] | undefined;
+  /** Options of the ensemble that the workflow reads. Default: none. */
+  readonly ensembleOptions?: EnsembleOptions | undefined;
+}
+
+/** Time within which a workflow must be through with tasks that take a millisecond each. */
+const LIMIT_MS = 2_000;
+
+type Attempt = { readonly result: WorkflowResult } | { readonly error: unknown };
+
+function defaultTasks(): readonly AnyTask[] {
+  const first = new Task({ description: "First", handler: () => "first" });
+  const second = new Task({ description: "Second", handler: () => "second" });
+  return [first, second, new Task({ description: "Third", handler: () => "third", context: [first, second] })];
+}
+
+/** Runs the workflow to whatever end; one that never ends fails the test. */
+async function attempt(workflow: WorkflowExecutor, run: StagedRun): Promise<Attempt> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new assert.AssertionError({ message: `execute() did not end within ${LIMIT_MS} ms` })), LIMIT_MS);
+  });
+  const work = workflow.execute(run.plan, run).then(
+    (result): Attempt => ({ result }),
+    (error: unknown): Attempt => ({ error }),
+  );
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function resultOf(made: Attempt): WorkflowResult {
+  if ("result" in made) return made.result;
+  throw made.error;
+}
+
+function assertResult(result: WorkflowResult, run: StagedRun): void {
+  assert.equal(typeof result.raw, "string", "raw must be a string");
+  assert.ok(Array.isArray(result.taskOutputs), "taskOutputs must be an array");
+  for (const output of result.taskOutputs) assert.ok(run.made.has(output), "taskOutputs must hold what this run's runTask() returned");
+  assert.equal(new Set(result.taskOutputs).size, result.taskOutputs.length, "no output may be listed twice");
+}
+
+function successSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: string) => Error | undefined) => StagedRun): void {
+  it("has a name", () => {
+    assert.match(workflow().name, /\S/);
+  });
+
+  it("accepts the plan, and leaves it as it is", async () => {
+    const executor = workflow();
+    const run = start(); // its plan is frozen: a change would throw
+    executor.validate?.(run.plan);
+    assertResult(resultOf(await attempt(executor, run)), run);
+  });
+
+  it("runs tasks and returns their outputs and the final text", async () => {
+    const run = start();
+    const result = resultOf(await attempt(workflow(), run));
+    assertResult(result, run);
+    assert.ok(run.started.length > 0, "no task was run");
+    assert.ok(result.taskOutputs.length > 0, "no output was returned");
+  });
+
+  it("waits for everything it has started", async () => {
+    const run = start();
+    await attempt(workflow(), run);
+    assert.equal(run.active, 0);
+  });
+
+  it("starts no task before the tasks in its context are done", async () => {
+    const run = start();
+    await attempt(workflow(), run);
+    assert.deepEqual(run.premature, []);
+  });
+
+  it("keeps two runs of one object apart", async () => {
+    const executor = workflow();
+    const runs = [start(), start()];
+    const made = await Promise.all(runs.map((run) => attempt(executor, run)));
+    runs.forEach((run, index) => {
+      const one = made[index];
+      if (one !== undefined) assertResult(resultOf(one), run);
+    });
+  });
+}
+
+function endingSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: string) => Error | undefined) => StagedRun): void {
+  it("rejects with an error of the framework when every task fails, and waits for what is in flight", async () => {
+    const run = start(stagedFailure);
+    const made = await attempt(workflow(), run);
+    assert.ok("error" in made, "execute() must reject");
+    assert.ok(AgentEnsembleError.isInstance(made.error), `expected an AgentEnsembleError, got ${String(made.error)}`);
+    assert.equal(run.active, 0);
+  });
+
+  it("ends when the run is cancelled before it begins, and starts nothing", async () => {
+    const run = start();
+    run.cancel();
+    await attempt(workflow(), run);
+    assert.deepEqual(run.started, []);
+  });
+
+  it("ends when the run is cancelled under way, and asks for no more than the tasks there are", async () => {
+    const run = start();
+    const ended = attempt(workflow(), run);
+    setTimeout(() => run.cancel(), 0);
+    await ended;
+    assert.equal(run.active, 0);
+    assert.ok(run.refused <= run.plan.tasks.length, `asked ${run.refused} times for a task after the end`);
+  });
+
+  it("lets an early exit through", async () => {
+    const exit = new ExitEarlySignal("That is enough");
+    const made = await attempt(
+      workflow(),
+      start(() => exit),
+    );
+    assert.ok("error" in made && made.error === exit, "execute() must reject with the very signal that runTask() rejected with");
+  });
+}
+
+/**
+ * Registers mocha tests (it uses the global `describe` and `it`) that every workflow should pass. The workflow is given a run in which the tasks
+ * are not really done, so no model is needed.
+ *
+ * @example
+ * workflowContract("DEBATE", { create: () => debate(2), tasks: [Task.of("For"), Task.of("Against"), Task.of("Judge")] });
+ * @throws ValidationError for an unknown option.
+ */
+export function workflowContract(name: string, options: WorkflowContractOptions): void {
+  checkOptions("workflowContract()", options, ["create", "tasks", "ensembleOptions"]);
+  let count = 0;
+  const start = (failing?: (id: string) => Error | undefined): StagedRun =>
+    new StagedRun(`run-${++count}`, stagedPlan(options.tasks ?? defaultTasks(), options.ensembleOptions), failing);
+  describe(`workflow contract: ${name}`, () => {
+    successSuite(() => options.create(), start);
+    endingSuite(() => options.create(), start);
+  });
+}

@@ -1,0 +1,173 @@
+import { expect } from "chai";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { briefingTeam } from "../../examples/briefing/team.js";
+import { checkTask, readTask, type Page } from "../../examples/briefing/tasks.js";
+import { quotationsIn } from "../../examples/briefing/quotations.js";
+import type { ChatMessage } from "../../src/contracts/chat-model.js";
+import { Ensemble, GuardrailViolationError, Task, TaskExecutionError } from "../../src/index.js";
+import { ScriptedModel } from "../../src/plugins/testing/scripted-model.js";
+import { OpenAIServer } from "../support/openai-server.js";
+import { rejectionOf } from "../support/rejection.js";
+import { runProgram } from "./run-program.js";
+
+const BEES = "# Bees\n\nHoney bees live in large colonies with one queen. Worker bees collect nectar and\npollen for the colony. They dance to show the way.\n";
+const OWLS = "# Owls\n\nThe barn owl hunts at night over open fields. It finds mice by their sound alone.\n";
+const GOOD = `Bees share work.\n\n- "Worker bees collect nectar and pollen for the colony." (bees.md)\n- Owls listen: “It finds mice by their sound alone.” (owls.txt)`;
+
+const textsOf = (messages: readonly ChatMessage[]): string => messages.map(({ content }) => (typeof content === "string" ? content : "")).join("\n");
+
+describe("the briefing example", () => {
+  let folder: string;
+  let pages: readonly Page[];
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "briefing-"));
+    await writeFile(join(folder, "bees.md"), BEES);
+    await writeFile(join(folder, "owls.txt"), OWLS);
+    pages = ["bees.md", "owls.txt"].map((name) => ({ name, path: join(folder, name) })).map((document) => ({ document, read: readTask(document) }));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const main = (...args: readonly string[]): ReturnType<typeof runProgram> => runProgram(["dist/examples/briefing/main.js", ...args]);
+
+  describe("the check task", () => {
+    const check = async (text: string) => {
+      const briefing = new Task({ description: "Give the briefing", handler: () => text });
+      const task = checkTask(pages, briefing);
+      const output = await Ensemble.run(...pages.map(({ read }) => read), briefing, task);
+      return output.getOutput(task)?.parsed;
+    };
+
+    it("counts the quotations of a briefing whose quotations all stand in their sources, line breaks aside", async () => {
+      expect(await check(GOOD)).to.deep.equal({ quotations: 2, documents: 2 });
+    });
+
+    it("fails when one word of one quotation is altered, in straight or curly marks", async () => {
+      for (const altered of [GOOD.replace("nectar", "water"), GOOD.replace("sound alone", "smell alone")]) {
+        const error = await rejectionOf(TaskExecutionError, check(altered));
+        expect(String(error.cause)).to.match(/(water|smell alone).*does not stand in (bees\.md|owls\.txt)/);
+      }
+    });
+
+    it("fails when a quotation is attributed to another document, and when nothing is quoted", async () => {
+      const error = await rejectionOf(TaskExecutionError, check(GOOD.replace("owls.txt", "bees.md")));
+      expect(String(error.cause)).to.include("does not stand in bees.md");
+      expect(String((await rejectionOf(TaskExecutionError, check("Bees are nice."))).cause)).to.include("quotes nothing");
+    });
+  });
+
+  describe("the team", () => {
+    const findings = (source: string, quote: string): string => JSON.stringify({ findings: [{ quote, source }] });
+    const model = (...briefings: readonly string[]): ScriptedModel => {
+      const answers = [...briefings];
+      return new ScriptedModel(({ messages }) => {
+        const prompt = textsOf(messages);
+        if (prompt.includes("You are Writer")) return answers.shift() ?? "";
+        if (prompt.includes("Extract the findings of bees.md")) return findings("bees.md", "They dance to show the way.");
+        return findings("owls.txt", "It finds mice by their sound alone.");
+      });
+    };
+    const team = (scripted: ScriptedModel): ReturnType<typeof briefingTeam> =>
+      briefingTeam(
+        pages.map(({ document }) => document),
+        { model: scripted, traceFile: join(folder, "trace.json"), progress: { stream: { write: () => true } } },
+      );
+
+    it("tells a writer what was misquoted, and takes the corrected briefing", async () => {
+      const scripted = model(GOOD.replace("nectar", "water"), GOOD);
+      const { ensemble, briefing, check } = team(scripted);
+      const output = await ensemble.run();
+      expect(output.getOutput(briefing)?.raw).to.equal(GOOD);
+      expect(output.getOutput(check)?.parsed.quotations).to.equal(2);
+      const last = textsOf(scripted.requests.at(-1)?.messages ?? []);
+      expect(last).to.include('"Worker bees collect water and pollen for the colony." does not stand in bees.md');
+      await ensemble.dispose();
+    });
+
+    it("gives up after the third misquotation, and leaves the trace", async () => {
+      const wrong = GOOD.replace("nectar", "water");
+      const { ensemble } = team(model(wrong, wrong, wrong, GOOD));
+      const error = await rejectionOf(TaskExecutionError, ensemble.run());
+      expect(GuardrailViolationError.find(error)?.type).to.equal("OUTPUT");
+      const trace = JSON.parse(await readFile(join(folder, "trace.json"), "utf8")) as { readonly exitReason: string }; // the format's own name
+      expect(trace.exitReason).to.equal("ERROR");
+      await ensemble.dispose();
+    });
+  });
+
+  describe("the program", () => {
+    it("runs offline on a folder and writes a briefing in which every quotation stands in its source", async () => {
+      const out = join(folder, "out");
+      await writeFile(join(folder, "photo.png"), "no text");
+      const { code, stdout, stderr } = await main(folder, "--out", out).finished;
+      expect(stderr).to.equal("");
+      expect(code).to.equal(0);
+      expect(stdout).to.include("left out: photo.png").and.to.include("Model: offline:extractive").and.to.include("can only quote");
+      const briefing = await readFile(join(out, "briefing.md"), "utf8");
+      const texts: Readonly<Record<string, string>> = { "bees.md": BEES, "owls.txt": OWLS };
+      const quotations = quotationsIn(briefing);
+      expect(new Set(quotations.map(({ source }) => source))).to.deep.equal(new Set(Object.keys(texts)));
+      for (const { text, source } of quotations) expect(texts[source ?? ""]?.replaceAll("\n", " ")).to.include(text);
+      const trace = JSON.parse(await readFile(join(out, "trace.json"), "utf8")) as { readonly taskTraces: readonly unknown[] }; // the format's own name
+      expect(trace.taskTraces.length).to.equal(6);
+    });
+
+    it("leaves its own briefing out when it reads the folder it writes to", async () => {
+      await main(folder, "--out", folder).finished;
+      const { code, stdout } = await main(folder, "--out", folder).finished;
+      expect(code).to.equal(0);
+      expect(stdout).to.include("briefing.md is the briefing itself").and.to.include("Briefing on 2 documents");
+    });
+
+    it("says what is wrong with a missing path, a folder without documents, a binary file and an unknown option, without a stack", async () => {
+      const out = join(folder, "out");
+      await writeFile(join(folder, "photo.png"), "no text");
+      await writeFile(join(folder, "binary.txt"), Buffer.from([1, 0, 2]));
+      const cases: readonly (readonly [readonly string[], string])[] = [
+        [[join(folder, "missing")], "there is no such file"],
+        [[join(folder, "photo.png")], "Nothing to read"],
+        [[join(folder, "binary.txt")], "binary.txt is not a text file"],
+        [["--speed", "9"], "--speed"],
+      ];
+      for (const [args, text] of cases) {
+        const { code, stderr } = await main(...args, "--out", out).finished;
+        expect(code).to.equal(1);
+        expect(stderr).to.include(text);
+        expect(stderr).not.to.match(/^\s+at /m);
+      }
+    });
+
+    it("explains itself", async () => {
+      const { code, stdout } = await main("--help").finished;
+      expect(code).to.equal(0);
+      expect(stdout).to.include("Usage: npm start").and.to.include("OPENAI_BASE_URL");
+    });
+
+    it("is cancelled by Ctrl-C and leaves the trace of what it did", async () => {
+      const server = await OpenAIServer.start({ kind: "hang" });
+      try {
+        const out = join(folder, "out");
+        const { child, finished } = runProgram(["dist/examples/briefing/main.js", folder, "--out", out], {
+          OPENAI_API_KEY: "loopback",
+          OPENAI_BASE_URL: server.url,
+        });
+        await server.received();
+        child.kill("SIGINT");
+        const { code, stdout, stderr } = await finished;
+        expect(code).to.equal(130);
+        expect(stdout).to.include("Model: openai:gpt-4o-mini");
+        expect(stderr.trim()).to.equal("The run was cancelled");
+        const trace = JSON.parse(await readFile(join(out, "trace.json"), "utf8")) as { readonly exitReason: string }; // the format's own name
+        expect(trace.exitReason).to.equal("CANCELLED");
+        const written = await stat(join(out, "briefing.md")).then(
+          () => true,
+          () => false,
+        );
+        expect(written).to.equal(false);
+      } finally {
+        await server.close();
+      }
+    });
+  });
+});

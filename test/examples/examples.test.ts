@@ -1,0 +1,43 @@
+import { expect } from "chai";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { projectRoot } from "../support/project.js";
+import { runProgram } from "./run-program.js";
+
+/** What each example has to print to have shown what it promises. */
+const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  "01-quickstart.js": ['- "The common swift spends almost its whole life in the air."', "COMPLETED: "],
+  "02-agents-and-tools.js": [
+    'Clerk: look_up_price {"item":"table"} -> {"item":"table","price":240.5}',
+    'Clerk: add {"amounts":[89,89,240.5]} -> 418.50',
+    "3 tool calls, 4 model calls",
+  ],
+  "03-structured-output.js": ["Summary: A rain garden is ", "[Plants] The plants have to bear both wet and dry weeks."],
+  "04-handler-pipeline.js": ["harbour  18.8 C", "Tasks: parse, average, report; model calls: 0"],
+  "05-guardrails.js": ["Accepted: We are sorry for the delay and will look into it.", "Refused by 'no card numbers': the text holds a card number"],
+  "06-hooks-plugin.js": [
+    "I was asked: Is [e-mail] a valid address?",
+    "(again: from the cache)",
+    "secret papers never leave the house",
+    "ok 1, answered 1, rejected 1",
+  ],
+  "07-swap-provider.js": ["Bound in the container: It is 2001", "the year 1984", "And after it:           It is 2001"],
+  "08-custom-workflow.js": ["Friend: Then those who sneeze get the quiet room.", "Verdict: The cat may come on Fridays."],
+  "09-parallel-research.js": ['- "The barn owl hunts at night over open fields."', "Bat report: skipped", "4 tasks done, failed: fetch bat radio archive"],
+};
+
+describe("the numbered examples", () => {
+  it("are all tested here", () => {
+    const sources = readdirSync(join(projectRoot, "examples")).filter((file) => /^\d\d-.*\.ts$/.test(file));
+    expect(sources.map((file) => file.replace(/\.ts$/, ".js")).sort()).to.deep.equal(Object.keys(EXPECTED));
+  });
+
+  for (const [file, texts] of Object.entries(EXPECTED)) {
+    it(`${file} runs without a key and shows what it promises`, async () => {
+      const { code, stdout, stderr } = await runProgram([`dist/examples/${file}`]).finished;
+      expect(stderr).to.equal("");
+      expect(code).to.equal(0);
+      for (const text of texts) expect(stdout).to.include(text);
+    });
+  }
+});
