@@ -3,8 +3,9 @@
 import { answer, definePlugin, Ensemble, HookRejectedError, reject, replace, Task, type ChatMessage, type ChatResponse, type Plugin } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
+/** The system message too: an agent that is made from a description has it as its goal. */
 const masked = (message: ChatMessage): ChatMessage =>
-  message.role === "user" && typeof message.content === "string" ? { ...message, content: message.content.replace(/\S+@\S+/g, "[e-mail]") } : message;
+  typeof message.content === "string" ? { ...message, content: message.content.replace(/\S+@\S+/g, "[e-mail]") } : message;
 
 /** `count` is told how each model call ended. */
 function houseRules(count: (outcome: string) => void): Plugin {

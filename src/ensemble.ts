@@ -116,7 +116,7 @@ export class Ensemble {
   }
 
   #request(inputs: Inputs, runOptions: RunOptions): { readonly kernel: KernelInternals; readonly options: EnsembleOptions; readonly inputs: Inputs; readonly runOptions: RunOptions } {
-    const merged: Inputs = this.#options.inputs === undefined ? inputs : { ...this.#options.inputs, ...inputs };
+    const merged: Inputs = Object.freeze({ ...this.#options.inputs, ...inputs }); // a copy: the caller may go on using the object
     return { kernel: this.#internals, options: this.#options, inputs: merged, runOptions };
   }
 

@@ -1,12 +1,15 @@
+import type { ChatModel } from "./contracts/chat-model.js";
 import type { EnsembleOptions, ExplainedTask, Explanation } from "./contracts/ensemble-options.js";
 import type { TaskCall } from "./contracts/hooks.js";
 import type { TaskOutput } from "./contracts/output.js";
 import type { Plan, PlannedTask } from "./contracts/plan.js";
+import type { Run } from "./contracts/run.js";
 import type { Inputs } from "./contracts/types.js";
 import type { KernelInternals } from "./kernel/kernel.js";
 import type { PromptPreview } from "./contracts/executors.js";
 import type { Settings } from "./kernel/settings.js";
 import { Agent } from "./contracts/agent.js";
+import { ValidationError } from "./contracts/errors.js";
 import { Tokens } from "./contracts/tokens.js";
 import { prepareRun } from "./kernel/engine.js";
 
@@ -20,21 +23,48 @@ function placeholder({ id, spec, agent }: PlannedTask): TaskOutput {
   return { ...output, getParsedOutput: () => raw as never }; // nobody parses a placeholder
 }
 
-async function agentOf(task: PlannedTask, settings: Settings): Promise<{ readonly agent: Agent | undefined; readonly byModel: boolean }> {
+function refused(what: string): never {
+  throw new ValidationError(`explain() ${what}`, { hint: "A synthesizer that needs it must declare usesModel: true." });
+}
+
+/** A run for synthesizers that look something up in it; nothing can be done with it. */
+function explainedRun(plan: Plan, settings: Settings, inputs: Inputs): Run {
+  const noTasks = (): never => refused("runs no task");
+  return {
+    id: "explain",
+    signal: new AbortController().signal,
+    inputs,
+    plan,
+    workers: [],
+    runTask: async () => noTasks(),
+    runWorkflow: async () => noTasks(),
+    agentOf: async () => noTasks(),
+    define: noTasks,
+    report: noTasks,
+    emit: () => undefined,
+    listens: () => false,
+    get: (token) => settings.get(token),
+    all: (token) => settings.all(token),
+  };
+}
+
+async function agentOf(task: PlannedTask, settings: Settings, run: Run): Promise<{ readonly agent: Agent | undefined; readonly byModel: boolean }> {
   if (task.spec.handler !== undefined) return { agent: undefined, byModel: false };
   if (task.agent !== undefined) return { agent: task.agent, byModel: false };
   const synthesizer = settings.get(Tokens.AgentSynthesizer);
   if (synthesizer.usesModel === true) return { agent: new Agent({ role: "(synthesized)", goal: task.spec.description, tools: task.spec.tools }), byModel: true };
   const model = settings.model(task.spec, undefined);
-  return { agent: model === undefined ? undefined : await synthesizer.synthesize(task.spec, { model, run: undefined as never }), byModel: false }; // one that calls no model has no use for a run
+  if (model === undefined) return { agent: undefined, byModel: false };
+  const silent: ChatModel = { provider: model.provider, modelId: model.modelId, capabilities: model.capabilities, chat: async () => refused("calls no model") };
+  return { agent: await synthesizer.synthesize(task.spec, { model: silent, run }), byModel: false };
 }
 
-async function explainTask(plan: Plan, task: PlannedTask, settings: Settings, estimate: (text: string) => number): Promise<ExplainedTask> {
-  const { agent, byModel } = await agentOf(task, settings);
+async function explainTask(plan: Plan, task: PlannedTask, settings: Settings, run: Run, estimate: (text: string) => number): Promise<ExplainedTask> {
+  const { agent, byModel } = await agentOf(task, settings, run);
   const byId = new Map(plan.tasks.map((t) => [t.id, t]));
   const contextOutputs = task.contextIds.flatMap((id) => byId.get(id) ?? []).map(placeholder);
   const call: TaskCall = {
-    run: { id: "explain", inputs: {}, tags: {} },
+    run: { id: run.id, inputs: run.inputs, tags: {} },
     taskId: task.id,
     task: task.spec,
     agent,
@@ -42,7 +72,7 @@ async function explainTask(plan: Plan, task: PlannedTask, settings: Settings, es
     promptSections: [],
     attempt: 1,
     revision: undefined,
-    signal: new AbortController().signal,
+    signal: run.signal,
   };
   const executor = settings.all(Tokens.TaskExecutor).findLast((e) => e.handles(task));
   const model = settings.model(task.spec, agent);
@@ -67,6 +97,7 @@ export async function explain(kernel: KernelInternals, options: EnsembleOptions,
   const { draft, settings, workflow } = prepareRun(kernel, options, inputs, {});
   const { estimateTokenCount } = await import("tokenx");
   const tasks: ExplainedTask[] = [];
-  for (const task of draft.plan.tasks) tasks.push(await explainTask(draft.plan, task, settings, estimateTokenCount));
+  const run = explainedRun(draft.plan, settings, inputs);
+  for (const task of draft.plan.tasks) tasks.push(await explainTask(draft.plan, task, settings, run, estimateTokenCount));
   return { workflow: workflow.name, tasks, estimatedInputTokens: tasks.reduce((sum, t) => sum + t.estimatedInputTokens, 0) };
 }

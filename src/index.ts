@@ -89,7 +89,7 @@ export { definePlugin } from "./contracts/plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./contracts/plugin.js";
 export { RateLimit } from "./contracts/rate-limit.js";
 export type { RetryPolicy } from "./contracts/retry.js";
-export type { DefineOptions, DelegateOptions, Revision, Run, RunInfo, RunOptions, RunReport, TaskContext, TaskExtras, TaskScope } from "./contracts/run.js";
+export type { DefineOptions, DelegateOptions, PartOptions, Revision, Run, RunInfo, RunOptions, RunReport, TaskContext, TaskExtras, TaskScope } from "./contracts/run.js";
 export type { Clock, IdGenerator } from "./contracts/runtime.js";
 export { Task } from "./contracts/task.js";
 export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./contracts/task.js";

@@ -6,6 +6,8 @@ import { guardrails } from "./plugins/guardrails/index.js";
 import { observabilityTrace } from "./plugins/observability/trace/index.js";
 import { offlineProvider } from "./plugins/providers/offline/index.js";
 import { openaiProvider } from "./plugins/providers/openai/index.js";
+import { rateLimits } from "./plugins/resilience/rate-limit/index.js";
+import { standardRetry } from "./plugins/resilience/retry/index.js";
 import { parallel } from "./plugins/workflows/parallel/index.js";
 import { sequential } from "./plugins/workflows/sequential/index.js";
 
@@ -18,6 +20,8 @@ export function standardPlugins(): readonly Plugin[] {
     agentsHandler(),
     agentsSynthesis(),
     guardrails(),
+    standardRetry(),
+    rateLimits(),
     observabilityTrace(),
     openaiProvider(),
     offlineProvider(),

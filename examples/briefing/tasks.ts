@@ -50,7 +50,8 @@ export function extractTask({ document, read }: Page): AnyTask {
     expectedOutput: "The chosen sentences with their source.",
     agent: researcher,
     context: [read],
-    outputType: z.object({ findings: z.array(z.object({ quote: z.string(), source: z.literal(document.name) })).max(8) }),
+    // Closed objects, because only with them can OpenAI hold a model to a schema while it writes.
+    outputType: z.strictObject({ findings: z.array(z.strictObject({ quote: z.string(), source: z.literal(document.name) })).max(8) }),
     outputGuardrails: [
       async ({ parsed, signal }) => {
         const quotations = parsed.findings.map(({ quote, source }) => ({ text: quote, source }));

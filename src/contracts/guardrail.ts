@@ -31,8 +31,11 @@ export type OutputGuardrail<T = unknown> = (output: {
   readonly parsed: T;
   readonly taskDescription: string;
   readonly agentRole: string;
+  /** What the task was given: to check the output against its sources. */
+  readonly contextOutputs: readonly TaskOutput[];
   /** Aborted when the run ends or the guardrail's 30 seconds are over. */
   readonly signal: AbortSignal;
+  getOutput<U>(task: Task<U>): TaskOutput<U>;
 }) => Awaitable<GuardrailResult | true>;
 
 /** Gives a guardrail a name that shows in errors; without one its function name is used. */

@@ -89,7 +89,7 @@ export { definePlugin } from "./plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./plugin.js";
 export { RateLimit } from "./rate-limit.js";
 export type { RetryPolicy } from "./retry.js";
-export type { DefineOptions, DelegateOptions, Revision, Run, RunInfo, RunOptions, RunReport, TaskContext, TaskExtras, TaskScope } from "./run.js";
+export type { DefineOptions, DelegateOptions, PartOptions, Revision, Run, RunInfo, RunOptions, RunReport, TaskContext, TaskExtras, TaskScope } from "./run.js";
 export type { Clock, IdGenerator } from "./runtime.js";
 export { Task } from "./task.js";
 export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./task.js";

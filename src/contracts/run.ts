@@ -90,6 +90,14 @@ export interface DefineOptions {
   readonly template?: boolean | undefined;
 }
 
+/** What holds for every task of a part of the plan, where the workflow that runs it says nothing else. */
+export interface PartOptions {
+  /** Ends this part earlier than the run. */
+  readonly signal?: AbortSignal | undefined;
+  /** By task id: feedback for tasks that are done again. */
+  readonly revisions?: ReadonlyMap<string, Revision> | undefined;
+}
+
 /** What workflows report beside the outputs of tasks. */
 export type RunReport =
   | { readonly kind: "loop"; readonly loop: Loop; readonly history: LoopHistory }
@@ -105,7 +113,7 @@ export interface Run {
   /** Does one task, with everything that belongs to it: hooks, guardrails, record, events. */
   runTask(taskId: string, extras?: TaskExtras): Promise<TaskOutput>;
   /** Runs a part of the plan with another workflow; context outside the part counts as satisfied. */
-  runWorkflow(name: string, taskIds: readonly string[]): Promise<WorkflowResult>;
+  runWorkflow(name: string, taskIds: readonly string[], o?: PartOptions): Promise<WorkflowResult>;
   /** Adds a task during the run and returns its id. */
   define(task: AnyTask, o?: DefineOptions): string;
   /** The agent of a task: its own, else the one made for it, once per run. `undefined` for a task with a handler. */

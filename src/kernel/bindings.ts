@@ -22,6 +22,7 @@ export class Bindings {
   readonly #defaultOwners = new Map<unknown, Owner>();
   readonly #cardinality = new Map<unknown, "single" | "many">(MANY_TOKENS.map((token) => [token, "many"]));
   readonly #lists = new Map<unknown, readonly unknown[]>();
+  readonly #contributors = new Map<unknown, Set<string>>();
 
   constructor() {
     for (const token of Object.values(Tokens)) if (!this.#cardinality.has(token)) this.#cardinality.set(token, "single");
@@ -36,10 +37,7 @@ export class Bindings {
           const api = this.#apiFor(plugin.name, <T>(token: Token<T, "single" | "many">) => module.bind<T>(token));
           const result: unknown = plugin.bind?.(api.bind);
           api.close();
-          if (result instanceof Promise) {
-            void result.catch(() => undefined); // reported as the misuse it is, below
-            throw new ValidationError("bind() must be synchronous; do asynchronous work in start()");
-          }
+          refusePromise(result, "bind()");
         }),
       );
     } catch (error) {
@@ -51,33 +49,58 @@ export class Bindings {
   forRun(bind: (api: BindApi) => void): InversifyContainer {
     const child = new Container({ parent: this.container as Container });
     const bound = new Set<unknown>();
-    bind({
-      single: (token) => {
+    let open = true;
+    const checkOpen = (token: unknown): void => {
+      if (!open) throw new ValidationError(`The run's bindings bind '${tokenName(token)}' after their function has returned`);
+    };
+    const result: unknown = bind({
+      single: (token, o = {}) => {
+        checkOpen(token);
         this.#expect(token, "single");
+        checkOptions(`single(${tokenName(token)})`, o, ["override", "default"]);
+        if (o.default === true) throw new ValidationError(`single(${tokenName(token)}, { default: true }) has no effect in a run's bindings: they come before everything else`);
         if (bound.has(token)) throw new ValidationError(`The run's bindings bind token '${tokenName(token)}' twice`);
         bound.add(token);
         return child.bind(token);
       },
       many: (token) => {
+        checkOpen(token);
         this.#expect(token, "many");
         return child.bind(token);
       },
     });
+    open = false;
+    refusePromise(result, "bindings");
     return child;
   }
 
-  /** Resolves what has one value for all runs, so that no run's own bindings get into it. @throws PluginError naming the owner. */
-  resolveSingletons(): void {
-    for (const [token, cardinality] of this.#cardinality) {
-      if (cardinality === "single" && this.container.isBound(token as AnyToken)) {
-        const owner = (this.#owners.get(token) ?? this.#defaultOwners.get(token) ?? DIRECT).plugin;
-        try {
-          this.get(token as AnyToken);
-        } catch (error) {
-          throw new PluginError(`Token '${tokenName(token)}', bound by '${owner}', can't be resolved: ${messageOf(error)}`, { plugin: owner, hook: "bind" }, { cause: error });
+  /**
+   * Resolves what is bound, so that no run's own bindings get into the singletons. Waits for promises only to be able to tell what became of them.
+   * @throws PluginError naming the owner.
+   */
+  async resolve(): Promise<void> {
+    for (const [id, cardinality] of this.#cardinality) {
+      const token = id as AnyToken; // only tokens are kept there
+      if (!this.container.isBound(token)) continue;
+      const owner = this.#ownerOf(token, cardinality);
+      try {
+        if (cardinality === "many") {
+          await this.container.getAllAsync(token);
+          this.all(token as Token<unknown, "many">);
+        } else {
+          await this.container.getAsync(token);
+          this.get(token);
         }
+      } catch (error) {
+        throw new PluginError(`Token '${tokenName(token)}', bound by '${owner}', can't be resolved: ${messageOf(error)}`, { plugin: owner, hook: "bind" }, { cause: error });
       }
     }
+  }
+
+  #ownerOf(token: AnyToken, cardinality: "single" | "many"): string {
+    if (cardinality === "many") return [...(this.#contributors.get(token) ?? [DIRECT.plugin])].join("', '");
+    const direct = this.container.isCurrentBound(token) ? DIRECT : this.#defaultOwners.get(token);
+    return (this.#owners.get(token) ?? direct ?? DIRECT).plugin;
   }
 
   isBound(token: Token<unknown, "single" | "many">): boolean {
@@ -130,6 +153,7 @@ export class Bindings {
         },
         many: (token) => {
           checked(token, "many");
+          this.#contributors.set(token, (this.#contributors.get(token) ?? new Set()).add(plugin));
           return bindHere(token);
         },
       },
@@ -155,4 +179,11 @@ export class Bindings {
     this.#owners.set(token, { plugin, override });
     return true;
   }
+}
+
+/** @throws ValidationError where a function that binds returned a promise. */
+function refusePromise(result: unknown, what: string): void {
+  if (!(result instanceof Promise)) return;
+  result.catch(() => undefined); // reported as the misuse it is
+  throw new ValidationError(`${what} must be synchronous; do asynchronous work in a plugin's start()`);
 }

@@ -21,6 +21,7 @@ import { ActiveRunInfo, partsOf } from "./run-info.js";
 import { FinishedRun, RunOutput } from "./run-output.js";
 import { RunView } from "./run-view.js";
 import { Settings } from "./settings.js";
+import { FinishedTask } from "./task-output.js";
 import { validateRun } from "./validate-run.js";
 
 /** How long exporters and afterRun taps of a run that was stopped may take. */
@@ -66,7 +67,6 @@ export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
   const parent = runOptions.parent === undefined ? undefined : partsOf(runOptions.parent);
   const prepared = prepareRun(kernel, options, inputs, runOptions);
   const run = createRun(request, prepared, parent);
-  for (const message of ineffective(prepared)) run.warn(message);
   let finished: () => void = () => undefined;
   const done = new Promise<void>((resolve) => (finished = resolve));
   const end = (): Promise<void> => {
@@ -119,7 +119,11 @@ interface Ending {
   readonly result: WorkflowResult;
   readonly exitReason: ExitReason;
   readonly error: AgentEnsembleError | undefined;
+  /** By a beforeRun tap. */
+  readonly rejected?: boolean;
 }
+
+const EXIT_REASONS: readonly ExitReason[] = ["COMPLETED", "USER_EXIT_EARLY", "TIMEOUT", "CANCELLED", "ERROR"];
 
 async function conduct(run: EngineRun, prepared: PreparedRun, request: RunRequest): Promise<EnsembleOutput> {
   const { events, points, warn, info } = run;
@@ -128,6 +132,7 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
     events.emit({ type: "ensemble_started", workflow, totalTasks: run.plan.tasks.length, startedAt: events.now(), verbose: run.options.verbose ?? false, toolLogTruncateLength: request.runOptions.toolLogTruncateLength ?? run.options.toolLogTruncateLength ?? 200 });
   }
   if (RUN_OPTION_NAMES.some((name) => Object.hasOwn(info.inputs, name))) warn("The inputs look like run options: options are the second argument of run(inputs, options)");
+  for (const message of ineffective(prepared)) warn(message);
   let ending = await work(run, prepared.workflow);
   let output = assemble(run, workflow, ending);
   if (points.afterRun.used) {
@@ -136,7 +141,8 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
       const fired = fireAfter(points.afterRun, settled, warn);
       await (run.cancellation.reason === undefined ? settleWithin(fired, run.cancellation, FINISH_LIMIT_MS) : limited(fired));
     } catch (error) {
-      ending = { ...ending, exitReason: "ERROR", error: asOurs(error) };
+      if (ending.error !== undefined) warn(`afterRun: ${messageOf(error)}`); // the first reason stays
+      else ending = { ...ending, ...(AgentEnsembleError.isInstance(error) && error === run.cancellation.reason ? endOf(error) : { exitReason: "ERROR" as const, error: asOurs(error) }) };
       output = assemble(run, workflow, ending);
     }
   }
@@ -152,14 +158,15 @@ async function work(run: EngineRun, workflow: WorkflowExecutor): Promise<Ending>
   try {
     if (points.beforeRun.used) {
       const firing = await settleWithin(fireBefore(points.beforeRun, { run: info }, warn), cancellation, limits.graceMs);
-      if (firing.rejection !== undefined) throw firing.rejection;
+      if (firing.rejection !== undefined) return { ...stopped(run, firing.rejection), rejected: true };
     }
     if (cancellation.reason !== undefined) throw cancellation.reason;
     // Workflows end when their tasks do, and tasks are abandoned after the grace period; twice that is for workflows that wait for something else.
     const result = await settleWithin(workflow.execute(run.plan, run.view), cancellation, limits.graceMs * 2);
+    if (run.cancellation.reason !== undefined) throw run.cancellation.reason; // a workflow may make a result of what was refused
     checkResult(workflow, result);
     const early = run.stopped;
-    return ExitEarlySignal.isInstance(early) ? { result, exitReason: early.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined } : { result, exitReason: result.exitReason ?? "COMPLETED", error: undefined };
+    return { result, ...(early === undefined ? { exitReason: result.exitReason ?? ("COMPLETED" as const), error: undefined } : endOf(early)) };
   } catch (caught) {
     return stopped(run, caught);
   }
@@ -168,10 +175,14 @@ async function work(run: EngineRun, workflow: WorkflowExecutor): Promise<Ending>
 function stopped(run: EngineRun, caught: unknown): Ending {
   const taskOutputs = run.completed();
   const result = { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
-  const { reason } = run.cancellation;
-  if (reason !== undefined) return { result, exitReason: RunTimeoutError.isInstance(reason) ? "TIMEOUT" : "CANCELLED", error: reason };
-  if (ExitEarlySignal.isInstance(caught)) return { result, exitReason: caught.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined };
-  return { result, exitReason: "ERROR", error: asOurs(caught) };
+  const reason = run.cancellation.reason ?? run.stopped ?? (ExitEarlySignal.isInstance(caught) ? caught : undefined);
+  return { result, ...(reason === undefined ? { exitReason: "ERROR" as const, error: asOurs(caught) } : endOf(reason)) };
+}
+
+/** How a run ends that was stopped: an early exit is no failure. */
+function endOf(reason: AgentEnsembleError): Pick<Ending, "exitReason" | "error"> {
+  if (ExitEarlySignal.isInstance(reason)) return { exitReason: reason.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined };
+  return { exitReason: RunTimeoutError.isInstance(reason) ? "TIMEOUT" : "CANCELLED", error: reason };
 }
 
 /** Errors that are not ours come from a workflow's own code. */
@@ -181,14 +192,15 @@ function asOurs(error: unknown): AgentEnsembleError {
 }
 
 function checkResult(workflow: WorkflowExecutor, result: unknown): void {
-  const { raw, taskOutputs } = (result ?? {}) as { readonly raw?: unknown; readonly taskOutputs?: unknown };
-  if (typeof raw === "string" && Array.isArray(taskOutputs)) return;
-  throw new PluginError(`Workflow '${workflow.name}' must return { raw, taskOutputs }, got: ${preview(result)}`, { plugin: workflow.name, hook: "execute" });
+  const { raw, taskOutputs, exitReason } = (result ?? {}) as { readonly raw?: unknown; readonly taskOutputs?: unknown; readonly exitReason?: unknown };
+  const outputs = Array.isArray(taskOutputs) && taskOutputs.every((output) => output instanceof FinishedTask);
+  if (typeof raw === "string" && outputs && (exitReason === undefined || EXIT_REASONS.includes(exitReason as ExitReason))) return;
+  throw new PluginError(`Workflow '${workflow.name}' must return { raw, taskOutputs } with outputs that runTask() gave it, got: ${preview(result)}`, { plugin: workflow.name, hook: "execute" });
 }
 
 function outcomeOf(ending: Ending): "rejected" | "failed" | "aborted" {
   if (ending.exitReason !== "ERROR") return "aborted";
-  return ending.error?.code === "AE_HOOK_REJECTED" ? "rejected" : "failed";
+  return ending.rejected === true ? "rejected" : "failed";
 }
 
 async function limited(work: Promise<unknown>): Promise<void> {
@@ -229,7 +241,7 @@ function announceEnd(run: EngineRun, ending: Ending, output: RunOutput): void {
 }
 
 function attach(error: AgentEnsembleError, output: EnsembleOutput): AgentEnsembleError {
-  Object.defineProperty(error, "output", { value: output, enumerable: false, configurable: true });
+  if (Object.isExtensible(error)) Object.defineProperty(error, "output", { value: output, enumerable: false, configurable: true });
   return error;
 }
 

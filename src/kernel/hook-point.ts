@@ -143,7 +143,9 @@ export class HookPoint {
     const verb = (verdict as { readonly verb?: unknown }).verb;
     if (verb === undefined || verb !== VERBS[lane]) {
       const allowed = VERBS[lane] === undefined ? "nothing" : `nothing or ${VERBS[lane]}(...)`;
-      throw new ValidationError(`Tap '${tap}' of ${hook} returned ${preview(verdict)}; in lane '${lane}' it may return ${allowed}`);
+      throw new ValidationError(`Tap '${tap}' of ${hook} returned ${preview(verdict)}; in lane '${lane}' it may return ${allowed}`, {
+        hint: "An arrow function returns the value of its expression: wrap the body in braces where nothing is meant.",
+      });
     }
     if (verb === "replace") {
       const patch = (verdict as Replace<unknown>).value;

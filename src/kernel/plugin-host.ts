@@ -3,17 +3,20 @@ import type { EventHub } from "./event-hub.js";
 import type { HookPoints } from "./hooks.js";
 import type { Bindings } from "./bindings.js";
 import { AgentEnsembleError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
-import { checkOptions, knownNames, preview, requireArray, requireFunction, requireText } from "../contracts/validation.js";
+import { knownNames, nearestName, preview, requireArray, requireFunction, requireText } from "../contracts/validation.js";
 import { facadeFor } from "./hooks.js";
 
 const PLUGIN_FIELDS = ["name", "dependsOn", "bind", "apply", "start", "dispose"];
 const STEPS = ["bind", "apply", "start", "dispose"] as const;
 
-/** @throws ValidationError for what is no plugin. A class instance may have more than the contract's fields; a plain object may not. */
+/** @throws ValidationError for what is no plugin, and for a field that looks like a misspelt one of the contract; other fields are the plugin's own. */
 export function checkPlugin(plugin: Plugin): void {
   if (typeof plugin !== "object" || plugin === null) throw new ValidationError(`A plugin must be an object with a name, got: ${preview(plugin)}`);
   requireText(plugin.name, `A plugin must have a name, got: ${preview(plugin)}`);
-  if (Object.getPrototypeOf(plugin) === Object.prototype) checkOptions(`plugin '${plugin.name}'`, plugin, PLUGIN_FIELDS);
+  for (const field of Object.keys(plugin)) {
+    const meant = PLUGIN_FIELDS.includes(field) ? undefined : nearestName(field, PLUGIN_FIELDS);
+    if (meant !== undefined) throw new ValidationError(`Unknown field '${field}' in plugin '${plugin.name}'. Did you mean '${meant}'?`);
+  }
   for (const step of STEPS) requireFunction(`${step} of plugin '${plugin.name}'`, plugin[step]);
   requireArray(`dependsOn of plugin '${plugin.name}'`, plugin.dependsOn);
 }
@@ -63,11 +66,11 @@ export class PluginHost {
       this.#step(plugin, "apply", () => plugin.apply?.({ hooks: facadeFor(this.points, plugin.name), events: this.hub }));
     }
     for (const point of Object.values(this.points)) point.freeze();
-    this.bindings.resolveSingletons();
   }
 
-  /** The asynchronous part, one plugin after the other. */
+  /** The asynchronous part: values, then one plugin after the other. */
   async start(): Promise<void> {
+    await this.bindings.resolve();
     const context: PluginContext = { events: this.hub, get: (token) => this.bindings.get(token), all: (token) => this.bindings.all(token) };
     for (const plugin of this.#sorted) {
       try {

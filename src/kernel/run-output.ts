@@ -43,7 +43,6 @@ export class RunOutput implements EnsembleOutput {
   readonly raw: string;
   readonly taskOutputs: readonly TaskOutput[];
   readonly totalDurationMs: number;
-  readonly totalToolCalls: number;
   readonly exitReason: ExitReason;
   readonly isComplete: boolean;
   readonly phaseOutputs: ReadonlyMap<string, readonly TaskOutput[]>;
@@ -67,7 +66,6 @@ export class RunOutput implements EnsembleOutput {
     this.raw = result.raw;
     this.taskOutputs = Object.freeze([...result.taskOutputs]);
     this.totalDurationMs = record.endedMs - record.startedMs;
-    this.totalToolCalls = [...lookup.byId.values()].reduce((sum, output) => sum + output.toolCallCount, 0);
     this.exitReason = record.exitReason;
     this.isComplete = record.exitReason === "COMPLETED";
     const { reports } = record;
@@ -90,6 +88,10 @@ export class RunOutput implements EnsembleOutput {
 
   get metrics(): ExecutionMetrics {
     return this.#record.metrics;
+  }
+
+  get totalToolCalls(): number {
+    return this.metrics.toolCallCount;
   }
 
   /** @throws ValidationError on a kernel without a TraceBuilder. */

@@ -260,7 +260,7 @@ class TaskRun {
     const description = planned.spec.description;
     const failure = stopping
       ? (cause as AgentEnsembleError) // a reason or a signal of ours
-      : new TaskExecutionError(`Task failed: ${description}`, { taskDescription: description, agentRole: this.#role, completedTaskOutputs: run.completed() }, { cause });
+      : new TaskExecutionError(`Task failed: ${description}`, { taskDescription: description, agentRole: this.#role, completedTaskOutputs: run.completed() }, { cause, hint: AgentEnsembleError.isInstance(cause) ? cause.hint : undefined });
     const { events, plan, clock } = run;
     if (events.listens("task_failed")) {
       events.emit({

@@ -2,7 +2,7 @@ import type { Agent } from "../contracts/agent.js";
 import type { EnsembleEvent, NewEvent } from "../contracts/events.js";
 import type { TaskOutput, WorkflowResult } from "../contracts/output.js";
 import type { Plan } from "../contracts/plan.js";
-import type { DefineOptions, Run, RunReport, TaskExtras } from "../contracts/run.js";
+import type { DefineOptions, PartOptions, Run, RunReport, TaskExtras } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Token } from "../contracts/tokens.js";
 import type { Inputs } from "../contracts/types.js";
@@ -12,32 +12,41 @@ import { findWorkflow } from "./engine-run.js";
 import { subPlan } from "./plan.js";
 import { runTask } from "./run-task.js";
 
-/** A run as workflows see it. */
+const WHOLE: PartOptions = Object.freeze({});
+
+/** A run, or a part of it, as workflows see it. */
 export class RunView implements Run {
   readonly #run: EngineRun;
+  readonly #part: PartOptions;
+  /** The part's signal joined with another one, so that all tasks that share a signal go on sharing one. */
+  readonly #joined = new WeakMap<AbortSignal, AbortSignal>();
   constructor(
     run: EngineRun,
     readonly plan: Plan,
+    part: PartOptions = WHOLE,
   ) {
     this.#run = run;
+    this.#part = part;
   }
   get id(): string {
     return this.#run.info.id;
   }
   get signal(): AbortSignal {
-    return this.#run.cancellation.signal;
+    return this.#part.signal ?? this.#run.cancellation.signal;
   }
   get inputs(): Inputs {
     return this.#run.info.inputs;
   }
   runTask(taskId: string, extras?: TaskExtras): Promise<TaskOutput> {
-    return runTask(this.#run, taskId, extras);
+    return runTask(this.#run, taskId, this.#part === WHOLE ? extras : this.#withPart(taskId, extras));
   }
-  async runWorkflow(name: string, taskIds: readonly string[]): Promise<WorkflowResult> {
+  async runWorkflow(name: string, taskIds: readonly string[], o: PartOptions = WHOLE): Promise<WorkflowResult> {
     const part = subPlan(this.plan, (id) => this.#run.planned(id), taskIds);
     const workflow = findWorkflow(this.#run.settings, name);
     workflow.validate?.(part);
-    return workflow.execute(part, new RunView(this.#run, part));
+    const signal = o.signal === undefined ? this.#part.signal : this.#join(o.signal);
+    const revisions = o.revisions ?? this.#part.revisions;
+    return workflow.execute(part, new RunView(this.#run, part, signal === undefined && revisions === undefined ? WHOLE : { signal, revisions }));
   }
   agentOf(taskId: string): Promise<Agent | undefined> {
     return agentOf(this.#run, this.#run.planned(taskId));
@@ -62,5 +71,19 @@ export class RunView implements Run {
   }
   all<T>(token: Token<T, "many">): readonly T[] {
     return this.#run.settings.all(token);
+  }
+  #withPart(taskId: string, extras: TaskExtras = {}): TaskExtras {
+    const { signal, revisions } = this.#part;
+    return { ...extras, signal: extras.signal === undefined ? signal : this.#join(extras.signal), revision: extras.revision ?? revisions?.get(taskId) };
+  }
+  /** Aborted as soon as `signal`, the part's own or the run's is. */
+  #join(signal: AbortSignal): AbortSignal {
+    if (signal === this.signal) return signal;
+    let joined = this.#joined.get(signal);
+    if (joined === undefined) {
+      joined = AbortSignal.any([this.signal, signal]);
+      this.#joined.set(signal, joined);
+    }
+    return joined;
   }
 }

@@ -1,11 +1,11 @@
 import type { Container } from "inversify";
 import type { Agent } from "../contracts/agent.js";
-import type { ChatModel, ModelRef } from "../contracts/chat-model.js";
+import type { ChatModel, ChatModelProvider, ModelRef } from "../contracts/chat-model.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Token } from "../contracts/tokens.js";
 import type { KernelInternals } from "./kernel.js";
-import { ValidationError } from "../contracts/errors.js";
+import { AgentEnsembleError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { knownNames, preview } from "../contracts/validation.js";
 
@@ -71,7 +71,7 @@ export class Settings {
         hint: "Write provider:model, for instance openai:gpt-4o-mini; a provider is added by its plugin.",
       });
     }
-    const model = provider.create(ref.slice(colon + 1));
+    const model = createModel(provider, ref.slice(colon + 1));
     cache.set(ref, model);
     return model;
   }
@@ -93,4 +93,17 @@ export class Settings {
     if (token === Tokens.TraceExporter && traceExporter !== undefined) return Array.isArray(traceExporter) ? traceExporter : [traceExporter];
     return [];
   }
+}
+
+/** @throws what the provider throws, where that is one of our errors; PluginError for everything else, and for what is no model. */
+function createModel(provider: ChatModelProvider, modelId: string): ChatModel {
+  let model: unknown;
+  try {
+    model = provider.create(modelId);
+  } catch (error) {
+    if (AgentEnsembleError.isInstance(error)) throw error;
+    throw new PluginError(`Provider '${provider.name}' can't make model '${modelId}': ${messageOf(error)}`, { plugin: provider.name, hook: "create" }, { cause: error });
+  }
+  if (typeof (model as ChatModel | undefined)?.chat === "function") return model as ChatModel; // checked as far as the contract demands it
+  throw new PluginError(`Provider '${provider.name}' must make a ChatModel of '${modelId}', got: ${preview(model)}`, { plugin: provider.name, hook: "create" });
 }

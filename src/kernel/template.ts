@@ -1,10 +1,17 @@
+import { ValidationError, messageOf } from "../contracts/errors.js";
+
 const VARIABLE = /\{\{([A-Za-z0-9_]+)\}\}|\{([A-Za-z0-9_]+)\}/g;
 
-/** A value as template text: strings as they are, null as nothing, objects as JSON. */
-function textOf(value: unknown): string {
+/** A value as template text: strings as they are, null as nothing, objects as JSON. @throws ValidationError for what JSON cannot hold. */
+function textOf(name: string, value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null) return "";
-  return typeof value === "object" && !(value instanceof Date) ? JSON.stringify(value) : String(value);
+  if (typeof value !== "object" || value instanceof Date) return String(value);
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch (error) {
+    throw new ValidationError(`Input '${name}' can't be written as JSON: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /**
@@ -16,8 +23,9 @@ export function fillTemplate(template: string, inputs: Readonly<Record<string, u
   return template.replace(VARIABLE, (match: string, escaped: string | undefined, name: string | undefined) => {
     if (escaped !== undefined) return `{${escaped}}`;
     const value = name !== undefined && Object.hasOwn(inputs, name) ? inputs[name] : undefined;
-    if (value !== undefined) return textOf(value);
-    if (name !== undefined) missing.add(name);
+    if (name === undefined) return match;
+    if (value !== undefined) return textOf(name, value);
+    missing.add(name);
     return match;
   });
 }

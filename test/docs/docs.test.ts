@@ -2,114 +2,151 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect } from "chai";
 import type { EnsembleCallbacks, EnsembleEvent } from "../../src/contracts/events.js";
+import type { PluginContext } from "../../src/contracts/plugin.js";
 import { CALLBACK_EVENTS } from "../../src/contracts/events.js";
 import { Tokens } from "../../src/contracts/tokens.js";
-import type { PluginContext } from "../../src/contracts/plugin.js";
 import { Kernel } from "../../src/kernel/kernel.js";
 import { standardPlugins } from "../../src/standard-plugins.js";
 import { projectRoot, readProjectFile, tableOf } from "../support/project.js";
 import { anchorsOf, codeBlocks, documentationPages, linksOf } from "./markdown.js";
-import { SnippetProgram } from "./type-check.js";
+import { exportedNames, SnippetProgram } from "./type-check.js";
 
 const pages = documentationPages();
 const typeScriptBlocks = pages.flatMap(codeBlocks).filter((block) => block.language === "ts");
+/** Fragments that are not taken from an example. */
+const fragments = typeScriptBlocks.filter(({ code, example }) => example === undefined && !code.startsWith("// @no-check\n"));
 const EVENTS = "the union of all events";
+const OPENAI_OPTIONS = "the options of openai()";
+const ALL_OPTIONS = "the options of ensembles, agents, tasks and runs";
+const types = [
+  { title: EVENTS, code: 'import type { EnsembleEvent } from "agentensemble";\nexport type Subject = EnsembleEvent;' },
+  { title: OPENAI_OPTIONS, code: 'import type { OpenAIOptions } from "agentensemble";\nexport type Subject = OpenAIOptions;' },
+  {
+    title: ALL_OPTIONS,
+    code: 'import type { AgentOptions, CommonTaskOptions as T, EnsembleOptions, RunOptions } from "agentensemble";\nexport type Subject = EnsembleOptions & AgentOptions & T & RunOptions;',
+  },
+];
 
 const withoutLineEnds = (text: string): string => text.replace(/[ \t]+$/gm, "");
-const words = (cell: string | undefined): readonly string[] => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "");
+/** The words in back-quotes; a cell that is one such word has lost them. */
+const words = (cell: string | undefined): readonly string[] => [...(cell ?? "").matchAll(/`([^`]+)`|^(\w+)$/g)].map((match) => match[1] ?? match[2] ?? "");
 
-describe("the code blocks of the documentation", () => {
-  for (const { page, line, code, example } of typeScriptBlocks) {
-    if (example === undefined) continue;
-    it(`${page}:${line} is a part of ${example}`, () => {
-      const whole = `\n${withoutLineEnds(readProjectFile(example))}\n`;
-      expect(whole).to.include(`\n${withoutLineEnds(code)}\n`);
-    });
-  }
+describe("the documentation", () => {
+  let program: SnippetProgram;
 
-  it("that are not taken from an example compile against the package", function () {
+  before(function () {
     this.timeout(120_000);
-    const own = typeScriptBlocks.filter(({ code, example }) => example === undefined && !code.startsWith("// @no-check\n"));
-    expect(own).not.to.be.empty;
-    expect(new SnippetProgram(own.map(({ page, line, code }) => ({ title: `${page}:${line}`, code }))).problems()).to.deep.equal([]);
+    program = new SnippetProgram([...types, ...fragments.map(({ page, line, code }) => ({ title: `${page}:${line}`, code }))]);
   });
 
-  it("go unchecked only where they show declarations of types", () => {
-    for (const { page, line, code } of typeScriptBlocks) {
-      if (!code.startsWith("// @no-check\n")) continue;
-      expect(code, `${page}:${line}`).to.match(/^(?:export )?(?:interface|type|class|declare) /m);
+  describe("its code blocks", () => {
+    for (const { page, line, code, example } of typeScriptBlocks) {
+      if (example === undefined) continue;
+      it(`${page}:${line} is a part of ${example}`, () => {
+        const whole = `\n${withoutLineEnds(readProjectFile(example))}\n`;
+        expect(whole).to.include(`\n${withoutLineEnds(code)}\n`);
+      });
     }
-  });
-});
 
-describe("the links of the documentation", () => {
-  for (const page of pages) {
-    it(`of ${page} lead somewhere`, () => {
-      for (const link of linksOf(page)) {
-        if (/^[a-z]+:/.test(link)) continue;
-        const [path = "", anchor] = link.split("#");
-        const target = path === "" ? page : normalize(join(dirname(page), path));
-        expect(existsSync(join(projectRoot, target)), `${link} in ${page}`).to.equal(true);
-        if (anchor !== undefined) expect(anchorsOf(target), `${link} in ${page}`).to.include(anchor);
+    it("that are not taken from an example compile against the package", () => {
+      expect(fragments).not.to.be.empty;
+      expect(program.problems()).to.deep.equal([]);
+    });
+
+    it("go unchecked only where they show declarations of types", () => {
+      for (const { page, line, code } of typeScriptBlocks) {
+        if (!code.startsWith("// @no-check\n")) continue;
+        expect(code, `${page}:${line}`).to.match(/^(?:export )?(?:interface|type|class|declare) /m);
       }
     });
-  }
-});
-
-describe("README.md", () => {
-  it("lists exactly the entry points of the package", () => {
-    const { exports } = JSON.parse(readProjectFile("package.json")) as { readonly exports: Readonly<Record<string, string>> };
-    const specifiers = Object.keys(exports).flatMap((key) => (key === "./package.json" ? [] : [key.replace(/^\./, "agentensemble")]));
-    expect(tableOf("README.md", "import").map(([name]) => name)).to.have.members(specifiers);
-  });
-});
-
-describe("docs/prompts.md", () => {
-  const page = readProjectFile("docs/prompts.md");
-  const documented = [...page.matchAll(/^### `([^`]+)`\n\n([^\n]+)\n\n```text\n([\s\S]*?)\n```$/gm)];
-  let defaults: Readonly<Record<string, string>>;
-
-  before(async () => {
-    const collected: Record<string, string> = {};
-    const collector = { name: "collector", start: (ctx: PluginContext) => void ctx.all(Tokens.PromptTemplates).forEach((texts) => Object.assign(collected, texts)) };
-    const kernel = new Kernel({ plugins: [...standardPlugins(), collector] });
-    await kernel.boot();
-    await kernel.dispose();
-    defaults = collected;
   });
 
-  it("shows every text of the standard plugins as it is, and no other", () => {
-    expect(Object.fromEntries(documented.map(([, name, , text]) => [name, text]))).to.deep.equal(defaults);
-  });
-
-  it("names the values of each", () => {
-    for (const [, name = "", description, text = ""] of documented) {
-      const values = [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
-      expect(words(/Values: ([^.]*)\./.exec(description ?? "")?.[1]), name).to.have.members(values);
+  describe("its links", () => {
+    for (const page of pages) {
+      it(`of ${page} lead somewhere`, () => {
+        for (const link of linksOf(page)) {
+          if (/^[a-z]+:/.test(link)) continue;
+          const [path = "", anchor] = link.split("#");
+          const target = path === "" ? page : normalize(join(dirname(page), path));
+          expect(existsSync(join(projectRoot, target)), `${link} in ${page}`).to.equal(true);
+          if (anchor !== undefined) expect(anchorsOf(target), `${link} in ${page}`).to.include(anchor);
+        }
+      });
     }
   });
-});
 
-describe("docs/events.md", () => {
-  const rows = tableOf("docs/events.md", "event");
-
-  it("lists exactly the events and their fields", function () {
-    this.timeout(120_000);
-    const program = new SnippetProgram([{ title: EVENTS, code: 'import type { EnsembleEvent } from "agentensemble";\nexport type Subject = EnsembleEvent;' }]);
-    const common = tableOf("docs/events.md", "field").map(([field = ""]) => field);
-    const declared = Object.entries(program.fieldsByType(EVENTS)).map(([type, fields]): [string, readonly string[]] => [type, [...fields].sort()]);
-    const ofTask = new Set(["taskId", "parentTaskId", "agentRole"]);
-    const documented = rows.map(([type = "", , fields]): [string, readonly string[]] => {
-      const own = words(fields);
-      const about = /^of a task/.test(fields ?? "");
-      return [type, [...common.filter((field) => about || !ofTask.has(field)), ...own].sort()];
+  describe("README.md", () => {
+    it("lists exactly the entry points of the package", () => {
+      const { exports } = JSON.parse(readProjectFile("package.json")) as { readonly exports: Readonly<Record<string, string>> };
+      const specifiers = Object.keys(exports).flatMap((key) => (key === "./package.json" ? [] : [key.replace(/^\./, "agentensemble")]));
+      expect(tableOf("README.md", "import").map(([name]) => name)).to.have.members(specifiers);
     });
-    expect(Object.fromEntries(documented)).to.deep.equal(Object.fromEntries(declared));
   });
 
-  it("names the callback of each event that has one", () => {
-    const documented = rows.flatMap(([type = "", callback = ""]) => (callback === "" ? [] : [[callback, type]]));
-    const declared = Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, EnsembleEvent["type"]][];
-    expect(Object.fromEntries(documented)).to.deep.equal(Object.fromEntries(declared));
+  describe("docs/prompts.md", () => {
+    const page = readProjectFile("docs/prompts.md");
+    const documented = [...page.matchAll(/^### `([^`]+)`\n\n([^\n]+)\n\n```text\n([\s\S]*?)\n```$/gm)];
+    let defaults: Readonly<Record<string, string>>;
+
+    before(async () => {
+      const collected: Record<string, string> = {};
+      const collector = {
+        name: "collector",
+        start: (ctx: PluginContext) => void ctx.all(Tokens.PromptTemplates).forEach((texts) => Object.assign(collected, texts)),
+      };
+      const kernel = new Kernel({ plugins: [...standardPlugins(), collector] });
+      await kernel.boot();
+      await kernel.dispose();
+      defaults = collected;
+    });
+
+    it("shows every text of the standard plugins as it is, and no other", () => {
+      expect(Object.fromEntries(documented.map(([, name, , text]) => [name, text]))).to.deep.equal(defaults);
+    });
+
+    it("names the values of each", () => {
+      for (const [, name = "", description, text = ""] of documented) {
+        const values = [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+        expect(words(/Values: ([^.]*)\./.exec(description ?? "")?.[1]), name).to.have.members(values);
+      }
+    });
+  });
+
+  describe("docs/events.md", () => {
+    const rows = tableOf("docs/events.md", "event");
+
+    it("lists exactly the events and their fields", () => {
+      const common = tableOf("docs/events.md", "field").map(([field = ""]) => field);
+      const declared = Object.entries(program.fieldsByType(EVENTS)).map(([type, fields]): [string, readonly string[]] => [type, [...fields].sort()]);
+      const ofTask = new Set(["taskId", "parentTaskId", "agentRole"]);
+      const documented = rows.map(([type = "", , fields]): [string, readonly string[]] => {
+        const own = words(fields);
+        const about = /^of a task/.test(fields ?? "");
+        return [type, [...common.filter((field) => about || !ofTask.has(field)), ...own].sort()];
+      });
+      expect(Object.fromEntries(documented)).to.deep.equal(Object.fromEntries(declared));
+    });
+
+    it("names the callback of each event that has one", () => {
+      const documented = rows.flatMap(([type = "", callback = ""]) => (callback === "" ? [] : [[callback, type]]));
+      const declared = Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, EnsembleEvent["type"]][];
+      expect(Object.fromEntries(documented)).to.deep.equal(Object.fromEntries(declared));
+    });
+  });
+
+  describe("docs/providers.md", () => {
+    it("lists exactly the options of openai()", () => {
+      expect(tableOf("docs/providers.md", "option").map(([option]) => option)).to.have.members(program.fieldsByType(OPENAI_OPTIONS)[""] ?? []);
+    });
+  });
+
+  describe("docs/coming-from-java.md", () => {
+    it("says `not yet` of no name that the package exports or takes as an option", () => {
+      const options = program.fieldsByType(ALL_OPTIONS)[""] ?? [];
+      const existing = new Set([...exportedNames(), ...options]);
+      const missing = [...readProjectFile("docs/coming-from-java.md").matchAll(/^\| (.+) \| not yet/gm)].flatMap((row) => words(row[1]));
+      expect(missing).not.to.be.empty;
+      expect(missing.map((name) => name.replace(/^\./, "")).filter((name) => existing.has(name))).to.deep.equal([]);
+    });
   });
 });

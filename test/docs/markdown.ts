@@ -35,8 +35,10 @@ export function codeBlocks(page: string): readonly CodeBlock[] {
 }
 
 /** The text of a page without its code. */
-export function proseOf(page: string): string {
-  return readProjectFile(page).replace(/^```\w*\n[\s\S]*?^```$/gm, "").replace(/`[^`\n]*`/g, "");
+function proseOf(page: string): string {
+  return readProjectFile(page)
+    .replace(/^```\w*\n[\s\S]*?^```$/gm, "")
+    .replace(/`[^`\n]*`/g, "");
 }
 
 /** The addresses that a page links to. */

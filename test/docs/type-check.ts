@@ -36,7 +36,7 @@ const USUAL: Readonly<Record<string, string>> = {
 };
 
 /** Every name that the package root exports, types included. */
-function exportedNames(): ReadonlySet<string> {
+export function exportedNames(): ReadonlySet<string> {
   const lists = [...readProjectFile("src/index.ts").matchAll(/^export (?:type )?\{([^}]*)\}/gm)];
   return new Set(lists.flatMap((list) => (list[1] ?? "").match(/\w+/g) ?? []));
 }
@@ -73,7 +73,7 @@ export class SnippetProgram {
     });
   }
 
-  /** The fields of each member of the union that the snippet of this title declares, by the literal type of the member's `type` field. */
+  /** The fields of each member of the union that the snippet of this title declares, by the literal type of the member's field `type` (or ""). */
   fieldsByType(title: string): Readonly<Record<string, readonly string[]>> {
     const path = [...this.#titles].find(([, candidate]) => candidate === title)?.[0] ?? "";
     const alias = this.#program.getSourceFile(path)?.statements.find(ts.isTypeAliasDeclaration);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { briefingTeam } from "../../examples/briefing/team.js";
 import { checkTask, readTask, type Page } from "../../examples/briefing/tasks.js";
 import { quotationsIn } from "../../examples/briefing/quotations.js";
@@ -152,7 +153,7 @@ describe("the briefing example", () => {
           OPENAI_API_KEY: "loopback",
           OPENAI_BASE_URL: server.url,
         });
-        await server.received();
+        while (server.requests.length === 0 && child.exitCode === null) await pause(10);
         child.kill("SIGINT");
         const { code, stdout, stderr } = await finished;
         expect(code).to.equal(130);

@@ -81,6 +81,7 @@ export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
     run: fakeRun,
     taskId: "task-1",
     taskIndex: 1,
+    workers: [],
     parentTaskId: o.parentTaskId,
     attempt: 1,
     depth: o.depth ?? 0,

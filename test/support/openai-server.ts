@@ -1,146 +1,33 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import { answerDocument, answerEvents, type WireAnswer } from "./openai-wire.js";
+import { ModelServer, type ReplyFor, type Wire } from "./model-server.js";
+import { answerDocument, answerEvents } from "./openai-wire.js";
+import { responseDocument, responseEvents } from "./openai-responses-wire.js";
 
-/** What the server does with a request. */
-export type Reply =
-  | ({ readonly kind: "answer" } & WireAnswer)
-  /** A status with a body: an object is sent as JSON, a text as it is. */
-  | { readonly kind: "status"; readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
-  /** Status 200 with exactly this body. `announcedLength` may lie. */
-  | { readonly kind: "raw"; readonly body: string; readonly contentType?: string; readonly announcedLength?: number }
-  /** A stream of exactly these events: objects as JSON, texts as they are. Ends after them as `end` says. */
-  | { readonly kind: "events"; readonly events: readonly unknown[]; readonly end: "done" | "close" | "cut" | "stall" }
-  /** Takes the request and never answers. */
-  | { readonly kind: "hang" }
-  /** Sends headers and half a body, then nothing more. */
-  | { readonly kind: "stalled-body" }
-  /** Closes the connection without an answer. */
-  | { readonly kind: "reset" };
+export type { RecordedRequest, Reply } from "./model-server.js";
 
-export interface RecordedRequest {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Readonly<Record<string, unknown>>;
-}
+/** Chat Completions, as the loopback server speaks them. */
+export const CHAT_WIRE: Wire = {
+  basePath: "/v1",
+  endMark: "[DONE]",
+  document: answerDocument,
+  events: (answer, request) => {
+    const options = request.body["stream_options"] as { readonly include_usage?: boolean } | undefined; // as the client sent it
+    return answerEvents(answer, { includeUsage: options?.include_usage === true });
+  },
+};
 
-type ReplyFor = Reply | ((request: RecordedRequest) => Reply);
+const RESPONSES_WIRE: Wire = { basePath: "/v1", document: responseDocument, events: responseEvents };
 
-async function readRequest(request: IncomingMessage): Promise<RecordedRequest> {
-  let text = "";
-  for await (const chunk of request.setEncoding("utf8")) text += chunk;
-  const body = JSON.parse(text === "" ? "{}" : text) as RecordedRequest["body"]; // clients send JSON objects only
-  return { path: request.url ?? "", headers: request.headers, body };
-}
-
-function sendEvents(response: ServerResponse, events: readonly unknown[], end: "done" | "close" | "cut" | "stall"): void {
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  for (const event of events) response.write(`data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`);
-  if (end === "done") response.write("data: [DONE]\n\n");
-  if (end === "done" || end === "close") response.end();
-  // Let what was written leave first: destroying at once would drop it.
-  if (end === "cut") setTimeout(() => response.destroy(), 20);
-}
-
-function sendBody(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>, body: unknown): void {
-  const isText = typeof body === "string";
-  response.writeHead(status, { "content-type": isText ? "text/plain" : "application/json", ...headers });
-  response.end(body === undefined ? "" : isText ? body : JSON.stringify(body));
-}
-
-function sendReply(response: ServerResponse, reply: Reply, request: RecordedRequest): void {
-  switch (reply.kind) {
-    case "answer": {
-      const options = request.body["stream_options"] as { readonly include_usage?: boolean } | undefined; // as the client sent it
-      if (request.body["stream"] === true) return sendEvents(response, answerEvents(reply, { includeUsage: options?.include_usage === true }), "done");
-      return sendBody(response, 200, {}, answerDocument(reply));
-    }
-    case "status":
-      return sendBody(response, reply.status, reply.headers ?? {}, reply.body);
-    case "raw":
-      if (reply.announcedLength === undefined) return sendBody(response, 200, { "content-type": reply.contentType ?? "application/json" }, reply.body);
-      response.writeHead(200, { "content-type": reply.contentType ?? "application/json", "content-length": String(reply.announcedLength) });
-      response.write(reply.body);
-      setTimeout(() => response.destroy(), 20);
-      return;
-    case "events":
-      return sendEvents(response, reply.events, reply.end);
-    case "stalled-body":
-      response.writeHead(200, { "content-type": "application/json" });
-      response.write('{"choices":[');
-      return;
-    case "reset":
-      response.destroy();
-      return;
-    case "hang":
-  }
-}
-
-/** A stand-in for OpenAI's Chat Completions on 127.0.0.1 that does as it is told and records what it is asked. */
-export class OpenAIServer {
-  readonly requests: RecordedRequest[] = [];
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  readonly #requestSockets: Socket[] = [];
-  #replies: ReplyFor[] = [{ kind: "answer", text: "Hello" }];
-  /** How many connections have been opened so far. */
-  connections = 0;
-
-  private constructor() {
-    this.#server = createServer((request, response) => void this.#handle(request, response));
-    this.#server.on("connection", (socket) => {
-      this.connections++;
-      this.#sockets.add(socket);
-      socket.on("close", () => this.#sockets.delete(socket));
-    });
-  }
-
+/** A stand-in for OpenAI's Chat Completions, or its Responses. */
+export class OpenAIServer extends ModelServer {
   static async start(...replies: readonly ReplyFor[]): Promise<OpenAIServer> {
-    const server = new OpenAIServer();
-    if (replies.length > 0) server.reply(...replies);
-    await new Promise<void>((resolve) => server.#server.listen(0, "127.0.0.1", resolve));
+    const server = new OpenAIServer(CHAT_WIRE);
+    await server.listen(replies);
     return server;
   }
 
-  /** What the next requests get, one each; the last one stays. */
-  reply(...replies: readonly ReplyFor[]): void {
-    this.#replies = [...replies];
-  }
-
-  get url(): string {
-    const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("the server does not listen");
-    return `http://127.0.0.1:${address.port}/v1`;
-  }
-
-  /** Waits until the client has closed the connection of the n-th request; rejects after two seconds. */
-  async abandoned(count = 1): Promise<void> {
-    await this.received(count);
-    for (let waited = 0; this.#requestSockets[count - 1]?.destroyed !== true; waited += 5) {
-      if (waited > 2000) throw new Error(`the connection of request ${count} is still open`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }
-
-  /** Waits for the n-th request; rejects after two seconds. */
-  async received(count = 1): Promise<void> {
-    for (let waited = 0; this.requests.length < count; waited += 5) {
-      if (waited > 2000) throw new Error(`only ${this.requests.length} requests came`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
-  }
-
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const recorded = await readRequest(request);
-    this.requests.push(recorded);
-    this.#requestSockets.push(request.socket);
-    const next = this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0];
-    if (next !== undefined) sendReply(response, typeof next === "function" ? next(recorded) : next, recorded);
+  static async startResponses(...replies: readonly ReplyFor[]): Promise<OpenAIServer> {
+    const server = new OpenAIServer(RESPONSES_WIRE);
+    await server.listen(replies);
+    return server;
   }
 }

@@ -1,14 +1,6 @@
 // What Chat Completions documents look like on the wire, for the loopback server.
 
-/** An answer in words; `answerDocument` and `answerEvents` write it in the vendor's form. */
-export interface WireAnswer {
-  readonly text?: string;
-  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
-  readonly finishReason?: string;
-  readonly refusal?: string;
-  readonly usage?: Readonly<Record<string, unknown>>;
-  readonly model?: string;
-}
+import { pieces, type WireAnswer } from "./model-server.js";
 
 const ID = "chatcmpl-loopback";
 const MODEL = "loopback-model-2026";
@@ -46,12 +38,6 @@ export function answerDocument(answer: WireAnswer): Record<string, unknown> {
 /** One event of a stream. */
 export function streamEvent(delta: Readonly<Record<string, unknown>>, finish: string | null = null): Record<string, unknown> {
   return { id: ID, object: "chat.completion.chunk", created: 1_770_000_000, model: MODEL, choices: [{ index: 0, delta, finish_reason: finish }] };
-}
-
-/** Cuts a text into pieces of a few characters, without splitting a surrogate pair. */
-function pieces(text: string, size = 4): string[] {
-  const characters = Array.from(text);
-  return Array.from({ length: Math.ceil(characters.length / size) }, (_, index) => characters.slice(index * size, (index + 1) * size).join(""));
 }
 
 /** The same answer as a stream, without the closing `[DONE]`. */

@@ -54,8 +54,9 @@ export class GuardrailRunner {
     for (const guardrail of guardrails as readonly OutputGuardrail[]) {
       // the task was typed by its value, which `parsed` is
       const { raw, parsed } = output;
+      const { contextOutputs } = call;
       const verdict = await judge(this.#timeoutMs, call.signal, (signal) =>
-        guardrail({ raw, parsed, taskDescription: call.task.description, agentRole: roleOf(call), signal }),
+        guardrail({ raw, parsed, taskDescription: call.task.description, agentRole: roleOf(call), contextOutputs, signal, getOutput: (task) => contextOutput(contextOutputs, task) }),
       );
       if (verdict !== undefined) return refusal("OUTPUT", call, verdict, guardrail);
     }

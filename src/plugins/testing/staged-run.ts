@@ -1,8 +1,9 @@
+import type { Agent } from "../../contracts/agent.js";
 import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
 import type { NewEvent } from "../../contracts/events.js";
 import type { TaskMetrics, TaskOutput, WorkflowResult } from "../../contracts/output.js";
 import type { Plan, PlannedTask } from "../../contracts/plan.js";
-import type { Run, RunInfo, TaskExtras } from "../../contracts/run.js";
+import type { Run, RunInfo, RunReport, TaskExtras } from "../../contracts/run.js";
 import type { AnyTask } from "../../contracts/task.js";
 import { RunCancelledError, TaskExecutionError, ValidationError } from "../../contracts/errors.js";
 import { SOURCE_TASK } from "../../contracts/output.js";
@@ -48,7 +49,8 @@ export function stagedPlan(tasks: readonly AnyTask[], options: EnsembleOptions =
     const contextIds = task.context.map((context) => ids.get(context) ?? "");
     return Object.freeze({ id: ids.get(task) ?? "", spec: task, contextIds: Object.freeze(contextIds), agent: task.agent });
   });
-  return Object.freeze({ tasks: Object.freeze(planned), options: Object.freeze({ ...options, tasks }) });
+  const rest = { options: Object.freeze({ ...options, tasks }), phases: [], loops: [], idOf: (task: AnyTask) => ids.get(task) };
+  return Object.freeze({ tasks: Object.freeze(planned), ...rest });
 }
 
 /** A workflow's run in which no task does anything: tasks take a moment, may be made to fail, and everything asked for is written down. */
@@ -121,6 +123,18 @@ export class StagedRun implements Run {
     const id = task.name ?? (o.parentTaskId === undefined ? `task-${n}` : `${parent}.${n}`);
     this.#tasks.set(id, { id, spec: task, contextIds: [], agent: task.agent });
     return id;
+  }
+
+  async agentOf(taskId: string): Promise<Agent | undefined> {
+    return this.#tasks.get(taskId)?.agent;
+  }
+
+  get workers(): readonly Agent[] {
+    return this.plan.options.agents ?? [];
+  }
+
+  report(_part: RunReport): void {
+    // nobody reads it
   }
 
   emit(_event: NewEvent): void {

@@ -7,6 +7,8 @@ import { ToolResult } from "../../contracts/tool.js";
 import { ScriptedModel } from "./scripted-model.js";
 import { stagedInfo } from "./staged-run.js";
 
+const NOTHING: readonly never[] = Object.freeze([]);
+
 /** A task's scope without a run behind it: model and tools are called at once, without hooks and records. */
 export class StagedScope implements TaskScope {
   readonly run: RunInfo;
@@ -16,6 +18,7 @@ export class StagedScope implements TaskScope {
   readonly attempt = 1;
   readonly depth = 0;
   readonly maxToolOutputLength = -1;
+  readonly workers = NOTHING;
   /** What executors see: it must not be called but through `chat`. */
   readonly model: ScriptedModel;
   readonly purposes: Purpose[] = [];
@@ -93,8 +96,6 @@ export class StagedScope implements TaskScope {
     return Promise.reject(new ValidationError("A staged scope has no memory"));
   }
 }
-
-const NOTHING: readonly never[] = Object.freeze([]);
 
 /** A tool without a schema takes the text under `input`. */
 function inputOf(text: string): unknown {

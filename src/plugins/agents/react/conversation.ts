@@ -3,7 +3,7 @@ import type { ChatMessage, ChatRequest, ChatResponse, Purpose, ToolCall } from "
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
-import type { PromptTexts } from "../shared/prompt-texts.js";
+import type { PromptTexts } from "../../../kernel/index.js";
 import type { AgentTemplateName } from "../shared/templates.js";
 import { AgentEnsembleError, AgentExecutionError, MaxIterationsExceededError, messageOf, ModelCallError, toError } from "../../../contracts/errors.js";
 import { callForText } from "./tool-text.js";

@@ -1,7 +1,7 @@
 import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
-import type { PromptTexts } from "../shared/prompt-texts.js";
+import type { PromptTexts } from "../../../kernel/index.js";
 import type { AgentTemplateName } from "../shared/templates.js";
 import { messageOf, ToolExecutionError } from "../../../contracts/errors.js";
 

@@ -1,6 +1,6 @@
 import type { Agent } from "../../../contracts/agent.js";
 import type { PromptSection, TaskCall } from "../../../contracts/hooks.js";
-import type { PromptTexts } from "./prompt-texts.js";
+import type { PromptTexts } from "../../../kernel/index.js";
 import type { AgentTemplateName } from "./templates.js";
 
 type Texts = PromptTexts<AgentTemplateName>;

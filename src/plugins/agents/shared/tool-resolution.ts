@@ -1,7 +1,7 @@
 import type { ToolSpec } from "../../../contracts/chat-model.js";
 import type { AnyTool, DynamicToolProvider, ToolLike } from "../../../contracts/tool.js";
 import type { JsonSchema } from "../../../contracts/types.js";
-import type { PromptTexts } from "./prompt-texts.js";
+import type { PromptTexts } from "../../../kernel/index.js";
 import type { Schemas } from "./schemas.js";
 import type { AgentTemplateName } from "./templates.js";
 import { AgentEnsembleError, messageOf, ToolConfigurationError } from "../../../contracts/errors.js";

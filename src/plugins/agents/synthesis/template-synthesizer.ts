@@ -1,7 +1,7 @@
 import type { AgentSynthesizer } from "../../../contracts/executors.js";
 import { Agent } from "../../../contracts/agent.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { PromptLibrary } from "../shared/prompt-texts.js";
+import { PromptLibrary } from "../../../kernel/index.js";
 
 /** The texts of agents that were made from a description; named and replaced as all prompt texts. */
 export const SYNTHESIS_TEMPLATES = Object.freeze({

@@ -4,12 +4,18 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { createOpenAIProvider } from "./openai-provider.js";
 import type { OpenAIOptions } from "./options.js";
 
-export type { OpenAIOptions } from "./options.js";
+export { openaiEmbeddings } from "./openai-embeddings.js";
+export type { OpenAIEmbeddingsOptions, OpenAIOptions } from "./options.js";
+export type { ProviderOptions } from "../shared/provider-options.js";
 
 /**
  * A chat model of OpenAI, or of any server that speaks Chat Completions. Nothing is loaded, read from the environment or connected before the first call.
  *
+ * Schemas are sent for strict mode where it can say the same: optional properties then travel as "this, or null", and the nulls are taken out of the answer.
+ * The text of such an answer comes in one piece even when it is streamed.
+ *
  * @example openai("gpt-4o-mini")
+ * @example openai("gpt-5", { api: "responses" })
  * @example openai("llama3.2", { baseURL: "http://localhost:11434/v1" })
  * @throws ValidationError for a blank model name and for options that cannot work.
  */

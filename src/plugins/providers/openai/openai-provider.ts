@@ -1,18 +1,23 @@
-import type { ChatModelProvider } from "../../../contracts/chat-model.js";
+import type { ChatModel, ChatModelProvider } from "../../../contracts/chat-model.js";
 import { requireText } from "../../../contracts/validation.js";
-import { createConnector } from "./connection.js";
-import { OpenAIChatModel } from "./openai-chat-model.js";
+import { createConnector } from "../shared/endpoint.js";
+import { HttpChatModel } from "../shared/http-chat-model.js";
+import type { Line } from "../shared/http-call.js";
+import { chatCompletions } from "./chat/chat-completions.js";
+import { OPENAI } from "./openai-vendor.js";
 import { resolveOpenAIOptions, type OpenAIOptions } from "./options.js";
+import { responses } from "./responses/responses.js";
 
 /** The models of one set of options; they share one client. */
 export function createOpenAIProvider(options: OpenAIOptions): ChatModelProvider {
   const resolved = resolveOpenAIOptions(options);
-  const connector = createConnector(resolved);
+  const line: Line = { vendor: OPENAI, connector: createConnector(OPENAI, resolved), limits: resolved };
+  const protocol = resolved.api === "chat" ? chatCompletions() : responses();
   return Object.freeze({
     name: "openai",
-    create(modelId: string): OpenAIChatModel {
+    create(modelId: string): ChatModel {
       requireText(modelId, "openai() modelId must not be blank");
-      return new OpenAIChatModel(modelId, { connector, timeoutMs: resolved.timeoutMs });
+      return new HttpChatModel(modelId, { line, protocol, capabilities: { structuredOutput: true, retry: Object.freeze({ maxAttempts: 3 }) } });
     },
   });
 }

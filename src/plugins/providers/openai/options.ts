@@ -1,90 +1,49 @@
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireDuration, requireFunction } from "../../../contracts/validation.js";
-import type { FetchFunction } from "../shared/strict-fetch.js";
+import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
+import { PROVIDER_OPTIONS, resolveProviderOptions, type ProviderOptions, type ResolvedProviderOptions } from "../shared/provider-options.js";
 
 /** How to reach OpenAI, or another server that speaks Chat Completions (Ollama, vLLM, LM Studio, ...). */
-export interface OpenAIOptions {
-  /** Default: the environment variable OPENAI_API_KEY, read at the first call. A server other than OpenAI's may do without. */
-  readonly apiKey?: string | undefined;
-  /** Where the API is, usually ending in `/v1`. Default: OPENAI_BASE_URL, else OpenAI's own. */
-  readonly baseURL?: string | undefined;
-  /** Time for a whole call in milliseconds, the streamed answer included. Default 600000. */
-  readonly timeoutMs?: number | undefined;
-  /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Used instead of the platform's fetch: for proxies and tests. */
-  readonly fetch?: FetchFunction | undefined;
+export interface OpenAIOptions extends ProviderOptions {
+  /** The API to speak: Chat Completions, which other servers know too, or OpenAI's newer Responses. Default `"chat"`. */
+  readonly api?: "chat" | "responses" | undefined;
 }
 
-/** The options once checked, with defaults applied; what is still open is read from the environment at the first call. */
-export interface ResolvedOpenAIOptions {
-  readonly apiKey: string | undefined;
-  readonly baseURL: string | undefined;
-  readonly timeoutMs: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: FetchFunction | undefined;
+/** How to reach OpenAI's embeddings, or those of another server that speaks its language. */
+export interface OpenAIEmbeddingsOptions extends ProviderOptions {
+  /** The length of the vectors, for models that offer several. Default: the model's own. */
+  readonly dimensions?: number | undefined;
+  /** The most texts that one request carries, 1 to 2048. Default 128: more long vectors than that outgrow `maxResponseBytes`. */
+  readonly batchSize?: number | undefined;
 }
 
-const DEFAULT_TIMEOUT_MS = 600_000;
-const KNOWN_OPTIONS = ["apiKey", "baseURL", "timeoutMs", "headers", "fetch"] as const;
-
-/** Why `value` cannot be a key, or `undefined` when it can. Never shows the value. */
-export function keyProblem(value: unknown): string | undefined {
-  if (typeof value !== "string") return `must be a string, got: ${typeof value}`;
-  if (value.trim() === "") return "must not be blank";
-  return /^[\x21-\x7e]+$/.test(value.trim()) ? undefined : "must consist of printable ASCII characters without spaces";
+/** `OpenAIOptions` once checked, with defaults applied. */
+export interface ResolvedOpenAIOptions extends ResolvedProviderOptions {
+  readonly api: "chat" | "responses";
 }
 
-/** Why `value` cannot be the address of an API, or `undefined` when it can. Does not repeat credentials or query strings. */
-export function baseURLProblem(value: unknown): string | undefined {
-  if (typeof value !== "string" || !URL.canParse(value)) {
-    const shown = typeof value === "string" && value.includes("@") ? "(not shown)" : preview(value);
-    return `must be an absolute URL such as http://localhost:11434/v1, got: ${shown}`;
-  }
-  const url = new URL(value);
-  if (url.protocol !== "http:" && url.protocol !== "https:") return `must start with http:// or https://, got: ${url.protocol}`;
-  if (url.username !== "" || url.password !== "") return "must not contain credentials; pass them as apiKey or in headers";
-  if (url.search !== "" || url.hash !== "") return "must not contain a query or fragment; pass keys as apiKey or in headers";
-  return undefined;
+/** `OpenAIEmbeddingsOptions` once checked, with defaults applied. */
+export interface ResolvedEmbeddingsOptions extends ResolvedProviderOptions {
+  readonly dimensions: number | undefined;
+  readonly batchSize: number;
 }
 
-function checkHeaders(headers: unknown): void {
-  if (headers === undefined) return;
-  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
-    throw new ValidationError(`openai() headers must be an object of strings, got: ${typeof headers}`);
-  }
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      if (typeof value !== "string") throw new TypeError("not a string");
-      new Headers([[name, value]]);
-    } catch {
-      // The platform's message would show the value, which may be a secret.
-      throw new ValidationError(`openai() header '${preview(name)}' is not a valid HTTP header`, {
-        hint: "Names are tokens; values are strings without line breaks.",
-      });
-    }
-  }
-}
+const DEFAULT_BATCH_SIZE = 128;
+const LARGEST_BATCH = 2048;
 
-/**
- * Checks the options and applies the defaults.
- * @throws ValidationError for an unknown option, a blank key, an address that is no URL, a header that cannot be sent.
- */
+/** @throws ValidationError for an unknown option and for those that cannot work. */
 export function resolveOpenAIOptions(options: OpenAIOptions): ResolvedOpenAIOptions {
-  checkOptions("openai()", options, KNOWN_OPTIONS);
-  const { apiKey, baseURL, timeoutMs, headers, fetch } = options;
-  const badKey = apiKey === undefined ? undefined : keyProblem(apiKey);
-  if (badKey !== undefined) throw new ValidationError(`openai() apiKey ${badKey}`, { hint: "Leave it out to use OPENAI_API_KEY." });
-  const badURL = baseURL === undefined ? undefined : baseURLProblem(baseURL);
-  if (badURL !== undefined) throw new ValidationError(`openai() baseURL ${badURL}`);
-  requireDuration("openai() timeoutMs", timeoutMs);
-  requireFunction("openai() fetch", fetch);
-  checkHeaders(headers);
-  return Object.freeze({
-    apiKey: apiKey?.trim(),
-    baseURL,
-    timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    headers: Object.freeze({ ...headers }),
-    fetch,
-  });
+  checkOptions("openai()", options, [...PROVIDER_OPTIONS, "api"]);
+  const { api = "chat" } = options;
+  if (api !== "chat" && api !== "responses") throw new ValidationError(`openai() api must be 'chat' or 'responses', got: ${preview(api)}`);
+  return Object.freeze({ ...resolveProviderOptions("openai()", options), api });
+}
+
+/** @throws ValidationError for an unknown option and for those that cannot work. */
+export function resolveEmbeddingsOptions(options: OpenAIEmbeddingsOptions): ResolvedEmbeddingsOptions {
+  checkOptions("openaiEmbeddings()", options, [...PROVIDER_OPTIONS, "dimensions", "batchSize"]);
+  const { dimensions, batchSize = DEFAULT_BATCH_SIZE } = options;
+  requireInteger("openaiEmbeddings() dimensions", dimensions, 1);
+  requireInteger("openaiEmbeddings() batchSize", batchSize, 1);
+  if (batchSize > LARGEST_BATCH) throw new ValidationError(`openaiEmbeddings() batchSize must be at most ${LARGEST_BATCH}, got: ${batchSize}`);
+  return Object.freeze({ ...resolveProviderOptions("openaiEmbeddings()", options), dimensions, batchSize });
 }

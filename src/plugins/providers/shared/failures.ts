@@ -5,6 +5,7 @@ import type { ExceededLimit } from "./call-deadline.js";
 import type { Endpoint, Vendor } from "./endpoint.js";
 import { retryAfterMs } from "./retry-after.js";
 import { TransportFailure } from "./strict-fetch.js";
+import { UnsupportedRequest } from "./unsupported-request.js";
 import { judgeStatus, judgeWords, type Verdict } from "./verdicts.js";
 import { asFields } from "./wire-fields.js";
 
@@ -154,6 +155,7 @@ export function toModelCallError(e: unknown, call: FailedCall): ModelCallError {
   const report = new FailureReport(call);
   if (e instanceof ErrorDocument) return report.vendor(readErrorDocument(e.document));
   if (e instanceof BadAnswer) return report.badAnswer(e);
+  if (e instanceof UnsupportedRequest) return report.error({ code: "AE_MODEL_BAD_REQUEST", retryable: false, hint: e.hint }, e.message);
   const broken = findCause(e, TransportFailure);
   if (broken !== undefined) return report.connection(broken.reason);
   const code: ModelErrorCode = "AE_MODEL_BAD_REQUEST";

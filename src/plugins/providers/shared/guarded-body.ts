@@ -35,8 +35,8 @@ export class GuardedBody {
   async next(): Promise<string | undefined> {
     if (this.#ended || this.#reader === undefined) return undefined;
     this.#checkSize(this.#announced ?? 0);
-    const { done, value } = await this.#read(this.#reader);
-    if (done) return this.#end();
+    const value = await this.#read(this.#reader);
+    if (value === undefined) return this.#end();
     this.#bytes += value.byteLength;
     this.#checkSize(this.#bytes);
     return this.#decoder.decode(value, { stream: true });
@@ -70,9 +70,9 @@ export class GuardedBody {
     reader.cancel().catch(() => undefined);
   }
 
-  async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ReadableStreamReadResult<Uint8Array>> {
+  async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
     try {
-      return await this.#deadline.race(reader.read());
+      return (await this.#deadline.race(reader.read())).value;
     } catch (error) {
       if (this.#deadline.signal.aborted) throw error;
       this.#ended = true;

@@ -33,6 +33,27 @@ interface OpenStream {
   readonly answer: StreamedAnswer;
 }
 
+/** What a piece of the body added to the answer: everything up to the first event that is wrong. */
+interface TakenEvents {
+  readonly chunks: readonly ChatChunk[];
+  readonly isLast: boolean;
+  readonly error?: { readonly cause: unknown };
+}
+
+function takeEvents(answer: StreamedAnswer, read: () => readonly string[]): TakenEvents {
+  const chunks: ChatChunk[] = [];
+  try {
+    for (const data of read()) {
+      if (data === END_MARK) return { chunks, isLast: true };
+      chunks.push(...answer.add(readEvent(data)));
+      if (answer.isClosed) return { chunks, isLast: true };
+    }
+    return { chunks, isLast: false };
+  } catch (cause) {
+    return { chunks, isLast: false, error: { cause } };
+  }
+}
+
 /** A model reached over HTTP. Holds no key itself: that lives in the connector's closure. */
 export class HttpChatModel implements ChatModel {
   readonly provider: string;
@@ -106,26 +127,24 @@ export class HttpChatModel implements ChatModel {
     return begun;
   }
 
-  /** What each event adds, until the answer is complete. */
-  async *#events(stream: OpenStream, begun: string): AsyncGenerator<readonly ChatChunk[], void, undefined> {
+  /** What each piece of the body adds, until the answer is complete. What breaks after the model has finished does not undo the answer. */
+  async *#events({ call, body, answer }: OpenStream, begun: string): AsyncGenerator<readonly ChatChunk[], void, undefined> {
     const lines = new EventLines();
-    for (let piece: string | undefined = begun; piece !== undefined; piece = await this.#next(stream)) {
-      for (const data of lines.add(piece)) {
-        if (data === END_MARK) return;
-        yield stream.answer.add(readEvent(data));
-        if (stream.answer.isClosed) return;
+    let piece: string | undefined = begun;
+    while (piece !== undefined) {
+      const { chunks, isLast, error } = takeEvents(answer, () => lines.add(piece ?? ""));
+      if (chunks.length > 0) yield chunks;
+      if (isLast || (error !== undefined && answer.isFinished)) return;
+      if (error !== undefined) throw error.cause;
+      try {
+        piece = await body.next();
+      } catch (broken) {
+        if (answer.isFinished && !call.cancelled) return;
+        throw broken;
       }
     }
-    for (const data of lines.end()) if (data !== END_MARK) yield stream.answer.add(readEvent(data));
-  }
-
-  /** The next piece of the stream; `undefined` at its end. What breaks after the model has finished does not undo the answer. */
-  async #next({ call, body, answer }: OpenStream): Promise<string | undefined> {
-    try {
-      return await body.next();
-    } catch (error) {
-      if (answer.isFinished && !call.cancelled) return undefined;
-      throw error;
-    }
+    const { chunks, error } = takeEvents(answer, () => lines.end());
+    if (chunks.length > 0) yield chunks;
+    if (error !== undefined && !answer.isFinished) throw error.cause;
   }
 }

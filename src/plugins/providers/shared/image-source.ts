@@ -16,7 +16,7 @@ const IMAGE_SIGNATURES: readonly (readonly [string, string])[] = [
 export function imageSource(part: ContentPart & { readonly type: "image" }): ImageSource {
   const text = part.data instanceof URL ? part.data.href : part.data;
   const embedded = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(text);
-  if (embedded !== null) return { kind: "base64", mediaType: part.mediaType ?? (embedded[1] || "image/png"), data: embedded[2] ?? "" };
+  if (embedded !== null) return { kind: "base64", mediaType: embedded[1] || (part.mediaType ?? "image/png"), data: embedded[2] ?? "" };
   if (/^(https?|data):/i.test(text)) return { kind: "url", url: text };
   const mediaType = part.mediaType ?? IMAGE_SIGNATURES.find(([start]) => text.startsWith(start))?.[1] ?? "image/png";
   return { kind: "base64", mediaType, data: text };

@@ -1,49 +1,16 @@
 import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
-import type { Run } from "../../../contracts/run.js";
-import { AgentEnsembleError, ExitEarlySignal, ParallelExecutionError, RunCancelledError, ValidationError, messageOf, toError } from "../../../contracts/errors.js";
-
-/** One task of the graph: how many of its dependencies are open, and who waits for it. */
-interface Node {
-  readonly id: string;
-  open: number;
-  readonly dependents: Node[];
-  skipped: boolean;
-}
-
-function buildGraph(plan: Plan): readonly Node[] {
-  const nodes = new Map(plan.tasks.map(({ id }): [string, Node] => [id, { id, open: 0, dependents: [], skipped: false }]));
-  for (const { id, contextIds } of plan.tasks) {
-    const node = nodes.get(id);
-    for (const contextId of new Set(contextIds)) {
-      const dependency = nodes.get(contextId);
-      if (node === undefined || dependency === undefined) continue; // outside this part of the plan: satisfied
-      dependency.dependents.push(node);
-      node.open++;
-    }
-  }
-  return [...nodes.values()];
-}
-
-/** @throws ValidationError where tasks wait for each other in a circle. */
-function checkAcyclic(plan: Plan): void {
-  const nodes = buildGraph(plan);
-  const ready = nodes.filter((n) => n.open === 0);
-  let seen = 0;
-  for (let node = ready.pop(); node !== undefined; node = ready.pop()) {
-    seen++;
-    for (const dependent of node.dependents) if (--dependent.open === 0) ready.push(dependent);
-  }
-  if (seen === nodes.length) return;
-  const stuck = nodes.find((n) => n.open > 0);
-  const task = plan.tasks.find((t) => t.id === stuck?.id);
-  throw new ValidationError(`Circular context dependency detected involving task: '${task?.spec.description ?? ""}'`);
-}
+import type { PartOptions, Run } from "../../../contracts/run.js";
+import type { Node } from "./dependency-graph.js";
+import { AgentEnsembleError, ExitEarlySignal, ParallelExecutionError, RunCancelledError, messageOf, toError } from "../../../contracts/errors.js";
+import { buildGraph, checkGraph } from "./dependency-graph.js";
 
 /** One execution of the graph. Dependencies are counted down, so scheduling costs the same for every edge. */
 class GraphRun {
-  readonly #outputs = new Map<string, TaskOutput>();
+  /** By the node's id: a task's output, or the outputs of a loop. */
+  readonly #outputs = new Map<string, TaskOutput | readonly TaskOutput[]>();
+  readonly #nodes: readonly Node[];
   readonly #failures = new Map<string, Error>();
   readonly #ready: Node[] = [];
   /** Shared by all tasks, so that the first failure can stop the others. Only where that is asked for. */
@@ -58,19 +25,20 @@ class GraphRun {
     readonly plan: Plan,
     readonly run: Run,
   ) {
+    this.#nodes = buildGraph(plan);
     this.#siblings = plan.options.parallelErrorStrategy === "CONTINUE_ON_ERROR" ? undefined : new AbortController();
     this.#limit = plan.options.maxConcurrency ?? Number.POSITIVE_INFINITY;
   }
 
   async execute(): Promise<WorkflowResult> {
-    this.#ready.push(...buildGraph(this.plan).filter((n) => n.open === 0));
+    this.#ready.push(...this.#nodes.filter((n) => n.open === 0));
     await new Promise<void>((resolve) => {
       this.#finish = resolve;
       this.#advance();
     });
     if (this.#halted !== undefined) throw toError(this.#halted);
-    const taskOutputs = this.plan.tasks.flatMap(({ id }) => this.#outputs.get(id) ?? []);
-    if (this.#failures.size > 0) throw new ParallelExecutionError(this.plan.tasks.length, taskOutputs, this.#failures);
+    const taskOutputs = this.#nodes.flatMap(({ id }) => this.#outputs.get(id) ?? []);
+    if (this.#failures.size > 0) throw new ParallelExecutionError(this.#nodes.length, taskOutputs, this.#failures);
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   }
 
@@ -87,7 +55,8 @@ class GraphRun {
   #start(node: Node): void {
     this.#active++;
     const extras = this.#siblings === undefined ? undefined : { signal: this.#siblings.signal };
-    this.run.runTask(node.id, extras).then(
+    const work = node.body === undefined ? this.run.runTask(node.id, extras) : this.#runLoop(node.body, extras);
+    work.then(
       (output) => {
         this.#outputs.set(node.id, output);
         this.#release(node, false);
@@ -96,13 +65,17 @@ class GraphRun {
     );
   }
 
+  async #runLoop(body: readonly string[], o: PartOptions | undefined): Promise<readonly TaskOutput[]> {
+    return (await this.run.runWorkflow("LOOP", body, o)).taskOutputs;
+  }
+
   #failed(node: Node, error: unknown): void {
     const stopped = this.run.signal.aborted || ExitEarlySignal.isInstance(error) || RunCancelledError.isInstance(error);
     if (stopped) this.#halted ??= error;
     else if (this.#siblings === undefined) this.#failures.set(node.id, toError(error));
     else if (this.#halted === undefined || RunCancelledError.isInstance(this.#halted)) {
       this.#halted = error;
-      const message = `Stopped because task '${node.id}' failed: ${messageOf(AgentEnsembleError.isInstance(error) ? (error.cause ?? error) : error)}`;
+      const message = `Stopped because '${node.id}' failed: ${messageOf(AgentEnsembleError.isInstance(error) ? (error.cause ?? error) : error)}`;
       this.#siblings.abort(new RunCancelledError(message, { cause: error }));
     }
     this.#release(node, true);
@@ -127,6 +100,6 @@ class GraphRun {
 
 export const parallelWorkflow: WorkflowExecutor = Object.freeze({
   name: "PARALLEL",
-  validate: checkAcyclic,
+  validate: checkGraph,
   execute: (plan, run) => new GraphRun(plan, run).execute(),
 } satisfies WorkflowExecutor);

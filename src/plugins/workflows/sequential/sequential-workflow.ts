@@ -2,29 +2,30 @@ import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { bodyIds, checkLoops, checkOrder, listTasks } from "../shared/loop-plan.js";
 
-/** @throws ValidationError where a task needs the output of one that comes after it. Seed 003. */
-function checkOrder(plan: Plan): void {
+/** @throws ValidationError where something waits for what comes after it: the list runs first, then the loops in their order. */
+function checkSequence(plan: Plan): void {
+  checkLoops(plan);
   const done = new Set<string>();
-  const all = new Map(plan.tasks.map((task) => [task.id, task.spec]));
-  for (const { id, spec, contextIds } of plan.tasks) {
-    for (const contextId of contextIds) {
-      const context = all.get(contextId);
-      if (context === undefined || done.has(contextId)) continue;
-      throw new ValidationError(`Task '${spec.description}' references context task '${context.description}' which appears later in the task list`, {
-        hint: "Context tasks must be executed before the tasks that reference them: move it up, or use workflow PARALLEL.",
-      });
+  checkOrder(plan, listTasks(plan), done);
+  for (const loop of plan.loops) {
+    const ids = bodyIds(plan, loop);
+    const late = loop.context.find((task) => plan.tasks.some(({ id }) => id === plan.idOf(task) && !done.has(id)));
+    if (late !== undefined) {
+      throw new ValidationError(`Loop '${loop.name}' references context task '${late.description}' of a loop that does not come before it`, { hint: "Move that loop up, or use workflow PARALLEL." });
     }
-    done.add(id);
+    for (const id of ids) done.add(id);
   }
 }
 
 export const sequentialWorkflow: WorkflowExecutor = Object.freeze({
   name: "SEQUENTIAL",
-  validate: checkOrder,
+  validate: checkSequence,
   async execute(plan, run) {
     const taskOutputs: TaskOutput[] = [];
-    for (const { id } of plan.tasks) taskOutputs.push(await run.runTask(id));
+    for (const { id } of listTasks(plan)) taskOutputs.push(await run.runTask(id));
+    for (const loop of plan.loops) taskOutputs.push(...(await run.runWorkflow("LOOP", bodyIds(plan, loop))).taskOutputs);
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   },
 } satisfies WorkflowExecutor);

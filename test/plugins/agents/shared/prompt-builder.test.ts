@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Agent } from "../../../../src/contracts/agent.js";
 import { Task } from "../../../../src/contracts/task.js";
 import { buildSystemPrompt, buildUserPrompt } from "../../../../src/plugins/agents/shared/prompt-builder.js";
-import { PromptLibrary } from "../../../../src/plugins/agents/shared/prompt-texts.js";
+import { PromptLibrary } from "../../../../src/kernel/prompt-texts.js";
 import { AGENT_TEMPLATES } from "../../../../src/plugins/agents/shared/templates.js";
 import { fakeOutput, taskCall } from "../../../support/fake-scope.js";
 

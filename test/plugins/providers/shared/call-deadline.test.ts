@@ -3,11 +3,12 @@ import { getEventListeners } from "node:events";
 import { CallDeadline } from "../../../../src/plugins/providers/shared/call-deadline.js";
 import { rejection } from "../../../support/rejection.js";
 
+const LIMITS = { timeoutMs: 60_000, idleTimeoutMs: 60_000 };
 const never = new Promise<never>(() => undefined);
 
 describe("CallDeadline", () => {
   it("passes results and errors of the work on", async () => {
-    const deadline = new CallDeadline(undefined, 60_000, () => new Error("late"));
+    const deadline = new CallDeadline(undefined, LIMITS, () => new Error("late"));
     const boom = new Error("boom");
     expect(await deadline.race(Promise.resolve(7))).to.equal(7);
     expect(await rejection(deadline.race(Promise.reject(boom)))).to.equal(boom);
@@ -16,14 +17,14 @@ describe("CallDeadline", () => {
 
   it("ends work with the error of the time limit", async () => {
     const late = new Error("late");
-    const deadline = new CallDeadline(undefined, 5, () => late);
+    const deadline = new CallDeadline(undefined, { ...LIMITS, timeoutMs: 5 }, () => late);
     expect(await rejection(deadline.race(never))).to.equal(late);
     expect(deadline.cancelled).to.equal(false);
     deadline.close();
   });
 
   it("ends work with the caller's reason, also when that came before", async () => {
-    const deadline = new CallDeadline(AbortSignal.abort("stop"), 60_000, () => new Error("late"));
+    const deadline = new CallDeadline(AbortSignal.abort("stop"), LIMITS, () => new Error("late"));
     expect(await rejection(deadline.race(never))).to.equal("stop");
     expect(deadline.cancelled).to.equal(true);
     deadline.close();
@@ -32,7 +33,7 @@ describe("CallDeadline", () => {
   it("leaves nothing on the caller's signal", async () => {
     const controller = new AbortController();
     for (let i = 0; i < 3; i++) {
-      const deadline = new CallDeadline(controller.signal, 60_000, () => new Error("late"));
+      const deadline = new CallDeadline(controller.signal, LIMITS, () => new Error("late"));
       await deadline.race(Promise.resolve());
       expect(getEventListeners(deadline.signal, "abort")).to.have.lengthOf(0);
       deadline.close();

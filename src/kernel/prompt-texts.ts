@@ -1,6 +1,6 @@
-import type { PromptTemplate } from "../../../contracts/ensemble-options.js";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
-import { preview } from "../../../contracts/validation.js";
+import type { PromptTemplate } from "../contracts/ensemble-options.js";
+import { messageOf, ValidationError } from "../contracts/errors.js";
+import { preview } from "../contracts/validation.js";
 
 type Values = Readonly<Record<string, unknown>>;
 type Contribution = Readonly<Record<string, PromptTemplate>>;

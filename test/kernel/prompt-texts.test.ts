@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ValidationError } from "../../../../src/contracts/errors.js";
-import { PromptLibrary } from "../../../../src/plugins/agents/shared/prompt-texts.js";
+import { ValidationError } from "../../src/contracts/errors.js";
+import { PromptLibrary } from "../../src/kernel/prompt-texts.js";
 
 const DEFAULTS = Object.freeze({ greeting: "Hello {name}!", parting: "Bye {name}." });
 

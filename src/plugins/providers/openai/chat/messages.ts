@@ -1,24 +1,9 @@
 import type OpenAI from "openai";
-import type { ChatMessage, ContentPart } from "../../../contracts/chat-model.js";
+import type { ChatMessage, ContentPart } from "../../../../contracts/chat-model.js";
+import { imageURL } from "../../shared/image-source.js";
 
 type WireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type WirePart = OpenAI.Chat.Completions.ChatCompletionContentPart;
-
-/** How the base64 text of the usual image formats begins. */
-const IMAGE_SIGNATURES: readonly (readonly [string, string])[] = [
-  ["iVBOR", "image/png"],
-  ["/9j/", "image/jpeg"],
-  ["R0lG", "image/gif"],
-  ["UklGR", "image/webp"],
-];
-
-function imageURL(part: ContentPart & { readonly type: "image" }): string {
-  if (part.data instanceof URL) return part.data.href;
-  if (/^(https?|data):/i.test(part.data)) return part.data;
-  const data = part.data;
-  const mediaType = part.mediaType ?? IMAGE_SIGNATURES.find(([start]) => data.startsWith(start))?.[1] ?? "image/png";
-  return `data:${mediaType};base64,${data}`;
-}
 
 function toWirePart(part: ContentPart): WirePart {
   return part.type === "text" ? { type: "text", text: part.text } : { type: "image_url", image_url: { url: imageURL(part) } };

@@ -1,8 +1,8 @@
-import type { ChatChunk, ChatResponse, ToolCall, Usage } from "../../../contracts/chat-model.js";
-import { asFields, buildResponse, fallbackCallId, readArguments, readIdentity, readUsage } from "./answer.js";
-import { BadAnswer } from "./bad-answer.js";
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { ChatChunk, ChatResponse, ToolCall, Usage } from "../../../../contracts/chat-model.js";
+import { BadAnswer } from "../../shared/bad-answer.js";
+import type { StreamedAnswer } from "../../shared/chat-protocol.js";
+import { asFields, fallbackCallId, readArguments, type Fields } from "../../shared/wire-fields.js";
+import { buildResponse, readIdentity, readUsage } from "./answer.js";
 
 interface CallInProgress {
   readonly vendorIndex: number;
@@ -13,7 +13,9 @@ interface CallInProgress {
 }
 
 /** Puts a streamed answer together, piece by piece, and says what each piece adds. */
-export class StreamedAnswer {
+export class StreamedCompletion implements StreamedAnswer {
+  /** The stream ends with a mark of its own. */
+  readonly isClosed = false;
   readonly #calls: CallInProgress[] = [];
   #content = "";
   #refusal = "";
@@ -31,10 +33,7 @@ export class StreamedAnswer {
     return this.#finishReason !== undefined;
   }
 
-  /** Takes one event of the stream. @throws BadAnswer for what is no such event. */
-  add(event: unknown): ChatChunk[] {
-    const document = asFields(event);
-    if (document === undefined) throw new BadAnswer("A part of the stream is not a JSON object", { shown: event });
+  add(document: Fields): ChatChunk[] {
     this.#identity = { ...this.#identity, ...readIdentity(document) };
     this.#usage = readUsage(document["usage"]) ?? this.#usage;
     const choices: readonly unknown[] = Array.isArray(document["choices"]) ? document["choices"] : [];
@@ -45,7 +44,6 @@ export class StreamedAnswer {
       .flatMap((choice) => this.#addChoice(choice));
   }
 
-  /** The whole response. @throws BadAnswer when the stream ended before the model did. */
   finish(): ChatResponse {
     if (!this.isFinished) throw new BadAnswer("The stream ended before the answer was complete");
     const toolCalls: ToolCall[] = this.#calls.map((call, index) => {

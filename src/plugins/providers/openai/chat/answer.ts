@@ -1,7 +1,6 @@
-import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../contracts/chat-model.js";
-import { BadAnswer, ErrorDocument } from "./bad-answer.js";
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../../contracts/chat-model.js";
+import { BadAnswer } from "../../shared/bad-answer.js";
+import { asFields, asTokens, fallbackCallId, readArguments, reportedFields, toolCallsField, type Fields } from "../../shared/wire-fields.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["stop", "stop"],
@@ -11,27 +10,16 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Fini
   ["content_filter", "content_filter"],
 ]);
 
-/** `value` when it is a plain object, else `undefined`. */
-export function asFields(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined; // any object can be read by key
-}
-
-function tokens(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
-}
-
 /** The usage as far as it was reported; `undefined` when nothing of it was. */
 export function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value);
   if (usage === undefined) return undefined;
-  const counts = {
-    inputTokens: tokens(usage["prompt_tokens"]),
-    outputTokens: tokens(usage["completion_tokens"]),
-    cachedInputTokens: tokens(asFields(usage["prompt_tokens_details"])?.["cached_tokens"]),
-    reasoningTokens: tokens(asFields(usage["completion_tokens_details"])?.["reasoning_tokens"]),
-  };
-  const reported = Object.entries(counts).filter(([, count]) => count !== undefined);
-  return reported.length === 0 ? undefined : Object.fromEntries(reported);
+  return reportedFields<Usage>({
+    inputTokens: asTokens(usage["prompt_tokens"]),
+    outputTokens: asTokens(usage["completion_tokens"]),
+    cachedInputTokens: asTokens(asFields(usage["prompt_tokens_details"])?.["cached_tokens"]),
+    reasoningTokens: asTokens(asFields(usage["completion_tokens_details"])?.["reasoning_tokens"]),
+  });
 }
 
 /** The reason in our words. Some servers say "stop" beside tool calls, or nothing at all: what is there counts then. */
@@ -57,12 +45,6 @@ function readText(message: Fields, name: "content" | "refusal"): string {
   return value;
 }
 
-/** The JSON text of the arguments; some servers send the object itself, or nothing for none. */
-export function readArguments(value: unknown): string {
-  if (typeof value === "string") return value;
-  return value === undefined || value === null ? "{}" : JSON.stringify(value);
-}
-
 function readToolCall(value: unknown, index: number, responseId: string | undefined): ToolCall {
   const call = asFields(value);
   const target = asFields(call?.["function"]);
@@ -72,32 +54,10 @@ function readToolCall(value: unknown, index: number, responseId: string | undefi
   return { id: typeof id === "string" && id !== "" ? id : fallbackCallId(responseId, index), name, arguments: readArguments(target?.["arguments"]) };
 }
 
-/** An id for a tool call that came without one; unique within the conversation as far as the answers have ids. */
-export function fallbackCallId(responseId: string | undefined, index: number): string {
-  return `${responseId ?? "call"}_${index + 1}`;
-}
-
-function parseJson(text: string): unknown {
-  if (text.trim() === "") throw new BadAnswer("The answer is empty");
-  try {
-    return JSON.parse(text);
-  } catch {
-    const isPage = text.trimStart().startsWith("<");
-    if (isPage) throw new BadAnswer("The answer is a web page instead of JSON", { shown: text, hint: "Check baseURL; it usually ends in /v1." });
-    throw new BadAnswer("The answer is not valid JSON", { shown: text });
-  }
-}
-
-/**
- * Reads a whole answer.
- * @throws BadAnswer naming the first part that is not as it must be; ErrorDocument when the server reports an error instead.
- */
-export function readAnswer(text: string): ChatResponse {
-  const document = asFields(parseJson(text));
-  if (document === undefined) throw new BadAnswer("The answer is not a JSON object", { shown: text });
-  if (document["error"] !== undefined && document["error"] !== null) throw new ErrorDocument(document);
+/** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
+export function readAnswer(document: Fields): ChatResponse {
   const choices = document["choices"];
-  if (!Array.isArray(choices) || choices.length === 0) throw new BadAnswer("The answer has no choices", { shown: text });
+  if (!Array.isArray(choices) || choices.length === 0) throw new BadAnswer("The answer has no choices", { shown: document });
   const choice = asFields(choices[0]);
   const message = asFields(choice?.["message"]);
   if (message === undefined) throw new BadAnswer("choices[0] has no message", { shown: choices[0] });
@@ -121,7 +81,7 @@ export function buildResponse(parts: {
 }): ChatResponse {
   const hasToolCalls = parts.toolCalls.length > 0;
   return {
-    message: { role: "assistant", content: parts.content + parts.refusal, ...(hasToolCalls ? { toolCalls: parts.toolCalls } : {}) },
+    message: { role: "assistant", content: parts.content + parts.refusal, ...toolCallsField(parts.toolCalls) },
     finishReason: readFinishReason(parts.finishReason, { hasToolCalls, refused: parts.refusal !== "" }),
     ...(parts.usage === undefined ? {} : { usage: parts.usage }),
     ...parts.identity,

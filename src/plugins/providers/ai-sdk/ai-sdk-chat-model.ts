@@ -1,0 +1,96 @@
+import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse, ModelCapabilities } from "../../../contracts/chat-model.js";
+import { BadAnswer } from "../shared/bad-answer.js";
+import { CallDeadline } from "../shared/call-deadline.js";
+import { FailureReport } from "../shared/failures.js";
+import { asFields } from "../shared/wire-fields.js";
+import type { AiSdkLanguageModel } from "./ai-sdk-model.js";
+import { readResult, StreamedParts } from "./answer.js";
+import { toCallOptions, type CallOptions } from "./call-options.js";
+import { toModelCallError } from "./failures.js";
+import type { ResolvedAiSdkOptions } from "./options.js";
+
+/** The model with its methods as they are called here: with options that are right for its specification. */
+interface CallableModel {
+  doGenerate(options: CallOptions): PromiseLike<unknown>;
+  doStream(options: CallOptions): PromiseLike<unknown>;
+}
+
+/** A model of the AI SDK as one of ours. */
+export class AiSdkChatModel implements ChatModel {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly capabilities: ModelCapabilities;
+  readonly #model: CallableModel;
+  readonly #options: ResolvedAiSdkOptions;
+
+  constructor(model: AiSdkLanguageModel, options: ResolvedAiSdkOptions) {
+    this.provider = model.provider;
+    this.modelId = model.modelId;
+    this.capabilities = Object.freeze({ structuredOutput: options.structuredOutput, retry: Object.freeze({ maxAttempts: 3 }) });
+    this.#model = model as CallableModel; // the options are written for its specification
+    this.#options = options;
+    Object.freeze(this);
+  }
+
+  /** @throws ModelCallError, or the signal's reason when aborted. */
+  async chat(request: ChatRequest, options: ChatCallOptions = {}): Promise<ChatResponse> {
+    const deadline = this.#open(options, () => "");
+    try {
+      return readResult(await deadline.race(this.#model.doGenerate(this.#callOptions(request, deadline))));
+    } catch (error) {
+      throw this.#failure(error, deadline, "");
+    } finally {
+      deadline.close();
+    }
+  }
+
+  /** @throws ModelCallError with what had come so far as `partialText`, or the signal's reason when aborted. */
+  async *stream(request: ChatRequest, options: ChatCallOptions = {}): AsyncGenerator<ChatChunk, void, undefined> {
+    const answer = new StreamedParts();
+    const deadline = this.#open(options, () => answer.text);
+    let reader: ReadableStreamDefaultReader<unknown> | undefined;
+    try {
+      reader = readerOf(await deadline.race(this.#model.doStream(this.#callOptions(request, deadline))));
+      for (let next = await deadline.race(reader.read()); !next.done; next = await deadline.race(reader.read())) {
+        const part = asFields(next.value);
+        if (part?.["type"] === "error") throw part["error"];
+        yield* answer.add(part);
+      }
+      // A model may end its stream quietly when it is aborted.
+      deadline.signal.throwIfAborted();
+      yield { type: "finish", response: answer.finish() };
+    } catch (error) {
+      throw this.#failure(error, deadline, answer.text);
+    } finally {
+      deadline.close();
+      // Not waited for, so that no stream can hold up the end of a call; one that is already broken cannot be cancelled.
+      reader?.cancel().catch(() => undefined);
+    }
+  }
+
+  #open(options: ChatCallOptions, partialText: () => string): CallDeadline {
+    options.signal?.throwIfAborted();
+    const { limits } = this.#options;
+    const vendor = { name: this.provider, keyVariable: "", urlHint: "" };
+    return new CallDeadline(options.signal, limits, (exceeded) => {
+      const report = new FailureReport({ vendor, modelId: this.modelId, partialText: partialText(), endpoint: undefined });
+      return report.timeout(exceeded, limits[exceeded]);
+    });
+  }
+
+  #callOptions(request: ChatRequest, deadline: CallDeadline): CallOptions {
+    return toCallOptions(request, { specification: this.#options.specification, signal: deadline.signal });
+  }
+
+  #failure(error: unknown, deadline: CallDeadline, partialText: string): unknown {
+    if (deadline.signal.aborted) return deadline.signal.reason;
+    return toModelCallError(error, { provider: this.provider, modelId: this.modelId, partialText });
+  }
+}
+
+/** The reader of the stream, which may be of another make than the platform's. */
+function readerOf(result: unknown): ReadableStreamDefaultReader<unknown> {
+  const stream = asFields(asFields(result)?.["stream"]);
+  if (typeof stream?.["getReader"] !== "function") throw new BadAnswer("The model's result has no stream", { shown: result });
+  return (stream as unknown as ReadableStream<unknown>).getReader(); // it can at least be read
+}

@@ -1,0 +1,155 @@
+import type { ChatChunk, ChatResponse, FinishReason, ToolCall, Usage } from "../../../contracts/chat-model.js";
+import { BadAnswer } from "../shared/bad-answer.js";
+import { asFields, asText, asTokens, readArguments, reportedFields, toolCallsField, type Fields } from "../shared/wire-fields.js";
+
+const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["content-filter", "content_filter"],
+  ["tool-calls", "tool_calls"],
+]);
+
+/** v2 names the reason; v3 and v4 put it beside the vendor's own word. */
+function readFinishReason(value: unknown): FinishReason {
+  return FINISH_REASONS.get(asFields(value)?.["unified"] ?? value) ?? "other";
+}
+
+/** v2 has numbers side by side; v3 and v4 have them in groups. */
+function readUsage(value: unknown): Usage | undefined {
+  const usage = asFields(value) ?? {};
+  const input = asFields(usage["inputTokens"]);
+  const output = asFields(usage["outputTokens"]);
+  return reportedFields<Usage>({
+    inputTokens: asTokens(input?.["total"] ?? usage["inputTokens"]),
+    outputTokens: asTokens(output?.["total"] ?? usage["outputTokens"]),
+    cachedInputTokens: asTokens(input?.["cacheRead"] ?? usage["cachedInputTokens"]),
+    reasoningTokens: asTokens(output?.["reasoning"] ?? usage["reasoningTokens"]),
+  });
+}
+
+function readIdentity(value: unknown): Pick<ChatResponse, "responseId" | "modelId"> {
+  const metadata = asFields(value) ?? {};
+  const id = asText(metadata["id"]);
+  const model = asText(metadata["modelId"]);
+  return { ...(id === "" ? {} : { responseId: id }), ...(model === "" ? {} : { modelId: model }) };
+}
+
+function readToolCall(part: Fields): ToolCall {
+  const name = asText(part["toolName"]);
+  if (name === "") throw new BadAnswer("A tool call of the answer names no tool", { shown: part });
+  return { id: asText(part["toolCallId"]), name, arguments: readArguments(part["input"]) };
+}
+
+/** Calls that the vendor runs itself are none of ours. */
+function isOurCall(part: Fields): boolean {
+  return part["type"] === "tool-call" && part["providerExecuted"] !== true;
+}
+
+interface AnswerParts {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: unknown;
+  readonly usage: unknown;
+  readonly identity: Pick<ChatResponse, "responseId" | "modelId">;
+}
+
+function buildResponse(parts: AnswerParts): ChatResponse {
+  const reason = readFinishReason(parts.finishReason);
+  const isAsking = parts.toolCalls.length > 0 && (reason === "stop" || reason === "other");
+  if (parts.text === "" && parts.toolCalls.length === 0 && reason === "other") throw new BadAnswer("The answer has no content, and no reason for it");
+  const usage = readUsage(parts.usage);
+  return {
+    message: { role: "assistant", content: parts.text, ...toolCallsField(parts.toolCalls) },
+    finishReason: isAsking ? "tool_calls" : reason,
+    ...(usage === undefined ? {} : { usage }),
+    ...parts.identity,
+  };
+}
+
+/** Reads what `doGenerate` resolves with. @throws BadAnswer for what is no such result. */
+export function readResult(value: unknown): ChatResponse {
+  const result = asFields(value);
+  const content = result?.["content"];
+  if (result === undefined || !Array.isArray(content)) throw new BadAnswer("The model's result has no content", { shown: value });
+  const parts = content.map((part) => asFields(part) ?? {});
+  return buildResponse({
+    text: parts.map((part) => (part["type"] === "text" ? asText(part["text"]) : "")).join(""),
+    toolCalls: parts.filter(isOurCall).map(readToolCall),
+    finishReason: result["finishReason"],
+    usage: result["usage"],
+    identity: readIdentity(result["response"]),
+  });
+}
+
+interface CallInProgress {
+  readonly id: string;
+  readonly name: string;
+  arguments: string;
+}
+
+/** Puts a streamed answer together, part by part. */
+export class StreamedParts {
+  readonly #calls: CallInProgress[] = [];
+  #text = "";
+  #finish: Fields | undefined;
+  #identity: Pick<ChatResponse, "responseId" | "modelId"> = {};
+
+  get text(): string {
+    return this.#text;
+  }
+
+  add(value: unknown): readonly ChatChunk[] {
+    const part = asFields(value) ?? {};
+    switch (part["type"]) {
+      case "text-delta":
+        return this.#addText(asText(part["delta"]));
+      case "tool-input-start":
+        return part["providerExecuted"] === true ? [] : this.#begin(asText(part["id"]), asText(part["toolName"]));
+      case "tool-input-delta":
+        return this.#addArguments(asText(part["id"]), asText(part["delta"]));
+      case "tool-call":
+        return isOurCall(part) ? this.#complete(readToolCall(part)) : [];
+      case "response-metadata":
+        this.#identity = { ...this.#identity, ...readIdentity(part) };
+        return [];
+      case "finish":
+        this.#finish = part;
+        return [];
+      default:
+        return [];
+    }
+  }
+
+  /** The whole response. @throws BadAnswer when the stream ended before the model did. */
+  finish(): ChatResponse {
+    if (this.#finish === undefined) throw new BadAnswer("The stream ended before the answer was complete");
+    const { finishReason, usage } = this.#finish;
+    return buildResponse({ text: this.#text, toolCalls: this.#calls.map((call) => ({ ...call })), finishReason, usage, identity: this.#identity });
+  }
+
+  #addText(text: string): readonly ChatChunk[] {
+    this.#text += text;
+    return text === "" ? [] : [{ type: "text", text }];
+  }
+
+  #begin(id: string, name: string): readonly ChatChunk[] {
+    if (this.#calls.some((call) => call.id === id)) return [];
+    this.#calls.push({ id, name, arguments: "" });
+    return [{ type: "tool_call", index: this.#calls.length - 1, id, name }];
+  }
+
+  #addArguments(id: string, piece: string): readonly ChatChunk[] {
+    const index = this.#calls.findIndex((call) => call.id === id);
+    const call = this.#calls[index];
+    if (call === undefined || piece === "") return [];
+    call.arguments += piece;
+    return [{ type: "tool_call", index, argumentsDelta: piece }];
+  }
+
+  /** The whole call repeats what came in pieces; models that send no pieces give everything here. */
+  #complete(call: ToolCall): readonly ChatChunk[] {
+    const begun = this.#begin(call.id, call.name);
+    const known = this.#calls.find((candidate) => candidate.id === call.id);
+    return known === undefined || known.arguments !== "" ? begun : [...begun, ...this.#addArguments(call.id, call.arguments)];
+  }
+}

@@ -1,0 +1,18 @@
+import type { ChatModel } from "../../../contracts/chat-model.js";
+import { AiSdkChatModel } from "./ai-sdk-chat-model.js";
+import type { AiSdkLanguageModel } from "./ai-sdk-model.js";
+import { resolveAiSdkOptions, type AiSdkOptions } from "./options.js";
+
+export type { AiSdkLanguageModel } from "./ai-sdk-model.js";
+export type { AiSdkOptions } from "./options.js";
+
+/**
+ * Makes a language model of the Vercel AI SDK (specification v2, v3 or v4: AI SDK 5 and later) a model for agents and tasks. `providerOptions` of a
+ * request are those of the AI SDK, by provider. The model's own limits apply too; its answers are not limited in size, and redirects are its provider's affair.
+ *
+ * @example aiSdk(createMistral({ apiKey })("mistral-small-latest"))
+ * @throws ValidationError for something that is no such model, and for options that cannot work.
+ */
+export function aiSdk(model: AiSdkLanguageModel, options: AiSdkOptions = {}): ChatModel {
+  return new AiSdkChatModel(model, resolveAiSdkOptions(model, options));
+}

@@ -1,0 +1,80 @@
+import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../contracts/chat-model.js";
+import { BadAnswer } from "../shared/bad-answer.js";
+import { asFields, asText, asTokens, fallbackCallId, readArguments, reportedFields, toolCallsField, type Fields } from "../shared/wire-fields.js";
+
+const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["tool_use", "tool_calls"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["refusal", "content_filter"],
+]);
+
+/** The usage as far as it was reported. The vendor counts what it read from and wrote to its cache apart; our input tokens are all of them. */
+export function readUsage(value: unknown): Usage | undefined {
+  const usage = asFields(value) ?? {};
+  const fresh = asTokens(usage["input_tokens"]);
+  const cached = asTokens(usage["cache_read_input_tokens"]);
+  const written = asTokens(usage["cache_creation_input_tokens"]);
+  return reportedFields<Usage>({
+    inputTokens: fresh === undefined ? undefined : fresh + (cached ?? 0) + (written ?? 0),
+    outputTokens: asTokens(usage["output_tokens"]),
+    cachedInputTokens: cached,
+    reasoningTokens: asTokens(asFields(usage["output_tokens_details"])?.["thinking_tokens"]),
+  });
+}
+
+/** The fields that a whole answer and the beginning of a stream have in common. */
+export function readIdentity(message: Fields): Pick<ChatResponse, "responseId" | "modelId"> {
+  const id = asText(message["id"]);
+  const model = asText(message["model"]);
+  return { ...(id === "" ? {} : { responseId: id }), ...(model === "" ? {} : { modelId: model }) };
+}
+
+/** Puts a response together from its parts, for whole and for streamed answers. */
+export function buildResponse(o: {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly stopReason: unknown;
+  readonly usage: unknown;
+  readonly identity: Pick<ChatResponse, "responseId" | "modelId">;
+}): ChatResponse {
+  const reason = FINISH_REASONS.get(o.stopReason) ?? "other";
+  const isAsking = o.toolCalls.length > 0 && (reason === "stop" || reason === "other");
+  const usage = readUsage(o.usage);
+  return {
+    message: { role: "assistant", content: o.text, ...toolCallsField(o.toolCalls) },
+    finishReason: isAsking ? "tool_calls" : reason,
+    ...(usage === undefined ? {} : { usage }),
+    ...o.identity,
+  };
+}
+
+/** The id and name of a call. @throws BadAnswer when it names no tool. */
+export function readToolUse(block: Fields, index: number, responseId: string | undefined): Pick<ToolCall, "id" | "name"> {
+  const name = asText(block["name"]);
+  if (name === "") throw new BadAnswer("A tool_use block of the answer names no tool", { shown: block });
+  const id = asText(block["id"]);
+  return { id: id === "" ? fallbackCallId(responseId, index) : id, name };
+}
+
+/** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
+export function readAnswer(message: Fields): ChatResponse {
+  const content = message["content"];
+  if (!Array.isArray(content)) throw new BadAnswer("The answer has no content", { shown: message });
+  const identity = readIdentity(message);
+  const texts: string[] = [];
+  const toolCalls: ToolCall[] = [];
+  for (const [index, value] of content.entries()) {
+    const block = asFields(value);
+    if (block === undefined) throw new BadAnswer(`content[${index}] is not a block`, { shown: value });
+    if (block["type"] === "tool_use") {
+      toolCalls.push({ ...readToolUse(block, toolCalls.length, identity.responseId), arguments: readArguments(block["input"]) });
+    } else if (block["type"] === "text") {
+      if (typeof block["text"] !== "string") throw new BadAnswer(`content[${index}].text is not a text`, { shown: block["text"] });
+      texts.push(block["text"]);
+    }
+  }
+  return buildResponse({ text: texts.join(""), toolCalls, stopReason: message["stop_reason"], usage: message["usage"], identity });
+}

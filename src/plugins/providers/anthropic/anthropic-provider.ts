@@ -1,0 +1,23 @@
+import type { ChatModel, ChatModelProvider } from "../../../contracts/chat-model.js";
+import { requireText } from "../../../contracts/validation.js";
+import { createConnector } from "../shared/endpoint.js";
+import { HttpChatModel } from "../shared/http-chat-model.js";
+import type { Line } from "../shared/http-call.js";
+import { ANTHROPIC } from "./anthropic-vendor.js";
+import { messagesApi, takesSchemas } from "./messages-api.js";
+import { resolveAnthropicOptions, type AnthropicOptions } from "./options.js";
+
+/** The models of one set of options; they share one client. */
+export function createAnthropicProvider(options: AnthropicOptions): ChatModelProvider {
+  const resolved = resolveAnthropicOptions(options);
+  const line: Line = { vendor: ANTHROPIC, connector: createConnector(ANTHROPIC, resolved), limits: resolved };
+  const protocol = messagesApi(resolved);
+  return Object.freeze({
+    name: "anthropic",
+    create(modelId: string): ChatModel {
+      requireText(modelId, "anthropic() modelId must not be blank");
+      const capabilities = { structuredOutput: takesSchemas(modelId, resolved), retry: Object.freeze({ maxAttempts: 3 }) };
+      return new HttpChatModel(modelId, { line, protocol, capabilities });
+    },
+  });
+}

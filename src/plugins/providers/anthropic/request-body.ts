@@ -1,0 +1,100 @@
+import type { Anthropic } from "@anthropic-ai/sdk";
+import type { ChatRequest } from "../../../contracts/chat-model.js";
+import type { WireTarget } from "../shared/chat-protocol.js";
+import type { StrictSchemas } from "../shared/strict-schema.js";
+import type { ResolvedAnthropicOptions } from "./options.js";
+import { toSystemBlocks, toWireMessages } from "./messages.js";
+import { ANTHROPIC_DIALECT, STRICT_TOOL_LIMIT } from "./strict-dialect.js";
+
+type Body = Anthropic.MessageCreateParams;
+type Cached = { readonly cache_control?: Anthropic.CacheControlEphemeral | null };
+
+/** What a request is written with. */
+export interface BodySettings {
+  readonly options: Pick<ResolvedAnthropicOptions, "maxOutputTokens" | "promptCaching">;
+  readonly strict: StrictSchemas;
+  readonly structuredOutput: boolean;
+}
+
+/** Marks the last of these as the end of what requests have in common. */
+function marked<T extends object>(blocks: readonly T[], isCaching: boolean): (T & Cached)[] {
+  const last = blocks.length - 1;
+  return blocks.map((block, index) => (isCaching && index === last ? { ...block, cache_control: { type: "ephemeral" } } : block));
+}
+
+/** Strict tools and the output format of one request share the vendor's limits; those for which there is no room left go without. */
+class StrictBudget {
+  readonly #settings: BodySettings;
+  #tools = 0;
+  #optional = 0;
+  #unions = 0;
+
+  constructor(settings: BodySettings) {
+    this.#settings = settings;
+  }
+
+  /** The schema made strict, where the model, the schema and the limits allow it. */
+  take(schema: Anthropic.Tool.InputSchema | Readonly<Record<string, unknown>>, isTool: boolean): Readonly<Record<string, unknown>> | undefined {
+    const strict = this.#settings.structuredOutput ? this.#settings.strict.find(schema) : undefined;
+    if (strict === undefined) return undefined;
+    const { limits } = ANTHROPIC_DIALECT;
+    const [tools, optional, unions] = [this.#tools + (isTool ? 1 : 0), this.#optional + strict.optional, this.#unions + strict.unions];
+    if (tools > STRICT_TOOL_LIMIT || optional > limits.optional || unions > limits.unions) return undefined;
+    [this.#tools, this.#optional, this.#unions] = [tools, optional, unions];
+    return strict.schema;
+  }
+}
+
+function toolChoice(choice: NonNullable<ChatRequest["toolChoice"]>): Anthropic.ToolChoice {
+  if (choice === "required") return { type: "any" };
+  return typeof choice === "string" ? { type: choice } : { type: "tool", name: choice.name };
+}
+
+function toolFields(request: ChatRequest, budget: StrictBudget, isCaching: boolean): Partial<Body> {
+  const tools = (request.tools ?? []).map((tool): Anthropic.Tool => {
+    const strict = budget.take(tool.parameters, true);
+    return {
+      name: tool.name,
+      description: tool.description,
+      input_schema: { ...(strict ?? tool.parameters), type: "object" },
+      ...(strict === undefined ? {} : { strict: true }),
+    };
+  });
+  // The vendor refuses tool_choice without tools.
+  if (tools.length === 0) return {};
+  const choice = request.toolChoice;
+  return { tools: marked(tools, isCaching), ...(choice === undefined ? {} : { tool_choice: toolChoice(choice) }) };
+}
+
+function formatFields(request: ChatRequest, budget: StrictBudget): Partial<Body> {
+  const schema = request.responseFormat === undefined ? undefined : budget.take(request.responseFormat.schema, false);
+  // The vendor has no other than the strict mode: without it the prompt and the validation afterwards must do.
+  return schema === undefined ? {} : { output_config: { format: { type: "json_schema", schema: { ...schema } } } };
+}
+
+function settingFields(request: ChatRequest): Partial<Body> {
+  const { temperature, stopSequences = [] } = request;
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(stopSequences.length === 0 ? {} : { stop_sequences: [...stopSequences] }),
+  };
+}
+
+/** The body of a call. `providerOptions` come last, so they win over what is set here; only whether it streams is not theirs to choose. */
+export function requestBody(request: ChatRequest, target: WireTarget, settings: BodySettings): Body {
+  const { promptCaching, maxOutputTokens } = settings.options;
+  const budget = new StrictBudget(settings);
+  const system = marked(toSystemBlocks(request.messages), promptCaching);
+  const format = formatFields(request, budget);
+  return {
+    model: target.modelId,
+    max_tokens: request.maxOutputTokens ?? maxOutputTokens,
+    messages: toWireMessages(request.messages),
+    ...(system.length === 0 ? {} : { system }),
+    ...toolFields(request, budget, promptCaching),
+    ...settingFields(request),
+    ...format,
+    ...request.providerOptions,
+    stream: target.stream,
+  };
+}

@@ -1,0 +1,52 @@
+import type OpenAI from "openai";
+import type { ChatRequest } from "../../../../contracts/chat-model.js";
+import type { WireTarget } from "../../shared/chat-protocol.js";
+import type { RequestSchemas } from "../sent-schemas.js";
+import { toWireMessages } from "./messages.js";
+
+type WholeBody = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
+type StreamingBody = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
+type Fields = Omit<WholeBody, "stream">;
+
+function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Fields> {
+  // The vendor refuses tool_choice without tools.
+  if (schemas.tools.length === 0) return {};
+  const choice = request.toolChoice;
+  return {
+    tools: schemas.tools.map(({ name, description, sent, strict }) => ({
+      type: "function" as const,
+      function: { name, description, parameters: sent, ...(strict ? { strict } : {}) },
+    })),
+    ...(choice === undefined ? {} : { tool_choice: typeof choice === "string" ? choice : { type: "function" as const, function: { name: choice.name } } }),
+  };
+}
+
+function formatFields({ format }: RequestSchemas): Partial<Fields> {
+  if (format === undefined) return {};
+  return { response_format: { type: "json_schema", json_schema: { name: format.name, schema: format.sent, strict: format.strict } } };
+}
+
+function settingFields(request: ChatRequest, isVendor: boolean): Partial<Fields> {
+  const { temperature, maxOutputTokens, stopSequences } = request;
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    // Compatible servers know the older name; OpenAI's reasoning models take only the newer one.
+    ...(maxOutputTokens === undefined ? {} : isVendor ? { max_completion_tokens: maxOutputTokens } : { max_tokens: maxOutputTokens }),
+    ...(stopSequences === undefined || stopSequences.length === 0 ? {} : { stop: [...stopSequences] }),
+  };
+}
+
+/** The body of a call. `providerOptions` come last, so they win over what is set here; only whether it streams is not theirs to choose. */
+export function requestBody(request: ChatRequest, schemas: RequestSchemas, target: WireTarget): WholeBody | StreamingBody {
+  const fields: Fields & Pick<StreamingBody, "stream_options"> = {
+    model: target.modelId,
+    messages: toWireMessages(request.messages),
+    ...toolFields(request, schemas),
+    ...settingFields(request, target.isVendor),
+    ...formatFields(schemas),
+    ...request.providerOptions,
+  };
+  if (!target.stream) return { ...fields, stream: false };
+  // Streams do not carry the usage by themselves.
+  return { ...fields, stream: true, stream_options: { include_usage: true, ...fields.stream_options } };
+}

@@ -1,0 +1,69 @@
+import type { EmbeddingModel } from "../../../contracts/embedding.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview, requireText } from "../../../contracts/validation.js";
+import { BadAnswer } from "../shared/bad-answer.js";
+import { createConnector } from "../shared/endpoint.js";
+import { HttpCall, type Line } from "../shared/http-call.js";
+import { asFields, asList, type Fields } from "../shared/wire-fields.js";
+import { OPENAI } from "./openai-vendor.js";
+import { resolveEmbeddingsOptions, type OpenAIEmbeddingsOptions } from "./options.js";
+
+function isVector(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === "number" && Number.isFinite(part));
+}
+
+/** The vectors of an answer in the order of the texts, which `index` gives and the order of the list need not. */
+function readVectors(document: Fields, count: number): readonly (readonly number[])[] {
+  const vectors: (readonly number[])[] = [];
+  for (const [position, entry] of asList(document["data"]).entries()) {
+    const fields = asFields(entry);
+    const vector = fields?.["embedding"];
+    if (!isVector(vector)) throw new BadAnswer(`data[${position}].embedding is not a list of numbers`, { shown: entry });
+    const index = fields?.["index"];
+    vectors[typeof index === "number" ? index : position] = vector;
+  }
+  const came = Object.keys(vectors).length;
+  if (came !== count || vectors.length !== count) throw new BadAnswer(`The answer has vectors for ${came} of ${count} texts`);
+  return vectors;
+}
+
+function checkTexts(texts: readonly string[]): void {
+  const given: unknown = texts;
+  if (!Array.isArray(given)) throw new ValidationError(`embed() texts must be an array, got: ${preview(given)}`);
+  for (const [index, text] of given.entries()) {
+    if (typeof text !== "string") throw new ValidationError(`embed() texts[${index}] must be a string, got: ${preview(text)}`);
+  }
+}
+
+/**
+ * Turns texts into vectors with an embedding model of OpenAI, or of any server that speaks its language. Nothing is loaded or connected before the first call.
+ * Many texts go out in several requests, one after the other; the vectors come in the order of the texts.
+ *
+ * @example const [vector] = await openaiEmbeddings("text-embedding-3-small", { dimensions: 256 }).embed(["Hello"]);
+ * @throws ValidationError for a blank model name and for options that cannot work; `embed` rejects with ModelCallError.
+ */
+export function openaiEmbeddings(modelId: string, options: OpenAIEmbeddingsOptions = {}): EmbeddingModel {
+  const resolved = resolveEmbeddingsOptions(options);
+  requireText(modelId, "openaiEmbeddings() modelId must not be blank");
+  const { dimensions, batchSize } = resolved;
+  const line: Line = { vendor: OPENAI, connector: createConnector(OPENAI, resolved), limits: resolved };
+  const embedBatch = async (input: readonly string[]): Promise<readonly (readonly number[])[]> => {
+    const call = new HttpCall(line, { modelId, signal: undefined });
+    try {
+      const body = { model: modelId, input, encoding_format: "float", ...(dimensions === undefined ? {} : { dimensions }) };
+      return readVectors(await call.readDocument(await call.post(await call.connect(), "/embeddings", body)), input.length);
+    } catch (error) {
+      throw await call.failure(error);
+    } finally {
+      await call.close({ isComplete: false });
+    }
+  };
+  return Object.freeze({
+    async embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
+      checkTexts(texts);
+      const vectors: (readonly number[])[] = [];
+      for (let start = 0; start < texts.length; start += batchSize) vectors.push(...(await embedBatch(texts.slice(start, start + batchSize))));
+      return vectors;
+    },
+  });
+}

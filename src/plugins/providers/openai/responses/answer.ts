@@ -1,0 +1,84 @@
+import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../../contracts/chat-model.js";
+import { BadAnswer } from "../../shared/bad-answer.js";
+import { asFields, asList, asText, asTokens, fallbackCallId, readArguments, reportedFields, toolCallsField, type Fields } from "../../shared/wire-fields.js";
+
+/** What an answer says about itself as a whole: the same document stands at the end of a stream. */
+export type AnswerFrame = Pick<ChatResponse, "responseId" | "modelId" | "usage"> & { readonly stopped: FinishReason };
+
+function readUsage(value: unknown): Usage | undefined {
+  const usage = asFields(value) ?? {};
+  return reportedFields<Usage>({
+    inputTokens: asTokens(usage["input_tokens"]),
+    outputTokens: asTokens(usage["output_tokens"]),
+    cachedInputTokens: asTokens(asFields(usage["input_tokens_details"])?.["cached_tokens"]),
+    reasoningTokens: asTokens(asFields(usage["output_tokens_details"])?.["reasoning_tokens"]),
+  });
+}
+
+function readStop(document: Fields): FinishReason {
+  const reason = asFields(document["incomplete_details"])?.["reason"];
+  if (reason === "max_output_tokens") return "length";
+  if (reason === "content_filter") return "content_filter";
+  return document["status"] === "completed" ? "stop" : "other";
+}
+
+/** The parts of an answer that are not its content. */
+export function readFrame(document: Fields): AnswerFrame {
+  const id = asText(document["id"]);
+  const model = asText(document["model"]);
+  const usage = readUsage(document["usage"]);
+  return {
+    stopped: readStop(document),
+    ...(id === "" ? {} : { responseId: id }),
+    ...(model === "" ? {} : { modelId: model }),
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+/** The texts of a message's parts: what it says, and what it says instead when it refuses. */
+export function readMessageText(item: Fields): { readonly text: string; readonly refusal: string } {
+  const parts = asList(item["content"]).map((part) => asFields(part) ?? {});
+  return { text: parts.map((part) => asText(part["text"])).join(""), refusal: parts.map((part) => asText(part["refusal"])).join("") };
+}
+
+/** A call of a function. @throws BadAnswer when it names none. */
+export function readFunctionCall(item: Fields, index: number, responseId: string | undefined): ToolCall {
+  const name = asText(item["name"]);
+  if (name === "") throw new BadAnswer("A function call of the output names no function", { shown: item });
+  const id = asText(item["call_id"]);
+  return { id: id === "" ? fallbackCallId(responseId, index) : id, name, arguments: readArguments(item["arguments"]) };
+}
+
+/** Puts a response together from its parts, for whole and for streamed answers. A refusal stands in for the text. */
+export function buildResponse(o: {
+  readonly text: string;
+  readonly refusal: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly frame: AnswerFrame;
+}): ChatResponse {
+  const { stopped, ...identity } = o.frame;
+  const asked: FinishReason = o.toolCalls.length > 0 && stopped !== "length" && stopped !== "content_filter" ? "tool_calls" : stopped;
+  return {
+    message: { role: "assistant", content: o.text + o.refusal, ...toolCallsField(o.toolCalls) },
+    finishReason: o.refusal === "" ? asked : "content_filter",
+    ...identity,
+  };
+}
+
+/** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
+export function readAnswer(document: Fields): ChatResponse {
+  const output = document["output"];
+  if (!Array.isArray(output) || (output.length === 0 && document["status"] === "completed")) {
+    throw new BadAnswer("The answer has no output", { shown: document });
+  }
+  const frame = readFrame(document);
+  const items = output.map((item) => asFields(item) ?? {});
+  const messages = items.filter((item) => item["type"] === "message").map(readMessageText);
+  const calls = items.filter((item) => item["type"] === "function_call");
+  return buildResponse({
+    text: messages.map((message) => message.text).join(""),
+    refusal: messages.map((message) => message.refusal).join(""),
+    toolCalls: calls.map((call, index) => readFunctionCall(call, index, frame.responseId)),
+    frame,
+  });
+}

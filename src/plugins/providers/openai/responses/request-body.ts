@@ -1,0 +1,39 @@
+import type OpenAI from "openai";
+import type { ChatRequest } from "../../../../contracts/chat-model.js";
+import type { WireTarget } from "../../shared/chat-protocol.js";
+import { UnsupportedRequest } from "../../shared/unsupported-request.js";
+import type { RequestSchemas } from "../sent-schemas.js";
+import { toInputItems } from "./input-items.js";
+
+type Body = OpenAI.Responses.ResponseCreateParams;
+type Fields = Omit<Body, "stream">;
+
+function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Fields> {
+  if (schemas.tools.length === 0) return {};
+  const choice = request.toolChoice;
+  return {
+    // Said even where it is not strict, because this API takes tools for strict when nothing is said.
+    tools: schemas.tools.map(({ name, description, sent, strict }) => ({ type: "function" as const, name, description, parameters: sent, strict })),
+    ...(choice === undefined ? {} : { tool_choice: typeof choice === "string" ? choice : { type: "function" as const, name: choice.name } }),
+  };
+}
+
+/** The body of a call. Nothing is stored at the vendor's, since every request carries the whole conversation. `providerOptions` win over what is set here. */
+export function requestBody(request: ChatRequest, schemas: RequestSchemas, target: WireTarget): Body {
+  const { temperature, maxOutputTokens, stopSequences = [] } = request;
+  if (stopSequences.length > 0) {
+    throw new UnsupportedRequest("the Responses API has no stop sequences", "Leave stopSequences out, or use the API 'chat'.");
+  }
+  const { format } = schemas;
+  return {
+    model: target.modelId,
+    input: toInputItems(request.messages),
+    store: false,
+    ...toolFields(request, schemas),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+    ...(format === undefined ? {} : { text: { format: { type: "json_schema", name: format.name, schema: { ...format.sent }, strict: format.strict } } }),
+    ...request.providerOptions,
+    stream: target.stream,
+  };
+}

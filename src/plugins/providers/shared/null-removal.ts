@@ -1,0 +1,91 @@
+import type { JsonSchema } from "../../../contracts/types.js";
+import { JsonGuard } from "./json-guard.js";
+import { allowsNull, alternatives, isObjectSchema, requiredNames, resolveReference } from "./json-schema.js";
+import { asFields, type Fields } from "./wire-fields.js";
+
+/** The schemas without alternatives and references that a value may be meant by. */
+function candidates(schema: unknown, root: Fields, seen: ReadonlySet<unknown> = new Set()): readonly Fields[] {
+  const fields = asFields(schema);
+  if (fields === undefined || seen.has(schema)) return [];
+  const deeper = new Set([...seen, schema]);
+  if (fields["$ref"] !== undefined) return candidates(resolveReference(root, fields["$ref"]), root, deeper);
+  return alternatives(fields)?.flatMap((choice) => candidates(choice, root, deeper)) ?? [fields];
+}
+
+/** Whether a fixed value that tells alternatives apart is the right one. */
+function agrees(schema: unknown, value: unknown): boolean {
+  const fields = asFields(schema) ?? {};
+  if ("const" in fields) return fields["const"] === value;
+  const values = fields["enum"];
+  return !Array.isArray(values) || values.includes(value);
+}
+
+/** Of the alternatives for an object those that it can be: they know its properties, all of them where there are such, and agree with its fixed values. */
+function matching(schemas: readonly Fields[], value: Fields): readonly Fields[] {
+  const names = Object.keys(value);
+  const known = schemas.filter((schema) => {
+    const properties = asFields(schema["properties"]);
+    if (properties === undefined || !isObjectSchema(schema)) return false;
+    return names.every((name) => Object.hasOwn(properties, name) && (value[name] === null || agrees(properties[name], value[name])));
+  });
+  const complete = known.filter((schema) => Object.keys(asFields(schema["properties"]) ?? {}).length === names.length);
+  return complete.length > 0 ? complete : known;
+}
+
+class NullRemoval {
+  readonly #root: Fields;
+  hasRemoved = false;
+
+  constructor(root: Fields) {
+    this.#root = root;
+  }
+
+  value(value: unknown, schemas: readonly unknown[]): unknown {
+    const leaves = schemas.flatMap((schema) => candidates(schema, this.#root));
+    if (Array.isArray(value)) {
+      const items = leaves.map((schema) => schema["items"]);
+      return value.map((item) => this.value(item, items));
+    }
+    const fields = asFields(value);
+    return fields === undefined ? value : this.#object(fields, matching(leaves, fields));
+  }
+
+  #object(value: Fields, schemas: readonly Fields[]): Fields {
+    const kept = Object.entries(value).filter(([name, inner]) => inner !== null || !this.#standsForAbsence(name, schemas));
+    if (kept.length < Object.keys(value).length) this.hasRemoved = true;
+    return Object.fromEntries(
+      kept.map(([name, inner]) => [
+        name,
+        this.value(
+          inner,
+          schemas.map((schema) => asFields(schema["properties"])?.[name]),
+        ),
+      ]),
+    );
+  }
+
+  #standsForAbsence(name: string, schemas: readonly Fields[]): boolean {
+    return (
+      schemas.length > 0 &&
+      schemas.every((schema) => !requiredNames(schema).includes(name) && !allowsNull(asFields(schema["properties"])?.[name], this.#root))
+    );
+  }
+}
+
+/**
+ * Takes out of a JSON text the nulls that stand for absent properties; `schema` is the one before it was made strict.
+ * A null that the schema allows stays. What is no JSON, or has no such nulls, is given back as it is.
+ */
+export function removeNulls(text: string, schema: JsonSchema): string {
+  if (!text.includes("null")) return text;
+  let value: unknown;
+  try {
+    new JsonGuard().scan(text);
+    value = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  const removal = new NullRemoval(schema);
+  const result = removal.value(value, [schema]);
+  return removal.hasRemoved ? JSON.stringify(result) : text;
+}

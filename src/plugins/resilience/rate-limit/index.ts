@@ -1,0 +1,19 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { RateLimiter } from "./rate-limiter.js";
+
+export { rateLimited } from "./rate-limited.js";
+
+/** Keeps the rate limits of ensembles, agents, tasks and models: the last of all policies, so that nobody waits for a call that is then refused. */
+export function rateLimits(): Plugin {
+  const limiter = new RateLimiter();
+  return definePlugin({
+    name: "resilience-rate-limit",
+    apply({ hooks }) {
+      hooks.beforeLlmCall.tap({ name: "rate-limit", lane: "policy", order: "post" }, (call) => limiter.admit(call));
+      hooks.beforeLlmCall.tap({ name: "rate-limit-start", lane: "answer", order: "post" }, (call) => limiter.begin(call));
+      // First of all, so that a place is given back whatever later taps do.
+      hooks.afterLlmCall.tap({ name: "rate-limit", lane: "transform", order: "pre" }, (call) => limiter.settle(call));
+    },
+  });
+}

@@ -1,0 +1,62 @@
+import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse, ModelCapabilities } from "../../../contracts/chat-model.js";
+import type { BorneRateLimit } from "../../../contracts/hooks.js";
+import { checkModel } from "../../../contracts/agent.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { RateLimit, checkRateLimit } from "../../../contracts/rate-limit.js";
+import { preview } from "../../../contracts/validation.js";
+
+type Stream = (request: ChatRequest, options?: ChatCallOptions) => AsyncIterable<ChatChunk>;
+
+/** A model with a rate limit around another one, whose own limit holds too. */
+class RateLimitedModel implements ChatModel {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly capabilities: ModelCapabilities | undefined;
+  readonly rateLimit: RateLimit;
+  readonly stream?: Stream;
+  readonly #inner: ChatModel;
+
+  constructor(inner: ChatModel, rateLimit: RateLimit) {
+    this.provider = inner.provider;
+    this.modelId = inner.modelId;
+    this.capabilities = inner.capabilities;
+    this.rateLimit = rateLimit;
+    this.#inner = inner;
+    const { stream } = inner;
+    if (stream !== undefined) this.stream = (request, options) => stream.call(inner, request, options);
+    Object.freeze(this);
+  }
+
+  chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatResponse> {
+    return this.#inner.chat(request, options);
+  }
+
+  static innerOf(bearer: object): ChatModel | undefined {
+    return #inner in bearer ? bearer.#inner : undefined;
+  }
+}
+
+/**
+ * The same model with a rate limit: at most so many of its calls start in any period, whoever makes them. A limit that the model already has holds besides.
+ * The window belongs to the object returned here: share it to share the limit, within one kernel.
+ * @throws ValidationError for what is no model object or no RateLimit.
+ */
+export function rateLimited(model: ChatModel, limit: RateLimit): ChatModel {
+  if (typeof model === "string") {
+    throw new ValidationError(`rateLimited needs a model object, got the name: ${preview(model)}`, { hint: "Make the model first, for instance with openai(...); or set rateLimit on the agent, the task or the ensemble." });
+  }
+  checkModel("rateLimited model", model);
+  if (model === undefined || limit === undefined) throw new ValidationError("rateLimited needs a model and a RateLimit, got: undefined");
+  checkRateLimit("rateLimited limit", limit);
+  return new RateLimitedModel(model, limit);
+}
+
+/** The limits of a call with those of wrapped models among their bearers. */
+export function withInnerLimits(borne: readonly BorneRateLimit[]): readonly BorneRateLimit[] {
+  const all = [...borne];
+  for (const { bearer } of all) {
+    const inner = RateLimitedModel.innerOf(bearer);
+    if (inner?.rateLimit !== undefined) all.push({ bearer: inner, limit: inner.rateLimit }); // looked at in its turn: it may be one of ours again
+  }
+  return all;
+}

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import type { ChatModel, ChatRequest } from "../../../contracts/chat-model.js";
+import type { LlmCall } from "../../../contracts/hooks.js";
+import type { RetryPolicy } from "../../../contracts/retry.js";
+import type { FallbackChain } from "./fallback-chain.js";
+import { ModelCallError } from "../../../contracts/errors.js";
+import { anotherModelMayHelp, mayPass } from "./failure-kinds.js";
+
+/** How failed calls are repeated. */
+export interface RetrySettings {
+  /** Attempts with each model. `undefined`: what the model itself declares. */
+  readonly maxAttempts: number | undefined;
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly maxRetryAfterMs: number;
+}
+
+/**
+ * The one retry policy: repeats a call with the same model while that may help, then turns to the next model of a fallback chain.
+ * Between two attempts of one call it remembers only where the present model began, and only with a fallback chain; nothing outlives the request.
+ */
+export class AttemptPolicy implements RetryPolicy {
+  #chains: readonly FallbackChain[] = [];
+  /** Attempts spent on earlier models. By the request and the call's place: one request may serve several calls at once. */
+  readonly #spent = new WeakMap<ChatRequest, Map<string, number>>();
+
+  constructor(readonly settings: RetrySettings) {}
+
+  follow(chains: readonly FallbackChain[]): void {
+    this.#chains = chains;
+  }
+
+  next(failure: unknown, attempt: number, call: LlmCall): { readonly delayMs: number; readonly model?: ChatModel } | undefined {
+    if (!ModelCallError.isInstance(failure)) return undefined;
+    const delayMs = this.#delayMs(failure, attempt - this.#spentBefore(attempt, call), call);
+    if (delayMs !== undefined) return { delayMs };
+    const model = anotherModelMayHelp(failure) ? this.#nextModel(call.model) : undefined;
+    if (model === undefined) return undefined;
+    this.#remember(attempt, call);
+    return { delayMs: 0, model };
+  }
+
+  /** The wait before the next try with the same model; `undefined` when there should be none. `tries` counts those already made with it. */
+  #delayMs(failure: ModelCallError, tries: number, call: LlmCall): number | undefined {
+    const { maxAttempts = call.model.capabilities?.retry?.maxAttempts ?? 1, maxRetryAfterMs } = this.settings;
+    if (!mayPass(failure) || !(tries < maxAttempts)) return undefined;
+    const { retryAfterMs } = failure;
+    if (retryAfterMs === undefined || !(retryAfterMs >= 0)) return this.#backOffMs(tries, call);
+    return retryAfterMs <= maxRetryAfterMs ? retryAfterMs : undefined;
+  }
+
+  /** Doubles with every try; between half of that and all of it, so that calls that failed together do not come back together. */
+  #backOffMs(tries: number, call: LlmCall): number {
+    const { baseDelayMs, maxDelayMs } = this.settings;
+    const ceiling = Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(tries - 1, 31));
+    return Math.round((ceiling / 2) * (1 + spread(`${placeOf(call)}/${tries}`)));
+  }
+
+  #nextModel(model: ChatModel): ChatModel | undefined {
+    const chain = this.#chains.find((c) => c.has(model)) ?? this.#chains[0];
+    return chain?.after(model);
+  }
+
+  #spentBefore(attempt: number, call: LlmCall): number {
+    const spent = this.#spent.get(call.request);
+    if (attempt === 1) spent?.delete(placeOf(call)); // the request serves another call
+    return spent?.get(placeOf(call)) ?? 0;
+  }
+
+  #remember(attempt: number, call: LlmCall): void {
+    const spent = this.#spent.get(call.request) ?? new Map<string, number>();
+    this.#spent.set(call.request, spent.set(placeOf(call), attempt));
+  }
+}
+
+function placeOf({ run, taskId, iteration }: LlmCall): string {
+  return `${run.id}/${taskId}/${iteration}`;
+}
+
+/** A number from 0 to 1 that looks like chance and is the same for the same place: with the same ids, tests and replays wait equally long. */
+function spread(place: string): number {
+  return createHash("sha256").update(place).digest().readUInt32BE() / 0xffff_ffff;
+}

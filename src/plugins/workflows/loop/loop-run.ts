@@ -1,0 +1,84 @@
+import type { Loop, LoopHistory, LoopIteration } from "../../../contracts/loop.js";
+import type { TaskOutput } from "../../../contracts/output.js";
+import type { Plan } from "../../../contracts/plan.js";
+import type { Revision, Run } from "../../../contracts/run.js";
+import type { PromptTexts } from "../../../kernel/index.js";
+import type { LOOP_TEMPLATES } from "./templates.js";
+import { MaxLoopIterationsExceededError } from "../../../contracts/errors.js";
+import { findOutput } from "../../../contracts/output.js";
+import { decide } from "../shared/decision.js";
+import { bodyIds } from "../shared/loop-plan.js";
+import { projectOutputs } from "./output-projection.js";
+
+/** One execution of one loop. */
+export class LoopRun {
+  readonly #iterations: (readonly TaskOutput[])[] = [];
+  readonly #ids: readonly string[];
+
+  constructor(
+    readonly loop: Loop,
+    plan: Plan,
+    readonly run: Run,
+    readonly texts: PromptTexts<keyof typeof LOOP_TEMPLATES>,
+  ) {
+    this.#ids = bodyIds(plan, loop);
+  }
+
+  /** The loop's outputs, as its `outputMode` wants them. What was done is reported also when an iteration fails. */
+  async execute(): Promise<readonly TaskOutput[]> {
+    const { loop, run } = this;
+    let reason: LoopHistory["terminationReason"] | undefined;
+    try {
+      while (reason === undefined) {
+        const outputs = await this.#iterate();
+        if (this.#converged(outputs)) reason = "predicate";
+        else if (this.#iterations.length === loop.maxIterations) reason = "maxIterations";
+      }
+    } finally {
+      run.report({ kind: "loop", loop, history: this.#history(reason) });
+    }
+    if (reason === "maxIterations" && loop.onMaxIterations === "THROW") throw new MaxLoopIterationsExceededError(loop.name, loop.maxIterations);
+    return projectOutputs(loop, this.#iterations);
+  }
+
+  /** Does the body once, in its order; only its first task is told about the iteration before. */
+  async #iterate(): Promise<readonly TaskOutput[]> {
+    const { run, loop } = this;
+    let revision = this.#feedback();
+    const outputs: TaskOutput[] = [];
+    for (const id of this.#ids) {
+      outputs.push(await run.runTask(id, { revision }));
+      revision = undefined;
+    }
+    const iterationNumber = this.#iterations.push(Object.freeze(outputs));
+    if (run.listens("loop_iteration_completed")) run.emit({ type: "loop_iteration_completed", loopName: loop.name, iterationNumber, maxIterations: loop.maxIterations });
+    return outputs;
+  }
+
+  #feedback(): Revision | undefined {
+    const { injectFeedback, maxIterations } = this.loop;
+    const last = this.#iterations.at(-1)?.at(-1);
+    if (last === undefined || !injectFeedback) return undefined;
+    return { feedback: this.texts.render("loop.feedback", { iteration: this.#iterations.length + 1, maxIterations }), previousOutput: last.raw };
+  }
+
+  #converged(outputs: readonly TaskOutput[]): boolean {
+    const { name, until } = this.loop;
+    const lastBodyOutput = outputs.at(-1);
+    if (until === undefined || lastBodyOutput === undefined) return false;
+    const iteration: LoopIteration = {
+      iterationNumber: this.#iterations.length,
+      lastIterationOutputs: outputs,
+      lastBodyOutput,
+      history: Object.freeze([...this.#iterations]),
+      getOutput: (task) => findOutput(outputs, task),
+    };
+    return decide(`Loop '${name}': until() after iteration ${iteration.iterationNumber}`, until, iteration, lastBodyOutput);
+  }
+
+  /** Of a loop that was cut short neither reason holds; `stoppedByMaxIterations` tells. */
+  #history(reason: LoopHistory["terminationReason"] | undefined): LoopHistory {
+    const iterations = Object.freeze([...this.#iterations]);
+    return Object.freeze({ iterations, terminationReason: reason ?? "maxIterations", stoppedByMaxIterations: reason === "maxIterations" });
+  }
+}

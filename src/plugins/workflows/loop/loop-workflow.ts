@@ -1,0 +1,32 @@
+import type { WorkflowExecutor } from "../../../contracts/executors.js";
+import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
+import type { Plan } from "../../../contracts/plan.js";
+import type { Run } from "../../../contracts/run.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { PromptLibrary } from "../../../kernel/index.js";
+import { checkLoops, listTasks } from "../shared/loop-plan.js";
+import { LoopRun } from "./loop-run.js";
+import { LOOP_TEMPLATES } from "./templates.js";
+
+/** Runs the loops of a plan, one after the other; there may be nothing else in it. */
+export class LoopWorkflow implements WorkflowExecutor {
+  readonly name = "LOOP";
+  readonly #library = new PromptLibrary(LOOP_TEMPLATES);
+
+  validate(plan: Plan): void {
+    const [other] = listTasks(plan);
+    if (plan.loops.length === 0 || other !== undefined) {
+      const found = other === undefined ? "there is none" : `found task '${other.spec.description}'`;
+      throw new ValidationError(`Workflow LOOP runs loops and nothing else; ${found}`, { hint: "Use SEQUENTIAL or PARALLEL: they run `tasks` and `loops`." });
+    }
+    checkLoops(plan);
+  }
+
+  async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
+    const taskOutputs: TaskOutput[] = [];
+    for (const loop of plan.loops) taskOutputs.push(...(await new LoopRun(loop, plan, run, texts).execute()));
+    return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
+  }
+}

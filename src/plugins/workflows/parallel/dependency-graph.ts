@@ -1,0 +1,67 @@
+import type { Plan } from "../../../contracts/plan.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { bodyIds, checkLoops, listTasks } from "../shared/loop-plan.js";
+
+/** A task of the list or a whole loop: how many of its dependencies are open, and who waits for it. */
+export interface Node {
+  /** The task's id; `$loop:{name}` for a loop. */
+  readonly id: string;
+  /** The ids of the loop's tasks; `undefined` for a task. */
+  readonly body: readonly string[] | undefined;
+  open: number;
+  readonly dependents: Node[];
+  skipped: boolean;
+}
+
+const newNode = (id: string, body?: readonly string[]): Node => ({ id, body, open: 0, dependents: [], skipped: false });
+
+function connect(node: Node, contextIds: Iterable<string | undefined>, owners: ReadonlyMap<string, Node>): void {
+  const dependencies = new Set<Node>();
+  for (const id of contextIds) {
+    const dependency = id === undefined ? undefined : owners.get(id);
+    if (dependency !== undefined) dependencies.add(dependency); // outside this part of the plan: satisfied
+  }
+  for (const dependency of dependencies) dependency.dependents.push(node);
+  node.open = dependencies.size;
+}
+
+/** The tasks of the list in their order, then the loops in theirs. */
+export function buildGraph(plan: Plan): readonly Node[] {
+  const tasks = listTasks(plan);
+  const owners = new Map(tasks.map(({ id }): [string, Node] => [id, newNode(id)]));
+  const nodes = [...owners.values()];
+  for (const loop of plan.loops) {
+    const node = newNode(`$loop:${loop.name}`, bodyIds(plan, loop));
+    nodes.push(node);
+    for (const id of node.body ?? []) owners.set(id, node);
+  }
+  tasks.forEach(({ contextIds }, i) => {
+    const node = nodes[i];
+    if (node !== undefined && contextIds.length > 0) connect(node, contextIds, owners);
+  });
+  plan.loops.forEach((loop, i) => {
+    const node = nodes[tasks.length + i];
+    if (node !== undefined) connect(node, loop.context.map((task) => plan.idOf(task)), owners);
+  });
+  return nodes;
+}
+
+/** @throws ValidationError where tasks or loops wait for each other in a circle, or a task waits for a loop. */
+export function checkGraph(plan: Plan): void {
+  checkLoops(plan);
+  const nodes = buildGraph(plan);
+  const ready = nodes.filter((n) => n.open === 0);
+  let seen = 0;
+  for (let node = ready.pop(); node !== undefined; node = ready.pop()) {
+    seen++;
+    for (const dependent of node.dependents) if (--dependent.open === 0) ready.push(dependent);
+  }
+  if (seen === nodes.length) return;
+  const stuck = nodes.find((n) => n.open > 0);
+  const task = plan.tasks.find((t) => t.id === stuck?.id);
+  throw new ValidationError(
+    task === undefined
+      ? `Circular context dependency detected involving loop: '${stuck?.id.slice("$loop:".length) ?? ""}'`
+      : `Circular context dependency detected involving task: '${task.spec.description}'`,
+  );
+}

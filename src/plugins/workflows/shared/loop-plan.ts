@@ -1,0 +1,49 @@
+import type { Plan, PlannedTask } from "../../../contracts/plan.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { Loop } from "../../../contracts/loop.js";
+
+/** The tasks that stand in the task list itself. */
+export function listTasks(plan: Plan): readonly PlannedTask[] {
+  return plan.loops.length === 0 ? plan.tasks : plan.tasks.filter((task) => !(task.group instanceof Loop));
+}
+
+/** The ids of a loop's tasks, in the order of its body. */
+export function bodyIds(plan: Plan, loop: Loop): readonly string[] {
+  return loop.tasks.flatMap((task) => plan.idOf(task) ?? []);
+}
+
+/** @throws ValidationError where one of `tasks` needs the output of a task of this plan that is neither in `done` nor before it. Adds their ids to `done`. Seed 003. */
+export function checkOrder(plan: Plan, tasks: readonly PlannedTask[], done: Set<string>): void {
+  const all = new Map(plan.tasks.map((task) => [task.id, task.spec]));
+  for (const { id, spec, contextIds } of tasks) {
+    for (const contextId of contextIds) {
+      const context = all.get(contextId);
+      if (context === undefined || done.has(contextId)) continue; // outside this part of the plan: satisfied
+      throw new ValidationError(`Task '${spec.description}' references context task '${context.description}' which appears later in the task list`, {
+        hint: "Context tasks must be executed before the tasks that reference them: move it up, or use workflow PARALLEL.",
+      });
+    }
+    done.add(id);
+  }
+}
+
+/** What must hold for loops in any workflow: bodies in a possible order, contexts that exist, and no task that waits for a loop. @throws ValidationError */
+export function checkLoops(plan: Plan): void {
+  if (plan.loops.length === 0) return;
+  const byId = new Map(plan.tasks.map((task) => [task.id, task]));
+  for (const { spec, contextIds } of listTasks(plan)) {
+    const source = contextIds.map((id) => byId.get(id)).find((task) => task?.group instanceof Loop);
+    if (source?.group instanceof Loop) {
+      throw new ValidationError(`Task '${spec.description}' references context task '${source.spec.description}' of loop '${source.group.name}'. Tasks cannot depend on a loop.`, {
+        hint: "Put the task into the loop, or into a loop of its own whose `context` names a task of the first.",
+      });
+    }
+  }
+  for (const loop of plan.loops) {
+    for (const task of loop.context) {
+      if (plan.idOf(task) === undefined) throw new ValidationError(`Loop '${loop.name}' references context task '${task.description}' which is not in the ensemble`, { hint: "A copy made with with() is another task." });
+    }
+    const body = plan.tasks.filter((task) => task.group === loop);
+    checkOrder(plan, body, new Set());
+  }
+}

@@ -1,0 +1,293 @@
+import type { ChatModel, Clock, IdGenerator, Plugin } from "agentensemble";
+import { AgentEnsembleError, Ensemble, Kernel, PluginError, Task, Tokens, ValidationError, createToken, definePlugin } from "agentensemble";
+import { Container, ContainerModule } from "agentensemble/kernel";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { Container as UsersContainer, ContainerModule as UsersModule, inject, injectable } from "inversify";
+import { rejection } from "../support/rejection.js";
+import { echo, failure } from "./fixtures.js";
+
+const clockAt = (year: number): Clock => ({ now: () => new Date(Date.UTC(year, 0, 1)), monotonicMs: () => 0 });
+const binds = (name: string, bind: NonNullable<Plugin["bind"]>): Plugin => definePlugin({ name, bind });
+const clockPlugin = (name: string, year: number, o?: { readonly override?: boolean; readonly default?: boolean }): Plugin =>
+  binds(name, (bind) => void bind.single(Tokens.Clock, o).toConstantValue(clockAt(year)));
+
+/** The year of the clock that a kernel ends up with. */
+async function yearOf(kernel: Kernel): Promise<number> {
+  await kernel.boot();
+  const year = kernel.container.get(Tokens.Clock).now().getUTCFullYear();
+  await kernel.dispose();
+  return year;
+}
+
+describe("bindings of one value", () => {
+  it("win over a default, whichever comes first", async () => {
+    expect(await yearOf(new Kernel({ plugins: [clockPlugin("d", 2001, { override: false }), clockPlugin("x", 2002, { override: true })] }))).to.equal(2002);
+    const fallback = createToken<string>("fallback");
+    for (const order of [0, 1]) {
+      const plugins = [binds("default", (b) => void b.single(fallback, { default: true }).toConstantValue("default")), binds("direct", (b) => void b.single(fallback).toConstantValue("direct"))];
+      const kernel = new Kernel({ plugins: order === 0 ? plugins : plugins.reverse() });
+      await kernel.boot();
+      expect(kernel.container.get(fallback)).to.equal("direct");
+    }
+  });
+
+  it("may come straight from kernel.container", async () => {
+    const kernel = new Kernel();
+    kernel.container.bind(Tokens.Clock).toConstantValue(clockAt(2003));
+    expect(await yearOf(kernel)).to.equal(2003);
+  });
+
+  it("are a boot error that names both owners when there are two", async () => {
+    const two = await failure(new Kernel({ plugins: [clockPlugin("first", 1), clockPlugin("second", 2)] }).boot());
+    expect(two).to.have.property("code", "AE_PLUGIN");
+    expect(two.message).to.include("'first'").and.include("'second'").and.include("Clock");
+    const kernel = new Kernel({ plugins: [clockPlugin("plugin", 1)] });
+    kernel.container.bind(Tokens.Clock).toConstantValue(clockAt(2));
+    expect((await failure(kernel.boot())).message).to.include("'plugin'").and.include("'kernel.container'");
+    const twice = new Kernel();
+    twice.container.bind(Tokens.Clock).toConstantValue(clockAt(1));
+    twice.container.bind(Tokens.Clock).toConstantValue(clockAt(2));
+    expect((await failure(twice.boot())).message).to.include("Clock").and.include("kernel.container");
+  });
+
+  it("give way to an override, whatever the order", async () => {
+    const plain = clockPlugin("plain", 2001);
+    const override = clockPlugin("override", 2002, { override: true });
+    expect(await yearOf(new Kernel({ plugins: [plain, override] }))).to.equal(2002);
+    expect(await yearOf(new Kernel({ plugins: [override, plain] }))).to.equal(2002);
+    const kernel = new Kernel({ plugins: [override] });
+    kernel.container.bind(Tokens.Clock).toConstantValue(clockAt(2001));
+    expect(await yearOf(kernel)).to.equal(2002);
+  });
+
+  it("are a boot error when two override", async () => {
+    const error = await failure(new Kernel({ plugins: [clockPlugin("a", 1, { override: true }), clockPlugin("b", 2, { override: true })] }).boot());
+    expect(error.message).to.include("'a'").and.include("'b'");
+  });
+
+  it("are a boot error when two plugins bring a default", async () => {
+    const token = createToken<number>("two-defaults");
+    const plugin = (name: string): Plugin => binds(name, (b) => void b.single(token, { default: true }).toConstantValue(1));
+    expect((await failure(new Kernel({ plugins: [plugin("a"), plugin("b")] }).boot())).message).to.include("'a'").and.include("'b'");
+  });
+
+  it("know no other options", async () => {
+    const plugin = binds("p", (b) => void b.single(Tokens.Clock, { overide: true } as object).toConstantValue(clockAt(1)));
+    expect((await failure(new Kernel({ plugins: [plugin] }).boot())).message).to.include("overide").and.include("override");
+  });
+
+  it("are not bound with many(), nor contributions with single()", async () => {
+    const single = binds("p", (b) => void b.many(Tokens.Clock as never).toConstantValue(clockAt(1) as never));
+    const many = binds("p", (b) => void b.single(Tokens.Tool as never).toConstantValue({} as never));
+    for (const plugin of [single, many]) expect(await failure(new Kernel({ plugins: [plugin] }).boot())).to.have.property("code", "AE_PLUGIN");
+  });
+
+  it("are resolved with the other bindings in view, a default's too", async () => {
+    const year = createToken<number>("year");
+    const kernel = new Kernel({ plugins: [binds("p", (b) => void b.single(year, { default: true }).toResolvedValue((clock: Clock) => clock.now().getUTCFullYear(), [Tokens.Clock])), clockPlugin("c", 2009)] });
+    await kernel.boot();
+    expect(kernel.container.get(year)).to.equal(2009);
+    await kernel.dispose();
+  });
+});
+
+describe("contributions", () => {
+  const word = createToken<string>("word", "many");
+  const read = (seen: (readonly string[])[], name = "reader", dependsOn: readonly string[] = []): Plugin => definePlugin({ name, dependsOn, start: (ctx) => void seen.push(ctx.all(word)) });
+
+  it("come in the order of the plugins, as one frozen list", async () => {
+    const seen: (readonly string[])[] = [];
+    const plugins = ["a", "b"].map((text) => binds(text, (b) => void b.many(word).toConstantValue(text)));
+    await new Kernel({ plugins: [...plugins, read(seen), read(seen, "again")] }).boot();
+    expect(seen[0]).to.deep.equal(["a", "b"]).and.to.be.frozen;
+    expect(seen[1]).to.equal(seen[0]);
+  });
+
+  it("are an empty list when there are none", async () => {
+    const seen: (readonly string[])[] = [];
+    await new Kernel({ plugins: [read(seen)] }).boot();
+    expect(seen).to.deep.equal([[]]);
+  });
+
+  it("are an empty list for a factory that asks while something else is being resolved", async () => {
+    const kernel = new Kernel();
+    await new Ensemble({ tasks: [echo("x")], kernel }).run();
+    expect(kernel.container.isBound(Tokens.Tool)).to.equal(false);
+    await kernel.dispose();
+  });
+
+  it("of a run come after those of the container, and are the run's own", async () => {
+    const seen: string[][] = [];
+    const task = new Task({ description: "x", handler: { name: "t", description: "d", execute: (_input, { scope }) => void seen.push([...scope.all(word)]) } });
+    const kernel = new Kernel({ plugins: [binds("a", (b) => void b.many(word).toConstantValue("root"))] });
+    const ensemble = new Ensemble({ tasks: [task], kernel });
+    await ensemble.run({}, { bindings: (b) => void b.many(word).toConstantValue("run") });
+    await ensemble.run();
+    expect(seen).to.deep.equal([["root", "run"], ["root"]]);
+    await kernel.dispose();
+  });
+});
+
+describe("the bindings of a run", () => {
+  it("leave root singletons clean: a value made from them is not kept for later runs", async () => {
+    const stamp = createToken<{ readonly year: number }>("stamp");
+    const seen: number[] = [];
+    const task = new Task({ description: "x", handler: { name: "t", description: "d", execute: (_input, { scope }) => void seen.push(scope.get(stamp).year, scope.get(Tokens.Clock).now().getUTCFullYear()) } });
+    const stamps = binds("stamps", (b) => void b.single(stamp).toResolvedValue((clock: Clock) => ({ year: clock.now().getUTCFullYear() }), [Tokens.Clock]).inSingletonScope());
+    const kernel = new Kernel({ plugins: [stamps, clockPlugin("clock", 2001)] });
+    const ensemble = new Ensemble({ tasks: [task], kernel });
+    await ensemble.run({}, { bindings: (b) => void b.single(Tokens.Clock).toConstantValue(clockAt(2099)) });
+    await ensemble.run();
+    expect(seen).to.deep.equal([2001, 2099, 2001, 2001]);
+    await kernel.dispose();
+  });
+
+  it("keep contributions of the root clean as well", async () => {
+    const year = createToken<number>("contributed-year", "many");
+    const local = createToken<readonly number[]>("local");
+    const seen: unknown[] = [];
+    const task = new Task({ description: "x", handler: { name: "t", description: "d", execute: (_input, { scope }) => void seen.push(scope.all(year)) } });
+    const years = binds("years", (b) => void b.many(year).toResolvedValue((clock: Clock) => clock.now().getUTCFullYear(), [Tokens.Clock]).inSingletonScope());
+    const kernel = new Kernel({ plugins: [years, clockPlugin("clock", 2001)] });
+    const ensemble = new Ensemble({ tasks: [task], kernel });
+    await ensemble.run({}, {
+      bindings: (b) => {
+        b.single(Tokens.Clock).toConstantValue(clockAt(2099));
+        b.single(local).toConstantValue([]);
+      },
+    });
+    await ensemble.run();
+    expect(seen).to.deep.equal([[2001], [2001]]);
+    await kernel.dispose();
+  });
+
+  it("come before everything else, `override` or not", async () => {
+    const kernel = new Kernel({ plugins: [clockPlugin("clock", 2001)] });
+    const ids: IdGenerator = { next: () => "chosen" };
+    const output = await new Ensemble({ tasks: [echo("x")], kernel }).run({}, { bindings: (b) => void b.single(Tokens.IdGenerator, { override: true }).toConstantValue(ids) });
+    expect(output.runId).to.equal("chosen");
+    await kernel.dispose();
+  });
+
+  it("are refused when they bind twice, asynchronously, later, as a default, or with an unknown option", async () => {
+    const ensemble = new Ensemble({ tasks: [echo("x")] });
+    let late: (() => unknown) | undefined;
+    const cases: readonly NonNullable<Parameters<Ensemble["run"]>[1]>["bindings"][] = [
+      (b) => void (b.single(Tokens.Clock).toConstantValue(clockAt(1)), b.single(Tokens.Clock).toConstantValue(clockAt(2))),
+      (async () => Promise.resolve()) as () => void,
+      (b) => void b.single(Tokens.Clock, { default: true }).toConstantValue(clockAt(1)),
+      (b) => void b.single(Tokens.Clock, { overide: true } as object).toConstantValue(clockAt(1)),
+      (b) => void b.single(Tokens.Tool as never),
+    ];
+    for (const bindings of cases) expect(await failure(ensemble.run({}, { bindings }))).to.have.property("code", "AE_VALIDATION");
+    await ensemble.run({}, { bindings: (b) => (late = () => b.single(Tokens.Clock)) });
+    expect(() => late?.()).to.throw(ValidationError, "Clock");
+    await ensemble.dispose();
+  });
+});
+
+describe("booting", () => {
+  it("refuses an asynchronous bind()", async () => {
+    const plugin = binds("late", (async (): Promise<void> => Promise.reject(new Error("unseen"))) as () => void);
+    const error = await failure(new Kernel({ plugins: [plugin] }).boot());
+    expect(error).to.include({ code: "AE_PLUGIN", plugin: "late", hook: "bind" });
+    expect(error.message).to.include("synchronous");
+  });
+
+  it("refuses an asynchronous apply()", async () => {
+    const plugin = definePlugin({ name: "late", apply: (async (): Promise<void> => Promise.reject(new Error("unseen"))) as () => void });
+    expect(await failure(new Kernel({ plugins: [plugin] }).boot())).to.include({ code: "AE_PLUGIN", plugin: "late", hook: "apply" });
+  });
+
+  it("names the owner of a value that can't be made", async () => {
+    const throwing = binds("throwing", (b) => void b.single(Tokens.ChatModel).toDynamicValue((): ChatModel => { throw new Error("no key"); }));
+    const error = (await failure(new Kernel({ plugins: [throwing] }).boot())) as PluginError;
+    expect(error).to.include({ code: "AE_PLUGIN", plugin: "throwing" });
+    expect(error.message).to.include("ChatModel").and.include("no key");
+  });
+
+  it("names the owner of an asynchronous value, and leaves no rejection behind", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      const rejected = binds("rejected", (b) => void b.single(Tokens.ChatModel).toDynamicValue((async () => { throw new Error("no key"); }) as unknown as () => ChatModel).inSingletonScope());
+      expect((await failure(new Kernel({ plugins: [rejected] }).boot())) as PluginError).to.include({ code: "AE_PLUGIN", plugin: "rejected" });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(unhandled).to.deep.equal([]);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+  });
+
+  it("names the owner of a contribution that can't be made", async () => {
+    const plugin = binds("throwing", (b) => void b.many(Tokens.Tool).toDynamicValue(() => { throw new Error("no tool"); }));
+    const error = await failure(new Kernel({ plugins: [plugin] }).boot());
+    expect(error).to.have.property("code", "AE_PLUGIN");
+    expect(error.message).to.include("Tool").and.include("throwing").and.include("no tool");
+  });
+
+  it("closes bind() when it returns", async () => {
+    let late: (() => unknown) | undefined;
+    const plugin = binds("keeper", (b) => void (late = () => b.single(Tokens.Clock)));
+    const kernel = new Kernel({ plugins: [plugin] });
+    await kernel.boot();
+    expect(() => late?.()).to.throw(ValidationError, "keeper");
+    await kernel.dispose();
+  });
+});
+
+describe("inversify of the user's own copy", () => {
+  @injectable()
+  class HouseModel extends ScriptedModel {
+    constructor(@inject(Tokens.Clock) readonly clock: Clock) {
+      super([`it is ${clock.now().getUTCFullYear()}`], { onExhausted: "repeat-last" });
+    }
+  }
+
+  it("decorates classes that the kernel's container makes", async () => {
+    const kernel = new Kernel({ plugins: [clockPlugin("clock", 2012)] });
+    kernel.container.bind(Tokens.ChatModel).to(HouseModel).inSingletonScope();
+    const output = await new Ensemble({ tasks: [Task.of("What year is it?")], kernel }).run();
+    expect(output.raw).to.equal("it is 2012");
+    await kernel.dispose();
+  });
+
+  it("makes modules that load, as those of agentensemble/kernel do", async () => {
+    for (const Module of [UsersModule, ContainerModule]) {
+      const kernel = new Kernel();
+      const module: unknown = new Module((o) => void o.bind(Tokens.Clock).toConstantValue(clockAt(2013)));
+      kernel.container.load(module as UsersModule);
+      expect(await yearOf(kernel)).to.equal(2013);
+    }
+  });
+
+  it("can't make a child of the kernel's container; the Container of agentensemble/kernel can", async () => {
+    const kernel = new Kernel({ plugins: [clockPlugin("clock", 2014)] });
+    await kernel.boot();
+    expect(() => new UsersContainer({ parent: kernel.container }).get(Tokens.Clock)).to.throw();
+    const child = new Container({ parent: kernel.container as Container });
+    expect(child.get(Tokens.Clock).now().getUTCFullYear()).to.equal(2014);
+    await kernel.dispose();
+  });
+
+  it("is another one than the kernel's", () => {
+    expect(new Kernel().container).to.be.instanceOf(Container).and.not.instanceOf(UsersContainer);
+  });
+});
+
+describe("Tokens", () => {
+  it("are the same symbols in every copy of the package", () => {
+    expect(Tokens.Clock as unknown).to.equal(Symbol.for("agentensemble/Clock"));
+    expect(createToken<string>("mine") as unknown).to.equal(Symbol.for("agentensemble/mine"));
+  });
+
+  it("that nobody bound are a ValidationError where they are asked for", async () => {
+    const nothing = createToken<string>("nothing-here");
+    const plugin = definePlugin({ name: "asks", start: (ctx) => void ctx.get(nothing) });
+    const error = await rejection(new Kernel({ plugins: [plugin] }).boot());
+    expect(AgentEnsembleError.isInstance(error)).to.equal(true);
+    expect((error as Error).message).to.include("nothing-here");
+  });
+});

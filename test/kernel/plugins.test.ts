@@ -1,0 +1,163 @@
+import type { Plugin } from "agentensemble";
+import { Ensemble, Kernel, PluginError, ValidationError, definePlugin } from "agentensemble";
+import { expect } from "chai";
+import { rejection } from "../support/rejection.js";
+import { echo, failure, waiting } from "./fixtures.js";
+
+/** A plugin that writes down what is done with it. */
+function traced(log: string[], name: string, more: Partial<Plugin> = {}): Plugin {
+  return {
+    name,
+    bind: () => void log.push(`${name} bind`),
+    apply: () => void log.push(`${name} apply`),
+    start: () => void log.push(`${name} start`),
+    dispose: () => void log.push(`${name} dispose`),
+    ...more,
+  };
+}
+
+const throwing = (message: string): (() => never) => () => { throw new Error(message); };
+
+describe("plugins", () => {
+  it("go through bind, apply and start together, and are disposed last in, first out", async () => {
+    const log: string[] = [];
+    const kernel = new Kernel({ plugins: [traced(log, "a"), traced(log, "b")] });
+    await kernel.boot();
+    await kernel.dispose();
+    expect(log).to.deep.equal(["a bind", "b bind", "a apply", "b apply", "a start", "b start", "b dispose", "a dispose"]);
+  });
+
+  it("come after those they depend on; ties keep the order of input", async () => {
+    const log: string[] = [];
+    const plain = (name: string, ...dependsOn: string[]): Plugin => ({ name, dependsOn, start: () => void log.push(name) });
+    await new Kernel({ plugins: [plain("d", "b"), plain("c"), plain("b", "a"), plain("a"), plain("e")] }).boot();
+    expect(log).to.deep.equal(["a", "b", "d", "c", "e"]);
+  });
+
+  it("must have what they depend on", async () => {
+    const error = await failure(new Kernel({ plugins: [{ name: "child", dependsOn: ["parnet"] }, { name: "parent" }] }).boot());
+    expect(error).to.have.property("code", "AE_VALIDATION");
+    expect(error.message).to.include("'child'").and.include("'parnet'").and.include("Did you mean 'parent'");
+  });
+
+  it("must not depend on each other in a circle", async () => {
+    const error = await failure(new Kernel({ plugins: [{ name: "x", dependsOn: ["a"] }, { name: "a", dependsOn: ["b"] }, { name: "b", dependsOn: ["a"] }] }).boot());
+    expect(error).to.have.property("code", "AE_VALIDATION");
+    expect(error.message).to.include("a -> b -> a");
+  });
+
+  it("bear names of their own", () => {
+    expect(() => new Kernel({ plugins: [{ name: "same" }, { name: "same" }] })).to.throw(ValidationError, "'same'");
+  });
+
+  it("are refused for what is no plugin", () => {
+    for (const plugin of [undefined, null, "name", {}, { name: "" }, { name: "x", apply: "no" }, { name: "x", dependsOn: "y" }]) {
+      expect(() => new Kernel().use(plugin as unknown as Plugin), JSON.stringify(plugin)).to.throw(ValidationError);
+    }
+    expect(() => new Kernel().use({ name: "x", aply: () => undefined } as Plugin)).to.throw(ValidationError, "Did you mean 'apply'");
+  });
+
+  it("may be instances of a class", async () => {
+    class Counting implements Plugin {
+      readonly name = "counting";
+      count = 0;
+      start(): void {
+        this.count++;
+      }
+    }
+    const plugin = new Counting();
+    await new Kernel({ plugins: [plugin] }).boot();
+    expect(plugin.count).to.equal(1);
+  });
+
+  it("come too late once the kernel has booted", async () => {
+    const kernel = new Kernel();
+    await kernel.boot();
+    expect(() => kernel.use({ name: "late" })).to.throw(ValidationError, "'late'");
+    expect(() => new Ensemble({ tasks: [echo("x")], kernel, plugins: [{ name: "late" }] })).to.throw(ValidationError, "booted");
+    await kernel.dispose();
+    expect(() => new Kernel({ plugin: [] } as object)).to.throw(ValidationError, "Did you mean 'plugins'");
+  });
+});
+
+describe("a boot that fails", () => {
+  for (const step of ["bind", "apply", "start"] as const) {
+    it(`in ${step} names the plugin and disposes what was loaded`, async () => {
+      const log: string[] = [];
+      const kernel = new Kernel({ plugins: [traced(log, "good"), traced(log, "bad", { [step]: throwing("no disk") })] });
+      const error = (await failure(kernel.boot())) as PluginError;
+      expect(error).to.include({ code: "AE_PLUGIN", plugin: "bad", hook: step });
+      expect(error.message).to.include("no disk");
+      expect(log.at(-1)).to.equal("good dispose");
+      expect(log.filter((entry) => entry === "good dispose")).to.have.length(1);
+      expect(await rejection(kernel.boot())).to.equal(error);
+      expect(await rejection(new Ensemble({ tasks: [echo("x")], kernel }).run())).to.equal(error);
+      await kernel.dispose();
+    });
+  }
+
+  it("rejects when start() does so later", async () => {
+    const error = await failure(new Kernel({ plugins: [definePlugin({ name: "slow", start: async () => Promise.reject(new Error("no net")) })] }).boot());
+    expect(error).to.include({ code: "AE_PLUGIN", plugin: "slow", hook: "start" });
+  });
+});
+
+describe("Kernel.dispose", () => {
+  it("goes on after a failure and collects them all", async () => {
+    const log: string[] = [];
+    const kernel = new Kernel({ plugins: [traced(log, "a"), traced(log, "b", { dispose: throwing("b is stuck") }), traced(log, "c", { dispose: async () => Promise.reject(new Error("c is stuck")) })] });
+    await kernel.boot();
+    const error = (await rejection(kernel.dispose())) as AggregateError;
+    expect(error).to.be.instanceOf(AggregateError);
+    expect(error.errors.map((e: PluginError) => [e.code, e.plugin, e.hook])).to.deep.equal([
+      ["AE_PLUGIN", "c", "dispose"],
+      ["AE_PLUGIN", "b", "dispose"],
+    ]);
+    expect(log.at(-1)).to.equal("a dispose");
+  });
+
+  it("happens once, however often it is called", async () => {
+    const log: string[] = [];
+    const kernel = new Kernel({ plugins: [traced(log, "a")] });
+    await kernel.boot();
+    await Promise.all([kernel.dispose(), kernel.dispose()]);
+    await kernel[Symbol.asyncDispose]();
+    expect(log.filter((entry) => entry === "a dispose")).to.have.length(1);
+  });
+
+  it("needs no boot, and lets none follow", async () => {
+    const log: string[] = [];
+    const kernel = new Kernel({ plugins: [traced(log, "a")] });
+    await kernel.dispose();
+    expect(await failure(kernel.boot())).to.have.property("code", "AE_VALIDATION");
+    expect(log).to.deep.equal([]);
+  });
+
+  it("ends running runs first, and refuses new ones", async () => {
+    const kernel = new Kernel();
+    const ensemble = new Ensemble({ kernel, tasks: [waiting("wait", () => void (disposed = kernel.dispose()))] });
+    let disposed: Promise<void> | undefined;
+    const error = await failure(ensemble.run());
+    expect(error).to.have.property("code", "AE_RUN_CANCELLED");
+    expect(error.message).to.include("disposed");
+    await disposed;
+    expect(await failure(ensemble.run())).to.have.property("code", "AE_VALIDATION");
+    expect(() => ensemble.stream()).to.not.throw();
+    expect(await failure(ensemble.stream().output)).to.have.property("code", "AE_VALIDATION");
+  });
+
+  it("is the ensemble's own business where it made the kernel, and only there", async () => {
+    const log: string[] = [];
+    const own = new Ensemble({ tasks: [echo("x")], plugins: [traced(log, "own")] });
+    await own.run();
+    await own.dispose();
+    expect(log).to.include("own dispose");
+    const kernel = new Kernel({ plugins: [traced(log, "shared")] });
+    const first = new Ensemble({ tasks: [echo("x")], kernel });
+    await first.run();
+    await first[Symbol.asyncDispose]();
+    expect((await new Ensemble({ tasks: [echo("y")], kernel }).run()).raw).to.equal("y");
+    expect(log).to.not.include("shared dispose");
+    await kernel.dispose();
+  });
+});

@@ -1,0 +1,71 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { RateLimit } from "../../../../src/contracts/rate-limit.js";
+import { LimitWindow } from "../../../../src/plugins/resilience/rate-limit/limit-window.js";
+
+const counted = RateLimit.of(3, 1_000);
+const weighed = RateLimit.of(100, 1_000).with({ tokens: 50 });
+
+describe("a window", () => {
+  it("opens when the first of its starts is a period and a margin old", () => {
+    const window = new LimitWindow(counted);
+    for (const at of [100, 200, 300]) {
+      expect(window.openAt(at)).to.equal(at);
+      window.take(at, 0);
+    }
+    expect(window.openAt(400)).to.be.within(1_100, 1_120);
+    expect(window.openAt(1_120)).to.equal(1_120);
+  });
+
+  it("never has more starts in any period than it allows, whenever calls come", () => {
+    const gaps = fc.array(fc.double({ min: 0, max: 900, noNaN: true }), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(gaps, fc.integer({ min: 1, max: 5 }), (pauses, requests) => {
+        const window = new LimitWindow(RateLimit.of(requests, 1_000));
+        const starts: number[] = [];
+        let now = 0;
+        for (const pause of pauses) {
+          now = window.openAt(now + pause);
+          window.take(now, 0);
+          starts.push(now);
+        }
+        starts.slice(requests).forEach((at, index) => expect(at - (starts[index] ?? 0)).to.be.greaterThan(1_000));
+      }),
+    );
+  });
+
+  it("has a place again when a call was not made", () => {
+    const window = new LimitWindow(RateLimit.of(1, 1_000));
+    window.take(10, 0);
+    window.giveBack(10, 0);
+    expect(window.openAt(20)).to.equal(20);
+  });
+
+  it("is shut while tokens in flight and used ones reach its limit", () => {
+    const window = new LimitWindow(weighed);
+    window.take(0, 60);
+    expect([window.openAt(1), window.openAtBest(1)]).to.deep.equal([Number.POSITIVE_INFINITY, 1]);
+    window.settle(500, 60, 40);
+    expect(window.openAt(501)).to.equal(501);
+    window.take(501, 10);
+    expect(window.openAt(502), "40 used, 10 reserved").to.be.within(1_500, 1_520);
+    window.settle(502, 10, 30);
+    expect(window.openAt(503), "70 used: the first 40 must go").to.be.within(1_500, 1_520);
+    expect(window.openAt(1_520)).to.equal(1_520);
+  });
+
+  it("lets a call through that alone is larger than the limit, when nothing else has been used", () => {
+    const window = new LimitWindow(weighed);
+    expect(window.openAt(0)).to.equal(0);
+    window.take(0, 500);
+    window.settle(10, 500, 500);
+    expect(window.openAt(11)).to.be.within(1_010, 1_030);
+  });
+
+  it("forgets a long list of starts at once", () => {
+    const window = new LimitWindow(RateLimit.of(300_000, 1_000));
+    for (let n = 0; n < 300_000; n++) window.take(0, 0);
+    expect(window.openAt(1)).to.be.greaterThan(1_000);
+    expect(window.openAt(2_000)).to.equal(2_000);
+  });
+});

@@ -1,0 +1,228 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { ChatModel, ChatResponse } from "../../../../src/contracts/chat-model.js";
+import type { BorneRateLimit, LlmCall } from "../../../../src/contracts/hooks.js";
+import { RateLimitTimeoutError } from "../../../../src/contracts/errors.js";
+import { RateLimit } from "../../../../src/contracts/rate-limit.js";
+import { RateLimiter } from "../../../../src/plugins/resilience/rate-limit/rate-limiter.js";
+import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
+import { rejection } from "../../../support/rejection.js";
+import { failed, llmCall } from "../llm-calls.js";
+
+const bears = (limit: RateLimit, bearer: object = {}): BorneRateLimit => ({ bearer, limit });
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const response: ChatResponse = { message: { role: "assistant", content: "Hello" }, finishReason: "stop" };
+const limited = (limits: readonly BorneRateLimit[], o: Partial<LlmCall> = {}): LlmCall => llmCall({ rateLimits: [...limits], ...o });
+const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+
+/** Waits for the call's turn; gives the moment in which it came. */
+async function startOf(limiter: RateLimiter, call: LlmCall): Promise<number> {
+  const verdict = limiter.admit(call);
+  if (verdict === undefined) return performance.now();
+  expect(await verdict).to.equal(undefined);
+  return performance.now();
+}
+
+/** Waits for the calls' turns; gives their numbers in the order in which they started, and when each did. */
+async function starts(limiter: RateLimiter, calls: readonly LlmCall[]): Promise<{ readonly order: readonly number[]; readonly times: readonly number[] }> {
+  const order: number[] = [];
+  const times: number[] = [];
+  await Promise.all(
+    calls.map(async (call, index) => {
+      times.push(await startOf(limiter, call));
+      order.push(index);
+    }),
+  );
+  return { order, times };
+}
+
+function expectAtMost(times: readonly number[], { requests, periodMs }: RateLimit): void {
+  times.slice(requests).forEach((time, index) => expect(time - (times[index] ?? 0), `start ${index + requests + 1}`).to.be.at.least(periodMs));
+}
+
+describe("the rate limiter", () => {
+  it("lets a call without limits pass at once, and so one whose limits are not reached", () => {
+    const limiter = new RateLimiter();
+    expect(limiter.admit(llmCall())).to.equal(undefined);
+    expect(limiter.admit(limited([bears(RateLimit.of(1, 1_000))]))).to.equal(undefined);
+  });
+
+  it("lets at most n calls start in any period, in the order of their arrival, whatever bursts come", async function () {
+    this.timeout(60_000);
+    const bursts = fc.array(fc.record({ size: fc.integer({ min: 1, max: 5 }), pauseMs: fc.integer({ min: 0, max: 90 }) }), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(bursts, fc.integer({ min: 1, max: 4 }), async (list, requests) => {
+        const limit = RateLimit.of(requests, 60);
+        const limiter = new RateLimiter();
+        const bearer = {};
+        const [times, order]: [number[], number[]] = [[], []];
+        const pending: Promise<unknown>[] = [];
+        for (const { size, pauseMs } of list) {
+          for (let n = 0; n < size; n++) {
+            const index = pending.length;
+            const turn = async (): Promise<void> => {
+              times.push(await startOf(limiter, limited([bears(limit, bearer)])));
+              order.push(index);
+            };
+            pending.push(turn());
+          }
+          await sleep(pauseMs);
+        }
+        await Promise.all(pending);
+        expectAtMost(times, limit);
+        expect(order).to.deep.equal(pending.map((_, index) => index));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("takes places in several windows together, each window keeping its own limit", async () => {
+    const limiter = new RateLimiter();
+    const [narrow, wide] = [bears(RateLimit.of(1, 60)), bears(RateLimit.of(3, 150))];
+    const both = Array.from({ length: 5 }, (_, n) => limited(n % 2 === 0 ? [narrow, wide] : [wide, narrow]));
+    const { order, times } = await starts(limiter, both);
+    expect(order).to.deep.equal([0, 1, 2, 3, 4]);
+    expectAtMost(times, narrow.limit);
+    expectAtMost(times, wide.limit);
+  });
+
+  it("does not hold up a call for a limit that only others wait for, and holds no place for those", async () => {
+    const limiter = new RateLimiter();
+    const [slow, shared] = [bears(RateLimit.of(1, 5_000)), bears(RateLimit.of(3, 5_000))];
+    const stop = new AbortController();
+    expect(limiter.admit(limited([slow, shared]))).to.equal(undefined);
+    const held = limiter.admit(limited([slow, shared], { signal: stop.signal }));
+    expect(limiter.admit(limited([shared]))).to.equal(undefined);
+    expect(limiter.admit(limited([shared]))).to.equal(undefined);
+    stop.abort(new Error("enough"));
+    expect(await rejection(Promise.resolve(held))).to.have.property("message", "enough");
+  });
+
+  it("gives up a wait with its signal's reason at once, and lets the next one have the place", async () => {
+    const limiter = new RateLimiter();
+    const one = bears(RateLimit.of(1, 80));
+    limiter.admit(limited([one]));
+    const stop = new AbortController();
+    const first = limiter.admit(limited([one], { signal: stop.signal }));
+    const second = starts(limiter, [limited([one])]);
+    const asked = performance.now();
+    stop.abort(new Error("cancelled"));
+    expect(await rejection(Promise.resolve(first))).to.have.property("message", "cancelled");
+    const [at] = (await second).times;
+    expect((at ?? 0) - asked, "only one period, not two").to.be.lessThan(155);
+  });
+
+  it("leaves no timer behind when nobody waits any more", async () => {
+    const limiter = new RateLimiter();
+    const one = bears(RateLimit.of(1, 20_000));
+    await sleep(1); // the test runner's own timer is set after the first await
+    const before = timers();
+    limiter.admit(limited([one]));
+    const stop = new AbortController();
+    const waits = [1, 2, 3].map(() => limiter.admit(limited([one], { signal: stop.signal })));
+    expect(timers()).to.equal(before + 1);
+    stop.abort(new Error("cancelled"));
+    await Promise.allSettled(waits);
+    expect(timers()).to.equal(before);
+  });
+
+  it("refuses a call whose wait would certainly be too long, without waiting", () => {
+    const limiter = new RateLimiter();
+    const limit = RateLimit.of(1, 60_000).with({ waitTimeoutMs: 1_000 });
+    const one = bears(limit);
+    limiter.admit(limited([one]));
+    const verdict = limiter.admit(limited([one]));
+    const reason = verdict !== undefined && "reason" in verdict ? verdict.reason : undefined;
+    if (!RateLimitTimeoutError.isInstance(reason)) throw new Error(`no refusal: ${String(reason)}`);
+    expect([reason.rateLimit, reason.waitTimeoutMs]).to.deep.equal([limit, 1_000]);
+    expect(reason.message).to.equal("Rate limit exceeded: waited 1000ms but no token became available. Limit: 1 requests per 60000ms. Increase waitTimeout or reduce concurrency.");
+  });
+
+  it("refuses those whose patience ends while others are served", async () => {
+    const limiter = new RateLimiter();
+    const one = bears(RateLimit.of(1, 50).with({ waitTimeoutMs: 130 }));
+    const verdicts = await Promise.all(Array.from({ length: 6 }, () => limiter.admit(limited([one]))));
+    const served = verdicts.map((verdict) => verdict === undefined);
+    expect(served).to.deep.equal([true, true, true, false, false, false]);
+  });
+
+  it("counts tokens in flight by their length and ended ones as they were reported", async () => {
+    const limiter = new RateLimiter();
+    const one = bears(RateLimit.of(100, 80).with({ tokens: 20 }));
+    const first = limited([one], { request: { messages: [{ role: "user", content: "x".repeat(100) }] } });
+    expect(limiter.admit(first)).to.equal(undefined);
+    const second = starts(limiter, [limited([one])]);
+    await sleep(30);
+    limiter.settle({ ...first, outcome: "ok", response: { ...response, usage: { inputTokens: 5, outputTokens: 5 } } });
+    const settled = performance.now();
+    expect(((await second).times[0] ?? 0) - settled, "25 were estimated, 10 used: there is room").to.be.lessThan(60);
+    const third = limited([one]);
+    limiter.admit(third);
+    limiter.settle({ ...third, outcome: "ok", response: { ...response, usage: { inputTokens: 50, outputTokens: 5 } } });
+    const full = performance.now();
+    expect(((await starts(limiter, [limited([one])])).times[0] ?? 0) - full, "65 used: a period must pass").to.be.at.least(80);
+  });
+
+  it("gives back the place of a call that was answered or refused without the model", () => {
+    const limiter = new RateLimiter();
+    const one = bears(RateLimit.of(1, 60_000));
+    const answered = limited([one]);
+    limiter.admit(answered);
+    limiter.settle({ ...answered, outcome: "answered", response });
+    const rejected = limited([one]);
+    expect(limiter.admit(rejected)).to.equal(undefined);
+    limiter.settle({ ...rejected, outcome: "rejected", error: new Error("no") });
+    expect(limiter.admit(limited([one]))).to.equal(undefined);
+  });
+
+  it("lets a model rest after a 429, as long as its vendor asks, and no other one", async () => {
+    const limiter = new RateLimiter();
+    const [model, other] = [new ScriptedModel([]), new ScriptedModel([])];
+    const one = bears(RateLimit.of(100, 10));
+    const call = limited([one], { model });
+    limiter.admit(call);
+    limiter.settle({ ...call, outcome: "failed", error: failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 90 }) });
+    const paused = performance.now();
+    expect(limiter.admit(limited([one], { model: other }))).to.equal(undefined);
+    expect(((await starts(limiter, [limited([one], { model })])).times[0] ?? 0) - paused).to.be.at.least(90);
+  });
+
+  it("refuses at once when a vendor wants a rest longer than anybody's patience, and rests a second when it does not say", async () => {
+    const limiter = new RateLimiter();
+    const fail = (model: ChatModel, o: { readonly retryAfterMs?: number }): LlmCall => {
+      const call = limited([bears(RateLimit.perSecond(9).with({ waitTimeoutMs: 500 }))], { model });
+      limiter.admit(call);
+      limiter.settle({ ...call, outcome: "failed", error: failed("AE_MODEL_RATE_LIMITED", o) });
+      return limited(call.rateLimits, { model });
+    };
+    for (const o of [{ retryAfterMs: 3_600_000 }, {}]) expect(await limiter.admit(fail(new ScriptedModel([]), o))).to.deep.include({ verb: "reject" });
+  });
+
+  it("serves thousands that wait without blocking the process", async function () {
+    this.timeout(20_000);
+    const limiter = new RateLimiter();
+    const limit = RateLimit.of(1_000, 50);
+    const shared = new AbortController();
+    const warnings: Error[] = [];
+    const listener = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", listener);
+    const bearer = {};
+    const calls = Array.from({ length: 5_000 }, () => limited([bears(limit, bearer)], { signal: shared.signal }));
+    const { order, times } = await starts(limiter, calls);
+    expect(order).to.deep.equal(calls.map((_, index) => index));
+    expectAtMost(times, limit);
+    process.off("warning", listener);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it("counts the period from when the model is called, should that be later", async () => {
+    const limiter = new RateLimiter();
+    const one = bears(RateLimit.of(1, 60));
+    const first = limited([one]);
+    limiter.admit(first);
+    await sleep(40);
+    limiter.begin(first);
+    const began = performance.now();
+    expect(((await starts(limiter, [limited([one])])).times[0] ?? 0) - began).to.be.at.least(60);
+  });
+});
