@@ -10,7 +10,8 @@ import { Task } from "./contracts/task.js";
 import { checkOptions, preview, requireArray, requireBoolean, requireDuration, requireFunction, requireInteger, requireText } from "./contracts/validation.js";
 
 const CALLBACKS = Object.keys(CALLBACK_EVENTS);
-const OPTIONS = [
+/** Every option of an ensemble. */
+export const ENSEMBLE_OPTIONS: readonly string[] = [
   ...["agents", "tasks", "phases", "loops", "graph", "model", "workflow", "agentSynthesizer", "inputs", "parallelErrorStrategy", "maxConcurrency", "maxDelegationDepth", "delegationPolicies", "hierarchicalConstraints", "managerModel", "managerMaxIterations", "managerPromptStrategy", "prompts"],
   ...["streaming", "traceExporter", "maxToolOutputLength", "toolLogTruncateLength", "verbose", "rateLimit", "listeners", "on", "plugins", "kernel", ...CALLBACKS],
 ];
@@ -33,7 +34,7 @@ function checkMembers(what: string, values: readonly unknown[] | undefined, type
 
 /** Refuses what stands in an ensemble's own options. @throws ValidationError */
 export function checkEnsembleOptions(o: EnsembleOptions): void {
-  checkOptions("Ensemble", o, OPTIONS);
+  checkOptions("Ensemble", o, ENSEMBLE_OPTIONS);
   checkMembers("agents", o.agents, Agent);
   checkMembers("tasks", o.tasks, Task);
   checkModel("Ensemble model", o.model);

@@ -1,4 +1,5 @@
 import type { ModelRef } from "./contracts/chat-model.js";
+import type { Dag } from "./contracts/dag.js";
 import type { EnsembleOptions, Explanation } from "./contracts/ensemble-options.js";
 import type { EnsembleEvent } from "./contracts/events.js";
 import type { EnsembleOutput } from "./contracts/output.js";
@@ -10,6 +11,8 @@ import { checkModel } from "./contracts/agent.js";
 import { RunCancelledError, ValidationError } from "./contracts/errors.js";
 import { Task } from "./contracts/task.js";
 import { Tokens } from "./contracts/tokens.js";
+import { dagOf } from "./dag.js";
+import { mermaidOf } from "./dag-mermaid.js";
 import { checkEnsembleOptions, checkInputs, checkRunOptions } from "./ensemble-validation.js";
 import { EventQueue } from "./event-queue.js";
 import { explain } from "./explain.js";
@@ -40,7 +43,7 @@ export class Ensemble {
 
   constructor(options: EnsembleOptions) {
     checkEnsembleOptions(options);
-    this.#options = Object.freeze({ ...options });
+    this.#options = snapshotOf(options);
     this.#owned = options.kernel === undefined;
     const kernel = options.kernel ?? new Kernel();
     this.#internals = internalsOf(kernel);
@@ -106,6 +109,20 @@ export class Ensemble {
     return explain(this.#internals, this.#options, { ...this.#options.inputs, ...inputs });
   }
 
+  /**
+   * The tasks and what they wait for, as data of the format `.dag.json`, schema 1.3. Runs nothing and needs no inputs: texts stay as they were written.
+   * Agents of tasks without one are those the default synthesizer would make, or `(synthesized)` where the ensemble has another.
+   * @throws ValidationError for tasks that can't be put into an order.
+   */
+  toDag(): Dag {
+    return dagOf(this.#options);
+  }
+
+  /** The same as a Mermaid flowchart, for documentation; every label is escaped. @throws as `toDag()`. */
+  toMermaid(): string {
+    return mermaidOf(this.#options);
+  }
+
   /** Ends the kernel that this ensemble made; a kernel that was given stays. */
   async dispose(): Promise<void> {
     if (this.#owned) await this.#kernel.dispose();
@@ -123,6 +140,12 @@ export class Ensemble {
   #nextId(): string {
     return this.#internals.bindings.get(Tokens.IdGenerator).next();
   }
+}
+
+/** The options as they are now: lists that the caller goes on using are copied, and notes (under a symbol) stay. */
+function snapshotOf(options: EnsembleOptions): EnsembleOptions {
+  const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [name, Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value]);
+  return Object.freeze({ ...options, ...(Object.fromEntries(copies) as EnsembleOptions), inputs: options.inputs === undefined ? undefined : Object.freeze({ ...options.inputs }) }); // the same fields
 }
 
 /** @throws ValidationError naming the first task that would need a model. */

@@ -1,3 +1,4 @@
+export { AgentSynthesizer } from "./companions.js";
 export { Agent } from "./contracts/agent.js";
 export type { AgentOptions } from "./contracts/agent.js";
 export type {
@@ -20,6 +21,7 @@ export type {
 } from "./contracts/chat-model.js";
 export { HierarchicalConstraints } from "./contracts/constraints.js";
 export type { HierarchicalConstraintsOptions } from "./contracts/constraints.js";
+export type { Dag, DagEdge, DagTask } from "./contracts/dag.js";
 export { DelegationPolicyResult } from "./contracts/delegation.js";
 export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./contracts/delegation.js";
 export { Workflow } from "./contracts/ensemble-options.js";
@@ -51,7 +53,7 @@ export {
 } from "./contracts/errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./contracts/errors.js";
 export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./contracts/events.js";
-export type { AgentSynthesizer, AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./contracts/executors.js";
+export type { AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./contracts/executors.js";
 export { Graph } from "./contracts/graph.js";
 export type { GraphEdge, GraphHistory, GraphOptions, GraphStep } from "./contracts/graph.js";
 export { GuardrailResult, namedGuardrail } from "./contracts/guardrail.js";
@@ -80,6 +82,7 @@ export type {
 } from "./contracts/hooks.js";
 export { Loop } from "./contracts/loop.js";
 export type { LoopHistory, LoopIteration, LoopOptions, OutputLookup } from "./contracts/loop.js";
+export type { MapReduceNode } from "./contracts/map-reduce.js";
 export type { EvictionPolicy, MemoryEntry, MemoryStore } from "./contracts/memory.js";
 export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, WorkflowResult } from "./contracts/output.js";
 export { Phase, PhaseReview } from "./contracts/phase.js";
@@ -104,6 +107,7 @@ export type {
   ErrorTrace,
   ExecutionTrace,
   LlmInteraction,
+  MapReduceLevelTrace,
   ModelCallRecord,
   RunRecord,
   TaskRecord,
@@ -119,6 +123,8 @@ export type { Outcome, UsageRecord } from "./contracts/usage.js";
 export { Ensemble } from "./ensemble.js";
 export type { RunHandle } from "./ensemble.js";
 export { Kernel } from "./kernel/kernel.js";
+export { MapReduceEnsemble } from "./map-reduce.js";
+export type { MapReduceOptions } from "./map-reduce-options.js";
 export { openai, openaiProvider } from "./plugins/providers/openai/index.js";
 export type { OpenAIOptions } from "./plugins/providers/openai/index.js";
 export { standardPlugins } from "./standard-plugins.js";

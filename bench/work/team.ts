@@ -3,7 +3,7 @@ import { Agent, Ensemble, Task } from "agentensemble";
 import type { Work } from "../harness/scenario.js";
 
 /** The agent of every task, so that none has to be made up. */
-export const AGENT = new Agent({ role: "Calculator", goal: "Say the right number", maxIterations: 1_000_000 });
+const AGENT = new Agent({ role: "Calculator", goal: "Say the right number", maxIterations: 1_000_000 });
 
 export function agentTask(description: string, context: readonly AnyTask[] = []): Task {
   return new Task({ description, agent: AGENT, context });

@@ -20,6 +20,7 @@ export type {
 } from "./chat-model.js";
 export { HierarchicalConstraints } from "./constraints.js";
 export type { HierarchicalConstraintsOptions } from "./constraints.js";
+export type { Dag, DagEdge, DagTask } from "./dag.js";
 export { DelegationPolicyResult } from "./delegation.js";
 export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./delegation.js";
 export { Workflow } from "./ensemble-options.js";
@@ -80,6 +81,7 @@ export type {
 } from "./hooks.js";
 export { Loop } from "./loop.js";
 export type { LoopHistory, LoopIteration, LoopOptions, OutputLookup } from "./loop.js";
+export type { MapReduceNode } from "./map-reduce.js";
 export type { EvictionPolicy, MemoryEntry, MemoryStore } from "./memory.js";
 export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, WorkflowResult } from "./output.js";
 export { Phase, PhaseReview } from "./phase.js";
@@ -104,6 +106,7 @@ export type {
   ErrorTrace,
   ExecutionTrace,
   LlmInteraction,
+  MapReduceLevelTrace,
   ModelCallRecord,
   RunRecord,
   TaskRecord,

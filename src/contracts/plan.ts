@@ -1,6 +1,7 @@
 import type { Agent } from "./agent.js";
 import type { AnyGraph, EnsembleOptions } from "./ensemble-options.js";
 import type { Loop } from "./loop.js";
+import type { MapReduceNode } from "./map-reduce.js";
 import type { Phase, PhaseReview } from "./phase.js";
 import type { AnyTask } from "./task.js";
 
@@ -13,6 +14,8 @@ export interface PlannedTask {
   readonly agent?: Agent | undefined;
   /** What the task belongs to, where it does not stand in the task list itself. */
   readonly group?: Phase | PhaseReview | Loop | AnyGraph | undefined;
+  /** Its place in a map-reduce tree. */
+  readonly mapReduce?: MapReduceNode | undefined;
 }
 
 /** What a run is going to do: validated, immutable, made without calling any model. */

@@ -5,6 +5,7 @@ import type { EnsembleEvent, NewEvent } from "./events.js";
 import type { AnyGraph } from "./ensemble-options.js";
 import type { GraphHistory } from "./graph.js";
 import type { Loop, LoopHistory } from "./loop.js";
+import type { MapReduceNode } from "./map-reduce.js";
 import type { Phase } from "./phase.js";
 import type { MemoryEntry } from "./memory.js";
 import type { TaskOutput, WorkflowResult } from "./output.js";
@@ -83,11 +84,15 @@ export interface TaskExtras {
 
 /** Options of a task that is added during a run. */
 export interface DefineOptions {
+  /** Instead of the task's name or number. Unique within the run. */
+  readonly id?: string | undefined;
   /** The id becomes `{parentTaskId}.{n}`. */
   readonly parentTaskId?: string | undefined;
   readonly agent?: Agent | undefined;
   /** Whether `{name}` variables are filled from the run's inputs. Default false: text from a model is data. */
   readonly template?: boolean | undefined;
+  /** Its place in a map-reduce tree, for the trace. */
+  readonly mapReduce?: MapReduceNode | undefined;
 }
 
 /** What holds for every task of a part of the plan, where the workflow that runs it says nothing else. */

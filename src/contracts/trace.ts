@@ -1,6 +1,7 @@
 import type { Agent } from "./agent.js";
 import type { ChatMessage, ChatResponse } from "./chat-model.js";
 import type { AgentEnsembleError } from "./errors.js";
+import type { MapReduceNode } from "./map-reduce.js";
 import type { ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput } from "./output.js";
 import type { RunInfo, RunReport } from "./run.js";
 import type { AnyTask } from "./task.js";
@@ -66,6 +67,8 @@ export interface TaskRecord {
   readonly output: TaskOutput | undefined;
   readonly error: Error | undefined;
   readonly metrics: TaskMetrics;
+  /** The task's place in a map-reduce tree. */
+  readonly mapReduce?: MapReduceNode | undefined;
 }
 
 /** Everything a run leaves behind; what traces are built from. */
@@ -163,6 +166,19 @@ export interface TaskTrace {
   readonly finalOutput: string | undefined;
   readonly parsedOutput: unknown;
   readonly metrics: TaskMetrics;
+  /** Only in map-reduce runs. */
+  readonly nodeType?: MapReduceNode["nodeType"];
+  /** Only in map-reduce runs. */
+  readonly mapReduceLevel?: number;
+}
+
+/** One level of a map-reduce run in a trace. */
+export interface MapReduceLevelTrace {
+  readonly level: number;
+  readonly taskCount: number;
+  /** From the first start to the last end. */
+  readonly durationMs: number;
+  readonly workflow: "PARALLEL";
 }
 
 /** A failure in a trace. */
@@ -193,6 +209,8 @@ export interface ExecutionTrace {
   readonly taskTraces: readonly TaskTrace[];
   readonly metrics: ExecutionMetrics;
   readonly errors: readonly ErrorTrace[];
+  /** Of a map-reduce run. */
+  readonly mapReduceLevels?: readonly MapReduceLevelTrace[];
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Pretty-printed JSON: instants as ISO-8601, durations as `PT..S`. */
   toJson(): string;

@@ -1,9 +1,10 @@
-import type { Agent } from "../contracts/agent.js";
 import type { ChatModel } from "../contracts/chat-model.js";
 import type { PlannedTask } from "../contracts/plan.js";
 import type { EngineRun } from "./engine-run.js";
+import { Agent } from "../contracts/agent.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
+import { preview } from "../contracts/validation.js";
 import { settleWithin } from "./cancellation.js";
 import { TaskRecordState } from "./task-record.js";
 import { GatewayScope } from "./task-scope.js";
@@ -16,6 +17,7 @@ export function agentOf(run: EngineRun, planned: PlannedTask, parentTaskId?: str
   if (agent === undefined) {
     agent = synthesize(run, planned, parentTaskId);
     run.agents.set(planned.id, agent);
+    agent.catch(() => run.agents.delete(planned.id)); // a task that is done again may ask again
   }
   return agent;
 }
@@ -25,7 +27,7 @@ async function synthesize(run: EngineRun, planned: PlannedTask, parentTaskId: st
   const { spec, id } = planned;
   const model = run.settings.model(spec, undefined);
   if (model === undefined) throw new ValidationError(`No LLM available for task '${spec.description}'. Provide a task-level chatLanguageModel or an ensemble-level chatLanguageModel.`);
-  const record = new TaskRecordState(run.base, id, parentTaskId, 0, spec, undefined, "(synthesized)", run.clock.monotonicMs(), undefined);
+  const record = new TaskRecordState(run.base, id, parentTaskId, 0, spec, undefined, "(synthesized)", run.clock.monotonicMs(), undefined, planned.mapReduce);
   const scope = new GatewayScope(run, record, run.cancellation, 0, run.indexOf(id));
   const counted: ChatModel = {
     provider: model.provider,
@@ -36,6 +38,7 @@ async function synthesize(run: EngineRun, planned: PlannedTask, parentTaskId: st
   try {
     const synthesizer = run.settings.get(Tokens.AgentSynthesizer);
     const agent = await settleWithin(Promise.resolve(synthesizer.synthesize(spec, { model: counted, run: run.view })), run.cancellation, run.limits.graceMs);
+    if (!(agent instanceof Agent)) throw new ValidationError(`The agent synthesizer must return an Agent for task '${spec.description}', got: ${preview(agent)}`);
     run.madeAgents.push(agent);
     return agent;
   } finally {
@@ -43,18 +46,4 @@ async function synthesize(run: EngineRun, planned: PlannedTask, parentTaskId: st
     record.outcome = "ok";
     if (record.calls.length > 0) run.records.push(record);
   }
-}
-
-/** Agents that tasks can be handed to, one per role: those without a task of their own, those of the plan, those made so far. */
-export function workersOf(run: EngineRun): readonly Agent[] {
-  const workers = new Map<string, Agent>();
-  for (const agent of [...(run.options.agents ?? []), ...run.plan.tasks.map((t) => t.agent), ...run.madeAgents]) {
-    if (agent !== undefined && !workers.has(canonicalRole(agent.role))) workers.set(canonicalRole(agent.role), agent);
-  }
-  return [...workers.values()];
-}
-
-/** Roles are compared without regard to case and outer blanks. */
-export function canonicalRole(role: string): string {
-  return role.trim().toLowerCase();
 }

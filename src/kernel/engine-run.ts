@@ -137,13 +137,13 @@ export class EngineRun {
   }
 
   define(task: AnyTask, o: DefineOptions = {}): string {
-    const { parentTaskId, agent, template } = o;
+    const { parentTaskId, agent, template, mapReduce } = o;
     const n = (this.#children.get(parentTaskId ?? "") ?? (parentTaskId === undefined ? this.plan.tasks.length : 0)) + 1;
     this.#children.set(parentTaskId ?? "", n);
-    const id = task.name ?? (parentTaskId === undefined ? `task-${n}` : `${parentTaskId}.${n}`);
+    const id = o.id ?? task.name ?? (parentTaskId === undefined ? `task-${n}` : `${parentTaskId}.${n}`);
     if (this.#planned.has(id)) throw new ValidationError(`Duplicate task name '${id}'. Task names must be unique within a run.`);
     const spec = template === true ? fillTask(task, this.info.inputs) : task;
-    this.#planned.set(id, { id, spec, contextIds: contextIdsOf(task, this.ids), agent: agent ?? task.agent });
+    this.#planned.set(id, { id, spec, contextIds: contextIdsOf(task, this.ids), agent: agent ?? task.agent, mapReduce });
     this.#sources.set(id, task);
     this.ids.set(task, id);
     return id;

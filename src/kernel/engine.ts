@@ -247,9 +247,12 @@ function attach(error: AgentEnsembleError, output: EnsembleOutput): AgentEnsembl
 
 /** Options that are given and can't do anything. */
 function ineffective({ draft }: PreparedRun): string[] {
-  return draft.plan.tasks.flatMap(({ spec }) => {
+  const names = [...draft.unfilled].map((name) => `{${name}}`).join(", ");
+  const literal = names === "" ? [] : [`Tasks made from items contain ${names}, the name of an input. Their texts are taken as they are and not filled`];
+  const unused = draft.plan.tasks.flatMap(({ spec }) => {
     if (spec.agent === undefined) return [];
-    const unused = [...(spec.tools.length > 0 ? ["tools"] : []), ...(spec.maxIterations !== undefined ? ["maxIterations"] : [])];
-    return unused.map((option) => `Task '${spec.description}' has an agent of its own, so its option '${option}' has no effect: set it on the agent`);
+    const options = [...(spec.tools.length > 0 ? ["tools"] : []), ...(spec.maxIterations !== undefined ? ["maxIterations"] : [])];
+    return options.map((option) => `Task '${spec.description}' has an agent of its own, so its option '${option}' has no effect: set it on the agent`);
   });
+  return [...literal, ...unused];
 }

@@ -1,7 +1,9 @@
 export { Kernel } from "./kernel.js";
 export { emitEvent, settingsOf } from "./run-info.js";
 export type { RunSettings } from "./run-info.js";
-export { canonicalRole } from "./agent-resolution.js";
+export { canonicalRole } from "./workers.js";
+export { workerOf } from "./delegation-gateway.js";
+export type { WorkerResult } from "./delegation-gateway.js";
 export { PromptLibrary } from "./prompt-texts.js";
 export type { PromptTexts } from "./prompt-texts.js";
 export { Container, ContainerModule } from "./vendor.js";

@@ -1,18 +1,22 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { Plan, PlannedTask } from "../contracts/plan.js";
 import type { Loop } from "../contracts/loop.js";
+import type { TaskNote } from "../contracts/map-reduce.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Inputs } from "../contracts/types.js";
 import { PromptTemplateError, ValidationError } from "../contracts/errors.js";
+import { taskNotesOf } from "../contracts/map-reduce.js";
 import { Task } from "../contracts/task.js";
 import type { PlanEntry } from "./plan-entries.js";
 import { planEntries } from "./plan-entries.js";
-import { fillTemplate } from "./template.js";
+import { fillTemplate, variablesIn } from "./template.js";
 
 /** A plan, and the ids of the tasks as the user wrote them. */
 export interface PlanDraft {
   readonly plan: Plan;
   readonly ids: ReadonlyMap<AnyTask, string>;
+  /** Inputs named in texts that are no templates. */
+  readonly unfilled: ReadonlySet<string>;
 }
 
 /** A copy with other texts; what was checked at construction needs no second check. */
@@ -50,30 +54,51 @@ export function contextIdsOf(task: AnyTask, ids: ReadonlyMap<AnyTask, string>): 
 }
 
 const NO_IDS: readonly string[] = Object.freeze([]);
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** Fills the texts of tasks, and remembers what was missing. */
+class TextFiller {
+  readonly missing = new Set<string>();
+  readonly unfilled = new Set<string>();
+  firstIncomplete: string | undefined;
+
+  constructor(readonly inputs: Inputs) {}
+
+  fill(task: AnyTask, note: TaskNote | undefined): AnyTask {
+    if (note === undefined) return withTexts(task, this.#text(task.description), this.#text(task.expectedOutput));
+    const data = task.description.slice(note.templateLength);
+    for (const text of [data, task.expectedOutput]) {
+      for (const name of variablesIn(text)) if (Object.hasOwn(this.inputs, name)) this.unfilled.add(name);
+    }
+    return note.templateLength === 0 ? task : withTexts(task, this.#text(task.description.slice(0, note.templateLength)) + data, task.expectedOutput);
+  }
+
+  #text(text: string): string {
+    const before = this.missing.size;
+    const filled = fillTemplate(text, this.inputs, this.missing);
+    if (this.missing.size > before) this.firstIncomplete ??= text;
+    return filled;
+  }
+}
 
 /**
- * Makes the plan of a run: ids, context, filled templates. Pure; no model is called.
+ * Makes the plan of a run: ids, context, filled templates. Pure; no model is called. Without `inputs` the texts stay as they were written.
  * @throws ValidationError, or PromptTemplateError that names every missing variable of all tasks.
  */
-export function createPlan(options: EnsembleOptions, inputs: Inputs): PlanDraft {
+export function createPlan(options: EnsembleOptions, inputs: Inputs | undefined): PlanDraft {
   const entries = planEntries(options);
   if (entries.length === 0) throw new ValidationError("Ensemble must have at least one task");
   const ids = checkIds(entries);
-  const missing = new Set<string>();
-  let firstIncomplete: string | undefined;
-  const fill = (text: string): string => {
-    const before = missing.size;
-    const filled = fillTemplate(text, inputs, missing);
-    if (missing.size > before) firstIncomplete ??= text;
-    return filled;
-  };
+  const notes = taskNotesOf(options);
+  const filler = inputs === undefined ? undefined : new TextFiller(inputs);
   const tasks = entries.map(({ task, id, group }): PlannedTask => {
-    const spec = withTexts(task, fill(task.description), fill(task.expectedOutput));
-    return { id, spec, contextIds: contextIdsOf(task, ids), agent: task.agent, group };
+    const note = notes?.get(task);
+    return { id, spec: filler?.fill(task, note) ?? task, contextIds: contextIdsOf(task, ids), agent: task.agent, group, mapReduce: note?.mapReduce };
   });
-  if (firstIncomplete !== undefined) throw new PromptTemplateError([...missing], firstIncomplete);
+  if (filler?.firstIncomplete !== undefined) throw new PromptTemplateError([...filler.missing], filler.firstIncomplete);
   const { phases = [], loops = [], graph } = options;
-  return { plan: Object.freeze({ tasks: Object.freeze(tasks), phases, loops, graph, options, idOf: (task: AnyTask) => ids.get(task) }), ids };
+  const plan: Plan = Object.freeze({ tasks: Object.freeze(tasks), phases, loops, graph, options, idOf: (task: AnyTask) => ids.get(task) });
+  return { plan, ids, unfilled: filler?.unfilled ?? NO_NAMES };
 }
 
 /** Fills the templates of a task that is added during a run. */

@@ -1,3 +1,4 @@
+import type { Agent } from "../contracts/agent.js";
 import type { ExecutorResult, TaskExecutor } from "../contracts/executors.js";
 import type { TaskCall } from "../contracts/hooks.js";
 import type { TaskOutput } from "../contracts/output.js";
@@ -5,7 +6,6 @@ import type { PlannedTask } from "../contracts/plan.js";
 import type { Revision, TaskExtras } from "../contracts/run.js";
 import type { Outcome } from "../contracts/usage.js";
 import type { EngineRun } from "./engine-run.js";
-import { Agent } from "../contracts/agent.js";
 import { AgentEnsembleError, ExitEarlySignal, OutputParsingError, RunCancelledError, RunTimeoutError, TaskExecutionError, TaskTimeoutError, ValidationError, messageOf, toError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 import { agentOf } from "./agent-resolution.js";
@@ -96,7 +96,7 @@ class TaskRun {
       this.#checkGoing();
       run.attempts.set(planned.id, attempt);
       const previous: TaskRecordState | undefined = this.#record;
-      const record = new TaskRecordState(run.base, planned.id, extras.parentTaskId, attempt, planned.spec, agent, this.#role, run.clock.monotonicMs(), previous);
+      const record = new TaskRecordState(run.base, planned.id, extras.parentTaskId, attempt, planned.spec, agent, this.#role, run.clock.monotonicMs(), previous, planned.mapReduce);
       this.#record = record;
       run.records.push(record);
       const call: TaskCall = {
@@ -299,12 +299,6 @@ function isStop(error: AgentEnsembleError): boolean {
 function feedbackOf(error: AgentEnsembleError): string {
   const { violationMessage, reason } = error as { readonly violationMessage?: string; readonly reason?: string };
   return violationMessage ?? reason ?? error.message;
-}
-
-/** @throws ValidationError for what is no agent: synthesizers are other people's code. */
-function checkAgent(value: unknown, planned: PlannedTask): Agent {
-  if (value instanceof Agent) return value;
-  throw new ValidationError(`The agent synthesizer must return an Agent for task '${planned.spec.description}', got: ${preview(value)}`);
 }
 
 function checkResult(executor: TaskExecutor, result: ExecutorResult): void {

@@ -1,5 +1,6 @@
 import type { Agent } from "../contracts/agent.js";
 import type { ChatMessage } from "../contracts/chat-model.js";
+import type { MapReduceNode } from "../contracts/map-reduce.js";
 import type { TaskMetrics, TaskOutput } from "../contracts/output.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { DelegationRecord, ModelCallRecord, TaskRecord, ToolCallRecord } from "../contracts/trace.js";
@@ -35,6 +36,7 @@ export class TaskRecordState implements TaskRecord {
     readonly startedMs: number,
     /** The attempt that this one does again, where a guardrail asked for it. */
     readonly previous: TaskRecordState | undefined,
+    readonly mapReduce?: MapReduceNode | undefined,
   ) {
     this.endedMs = startedMs;
   }

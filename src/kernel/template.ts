@@ -1,6 +1,7 @@
 import { ValidationError, messageOf } from "../contracts/errors.js";
 
 const VARIABLE = /\{\{([A-Za-z0-9_]+)\}\}|\{([A-Za-z0-9_]+)\}/g;
+const NONE: readonly string[] = Object.freeze([]);
 
 /** A value as template text: strings as they are, null as nothing, objects as JSON. @throws ValidationError for what JSON cannot hold. */
 function textOf(name: string, value: unknown): string {
@@ -28,4 +29,10 @@ export function fillTemplate(template: string, inputs: Readonly<Record<string, u
     missing.add(name);
     return match;
   });
+}
+
+/** The names of the variables in a text. */
+export function variablesIn(text: string): readonly string[] {
+  if (!text.includes("{")) return NONE;
+  return [...text.matchAll(VARIABLE)].flatMap((match) => match[2] ?? []);
 }

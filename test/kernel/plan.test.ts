@@ -1,5 +1,5 @@
 import type { EnsembleOptions, PlannedTask, Plugin, WorkflowExecutor } from "agentensemble";
-import { Agent, Ensemble, PromptTemplateError, Task, Tokens, definePlugin } from "agentensemble";
+import { Agent, Ensemble, PromptTemplateError, Task, Tokens, definePlugin, tool } from "agentensemble";
 import { expect } from "chai";
 import { echo, failure, runToEnd } from "./fixtures.js";
 
@@ -126,10 +126,11 @@ describe("planning refuses", () => {
     expect(message).to.include("'agent.sistem'").and.include("Did you mean 'agent.system'");
   });
 
-  it("two tools of one name", async () => {
-    const tool = { name: "same", description: "d", execute: () => "x" };
-    expect((await refused({ tasks: [echo("x")], model: "offline:extractive" })).code, "a probe that must not be refused").to.equal("never");
-    expect(tool.name).to.equal("same");
+  it("an agent's tool of the same name as one that all agents get", async () => {
+    const same = tool({ name: "same", description: "d", execute: () => "x" });
+    const shared = definePlugin({ name: "shared", bind: (bind) => void bind.many(Tokens.Tool).toConstantValue(same) });
+    const tasks = [new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g", tools: [same] }) })];
+    expect((await refused({ tasks, model: "offline:extractive", plugins: [shared] })).message).to.include("Duplicate tool name 'same'");
   });
 });
 

@@ -82,6 +82,8 @@ export class ModelServer {
   #replies: ReplyFor[] = [{ kind: "answer", text: "Hello" }];
   /** How many connections have been opened so far. */
   connections = 0;
+  /** Whether each answer ends its connection. */
+  closesConnections = false;
 
   protected constructor(wire: Wire) {
     this.#wire = wire;
@@ -109,11 +111,6 @@ export class ModelServer {
     return `http://127.0.0.1:${address.port}${this.#wire.basePath}`;
   }
 
-  /** How many connections are open. */
-  get openConnections(): number {
-    return this.#sockets.size;
-  }
-
   /** Waits until the client has closed the connection of the n-th request; rejects after two seconds. */
   async abandoned(count = 1): Promise<void> {
     await this.received(count);
@@ -131,16 +128,37 @@ export class ModelServer {
     }
   }
 
+  /**
+   * Waits until every connection that carried a request is closed; rejects after two seconds.
+   * The platform's fetch opens another one when a request is aborted, unused and unreferenced, and closes it after some seconds: see `emptied`.
+   */
+  async deserted(): Promise<void> {
+    await this.#eventually(2000, () => this.#requestSockets.filter((socket) => !socket.destroyed).length);
+  }
+
+  /** Waits until no connection is open at all; rejects after ten seconds. */
+  async emptied(): Promise<void> {
+    await this.#eventually(10_000, () => this.#sockets.size);
+  }
+
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
+  async #eventually(limitMs: number, open: () => number): Promise<void> {
+    for (let waited = 0; open() > 0; waited += 5) {
+      if (waited > limitMs) throw new Error(`${open()} connections are still open`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const recorded = await readRequest(request);
     this.requests.push(recorded);
     this.#requestSockets.push(request.socket);
+    if (this.closesConnections) response.setHeader("connection", "close");
     const next = this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0];
     if (next !== undefined) this.#send(response, typeof next === "function" ? next(recorded) : next, recorded);
   }

@@ -190,6 +190,7 @@ function streamSuite(use: Use): void {
       const chunks = await collect(streaming(model).stream(WITH_TOOLS));
       const response = finalResponse(chunks);
       assert.deepEqual(assembleCalls(chunks), response.message.toolCalls);
+      assert.ok(chunks.some((chunk) => chunk.type === "tool_call" && chunk.argumentsDelta !== undefined && chunk.argumentsDelta !== ""));
       sameCalls(response.message.toolCalls, CALLS);
       assert.equal(response.finishReason, "tool_calls");
     }));
@@ -220,6 +221,12 @@ function requestSuite(use: Use, supports: ChatModelContractSupport): void {
       ] as const;
       assert.equal((await subject.model.chat({ messages: [{ role: "user", content }] })).message.content, "A pixel");
       assertSent(subject, "What is this?", PIXEL.slice(0, 20), "image/png");
+    }));
+  it("sends images by their address", () =>
+    use(answer("A pixel"), async (subject) => {
+      const content = [{ type: "image", data: new URL("https://images.example/pixel.png") }] as const;
+      await subject.model.chat({ messages: [{ role: "user", content }] });
+      assertSent(subject, "https://images.example/pixel.png");
     }));
 }
 
@@ -255,7 +262,17 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
     it("ends at once when aborted while waiting", () =>
       use({ kind: "hang" }, ({ model }) => assertAborts((signal) => model.chat(HELLO, { signal }), UNDER_WAY_MS)));
   }
-  if (supports.streaming === false || supports.stall === false) return;
+  if (supports.streaming === false) return;
+  it("rejects a stream with the signal's reason when aborted before it", () =>
+    use(answer("Hello"), async ({ model }) => {
+      const reason = new Error("too late");
+      assert.equal(await rejection(collect(streaming(model).stream(HELLO, { signal: AbortSignal.abort(reason) }))), reason);
+    }));
+  if (supports.hang !== false) {
+    it("ends at once when aborted before a stream begins", () =>
+      use({ kind: "hang" }, ({ model }) => assertAborts((signal) => collect(streaming(model).stream(HELLO, { signal })), UNDER_WAY_MS)));
+  }
+  if (supports.stall === false) return;
   it("ends at once when aborted in a stream", () =>
     use({ kind: "stall", text: "Once upon a time" }, ({ model }) =>
       assertAborts((signal) => collect(streaming(model).stream(HELLO, { signal })), UNDER_WAY_MS),

@@ -23,11 +23,19 @@ export function llmCall(o: Partial<LlmCall> = {}): LlmCall {
 }
 
 /** A failure of a model call; `retryable` by default. */
-export function failed(code: ModelErrorCode, o: { readonly status?: number; readonly retryable?: boolean; readonly retryAfterMs?: number } = {}): ModelCallError {
+export function failed(
+  code: ModelErrorCode,
+  o: { readonly status?: number; readonly retryable?: boolean; readonly retryAfterMs?: number } = {},
+): ModelCallError {
   return new ModelCallError(`the call failed with ${code}`, { provider: "test", modelId: "test", code, retryable: true, ...o });
 }
 
 /** A model that declares how often it is to be tried. */
 export function withAttempts(model: ChatModel, maxAttempts: number): ChatModel {
-  return { provider: model.provider, modelId: model.modelId, capabilities: { retry: { maxAttempts } }, chat: (request, options) => model.chat(request, options) };
+  return {
+    provider: model.provider,
+    modelId: model.modelId,
+    capabilities: { retry: { maxAttempts } },
+    chat: (request, options) => model.chat(request, options),
+  };
 }

@@ -14,7 +14,7 @@ import { buildSystemPrompt, buildUserPrompt } from "../shared/prompt-builder.js"
 import { PromptLibrary } from "../../../kernel/index.js";
 import { Schemas } from "../shared/schemas.js";
 import { AGENT_TEMPLATES } from "../shared/templates.js";
-import { resolveTools, staticTools, ToolSpecs } from "../shared/tool-resolution.js";
+import { resolveTools, sourcedTools, staticTools, ToolSpecs } from "../shared/tool-resolution.js";
 import { Conversation } from "./conversation.js";
 import { parseWithCorrections } from "./correction.js";
 
@@ -35,7 +35,8 @@ export class ReactExecutor implements TaskExecutor {
     const agent = agentOf(call);
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
     const facts = this.#outputFacts(call);
-    const tools = await resolveTools(agent.tools, scope.all(Tokens.Tool));
+    const sourced = await sourcedTools(scope.all(Tokens.AgentToolSource), call, scope);
+    const tools = await resolveTools(agent.tools, scope.all(Tokens.Tool), sourced);
     const first = this.#prompt(call, agent, texts, tools, facts);
     announce(call, agent, first, scope);
     const messages: ChatMessage[] = [
@@ -51,7 +52,7 @@ export class ReactExecutor implements TaskExecutor {
     return { raw, parsed, toolCallCount: conversation.toolCallsMade };
   }
 
-  /** What the first call would send. Tools of dynamic providers are missing: finding them would mean calling the provider. */
+  /** What the first call would send. Tools of dynamic providers and of tool sources are missing: they are known only when the task starts. */
   preview(call: TaskCall, scope: LookUps): PromptPreview {
     const agent = agentOf(call);
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));

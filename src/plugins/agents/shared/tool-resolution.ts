@@ -1,5 +1,8 @@
 import type { ToolSpec } from "../../../contracts/chat-model.js";
-import type { AnyTool, DynamicToolProvider, ToolLike } from "../../../contracts/tool.js";
+import type { AgentToolSource } from "../../../contracts/executors.js";
+import type { TaskCall } from "../../../contracts/hooks.js";
+import type { TaskScope } from "../../../contracts/run.js";
+import type { AnyTool, ToolLike } from "../../../contracts/tool.js";
 import type { JsonSchema } from "../../../contracts/types.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { Schemas } from "./schemas.js";
@@ -17,14 +20,25 @@ export function staticTools(own: readonly ToolLike[], shared: readonly ToolLike[
 }
 
 /**
- * The tools of an agent for one task: its own first, then those of the container, providers expanded where they stand.
+ * The tools that depend on who works, from all sources in their order.
+ * @throws ToolConfigurationError when a source fails or gives something else than tools.
+ */
+export async function sourcedTools(sources: readonly AgentToolSource[], call: TaskCall, scope: TaskScope): Promise<readonly AnyTool[]> {
+  if (sources.length === 0) return NONE;
+  const found: AnyTool[] = [];
+  for (const source of sources) found.push(...(await ask("A source of agent tools", () => source.toolsFor(call, scope))));
+  return found;
+}
+
+/**
+ * The tools of an agent for one task: those of sources first, then its own, then those of the container, providers expanded where they stand.
  * @throws ToolConfigurationError when a provider fails, gives something else than tools, or two tools have one name.
  */
-export async function resolveTools(own: readonly ToolLike[], shared: readonly ToolLike[]): Promise<readonly AnyTool[]> {
-  if (own.length === 0 && shared.length === 0) return NONE;
+export async function resolveTools(own: readonly ToolLike[], shared: readonly ToolLike[], sourced: readonly AnyTool[] = NONE): Promise<readonly AnyTool[]> {
+  if (own.length === 0 && shared.length === 0 && sourced.length === 0) return NONE;
   const byName = new Map<string, AnyTool>();
-  for (const entry of new Set([...own, ...shared])) {
-    for (const tool of isToolProvider(entry) ? await expand(entry) : [entry]) {
+  for (const entry of new Set([...sourced, ...own, ...shared])) {
+    for (const tool of isToolProvider(entry) ? await ask("A dynamic tool provider", () => entry.resolve()) : [entry]) {
       const twin = byName.get(tool.name);
       if (twin !== undefined && twin !== tool) {
         throw new ToolConfigurationError(`Duplicate tool name '${tool.name}'. Tool names must be unique within an agent.`, {
@@ -37,18 +51,19 @@ export async function resolveTools(own: readonly ToolLike[], shared: readonly To
   return [...byName.values()];
 }
 
-async function expand(provider: DynamicToolProvider): Promise<readonly AnyTool[]> {
+/** What other people's code says about tools. */
+async function ask(who: string, resolve: () => unknown): Promise<readonly AnyTool[]> {
   let tools: unknown;
   try {
-    tools = await provider.resolve();
+    tools = await resolve();
   } catch (error) {
     if (AgentEnsembleError.isInstance(error)) throw error;
-    throw new ToolConfigurationError(`A dynamic tool provider could not resolve its tools: ${messageOf(error)}`, { cause: error });
+    throw new ToolConfigurationError(`${who} could not resolve its tools: ${messageOf(error)}`, { cause: error });
   }
-  if (!Array.isArray(tools)) throw new ToolConfigurationError(`A dynamic tool provider must resolve to an array of tools, got: ${preview(tools)}`);
+  if (!Array.isArray(tools)) throw new ToolConfigurationError(`${who} must resolve to an array of tools, got: ${preview(tools)}`);
   return tools.map((tool: unknown, index) => {
     if (isTool(tool)) return tool;
-    throw new ToolConfigurationError(`A dynamic tool provider resolved to something else than a tool at index ${index}: ${preview(tool)}`);
+    throw new ToolConfigurationError(`${who} resolved to something else than a tool at index ${index}: ${preview(tool)}`);
   });
 }
 

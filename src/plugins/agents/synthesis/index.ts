@@ -1,7 +1,8 @@
 import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { SYNTHESIS_TEMPLATES, templateSynthesizer } from "./template-synthesizer.js";
+import { templateSynthesizer } from "./template-synthesizer.js";
+import { SYNTHESIS_TEMPLATES } from "./templates.js";
 
 /** Makes agents for tasks without one, from their descriptions; gives way to any other AgentSynthesizer. */
 export function agentsSynthesis(): Plugin {

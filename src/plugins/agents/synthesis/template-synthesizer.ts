@@ -2,11 +2,7 @@ import type { AgentSynthesizer } from "../../../contracts/executors.js";
 import { Agent } from "../../../contracts/agent.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { PromptLibrary } from "../../../kernel/index.js";
-
-/** The texts of agents that were made from a description; named and replaced as all prompt texts. */
-export const SYNTHESIS_TEMPLATES = Object.freeze({
-  "synthesis.background": "An expert {role} with extensive domain knowledge and professional experience.",
-} as const);
+import { SYNTHESIS_TEMPLATES } from "./templates.js";
 
 const VERBS_OF_ROLES: Readonly<Record<string, readonly string[]>> = {
   Researcher: ["research", "investigate", "find", "discover", "search"],
@@ -44,7 +40,7 @@ const ROLE_OF_VERB: ReadonlyMap<string, string> = new Map(
 const WORDS_READ = 8;
 
 /** The role that the first known verb among the first words suggests; `Agent` where there is none. */
-function roleFor(description: string): string {
+export function roleFor(description: string): string {
   for (const word of description.trim().split(/\s+/, WORDS_READ)) {
     const role = ROLE_OF_VERB.get(word.toLowerCase().replace(/[^a-z]/g, ""));
     if (role !== undefined) return role;

@@ -1,6 +1,9 @@
 import type { ExecutionMetrics, ExitReason } from "../../../contracts/output.js";
-import type { AgentSummary, ErrorTrace, ExecutionTrace, RunRecord, TaskTrace, TraceBuilder } from "../../../contracts/trace.js";
+import type { AgentSummary, ErrorTrace, ExecutionTrace, MapReduceLevelTrace, RunRecord, TaskTrace, TraceBuilder } from "../../../contracts/trace.js";
 import { writeFileAtomically } from "../shared/write-file-atomically.js";
+import type { HistoryTraces } from "./history-traces.js";
+import { historyTraces } from "./history-traces.js";
+import { mapReduceLevels } from "./map-reduce-levels.js";
 import { TaskTraces } from "./task-traces.js";
 import { traceJson } from "./trace-json.js";
 
@@ -18,6 +21,7 @@ class RecordedTrace implements ExecutionTrace {
   readonly metrics: ExecutionMetrics;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly #tasks: TaskTraces;
+  readonly #histories: HistoryTraces;
   #taskTraces: readonly TaskTrace[] | undefined;
   #agents: readonly AgentSummary[] | undefined;
   #errors: readonly ErrorTrace[] | undefined;
@@ -32,7 +36,9 @@ class RecordedTrace implements ExecutionTrace {
     this.exitReason = record.exitReason;
     this.inputs = record.run.inputs;
     this.metrics = record.metrics;
-    this.metadata = Object.freeze({ tags: record.run.tags, ...(record.warnings.length > 0 ? { warnings: record.warnings } : {}) });
+    this.#histories = historyTraces(record.reports);
+    const { phases } = this.#histories;
+    this.metadata = Object.freeze({ tags: record.run.tags, ...(record.warnings.length > 0 ? { warnings: record.warnings } : {}), ...(phases.length > 0 ? { phases } : {}) });
     this.#tasks = new TaskTraces(record, clock);
     Object.freeze(this);
   }
@@ -49,13 +55,17 @@ class RecordedTrace implements ExecutionTrace {
     return (this.#errors ??= this.#tasks.errors());
   }
 
+  get mapReduceLevels(): readonly MapReduceLevelTrace[] {
+    return mapReduceLevels(this.taskTraces);
+  }
+
   toJson(): string {
-    return JSON.stringify(traceJson(this), null, 2);
+    return JSON.stringify(traceJson(this, this.#histories), null, 2);
   }
 
   /** For `JSON.stringify(trace)`: the same document as `toJson()`. */
   toJSON(): unknown {
-    return traceJson(this);
+    return traceJson(this, this.#histories);
   }
 
   async save(path: string): Promise<void> {

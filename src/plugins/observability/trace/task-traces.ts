@@ -118,6 +118,7 @@ export class TaskTraces {
       finalOutput: output?.raw,
       parsedOutput: output === undefined || output.parsed === output.raw ? undefined : output.parsed,
       metrics: record.metrics,
+      ...record.mapReduce,
     });
   }
 

@@ -1,5 +1,6 @@
 import type { ExecutionMetrics, TaskMetrics } from "../../../contracts/output.js";
 import type { DelegationTrace, ErrorTrace, ExecutionTrace, LlmInteraction, TaskTrace, ToolCallTrace } from "../../../contracts/trace.js";
+import type { HistoryTraces } from "./history-traces.js";
 import { isoDuration } from "./iso-duration.js";
 import { toJsonValue } from "./json-value.js";
 
@@ -71,7 +72,7 @@ function errorTrace(error: ErrorTrace): Json {
 }
 
 /** A trace as plain JSON data: the names of schema 1.1, with ours beside them. Never throws, whatever the inputs and outputs hold. */
-export function traceJson(trace: ExecutionTrace): unknown {
+export function traceJson(trace: ExecutionTrace, { loopTraces, graphTrace }: HistoryTraces): unknown {
   return toJsonValue({
     schemaVersion: trace.schemaVersion,
     captureMode: trace.captureMode,
@@ -87,9 +88,9 @@ export function traceJson(trace: ExecutionTrace): unknown {
     metrics: executionMetrics(trace.metrics),
     totalCostEstimate: null,
     errors: trace.errors.map(errorTrace),
-    mapReduceLevels: [],
-    loopTraces: [],
-    graphTrace: null,
+    mapReduceLevels: (trace.mapReduceLevels ?? []).map(({ durationMs, ...level }) => ({ ...level, duration: isoDuration(durationMs) })),
+    loopTraces: loopTraces.map((loop) => ({ ...loop, terminationReason: loop.terminationReason ?? null, memoryMode: "ACCUMULATE" })),
+    graphTrace: graphTrace === undefined ? null : { ...graphTrace, terminationReason: graphTrace.terminationReason ?? null },
     traceId: null,
     metadata: trace.metadata,
   });

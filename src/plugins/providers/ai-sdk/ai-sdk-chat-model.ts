@@ -40,7 +40,7 @@ export class AiSdkChatModel implements ChatModel {
     } catch (error) {
       throw this.#failure(error, deadline, "");
     } finally {
-      deadline.close();
+      deadline.close({ isDone: false });
     }
   }
 
@@ -62,7 +62,7 @@ export class AiSdkChatModel implements ChatModel {
     } catch (error) {
       throw this.#failure(error, deadline, answer.text);
     } finally {
-      deadline.close();
+      deadline.close({ isDone: false });
       // Not waited for, so that no stream can hold up the end of a call; one that is already broken cannot be cancelled.
       reader?.cancel().catch(() => undefined);
     }

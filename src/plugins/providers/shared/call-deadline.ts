@@ -68,11 +68,11 @@ export class CallDeadline {
     });
   }
 
-  /** Releases the timers and the caller's signal, and whatever connection is still open. */
-  close(): void {
+  /** Releases the timers and the caller's signal, and, unless the work is done, whatever connection is still open. */
+  close(o: { readonly isDone: boolean }): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#idleTimer);
     this.#caller?.removeEventListener("abort", this.#forward);
-    this.#controller.abort();
+    if (!o.isDone) this.#controller.abort();
   }
 }

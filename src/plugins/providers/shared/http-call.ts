@@ -89,7 +89,7 @@ export class HttpCall {
   async close(o: { readonly isComplete: boolean }): Promise<void> {
     if (o.isComplete) await this.#body?.release();
     this.#body?.close();
-    this.#deadline.close();
+    this.#deadline.close({ isDone: o.isComplete });
   }
 
   async #readStart(response: Response): Promise<string> {

@@ -75,15 +75,17 @@ export class HttpChatModel implements ChatModel {
   async chat(request: ChatRequest, options: ChatCallOptions = {}): Promise<ChatResponse> {
     const { modelId } = this;
     const call = new HttpCall(this.#line, { modelId, signal: options.signal });
+    let isComplete = false;
     try {
       const endpoint = await call.connect();
       const wire = this.#protocol.write(request, { modelId, isVendor: endpoint.isVendor, stream: false });
       const document = await call.readDocument(await call.post(endpoint, this.#protocol.path, wire.body));
+      isComplete = true;
       return wire.nulls.response(this.#protocol.read(document));
     } catch (error) {
       throw await call.failure(error);
     } finally {
-      await call.close({ isComplete: false });
+      await call.close({ isComplete });
     }
   }
 
@@ -116,15 +118,10 @@ export class HttpChatModel implements ChatModel {
     }
   }
 
-  /** The first piece of the body that is not blank. */
+  /** The first piece of the body that is not blank: blank lines mean nothing, whatever kind of answer it is. */
   async #begin(body: GuardedBody): Promise<string> {
-    let begun = "";
-    while (begun.trim() === "") {
-      const piece = await body.next();
-      if (piece === undefined) return begun;
-      begun += piece;
-    }
-    return begun;
+    for (let piece = await body.next(); piece !== undefined; piece = await body.next()) if (piece.trim() !== "") return piece;
+    return "";
   }
 
   /** What each piece of the body adds, until the answer is complete. What breaks after the model has finished does not undo the answer. */

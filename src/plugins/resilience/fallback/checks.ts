@@ -7,7 +7,8 @@ import { AttemptPolicy } from "../shared/attempt-policy.js";
 
 /** @throws ValidationError unless these are models or names of models, at least one, and each only once. */
 export function checkFallbackModels(models: readonly ModelRef[]): readonly ModelRef[] {
-  if (!Array.isArray(models) || models.length === 0) throw new ValidationError(`fallback models must be an array of at least one model, got: ${preview(models)}`);
+  const given: unknown = models;
+  if (!Array.isArray(given) || given.length === 0) throw new ValidationError(`fallback models must be an array of at least one model, got: ${preview(models)}`);
   models.forEach((model: ModelRef | undefined, index) => {
     const what = `fallback models[${index}]`;
     if (model === undefined) throw new ValidationError(`${what} must not be undefined`);

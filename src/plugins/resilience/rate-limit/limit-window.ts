@@ -1,6 +1,6 @@
 import type { RateLimit } from "../../../contracts/rate-limit.js";
 
-/** A place is kept this much longer than the period: timers may fire early, and a call begins a little after its turn was granted. */
+/** A place is kept this much longer than the period: timers may fire early, and between the beginning of a call and its request lies a moment. */
 const MARGIN_MS = 10;
 
 interface Spending {
@@ -9,59 +9,56 @@ interface Spending {
 }
 
 /**
- * What the calls under one rate limit have used within the last period: the instants at which they started, and the tokens of those that have ended.
- * Tokens of calls in flight are reserved by estimate. All times are those of one monotonic clock.
+ * What the calls under one rate limit have used within the last period: the instants at which they began, and the tokens of those that have ended.
+ * Calls that have their turn but have not begun hold a place, and calls in flight reserve the tokens they are estimated to use.
+ * All times are those of one monotonic clock.
  */
 export class LimitWindow {
   readonly #starts: number[] = [];
   readonly #spendings: Spending[] = [];
   #spent = 0;
+  #held = 0;
   #reserved = 0;
 
   /** `limit` may be exchanged for another; what was used counts on. */
   constructor(public limit: RateLimit) {}
 
-  /** From when on a call may start, if nothing further is used or given back; not before `now`. Infinity: not before a call in flight has ended. */
+  /** From when on a call may start, if nothing further happens; not before `now`. Infinity: not before a call with a turn has begun or ended. */
   openAt(now: number): number {
     this.#forget(now);
-    return Math.max(now, this.#startsOpenAt(), this.#tokensOpenAt(this.#reserved));
+    return Math.max(now, this.#startsOpenAt(this.#held), this.#tokensOpenAt(this.#reserved));
   }
 
-  /** From when on a call may start at the best: when the calls in flight turn out to have used nothing. */
+  /** From when on a call may start at the best: when those that have not begun never do, and those in flight turn out to have used nothing. */
   openAtBest(now: number): number {
     this.#forget(now);
-    return Math.max(now, this.#startsOpenAt(), this.#tokensOpenAt(0));
+    return Math.max(now, this.#startsOpenAt(0), this.#tokensOpenAt(0));
   }
 
-  /** A call starts. */
-  take(now: number, tokens: number): void {
-    this.#starts.push(now);
+  /** A call gets its turn. */
+  hold(tokens: number): void {
+    this.#held++;
     this.#reserved += tokens;
   }
 
-  /** A call that was to start at `startedAt` starts only now. */
-  postpone(startedAt: number, now: number): void {
-    this.#remove(startedAt);
+  /** It begins. */
+  begin(now: number): void {
+    this.#held--;
     this.#starts.push(now);
   }
 
-  /** A call that was to start at `startedAt` was not made after all. */
-  giveBack(startedAt: number, tokens: number): void {
-    this.#remove(startedAt);
+  /** It will not begin. */
+  giveBack(tokens: number): void {
+    this.#held--;
     this.#reserved -= tokens;
   }
 
-  /** A call has ended: what it really used takes the place of what was reserved. */
+  /** A call that had begun has ended: what it really used takes the place of what was reserved. */
   settle(now: number, reserved: number, used: number): void {
     this.#reserved -= reserved;
     if (this.limit.tokens === undefined || used === 0) return;
     this.#spent += used;
     this.#spendings.push({ at: now, tokens: used });
-  }
-
-  #remove(startedAt: number): void {
-    const index = this.#starts.lastIndexOf(startedAt);
-    if (index >= 0) this.#starts.splice(index, 1);
   }
 
   #forget(now: number): void {
@@ -70,16 +67,17 @@ export class LimitWindow {
     for (const { tokens } of dropUntil(this.#spendings, ({ at }) => at > bygone)) this.#spent -= tokens;
   }
 
-  #startsOpenAt(): number {
-    const { requests } = this.limit;
-    const inTheWay = this.#starts.at(-requests);
+  #startsOpenAt(held: number): number {
+    const places = this.limit.requests - held;
+    if (places <= 0) return Number.POSITIVE_INFINITY;
+    const inTheWay = this.#starts.at(-places);
     return inTheWay === undefined ? 0 : this.#freedAt(inTheWay);
   }
 
   #tokensOpenAt(reserved: number): number {
     const { tokens } = this.limit;
-    if (tokens === undefined || this.#spent + reserved < tokens) return 0;
     let used = this.#spent + reserved;
+    if (tokens === undefined || used < tokens) return 0;
     for (const { at, tokens: freed } of this.#spendings) {
       used -= freed;
       if (used < tokens) return this.#freedAt(at);
@@ -93,7 +91,9 @@ export class LimitWindow {
 }
 
 /** Takes what stands before the first item that is kept out of the list, at once: one by one would be slow for long lists. */
-function dropUntil<T>(list: T[], isKept: (item: T) => boolean): T[] {
+function dropUntil<T>(list: T[], isKept: (item: T) => boolean): readonly T[] {
   const kept = list.findIndex(isKept);
-  return list.splice(0, kept < 0 ? list.length : kept);
+  return kept === 0 ? NOTHING : list.splice(0, kept < 0 ? list.length : kept);
 }
+
+const NOTHING: readonly never[] = Object.freeze([]);

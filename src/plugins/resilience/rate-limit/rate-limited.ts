@@ -1,8 +1,9 @@
 import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse, ModelCapabilities } from "../../../contracts/chat-model.js";
 import type { BorneRateLimit } from "../../../contracts/hooks.js";
+import type { RateLimit } from "../../../contracts/rate-limit.js";
 import { checkModel } from "../../../contracts/agent.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { RateLimit, checkRateLimit } from "../../../contracts/rate-limit.js";
+import { checkRateLimit } from "../../../contracts/rate-limit.js";
 import { preview } from "../../../contracts/validation.js";
 
 type Stream = (request: ChatRequest, options?: ChatCallOptions) => AsyncIterable<ChatChunk>;
@@ -43,7 +44,9 @@ class RateLimitedModel implements ChatModel {
  */
 export function rateLimited(model: ChatModel, limit: RateLimit): ChatModel {
   if (typeof model === "string") {
-    throw new ValidationError(`rateLimited needs a model object, got the name: ${preview(model)}`, { hint: "Make the model first, for instance with openai(...); or set rateLimit on the agent, the task or the ensemble." });
+    throw new ValidationError(`rateLimited needs a model object, got the name: ${preview(model)}`, {
+      hint: "Make the model first, for instance with openai(...); or set rateLimit on the agent, the task or the ensemble.",
+    });
   }
   checkModel("rateLimited model", model);
   if (model === undefined || limit === undefined) throw new ValidationError("rateLimited needs a model and a RateLimit, got: undefined");

@@ -1,24 +1,23 @@
 import type { ChatModel, ChatResponse } from "../../../contracts/chat-model.js";
 import type { After, BorneRateLimit, LlmCall, Reject } from "../../../contracts/hooks.js";
 import type { RateLimit } from "../../../contracts/rate-limit.js";
-import { ModelCallError, RateLimitTimeoutError } from "../../../contracts/errors.js";
-import { reject } from "../../../contracts/hooks.js";
-import { emitEvent } from "../../../kernel/index.js";
+import { ModelCallError } from "../../../contracts/errors.js";
 import { AbortWatch } from "./abort-watch.js";
 import { LimitWindow } from "./limit-window.js";
 import { withInnerLimits } from "./rate-limited.js";
 import { estimateInput, usedTokens } from "./token-estimate.js";
 import { Turn } from "./turn.js";
+import { WaitingCall, refusal } from "./waiting-call.js";
 
 /** How long a model rests after a 429 that does not say how long. */
 const DEFAULT_PAUSE_MS = 1_000;
 /** The longest that a timer can wait. */
 const LONGEST_MS = 2_147_483_647;
 
-interface Waiting {
+/** A call that has had its turn. */
+interface Admitted {
   readonly turn: Turn;
-  start(now: number): void;
-  refuse(limit: RateLimit): void;
+  readonly unwatch: () => void;
 }
 
 /**
@@ -29,9 +28,9 @@ interface Waiting {
 export class RateLimiter {
   readonly #windows = new WeakMap<object, LimitWindow>();
   readonly #pauses = new WeakMap<ChatModel, number>();
-  /** Calls in flight, by the list of limits that the kernel makes for each attempt. */
-  readonly #started = new WeakMap<readonly BorneRateLimit[], Turn>();
-  readonly #waiting = new Set<Waiting>();
+  /** By the list of limits that the kernel makes for each attempt. */
+  readonly #admitted = new WeakMap<readonly BorneRateLimit[], Admitted>();
+  readonly #waiting = new Map<WaitingCall, () => void>();
   readonly #aborts = new AbortWatch();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -39,38 +38,37 @@ export class RateLimiter {
   /** Before a call: at once where nothing limits it, else when its turn has come or its patience ends. @throws the signal's reason when that ends the wait. */
   admit(call: LlmCall): undefined | Reject | Promise<Reject | undefined> {
     if (call.rateLimits.length === 0) return undefined;
-    const now = performance.now();
-    const turn = this.#turnOf(call, now);
-    if (this.#waiting.size > 0 && turn.isOpen(now)) this.#advance(); // those who wait come first, should the timer be late
-    if (turn.isOpen(now)) return void this.#start(call, turn, now);
-    const missed = turn.missed(now);
-    return missed === undefined ? this.#wait(call, turn, now) : refusal(missed);
+    call.signal.throwIfAborted();
+    const turn = this.#turnOf(call);
+    if (this.#waiting.size > 0 && turn.isOpen(turn.arrivedAt)) this.#advance(); // those who wait come first, should the timer be late
+    if (turn.isOpen(turn.arrivedAt)) return void this.#admit(call, turn);
+    const missed = turn.missed(turn.arrivedAt);
+    return missed === undefined ? this.#wait(call, turn) : refusal(missed);
   }
 
-  /** Right before the model is called: what came after `admit` may have taken its time, and the period counts from here. */
+  /** Right before the model is called: what comes after `admit` may take its time, and the period counts from here. */
   begin(call: LlmCall): void {
-    if (call.rateLimits.length > 0) this.#started.get(call.rateLimits)?.begin(performance.now());
+    if (call.rateLimits.length === 0) return;
+    const now = performance.now();
+    this.#admitted.get(call.rateLimits)?.turn.begin(now);
+    if (this.#waiting.size > 0) this.#lookAgain(now, now); // only now it is known when the next place will be free
   }
 
   /** After a call, whatever its outcome. */
   settle(call: After<LlmCall, "response", ChatResponse>): void {
-    if (call.rateLimits.length === 0) return;
-    const turn = this.#started.get(call.rateLimits);
-    if (turn === undefined) return; // it never got its turn
-    this.#started.delete(call.rateLimits);
-    const { outcome, model, error, response } = call;
+    const { rateLimits, model, error, response } = call;
+    if (rateLimits.length === 0) return;
     const now = performance.now();
-    if (outcome === "answered" || outcome === "rejected") turn.giveBack();
-    else turn.settle(now, response === undefined ? turn.tokens : usedTokens(response, turn.tokens));
+    const turn = this.#admitted.get(rateLimits)?.turn;
+    this.#end(call, now, response === undefined || turn === undefined ? undefined : usedTokens(response, turn.tokens));
     if (ModelCallError.isInstance(error) && error.code === "AE_MODEL_RATE_LIMITED") this.#pause(model, now, error.retryAfterMs);
-    if (this.#waiting.size > 0 && (turn.tokens > 0 || outcome !== "ok")) this.#advance();
   }
 
-  #turnOf({ rateLimits, model, request }: LlmCall, now: number): Turn {
+  #turnOf({ rateLimits, model, request }: LlmCall): Turn {
     const borne = withInnerLimits(rateLimits);
     const windows = borne.map(({ bearer, limit }) => this.#windowOf(bearer, limit));
     const tokens = borne.some(({ limit }) => limit.tokens !== undefined) ? estimateInput(request) : 0;
-    return new Turn(windows, tokens, now, () => this.#pauses.get(model) ?? 0);
+    return new Turn(windows, tokens, performance.now(), () => this.#pauses.get(model) ?? 0);
   }
 
   #windowOf(bearer: object, limit: RateLimit): LimitWindow {
@@ -80,42 +78,41 @@ export class RateLimiter {
     return window;
   }
 
-  #start(call: LlmCall, turn: Turn, now: number): void {
-    turn.take(now);
-    this.#started.set(call.rateLimits, turn);
+  #admit(call: LlmCall, turn: Turn): void {
+    turn.take();
+    // A tap that hangs would keep the place for ever; a call that has begun ends by itself.
+    const unwatch = this.#aborts.on(call.signal, () => {
+      if (!turn.begun) this.#end(call, performance.now(), undefined);
+    });
+    this.#admitted.set(call.rateLimits, { turn, unwatch });
   }
 
-  #wait(call: LlmCall, turn: Turn, now: number): Promise<Reject | undefined> {
-    const { signal } = call;
-    signal.throwIfAborted();
-    const verdict = new Promise<Reject | undefined>((resolve, fail) => {
-      const leave = (): void => {
-        this.#waiting.delete(waiting);
-        unwatch();
-      };
-      const giveUp = (): void => {
-        leave();
-        if (this.#waiting.size === 0) this.#disarm();
-        fail(signal.reason);
-      };
-      const waiting: Waiting = {
-        turn,
-        start: (at) => {
-          leave();
-          this.#start(call, turn, at);
-          resolve(undefined);
-        },
-        refuse: (limit) => {
-          leave();
-          resolve(refusal(limit));
-        },
-      };
-      this.#waiting.add(waiting);
-      const unwatch = this.#aborts.on(signal, giveUp);
+  /** `used`: the tokens it used, as far as they are known. */
+  #end({ rateLimits }: Pick<LlmCall, "rateLimits">, now: number, used: number | undefined): void {
+    const admitted = this.#admitted.get(rateLimits);
+    if (admitted === undefined) return; // it never had its turn, or has been let go
+    this.#admitted.delete(rateLimits);
+    const { turn, unwatch } = admitted;
+    unwatch();
+    turn.end(now, used ?? turn.tokens);
+    const mayOpen = !turn.begun || turn.tokens > 0;
+    if (mayOpen && this.#waiting.size > 0) this.#lookAgain(now, now);
+  }
+
+  #wait(call: LlmCall, turn: Turn): Promise<Reject | undefined> {
+    const now = turn.arrivedAt;
+    const waiting = new WaitingCall(call, turn);
+    const unwatch = this.#aborts.on(call.signal, () => {
+      this.#leave(waiting);
+      if (this.#waiting.size === 0) this.#disarm();
+      waiting.giveUp();
     });
-    this.#lookAgain(turn.nextLook(now), now);
-    announce(call, turn, now);
-    return verdict;
+    this.#waiting.set(waiting, unwatch);
+    // Where it depends on calls that have had their turn just now, more is known in a moment.
+    const known = turn.obstacle(now).waitMs > 0;
+    this.#lookAgain(known ? turn.nextLook(now) : now, now);
+    if (known) waiting.announce(now);
+    return waiting.verdict;
   }
 
   /** Lets everybody start whose turn has come, in order, and refuses those who have waited too long. */
@@ -123,14 +120,26 @@ export class RateLimiter {
     this.#disarm();
     const now = performance.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const waiting of this.#waiting) {
-      const { turn } = waiting;
-      const missed = turn.isOpen(now) ? undefined : turn.missed(now);
+    for (const waiting of this.#waiting.keys()) {
+      const { turn, call } = waiting;
+      const isOpen = turn.isOpen(now);
+      const missed = isOpen ? undefined : turn.missed(now);
+      if (isOpen || missed !== undefined) this.#leave(waiting);
       if (missed !== undefined) waiting.refuse(missed);
-      else if (turn.isOpen(now)) waiting.start(now);
-      else next = Math.min(next, turn.nextLook(now));
+      else if (isOpen) {
+        this.#admit(call, turn);
+        waiting.start();
+      } else {
+        waiting.announce(now);
+        next = Math.min(next, turn.nextLook(now));
+      }
     }
     if (this.#waiting.size > 0) this.#lookAgain(next, now);
+  }
+
+  #leave(waiting: WaitingCall): void {
+    this.#waiting.get(waiting)?.();
+    this.#waiting.delete(waiting);
   }
 
   #pause(model: ChatModel, now: number, retryAfterMs: number | undefined): void {
@@ -150,13 +159,4 @@ export class RateLimiter {
     this.#timer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
   }
-}
-
-function refusal(limit: RateLimit): Reject {
-  return reject(new RateLimitTimeoutError(limit, limit.waitTimeoutMs));
-}
-
-function announce({ run, taskId, agentRole }: LlmCall, turn: Turn, now: number): void {
-  const { limit, waitMs } = turn.obstacle(now);
-  emitEvent(run, { type: "rate_limited", taskId, agentRole, waitMs, requests: limit.requests, periodMs: limit.periodMs });
 }

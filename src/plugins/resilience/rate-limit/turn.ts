@@ -3,7 +3,7 @@ import type { LimitWindow } from "./limit-window.js";
 
 /** One model call on its way through the windows of all its limits: it takes a place in each of them at once, or in none. */
 export class Turn {
-  #startedAt = 0;
+  #begun = false;
 
   constructor(
     /** At least one. */
@@ -15,29 +15,32 @@ export class Turn {
     readonly pausedUntil: () => number,
   ) {}
 
+  get begun(): boolean {
+    return this.#begun;
+  }
+
   isOpen(now: number): boolean {
     return this.#openAt(now) <= now;
   }
 
-  take(now: number): void {
-    this.#startedAt = now;
-    for (const window of this.windows) window.take(now, this.tokens);
+  /** Its turn has come. */
+  take(): void {
+    for (const window of this.windows) window.hold(this.tokens);
   }
 
-  /** The call begins only now. */
+  /** The model is called now. */
   begin(now: number): void {
-    for (const window of this.windows) window.postpone(this.#startedAt, now);
-    this.#startedAt = now;
+    if (this.#begun) return;
+    this.#begun = true;
+    for (const window of this.windows) window.begin(now);
   }
 
-  /** The call was not made after all. */
-  giveBack(): void {
-    for (const window of this.windows) window.giveBack(this.#startedAt, this.tokens);
-  }
-
-  /** The call has ended and has used so many tokens. */
-  settle(now: number, used: number): void {
-    for (const window of this.windows) window.settle(now, this.tokens, used);
+  /** It is over: the call has used so many tokens, or has never begun. */
+  end(now: number, used: number): void {
+    for (const window of this.windows) {
+      if (this.#begun) window.settle(now, this.tokens, used);
+      else window.giveBack(this.tokens);
+    }
   }
 
   /** The limit that holds it up longest, and how long it does at least. */

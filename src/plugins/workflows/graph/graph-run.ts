@@ -1,5 +1,4 @@
-import type { AnyGraph } from "../../../contracts/ensemble-options.js";
-import type { GraphHistory, GraphStep } from "../../../contracts/graph.js";
+import type { GraphEdge, GraphHistory, GraphStep } from "../../../contracts/graph.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plan, PlannedTask } from "../../../contracts/plan.js";
 import type { Revision, Run } from "../../../contracts/run.js";
@@ -11,8 +10,6 @@ import { Graph } from "../../../contracts/graph.js";
 import { findOutput } from "../../../contracts/output.js";
 import { decide } from "../shared/decision.js";
 
-type Edge = AnyGraph["edges"][number];
-
 /** One walk through the graph. */
 export class GraphRun {
   readonly #steps: GraphHistory["steps"][number][] = [];
@@ -22,10 +19,10 @@ export class GraphRun {
   /** By task id: the output of the state's last visit. */
   readonly #latest = new Map<string, TaskOutput>();
   readonly #tasks: ReadonlyMap<string, PlannedTask>;
-  readonly #edges = new Map<string, Edge[]>();
+  readonly #edges = new Map<string, GraphEdge[]>();
 
   constructor(
-    readonly graph: AnyGraph,
+    readonly graph: Graph,
     plan: Plan,
     readonly run: Run,
     readonly texts: PromptTexts<keyof typeof GRAPH_TEMPLATES>,
@@ -41,7 +38,7 @@ export class GraphRun {
     const { graph, run } = this;
     let reason: GraphHistory["terminationReason"] | undefined;
     try {
-      for (let state: string = graph.start; reason === undefined; ) {
+      for (let state: string = graph.start; reason === undefined;) {
         state = await this.#step(state);
         if (state === Graph.END) reason = "terminal";
         else if (this.#steps.length === graph.maxSteps) reason = "maxSteps";
@@ -49,7 +46,8 @@ export class GraphRun {
     } finally {
       run.report({ kind: "graph", graph, history: this.#history(reason) });
     }
-    if (reason === "maxSteps" && graph.onMaxSteps === "THROW") throw new MaxGraphStepsExceededError(graph.name, graph.maxSteps, this.#visited.at(-1) ?? graph.start);
+    if (reason === "maxSteps" && graph.onMaxSteps === "THROW")
+      throw new MaxGraphStepsExceededError(graph.name, graph.maxSteps, this.#visited.at(-1) ?? graph.start);
     return this.#outputs;
   }
 
@@ -88,7 +86,9 @@ export class GraphRun {
       stateHistory: Object.freeze([...this.#visited]),
       getOutput: (task) => findOutput(this.#outputs, task),
     };
-    const taken = edges.find(({ when, to }) => when === undefined || decide(`Graph '${this.graph.name}': when() of the edge from '${state}' to '${to}'`, when, step, lastOutput));
+    const taken = edges.find(
+      ({ when, to }) => when === undefined || decide(`Graph '${this.graph.name}': when() of the edge from '${state}' to '${to}'`, when, step, lastOutput),
+    );
     if (taken !== undefined) return taken.to;
     const candidates = edges.map(({ to, when, label }) => `→ ${to} (${label ?? (when === undefined ? "unconditional" : "predicate")})`);
     throw new GraphNoEdgeMatchedError(this.graph.name, state, candidates, lastOutput.raw);

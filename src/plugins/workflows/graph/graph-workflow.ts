@@ -1,5 +1,6 @@
 import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { WorkflowResult } from "../../../contracts/output.js";
+import type { Graph } from "../../../contracts/graph.js";
 import type { Plan } from "../../../contracts/plan.js";
 import type { Run } from "../../../contracts/run.js";
 import { ValidationError } from "../../../contracts/errors.js";
@@ -18,9 +19,10 @@ export class GraphWorkflow implements WorkflowExecutor {
   }
 
   async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
-    if (plan.graph === undefined) return { raw: "", taskOutputs: [] };
+    const graph: Graph | undefined = plan.graph; // whatever its states are, they have names
+    if (graph === undefined) return { raw: "", taskOutputs: [] };
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
-    const taskOutputs = await new GraphRun(plan.graph, plan, run, texts).execute();
+    const taskOutputs = await new GraphRun(graph, plan, run, texts).execute();
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   }
 }

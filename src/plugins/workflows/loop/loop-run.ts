@@ -51,7 +51,8 @@ export class LoopRun {
       revision = undefined;
     }
     const iterationNumber = this.#iterations.push(Object.freeze(outputs));
-    if (run.listens("loop_iteration_completed")) run.emit({ type: "loop_iteration_completed", loopName: loop.name, iterationNumber, maxIterations: loop.maxIterations });
+    if (run.listens("loop_iteration_completed"))
+      run.emit({ type: "loop_iteration_completed", loopName: loop.name, iterationNumber, maxIterations: loop.maxIterations });
     return outputs;
   }
 

@@ -12,7 +12,13 @@ export function projectOutputs(loop: Loop, iterations: readonly (readonly TaskOu
     case "FINAL_TASK_ONLY":
       return last.slice(-1);
     case "ALL_ITERATIONS":
-      return loop.tasks.flatMap((task, place) => joined(task, iterations.flatMap((outputs) => outputs[place] ?? [])) ?? []);
+      return loop.tasks.flatMap(
+        (task, place) =>
+          joined(
+            task,
+            iterations.flatMap((outputs) => outputs[place] ?? []),
+          ) ?? [],
+      );
   }
 }
 

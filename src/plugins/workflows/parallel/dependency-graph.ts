@@ -41,7 +41,12 @@ export function buildGraph(plan: Plan): readonly Node[] {
   });
   plan.loops.forEach((loop, i) => {
     const node = nodes[tasks.length + i];
-    if (node !== undefined) connect(node, loop.context.map((task) => plan.idOf(task)), owners);
+    if (node !== undefined)
+      connect(
+        node,
+        loop.context.map((task) => plan.idOf(task)),
+        owners,
+      );
   });
   return nodes;
 }

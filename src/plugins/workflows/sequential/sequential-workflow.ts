@@ -13,7 +13,9 @@ function checkSequence(plan: Plan): void {
     const ids = bodyIds(plan, loop);
     const late = loop.context.find((task) => plan.tasks.some(({ id }) => id === plan.idOf(task) && !done.has(id)));
     if (late !== undefined) {
-      throw new ValidationError(`Loop '${loop.name}' references context task '${late.description}' of a loop that does not come before it`, { hint: "Move that loop up, or use workflow PARALLEL." });
+      throw new ValidationError(`Loop '${loop.name}' references context task '${late.description}' of a loop that does not come before it`, {
+        hint: "Move that loop up, or use workflow PARALLEL.",
+      });
     }
     for (const id of ids) done.add(id);
   }

@@ -16,5 +16,9 @@ export function decide<T>(what: string, predicate: (value: T) => unknown, value:
   }
   if (!(answer instanceof Promise)) return Boolean(answer);
   answer.catch(() => undefined); // reported as the misuse it is
-  throw new AgentExecutionError(`${what} must return true or false, got: a promise`, { agentRole, taskDescription }, { hint: "Let a task find out what takes time, and look at its output." });
+  throw new AgentExecutionError(
+    `${what} must return true or false, got: a promise`,
+    { agentRole, taskDescription },
+    { hint: "Let a task find out what takes time, and look at its output." },
+  );
 }

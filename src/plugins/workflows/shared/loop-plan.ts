@@ -34,14 +34,20 @@ export function checkLoops(plan: Plan): void {
   for (const { spec, contextIds } of listTasks(plan)) {
     const source = contextIds.map((id) => byId.get(id)).find((task) => task?.group instanceof Loop);
     if (source?.group instanceof Loop) {
-      throw new ValidationError(`Task '${spec.description}' references context task '${source.spec.description}' of loop '${source.group.name}'. Tasks cannot depend on a loop.`, {
-        hint: "Put the task into the loop, or into a loop of its own whose `context` names a task of the first.",
-      });
+      throw new ValidationError(
+        `Task '${spec.description}' references context task '${source.spec.description}' of loop '${source.group.name}'. Tasks cannot depend on a loop.`,
+        {
+          hint: "Put the task into the loop, or into a loop of its own whose `context` names a task of the first.",
+        },
+      );
     }
   }
   for (const loop of plan.loops) {
     for (const task of loop.context) {
-      if (plan.idOf(task) === undefined) throw new ValidationError(`Loop '${loop.name}' references context task '${task.description}' which is not in the ensemble`, { hint: "A copy made with with() is another task." });
+      if (plan.idOf(task) === undefined)
+        throw new ValidationError(`Loop '${loop.name}' references context task '${task.description}' which is not in the ensemble`, {
+          hint: "A copy made with with() is another task.",
+        });
     }
     const body = plan.tasks.filter((task) => task.group === loop);
     checkOrder(plan, body, new Set());

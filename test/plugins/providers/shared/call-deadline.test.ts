@@ -12,7 +12,7 @@ describe("CallDeadline", () => {
     const boom = new Error("boom");
     expect(await deadline.race(Promise.resolve(7))).to.equal(7);
     expect(await rejection(deadline.race(Promise.reject(boom)))).to.equal(boom);
-    deadline.close();
+    deadline.close({ isDone: true });
   });
 
   it("ends work with the error of the time limit", async () => {
@@ -20,14 +20,14 @@ describe("CallDeadline", () => {
     const deadline = new CallDeadline(undefined, { ...LIMITS, timeoutMs: 5 }, () => late);
     expect(await rejection(deadline.race(never))).to.equal(late);
     expect(deadline.cancelled).to.equal(false);
-    deadline.close();
+    deadline.close({ isDone: true });
   });
 
   it("ends work with the caller's reason, also when that came before", async () => {
     const deadline = new CallDeadline(AbortSignal.abort("stop"), LIMITS, () => new Error("late"));
     expect(await rejection(deadline.race(never))).to.equal("stop");
     expect(deadline.cancelled).to.equal(true);
-    deadline.close();
+    deadline.close({ isDone: true });
   });
 
   it("leaves nothing on the caller's signal", async () => {
@@ -36,7 +36,7 @@ describe("CallDeadline", () => {
       const deadline = new CallDeadline(controller.signal, LIMITS, () => new Error("late"));
       await deadline.race(Promise.resolve());
       expect(getEventListeners(deadline.signal, "abort")).to.have.lengthOf(0);
-      deadline.close();
+      deadline.close({ isDone: true });
     }
     expect(getEventListeners(controller.signal, "abort")).to.have.lengthOf(0);
   });

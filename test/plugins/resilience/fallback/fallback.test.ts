@@ -28,7 +28,14 @@ async function ledgerOf(model: ChatModel, plugins: readonly Plugin[]): Promise<r
 describe("fallback", () => {
   it("turns to the next model when the attempts with one are used up, each model with its own", async () => {
     const last = new ScriptedModel([failed("AE_MODEL_CONNECTION"), "Hello"], { modelId: "c" });
-    expect(await ledgerOf(broken("a"), [fast(), fallback([broken("b"), last])])).to.deep.equal(["a failed", "a failed", "b failed", "b failed", "c failed", "c ok"]);
+    expect(await ledgerOf(broken("a"), [fast(), fallback([broken("b"), last])])).to.deep.equal([
+      "a failed",
+      "a failed",
+      "b failed",
+      "b failed",
+      "c failed",
+      "c ok",
+    ]);
   });
 
   it("works without a retry of one's own: models that declare no attempts are tried once", async () => {
@@ -114,7 +121,12 @@ describe("fallback", () => {
   });
 
   it("does not ask a model for JSON by schema that it can't give", async () => {
-    const structured: ChatModel = { provider: "test", modelId: "a", capabilities: { structuredOutput: true }, chat: () => Promise.reject(failed("AE_MODEL_SERVER")) };
+    const structured: ChatModel = {
+      provider: "test",
+      modelId: "a",
+      capabilities: { structuredOutput: true },
+      chat: () => Promise.reject(failed("AE_MODEL_SERVER")),
+    };
     const plain = new ScriptedModel(['{"word":"hello"}']);
     const able = new ScriptedModel(['{"word":"hello"}']);
     const ableToo: ChatModel = { provider: "test", modelId: "c", capabilities: { structuredOutput: true }, chat: (request) => able.chat(request) };
@@ -129,7 +141,12 @@ describe("fallback", () => {
 
   it("does not let the pause that one vendor asked for hold up the next model", async () => {
     const first = broken("a", failed("AE_MODEL_RATE_LIMITED", { status: 429, retryAfterMs: 7_200_000 }));
-    await using ensemble = new Ensemble({ model: first, rateLimit: RateLimit.of(5, 1_000), tasks: [task], plugins: [fallback([new ScriptedModel(["Hello"])])] });
+    await using ensemble = new Ensemble({
+      model: first,
+      rateLimit: RateLimit.of(5, 1_000),
+      tasks: [task],
+      plugins: [fallback([new ScriptedModel(["Hello"])])],
+    });
     expect((await ensemble.run()).raw).to.equal("Hello");
   });
 

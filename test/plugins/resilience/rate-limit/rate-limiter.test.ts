@@ -15,11 +15,10 @@ const response: ChatResponse = { message: { role: "assistant", content: "Hello" 
 const limited = (limits: readonly BorneRateLimit[], o: Partial<LlmCall> = {}): LlmCall => llmCall({ rateLimits: [...limits], ...o });
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
-/** Waits for the call's turn; gives the moment in which it came. */
+/** Waits for the call's turn and begins it, as the hooks do; gives the moment in which it began. */
 async function startOf(limiter: RateLimiter, call: LlmCall): Promise<number> {
-  const verdict = limiter.admit(call);
-  if (verdict === undefined) return performance.now();
-  expect(await verdict).to.equal(undefined);
+  expect(await limiter.admit(call)).to.equal(undefined);
+  limiter.begin(call);
   return performance.now();
 }
 
@@ -34,6 +33,13 @@ async function starts(limiter: RateLimiter, calls: readonly LlmCall[]): Promise<
     }),
   );
   return { order, times };
+}
+
+/** A call whose turn comes at once and that begins. */
+function begun(limiter: RateLimiter, call: LlmCall): LlmCall {
+  expect(limiter.admit(call)).to.equal(undefined);
+  limiter.begin(call);
+  return call;
 }
 
 function expectAtMost(times: readonly number[], { requests, periodMs }: RateLimit): void {
@@ -52,7 +58,7 @@ describe("the rate limiter", () => {
     const bursts = fc.array(fc.record({ size: fc.integer({ min: 1, max: 5 }), pauseMs: fc.integer({ min: 0, max: 90 }) }), { minLength: 1, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(bursts, fc.integer({ min: 1, max: 4 }), async (list, requests) => {
-        const limit = RateLimit.of(requests, 60);
+        const limit = RateLimit.of(requests, 40);
         const limiter = new RateLimiter();
         const bearer = {};
         const [times, order]: [number[], number[]] = [[], []];
@@ -72,7 +78,7 @@ describe("the rate limiter", () => {
         expectAtMost(times, limit);
         expect(order).to.deep.equal(pending.map((_, index) => index));
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 
@@ -90,26 +96,36 @@ describe("the rate limiter", () => {
     const limiter = new RateLimiter();
     const [slow, shared] = [bears(RateLimit.of(1, 5_000)), bears(RateLimit.of(3, 5_000))];
     const stop = new AbortController();
-    expect(limiter.admit(limited([slow, shared]))).to.equal(undefined);
+    begun(limiter, limited([slow, shared]));
     const held = limiter.admit(limited([slow, shared], { signal: stop.signal }));
-    expect(limiter.admit(limited([shared]))).to.equal(undefined);
-    expect(limiter.admit(limited([shared]))).to.equal(undefined);
+    begun(limiter, limited([shared]));
+    begun(limiter, limited([shared]));
     stop.abort(new Error("enough"));
     expect(await rejection(Promise.resolve(held))).to.have.property("message", "enough");
   });
 
   it("gives up a wait with its signal's reason at once, and lets the next one have the place", async () => {
     const limiter = new RateLimiter();
-    const one = bears(RateLimit.of(1, 80));
-    limiter.admit(limited([one]));
+    const one = bears(RateLimit.of(1, 200).with({ waitTimeoutMs: 350 })); // patience for one period, not for two
+    begun(limiter, limited([one]));
     const stop = new AbortController();
     const first = limiter.admit(limited([one], { signal: stop.signal }));
     const second = starts(limiter, [limited([one])]);
-    const asked = performance.now();
     stop.abort(new Error("cancelled"));
     expect(await rejection(Promise.resolve(first))).to.have.property("message", "cancelled");
-    const [at] = (await second).times;
-    expect((at ?? 0) - asked, "only one period, not two").to.be.lessThan(155);
+    expect((await second).order).to.deep.equal([0]);
+  });
+
+  it("lets go of a call that had its turn and was aborted before it began", () => {
+    const limiter = new RateLimiter();
+    const one = bears(RateLimit.of(1, 60_000));
+    const stop = new AbortController();
+    const call = limited([one], { signal: stop.signal });
+    expect(limiter.admit(call)).to.equal(undefined);
+    stop.abort(new Error("cancelled"));
+    limiter.settle({ ...call, outcome: "aborted", error: new Error("cancelled") });
+    begun(limiter, limited([one]));
+    expect(() => limiter.admit(call)).to.throw("cancelled");
   });
 
   it("leaves no timer behind when nobody waits any more", async () => {
@@ -117,9 +133,9 @@ describe("the rate limiter", () => {
     const one = bears(RateLimit.of(1, 20_000));
     await sleep(1); // the test runner's own timer is set after the first await
     const before = timers();
-    limiter.admit(limited([one]));
+    begun(limiter, limited([one]));
     const stop = new AbortController();
-    const waits = [1, 2, 3].map(() => limiter.admit(limited([one], { signal: stop.signal })));
+    const waits = [1, 2, 3].map(async () => limiter.admit(limited([one], { signal: stop.signal })));
     expect(timers()).to.equal(before + 1);
     stop.abort(new Error("cancelled"));
     await Promise.allSettled(waits);
@@ -130,57 +146,70 @@ describe("the rate limiter", () => {
     const limiter = new RateLimiter();
     const limit = RateLimit.of(1, 60_000).with({ waitTimeoutMs: 1_000 });
     const one = bears(limit);
-    limiter.admit(limited([one]));
+    begun(limiter, limited([one]));
     const verdict = limiter.admit(limited([one]));
     const reason = verdict !== undefined && "reason" in verdict ? verdict.reason : undefined;
     if (!RateLimitTimeoutError.isInstance(reason)) throw new Error(`no refusal: ${String(reason)}`);
     expect([reason.rateLimit, reason.waitTimeoutMs]).to.deep.equal([limit, 1_000]);
-    expect(reason.message).to.equal("Rate limit exceeded: waited 1000ms but no token became available. Limit: 1 requests per 60000ms. Increase waitTimeout or reduce concurrency.");
+    expect(reason.message).to.equal(
+      "Rate limit exceeded: waited 1000ms but no token became available. Limit: 1 requests per 60000ms. Increase waitTimeout or reduce concurrency.",
+    );
   });
 
   it("refuses those whose patience ends while others are served", async () => {
     const limiter = new RateLimiter();
-    const one = bears(RateLimit.of(1, 50).with({ waitTimeoutMs: 130 }));
-    const verdicts = await Promise.all(Array.from({ length: 6 }, () => limiter.admit(limited([one]))));
-    const served = verdicts.map((verdict) => verdict === undefined);
-    expect(served).to.deep.equal([true, true, true, false, false, false]);
+    const one = bears(RateLimit.of(1, 100).with({ waitTimeoutMs: 150 }));
+    const verdicts = Array.from({ length: 5 }, async () => {
+      const call = limited([one]);
+      const verdict = await limiter.admit(call);
+      if (verdict === undefined) limiter.begin(call);
+      return verdict?.verb;
+    });
+    expect(await Promise.all(verdicts)).to.deep.equal([undefined, undefined, "reject", "reject", "reject"]);
   });
 
-  it("counts tokens in flight by their length and ended ones as they were reported", async () => {
+  it("reserves tokens by the length of the request until it is known what it used", async () => {
     const limiter = new RateLimiter();
-    const one = bears(RateLimit.of(100, 80).with({ tokens: 20 }));
-    const first = limited([one], { request: { messages: [{ role: "user", content: "x".repeat(100) }] } });
-    expect(limiter.admit(first)).to.equal(undefined);
+    const one = bears(RateLimit.of(100, 60_000).with({ tokens: 20 }));
+    const first = begun(limiter, limited([one], { request: { messages: [{ role: "user", content: [{ type: "text", text: "x".repeat(100) }] }] } }));
     const second = starts(limiter, [limited([one])]);
-    await sleep(30);
+    await sleep(10);
     limiter.settle({ ...first, outcome: "ok", response: { ...response, usage: { inputTokens: 5, outputTokens: 5 } } });
-    const settled = performance.now();
-    expect(((await second).times[0] ?? 0) - settled, "25 were estimated, 10 used: there is room").to.be.lessThan(60);
-    const third = limited([one]);
-    limiter.admit(third);
-    limiter.settle({ ...third, outcome: "ok", response: { ...response, usage: { inputTokens: 50, outputTokens: 5 } } });
-    const full = performance.now();
-    expect(((await starts(limiter, [limited([one])])).times[0] ?? 0) - full, "65 used: a period must pass").to.be.at.least(80);
+    expect((await second).order, "25 were estimated, 10 used: there is room").to.deep.equal([0]);
+  });
+
+  it("counts the tokens that a call used, as reported or by length, for a period", async () => {
+    for (const answer of [
+      { ...response, usage: { inputTokens: 15, outputTokens: 5 } },
+      { ...response, message: { role: "assistant" as const, content: "y".repeat(80) } },
+    ]) {
+      const limiter = new RateLimiter();
+      const one = bears(RateLimit.of(100, 60).with({ tokens: 20 }));
+      const first = begun(limiter, limited([one]));
+      limiter.settle({ ...first, outcome: "ok", response: answer });
+      const settled = performance.now();
+      const { times } = await starts(limiter, [limited([one])]);
+      expect((times[0] ?? 0) - settled).to.be.at.least(60);
+    }
   });
 
   it("gives back the place of a call that was answered or refused without the model", () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 60_000));
     const answered = limited([one]);
-    limiter.admit(answered);
+    expect(limiter.admit(answered)).to.equal(undefined);
     limiter.settle({ ...answered, outcome: "answered", response });
     const rejected = limited([one]);
     expect(limiter.admit(rejected)).to.equal(undefined);
     limiter.settle({ ...rejected, outcome: "rejected", error: new Error("no") });
-    expect(limiter.admit(limited([one]))).to.equal(undefined);
+    begun(limiter, limited([one]));
   });
 
   it("lets a model rest after a 429, as long as its vendor asks, and no other one", async () => {
     const limiter = new RateLimiter();
     const [model, other] = [new ScriptedModel([]), new ScriptedModel([])];
     const one = bears(RateLimit.of(100, 10));
-    const call = limited([one], { model });
-    limiter.admit(call);
+    const call = begun(limiter, limited([one], { model }));
     limiter.settle({ ...call, outcome: "failed", error: failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 90 }) });
     const paused = performance.now();
     expect(limiter.admit(limited([one], { model: other }))).to.equal(undefined);
@@ -190,8 +219,7 @@ describe("the rate limiter", () => {
   it("refuses at once when a vendor wants a rest longer than anybody's patience, and rests a second when it does not say", async () => {
     const limiter = new RateLimiter();
     const fail = (model: ChatModel, o: { readonly retryAfterMs?: number }): LlmCall => {
-      const call = limited([bears(RateLimit.perSecond(9).with({ waitTimeoutMs: 500 }))], { model });
-      limiter.admit(call);
+      const call = begun(limiter, limited([bears(RateLimit.perSecond(9).with({ waitTimeoutMs: 500 }))], { model }));
       limiter.settle({ ...call, outcome: "failed", error: failed("AE_MODEL_RATE_LIMITED", o) });
       return limited(call.rateLimits, { model });
     };
@@ -219,7 +247,7 @@ describe("the rate limiter", () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 60));
     const first = limited([one]);
-    limiter.admit(first);
+    expect(limiter.admit(first)).to.equal(undefined);
     await sleep(40);
     limiter.begin(first);
     const began = performance.now();

@@ -6,7 +6,14 @@ import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { failed, llmCall, withAttempts } from "../llm-calls.js";
 
 const policy = (options?: RetryOptions): AttemptPolicy => new AttemptPolicy(resolveRetryOptions(options));
-const PASSING: readonly ModelErrorCode[] = ["AE_MODEL_CALL", "AE_MODEL_RATE_LIMITED", "AE_MODEL_BAD_RESPONSE", "AE_MODEL_CONNECTION", "AE_MODEL_SERVER", "AE_MODEL_TIMEOUT"];
+const PASSING: readonly ModelErrorCode[] = [
+  "AE_MODEL_CALL",
+  "AE_MODEL_RATE_LIMITED",
+  "AE_MODEL_BAD_RESPONSE",
+  "AE_MODEL_CONNECTION",
+  "AE_MODEL_SERVER",
+  "AE_MODEL_TIMEOUT",
+];
 const FINAL: readonly ModelErrorCode[] = ["AE_MODEL_AUTH", "AE_MODEL_QUOTA", "AE_MODEL_BAD_REQUEST", "AE_MODEL_CONTEXT_LENGTH"];
 
 describe("the retry policy", () => {
@@ -21,7 +28,8 @@ describe("the retry policy", () => {
 
   it("never repeats what stays as it is, whatever the provider says", () => {
     for (const code of FINAL) expect(policy({}).next(failed(code), 1, llmCall()), code).to.equal(undefined);
-    for (const status of [400, 401, 402, 403, 404, 413]) expect(policy({}).next(failed("AE_MODEL_CALL", { status }), 1, llmCall()), String(status)).to.equal(undefined);
+    for (const status of [400, 401, 402, 403, 404, 413])
+      expect(policy({}).next(failed("AE_MODEL_CALL", { status }), 1, llmCall()), String(status)).to.equal(undefined);
   });
 
   it("does not touch errors that are no failures of a model", () => {

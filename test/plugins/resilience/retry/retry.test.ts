@@ -43,7 +43,10 @@ describe("retry", () => {
 
   it("gives way to a policy of the user's own when it is the standard one", async () => {
     const failures: unknown[] = [];
-    const own = definePlugin({ name: "own", bind: (bind) => bind.single(Tokens.RetryPolicy).toConstantValue({ next: (failure) => void failures.push(failure) }) });
+    const own = definePlugin({
+      name: "own",
+      bind: (bind) => bind.single(Tokens.RetryPolicy).toConstantValue({ next: (failure) => void failures.push(failure) }),
+    });
     const model = withAttempts(new ScriptedModel([failed("AE_MODEL_SERVER"), "Hello"]), 2);
     await using ensemble = new Ensemble({ model, tasks: [task], plugins: [own] });
     await rejection(ensemble.run());

@@ -17,8 +17,9 @@ function readUsage(value: unknown): Usage | undefined {
 
 function readStop(document: Fields): FinishReason {
   const reason = asFields(document["incomplete_details"])?.["reason"];
-  if (reason === "max_output_tokens") return "length";
   if (reason === "content_filter") return "content_filter";
+  // Also where a server does not say why: nobody must take it for complete.
+  if (document["status"] === "incomplete") return "length";
   return document["status"] === "completed" ? "stop" : "other";
 }
 
@@ -67,6 +68,7 @@ export function buildResponse(o: {
 
 /** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
 export function readAnswer(document: Fields): ChatResponse {
+  if (document["status"] === "failed") throw new BadAnswer("The answer failed, and the server does not say why", { shown: document });
   const output = document["output"];
   if (!Array.isArray(output) || (output.length === 0 && document["status"] === "completed")) {
     throw new BadAnswer("The answer has no output", { shown: document });

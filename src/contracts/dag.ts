@@ -1,0 +1,56 @@
+import type { AgentSummary } from "./trace.js";
+import type { MapReduceNode } from "./map-reduce.js";
+
+/** A task, or a loop, in a {@link Dag}. */
+export interface DagTask {
+  /** The task's id; `$loop:{name}` for a loop, `{graph}/{state}` for a state of a graph. */
+  readonly id: string;
+  /** As it was written, template variables not filled. */
+  readonly description: string;
+  readonly expectedOutput: string;
+  /** `(deterministic)` for a handler, `(synthesized)` where the agent is not known before the run, `(loop)` for a loop. */
+  readonly agentRole: string;
+  /** Ids of the tasks in its `context`. */
+  readonly dependsOn: readonly string[];
+  /** Index in `parallelGroups`. */
+  readonly parallelGroup: number;
+  readonly onCriticalPath: boolean;
+  readonly nodeType?: MapReduceNode["nodeType"] | "loop" | "graph-state" | "review";
+  readonly mapReduceLevel?: number;
+  readonly loopMaxIterations?: number;
+  /** The tasks that a loop repeats. */
+  readonly loopBody?: readonly DagTask[];
+  /** The phase the task belongs to. Ours; not in the schema. */
+  readonly phase?: string;
+}
+
+/** A transition of a graph. `fired` is false: nothing has been run. */
+export interface DagEdge {
+  readonly fromStateId: string;
+  /** A state's id, or `__END__`. */
+  readonly toStateId: string;
+  /** The edge's label, else what kind of edge it is. */
+  readonly conditionDescription: string;
+  readonly unconditional: boolean;
+  readonly fired: boolean;
+}
+
+/**
+ * What an ensemble is going to do, as plain data: the format `.dag.json`, schema 1.3. Made by `ensemble.toDag()` without running anything.
+ * It has no time of its own, so that the same ensemble gives the same document; who saves it may add `generatedAt`.
+ */
+export interface Dag {
+  readonly schemaVersion: "1.3";
+  readonly type: "dag";
+  readonly workflow: string;
+  readonly agents: readonly AgentSummary[];
+  readonly tasks: readonly DagTask[];
+  /** Ids of tasks that may run at the same time, in the order of the groups. */
+  readonly parallelGroups: readonly (readonly string[])[];
+  /** Ids of the longest chain of tasks that wait for each other. */
+  readonly criticalPath: readonly string[];
+  readonly mapReduceMode?: "STATIC";
+  readonly mode?: "graph";
+  readonly graphEdges?: readonly DagEdge[];
+  readonly graphStartStateId?: string;
+}

@@ -1,0 +1,46 @@
+import type { AgentSynthesizer } from "../../../contracts/executors.js";
+import { Agent } from "../../../contracts/agent.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { PromptLibrary } from "../../../kernel/index.js";
+import { jsonCandidates } from "../shared/json-extraction.js";
+import { templateSynthesizer } from "./template-synthesizer.js";
+import { SYNTHESIS_TEMPLATES } from "./templates.js";
+
+interface Description {
+  readonly role: string;
+  readonly goal: string;
+  readonly background: string | undefined;
+}
+
+/** Asks the task's model for a role, a goal and a backstory. An answer without them is a run warning, and the template makes the agent; failures of the model fail the task. */
+export function llmSynthesizer(): AgentSynthesizer {
+  const library = new PromptLibrary(SYNTHESIS_TEMPLATES);
+  const template = templateSynthesizer();
+  return Object.freeze<AgentSynthesizer>({
+    usesModel: true,
+    async synthesize(task, ctx) {
+      const { description, expectedOutput, tools, maxIterations } = task;
+      const prompt = library.textsOf(ctx.run.all(Tokens.PromptTemplates)).render("synthesis.prompt", { description, expectedOutput });
+      const { message } = await ctx.model.chat({ messages: [{ role: "user", content: prompt }] });
+      const found = await descriptionIn(message.content);
+      if (found !== undefined) return new Agent({ ...found, tools, maxIterations });
+      const about = `'${description.slice(0, 80)}'`;
+      ctx.run.emit({ type: "run_warning", message: `The model described no agent for task ${about} (it needs a role and a goal, as JSON), so one is made from the task's description` });
+      return template.synthesize(task, ctx);
+    },
+  });
+}
+
+/** The description of an agent in a model's answer; `undefined` where it has no role or no goal. */
+async function descriptionIn(answer: string): Promise<Description | undefined> {
+  for await (const candidate of jsonCandidates(answer)) {
+    if (!candidate.ok || typeof candidate.value !== "object" || candidate.value === null) continue;
+    const { role, goal, backstory } = candidate.value as { readonly [field: string]: unknown }; // from outside: each is checked
+    if (isText(role) && isText(goal)) return { role: role.trim(), goal: goal.trim(), background: isText(backstory) ? backstory.trim() : undefined };
+  }
+  return undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}

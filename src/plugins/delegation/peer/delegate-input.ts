@@ -1,0 +1,31 @@
+import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
+
+/** The arguments of the tool as the model wrote them. */
+export interface DelegateInput {
+  readonly agentRole: string;
+  readonly taskDescription: string;
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Takes any object: what is missing counts as blank, and the tool has its own words for that. */
+function read(value: unknown): { readonly value: DelegateInput } | { readonly issues: readonly { readonly message: string }[] } {
+  if (typeof value !== "object" || value === null) return { issues: [{ message: "expected a JSON object" }] };
+  const { agentRole, taskDescription } = value as Readonly<Record<string, unknown>>; // looked at, not trusted
+  return { value: { agentRole: textOf(agentRole), taskDescription: textOf(taskDescription) } };
+}
+
+/** What the model is told about the arguments; the roles are offered as a closed list where there are any. */
+export function delegateInput(roles: readonly string[], descriptions: { readonly agentRole: string; readonly taskDescription: string }): OutputSchema<DelegateInput> {
+  const offered = roles.length === 0 ? {} : { enum: roles };
+  const jsonSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      agentRole: { type: "string", ...offered, description: descriptions.agentRole },
+      taskDescription: { type: "string", description: descriptions.taskDescription },
+    },
+    required: ["agentRole", "taskDescription"],
+    additionalProperties: false,
+  };
+  return { schema: { "~standard": { version: 1, vendor: "agentensemble", validate: read } }, jsonSchema };
+}

@@ -1,0 +1,61 @@
+import type { Agent } from "../../../contracts/agent.js";
+import type { DelegationResponse } from "../../../contracts/delegation.js";
+import type { AgentToolSource } from "../../../contracts/executors.js";
+import type { TaskCall } from "../../../contracts/hooks.js";
+import type { TaskScope } from "../../../contracts/run.js";
+import type { AnyTool } from "../../../contracts/tool.js";
+import type { PromptTexts } from "../../../kernel/index.js";
+import type { DelegateInput } from "./delegate-input.js";
+import type { DelegationTemplateName } from "./templates.js";
+import { ExitEarlySignal, messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { canonicalRole, PromptLibrary, workerOf } from "../../../kernel/index.js";
+import { delegateInput } from "./delegate-input.js";
+import { DELEGATION_TEMPLATES } from "./templates.js";
+
+type Texts = PromptTexts<DelegationTemplateName>;
+
+const NONE: readonly AnyTool[] = Object.freeze([]);
+
+/** Brings the tool `delegate` to agents that may delegate. */
+export class PeerDelegation implements AgentToolSource {
+  readonly #library = new PromptLibrary(DELEGATION_TEMPLATES);
+
+  toolsFor({ agent }: TaskCall, scope: TaskScope): readonly AnyTool[] {
+    if (agent?.allowDelegation !== true) return NONE;
+    return [delegateTool(agent, scope, this.#library.textsOf(scope.all(Tokens.PromptTemplates)))];
+  }
+}
+
+function delegateTool(agent: Agent, scope: TaskScope, texts: Texts): AnyTool {
+  const own = canonicalRole(agent.role);
+  const roles = scope.workers.map(({ role }) => role).filter((role) => canonicalRole(role) !== own);
+  const descriptions = { agentRole: texts.render("delegation.agentRole", {}), taskDescription: texts.render("delegation.taskDescription", {}) };
+  return tool({
+    name: "delegate",
+    description: texts.render("delegation.tool", {}),
+    input: delegateInput(roles, descriptions),
+    execute: (input, ctx) => delegate(input, ctx.scope, texts),
+  });
+}
+
+async function delegate({ agentRole, taskDescription }: DelegateInput, scope: TaskScope, texts: Texts): Promise<ToolResult> {
+  if (agentRole.trim() === "") return ToolResult.failure("agentRole must not be null or blank. Provide the target agent's role.");
+  if (taskDescription.trim() === "") return ToolResult.failure("taskDescription must not be null or blank. Provide a clear subtask description.");
+  const request = { taskId: scope.get(Tokens.IdGenerator).next(), agentRole, taskDescription, scope: {}, priority: "NORMAL" as const, maxOutputRetries: 0, metadata: {} };
+  try {
+    return resultOf(await scope.delegate(request, { expectedOutput: texts.render("delegation.expectedOutput", {}) }));
+  } catch (error) {
+    if (ExitEarlySignal.isInstance(error) || scope.signal.aborted) throw error;
+    // A broken guard is no business of the model's: its task fails.
+    throw new ToolConfigurationError(`Delegation to '${agentRole}' could not be judged: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The worker's own text; why it failed; or, where nobody was asked, the words of the guard. */
+function resultOf(response: DelegationResponse): ToolResult {
+  if (response.status !== "FAILURE") return ToolResult.success(response.rawOutput ?? "");
+  const reason = response.errors.join("; ");
+  return workerOf(response) === undefined ? ToolResult.success(reason) : ToolResult.failure(reason);
+}

@@ -1,0 +1,23 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { DelegationPoliciesOptions } from "./policy-judge.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { PolicyJudge } from "./policy-judge.js";
+
+export type { DelegationPoliciesOptions } from "./policy-judge.js";
+
+/**
+ * Asks the `DelegationPolicy` contributions (the ensemble's `delegationPolicies` among them) before every delegation.
+ * They come after all other changes to the request, so that they see what will be sent.
+ * @throws ValidationError for an unknown option or a time limit that is no positive number.
+ */
+export function delegationPolicies(options: DelegationPoliciesOptions = {}): Plugin {
+  const judge = new PolicyJudge(options);
+  return definePlugin({
+    name: "delegation-policies",
+    apply({ hooks }) {
+      hooks.beforeDelegation.tap({ name: "delegation-policies", lane: "transform", order: "post" }, (call) => judge.ask(call));
+      hooks.beforeDelegation.tap({ name: "delegation-policies", lane: "policy", order: "pre" }, (call) => judge.deliver(call));
+    },
+    dispose: () => judge.dispose(),
+  });
+}

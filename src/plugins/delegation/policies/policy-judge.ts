@@ -1,0 +1,94 @@
+import type { DelegationPolicy, DelegationPolicyContext, DelegationRequest } from "../../../contracts/delegation.js";
+import type { DelegationCall, Reject, Replace } from "../../../contracts/hooks.js";
+import { reject, replace } from "../../../contracts/hooks.js";
+import { createToken, Tokens } from "../../../contracts/tokens.js";
+import { checkOptions, requireDuration } from "../../../contracts/validation.js";
+import { canonicalRole, settingsOf } from "../../../kernel/index.js";
+import { PolicyDecisions } from "./policy-decisions.js";
+
+/** Options of {@link delegationPolicies}. */
+export interface DelegationPoliciesOptions {
+  /** Time for each policy in milliseconds; beyond it the delegation is refused. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+type Verdict = { readonly refusal: string | undefined };
+
+/** Why a delegation is out of the question whatever the policies say; a workflow with limits of its own contributes one. Asked first; nothing is counted. */
+const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>("DelegationConstraint", "many");
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const REJECTED = "Delegation rejected by policy: ";
+
+/** Asks the policies in the lane that may change the request, and delivers their refusal in the one that may refuse. */
+export class PolicyJudge {
+  readonly #decisions: PolicyDecisions;
+  /** By the very request that was judged: nobody can put another one in its place. */
+  readonly #verdicts = new WeakMap<DelegationRequest, Verdict>();
+
+  constructor(options: DelegationPoliciesOptions) {
+    checkOptions("delegationPolicies", options, ["timeoutMs"]);
+    requireDuration("delegationPolicies timeoutMs", options.timeoutMs);
+    this.#decisions = new PolicyDecisions(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+  }
+
+  async ask(call: DelegationCall): Promise<void | Replace<{ readonly request: DelegationRequest }>> {
+    const settings = settingsOf(call.run);
+    const policies = settings.all(Tokens.DelegationPolicy);
+    const constraints = settings.all(DelegationConstraint);
+    if (policies.length === 0 && constraints.length === 0) return undefined;
+    for (const constraint of constraints) {
+      const reason = constraint(call);
+      if (reason !== undefined) return this.#decided(call.request, REJECTED + reason);
+    }
+    return this.#askPolicies(call, policies);
+  }
+
+  deliver({ run, request }: DelegationCall): void | Reject {
+    const verdict = this.#verdicts.get(request);
+    if (verdict?.refusal !== undefined) return reject(verdict.refusal);
+    if (verdict !== undefined || settingsOf(run).all(Tokens.DelegationPolicy).length === 0) return undefined;
+    return reject(`${REJECTED}the request was changed after the policies had judged it`);
+  }
+
+  dispose(): void {
+    this.#decisions.dispose();
+  }
+
+  async #askPolicies(call: DelegationCall, policies: readonly DelegationPolicy[]): Promise<Replace<{ readonly request: DelegationRequest }>> {
+    let { request } = call;
+    for (const policy of policies) {
+      const decision = await this.#decisions.ask(policy, request, contextOf(call));
+      if (decision.type === "REJECT") return this.#decided(request, REJECTED + decision.reason);
+      if (decision.type === "ALLOW") continue;
+      request = corrected({ ...decision.request, taskId: call.request.taskId }, call);
+      const refusal = misdirected(request, call);
+      if (refusal !== undefined) return this.#decided(request, refusal);
+    }
+    return this.#decided(request, undefined);
+  }
+
+  /** A copy, so that the verdict is on this delegation alone. */
+  #decided(request: DelegationRequest, refusal: string | undefined): Replace<{ readonly request: DelegationRequest }> {
+    const judged = Object.freeze({ ...request });
+    this.#verdicts.set(judged, { refusal });
+    return replace({ request: judged });
+  }
+}
+
+function contextOf({ delegatorRole: delegatingAgentRole, depth: currentDepth, maxDepth, availableWorkerRoles }: DelegationCall): DelegationPolicyContext {
+  return { delegatingAgentRole, currentDepth, maxDepth, availableWorkerRoles };
+}
+
+/** The request with the role as its worker spells it. */
+function corrected(request: DelegationRequest, { availableWorkerRoles }: DelegationCall): DelegationRequest {
+  const agentRole = availableWorkerRoles.find((role) => canonicalRole(role) === canonicalRole(request.agentRole));
+  return agentRole === undefined ? request : { ...request, agentRole };
+}
+
+/** What is wrong with the worker that a policy chose. */
+function misdirected({ agentRole }: DelegationRequest, { availableWorkerRoles, delegatorRole }: DelegationCall): string | undefined {
+  if (canonicalRole(agentRole) === canonicalRole(delegatorRole)) return `A policy modified agentRole to '${agentRole}' which results in self-delegation. Choose a different target.`;
+  if (availableWorkerRoles.includes(agentRole)) return undefined;
+  return `A policy modified agentRole to '${agentRole}' but no agent found with that role. Available roles: [${availableWorkerRoles.join(", ")}]`;
+}

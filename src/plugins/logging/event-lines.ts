@@ -1,0 +1,101 @@
+import type { EnsembleEvent, Ev } from "../../contracts/events.js";
+import type { LogLevel } from "./log-sink.js";
+import type { RunState } from "./run-state.js";
+import { block, oneLine } from "./text.js";
+
+/** A line, written only where its level is. */
+export interface Line {
+  readonly level: LogLevel;
+  readonly text: () => string;
+}
+
+const DESCRIPTION_LENGTH = 80;
+const PREVIEW_LENGTH = 200;
+const REASON_LENGTH = 500;
+
+const error = (text: () => string): Line => ({ level: "error", text });
+const warn = (text: () => string): Line => ({ level: "warn", text });
+const info = (text: () => string): Line => ({ level: "info", text });
+const debug = (text: () => string): Line => ({ level: "debug", text });
+const silly = (text: () => string): Line => ({ level: "silly", text });
+
+const duration = (ms: number): string => `${Math.round(ms)}ms`;
+const described = (text: string): string => oneLine(text, DESCRIPTION_LENGTH);
+const reason = (text: string): string => oneLine(text, REASON_LENGTH);
+
+/** `Task 1/3`; a task that was added during the run has no place and goes by its id. */
+function place({ taskId, taskIndex, totalTasks }: { readonly taskId: string; readonly taskIndex: number; readonly totalTasks: number }): string {
+  return `Task ${taskIndex > 0 ? `${taskIndex}/${totalTasks}` : oneLine(taskId)}`;
+}
+
+/** Lines for each event that is logged. */
+const LINES: { readonly [K in EnsembleEvent["type"]]?: (e: Ev<K>, run: RunState) => readonly Line[] } = {
+  ensemble_started: (e) => [info(() => `Ensemble run started | Workflow: ${oneLine(e.workflow)} | Tasks: ${e.totalTasks}`)],
+  ensemble_completed: (e) => [
+    (e.exitReason === "COMPLETED" ? info : warn)(() => {
+      const totals = `Tool calls: ${e.totalToolCalls} | Tokens: ${e.totalTokens}`;
+      return `Ensemble run ended | Exit reason: ${e.exitReason} | Duration: ${duration(e.totalDurationMs)} | ${totals}`;
+    }),
+  ],
+  run_failed: (e) => [error(() => `Ensemble run failed | ${e.code} | ${reason(e.message)}`)],
+  run_warning: (e) => [warn(() => reason(e.message))],
+  task_started: (e) => [info(() => `${place(e)} starting | Description: ${described(e.taskDescription)} | Agent: ${oneLine(e.agentRole)}`)],
+  task_completed: (e, run) => [
+    info(() => `${place(e)} completed | Duration: ${duration(e.durationMs)} | Tool calls: ${e.toolCallCount}`),
+    ...(run.isVerbose(e.taskId) ? [info(() => `${place(e)} output preview: ${oneLine(e.taskOutput.raw, PREVIEW_LENGTH)}`)] : []),
+  ],
+  task_failed: (e) => [(isStop(e.cause.code) ? warn : error)(() => `${place(e)} failed | Duration: ${duration(e.durationMs)} | Reason: ${reason(e.reason)}`)],
+  task_input: (e, run) =>
+    run.isVerbose(e.taskId)
+      ? [info(() => `System prompt:\n${block(e.systemPrompt)}`), info(() => `User prompt:\n${block(e.userPrompt)}`)]
+      : [
+          debug(() => `System prompt (${e.systemPrompt.length} chars):\n${block(e.systemPrompt)}`),
+          debug(() => `User prompt (${e.userPrompt.length} chars):\n${block(e.userPrompt)}`),
+        ],
+  llm_iteration_completed: (e, run) => [
+    debug(() => {
+      const tokens = `${e.inputTokens} in, ${e.outputTokens} out`;
+      return `[${oneLine(e.agentRole)}] Model call ${e.iteration + 1} completed | ${e.responseType} | Duration: ${duration(e.durationMs)} | Tokens: ${tokens}`;
+    }),
+    ...(e.responseType === "FINAL_ANSWER" ? answerLines(e.responseText, run.isVerbose(e.taskId)) : []),
+  ],
+  tool_called: (e, run) => [(e.outcome === "SUCCESS" ? info : warn)(() => toolText(e, run.toolLogTruncateLength))],
+  retry_scheduled: (e) => [
+    warn(() => `[${oneLine(e.agentRole)}] Model call failed (attempt ${e.attempt}), trying again in ${duration(e.delayMs)} | Reason: ${reason(e.reason)}`),
+  ],
+  rate_limited: (e) => [
+    info(() => `[${oneLine(e.agentRole)}] Model call waits ${duration(e.waitMs)} for its rate limit (${e.requests} per ${duration(e.periodMs)})`),
+  ],
+  delegation_started: (e) => [info(() => `[${oneLine(e.delegatingAgentRole)}] Delegating to '${oneLine(e.workerRole)}': ${described(e.taskDescription)}`)],
+  delegation_completed: (e) => [
+    info(() => `[${oneLine(e.delegatingAgentRole)}] Delegation to '${oneLine(e.workerRole)}' completed | Duration: ${duration(e.durationMs)}`),
+  ],
+  delegation_failed: (e) => [warn(() => `[${oneLine(e.delegatingAgentRole)}] Delegation to '${oneLine(e.workerRole)}' failed | Reason: ${reason(e.reason)}`)],
+  memory_written: (e) => [debug(() => `[${oneLine(e.agentRole)}] Memory written | Scope: ${oneLine(e.scope)}`)],
+  phase_started: (e) => [info(() => `Phase '${oneLine(e.phaseName)}' starting | Attempt: ${e.attempt}`)],
+  phase_completed: (e) => [info(() => `Phase '${oneLine(e.phaseName)}' completed | Attempt: ${e.attempt} | Duration: ${duration(e.durationMs)}`)],
+  loop_iteration_completed: (e) => [info(() => `Loop '${oneLine(e.loopName)}' iteration ${e.iterationNumber}/${e.maxIterations} completed`)],
+  graph_state_completed: (e) => [
+    info(() => `Graph '${oneLine(e.graphName)}' step ${e.stepNumber} completed | State: ${oneLine(e.stateName)} | Next: ${oneLine(e.nextState)}`),
+  ],
+};
+
+function isStop(code: string): boolean {
+  return code === "AE_RUN_CANCELLED" || code === "AE_EXIT_EARLY";
+}
+
+function answerLines(text: string, verbose: boolean): readonly Line[] {
+  if (verbose) return [info(() => `Agent response:\n${block(text)}`)];
+  return [debug(() => `Agent response (${text.length} chars): ${oneLine(text, PREVIEW_LENGTH)}`), silly(() => `Full agent response:\n${block(text)}`)];
+}
+
+function toolText(e: Ev<"tool_called">, limit: number): string {
+  const call = `${oneLine(e.toolName)}(${oneLine(e.toolArguments, limit)}) -> ${oneLine(e.toolResult, limit)}`;
+  return e.outcome === "SUCCESS" ? `[${oneLine(e.agentRole)}] Tool call: ${call} [${duration(e.durationMs)}]` : `[${oneLine(e.agentRole)}] Tool error: ${call}`;
+}
+
+/** What is to be logged about an event. */
+export function linesOf(e: EnsembleEvent, run: RunState): readonly Line[] {
+  const lines = LINES[e.type] as ((event: EnsembleEvent, state: RunState) => readonly Line[]) | undefined; // each takes the event it is named after
+  return lines?.(e, run) ?? [];
+}

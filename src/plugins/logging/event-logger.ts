@@ -1,0 +1,22 @@
+import type { EnsembleEvent } from "../../contracts/events.js";
+import type { LogSink } from "./log-sink.js";
+import { linesOf } from "./event-lines.js";
+import { RunState } from "./run-state.js";
+
+/** Turns the events of any number of runs into lines. Keeps nothing of a run that has ended. */
+export class EventLogger {
+  readonly #runs = new Map<string, RunState>();
+
+  constructor(readonly sink: LogSink) {}
+
+  handle(e: EnsembleEvent): void {
+    if (e.type === "token") return; // there are thousands
+    const run = this.#runs.get(e.runId) ?? new RunState();
+    if (e.type === "ensemble_started") this.#runs.set(e.runId, run);
+    if (e.type === "ensemble_completed") this.#runs.delete(e.runId);
+    run.follow(e);
+    for (const { level, text } of linesOf(e, run)) {
+      if (this.sink.enabled(level)) this.sink.write(level, text(), run.contextOf(e), e.at);
+    }
+  }
+}

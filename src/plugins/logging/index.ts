@@ -1,0 +1,36 @@
+import type { Plugin } from "../../contracts/plugin.js";
+import type { WinstonLoggingOptions } from "./options.js";
+import { definePlugin } from "../../contracts/plugin.js";
+import { EventLogger } from "./event-logger.js";
+import { resolveWinstonLoggingOptions } from "./options.js";
+import { userLogger } from "./user-logger.js";
+import { winstonConsole } from "./winston-console.js";
+
+export type { LogContext } from "./log-sink.js";
+export type { WinstonLoggingOptions } from "./options.js";
+export type { WinstonLike } from "./user-logger.js";
+
+/**
+ * Logs how runs get on, through winston: tasks, tool calls, delegations, retries and failures, prompts and answers at level `debug` or, for a verbose
+ * ensemble or agent, `info`. Every line bears the run, the task and the agent it belongs to. Without this plugin nothing is logged. winston is loaded when
+ * the kernel starts, and not at all with a logger of your own.
+ * @throws ValidationError for an unknown option or level, `level` together with `logger`, or a logger without `log` and `info`.
+ */
+export function winstonLogging(options: WinstonLoggingOptions = {}): Plugin {
+  const { level, logger } = resolveWinstonLoggingOptions(options);
+  const stop: (() => unknown)[] = [];
+  return definePlugin({
+    name: "logging-winston",
+    async start(ctx) {
+      const sink = logger === undefined ? await winstonConsole(level) : userLogger(logger);
+      const events = new EventLogger(sink);
+      stop.push(
+        () => sink.close(),
+        ctx.events.on((e) => events.handle(e)),
+      );
+    },
+    async dispose() {
+      for (const end of stop.splice(0).reverse()) await end();
+    },
+  });
+}

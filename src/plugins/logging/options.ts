@@ -1,0 +1,32 @@
+import type { WinstonLike } from "./user-logger.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { checkOptions, knownNames, preview } from "../../contracts/validation.js";
+
+/** Options of `winstonLogging`. */
+export interface WinstonLoggingOptions {
+  /** The least important lines that are written. Default `info`; `debug` adds prompts, `silly` whole answers. Not together with `logger`, which has its own. */
+  readonly level?: "error" | "warn" | "info" | "http" | "verbose" | "debug" | "silly" | undefined;
+  /** Default: one that writes to standard error. It is not closed by the plugin. */
+  readonly logger?: WinstonLike | undefined;
+}
+
+const LEVELS: readonly string[] = Object.freeze(["error", "warn", "info", "http", "verbose", "debug", "silly"]);
+
+function isLogger(logger: unknown): boolean {
+  if (typeof logger !== "object" || logger === null) return false;
+  const methods = logger as Readonly<Record<string, unknown>>; // looked at, not trusted
+  return typeof methods["log"] === "function" || ["error", "warn", "info", "debug"].every((level) => typeof methods[level] === "function");
+}
+
+/** Applies the defaults. @throws ValidationError for what does not fit. */
+export function resolveWinstonLoggingOptions(options: WinstonLoggingOptions): { readonly level: string; readonly logger: WinstonLike | undefined } {
+  checkOptions("winstonLogging", options, ["level", "logger"]);
+  const { level, logger } = options;
+  if (level !== undefined && !LEVELS.includes(level))
+    throw new ValidationError(`Unknown level ${preview(level)} in winstonLogging. ${knownNames(String(level), LEVELS)}`);
+  if (logger === undefined) return { level: level ?? "info", logger };
+  if (level !== undefined)
+    throw new ValidationError("winstonLogging takes level or logger, not both: a logger has a level of its own", { hint: "Set the level of the logger." });
+  if (!isLogger(logger)) throw new ValidationError(`winstonLogging logger must have a method log, or error, warn, info and debug, got: ${preview(logger)}`);
+  return { level: "info", logger };
+}

@@ -1,0 +1,23 @@
+import type { LogSink } from "./log-sink.js";
+
+/** A winston logger that writes to standard error: `{instant} {level} {message} {context as JSON}`. Loads winston. */
+export async function winstonConsole(level: string): Promise<LogSink> {
+  const { default: winston } = await import("winston");
+  const logger = winston.createLogger({
+    level,
+    // Further lines are indented, so that no text can pass for a line of its own.
+    format: winston.format.printf(
+      ({ at, level: name, message, context }) => `${String(at)} ${name} ${String(message).replaceAll("\n", "\n    ")} ${JSON.stringify(context)}`,
+    ),
+    transports: [new winston.transports.Console({ stderrLevels: Object.keys(winston.config.npm.levels) })],
+  });
+  return {
+    enabled: (name) => logger.isLevelEnabled(name),
+    write: (name, message, context, at) => void logger.log(name, message, { context, at }),
+    close: () =>
+      new Promise((resolve) => {
+        logger.once("finish", resolve);
+        logger.end();
+      }),
+  };
+}

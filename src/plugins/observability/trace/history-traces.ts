@@ -1,0 +1,82 @@
+import type { AnyGraph } from "../../../contracts/ensemble-options.js";
+import type { GraphHistory } from "../../../contracts/graph.js";
+import type { Loop, LoopHistory } from "../../../contracts/loop.js";
+import type { RunReport } from "../../../contracts/run.js";
+
+/** What a loop did, as a trace names it. */
+export interface LoopTrace {
+  readonly loopName: string;
+  readonly iterationsRun: number;
+  readonly maxIterations: number;
+  /** `undefined` for a loop that was cut short. */
+  readonly terminationReason: LoopHistory["terminationReason"] | undefined;
+  readonly onMaxIterations: Loop["onMaxIterations"];
+  readonly outputMode: Loop["outputMode"];
+  /** Names of the body's tasks, for each iteration. */
+  readonly iterations: readonly (readonly string[])[];
+}
+
+/** What a graph did, as a trace names it. */
+export interface GraphTrace {
+  readonly graphName: string;
+  readonly startState: string;
+  /** `undefined` for a walk that was cut short. */
+  readonly terminationReason: GraphHistory["terminationReason"] | undefined;
+  readonly stepsRun: number;
+  readonly maxSteps: number;
+  readonly steps: readonly { readonly stateName: string; readonly stepNumber: number; readonly nextState: string }[];
+}
+
+/** What a phase did: the tasks of its last accepted attempt. */
+export interface PhaseTrace {
+  readonly name: string;
+  readonly after: readonly string[];
+  readonly taskIds: readonly string[];
+}
+
+/** What workflows reported beside the outputs of tasks. */
+export interface HistoryTraces {
+  readonly loopTraces: readonly LoopTrace[];
+  readonly graphTrace: GraphTrace | undefined;
+  readonly phases: readonly PhaseTrace[];
+}
+
+function loopTrace(loop: Loop, { iterations, terminationReason, stoppedByMaxIterations }: LoopHistory): LoopTrace {
+  const names = loop.tasks.map((task) => task.name ?? task.description);
+  return {
+    loopName: loop.name,
+    iterationsRun: iterations.length,
+    maxIterations: loop.maxIterations,
+    terminationReason: terminationReason === "maxIterations" && !stoppedByMaxIterations ? undefined : terminationReason,
+    onMaxIterations: loop.onMaxIterations,
+    outputMode: loop.outputMode,
+    iterations: iterations.map((outputs) => names.slice(0, outputs.length)),
+  };
+}
+
+function graphTrace({ name, start, maxSteps }: AnyGraph, { steps, terminationReason, stoppedByMaxSteps }: GraphHistory): GraphTrace {
+  return {
+    graphName: name,
+    startState: String(start),
+    terminationReason: terminationReason === "maxSteps" && !stoppedByMaxSteps ? undefined : terminationReason,
+    stepsRun: steps.length,
+    maxSteps,
+    steps: steps.map(({ stateName, stepNumber, nextState }) => ({ stateName, stepNumber, nextState })),
+  };
+}
+
+/** The histories among a run's reports; of two with one name the later. */
+export function historyTraces(reports: readonly RunReport[]): HistoryTraces {
+  const loops = new Map<string, LoopTrace>();
+  const phases = new Map<string, PhaseTrace>();
+  let graph: GraphTrace | undefined;
+  for (const report of reports) {
+    if (report.kind === "loop") loops.set(report.loop.name, loopTrace(report.loop, report.history));
+    else if (report.kind === "graph") graph = graphTrace(report.graph, report.history);
+    else {
+      const { name, after } = report.phase;
+      phases.set(name, { name, after: after.map((phase) => phase.name), taskIds: report.outputs.map(({ taskId }) => taskId) });
+    }
+  }
+  return { loopTraces: [...loops.values()], graphTrace: graph, phases: [...phases.values()] };
+}

@@ -1,0 +1,51 @@
+import type { LlmCall, Reject } from "../../../contracts/hooks.js";
+import type { RateLimit } from "../../../contracts/rate-limit.js";
+import type { Turn } from "./turn.js";
+import { RateLimitTimeoutError } from "../../../contracts/errors.js";
+import { reject } from "../../../contracts/hooks.js";
+import { emitEvent } from "../../../kernel/index.js";
+
+/** The verdict on a call that waits too long. */
+export function refusal(limit: RateLimit): Reject {
+  return reject(new RateLimitTimeoutError(limit, limit.waitTimeoutMs));
+}
+
+/** A call that waits for its turn, and the promise by which it does. */
+export class WaitingCall {
+  readonly verdict: Promise<Reject | undefined>;
+  #resolve: (verdict: Reject | undefined) => void = () => undefined;
+  #fail: (reason: unknown) => void = () => undefined;
+  #announced = false;
+
+  constructor(
+    readonly call: LlmCall,
+    readonly turn: Turn,
+  ) {
+    this.verdict = new Promise((resolve, fail) => {
+      this.#resolve = resolve;
+      this.#fail = fail;
+    });
+  }
+
+  /** Tells, once, that it waits. */
+  announce(now: number): void {
+    if (this.#announced) return;
+    this.#announced = true;
+    const { run, taskId, agentRole } = this.call;
+    const { limit, waitMs } = this.turn.obstacle(now);
+    emitEvent(run, { type: "rate_limited", taskId, agentRole, waitMs, requests: limit.requests, periodMs: limit.periodMs });
+  }
+
+  start(): void {
+    this.#resolve(undefined);
+  }
+
+  refuse(limit: RateLimit): void {
+    this.#resolve(refusal(limit));
+  }
+
+  /** Its signal has been aborted. */
+  giveUp(): void {
+    this.#fail(this.call.signal.reason);
+  }
+}

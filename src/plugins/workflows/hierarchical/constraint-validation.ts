@@ -1,0 +1,59 @@
+import type { HierarchicalConstraints } from "../../../contracts/constraints.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { knownNames, preview } from "../../../contracts/validation.js";
+import { canonicalRole } from "../../../kernel/index.js";
+
+const WHERE = "HierarchicalConstraints.";
+
+/**
+ * What the constraints say, held against the team. Without `roles` (those of agents that are still to be made are not known yet) only against themselves.
+ * @throws ValidationError for the first rule that does not hold. Seed 003.
+ */
+export function checkConstraints(constraints: HierarchicalConstraints, roles: readonly string[] | undefined): void {
+  const { allowedWorkers, requiredWorkers, maxCallsPerWorker, requiredStages } = constraints;
+  requireKnown("allowedWorkers", allowedWorkers, roles);
+  requireAllowed(requiredWorkers, allowedWorkers);
+  requireKnown("requiredWorkers", requiredWorkers, roles);
+  requireKnown("maxCallsPerWorker", Object.keys(maxCallsPerWorker), roles);
+  checkCaps(constraints);
+  requireKnown("requiredStages", requiredStages.flat(), roles);
+  checkStages(requiredStages);
+}
+
+function requireKnown(field: string, named: readonly string[], roles: readonly string[] | undefined): void {
+  if (roles === undefined) return;
+  const known = new Set(roles.map(canonicalRole));
+  for (const role of named) {
+    if (!known.has(canonicalRole(role))) throw new ValidationError(`${WHERE}${field} references unknown agent: '${role}'`, { hint: knownNames(role, roles) });
+  }
+}
+
+function requireAllowed(required: readonly string[], allowed: readonly string[]): void {
+  if (allowed.length === 0) return;
+  const known = new Set(allowed.map(canonicalRole));
+  for (const role of required) {
+    if (!known.has(canonicalRole(role))) throw new ValidationError(`${WHERE}requiredWorkers contains '${role}' which is not in allowedWorkers`);
+  }
+}
+
+function checkCaps({ maxCallsPerWorker, globalMaxDelegations }: HierarchicalConstraints): void {
+  const seen = new Set<string>();
+  for (const [role, cap] of Object.entries<unknown>(maxCallsPerWorker)) {
+    if (!Number.isInteger(cap) || (cap as number) <= 0) throw new ValidationError(`${WHERE}maxCallsPerWorker value for '${role}' must be > 0, got: ${preview(cap)}`);
+    if (seen.has(canonicalRole(role))) throw new ValidationError(`${WHERE}maxCallsPerWorker names agent '${role}' twice: case and outer blanks make no difference`);
+    seen.add(canonicalRole(role));
+  }
+  const limit: unknown = globalMaxDelegations;
+  if (!Number.isInteger(limit) || (limit as number) < 0) throw new ValidationError(`${WHERE}globalMaxDelegations must be >= 0, got: ${preview(limit)}`);
+}
+
+function checkStages(stages: readonly (readonly string[])[]): void {
+  const stageOf = new Map<string, number>();
+  stages.forEach((stage, index) => {
+    for (const role of stage) {
+      const key = canonicalRole(role);
+      if ((stageOf.get(key) ?? index) !== index) throw new ValidationError(`${WHERE}requiredStages contains duplicate agent role '${role}' in multiple stages`);
+      stageOf.set(key, index);
+    }
+  });
+}

@@ -1,0 +1,76 @@
+import type { DelegationResponse } from "../../../contracts/delegation.js";
+import type { PlannedTask } from "../../../contracts/plan.js";
+import type { RunInfo, TaskScope } from "../../../contracts/run.js";
+import type { Tool } from "../../../contracts/tool.js";
+import type { PromptTexts } from "../../../kernel/index.js";
+import type { Assignments } from "./assignments.js";
+import type { DelegateTaskInput } from "./delegate-task-input.js";
+import type { ManagerTemplateName } from "./templates.js";
+import { ExitEarlySignal, messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { preview } from "../../../contracts/validation.js";
+import { canonicalRole, workerOf } from "../../../kernel/index.js";
+import { delegateTaskInput } from "./delegate-task-input.js";
+
+/** What the tool works with. */
+export interface DelegateTaskParts {
+  readonly roles: readonly string[];
+  readonly assignments: Assignments;
+  readonly texts: PromptTexts<ManagerTemplateName>;
+  /** Called before anything is delegated. */
+  readonly onStart: (run: RunInfo) => void;
+}
+
+/** The manager's one tool: hands a listed task, or a subtask of its own, to a worker. */
+export function delegateTaskTool(parts: DelegateTaskParts): Tool<DelegateTaskInput> {
+  const { roles, assignments, texts } = parts;
+  return tool({
+    name: "delegateTask",
+    description: texts.render("manager.tool", {}),
+    input: delegateTaskInput(roles, assignments.count, texts),
+    execute: (input, ctx) => assign(input, ctx.scope, parts),
+  });
+}
+
+async function assign(input: DelegateTaskInput, scope: TaskScope, parts: DelegateTaskParts): Promise<ToolResult> {
+  const { agentRole, taskDescription, taskNumber } = input;
+  const { assignments, texts } = parts;
+  if (agentRole.trim() === "") return ToolResult.failure("agentRole must not be null or blank.");
+  if (taskDescription.trim() === "") return ToolResult.failure("taskDescription must not be null or blank.");
+  const listed = taskNumber === undefined ? undefined : assignments.task(numberOf(taskNumber));
+  if (taskNumber !== undefined && listed === undefined) return ToolResult.failure(texts.render("manager.unknownTask", { count: assignments.count, given: preview(taskNumber) }));
+  const missing = listed === undefined ? [] : assignments.missingFor(listed);
+  if (missing.length > 0) return ToolResult.failure(texts.render("manager.missingContext", { number: numberOf(taskNumber), missing: missing.join(", ") }));
+  parts.onStart(scope.run);
+  const finish = assignments.begin();
+  const response = await delegate(input, listed, scope, texts);
+  if (response.status !== "FAILURE") finish(listed, workerOf(response)?.output);
+  return resultOf(response, input, scope, parts);
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "string" && /^\s*\d+\s*$/.test(value) ? Number(value) : typeof value === "number" ? value : Number.NaN;
+}
+
+async function delegate({ agentRole, taskDescription }: DelegateTaskInput, listed: PlannedTask | undefined, scope: TaskScope, texts: DelegateTaskParts["texts"]): Promise<DelegationResponse> {
+  const request = { taskId: scope.get(Tokens.IdGenerator).next(), agentRole, taskDescription, scope: {}, priority: "NORMAL" as const, maxOutputRetries: 0, metadata: {} };
+  try {
+    return await scope.delegate(request, listed === undefined ? { expectedOutput: texts.render("manager.workerExpectedOutput", {}) } : { taskId: listed.id });
+  } catch (error) {
+    if (ExitEarlySignal.isInstance(error) || scope.signal.aborted) throw error;
+    // A broken guard is no business of the model's: its task fails.
+    throw new ToolConfigurationError(`Delegation to '${agentRole}' could not be judged: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The worker's text or why it failed, and how far the list is done; where nobody was asked, the words of the guard. */
+function resultOf(response: DelegationResponse, { agentRole }: DelegateTaskInput, scope: TaskScope, { roles, assignments, texts }: DelegateTaskParts): ToolResult {
+  const reason = response.errors.join("; ");
+  const list = (numbers: readonly number[]): string => (numbers.length === 0 ? "none" : numbers.join(", "));
+  const progress = texts.render("manager.progress", { done: list(assignments.done), open: list(assignments.open) });
+  if (response.status !== "FAILURE") return ToolResult.success((response.rawOutput ?? "") + progress);
+  if (workerOf(response) !== undefined) return ToolResult.failure(reason + progress);
+  const known = scope.workers.some(({ role }) => canonicalRole(role) === canonicalRole(agentRole));
+  return ToolResult.success(known ? reason : `No agent found with role '${agentRole}'. Available roles: [${roles.join(", ")}]`);
+}

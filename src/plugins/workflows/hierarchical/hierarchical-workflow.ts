@@ -1,0 +1,97 @@
+import type { WorkflowExecutor } from "../../../contracts/executors.js";
+import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
+import type { Plan } from "../../../contracts/plan.js";
+import type { Run, RunInfo } from "../../../contracts/run.js";
+import type { AnyTool } from "../../../contracts/tool.js";
+import type { ManagerExecutor } from "./manager-executor.js";
+import type { RunConstraints } from "./run-constraints.js";
+import { Agent } from "../../../contracts/agent.js";
+import { ConstraintViolationError, messageOf, TaskExecutionError } from "../../../contracts/errors.js";
+import { Task } from "../../../contracts/task.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { PromptLibrary } from "../../../kernel/index.js";
+import { Assignments } from "./assignments.js";
+import { ConstraintEnforcer } from "./constraint-enforcer.js";
+import { checkConstraints } from "./constraint-validation.js";
+import { delegateTaskTool } from "./delegate-task-tool.js";
+import { find, managerModel } from "./manager-model.js";
+import { managerPrompts } from "./manager-prompts.js";
+import { checkReserved, MANAGER_ROLE, needsAgents, unusedOptions, validateTeam } from "./team-validation.js";
+import { MANAGER_TEMPLATES } from "./templates.js";
+
+const DEFAULT_MAX_ITERATIONS = 20;
+
+/** The workflow HIERARCHICAL: an agent of its own, the manager, hands the tasks to workers and writes the final answer. Seed 000. */
+export class HierarchicalWorkflow implements WorkflowExecutor {
+  readonly name = "HIERARCHICAL";
+  readonly #executor: ManagerExecutor;
+  readonly #constraints: RunConstraints;
+  readonly #library = new PromptLibrary(MANAGER_TEMPLATES);
+
+  constructor(executor: ManagerExecutor, constraints: RunConstraints) {
+    this.#executor = executor;
+    this.#constraints = constraints;
+  }
+
+  validate(plan: Plan): void {
+    validateTeam(plan);
+  }
+
+  async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
+    if (needsAgents(plan)) for (const { id } of plan.tasks) await run.agentOf(id);
+    let enforcer = enforcerOf(run);
+    const assignments = new Assignments(plan.tasks);
+    const manager = this.#managerTask(plan, run, assignments, (info) => {
+      if (enforcer !== undefined) enforcer = this.#constraints.enforce(info, enforcer);
+    });
+    for (const message of unusedOptions(plan)) run.emit({ type: "run_warning", message });
+    this.#executor.claim(manager);
+    const output = await lead(run, run.define(manager), assignments);
+    const violations = enforcer?.violations() ?? [];
+    if (violations.length > 0) throw new ConstraintViolationError(violations, assignments.outputs);
+    return { raw: output.raw, taskOutputs: [...assignments.outputs, output] };
+  }
+
+  /** The task of the run's manager. `onStart` is called before anything is delegated. @throws ValidationError for a team that can't work. */
+  #managerTask(plan: Plan, run: Run, assignments: Assignments, onStart: (run: RunInfo) => void): Task {
+    const { managerPromptStrategy, managerMaxIterations } = plan.options;
+    const { workers } = run;
+    checkReserved(workers); // once more, for those that were made
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
+    const listed = plan.tasks.map(({ spec }) => spec);
+    const prompts = managerPrompts(managerPromptStrategy, workers, listed, texts);
+    const tool: AnyTool = delegateTaskTool({ roles: workers.map(({ role }) => role), assignments, texts, onStart });
+    const agent = new Agent({
+      role: MANAGER_ROLE,
+      goal: texts.render("manager.goal", {}),
+      background: prompts.system,
+      model: managerModel(plan, run),
+      maxIterations: managerMaxIterations ?? DEFAULT_MAX_ITERATIONS,
+      tools: [tool],
+    });
+    return new Task({ description: prompts.user, expectedOutput: texts.render("manager.expectedOutput", {}), agent });
+  }
+}
+
+/** The account of the run's constraints, where it has any. They are checked again: now all agents are there, and constraints may be bound instead of given. */
+function enforcerOf(run: Run): ConstraintEnforcer | undefined {
+  const constraints = find(run, Tokens.HierarchicalConstraints);
+  if (constraints === undefined) return undefined;
+  checkConstraints(
+    constraints,
+    run.workers.map(({ role }) => role),
+  );
+  return new ConstraintEnforcer(constraints);
+}
+
+/** @throws TaskExecutionError with what was delegated so far when the manager fails; the run's own reason when it was stopped. */
+async function lead(run: Run, managerId: string, assignments: Assignments): Promise<TaskOutput> {
+  try {
+    return await run.runTask(managerId);
+  } catch (error) {
+    if (!TaskExecutionError.isInstance(error)) throw error;
+    const { taskDescription, agentRole, cause = error, hint } = error;
+    const context = { taskDescription, agentRole, completedTaskOutputs: assignments.outputs };
+    throw new TaskExecutionError(`Hierarchical workflow manager failed: ${messageOf(cause)}`, context, { cause, hint });
+  }
+}

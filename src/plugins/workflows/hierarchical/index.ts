@@ -1,0 +1,30 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { HierarchicalWorkflow } from "./hierarchical-workflow.js";
+import { ManagerExecutor } from "./manager-executor.js";
+import { DelegationConstraint, RunConstraints } from "./run-constraints.js";
+import { MANAGER_TEMPLATES } from "./templates.js";
+
+/**
+ * The workflow HIERARCHICAL: a manager delegates the tasks to workers, within the constraints that the ensemble sets.
+ * Comes after the plugins of agents, whose executor does the manager's task.
+ */
+export function hierarchical(): Plugin {
+  const constraints = new RunConstraints();
+  return definePlugin({
+    name: "workflow-hierarchical",
+    bind(bind) {
+      const executor = new ManagerExecutor();
+      bind.many(Tokens.TaskExecutor).toConstantValue(executor);
+      bind.many(Tokens.WorkflowExecutor).toConstantValue(new HierarchicalWorkflow(executor, constraints));
+      bind.many(Tokens.PromptTemplates).toConstantValue(MANAGER_TEMPLATES);
+      bind.many(DelegationConstraint).toConstantValue((call) => constraints.refusal(call));
+    },
+    apply({ hooks }) {
+      // After all other policies: what one of them refuses is not counted.
+      hooks.beforeDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) => constraints.judge(call));
+      hooks.afterDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) => constraints.note(call));
+    },
+  });
+}

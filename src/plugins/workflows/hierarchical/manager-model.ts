@@ -1,0 +1,32 @@
+import type { ModelRef } from "../../../contracts/chat-model.js";
+import type { Plan } from "../../../contracts/plan.js";
+import type { Run } from "../../../contracts/run.js";
+import type { Token } from "../../../contracts/tokens.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+
+/** A run's value of a token that need not have one. */
+export function find<T>(run: Run, token: Token<T>): T | undefined {
+  try {
+    return run.get(token);
+  } catch (error) {
+    if (ValidationError.isInstance(error)) return undefined; // how the run says that nothing is bound
+    throw error;
+  }
+}
+
+/**
+ * The model that the manager brings along: the ensemble's `managerModel`; none where there is one for everybody; else the first worker's.
+ * @throws ValidationError where the manager or a worker would be left without.
+ */
+export function managerModel({ options }: Plan, run: Run): ModelRef | undefined {
+  const { managerModel: own, model, agents = [] } = options;
+  if (model !== undefined || find(run, Tokens.ChatModel) !== undefined) return own;
+  const bare = agents.find((agent) => agent.model === undefined);
+  if (bare !== undefined) {
+    throw new ValidationError(`No LLM available for agent '${bare.role}'. Provide a model of its own or an ensemble-level chatLanguageModel.`, { hint: 'Set `model` on the ensemble, for instance "openai:gpt-4o-mini".' });
+  }
+  const found = own ?? run.workers.find((worker) => worker.model !== undefined)?.model;
+  if (found !== undefined) return found;
+  throw new ValidationError("No Manager LLM available for hierarchical workflow. Set ensemble-level chatLanguageModel or managerLlm.", { hint: "The options are called `model` and `managerModel`." });
+}

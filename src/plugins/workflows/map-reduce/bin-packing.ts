@@ -1,0 +1,26 @@
+/** Something that takes room in a bin. */
+export interface Sized {
+  readonly tokens: number;
+}
+
+/**
+ * Packs items into bins of at most `budget` tokens, first fit decreasing: the largest first (equal ones in their order), each into the first bin that
+ * has room. An item above the budget gets a bin of its own. Every item is in exactly one bin.
+ */
+export function packBins<T extends Sized>(items: readonly T[], budget: number): readonly (readonly T[])[] {
+  const bins: { used: number; readonly items: T[] }[] = [];
+  for (const item of items.toSorted((a, b) => b.tokens - a.tokens)) {
+    const bin = bins.find(({ used }) => used + item.tokens <= budget);
+    if (bin === undefined) bins.push({ used: item.tokens, items: [item] });
+    else {
+      bin.used += item.tokens;
+      bin.items.push(item);
+    }
+  }
+  return bins.map((bin) => bin.items);
+}
+
+/** The tokens of all items. */
+export function totalTokens(items: readonly Sized[]): number {
+  return items.reduce((sum, { tokens }) => sum + tokens, 0);
+}

@@ -1,0 +1,19 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { Reduction } from "./reduction.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { MAP_REDUCE_ADAPTIVE, mapReduceWorkflow } from "./map-reduce-workflow.js";
+
+export { MAP_REDUCE_ADAPTIVE };
+export type { Reduction };
+
+/** The workflow MAP_REDUCE_ADAPTIVE for one reduction: the maps of the plan, then as many levels of reduces as their outputs need. */
+export function mapReduce(reduction: Reduction): Plugin & Required<Pick<Plugin, "bind">> {
+  return definePlugin({
+    name: "workflow-map-reduce",
+    dependsOn: ["workflow-parallel"],
+    bind(bind) {
+      bind.many(Tokens.WorkflowExecutor).toConstantValue(mapReduceWorkflow(reduction));
+    },
+  });
+}

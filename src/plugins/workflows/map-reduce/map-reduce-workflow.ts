@@ -1,0 +1,151 @@
+import type { WorkflowExecutor } from "../../../contracts/executors.js";
+import type { MapReduceNode } from "../../../contracts/map-reduce.js";
+import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
+import type { Plan, PlannedTask } from "../../../contracts/plan.js";
+import type { Run } from "../../../contracts/run.js";
+import type { AnyTask } from "../../../contracts/task.js";
+import type { Reduction } from "./reduction.js";
+import { ParallelExecutionError } from "../../../contracts/errors.js";
+import { packBins, totalTokens } from "./bin-packing.js";
+import { TokenCounter } from "./token-counter.js";
+
+/** The name of the workflow, as traces show it. */
+export const MAP_REDUCE_ADAPTIVE = "MAP_REDUCE_ADAPTIVE";
+
+/** An output that waits to be reduced. */
+interface Part {
+  readonly task: AnyTask;
+  readonly output: TaskOutput;
+  readonly tokens: number;
+}
+
+/** One run of a reduction. Each level is a part of the run under PARALLEL, so its limits hold here too. */
+class ReductionRun {
+  readonly #outputs: TaskOutput[] = [];
+  readonly #counter: TokenCounter;
+  readonly #tasks: ReadonlyMap<string, PlannedTask>;
+
+  constructor(
+    readonly reduction: Reduction,
+    readonly plan: Plan,
+    readonly run: Run,
+  ) {
+    this.#counter = new TokenCounter(reduction.tokenEstimator, (message) => this.#warn(message));
+    this.#tasks = new Map(plan.tasks.map((task) => [task.id, task]));
+  }
+
+  async execute(): Promise<WorkflowResult> {
+    const direct = this.#planned("direct")[0];
+    if (direct !== undefined) return this.#finish(direct.id);
+    const maps = this.#planned("map");
+    const mapped = await this.#map(maps.map(({ id }) => id));
+    const { parts, level } = await this.#shrink(mapped);
+    // The planned final reduce has all maps in its context, so it serves where nothing was lost and nothing had to be reduced before.
+    const planned = parts === mapped && parts.length === maps.length ? this.#planned("final-reduce")[0]?.id : undefined;
+    return this.#finish(planned ?? this.#define(parts, { nodeType: "final-reduce", mapReduceLevel: level }).id);
+  }
+
+  /** Reduces level by level until the outputs fit the budget or a level no longer helps. `level` is that of the final reduce. */
+  async #shrink(mapped: readonly Part[]): Promise<{ readonly parts: readonly Part[]; readonly level: number }> {
+    const { maxReduceLevels, budget } = this.reduction;
+    let parts = mapped;
+    let level = 1;
+    for (; this.#isOver(parts); level++) {
+      if (level > maxReduceLevels) {
+        this.#warn(`After ${maxReduceLevels} levels (maxReduceLevels) the outputs still have ${totalTokens(parts)} tokens, more than the budget of ${budget}`);
+        return { parts, level };
+      }
+      const reduced = await this.#reduceLevel(parts, level);
+      if (reduced === undefined) return { parts, level };
+      const stuck = totalTokens(reduced) >= totalTokens(parts);
+      parts = reduced;
+      if (!stuck) continue;
+      this.#warn(`Level ${level} of the reduction made its outputs no shorter, so it is the last before the final reduce`);
+      return { parts, level: level + 1 };
+    }
+    return { parts, level };
+  }
+
+  /** Runs the maps; those that failed are left out. @throws the first failure where none is left. */
+  async #map(ids: readonly string[]): Promise<readonly Part[]> {
+    try {
+      const { taskOutputs } = await this.run.runWorkflow("PARALLEL", ids);
+      return this.#parts(taskOutputs, (id) => this.#tasks.get(id)?.spec);
+    } catch (error) {
+      if (!ParallelExecutionError.isInstance(error)) throw error;
+      const { completedTaskOutputs } = error;
+      if (completedTaskOutputs.length === 0) throw firstFailure(error);
+      this.#warn(`${ids.length - completedTaskOutputs.length} of ${ids.length} map tasks failed; the others are reduced without them`);
+      return this.#parts(completedTaskOutputs, (id) => this.#tasks.get(id)?.spec);
+    }
+  }
+
+  /** One reduce for each bin of outputs; `undefined` where bins can't get fewer. A failed reduce would lose what was done, so it fails the run. */
+  async #reduceLevel(parts: readonly Part[], level: number): Promise<readonly Part[] | undefined> {
+    const { budget } = this.reduction;
+    const bins = packBins(parts, budget);
+    if (bins.length === parts.length) {
+      this.#warn(`No two of ${parts.length} outputs fit into the budget of ${budget} tokens together, so they go to the final reduce as they are`);
+      return undefined;
+    }
+    const large = parts.filter(({ tokens }) => tokens > budget);
+    if (large.length > 0) this.#warn(`${large.length} of ${parts.length} outputs are larger than the budget of ${budget} tokens: ${namesOf(large)}. Each is reduced alone`);
+    const reduces = new Map(bins.map((bin) => this.#define(bin, { nodeType: "reduce", mapReduceLevel: level })).map(({ id, task }) => [id, task]));
+    try {
+      const { taskOutputs } = await this.run.runWorkflow("PARALLEL", [...reduces.keys()]);
+      return this.#parts(taskOutputs, (id) => reduces.get(id));
+    } catch (error) {
+      throw ParallelExecutionError.isInstance(error) ? firstFailure(error) : error;
+    }
+  }
+
+  #define(parts: readonly Part[], mapReduce: MapReduceNode): { readonly task: AnyTask; readonly id: string } {
+    const tasks = parts.map(({ task }) => task);
+    const { task, id } = this.reduction.reduce(tasks, mapReduce);
+    this.run.define(task, { id, mapReduce });
+    return { task, id };
+  }
+
+  async #finish(id: string): Promise<WorkflowResult> {
+    const output = await this.run.runTask(id);
+    return { raw: output.raw, taskOutputs: [...this.#outputs, output] };
+  }
+
+  #parts(outputs: readonly TaskOutput[], taskOf: (id: string) => AnyTask | undefined): readonly Part[] {
+    this.#outputs.push(...outputs);
+    return outputs.flatMap((output) => {
+      const task = taskOf(output.taskId);
+      return task === undefined ? [] : [{ task, output, tokens: this.#counter.tokensOf(output) }];
+    });
+  }
+
+  #isOver(parts: readonly Part[]): boolean {
+    return totalTokens(parts) > this.reduction.budget;
+  }
+
+  #planned(nodeType: MapReduceNode["nodeType"]): readonly PlannedTask[] {
+    return this.plan.tasks.filter(({ mapReduce }) => mapReduce?.nodeType === nodeType);
+  }
+
+  #warn(message: string): void {
+    this.run.emit({ type: "run_warning", message });
+  }
+}
+
+function firstFailure(error: ParallelExecutionError): Error {
+  return error.failedTaskCauses.values().next().value ?? error;
+}
+
+/** Some of the tasks, by id. */
+function namesOf(parts: readonly Part[]): string {
+  const names = parts.slice(0, 3).map(({ output }) => output.taskId);
+  return parts.length > names.length ? `${names.join(", ")}, ...` : names.join(", ");
+}
+
+/** The workflow of one reduction. */
+export function mapReduceWorkflow(reduction: Reduction): WorkflowExecutor {
+  return Object.freeze({
+    name: MAP_REDUCE_ADAPTIVE,
+    execute: (plan: Plan, run: Run) => new ReductionRun(reduction, plan, run).execute(),
+  });
+}

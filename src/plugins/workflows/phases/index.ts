@@ -1,0 +1,14 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { phasesWorkflow } from "./phases-workflow.js";
+
+/** The workflow PHASES, which runs an ensemble's `phases`: each as soon as those before it are done, side by side where nothing is between them. */
+export function phases(): Plugin {
+  return definePlugin({
+    name: "workflow-phases",
+    bind(bind) {
+      bind.many(Tokens.WorkflowExecutor).toConstantValue(phasesWorkflow);
+    },
+  });
+}

@@ -1,0 +1,95 @@
+import type { Phase } from "../../../contracts/phase.js";
+import type { Plan, PlannedTask } from "../../../contracts/plan.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOrder } from "../shared/loop-plan.js";
+
+/** A plan as its phases see it. */
+export class PhasePlan {
+  readonly #groups = new Map<PlannedTask["group"], PlannedTask[]>();
+
+  constructor(readonly plan: Plan) {
+    for (const task of plan.tasks) {
+      const group = this.#groups.get(task.group);
+      if (group === undefined) this.#groups.set(task.group, [task]);
+      else group.push(task);
+    }
+  }
+
+  get phases(): readonly Phase[] {
+    return this.plan.phases;
+  }
+
+  tasksOf(phase: Phase): readonly PlannedTask[] {
+    return this.#groups.get(phase) ?? [];
+  }
+
+  /** The task that judges the phase. */
+  reviewOf(phase: Phase): PlannedTask | undefined {
+    return phase.review === undefined ? undefined : this.#groups.get(phase.review)?.[0];
+  }
+
+  /** How a phase runs its tasks: as it says, else as the ensemble does, else by whether its own tasks wait for each other. */
+  workflowOf(phase: Phase): string {
+    const named = phase.workflow ?? this.plan.options.workflow;
+    if (named !== undefined) return named;
+    return phase.tasks.some((task) => task.context.some((context) => phase.tasks.includes(context))) ? "PARALLEL" : "SEQUENTIAL";
+  }
+
+  /** A phase as a plan of its own. */
+  partOf(phase: Phase): Plan {
+    const tasks = this.tasksOf(phase).map((task) => ({ ...task, group: undefined }));
+    return Object.freeze({ ...this.plan, tasks: Object.freeze(tasks), phases: [], loops: [], graph: undefined });
+  }
+
+  /** Ids of all tasks that are done when `phase` starts. */
+  doneBefore(phase: Phase): Set<string> {
+    const ids = new Set<string>();
+    for (const other of predecessorsOf(phase)) {
+      for (const task of [...this.tasksOf(other), this.reviewOf(other)]) if (task !== undefined) ids.add(task.id);
+    }
+    return ids;
+  }
+}
+
+/** Every phase that comes before `phase`, however far. */
+function predecessorsOf(phase: Phase, found = new Set<Phase>()): ReadonlySet<Phase> {
+  for (const before of phase.after) {
+    if (found.has(before)) continue;
+    found.add(before);
+    predecessorsOf(before, found);
+  }
+  return found;
+}
+
+/** @throws ValidationError for a workflow that phases can't have, and for a task that needs what is not there when it runs. */
+export function checkPhases(plan: Plan): void {
+  const view = new PhasePlan(plan);
+  if (plan.phases.length === 0)
+    throw new ValidationError("Workflow PHASES needs phases", { hint: "Give the ensemble `phases`; `workflow` then says how they run their tasks." });
+  for (const phase of plan.phases) {
+    const workflow = view.workflowOf(phase);
+    if (workflow === "HIERARCHICAL") {
+      throw new ValidationError(
+        `Phase '${phase.name}': Workflow.HIERARCHICAL is not supported at the phase level. Use HIERARCHICAL at the ensemble level (without phases) for hierarchical delegation.`,
+      );
+    }
+    const tasks = view.tasksOf(phase);
+    const review = view.reviewOf(phase);
+    const visible = view.doneBefore(phase);
+    if (workflow === "SEQUENTIAL") checkOrder(plan, tasks, new Set(visible));
+    for (const { id } of tasks) visible.add(id);
+    for (const task of review === undefined ? tasks : [...tasks, review]) checkContext(plan, phase, task, visible);
+  }
+}
+
+function checkContext(plan: Plan, phase: Phase, { spec, contextIds }: PlannedTask, visible: ReadonlySet<string>): void {
+  const hidden = contextIds.find((id) => !visible.has(id));
+  if (hidden === undefined) return;
+  const context = plan.tasks.find(({ id }) => id === hidden);
+  throw new ValidationError(
+    `Task '${spec.description}' in phase '${phase.name}' references context task '${context?.spec.description ?? hidden}', which is neither in the phase nor in a predecessor`,
+    {
+      hint: "Add that task's phase to the phase's `after`.",
+    },
+  );
+}

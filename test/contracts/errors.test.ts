@@ -1,0 +1,69 @@
+import { AgentEnsembleError, HookRejectedError, ModelCallError, PluginError, TaskExecutionError, ValidationError } from "agentensemble";
+import { expect } from "chai";
+import { messageOf, toError } from "../../src/contracts/errors.js";
+import { nearestName, preview } from "../../src/contracts/validation.js";
+
+const model = (attempts = 1): ModelCallError => new ModelCallError("busy", { provider: "p", modelId: "m", attempts });
+
+describe("the errors of the framework", () => {
+  it("have a stable code, a name, a cause and a hint", () => {
+    const cause = new Error("why");
+    const error = new ValidationError("no", { cause, hint: "say yes" });
+    expect(error).to.include({ code: "AE_VALIDATION", name: "ValidationError", message: "no", hint: "say yes", cause });
+    expect(error).to.be.instanceOf(AgentEnsembleError).and.instanceOf(Error);
+    expect("cause" in new ValidationError("no")).to.equal(false);
+  });
+
+  it("are recognised by class, by subclass, and when another copy of the package made them", () => {
+    class Base extends Error {
+      get [Symbol.for("agentensemble/error")](): true {
+        return true;
+      }
+    }
+    const AgentEnsembleErrorCopy = Object.defineProperty(class extends Base {}, "name", { value: "AgentEnsembleError" });
+    const ModelCallErrorCopy = Object.defineProperty(class extends AgentEnsembleErrorCopy {}, "name", { value: "ModelCallError" });
+    for (const error of [model(), new ModelCallErrorCopy("x")]) {
+      expect(ModelCallError.isInstance(error)).to.equal(true);
+      expect(AgentEnsembleError.isInstance(error)).to.equal(true);
+      expect(ValidationError.isInstance(error)).to.equal(false);
+    }
+    for (const other of [undefined, null, "x", new Error("x"), Object.assign(new Error("x"), { name: "ModelCallError" })]) expect(ModelCallError.isInstance(other)).to.equal(false);
+  });
+
+  it("are found along the causes, which may run in a circle", () => {
+    const inner = model();
+    const outer = new TaskExecutionError("x", { taskDescription: "d", agentRole: "r", completedTaskOutputs: [] }, { cause: new Error("between", { cause: inner }) });
+    expect(ModelCallError.find(outer)).to.equal(inner);
+    expect(TaskExecutionError.find(outer)).to.equal(outer);
+    expect(PluginError.find(outer)).to.equal(undefined);
+    const circle: { cause?: unknown } & Error = new Error("circle");
+    circle.cause = circle;
+    expect(ModelCallError.find(circle)).to.equal(undefined);
+  });
+
+  it("say who and why", () => {
+    expect(new HookRejectedError("too late", { hook: "beforeTask", tap: "clock" })).to.include({ code: "AE_HOOK_REJECTED", reason: "too late" });
+    expect(new PluginError("x", { plugin: "p", hook: "start" })).to.include({ code: "AE_PLUGIN", plugin: "p", hook: "start" });
+    expect(model(3)).to.include({ code: "AE_MODEL_CALL", attempts: 3, retryable: false });
+  });
+});
+
+describe("helpers of messages", () => {
+  it("show a value whatever it is, cut at 200 characters", () => {
+    const circle: Record<string, unknown> = {};
+    circle["self"] = circle;
+    expect([preview("x"), preview({ a: 1 }), preview(undefined), preview(1n), preview(circle)]).to.deep.equal(["x", '{"a":1}', "undefined", "[object BigInt]", "[object Object]"]);
+    expect(preview("x".repeat(300))).to.equal(`${"x".repeat(200)}...`);
+  });
+
+  it("find the nearest name, or none", () => {
+    expect(nearestName("SEQENTIAL", ["SEQUENTIAL", "PARALLEL"])).to.equal("SEQUENTIAL");
+    expect(nearestName("tols", ["tools", "role"])).to.equal("tools");
+    expect(nearestName("completely different", ["tools"])).to.equal(undefined);
+  });
+
+  it("make a message and an error of anything", () => {
+    expect([messageOf(new Error("")), messageOf("text"), messageOf(5), messageOf(new TypeError("x")), messageOf("")]).to.deep.equal(["Error", "text", "5", "x", "unknown error"]);
+    expect(toError("text")).to.be.instanceOf(Error).and.include({ message: "text", cause: "text" });
+  });
+});
