@@ -1,7 +1,7 @@
 // A diamond: one source, two readings of it side by side, one memo that waits for both. The order follows from `context` alone.
 // Run it: npm run example -- 15
 import { Agent, Ensemble, Task } from "agentensemble";
-import { chooseModel } from "./support/model.js";
+import { realOrScripted } from "./support/scripted.js";
 
 const source = new Task({
   name: "source",
@@ -17,7 +17,7 @@ const source = new Task({
 
 const reader = new Agent({ role: "Reader", goal: "Report what the minutes say, and nothing else" });
 const costs = new Task({ name: "costs", description: "What does the repair cost, and how long does it take?", agent: reader, context: [source] });
-const risks = new Task({ name: "risks", description: "Which damage may happen to the maps if the repair waits?", agent: reader, context: [source] });
+const risks = new Task({ name: "risks", description: "Which damage may happen if the repair waits?", agent: reader, context: [source] });
 
 const memo = new Task({
   name: "memo",
@@ -26,7 +26,9 @@ const memo = new Task({
   handler: (ctx) => `MEMO\nCosts: ${ctx.getOutput(costs).raw}\nRisks: ${ctx.getOutput(risks).raw}`,
 });
 
-const { model, name, note } = chooseModel(1);
+const { model, name, note } = realOrScripted(({ messages }) =>
+  JSON.stringify(messages).includes("cost, and how long") ? "14000, in three weeks without the map room." : "The old maps may not outlast the winter.",
+);
 console.log(`Model: ${name} (${note})\n`);
 
 const steps: string[] = [];

@@ -20,7 +20,11 @@ const words: Readonly<Record<string, string>> = { isthmus: "a narrow strip of la
 const dictionary = new Task({
   description: "Look the words up",
   context: [route],
-  handler: (ctx) => ctx.getOutput(route).parsed.input.map((word) => `${word}: ${words[word] ?? "not in the dictionary"}`).join("\n"),
+  handler: (ctx) =>
+    ctx
+      .getOutput(route)
+      .parsed.input.map((word) => `${word}: ${words[word] ?? "not in the dictionary"}`)
+      .join("\n"),
 });
 
 const answer = new Task({

@@ -45,7 +45,10 @@ export function criticalPathOf(steps: readonly OrderedStep[], levels: ReadonlyMa
   const byId = new Map(steps.map((step) => [step.id, step]));
   const place = new Map(steps.map(({ id }, index) => [id, index]));
   const last = (ids: readonly string[], level: number): string | undefined =>
-    ids.reduce<string | undefined>((best, id) => (levels.get(id) === level && (best === undefined || (place.get(id) ?? 0) > (place.get(best) ?? 0)) ? id : best), undefined);
+    ids.reduce<string | undefined>(
+      (best, id) => (levels.get(id) === level && (best === undefined || (place.get(id) ?? 0) > (place.get(best) ?? 0)) ? id : best),
+      undefined,
+    );
   let level = steps.reduce((highest, { id }) => Math.max(highest, levels.get(id) ?? 0), 0);
   const path: string[] = [];
   let id = last([...byId.keys()], level);

@@ -10,7 +10,10 @@ const UNSAFE = /[^\p{L}\p{N} .,'()/_+-]/gu;
 
 /** A text as a label; line breaks become blanks. */
 function label(text: string): string {
-  return text.replace(/\s+/g, " ").trim().replace(UNSAFE, (char) => `#${char.codePointAt(0)};`);
+  return text
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(UNSAFE, (char) => `#${char.codePointAt(0)};`);
 }
 
 /** The key of a node that is no task. */
@@ -49,7 +52,9 @@ class Flowchart {
   /** Agents have round corners, plain code has none. */
   task({ id, description, agentRole, nodeType, mapReduceLevel }: DagTask): void {
     const kind = mapReduceLevel === undefined ? undefined : `${nodeType ?? ""}, level ${mapReduceLevel}`;
-    const text = [short(id), id === description ? undefined : short(description), agentRole, kind].flatMap((line) => (line === undefined ? [] : [label(line)])).join("<br/>");
+    const text = [short(id), id === description ? undefined : short(description), agentRole, kind]
+      .flatMap((line) => (line === undefined ? [] : [label(line)]))
+      .join("<br/>");
     const [open, close] = agentRole === "(deterministic)" ? ["[", "]"] : ["(", ")"];
     this.add(`${this.nameOf(id)}${open}"${text}"${close}`);
   }
@@ -126,7 +131,10 @@ function drawGraph(chart: Flowchart, { tasks, graphEdges = [], graphStartStateId
   for (const task of tasks) chart.task(task);
   chart.add(`${chart.nameOf("__END__")}(["end"])`);
   chart.edge(keyOf("start"), graphStartStateId);
-  for (const edge of graphEdges) chart.edge(edge.fromStateId, edge.toStateId, { text: edge.unconditional && edge.conditionDescription === "unconditional" ? undefined : edge.conditionDescription });
+  for (const edge of graphEdges)
+    chart.edge(edge.fromStateId, edge.toStateId, {
+      text: edge.unconditional && edge.conditionDescription === "unconditional" ? undefined : edge.conditionDescription,
+    });
 }
 
 /** The manager is given the tasks and hands them to whom it likes. */

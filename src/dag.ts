@@ -1,11 +1,12 @@
 import type { Agent } from "./contracts/agent.js";
 import type { Dag, DagEdge, DagTask } from "./contracts/dag.js";
 import type { AnyGraph, EnsembleOptions } from "./contracts/ensemble-options.js";
+import type { GraphEdge } from "./contracts/graph.js";
+import type { Phase } from "./contracts/phase.js";
 import type { Plan, PlannedTask } from "./contracts/plan.js";
 import type { AnyTask } from "./contracts/task.js";
 import type { AgentSummary } from "./contracts/trace.js";
 import type { OrderedStep } from "./dag-levels.js";
-import type { Phase } from "./contracts/phase.js";
 import { Graph } from "./contracts/graph.js";
 import { Loop } from "./contracts/loop.js";
 import { isTool } from "./contracts/tool.js";
@@ -47,7 +48,9 @@ export function dagOf(options: EnsembleOptions): Dag {
     parallelGroups: groups,
     criticalPath,
     ...(plan.tasks.some(({ mapReduce }) => mapReduce !== undefined) ? { mapReduceMode: "STATIC" as const } : {}),
-    ...(plan.graph === undefined ? {} : { mode: "graph" as const, graphEdges: edgesOf(plan.graph), graphStartStateId: stateId(plan.graph, plan.graph.start) }),
+    ...(plan.graph === undefined
+      ? {}
+      : { mode: "graph" as const, graphEdges: edgesOf(plan.graph), graphStartStateId: stateId(plan.graph, plan.graph.start as string) }),
   };
 }
 
@@ -81,13 +84,23 @@ function loopStep(plan: Plan, loop: Loop, owners: ReadonlyMap<string, string>): 
   const after = [...new Set(loop.context.flatMap((task) => owners.get(plan.idOf(task) ?? "") ?? []))];
   const body = plan.tasks.filter(({ group }) => group === loop);
   const loopBody = body.map((task, parallelGroup): DagTask => ({ ...factsOf(task, plan), parallelGroup, onCriticalPath: false }));
-  const facts = { id, description: loop.name, expectedOutput: "", agentRole: "(loop)", dependsOn: after, nodeType: "loop" as const, loopMaxIterations: loop.maxIterations, loopBody };
+  const facts = {
+    id,
+    description: loop.name,
+    expectedOutput: "",
+    agentRole: "(loop)",
+    dependsOn: after,
+    nodeType: "loop" as const,
+    loopMaxIterations: loop.maxIterations,
+    loopBody,
+  };
   return { id, after, facts };
 }
 
 /** Every task of a phase waits for all tasks of the phases before it, and the review for the phase's own. */
 function phaseSteps(plan: Plan): readonly Step[] {
-  const idsOf = (phase: Phase): string[] => plan.tasks.filter(({ group }) => group === phase || (group !== undefined && group === phase.review)).map(({ id }) => id);
+  const idsOf = (phase: Phase): string[] =>
+    plan.tasks.filter(({ group }) => group === phase || (group !== undefined && group === phase.review)).map(({ id }) => id);
   return plan.phases.flatMap((phase) => {
     const before = phase.after.flatMap(idsOf);
     const own = plan.tasks.filter(({ group }) => group === phase);
@@ -111,8 +124,9 @@ function statesOf(plan: Plan): readonly Step[] {
   return inSequence(plan.tasks.map((task): Step => ({ id: task.id, after: [], facts: { ...factsOf(task, plan), nodeType: "graph-state" } })));
 }
 
+/** States are named by strings, whatever the type of the graph knows of them. */
 function edgesOf(graph: AnyGraph): readonly DagEdge[] {
-  return graph.edges.map((edge) => ({
+  return (graph.edges as readonly GraphEdge<string>[]).map((edge) => ({
     fromStateId: stateId(graph, edge.from),
     toStateId: stateId(graph, edge.to),
     conditionDescription: edge.label ?? (edge.when === undefined ? "unconditional" : "predicate"),

@@ -6,7 +6,20 @@ import { checkOptions, preview, requireFunction, requireInteger } from "./contra
 import { ENSEMBLE_OPTIONS } from "./ensemble-validation.js";
 
 /** Options that decide what an ensemble does; here they follow from the items. */
-const DECIDED = ["agents", "tasks", "phases", "loops", "graph", "workflow", "maxDelegationDepth", "delegationPolicies", "hierarchicalConstraints", "managerModel", "managerMaxIterations", "managerPromptStrategy"] as const;
+const DECIDED = [
+  "agents",
+  "tasks",
+  "phases",
+  "loops",
+  "graph",
+  "workflow",
+  "maxDelegationDepth",
+  "delegationPolicies",
+  "hierarchicalConstraints",
+  "managerModel",
+  "managerMaxIterations",
+  "managerPromptStrategy",
+] as const;
 const OWN = [
   ...["items", "mapAgent", "mapTask", "reduceAgent", "reduceTask", "chunkSize", "targetTokenBudget", "contextWindowSize", "budgetRatio"],
   ...["maxReduceLevels", "tokenEstimator", "directAgent", "directTask", "inputEstimator"],
@@ -47,7 +60,8 @@ export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DE
 }
 
 /** How the reduces are made: all at once from the number of items, or level by level from the size of the outputs. */
-export type Strategy = { readonly kind: "static"; readonly chunkSize: number } | { readonly kind: "adaptive"; readonly budget: number; readonly maxReduceLevels: number };
+export type Strategy =
+  { readonly kind: "static"; readonly chunkSize: number } | { readonly kind: "adaptive"; readonly budget: number; readonly maxReduceLevels: number };
 
 /** Refuses what does not fit together and names the strategy. @throws ValidationError */
 export function resolveMapReduceOptions<I, R>(o: MapReduceOptions<I, R>): { readonly strategy: Strategy; readonly ensemble: EnsembleOptions } {
@@ -77,14 +91,21 @@ function resolveStrategy(o: Limits): Strategy {
     throw new ValidationError("contextWindowSize must be set when budgetRatio is specified. Example: { contextWindowSize: 128_000, budgetRatio: 0.5 }");
   }
   if (o.targetTokenBudget !== undefined && o.contextWindowSize !== undefined) {
-    throw new ValidationError("targetTokenBudget and contextWindowSize are mutually exclusive. The budget is either given, or derived from the context window.");
+    throw new ValidationError(
+      "targetTokenBudget and contextWindowSize are mutually exclusive. The budget is either given, or derived from the context window.",
+    );
   }
   const budget = o.contextWindowSize === undefined ? o.targetTokenBudget : Math.floor(o.contextWindowSize * (o.budgetRatio ?? 0.5));
   if (budget === undefined) return { kind: "static", chunkSize: o.chunkSize ?? 5 };
   if (o.chunkSize !== undefined) {
-    throw new ValidationError("chunkSize and targetTokenBudget are mutually exclusive. Set chunkSize for a tree that is known before the run, or a token budget for one that follows the outputs.");
+    throw new ValidationError(
+      "chunkSize and targetTokenBudget are mutually exclusive. Set chunkSize for a tree that is known before the run, or a token budget for one that follows the outputs.",
+    );
   }
-  if (budget < 1) throw new ValidationError(`targetTokenBudget must be > 0, got: ${budget}, which is contextWindowSize ${o.contextWindowSize} x budgetRatio ${o.budgetRatio ?? 0.5}`);
+  if (budget < 1)
+    throw new ValidationError(
+      `targetTokenBudget must be > 0, got: ${budget}, which is contextWindowSize ${o.contextWindowSize} x budgetRatio ${o.budgetRatio ?? 0.5}`,
+    );
   return { kind: "adaptive", budget, maxReduceLevels: o.maxReduceLevels ?? 10 };
 }
 

@@ -25,8 +25,19 @@ export class MapReduceTasks<I, R> {
   map(item: I, index: number): AnyTask {
     const { mapAgent, mapTask } = this.#options;
     const place = ` for item at index ${index}`;
-    const agent = mapAgent === undefined ? undefined : checkAgent("mapAgent", call("mapAgent", place, () => mapAgent(item)), place);
-    return checkTask("mapTask", call("mapTask", place, () => mapTask(item, agent)), place);
+    const agent =
+      mapAgent === undefined
+        ? undefined
+        : checkAgent(
+            "mapAgent",
+            call("mapAgent", place, () => mapAgent(item)),
+            place,
+          );
+    return checkTask(
+      "mapTask",
+      call("mapTask", place, () => mapTask(item, agent)),
+      place,
+    );
   }
 
   /** @throws ValidationError naming the tasks that were left out of `context`. */
@@ -34,13 +45,20 @@ export class MapReduceTasks<I, R> {
     const { reduceAgent, reduceTask } = this.#options;
     const place = ` for ${tasks.length} tasks`;
     const agent = reduceAgent === undefined ? undefined : checkAgent("reduceAgent", call("reduceAgent", place, reduceAgent), place);
-    const task = checkTask<R>("reduceTask", call("reduceTask", place, () => reduceTask(Object.freeze([...tasks]), agent)), place);
+    const task = checkTask<R>(
+      "reduceTask",
+      call("reduceTask", place, () => reduceTask(Object.freeze([...tasks]), agent)),
+      place,
+    );
     const given = new Set(task.context);
     const missing = tasks.filter((t) => !given.has(t));
     if (missing.length === 0) return task;
-    throw new ValidationError(`reduceTask must put every task it is given into \`context\`; '${task.description.slice(0, 80)}' lacks ${missing.length} of ${tasks.length}: ${named(missing)}`, {
-      hint: "reduceTask: (tasks) => new Task({ description: ..., context: tasks })",
-    });
+    throw new ValidationError(
+      `reduceTask must put every task it is given into \`context\`; '${task.description.slice(0, 80)}' lacks ${missing.length} of ${tasks.length}: ${named(missing)}`,
+      {
+        hint: "reduceTask: (tasks) => new Task({ description: ..., context: tasks })",
+      },
+    );
   }
 
   /** Whether the items are small enough for the direct task, by the estimated tokens of their texts. */
@@ -63,7 +81,11 @@ export class MapReduceTasks<I, R> {
   direct(items: readonly I[]): TaskOf<R> {
     const { directAgent, directTask } = this.#options;
     const agent = directAgent === undefined ? undefined : checkAgent("directAgent", call("directAgent", "", directAgent), "");
-    return checkTask<R>("directTask", call("directTask", "", () => directTask?.(items, agent)), "");
+    return checkTask<R>(
+      "directTask",
+      call("directTask", "", () => directTask?.(items, agent)),
+      "",
+    );
   }
 }
 
@@ -114,7 +136,9 @@ export class TaskBook {
   add(task: AnyTask, mapReduce: MapReduceNode, templateLength = 0): string {
     const other = this.#notes.get(task);
     if (other !== undefined) {
-      throw new ValidationError(`The functions of a MapReduceEnsemble must make a new Task each time: '${task.name ?? task.description}' was returned for '${other.id}' already`);
+      throw new ValidationError(
+        `The functions of a MapReduceEnsemble must make a new Task each time: '${task.name ?? task.description}' was returned for '${other.id}' already`,
+      );
     }
     const id = this.#idFor(task, mapReduce);
     this.#taken.add(id);

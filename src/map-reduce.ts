@@ -52,7 +52,10 @@ export class MapReduceEnsemble<I, R = string> {
     this.#tokenEstimator = o.tokenEstimator;
     this.#book = new TaskBook();
     const items = Object.freeze([...o.items]);
-    this.#final = strategy.kind === "adaptive" && this.#tasks.fitDirectly(items, strategy.budget) ? this.#addDirect(items) : this.#addTree(items, (o as Templates)[TEMPLATES]); // set by `of` only
+    this.#final =
+      strategy.kind === "adaptive" && this.#tasks.fitDirectly(items, strategy.budget)
+        ? this.#addDirect(items)
+        : this.#addTree(items, (o as Templates)[TEMPLATES]); // set by `of` only
     this.#ensemble = new Ensemble(this.#composed(ensemble));
   }
 
@@ -65,8 +68,7 @@ export class MapReduceEnsemble<I, R = string> {
     checkModel("model", model);
     if (typeof mapDescription !== "function") requireText(mapDescription, `mapDescription must be a text or a function, got: ${preview(mapDescription)}`);
     requireText(reduceDescription, "reduceDescription must not be blank");
-    const describe = (item: I): string =>
-      typeof mapDescription === "function" ? mapDescription(item) : `${mapDescription}: ${textOf(item)}`;
+    const describe = (item: I): string => (typeof mapDescription === "function" ? mapDescription(item) : `${mapDescription}: ${textOf(item)}`);
     const options: MapReduceOptions<I, string> & Templates = {
       model,
       items,
@@ -114,7 +116,9 @@ export class MapReduceEnsemble<I, R = string> {
   /** The ensemble of the whole tree, to look at or to run. @throws ValidationError in adaptive mode. */
   toEnsemble(): Ensemble {
     if (this.#strategy.kind === "static") return this.#ensemble;
-    throw new ValidationError("toEnsemble() is not supported in adaptive mode. Its reduces are made during the run, from the size of the outputs.", { hint: "Set chunkSize for a tree that is known before." });
+    throw new ValidationError("toEnsemble() is not supported in adaptive mode. Its reduces are made during the run, from the size of the outputs.", {
+      hint: "Set chunkSize for a tree that is known before.",
+    });
   }
 
   /** Ends the kernel that was made for this map-reduce; a kernel that was given stays. */
@@ -154,7 +158,9 @@ export class MapReduceEnsemble<I, R = string> {
   #composed(ensemble: EnsembleOptions): ComposedOptions {
     const { tasks, notes } = this.#book;
     const mode: EnsembleOptions =
-      this.#strategy.kind === "static" ? { workflow: "PARALLEL" } : { workflow: MAP_REDUCE_ADAPTIVE, parallelErrorStrategy: ensemble.parallelErrorStrategy ?? "CONTINUE_ON_ERROR" };
+      this.#strategy.kind === "static"
+        ? { workflow: "PARALLEL" }
+        : { workflow: MAP_REDUCE_ADAPTIVE, parallelErrorStrategy: ensemble.parallelErrorStrategy ?? "CONTINUE_ON_ERROR" };
     return { ...ensemble, ...mode, tasks, [TASK_NOTES]: notes };
   }
 }
@@ -168,7 +174,9 @@ function withParsed<R>(output: EnsembleOutput, final: TaskOf<R>): EnsembleOutput
   const result = output.getOutput(final);
   const get = (): R => {
     if (result !== undefined) return result.parsed;
-    throw new ValidationError(`The run ended with ${output.exitReason} before its final reduce, so there is no parsed value`, { hint: "Look at isComplete first." });
+    throw new ValidationError(`The run ended with ${output.exitReason} before its final reduce, so there is no parsed value`, {
+      hint: "Look at isComplete first.",
+    });
   };
   return Object.defineProperty(output, "parsed", { get, enumerable: result !== undefined, configurable: true }) as EnsembleOutput & { readonly parsed: R }; // just defined
 }

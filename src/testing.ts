@@ -60,5 +60,5 @@ export function testKernel(plugins: readonly Plugin[] = []): Kernel {
     },
   });
   const taken = new Set(plugins.map(({ name }) => name));
-  return new Kernel({ plugins: [repeatable, ...plugins, ...standardPlugins().filter(({ name }) => !taken.has(name))] });
+  return new Kernel({ plugins: [repeatable, ...standardPlugins().filter(({ name }) => !taken.has(name)), ...plugins] });
 }

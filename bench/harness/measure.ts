@@ -12,7 +12,7 @@ const WARM_UP_MS = 1_000;
  * @throws Error where node was started without `--expose-gc`.
  */
 export function collectGarbage(): void {
-  if (globalThis.gc === undefined) throw new Error("Start node with --expose-gc: garbage is collected before every round");
+  if (globalThis.gc === undefined) throw new Error("Start node with --expose-gc (npm run bench does): the heap is collected before it is measured");
   globalThis.gc();
 }
 

@@ -51,7 +51,7 @@ export class RunEvents {
 
   /** Subscribes the callbacks of a listener object, its `this` kept. */
   onCallbacks(listener: EnsembleListener): void {
-    if (listener.on !== undefined) this.#all.push(this.#owned(listener, listener.on as Sink));
+    if (listener.on !== undefined) this.#all.push(this.#owned(listener, listener.on));
     for (const [name, type] of Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, EventType][]) {
       const callback = listener[name];
       if (callback === undefined) continue;

@@ -23,7 +23,7 @@ export interface KernelInternals {
   /** Runs in progress; each value cancels its run and waits for its end. */
   readonly runs: Set<() => Promise<void>>;
   readonly booted: boolean;
-  /** Adds those plugins whose names are not there yet; nothing once booting has begun. */
+  /** Adds those plugins whose names are not there yet, before those that are; nothing once booting has begun. */
   addMissing(plugins: readonly Plugin[]): void;
   /** @throws what made booting fail, or ValidationError after dispose. */
   ready(): Promise<void>;
@@ -68,7 +68,11 @@ export class Kernel implements KernelApi {
         return kernel.#booting !== undefined;
       },
       addMissing: (plugins) => {
-        if (this.#booting === undefined) for (const plugin of plugins) if (!this.#plugins.has(plugin.name)) this.use(plugin);
+        if (this.#booting !== undefined || this.#disposing !== undefined) return;
+        const given = [...this.#plugins.values()];
+        this.#plugins.clear(); // what is added comes first, so that of two contributions of one kind the user's is the later one and wins
+        for (const plugin of plugins) if (!given.some(({ name }) => name === plugin.name)) this.use(plugin);
+        for (const plugin of given) this.use(plugin);
       },
       ready: () => this.boot(),
     };

@@ -27,12 +27,17 @@ describe("the errors of the framework", () => {
       expect(AgentEnsembleError.isInstance(error)).to.equal(true);
       expect(ValidationError.isInstance(error)).to.equal(false);
     }
-    for (const other of [undefined, null, "x", new Error("x"), Object.assign(new Error("x"), { name: "ModelCallError" })]) expect(ModelCallError.isInstance(other)).to.equal(false);
+    for (const other of [undefined, null, "x", new Error("x"), Object.assign(new Error("x"), { name: "ModelCallError" })])
+      expect(ModelCallError.isInstance(other)).to.equal(false);
   });
 
   it("are found along the causes, which may run in a circle", () => {
     const inner = model();
-    const outer = new TaskExecutionError("x", { taskDescription: "d", agentRole: "r", completedTaskOutputs: [] }, { cause: new Error("between", { cause: inner }) });
+    const outer = new TaskExecutionError(
+      "x",
+      { taskDescription: "d", agentRole: "r", completedTaskOutputs: [] },
+      { cause: new Error("between", { cause: inner }) },
+    );
     expect(ModelCallError.find(outer)).to.equal(inner);
     expect(TaskExecutionError.find(outer)).to.equal(outer);
     expect(PluginError.find(outer)).to.equal(undefined);
@@ -52,7 +57,13 @@ describe("helpers of messages", () => {
   it("show a value whatever it is, cut at 200 characters", () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
-    expect([preview("x"), preview({ a: 1 }), preview(undefined), preview(1n), preview(circle)]).to.deep.equal(["x", '{"a":1}', "undefined", "[object BigInt]", "[object Object]"]);
+    expect([preview("x"), preview({ a: 1 }), preview(undefined), preview(1n), preview(circle)]).to.deep.equal([
+      "x",
+      '{"a":1}',
+      "undefined",
+      "[object BigInt]",
+      "[object Object]",
+    ]);
     expect(preview("x".repeat(300))).to.equal(`${"x".repeat(200)}...`);
   });
 
@@ -63,7 +74,13 @@ describe("helpers of messages", () => {
   });
 
   it("make a message and an error of anything", () => {
-    expect([messageOf(new Error("")), messageOf("text"), messageOf(5), messageOf(new TypeError("x")), messageOf("")]).to.deep.equal(["Error", "text", "5", "x", "unknown error"]);
+    expect([messageOf(new Error("")), messageOf("text"), messageOf(5), messageOf(new TypeError("x")), messageOf("")]).to.deep.equal([
+      "Error",
+      "text",
+      "5",
+      "x",
+      "unknown error",
+    ]);
     expect(toError("text")).to.be.instanceOf(Error).and.include({ message: "text", cause: "text" });
   });
 });

@@ -36,7 +36,9 @@ describe("Agent", () => {
   });
 
   it("refuses unknown options and suggests the nearest", () => {
-    expect(agent({ tols: [] })).to.include("Unknown option 'tols' in Agent").and.include("Did you mean 'tools'?");
+    expect(agent({ tols: [] }))
+      .to.include("Unknown option 'tols' in Agent")
+      .and.include("Did you mean 'tools'?");
     expect(agent({ modelOptions: { temprature: 0 } })).to.include("Did you mean 'temperature'?");
     expect(refusal(() => new Agent(undefined as unknown as AgentOptions))).to.include("Agent options must be an object");
   });
@@ -77,7 +79,9 @@ describe("Task", () => {
   it("refuses what a handler leaves no room for", () => {
     const both = (changes: object): string => task({ handler, ...changes });
     const without = "A handler runs deterministically without an";
-    expect(both({ agent: new Agent({ role: "r", goal: "g" }) })).to.equal(`Task cannot have both a handler and an explicit agent. ${without} LLM; remove the agent.`);
+    expect(both({ agent: new Agent({ role: "r", goal: "g" }) })).to.equal(
+      `Task cannot have both a handler and an explicit agent. ${without} LLM; remove the agent.`,
+    );
     expect(both({ model: "openai:x" })).to.equal(`Task cannot have both a handler and a chatLanguageModel. ${without} LLM; remove the chatLanguageModel.`);
     expect(both({ tools: [noop] })).to.equal(`Task cannot have both a handler and tools. ${without} LLM; configure tools inside the handler instead.`);
     expect(both({ maxIterations: 2 })).to.equal(`Task cannot have both a handler and maxIterations. ${without} iteration loop; remove the maxIterations.`);
@@ -97,7 +101,12 @@ describe("Task", () => {
 
   it("has the documented defaults and is frozen", () => {
     const made = new Task({ description: "d", agent: undefined, handler: undefined });
-    expect(made).to.include({ expectedOutput: "Produce a complete and accurate response to the task.", maxOutputRetries: 3, guardrailRetries: 0, name: undefined });
+    expect(made).to.include({
+      expectedOutput: "Produce a complete and accurate response to the task.",
+      maxOutputRetries: 3,
+      guardrailRetries: 0,
+      name: undefined,
+    });
     expect(made.context).to.deep.equal([]);
     expect(made).to.be.frozen;
   });
@@ -121,7 +130,7 @@ describe("Task", () => {
 describe("tool", () => {
   it("refuses what is none", () => {
     const base = { name: "t", description: "d", execute: () => "" };
-    const refused = (changes: object): string => refusal(() => tool({ ...base, ...changes } as typeof base));
+    const refused = (changes: object): string => refusal(() => tool({ ...base, ...changes }));
     expect(refused({ name: "" })).to.equal("Tool name must not be blank");
     expect(refused({ description: " " })).to.include("description must not be blank");
     expect(refused({ execute: undefined })).to.include("execute must be a function");

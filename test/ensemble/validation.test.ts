@@ -1,4 +1,4 @@
-import type { EnsembleOptions, RunOptions } from "agentensemble";
+import type { EnsembleOptions } from "agentensemble";
 import { Agent, Ensemble, Kernel, Task, ValidationError, openai } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
@@ -6,7 +6,10 @@ import { inspect } from "node:util";
 import { rejection } from "../support/rejection.js";
 import { echo, failure } from "../kernel/fixtures.js";
 
-const construct = (options: object): (() => Ensemble) => () => new Ensemble({ tasks: [echo("x")], ...options });
+const construct =
+  (options: object): (() => Ensemble) =>
+  () =>
+    new Ensemble({ tasks: [echo("x")], ...options });
 
 describe("new Ensemble", () => {
   const cases: readonly (readonly [object, string])[] = [
@@ -39,7 +42,15 @@ describe("new Ensemble", () => {
   }
 
   it("takes options that are undefined as absent", () => {
-    const options: EnsembleOptions = { workflow: undefined, model: undefined, listeners: undefined, plugins: undefined, kernel: undefined, inputs: undefined, on: undefined };
+    const options: EnsembleOptions = {
+      workflow: undefined,
+      model: undefined,
+      listeners: undefined,
+      plugins: undefined,
+      kernel: undefined,
+      inputs: undefined,
+      on: undefined,
+    };
     expect(construct(options)).to.not.throw();
   });
 
@@ -79,10 +90,10 @@ describe("ensemble.run", () => {
   for (const [options, message] of cases) {
     it(`refuses the options ${inspect(options)}, and so does stream()`, async () => {
       const ensemble = new Ensemble({ tasks: [echo("x")] });
-      const error = await failure(ensemble.run({}, options as RunOptions));
+      const error = await failure(ensemble.run({}, options));
       expect(error).to.have.property("code", "AE_VALIDATION");
       expect(error.message).to.include(message);
-      expect(() => ensemble.stream({}, options as RunOptions)).to.throw(ValidationError, message);
+      expect(() => ensemble.stream({}, options)).to.throw(ValidationError, message);
       await ensemble.dispose();
     });
   }
@@ -134,6 +145,9 @@ describe("the output of a run", () => {
     expect(output.getOutput(valued)).to.deep.include({ raw: '{"total":7}', parsed: { total: 7 } });
     expect(output.getOutput(valued)?.getParsedOutput()).to.deep.equal({ total: 7 });
     expect(output.getOutput(silent)?.parsed).to.equal("text");
-    expect(() => output.getOutput(silent)?.getParsedOutput()).to.throw(ValidationError, "No parsed output available. Ensure the task was built with outputType(...) and that parsing succeeded.");
+    expect(() => output.getOutput(silent)?.getParsedOutput()).to.throw(
+      ValidationError,
+      "No parsed output available. Ensure the task was built with outputType(...) and that parsing succeeded.",
+    );
   });
 });

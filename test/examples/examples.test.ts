@@ -24,6 +24,15 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "07-swap-provider.js": ["Bound in the container: It is 2001", "the year 1984", "And after it:           It is 2001"],
   "08-custom-workflow.js": ["Friend: Then those who sneeze get the quiet room.", "Verdict: The cat may come on Fridays."],
   "09-parallel-research.js": ['- "The barn owl hunts at night over open fields."', "Bat report: skipped", "4 tasks done, failed: fetch bat radio archive"],
+  "15-diamond.js": ["start source, done source, start costs, start risks,", "Costs: 14000, in three weeks", "Workflow: PARALLEL"],
+  "18-phases-with-review.js": [
+    "review: RETRY: say what it costs",
+    "phase recommendation begins (attempt 2)",
+    "It costs 40,000.",
+    "Phases: demand, site, recommendation; model calls: 6",
+  ],
+  "19-loop.js": ["iteration 3 of at most 4 is done", "Ended by: predicate", "Final text: Come and build a kite with us at the harbour!"],
+  "20-graph-tool-router.js": ["route > sum > answer > answer\n  They have 42 apples.", "route > dictionary > answer\n", "route > answer\n"],
 };
 
 describe("the numbered examples", () => {

@@ -1,5 +1,5 @@
-import type { ChatModel, Clock, IdGenerator, Plugin } from "agentensemble";
-import { AgentEnsembleError, Ensemble, Kernel, PluginError, Task, Tokens, ValidationError, createToken, definePlugin } from "agentensemble";
+import type { ChatModel, Clock, IdGenerator, Plugin, PluginError } from "agentensemble";
+import { AgentEnsembleError, Ensemble, Kernel, Task, Tokens, ValidationError, createToken, definePlugin } from "agentensemble";
 import { Container, ContainerModule } from "agentensemble/kernel";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
@@ -25,7 +25,10 @@ describe("bindings of one value", () => {
     expect(await yearOf(new Kernel({ plugins: [clockPlugin("d", 2001, { override: false }), clockPlugin("x", 2002, { override: true })] }))).to.equal(2002);
     const fallback = createToken<string>("fallback");
     for (const order of [0, 1]) {
-      const plugins = [binds("default", (b) => void b.single(fallback, { default: true }).toConstantValue("default")), binds("direct", (b) => void b.single(fallback).toConstantValue("direct"))];
+      const plugins = [
+        binds("default", (b) => void b.single(fallback, { default: true }).toConstantValue("default")),
+        binds("direct", (b) => void b.single(fallback).toConstantValue("direct")),
+      ];
       const kernel = new Kernel({ plugins: order === 0 ? plugins : plugins.reverse() });
       await kernel.boot();
       expect(kernel.container.get(fallback)).to.equal("direct");
@@ -44,11 +47,15 @@ describe("bindings of one value", () => {
     expect(two.message).to.include("'first'").and.include("'second'").and.include("Clock");
     const kernel = new Kernel({ plugins: [clockPlugin("plugin", 1)] });
     kernel.container.bind(Tokens.Clock).toConstantValue(clockAt(2));
-    expect((await failure(kernel.boot())).message).to.include("'plugin'").and.include("'kernel.container'");
+    expect((await failure(kernel.boot())).message)
+      .to.include("'plugin'")
+      .and.include("'kernel.container'");
     const twice = new Kernel();
     twice.container.bind(Tokens.Clock).toConstantValue(clockAt(1));
     twice.container.bind(Tokens.Clock).toConstantValue(clockAt(2));
-    expect((await failure(twice.boot())).message).to.include("Clock").and.include("kernel.container");
+    expect((await failure(twice.boot())).message)
+      .to.include("Clock")
+      .and.include("kernel.container");
   });
 
   it("give way to an override, whatever the order", async () => {
@@ -69,23 +76,32 @@ describe("bindings of one value", () => {
   it("are a boot error when two plugins bring a default", async () => {
     const token = createToken<number>("two-defaults");
     const plugin = (name: string): Plugin => binds(name, (b) => void b.single(token, { default: true }).toConstantValue(1));
-    expect((await failure(new Kernel({ plugins: [plugin("a"), plugin("b")] }).boot())).message).to.include("'a'").and.include("'b'");
+    expect((await failure(new Kernel({ plugins: [plugin("a"), plugin("b")] }).boot())).message)
+      .to.include("'a'")
+      .and.include("'b'");
   });
 
   it("know no other options", async () => {
     const plugin = binds("p", (b) => void b.single(Tokens.Clock, { overide: true } as object).toConstantValue(clockAt(1)));
-    expect((await failure(new Kernel({ plugins: [plugin] }).boot())).message).to.include("overide").and.include("override");
+    expect((await failure(new Kernel({ plugins: [plugin] }).boot())).message)
+      .to.include("overide")
+      .and.include("override");
   });
 
   it("are not bound with many(), nor contributions with single()", async () => {
-    const single = binds("p", (b) => void b.many(Tokens.Clock as never).toConstantValue(clockAt(1) as never));
-    const many = binds("p", (b) => void b.single(Tokens.Tool as never).toConstantValue({} as never));
+    const single = binds("p", (b) => void b.many(Tokens.Clock as never).toConstantValue(clockAt(1)));
+    const many = binds("p", (b) => void b.single(Tokens.Tool as never).toConstantValue({}));
     for (const plugin of [single, many]) expect(await failure(new Kernel({ plugins: [plugin] }).boot())).to.have.property("code", "AE_PLUGIN");
   });
 
   it("are resolved with the other bindings in view, a default's too", async () => {
     const year = createToken<number>("year");
-    const kernel = new Kernel({ plugins: [binds("p", (b) => void b.single(year, { default: true }).toResolvedValue((clock: Clock) => clock.now().getUTCFullYear(), [Tokens.Clock])), clockPlugin("c", 2009)] });
+    const kernel = new Kernel({
+      plugins: [
+        binds("p", (b) => void b.single(year, { default: true }).toResolvedValue((clock: Clock) => clock.now().getUTCFullYear(), [Tokens.Clock])),
+        clockPlugin("c", 2009),
+      ],
+    });
     await kernel.boot();
     expect(kernel.container.get(year)).to.equal(2009);
     await kernel.dispose();
@@ -94,7 +110,8 @@ describe("bindings of one value", () => {
 
 describe("contributions", () => {
   const word = createToken<string>("word", "many");
-  const read = (seen: (readonly string[])[], name = "reader", dependsOn: readonly string[] = []): Plugin => definePlugin({ name, dependsOn, start: (ctx) => void seen.push(ctx.all(word)) });
+  const read = (seen: (readonly string[])[], name = "reader", dependsOn: readonly string[] = []): Plugin =>
+    definePlugin({ name, dependsOn, start: (ctx) => void seen.push(ctx.all(word)) });
 
   it("come in the order of the plugins, as one frozen list", async () => {
     const seen: (readonly string[])[] = [];
@@ -133,8 +150,22 @@ describe("the bindings of a run", () => {
   it("leave root singletons clean: a value made from them is not kept for later runs", async () => {
     const stamp = createToken<{ readonly year: number }>("stamp");
     const seen: number[] = [];
-    const task = new Task({ description: "x", handler: { name: "t", description: "d", execute: (_input, { scope }) => void seen.push(scope.get(stamp).year, scope.get(Tokens.Clock).now().getUTCFullYear()) } });
-    const stamps = binds("stamps", (b) => void b.single(stamp).toResolvedValue((clock: Clock) => ({ year: clock.now().getUTCFullYear() }), [Tokens.Clock]).inSingletonScope());
+    const task = new Task({
+      description: "x",
+      handler: {
+        name: "t",
+        description: "d",
+        execute: (_input, { scope }) => void seen.push(scope.get(stamp).year, scope.get(Tokens.Clock).now().getUTCFullYear()),
+      },
+    });
+    const stamps = binds(
+      "stamps",
+      (b) =>
+        void b
+          .single(stamp)
+          .toResolvedValue((clock: Clock) => ({ year: clock.now().getUTCFullYear() }), [Tokens.Clock])
+          .inSingletonScope(),
+    );
     const kernel = new Kernel({ plugins: [stamps, clockPlugin("clock", 2001)] });
     const ensemble = new Ensemble({ tasks: [task], kernel });
     await ensemble.run({}, { bindings: (b) => void b.single(Tokens.Clock).toConstantValue(clockAt(2099)) });
@@ -148,15 +179,25 @@ describe("the bindings of a run", () => {
     const local = createToken<readonly number[]>("local");
     const seen: unknown[] = [];
     const task = new Task({ description: "x", handler: { name: "t", description: "d", execute: (_input, { scope }) => void seen.push(scope.all(year)) } });
-    const years = binds("years", (b) => void b.many(year).toResolvedValue((clock: Clock) => clock.now().getUTCFullYear(), [Tokens.Clock]).inSingletonScope());
+    const years = binds(
+      "years",
+      (b) =>
+        void b
+          .many(year)
+          .toResolvedValue((clock: Clock) => clock.now().getUTCFullYear(), [Tokens.Clock])
+          .inSingletonScope(),
+    );
     const kernel = new Kernel({ plugins: [years, clockPlugin("clock", 2001)] });
     const ensemble = new Ensemble({ tasks: [task], kernel });
-    await ensemble.run({}, {
-      bindings: (b) => {
-        b.single(Tokens.Clock).toConstantValue(clockAt(2099));
-        b.single(local).toConstantValue([]);
+    await ensemble.run(
+      {},
+      {
+        bindings: (b) => {
+          b.single(Tokens.Clock).toConstantValue(clockAt(2099));
+          b.single(local).toConstantValue([]);
+        },
       },
-    });
+    );
     await ensemble.run();
     expect(seen).to.deep.equal([[2001], [2001]]);
     await kernel.dispose();
@@ -165,7 +206,10 @@ describe("the bindings of a run", () => {
   it("come before everything else, `override` or not", async () => {
     const kernel = new Kernel({ plugins: [clockPlugin("clock", 2001)] });
     const ids: IdGenerator = { next: () => "chosen" };
-    const output = await new Ensemble({ tasks: [echo("x")], kernel }).run({}, { bindings: (b) => void b.single(Tokens.IdGenerator, { override: true }).toConstantValue(ids) });
+    const output = await new Ensemble({ tasks: [echo("x")], kernel }).run(
+      {},
+      { bindings: (b) => void b.single(Tokens.IdGenerator, { override: true }).toConstantValue(ids) },
+    );
     expect(output.runId).to.equal("chosen");
     await kernel.dispose();
   });
@@ -175,7 +219,7 @@ describe("the bindings of a run", () => {
     let late: (() => unknown) | undefined;
     const cases: readonly NonNullable<Parameters<Ensemble["run"]>[1]>["bindings"][] = [
       (b) => void (b.single(Tokens.Clock).toConstantValue(clockAt(1)), b.single(Tokens.Clock).toConstantValue(clockAt(2))),
-      (async () => Promise.resolve()) as () => void,
+      async () => Promise.resolve(),
       (b) => void b.single(Tokens.Clock, { default: true }).toConstantValue(clockAt(1)),
       (b) => void b.single(Tokens.Clock, { overide: true } as object).toConstantValue(clockAt(1)),
       (b) => void b.single(Tokens.Tool as never),
@@ -189,19 +233,26 @@ describe("the bindings of a run", () => {
 
 describe("booting", () => {
   it("refuses an asynchronous bind()", async () => {
-    const plugin = binds("late", (async (): Promise<void> => Promise.reject(new Error("unseen"))) as () => void);
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the very mistake
+    const plugin = binds("late", async (): Promise<void> => Promise.reject(new Error("unseen")));
     const error = await failure(new Kernel({ plugins: [plugin] }).boot());
     expect(error).to.include({ code: "AE_PLUGIN", plugin: "late", hook: "bind" });
     expect(error.message).to.include("synchronous");
   });
 
   it("refuses an asynchronous apply()", async () => {
-    const plugin = definePlugin({ name: "late", apply: (async (): Promise<void> => Promise.reject(new Error("unseen"))) as () => void });
+    const plugin = definePlugin({ name: "late", apply: async (): Promise<void> => Promise.reject(new Error("unseen")) });
     expect(await failure(new Kernel({ plugins: [plugin] }).boot())).to.include({ code: "AE_PLUGIN", plugin: "late", hook: "apply" });
   });
 
   it("names the owner of a value that can't be made", async () => {
-    const throwing = binds("throwing", (b) => void b.single(Tokens.ChatModel).toDynamicValue((): ChatModel => { throw new Error("no key"); }));
+    const throwing = binds(
+      "throwing",
+      (b) =>
+        void b.single(Tokens.ChatModel).toDynamicValue((): ChatModel => {
+          throw new Error("no key");
+        }),
+    );
     const error = (await failure(new Kernel({ plugins: [throwing] }).boot())) as PluginError;
     expect(error).to.include({ code: "AE_PLUGIN", plugin: "throwing" });
     expect(error.message).to.include("ChatModel").and.include("no key");
@@ -212,8 +263,17 @@ describe("booting", () => {
     const note = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", note);
     try {
-      const rejected = binds("rejected", (b) => void b.single(Tokens.ChatModel).toDynamicValue((async () => { throw new Error("no key"); }) as unknown as () => ChatModel).inSingletonScope());
-      expect((await failure(new Kernel({ plugins: [rejected] }).boot())) as PluginError).to.include({ code: "AE_PLUGIN", plugin: "rejected" });
+      const rejected = binds(
+        "rejected",
+        (b) =>
+          void b
+            .single(Tokens.ChatModel)
+            .toDynamicValue(async () => {
+              throw new Error("no key");
+            })
+            .inSingletonScope(),
+      );
+      expect(await failure(new Kernel({ plugins: [rejected] }).boot())).to.include({ code: "AE_PLUGIN", plugin: "rejected" });
       await new Promise((resolve) => setTimeout(resolve, 10));
       expect(unhandled).to.deep.equal([]);
     } finally {
@@ -222,7 +282,13 @@ describe("booting", () => {
   });
 
   it("names the owner of a contribution that can't be made", async () => {
-    const plugin = binds("throwing", (b) => void b.many(Tokens.Tool).toDynamicValue(() => { throw new Error("no tool"); }));
+    const plugin = binds(
+      "throwing",
+      (b) =>
+        void b.many(Tokens.Tool).toDynamicValue(() => {
+          throw new Error("no tool");
+        }),
+    );
     const error = await failure(new Kernel({ plugins: [plugin] }).boot());
     expect(error).to.have.property("code", "AE_PLUGIN");
     expect(error.message).to.include("Tool").and.include("throwing").and.include("no tool");
@@ -267,7 +333,7 @@ describe("inversify of the user's own copy", () => {
     const kernel = new Kernel({ plugins: [clockPlugin("clock", 2014)] });
     await kernel.boot();
     expect(() => new UsersContainer({ parent: kernel.container }).get(Tokens.Clock)).to.throw();
-    const child = new Container({ parent: kernel.container as Container });
+    const child = new Container({ parent: kernel.container });
     expect(child.get(Tokens.Clock).now().getUTCFullYear()).to.equal(2014);
     await kernel.dispose();
   });
@@ -279,8 +345,8 @@ describe("inversify of the user's own copy", () => {
 
 describe("Tokens", () => {
   it("are the same symbols in every copy of the package", () => {
-    expect(Tokens.Clock as unknown).to.equal(Symbol.for("agentensemble/Clock"));
-    expect(createToken<string>("mine") as unknown).to.equal(Symbol.for("agentensemble/mine"));
+    expect(Tokens.Clock).to.equal(Symbol.for("agentensemble/Clock"));
+    expect(createToken<string>("mine")).to.equal(Symbol.for("agentensemble/mine"));
   });
 
   it("that nobody bound are a ValidationError where they are asked for", async () => {

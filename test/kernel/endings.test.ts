@@ -1,5 +1,17 @@
 import type { EnsembleOutput, Plugin, RunOptions } from "agentensemble";
-import { Agent, Ensemble, ExitEarlySignal, RunCancelledError, RunTimeoutError, Task, TaskTimeoutError, Tokens, definePlugin, replace, tool } from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  ExitEarlySignal,
+  RunCancelledError,
+  RunTimeoutError,
+  Task,
+  TaskTimeoutError,
+  Tokens,
+  definePlugin,
+  replace,
+  tool,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { echo, failing, failure, pause, runToEnd, scoped, tapping, typesOf, untilAborted, waiting } from "./fixtures.js";
@@ -85,7 +97,10 @@ describe("a cancelled run", () => {
           },
         }),
     });
-    const { error, output } = await runToEnd({ tasks: [echo("a"), waiting("b", () => controller.abort())], workflow: "FORGIVING", plugins: [forgiving] }, { signal: controller.signal });
+    const { error, output } = await runToEnd(
+      { tasks: [echo("a"), waiting("b", () => controller.abort())], workflow: "FORGIVING", plugins: [forgiving] },
+      { signal: controller.signal },
+    );
     expect(error).to.have.property("code", "AE_RUN_CANCELLED");
     expect(output.exitReason).to.equal("CANCELLED");
     expect(raws(output)).to.deep.equal(["a"]);
@@ -106,7 +121,10 @@ describe("a cancelled run", () => {
     }
     const model = new ScriptedModel(["never"]);
     const plugin = tapping("slow", ({ hooks }) => hooks.beforeLlmCall.tap(slowly));
-    await runToEnd({ model, tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) })], plugins: [plugin] }, { signal: controller.signal });
+    await runToEnd(
+      { model, tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) })], plugins: [plugin] },
+      { signal: controller.signal },
+    );
     expect([...done, ...model.requests]).to.deep.equal([]);
   });
 });
@@ -124,7 +142,10 @@ describe("a run out of time", () => {
   it("abandons a model that ignores its signal after cancelGraceMs", async () => {
     const model = new ScriptedModel([]);
     model.chat = () => NEVER;
-    const { error, output } = await runToEnd({ model, tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) })] }, { timeoutMs: 5, cancelGraceMs: 5 });
+    const { error, output } = await runToEnd(
+      { model, tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) })] },
+      { timeoutMs: 5, cancelGraceMs: 5 },
+    );
     expect(error).to.have.property("code", "AE_RUN_TIMEOUT");
     expect(output.metrics.ledger).to.have.length(1);
     expect(output.metrics.ledger[0]).to.include({ outcome: "aborted", inputTokens: -1 });
@@ -138,7 +159,10 @@ describe("a run out of time", () => {
       await NEVER;
     };
     const speaker = new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) });
-    const stuckWorkflow = definePlugin({ name: "stuck", bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue({ name: "STUCK", execute: () => NEVER }) });
+    const stuckWorkflow = definePlugin({
+      name: "stuck",
+      bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue({ name: "STUCK", execute: () => NEVER }),
+    });
     const ways = [
       { tasks: [new Task({ description: "x", handler: (): Promise<string> => NEVER })] },
       { tasks: [speaker], model: stuckStream, streaming: true },
@@ -155,7 +179,8 @@ describe("a run out of time", () => {
 });
 
 describe("a task out of time", () => {
-  const slow = (handler: (signal: AbortSignal) => Promise<string>): Task => new Task({ description: "slow", timeoutMs: 5, handler: (ctx) => handler(ctx.signal) });
+  const slow = (handler: (signal: AbortSignal) => Promise<string>): Task =>
+    new Task({ description: "slow", timeoutMs: 5, handler: (ctx) => handler(ctx.signal) });
 
   it("fails with TaskTimeoutError, whether it heeds its signal or not", async () => {
     for (const task of [slow(untilAborted), slow(() => NEVER)]) {
@@ -174,7 +199,13 @@ describe("a task out of time", () => {
   });
 
   it("covers its retries and its hooks", async () => {
-    const task = new Task({ description: "x", timeoutMs: 20, handler: () => "x", guardrailRetries: 1_000_000, outputGuardrails: [async () => (await pause(1), { ok: false, reason: "again" })] });
+    const task = new Task({
+      description: "x",
+      timeoutMs: 20,
+      handler: () => "x",
+      guardrailRetries: 1_000_000,
+      outputGuardrails: [async () => (await pause(1), { ok: false, reason: "again" })],
+    });
     const { error } = await runToEnd({ tasks: [task] });
     expect(error?.cause).to.be.instanceOf(TaskTimeoutError);
   });
@@ -189,7 +220,14 @@ describe("a tool out of time", () => {
   };
 
   it("is told to the model, and the task goes on", async () => {
-    for (const execute of [untilAborted, (): Promise<string> => NEVER, async (signal: AbortSignal): Promise<string> => untilAborted(signal).catch(() => { throw new Error("my own words"); })]) {
+    for (const execute of [
+      untilAborted,
+      (): Promise<string> => NEVER,
+      async (signal: AbortSignal): Promise<string> =>
+        untilAborted(signal).catch(() => {
+          throw new Error("my own words");
+        }),
+    ]) {
       const [raw, outcome, told] = await outcomes(execute);
       expect([raw, outcome]).to.deep.equal(["done", "TIMED_OUT"]);
       expect(told).to.include("Tool error: ").and.include("5 ms");
@@ -253,14 +291,38 @@ describe("an early exit", () => {
       expectExit(runToEnd({ tasks: chain(), workflow, plugins: [onSecond("review")] }), ["a", "b"]));
   }
 
-  it("of a review that timed out has the reason TIMEOUT", () => expectExit(runToEnd({ tasks: three(), plugins: [onSecond("review", true)] }), ["a", "b"], "TIMEOUT"));
+  it("of a review that timed out has the reason TIMEOUT", () =>
+    expectExit(runToEnd({ tasks: three(), plugins: [onSecond("review", true)] }), ["a", "b"], "TIMEOUT"));
 
   it("from a handler, a tool or a tool of a handler resolves with what was finished", async () => {
-    const asking = tool({ name: "ask", description: "Asks a person", execute: () => { throw exit(); } });
+    const asking = tool({
+      name: "ask",
+      description: "Asks a person",
+      execute: () => {
+        throw exit();
+      },
+    });
     const model = new ScriptedModel([{ toolCalls: [{ name: "ask", arguments: { input: "?" } }] }]);
-    await expectExit(runToEnd({ tasks: [echo("a"), new Task({ description: "b", handler: (): string => { throw exit(); } }), echo("c")] }), ["a"]);
+    await expectExit(
+      runToEnd({
+        tasks: [
+          echo("a"),
+          new Task({
+            description: "b",
+            handler: (): string => {
+              throw exit();
+            },
+          }),
+          echo("c"),
+        ],
+      }),
+      ["a"],
+    );
     await expectExit(runToEnd({ tasks: [echo("a"), new Task({ description: "b", handler: asking }), echo("c")] }), ["a"]);
-    await expectExit(runToEnd({ tasks: [echo("a"), new Task({ description: "b", agent: new Agent({ role: "r", goal: "g", tools: [asking] }) }), echo("c")], model }), ["a"]);
+    await expectExit(
+      runToEnd({ tasks: [echo("a"), new Task({ description: "b", agent: new Agent({ role: "r", goal: "g", tools: [asking] }) }), echo("c")], model }),
+      ["a"],
+    );
   });
 
   it("passes through a delegation", async () => {
@@ -275,10 +337,35 @@ describe("an early exit", () => {
     await expectExit(runToEnd({ tasks: [echo("a"), boss, echo("c")], agents: [worker], model: new ScriptedModel(["never"]), plugins: [plugin] }), ["a"]);
   });
 
-  it("from beforeRun starts nothing", () => expectExit(runToEnd({ tasks: three(), plugins: [tapping("no", ({ hooks }) => hooks.beforeRun.tap((): void => { throw exit(); }))] }), []));
+  it("from beforeRun starts nothing", () =>
+    expectExit(
+      runToEnd({
+        tasks: three(),
+        plugins: [
+          tapping("no", ({ hooks }) =>
+            hooks.beforeRun.tap((): void => {
+              throw exit();
+            }),
+          ),
+        ],
+      }),
+      [],
+    ));
 
   it("is not skipped by a tap that skips its errors", () =>
-    expectExit(runToEnd({ tasks: three(), plugins: [tapping("skip", ({ hooks }) => hooks.beforeTask.tap({ name: "s", onError: "skip" }, (): void => { throw exit(); }))] }), []));
+    expectExit(
+      runToEnd({
+        tasks: three(),
+        plugins: [
+          tapping("skip", ({ hooks }) =>
+            hooks.beforeTask.tap({ name: "s", onError: "skip" }, (): void => {
+              throw exit();
+            }),
+          ),
+        ],
+      }),
+      [],
+    ));
 
   it("keeps the reviewed output as the taps have made it, judged and committed", async () => {
     const judged: string[] = [];
@@ -287,7 +374,9 @@ describe("an early exit", () => {
       hooks.afterTask.tap((call) => (call.outcome === "ok" ? replace({ raw: `${call.output.raw}!` }) : undefined));
       hooks.afterTask.tap({ name: "judge", lane: "policy" }, (call) => void judged.push(call.output?.raw ?? ""));
       hooks.afterTask.tap({ name: "edit", lane: "review", order: "pre" }, () => replace({ raw: "edited" }));
-      hooks.afterTask.tap({ name: "end", lane: "review" }, () => { throw exit(); });
+      hooks.afterTask.tap({ name: "end", lane: "review" }, () => {
+        throw exit();
+      });
       hooks.afterTask.tap({ name: "store", lane: "commit" }, (call) => void committed.push(call.output?.raw ?? ""));
     });
     await expectExit(runToEnd({ tasks: three(), plugins: [plugin] }), ["edited"]);
@@ -296,13 +385,22 @@ describe("an early exit", () => {
   });
 
   it("from a policy after a task keeps nothing that was not judged", async () => {
-    const plugin = tapping("judge", ({ hooks }) => hooks.afterTask.tap({ name: "judge", lane: "policy" }, (): void => { throw exit(); }));
+    const plugin = tapping("judge", ({ hooks }) =>
+      hooks.afterTask.tap({ name: "judge", lane: "policy" }, (): void => {
+        throw exit();
+      }),
+    );
     await expectExit(runToEnd({ tasks: three(), plugins: [plugin] }), []);
   });
 
   it("finishes what is in flight, in PARALLEL", async () => {
     const slow = new Task({ description: "slow", handler: async () => (await pause(10), "slow") });
-    const ending = new Task({ description: "end", handler: (): string => { throw exit(); } });
+    const ending = new Task({
+      description: "end",
+      handler: (): string => {
+        throw exit();
+      },
+    });
     await expectExit(runToEnd({ tasks: [slow, ending, echo("after", [slow])], workflow: "PARALLEL" }), ["slow"]);
   });
 });

@@ -44,7 +44,15 @@ describe("the events of a run", () => {
       [new Task({ description: "refused", handler: () => "x", inputGuardrails: [() => ({ ok: false, reason: "no" })] })],
       [new Task({ description: "refused later", handler: () => "x", outputGuardrails: [() => ({ ok: false, reason: "no" })], guardrailRetries: 2 })],
       [new Task({ description: "too late", timeoutMs: 5, handler: (ctx): Promise<string> => untilAborted(ctx.signal) })],
-      [new Task({ description: "enough", handler: (): string => { throw new ExitEarlySignal("enough"); } }), echo("never")],
+      [
+        new Task({
+          description: "enough",
+          handler: (): string => {
+            throw new ExitEarlySignal("enough");
+          },
+        }),
+        echo("never"),
+      ],
       [waiting("cancelled", () => controller.abort())],
     ];
     for (const tasks of ways) {
@@ -112,7 +120,9 @@ describe("the events of a run", () => {
 });
 
 describe("an observer", () => {
-  const throwing = (): never => { throw new Error("the listener is broken"); };
+  const throwing = (): never => {
+    throw new Error("the listener is broken");
+  };
 
   it("that throws changes nothing, is reported once, and the others see everything in order", async () => {
     const before = recordingListener();
@@ -126,8 +136,17 @@ describe("an observer", () => {
   });
 
   it("that rejects is reported as well", async () => {
-    const { events } = await runToEnd({ tasks: [new Task({ description: "a", handler: async () => (await pause(1), "a") })], onTaskStart: (async () => Promise.reject(new Error("later"))) as () => void });
-    expect(events.filter((event) => event.type === "run_warning").map(({ message }) => message).join()).to.include("later");
+    const { events } = await runToEnd({
+      tasks: [new Task({ description: "a", handler: async () => (await pause(1), "a") })],
+      // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the very mistake
+      onTaskStart: async () => Promise.reject(new Error("later")),
+    });
+    expect(
+      events
+        .filter((event) => event.type === "run_warning")
+        .map(({ message }) => message)
+        .join(),
+    ).to.include("later");
   });
 
   it("that throws comes after it for those who listen behind it: no event overtakes another", async () => {
@@ -185,8 +204,20 @@ describe("a trace exporter", () => {
 
   it("that throws or rejects is a warning, and the others get theirs", async () => {
     const got: string[] = [];
-    const rejecting = definePlugin({ name: "rejecting", bind: (bind) => void bind.many(Tokens.TraceExporter).toConstantValue({ export: async () => Promise.reject(new Error("disk full")) }) });
-    const { output, events } = await runToEnd({ tasks: [echo("a")], plugins: [rejecting], traceExporter: [() => { throw new Error("no trace for you"); }, (trace) => void got.push(trace.workflow)] });
+    const rejecting = definePlugin({
+      name: "rejecting",
+      bind: (bind) => void bind.many(Tokens.TraceExporter).toConstantValue({ export: async () => Promise.reject(new Error("disk full")) }),
+    });
+    const { output, events } = await runToEnd({
+      tasks: [echo("a")],
+      plugins: [rejecting],
+      traceExporter: [
+        () => {
+          throw new Error("no trace for you");
+        },
+        (trace) => void got.push(trace.workflow),
+      ],
+    });
     expect(output.exitReason).to.equal("COMPLETED");
     expect(got).to.deep.equal(["SEQUENTIAL"]);
     const warnings = events.filter((event) => event.type === "run_warning").map(({ message }) => message);

@@ -8,8 +8,8 @@ export function echo(description: string, context: readonly AnyTask[] = []): Tas
 }
 
 /** A task whose handler may use everything that a tool may: hooks of all kinds can be fired from it. */
-export function scoped(description: string, work: (scope: TaskScope) => unknown): Task {
-  const use = tool({ name: "use-scope", description: "Does what the test wants", execute: async (_input, { scope }) => String((await work(scope)) ?? "done") });
+export function scoped(description: string, work: (scope: TaskScope) => Promise<string | void | undefined>): Task {
+  const use = tool({ name: "use-scope", description: "Does what the test wants", execute: async (_input, { scope }) => (await work(scope)) ?? "done" });
   return new Task({ description, handler: use });
 }
 

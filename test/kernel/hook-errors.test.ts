@@ -1,9 +1,10 @@
-import type { EnsembleHooks } from "agentensemble";
-import { Kernel, PluginError, ToolConfigurationError, ValidationError, answer, reject, replace } from "agentensemble";
+import type { EnsembleHooks, PluginError } from "agentensemble";
+import { Kernel, ToolConfigurationError, ValidationError, answer, reject, replace } from "agentensemble";
 import { expect } from "chai";
 import { echo, pause, runToEnd, tapping } from "./fixtures.js";
 
-const withTaps = (apply: (hooks: EnsembleHooks) => void): ReturnType<typeof runToEnd> => runToEnd({ tasks: [echo("work")], plugins: [tapping("taps", ({ hooks }) => apply(hooks))] });
+const withTaps = (apply: (hooks: EnsembleHooks) => void): ReturnType<typeof runToEnd> =>
+  runToEnd({ tasks: [echo("work")], plugins: [tapping("taps", ({ hooks }) => apply(hooks))] });
 
 /** Calls of `tap` that the types refuse, as JavaScript users may write them. */
 type Untyped = Readonly<Record<keyof EnsembleHooks, { tap(...args: readonly unknown[]): void }>>;
@@ -13,7 +14,9 @@ describe("a rejection", () => {
     const { error } = await withTaps(({ beforeTask }) => beforeTask.tap({ name: "budget" }, () => reject("too expensive")));
     expect(error).to.have.property("code", "AE_TASK_EXECUTION");
     expect(error?.cause).to.include({ code: "AE_HOOK_REJECTED", reason: "too expensive" });
-    expect((error?.cause as Error).message).to.include("'budget'").and.include("beforeTask");
+    expect((error?.cause as Error).message)
+      .to.include("'budget'")
+      .and.include("beforeTask");
   });
 
   it("with one of our errors reaches the caller unchanged", async () => {
@@ -35,28 +38,48 @@ describe("a rejection", () => {
 describe("a tap that throws", () => {
   it("closes the gate with a PluginError that names plugin and hook and keeps the cause", async () => {
     const cause = new TypeError("undefined is not a function");
-    const { error } = await withTaps(({ beforeTask }) => beforeTask.tap({ name: "guard" }, () => { throw cause; }));
+    const { error } = await withTaps(({ beforeTask }) =>
+      beforeTask.tap({ name: "guard" }, () => {
+        throw cause;
+      }),
+    );
     const failure = error?.cause as PluginError;
     expect(failure).to.include({ code: "AE_PLUGIN", plugin: "taps", hook: "beforeTask", cause });
     expect(failure.message).to.include("'guard'");
   });
 
   it("does the same when it rejects, or throws something that is no error", async () => {
-    const rejected = await withTaps(({ beforeTask }) => beforeTask.tap(async () => { throw new Error("later"); }));
+    const rejected = await withTaps(({ beforeTask }) =>
+      beforeTask.tap(async () => {
+        throw new Error("later");
+      }),
+    );
     expect(rejected.error?.cause).to.include({ code: "AE_PLUGIN", hook: "beforeTask" });
-    // eslint-disable-next-line @typescript-eslint/only-throw-error
-    const text = await withTaps(({ beforeTask }) => beforeTask.tap(() => { throw "a text"; }));
+    const text = await withTaps(({ beforeTask }) =>
+      beforeTask.tap(() => {
+        // eslint-disable-next-line @typescript-eslint/only-throw-error
+        throw "a text";
+      }),
+    );
     expect((text.error?.cause as PluginError).message).to.include("a text");
   });
 
   it("has its own error of ours passed on unchanged", async () => {
     const own = new ValidationError("mine");
-    const { error } = await withTaps(({ beforeTask }) => beforeTask.tap(() => { throw own; }));
+    const { error } = await withTaps(({ beforeTask }) =>
+      beforeTask.tap(() => {
+        throw own;
+      }),
+    );
     expect(error?.cause).to.equal(own);
   });
 
   it("is skipped with a warning when it says so", async () => {
-    const { error, output, events } = await withTaps(({ beforeTask }) => beforeTask.tap({ name: "optional", onError: "skip" }, () => { throw new Error("never mind"); }));
+    const { error, output, events } = await withTaps(({ beforeTask }) =>
+      beforeTask.tap({ name: "optional", onError: "skip" }, () => {
+        throw new Error("never mind");
+      }),
+    );
     expect(error).to.equal(undefined);
     expect(output.raw).to.equal("work");
     const warnings = events.filter((event) => event.type === "run_warning");
@@ -66,7 +89,11 @@ describe("a tap that throws", () => {
 
   it("fails the run from beforeRun and from afterRun", async () => {
     for (const hook of ["beforeRun", "afterRun"] as const) {
-      const { error, output } = await withTaps((hooks) => (hooks as unknown as Untyped)[hook].tap((): never => { throw new Error("broken"); }));
+      const { error, output } = await withTaps((hooks) =>
+        (hooks as unknown as Untyped)[hook].tap((): never => {
+          throw new Error("broken");
+        }),
+      );
       expect(error).to.include({ code: "AE_PLUGIN", hook });
       expect(output.exitReason).to.equal("ERROR");
     }
@@ -91,15 +118,23 @@ describe("a verdict that its lane does not know", () => {
     ["an answer of a policy", (h) => h.beforeTask.tap({ name: "x" }, () => answer({ raw: "" })), /'x'.*beforeTask.*lane 'policy'.*nothing or reject/],
     ["a change by a policy", (h) => h.beforeTask.tap({ name: "x" }, () => replace({ promptSections: [] })), /lane 'policy'.*nothing or reject/],
     ["a rejection by a transform", (h) => h.beforeTask.tap({ name: "x", lane: "transform" }, () => reject("no")), /lane 'transform'.*nothing or replace/],
-    ["a change by an answering tap", (h) => h.beforeTask.tap({ name: "x", lane: "answer" }, () => replace({ promptSections: [] })), /lane 'answer'.*nothing or answer/],
+    [
+      "a change by an answering tap",
+      (h) => h.beforeTask.tap({ name: "x", lane: "answer" }, () => replace({ promptSections: [] })),
+      /lane 'answer'.*nothing or answer/,
+    ],
     ["anything from a commit", (h) => h.afterTask.tap({ name: "x", lane: "commit" }, () => replace({ raw: "" })), /lane 'commit'.*nothing/],
     ["a rejection by a review", (h) => h.afterTask.tap({ name: "x", lane: "review" }, () => reject("no")), /lane 'review'.*nothing or replace/],
     ["a plain value", (h) => h.beforeTask.tap({ name: "x" }, () => true), /returned true/],
-    ["a value shaped like none", (h) => h.beforeTask.tap({ name: "x", lane: "transform" }, () => ({ promptSections: [] })), /returned \{"promptSections":\[\]\}/],
+    [
+      "a value shaped like none",
+      (h) => h.beforeTask.tap({ name: "x", lane: "transform" }, () => ({ promptSections: [] })),
+      /returned \{"promptSections":\[\]\}/,
+    ],
   ];
   for (const [what, tap, message] of cases) {
     it(`is an error that says what is allowed: ${what}`, async () => {
-      const { error } = await withTaps((hooks) => tap(hooks as unknown as Untyped));
+      const { error } = await withTaps((hooks) => tap(hooks));
       expect(error?.cause).to.have.property("code", "AE_VALIDATION");
       expect((error?.cause as Error).message).to.match(message);
     });
@@ -113,7 +148,9 @@ describe("a patch", () => {
   it("of fields that may not change is an error that lists those that may", async () => {
     const { error } = await patched({ taskId: "other" });
     expect(error?.cause).to.have.property("code", "AE_VALIDATION");
-    expect((error?.cause as Error).message).to.include("promptSections").and.include("contextOutputs");
+    expect((error?.cause as Error).message)
+      .to.include("promptSections")
+      .and.include("contextOutputs");
   });
 
   it("must be an object with something in it", async () => {

@@ -177,7 +177,12 @@ describe("the lanes of an after hook", () => {
 
   it("let taps of a failed step look and change nothing: neither by a verdict nor by an error", async () => {
     const reason = new Error("broken");
-    for (const tap of [(): never => replace({ raw: "saved" }) as never, (): never => { throw new Error("the tap is broken too"); }]) {
+    for (const tap of [
+      (): never => replace({ raw: "saved" }) as never,
+      (): never => {
+        throw new Error("the tap is broken too");
+      },
+    ]) {
       const seen: string[] = [];
       const { error, output, events } = await withTaps(
         ({ afterTask }) => {
@@ -230,7 +235,8 @@ describe("what a transform may change", () => {
 
   it("is the result of a tool call", async () => {
     const { output } = await withTaps(
-      ({ afterToolCall }) => afterToolCall.tap((call) => (call.outcome === "ok" ? replace({ result: ToolResult.success(`${call.result.output}!`) }) : undefined)),
+      ({ afterToolCall }) =>
+        afterToolCall.tap((call) => (call.outcome === "ok" ? replace({ result: ToolResult.success(`${call.result.output}!`) }) : undefined)),
       new Task({ description: "x", handler: tool({ name: "id", description: "Gives back", execute: (input) => input }) }),
     );
     expect(output.raw).to.equal("x!");
@@ -243,7 +249,9 @@ describe("what a transform may change", () => {
       tasks: [new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) })],
       plugins: [
         tapping("notes", ({ hooks }) => {
-          hooks.beforeTask.tap({ name: "n", lane: "transform" }, (call) => replace({ promptSections: [...call.promptSections, { slot: "memory", text: "Remember the milk" }] }));
+          hooks.beforeTask.tap({ name: "n", lane: "transform" }, (call) =>
+            replace({ promptSections: [...call.promptSections, { slot: "memory", text: "Remember the milk" }] }),
+          );
         }),
       ],
     });
@@ -278,7 +286,11 @@ describe("what a transform may change", () => {
   });
 
   it("does not take a guardrail's place: an output guardrail sees what a transform has made", async () => {
-    const task = new Task({ description: "x", handler: () => "secret", outputGuardrails: [({ raw }) => (raw === "clean" ? GuardrailResult.success() : GuardrailResult.failure(raw))] });
+    const task = new Task({
+      description: "x",
+      handler: () => "secret",
+      outputGuardrails: [({ raw }) => (raw === "clean" ? GuardrailResult.success() : GuardrailResult.failure(raw))],
+    });
     const { output } = await withTaps(({ afterTask }) => afterTask.tap(() => replace({ raw: "clean" })), task);
     expect(output.raw).to.equal("clean");
   });

@@ -84,9 +84,13 @@ function intercepting(step: Step, how: "answer" | "reject" | "throw"): Plugin {
       Delegation: { taskId: "d1", status: "SUCCESS", workerRole: "Worker", rawOutput: "answered", errors: [], durationMs: 0 },
       MemoryWrite: undefined,
     };
-    if (how === "answer") hook.tap({ name: how, lane: "answer" }, () => answer(answers[step] as { readonly raw: string })); // of the step's own type
+    if (how === "answer")
+      hook.tap({ name: how, lane: "answer" }, () => answer(answers[step] as { readonly raw: string })); // of the step's own type
     else if (how === "reject") hook.tap({ name: how }, () => reject("no"));
-    else hook.tap({ name: how }, () => { throw new Error("the guard is broken"); });
+    else
+      hook.tap({ name: how }, () => {
+        throw new Error("the guard is broken");
+      });
   });
 }
 
@@ -124,7 +128,9 @@ describe("an after hook fires exactly once for each before hook that fired", () 
 
   it("afterRun sees the output of a success, and the error with the partial output of everything else", async () => {
     const seen: unknown[] = [];
-    const plugin = tapping("watch", ({ hooks }) => hooks.afterRun.tap((call) => void seen.push(call.outcome, call.output?.raw ?? (call.error as { output?: { raw: string } }).output?.raw)));
+    const plugin = tapping("watch", ({ hooks }) =>
+      hooks.afterRun.tap((call) => void seen.push(call.outcome, call.output?.raw ?? (call.error as { output?: { raw: string } }).output?.raw)),
+    );
     await runToEnd({ tasks: [echo("one")], plugins: [plugin] });
     await runToEnd({ tasks: [echo("one"), failing("two")], plugins: [plugin] });
     expect(seen).to.deep.equal(["ok", "one", "failed", "one"]);

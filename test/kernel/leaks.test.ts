@@ -38,14 +38,18 @@ describe("thousands of runs on one kernel", function () {
   it("leave the heap flat and no handle behind", async () => {
     const kernel = new Kernel();
     const add = tool({ name: "add", description: "Adds", timeoutMs: 1_000, execute: () => "2" });
-    const model = (): ScriptedModel => new ScriptedModel([{ toolCalls: [{ name: "add", arguments: { input: "1" } }] }, { text: "two", usage: { inputTokens: 1, outputTokens: 1 } }]);
+    const model = (): ScriptedModel =>
+      new ScriptedModel([{ toolCalls: [{ name: "add", arguments: { input: "1" } }] }, { text: "two", usage: { inputTokens: 1, outputTokens: 1 } }]);
     const first = new Task({ description: "Add {n}", agent: new Agent({ role: "Clerk", goal: "Add", tools: [add] }), timeoutMs: 60_000 });
     const ensemble = new Ensemble({ kernel, tasks: [first, echo("second", [first])], listeners: [{ onTaskComplete: () => undefined }] });
     const controller = new AbortController(); // one for all runs, as a server would have it
     let n = 0;
     const run = async (): Promise<void> => {
       const chat = model();
-      const output = await ensemble.run({ n: n++ }, { timeoutMs: 60_000, signal: controller.signal, bindings: (bind) => void bind.single(Tokens.ChatModel).toConstantValue(chat) });
+      const output = await ensemble.run(
+        { n: n++ },
+        { timeoutMs: 60_000, signal: controller.signal, bindings: (bind) => void bind.single(Tokens.ChatModel).toConstantValue(chat) },
+      );
       expect(output.raw).to.equal("second");
     };
     const handles = await activeHandles();

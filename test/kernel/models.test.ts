@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import type { ChatModel, EnsembleOptions, Plugin, RunOptions } from "agentensemble";
 import { Agent, Ensemble, Kernel, Task, Tokens, definePlugin } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
@@ -81,21 +82,29 @@ describe("a model's name", () => {
 
   it("is resolved by a run's own provider for this run only", async () => {
     const ensemble = new Ensemble({ model: "house:x", tasks: [Task.of("Say")], plugins: [provider("house")] });
-    const own = await ensemble.run({}, { bindings: (bind) => void bind.many(Tokens.ChatModelProvider).toConstantValue({ name: "house", create: () => saying("my own") }) });
+    const own = await ensemble.run(
+      {},
+      { bindings: (bind) => void bind.many(Tokens.ChatModelProvider).toConstantValue({ name: "house", create: () => saying("my own") }) },
+    );
     expect([own.raw, (await ensemble.run()).raw]).to.deep.equal(["my own", "house x"]);
     await ensemble.dispose();
   });
 
   it("must be one, in constructors already", () => {
     for (const model of ["gpt-4o", "openai:", ":x", "", "open ai:x", 5, {}, null]) {
-      expect(() => new Ensemble({ tasks: [echo("x")], model: model as string }), String(model)).to.throw("Ensemble model must be a ChatModel or a name like");
+      expect(() => new Ensemble({ tasks: [echo("x")], model: model as string }), inspect(model)).to.throw("Ensemble model must be a ChatModel or a name like");
       expect(() => new Agent({ role: "r", goal: "g", model: model as string })).to.throw("Agent model must be");
       expect(() => new Task({ description: "d", model: model as string })).to.throw("Task model must be");
     }
   });
 
   it("whose provider throws, or makes no model, is an error that names the provider", async () => {
-    for (const create of [(): never => { throw new TypeError("no key"); }, (): ChatModel => undefined as unknown as ChatModel]) {
+    for (const create of [
+      (): never => {
+        throw new TypeError("no key");
+      },
+      (): ChatModel => undefined as unknown as ChatModel,
+    ]) {
       const broken = definePlugin({ name: "broken", bind: (bind) => void bind.many(Tokens.ChatModelProvider).toConstantValue({ name: "broken", create }) });
       const error = await failure(new Ensemble({ model: "broken:x", tasks: [Task.of("Say")], plugins: [broken] }).run());
       expect(error).to.include({ code: "AE_PLUGIN", plugin: "broken" });

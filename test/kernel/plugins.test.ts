@@ -1,5 +1,5 @@
-import type { Plugin } from "agentensemble";
-import { Ensemble, Kernel, PluginError, ValidationError, definePlugin } from "agentensemble";
+import type { Plugin, PluginError } from "agentensemble";
+import { Ensemble, Kernel, ValidationError, definePlugin } from "agentensemble";
 import { expect } from "chai";
 import { rejection } from "../support/rejection.js";
 import { echo, failure, waiting } from "./fixtures.js";
@@ -16,7 +16,11 @@ function traced(log: string[], name: string, more: Partial<Plugin> = {}): Plugin
   };
 }
 
-const throwing = (message: string): (() => never) => () => { throw new Error(message); };
+const throwing =
+  (message: string): (() => never) =>
+  () => {
+    throw new Error(message);
+  };
 
 describe("plugins", () => {
   it("go through bind, apply and start together, and are disposed last in, first out", async () => {
@@ -34,6 +38,15 @@ describe("plugins", () => {
     expect(log).to.deep.equal(["a", "b", "d", "c", "e"]);
   });
 
+  it("of the user come after the standard ones, and replace those whose names they bear", async () => {
+    const log: string[] = [];
+    const kernel = new Kernel({ plugins: [traced(log, "mine", { dependsOn: ["workflow-sequential"] }), traced(log, "workflow-sequential")] });
+    const ensemble = new Ensemble({ tasks: [echo("x")], kernel });
+    expect((await failure(ensemble.run())).message).to.include("Unknown workflow 'SEQUENTIAL'");
+    expect(log.filter((entry) => entry.endsWith("start"))).to.deep.equal(["workflow-sequential start", "mine start"]);
+    await kernel.dispose();
+  });
+
   it("must have what they depend on", async () => {
     const error = await failure(new Kernel({ plugins: [{ name: "child", dependsOn: ["parnet"] }, { name: "parent" }] }).boot());
     expect(error).to.have.property("code", "AE_VALIDATION");
@@ -41,7 +54,15 @@ describe("plugins", () => {
   });
 
   it("must not depend on each other in a circle", async () => {
-    const error = await failure(new Kernel({ plugins: [{ name: "x", dependsOn: ["a"] }, { name: "a", dependsOn: ["b"] }, { name: "b", dependsOn: ["a"] }] }).boot());
+    const error = await failure(
+      new Kernel({
+        plugins: [
+          { name: "x", dependsOn: ["a"] },
+          { name: "a", dependsOn: ["b"] },
+          { name: "b", dependsOn: ["a"] },
+        ],
+      }).boot(),
+    );
     expect(error).to.have.property("code", "AE_VALIDATION");
     expect(error.message).to.include("a -> b -> a");
   });
@@ -105,7 +126,13 @@ describe("a boot that fails", () => {
 describe("Kernel.dispose", () => {
   it("goes on after a failure and collects them all", async () => {
     const log: string[] = [];
-    const kernel = new Kernel({ plugins: [traced(log, "a"), traced(log, "b", { dispose: throwing("b is stuck") }), traced(log, "c", { dispose: async () => Promise.reject(new Error("c is stuck")) })] });
+    const kernel = new Kernel({
+      plugins: [
+        traced(log, "a"),
+        traced(log, "b", { dispose: throwing("b is stuck") }),
+        traced(log, "c", { dispose: async () => Promise.reject(new Error("c is stuck")) }),
+      ],
+    });
     await kernel.boot();
     const error = (await rejection(kernel.dispose())) as AggregateError;
     expect(error).to.be.instanceOf(AggregateError);

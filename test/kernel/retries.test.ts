@@ -5,13 +5,18 @@ import { expect } from "chai";
 import { runToEnd, tapping } from "./fixtures.js";
 
 const speaker = new Agent({ role: "Speaker", goal: "Speak" });
-const say = (more: Partial<ConstructorParameters<typeof Task>[0]> = {}): Task => new Task({ description: "Say", agent: speaker, ...more } as ConstructorParameters<typeof Task>[0]) as Task;
+const say = (more: Partial<ConstructorParameters<typeof Task>[0]> = {}): Task =>
+  new Task({ description: "Say", agent: speaker, ...more } as ConstructorParameters<typeof Task>[0]) as Task;
 const usage = { inputTokens: 10, outputTokens: 1 };
-const policy = (next: RetryPolicy["next"]): Plugin => definePlugin({ name: "retrying", bind: (bind) => void bind.single(Tokens.RetryPolicy).toConstantValue({ next }) });
+const policy = (next: RetryPolicy["next"]): Plugin =>
+  definePlugin({ name: "retrying", bind: (bind) => void bind.single(Tokens.RetryPolicy).toConstantValue({ next }) });
 const busy = (): ModelCallError => new ModelCallError("busy", { provider: "p", modelId: "m", retryable: true });
 
 describe("guardrailRetries", () => {
-  const notYet = (text: string) => ({ raw }: { readonly raw: string }): GuardrailResult => (raw === text ? GuardrailResult.success() : GuardrailResult.failure(`'${raw}' is not '${text}'`));
+  const notYet =
+    (text: string) =>
+    ({ raw }: { readonly raw: string }): GuardrailResult =>
+      raw === text ? GuardrailResult.success() : GuardrailResult.failure(`'${raw}' is not '${text}'`);
 
   it("does the task again with the guardrail's words, and counts what all attempts used", async () => {
     const model = new ScriptedModel([
@@ -20,7 +25,9 @@ describe("guardrailRetries", () => {
       { text: "three", usage },
     ]);
     const attempts: unknown[] = [];
-    const plugin = tapping("watch", ({ hooks }) => hooks.beforeTask.tap((call) => void attempts.push([call.attempt, call.revision?.feedback, call.revision?.previousOutput])));
+    const plugin = tapping("watch", ({ hooks }) =>
+      hooks.beforeTask.tap((call) => void attempts.push([call.attempt, call.revision?.feedback, call.revision?.previousOutput])),
+    );
     const task = say({ guardrailRetries: 2, outputGuardrails: [notYet("three")] });
     const { output, events } = await runToEnd({ model, tasks: [task], plugins: [plugin] });
     expect(output.raw).to.equal("three");
@@ -50,7 +57,9 @@ describe("guardrailRetries", () => {
 
   it("holds for an after policy of a plugin as well, not for an input guardrail", async () => {
     const model = new ScriptedModel(["one", "two"]);
-    const plugin = tapping("judge", ({ hooks }) => hooks.afterTask.tap({ name: "judge", lane: "policy" }, (call) => (call.output?.raw === "one" ? reject("not one") : undefined)));
+    const plugin = tapping("judge", ({ hooks }) =>
+      hooks.afterTask.tap({ name: "judge", lane: "policy" }, (call) => (call.output?.raw === "one" ? reject("not one") : undefined)),
+    );
     expect((await runToEnd({ model, tasks: [say({ guardrailRetries: 1 })], plugins: [plugin] })).output.raw).to.equal("two");
     let asked = 0;
     const refusing = say({ guardrailRetries: 3, inputGuardrails: [() => (asked++, GuardrailResult.failure("no"))] });
@@ -66,7 +75,12 @@ describe("guardrailRetries", () => {
     const { output } = await runToEnd({ model, tasks: [new Task({ description: "Count", agent, guardrailRetries: 1, outputGuardrails: [notYet("two")] })] });
     expect([output.totalToolCalls, output.taskOutputs[0]?.toolCallCount]).to.deep.equal([2, 2]);
     let calls = 0;
-    const handled = new Task({ description: "x", handler: () => String(++calls), guardrailRetries: 5, outputGuardrails: [({ raw }) => (raw === "3" ? GuardrailResult.success() : GuardrailResult.failure("more"))] });
+    const handled = new Task({
+      description: "x",
+      handler: () => String(++calls),
+      guardrailRetries: 5,
+      outputGuardrails: [({ raw }) => (raw === "3" ? GuardrailResult.success() : GuardrailResult.failure("more"))],
+    });
     expect((await runToEnd({ tasks: [handled] })).output.raw).to.equal("3");
   });
 });
@@ -80,7 +94,10 @@ describe("a retry policy", () => {
       hooks.beforeLlmCall.tap(() => void outcomes.push("before"));
       hooks.afterLlmCall.tap((call) => void outcomes.push(call.outcome));
     });
-    const next = (failure: unknown, attempt: number, call: LlmCall): { delayMs: number } => (asked.push([attempt, (failure as Error).message, call.taskId]), { delayMs: 0 });
+    const next = (failure: unknown, attempt: number, call: LlmCall): { delayMs: number } => (
+      asked.push([attempt, (failure as Error).message, call.taskId]),
+      { delayMs: 0 }
+    );
     const { output, events } = await runToEnd({ model, tasks: [say()], plugins: [policy(next), watch] });
     expect(output.raw).to.equal("there");
     expect(asked).to.deep.equal([
@@ -120,7 +137,10 @@ describe("a retry policy", () => {
     await runToEnd({ model: new ScriptedModel(["x"]), tasks: [say()], plugins: [policy(() => (asked++, { delayMs: 0 })), no] });
     const later = tapping("later", ({ hooks }) => hooks.afterLlmCall.tap({ name: "l", lane: "policy" }, () => reject("no")));
     await runToEnd({ model: new ScriptedModel(["x"]), tasks: [say()], plugins: [policy(() => (asked++, { delayMs: 0 })), later] });
-    await runToEnd({ model: new ScriptedModel([{ text: "x", delayMs: 1_000 }]), tasks: [say()], plugins: [policy(() => (asked++, { delayMs: 0 }))] }, { timeoutMs: 5, cancelGraceMs: 5 });
+    await runToEnd(
+      { model: new ScriptedModel([{ text: "x", delayMs: 1_000 }]), tasks: [say()], plugins: [policy(() => (asked++, { delayMs: 0 }))] },
+      { timeoutMs: 5, cancelGraceMs: 5 },
+    );
     expect(asked).to.equal(0);
   });
 
@@ -131,8 +151,24 @@ describe("a retry policy", () => {
 });
 
 describe("a model that answers garbage", () => {
-  const garbage: readonly unknown[] = [undefined, null, 5, "text", {}, { message: null }, { message: "text" }, { message: {} }, { message: { content: null } }, { message: { content: 5 } }];
-  const more: readonly unknown[] = [{ message: { content: "", toolCalls: "x" } }, { message: { content: "", toolCalls: [null] } }, { message: { content: "", toolCalls: [{ name: 5, arguments: "{}" }] } }, { message: { content: "", toolCalls: [{ id: "1", name: "x", arguments: {} }] } }];
+  const garbage: readonly unknown[] = [
+    undefined,
+    null,
+    5,
+    "text",
+    {},
+    { message: null },
+    { message: "text" },
+    { message: {} },
+    { message: { content: null } },
+    { message: { content: 5 } },
+  ];
+  const more: readonly unknown[] = [
+    { message: { content: "", toolCalls: "x" } },
+    { message: { content: "", toolCalls: [null] } },
+    { message: { content: "", toolCalls: [{ name: 5, arguments: "{}" }] } },
+    { message: { content: "", toolCalls: [{ id: "1", name: "x", arguments: {} }] } },
+  ];
   for (const answer of [...garbage, ...more]) {
     it(`is a bad response, worth a retry: ${JSON.stringify(answer) ?? "undefined"}`, async () => {
       const model: ChatModel = { provider: "house", modelId: "broken", chat: async () => answer as ChatResponse };
@@ -145,7 +181,10 @@ describe("a model that answers garbage", () => {
 
   it("may leave out the text beside tool calls, and the usage", async () => {
     const nothing = tool({ name: "nothing", description: "Does nothing", execute: () => "" });
-    const answers = [{ message: { role: "assistant", content: null, toolCalls: [{ id: "1", name: "nothing", arguments: "" }] }, usage: null }, { message: { role: "assistant", content: "done" }, usage: { inputTokens: Number.NaN, outputTokens: -5 } }];
+    const answers = [
+      { message: { role: "assistant", content: null, toolCalls: [{ id: "1", name: "nothing", arguments: "" }] }, usage: null },
+      { message: { role: "assistant", content: "done" }, usage: { inputTokens: Number.NaN, outputTokens: -5 } },
+    ];
     const model: ChatModel = { provider: "p", modelId: "m", chat: async () => answers.shift() as unknown as ChatResponse };
     const { output } = await runToEnd({ model, tasks: [new Task({ description: "x", agent: speaker.with({ tools: [nothing] }) })] });
     expect(output.raw).to.equal("done");
@@ -154,8 +193,14 @@ describe("a model that answers garbage", () => {
   });
 
   it("throws what is no error, at once or later", async () => {
-    // eslint-disable-next-line @typescript-eslint/only-throw-error
-    const model: ChatModel = { provider: "p", modelId: "m", chat: () => { throw "a text"; } };
+    const model: ChatModel = {
+      provider: "p",
+      modelId: "m",
+      chat: () => {
+        // eslint-disable-next-line @typescript-eslint/only-throw-error
+        throw "a text";
+      },
+    };
     const { error } = await runToEnd({ model, tasks: [say()] });
     expect(error).to.have.property("code", "AE_TASK_EXECUTION");
     expect(error?.cause).to.have.property("code", "AE_AGENT_EXECUTION");
@@ -164,8 +209,10 @@ describe("a model that answers garbage", () => {
 });
 
 describe("streaming", () => {
-  const streamed = (script: ConstructorParameters<typeof ScriptedModel>[0], streaming?: boolean): ReturnType<typeof runToEnd> => runToEnd({ model: new ScriptedModel(script), tasks: [say()], streaming });
-  const tokensOf = ({ events }: Awaited<ReturnType<typeof runToEnd>>): readonly string[] => events.flatMap((event) => (event.type === "token" ? [event.token] : []));
+  const streamed = (script: ConstructorParameters<typeof ScriptedModel>[0], streaming?: boolean): ReturnType<typeof runToEnd> =>
+    runToEnd({ model: new ScriptedModel(script), tasks: [say()], streaming });
+  const tokensOf = ({ events }: Awaited<ReturnType<typeof runToEnd>>): readonly string[] =>
+    events.flatMap((event) => (event.type === "token" ? [event.token] : []));
 
   it("is asked for by an option or by onToken, not by listening to everything", async () => {
     expect(tokensOf(await streamed([{ chunks: ["a", "b"] }]))).to.deep.equal([]);

@@ -44,7 +44,10 @@ describe("a run inside a task", () => {
 
   it("can end without ending the outer one", async () => {
     const inner = new Ensemble({ tasks: [waiting("inner")] });
-    const outer = new Task({ description: "outer", handler: async (ctx) => (await inner.run({}, { parent: ctx.run, timeoutMs: 5, throwOnError: false })).exitReason });
+    const outer = new Task({
+      description: "outer",
+      handler: async (ctx) => (await inner.run({}, { parent: ctx.run, timeoutMs: 5, throwOnError: false })).exitReason,
+    });
     expect((await runToEnd({ tasks: [outer, echo("next")] })).output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["TIMEOUT", "next"]);
   });
 
@@ -90,7 +93,9 @@ describe("what belongs to one run", () => {
 
   it("is everything else: runs of one ensemble may overlap", async () => {
     const task = new Task({ description: "{n}", handler: async (ctx) => (await pause(Number(ctx.description) % 3), ctx.description) });
-    const ensemble = new Ensemble({ tasks: [task, new Task({ description: "again {n}", context: [task], handler: (ctx) => ctx.contextOutputs[0]?.raw ?? "" })] });
+    const ensemble = new Ensemble({
+      tasks: [task, new Task({ description: "again {n}", context: [task], handler: (ctx) => ctx.contextOutputs[0]?.raw ?? "" })],
+    });
     const outputs = await Promise.all(Array.from({ length: 20 }, (_, n) => ensemble.run({ n })));
     expect(outputs.map(({ raw }) => raw)).to.deep.equal(outputs.map((_, n) => String(n)));
     await ensemble.dispose();
@@ -98,24 +103,46 @@ describe("what belongs to one run", () => {
 
   it("is warned about options that stand where inputs belong", async () => {
     const { events } = await runToEnd({ tasks: [echo("x")] }, {}, { signal: new AbortController().signal });
-    expect(events.filter((event) => event.type === "run_warning").map(({ message }) => message).join()).to.include("second argument");
+    expect(
+      events
+        .filter((event) => event.type === "run_warning")
+        .map(({ message }) => message)
+        .join(),
+    ).to.include("second argument");
     expect(events[0]?.type).to.equal("ensemble_started");
   });
 
   it("is warned about options of a task that have no effect", async () => {
     const task = new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }), maxIterations: 3 });
     const { events } = await runToEnd({ model: spending(), tasks: [task] });
-    expect(events.filter((event) => event.type === "run_warning").map(({ message }) => message).join()).to.include("maxIterations");
+    expect(
+      events
+        .filter((event) => event.type === "run_warning")
+        .map(({ message }) => message)
+        .join(),
+    ).to.include("maxIterations");
   });
 });
 
 describe("a workflow of a plugin", () => {
   const returning = (result: unknown): Plugin =>
-    definePlugin({ name: "odd", bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue({ name: "ODD", execute: async () => result as WorkflowResult }) });
+    definePlugin({
+      name: "odd",
+      bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue({ name: "ODD", execute: async () => result as WorkflowResult }),
+    });
 
   it("that returns no result is an error that shows what it returned", async () => {
     const made = { taskId: "x", raw: "made up" };
-    for (const result of [undefined, null, "text", {}, { raw: 1, taskOutputs: [] }, { raw: "", taskOutputs: "x" }, { raw: "", taskOutputs: [made] }, { raw: "", taskOutputs: [], exitReason: "DONE" }]) {
+    for (const result of [
+      undefined,
+      null,
+      "text",
+      {},
+      { raw: 1, taskOutputs: [] },
+      { raw: "", taskOutputs: "x" },
+      { raw: "", taskOutputs: [made] },
+      { raw: "", taskOutputs: [], exitReason: "DONE" },
+    ]) {
       const { error, output } = await runToEnd({ tasks: [echo("a")], workflow: "ODD", plugins: [returning(result)] });
       expect(error, JSON.stringify(result)).to.include({ code: "AE_PLUGIN", plugin: "ODD", hook: "execute" });
       expect(output.exitReason).to.equal("ERROR");
@@ -124,7 +151,16 @@ describe("a workflow of a plugin", () => {
 
   it("that throws is an error with what it threw as its cause", async () => {
     const cause = new TypeError("no");
-    const throwing = definePlugin({ name: "odd", bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue({ name: "ODD", execute: () => { throw cause; } }) });
+    const throwing = definePlugin({
+      name: "odd",
+      bind: (bind) =>
+        void bind.many(Tokens.WorkflowExecutor).toConstantValue({
+          name: "ODD",
+          execute: () => {
+            throw cause;
+          },
+        }),
+    });
     const { error } = await runToEnd({ tasks: [echo("a")], workflow: "ODD", plugins: [throwing] });
     expect(error).to.include({ code: "AE_PLUGIN", cause });
   });
@@ -146,7 +182,9 @@ describe("a workflow of a plugin", () => {
     });
     await runToEnd({ tasks: [echo("a")], workflow: "ASKING", plugins: [asking] });
     expect(rejected).to.have.property("code", "AE_VALIDATION");
-    expect((rejected as Error).message).to.include("'task-2'").and.include("task-1");
+    expect((rejected as Error).message)
+      .to.include("'task-2'")
+      .and.include("task-1");
   });
 
   it("may run a part of the plan with another workflow", async () => {
@@ -155,7 +193,11 @@ describe("a workflow of a plugin", () => {
       bind: (bind) =>
         void bind.many(Tokens.WorkflowExecutor).toConstantValue({
           name: "HALF",
-          execute: (plan, run) => run.runWorkflow("PARALLEL", plan.tasks.slice(0, 2).map(({ id }) => id)),
+          execute: (plan, run) =>
+            run.runWorkflow(
+              "PARALLEL",
+              plan.tasks.slice(0, 2).map(({ id }) => id),
+            ),
         }),
     });
     const { output } = await runToEnd({ tasks: [echo("a"), echo("b"), echo("c")], workflow: "HALF", plugins: [half] });
@@ -185,7 +227,10 @@ describe("a task that is added during a run", () => {
 });
 
 describe("an agent that is made from a description", () => {
-  const synthesizer = (make: () => unknown, usesModel = false): Parameters<typeof runToEnd>[0]["agentSynthesizer"] => ({ usesModel, synthesize: make as () => Agent });
+  const synthesizer = (make: () => unknown, usesModel = false): Parameters<typeof runToEnd>[0]["agentSynthesizer"] => ({
+    usesModel,
+    synthesize: make as () => Agent,
+  });
 
   it("is made once per task and run", async () => {
     let made = 0;
@@ -198,9 +243,17 @@ describe("an agent that is made from a description", () => {
   it("has the model calls of its making counted", async () => {
     const agentSynthesizer: Parameters<typeof runToEnd>[0]["agentSynthesizer"] = {
       usesModel: true,
-      synthesize: async (_task, { model }) => new Agent({ role: (await model.chat({ messages: [{ role: "user", content: "Who?" }] })).message.content, goal: "g" }),
+      synthesize: async (_task, { model }) =>
+        new Agent({ role: (await model.chat({ messages: [{ role: "user", content: "Who?" }] })).message.content, goal: "g" }),
     };
-    const { output } = await runToEnd({ model: new ScriptedModel([{ text: "Poet", usage }, { text: "verse", usage }]), tasks: [new Task({ description: "Say" })], agentSynthesizer });
+    const { output } = await runToEnd({
+      model: new ScriptedModel([
+        { text: "Poet", usage },
+        { text: "verse", usage },
+      ]),
+      tasks: [new Task({ description: "Say" })],
+      agentSynthesizer,
+    });
     expect(output.taskOutputs[0]?.agentRole).to.equal("Poet");
     expect(output.metrics.ledger.map(({ purpose }) => purpose)).to.deep.equal(["synthesis", "task"]);
     expect(output.metrics.totalTokens).to.equal(22);
@@ -219,7 +272,11 @@ describe("Ensemble.explain", () => {
     const model = new ScriptedModel([]);
     let taps = 0;
     const first = new Task({ description: "Research {topic}", agent: new Agent({ role: "Researcher", goal: "Find facts" }) });
-    const ensemble = new Ensemble({ model, tasks: [first, new Task({ description: "Write about it", context: [first] }), echo("c")], plugins: [tapping("t", ({ hooks }) => hooks.beforeTask.tap(() => void taps++))] });
+    const ensemble = new Ensemble({
+      model,
+      tasks: [first, new Task({ description: "Write about it", context: [first] }), echo("c")],
+      plugins: [tapping("t", ({ hooks }) => hooks.beforeTask.tap(() => void taps++))],
+    });
     const explanation = await ensemble.explain({ topic: "tea" });
     expect(explanation.workflow).to.equal("PARALLEL");
     expect(explanation.tasks.map(({ taskId, agentRole, dependsOn }) => [taskId, agentRole, dependsOn])).to.deep.equal([
@@ -236,7 +293,12 @@ describe("Ensemble.explain", () => {
   });
 
   it("marks agents that a model will make, and makes none", async () => {
-    const agentSynthesizer = { usesModel: true, synthesize: (): never => { throw new Error("called"); } };
+    const agentSynthesizer = {
+      usesModel: true,
+      synthesize: (): never => {
+        throw new Error("called");
+      },
+    };
     const ensemble = new Ensemble({ model: new ScriptedModel([]), tasks: [new Task({ description: "Say" })], agentSynthesizer });
     expect((await ensemble.explain()).tasks[0]).to.include({ synthesizedByModel: true, agentRole: "(synthesized)" });
     await ensemble.dispose();
@@ -244,8 +306,13 @@ describe("Ensemble.explain", () => {
 
   it("lets no synthesizer spend anything that does not say it does", async () => {
     const model = new ScriptedModel(["spent"]);
-    const sly = { synthesize: async (_task: unknown, o: { readonly model: { chat(request: { messages: [] }): Promise<unknown> } }) => (await o.model.chat({ messages: [] }), new Agent({ role: "r", goal: "g" })) };
-    const ensemble = new Ensemble({ model, tasks: [new Task({ description: "Say" })], agentSynthesizer: sly as never });
+    const sly = {
+      synthesize: async (_task: unknown, o: { readonly model: { chat(request: { messages: [] }): Promise<unknown> } }) => (
+        await o.model.chat({ messages: [] }),
+        new Agent({ role: "r", goal: "g" })
+      ),
+    };
+    const ensemble = new Ensemble({ model, tasks: [new Task({ description: "Say" })], agentSynthesizer: sly });
     expect((await failure(ensemble.explain())).message).to.include("explain()");
     expect(model.requests).to.deep.equal([]);
     await ensemble.dispose();

@@ -1,6 +1,21 @@
 // Promises about kernel, tokens, plugins, hooks, runs and events, kept by the compiler.
-import type { ChatModel, ChatRequest, ChatResponse, Clock, EnsembleOutput, Plugin, TaskOutput, Token, WorkflowExecutor } from "agentensemble";
-import { Ensemble, Kernel, ModelCallError, Task, TaskExecutionError, Tokens, ValidationError, Workflow, answer, createToken, definePlugin, openai, reject, replace, tool } from "agentensemble";
+import type { ChatModel, ChatRequest, ChatResponse, Clock, EnsembleOutput, Plugin, TaskOutput, Token, WorkflowExecutor, Kernel } from "agentensemble";
+import {
+  Ensemble,
+  ModelCallError,
+  Task,
+  TaskExecutionError,
+  Tokens,
+  ValidationError,
+  Workflow,
+  answer,
+  createToken,
+  definePlugin,
+  openai,
+  reject,
+  replace,
+  tool,
+} from "agentensemble";
 import { expectTypeOf } from "expect-type";
 import { inject, injectable } from "inversify";
 
@@ -83,8 +98,9 @@ export function wrongPatches({ hooks: h }: Kernel): void {
   h.beforeTask.tap({ name: "x", lane: "transform" }, () => replace({ taskId: "other" }));
   // @ts-expect-error misspelt
   h.beforeLlmCall.tap({ name: "x", lane: "transform" }, (call) => replace({ ...call, reqest: call.request }));
+  const tap = { name: "x", lane: "transform" } as const;
   // @ts-expect-error misspelt, inside
-  h.beforeLlmCall.tap({ name: "x", lane: "transform" }, async (call) => (call.taskId === "" ? undefined : replace({ ...call, request: { ...call.request, temprature: 0 } })));
+  h.beforeLlmCall.tap(tap, async (call) => (call.taskId === "" ? undefined : replace({ request: { ...call.request, temprature: 0 } })));
 }
 
 export function outcomes({ hooks: h }: Kernel): void {

@@ -43,7 +43,7 @@ async function execute(tool: AnyTool, input: unknown): Promise<ToolReturn> {
 
 function assertReturn(returned: ToolReturn): void {
   if (returned === undefined || typeof returned === "string") return;
-  assert.equal(typeof returned, "object", `a tool returns a ToolResult, a text, plain data or nothing, not ${String(returned)}`);
+  assert.equal(typeof returned, "object", `a tool returns a ToolResult, a text, plain data or nothing, not a ${typeof returned}`);
   if (ToolResult.isInstance(returned)) assert.ok(returned.ok, `the tool failed: ${returned.errorMessage ?? ""}`);
   else assert.equal(typeof JSON.stringify(returned), "string", "what a tool returns must have a JSON form");
 }
@@ -59,7 +59,7 @@ function jsonSchemaOf(tool: AnyTool): Readonly<Record<string, unknown>> | undefi
   const input = tool.input as { readonly "~standard"?: StandardJSONSchemaV1.Props; readonly jsonSchema?: Readonly<Record<string, unknown>> } | undefined;
   if (input === undefined) return undefined;
   if (input["~standard"] !== undefined) return input["~standard"].jsonSchema.input({ target: "draft-2020-12" });
-  return validatorOf(tool) === undefined ? (input as Readonly<Record<string, unknown>>) : input.jsonSchema; // plain JSON Schema, else a pair
+  return validatorOf(tool) === undefined ? input : input.jsonSchema; // plain JSON Schema, else a pair
 }
 
 function shapeSuite({ create, valid, invalid = [] }: ToolContractOptions): void {

@@ -66,7 +66,9 @@ function traceOf(runId: string, failed = false): ExecutionTrace {
       }),
     ]),
     metrics: METRICS,
-    errors: Object.freeze(failed ? [Object.freeze({ ...place, errorType: "Error", code: "AE_TEST", message: "no", stackTrace: undefined, occurredAt: completedAt })] : []),
+    errors: Object.freeze(
+      failed ? [Object.freeze({ ...place, errorType: "Error", code: "AE_TEST", message: "no", stackTrace: undefined, occurredAt: completedAt })] : [],
+    ),
     metadata: Object.freeze({}),
   };
   const toJson = (): string => JSON.stringify(data, undefined, 2);

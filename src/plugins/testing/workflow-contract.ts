@@ -53,9 +53,10 @@ function resultOf(made: Attempt): WorkflowResult {
 
 function assertResult(result: WorkflowResult, run: StagedRun): void {
   assert.equal(typeof result.raw, "string", "raw must be a string");
-  assert.ok(Array.isArray(result.taskOutputs), "taskOutputs must be an array");
-  for (const output of result.taskOutputs) assert.ok(run.made.has(output), "taskOutputs must hold what this run's runTask() returned");
-  assert.equal(new Set(result.taskOutputs).size, result.taskOutputs.length, "no output may be listed twice");
+  const { taskOutputs } = result;
+  assert.equal(Array.isArray(taskOutputs), true, "taskOutputs must be an array");
+  for (const output of taskOutputs) assert.ok(run.made.has(output), "taskOutputs must hold what this run's runTask() returned");
+  assert.equal(new Set(taskOutputs).size, taskOutputs.length, "no output may be listed twice");
 }
 
 function successSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: string) => Error | undefined) => StagedRun): void {

@@ -49,7 +49,7 @@ describe("scope.delegate", () => {
   it("gives the scope to a listed task beside the outputs in its context", async () => {
     const first = new Task({ name: "first", description: "first", handler: () => "the facts" });
     const listed = new Task({ name: "listed", description: "listed", agent: worker, context: [first] });
-    const ended = await delegated({ scope: { region: "EU" } }, ["once", "again"], { tasks: [first, listed] }, { taskId: "listed" });
+    const ended = await delegated({ scope: { region: "EU" } }, ["once", "again"], { tasks: [first, listed], workflow: "SEQUENTIAL" }, { taskId: "listed" });
     expect(promptOf(ended, 1)).to.include("the facts").and.to.include('{"region":"EU"}');
   });
 

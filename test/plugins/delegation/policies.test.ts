@@ -3,7 +3,7 @@ import { Agent, DelegationPolicyResult, ExitEarlySignal, Kernel, replace, standa
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { delegationPolicies } from "../../../src/plugins/delegation/policies/index.js";
-import { runToEnd, scoped, tapping, type Ended } from "../../kernel/fixtures.js";
+import { pause, runToEnd, scoped, tapping, type Ended } from "../../kernel/fixtures.js";
 
 const { allow, modify, reject } = DelegationPolicyResult;
 const agents = ["Worker", "Helper"].map((role) => new Agent({ role, goal: "Work" }));
@@ -81,10 +81,12 @@ describe("delegation policies", () => {
     const kernel = new Kernel({ plugins: standardPlugins() });
     const controller = new AbortController();
     const hang: DelegationPolicy = () => (controller.abort(), new Promise(() => undefined));
+    await pause(); // mocha's own timer is there
     const before = process.getActiveResourcesInfo().filter((r) => r === "Timeout").length;
-    await judged([hang], { kernel }).catch(() => undefined);
-    await runToEnd({ model: new ScriptedModel([]), agents, kernel, delegationPolicies: [hang], tasks: [scoped("lead", (scope) => scope.delegate(request))] }, { signal: controller.signal, cancelGraceMs: 1 });
+    const { error } = await runToEnd({ model: new ScriptedModel([]), agents, kernel, delegationPolicies: [hang], tasks: [scoped("lead", async (scope) => (await scope.delegate(request)).status)] }, { signal: controller.signal, cancelGraceMs: 1 });
+    expect(error).to.have.property("code", "AE_RUN_CANCELLED");
     await kernel.dispose();
+    await pause(50); // the grace periods of the run are over
     expect(process.getActiveResourcesInfo().filter((r) => r === "Timeout").length).to.be.at.most(before);
   });
 
@@ -109,7 +111,7 @@ describe("delegation policies", () => {
     const asked: string[] = [];
     const policy = (name: string): DelegationPolicy => () => (asked.push(name), allow());
     const plugin: Plugin = { name: "bound", bind: (bind) => void bind.many(Tokens.DelegationPolicy).toConstantValue(policy("plugin")) };
-    const task = scoped("lead", (scope) => scope.delegate(request));
+    const task = scoped("lead", async (scope) => (await scope.delegate(request)).status);
     await runToEnd(
       { model: new ScriptedModel(["done"]), agents, tasks: [task], plugins: [plugin], delegationPolicies: [policy("ensemble")] },
       { bindings: (bind) => void bind.many(Tokens.DelegationPolicy).toConstantValue(policy("run")) },

@@ -20,7 +20,11 @@ const divide = tool({
   execute: async ({ a, b }) => (await pause(), b === 0 ? ToolResult.failure("division by zero") : ToolResult.success(String(a / b), a / b)),
 });
 
-taskExecutorContract("react", { create: () => new ReactExecutor(), task: new Task({ description: "Say", agent: speaker }), foreign: new Task({ description: "x", handler: () => "x" }) });
+taskExecutorContract("react", {
+  create: () => new ReactExecutor(),
+  task: new Task({ description: "Say", agent: speaker }),
+  foreign: new Task({ description: "x", handler: () => "x" }),
+});
 taskExecutorContract("handler", {
   create: () => new HandlerExecutor(),
   task: new Task({ description: "x", handler: (ctx) => ctx.contextOutputs[0]?.raw ?? "" }),
@@ -30,7 +34,16 @@ taskExecutorContract("handler", {
 taskExecutorContract("handler with a tool", {
   create: () => new HandlerExecutor(),
   task: new Task({ description: "x", handler: upper }),
-  failing: new Task({ description: "x", handler: tool({ name: "broken", description: "Fails", execute: () => { throw new Error("broken"); } }) }),
+  failing: new Task({
+    description: "x",
+    handler: tool({
+      name: "broken",
+      description: "Fails",
+      execute: () => {
+        throw new Error("broken");
+      },
+    }),
+  }),
 });
 
 traceExporterContract("a list", {
@@ -43,7 +56,9 @@ traceExporterContract("json", {
   create: async () => {
     const dir = await mkdtemp(join(tmpdir(), "traces-"));
     const exported = async (): Promise<readonly string[]> =>
-      Promise.all((await readdir(dir)).map(async (file) => (JSON.parse(await readFile(join(dir, file), "utf8")) as { readonly ensembleId: string }).ensembleId));
+      Promise.all(
+        (await readdir(dir)).map(async (file) => (JSON.parse(await readFile(join(dir, file), "utf8")) as { readonly ensembleId: string }).ensembleId),
+      );
     return { exporter: jsonTraceExporter({ dir }), exported, close: () => rm(dir, { recursive: true }) };
   },
 });
@@ -55,7 +70,10 @@ toolContract("divide", { create: () => divide, valid: [{ a: 1, b: 2 }], invalid:
 async function failuresOf(register: () => void): Promise<readonly string[]> {
   const tests: { readonly title: string; readonly fn: () => unknown }[] = [];
   const outer = { describe: globalThis.describe, it: globalThis.it };
-  const collecting = { describe: (_title: string, fn: () => void): void => fn(), it: (title: string, fn: () => unknown): void => void tests.push({ title, fn }) };
+  const collecting = {
+    describe: (_title: string, fn: () => void): void => fn(),
+    it: (title: string, fn: () => unknown): void => void tests.push({ title, fn }),
+  };
   Object.assign(globalThis, collecting);
   try {
     register();
@@ -98,9 +116,16 @@ describe("the contract suites", function () {
     const sly = executor(async (_call, scope) => ({ raw: (await scope.model.chat({ messages: [] })).message.content, toolCallCount: 0 }));
     expect(await failuresOf(() => taskExecutorContract("sly", { create: () => sly, task: Task.of("x") }))).to.include("calls the model through the scope only");
     const wrong = executor(async () => ({ raw: 5, toolCallCount: -1 }) as never);
-    expect(await failuresOf(() => taskExecutorContract("wrong", { create: () => wrong, task: Task.of("x") }))).to.include.members(["does a task, and leaves its call as it is", "rejects when the work fails, and tells why"]);
-    const ruthless = executor(async (call, scope) => ((await scope.chat({ messages: [] }, { purpose: "task" }).catch(() => undefined)), { raw: call.task.description, toolCallCount: 0 }));
-    expect(await failuresOf(() => taskExecutorContract("ruthless", { create: () => ruthless, task: Task.of("x") }))).to.deep.equal(["rejects when the work fails, and tells why"]);
+    expect(await failuresOf(() => taskExecutorContract("wrong", { create: () => wrong, task: Task.of("x") }))).to.include.members([
+      "does a task, and leaves its call as it is",
+      "rejects when the work fails, and tells why",
+    ]);
+    const ruthless = executor(
+      async (call, scope) => (await scope.chat({ messages: [] }, { purpose: "task" }).catch(() => undefined), { raw: call.task.description, toolCallCount: 0 }),
+    );
+    expect(await failuresOf(() => taskExecutorContract("ruthless", { create: () => ruthless, task: Task.of("x") }))).to.deep.equal([
+      "rejects when the work fails, and tells why",
+    ]);
   });
 
   it("find an exporter that changes traces or loses them", async () => {
@@ -113,7 +138,8 @@ describe("the contract suites", function () {
   it("find a tool that changes its input, ignores its signal or returns what has no JSON", async () => {
     const never = { name: "never", description: "Never ends", execute: (): Promise<string> => new Promise(() => undefined) };
     const waiting = { name: "waiting", description: "Waits", execute: async (_input: string, ctx: ToolContext): Promise<string> => untilAborted(ctx.signal) };
-    const ends = async (subject: typeof waiting): Promise<boolean> => !(await failuresOf(() => toolContract("t", { create: () => subject, valid: [] }))).includes("ends soon after its signal");
+    const ends = async (subject: typeof waiting): Promise<boolean> =>
+      !(await failuresOf(() => toolContract("t", { create: () => subject, valid: [] }))).includes("ends soon after its signal");
     expect([await ends(never), await ends(waiting)]).to.deep.equal([false, true]);
     const changing = tool({ name: "bad name", description: " x", input: z.object({ a: z.number() }), execute: (input) => ((input.a = 5), "x") });
     expect(await failuresOf(() => toolContract("changing", { create: () => changing, valid: [{ a: 1 }], invalid: [{ a: 2 }] }))).to.have.members([

@@ -1,5 +1,5 @@
-import type { EnsembleOutput } from "agentensemble";
-import { AgentEnsembleError, Ensemble, Kernel, Task } from "agentensemble";
+import type { EnsembleOutput, AgentEnsembleError } from "agentensemble";
+import { Ensemble, Kernel, Task } from "agentensemble";
 import { expect } from "chai";
 import fc from "fast-check";
 import { pause, untilAborted } from "../../kernel/fixtures.js";
@@ -18,12 +18,22 @@ interface Schedule {
 }
 
 const schedules: fc.Arbitrary<Schedule> = fc
-  .array(fc.record({ needs: fc.array(fc.nat(), { maxLength: 3 }), turns: fc.nat({ max: 4 }), end: fc.constantFrom("ok", "ok", "ok", "ok", "ok", "ok", "fail", "cancel") }), { minLength: 1, maxLength: 14 })
+  .array(
+    fc.record({
+      needs: fc.array(fc.nat(), { maxLength: 3 }),
+      turns: fc.nat({ max: 4 }),
+      end: fc.constantFrom("ok", "ok", "ok", "ok", "ok", "ok", "fail", "cancel"),
+    }),
+    { minLength: 1, maxLength: 14 },
+  )
   .chain((drafts) => {
     const specs = drafts.map(({ needs, turns, end }, index): Spec => ({ needs: index === 0 ? [] : [...new Set(needs.map((n) => n % index))], turns, end }));
     return fc.record({
       specs: fc.constant(specs),
-      order: fc.shuffledSubarray(specs.map((_, index) => index), { minLength: specs.length }),
+      order: fc.shuffledSubarray(
+        specs.map((_, index) => index),
+        { minLength: specs.length },
+      ),
       strategy: fc.constantFrom("FAIL_FAST", "CONTINUE_ON_ERROR"),
       limit: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
     });
@@ -67,7 +77,10 @@ async function execute(kernel: Kernel, { specs, order, strategy, limit }: Schedu
           await untilAborted(signal);
         }
         done.add(index);
-        return valueOf(index, contextOutputs.map(({ raw }) => raw));
+        return valueOf(
+          index,
+          contextOutputs.map(({ raw }) => raw),
+        );
       } finally {
         running--;
       }
@@ -108,9 +121,13 @@ function expectLikeSequential({ specs, order, strategy }: Schedule, { output, er
   for (const index of done) expect(finished.has(index), `${index} was done, and is lost`).to.equal(true);
   const ends = started.map((index) => specs[index]?.end);
   if (ends.includes("cancel") && error?.code === "AE_RUN_CANCELLED") expect(output.exitReason).to.equal("CANCELLED");
-  else if (strategy === "CONTINUE_ON_ERROR" && !ends.includes("cancel")) expect([...finished.keys()].sort(), "everything that can be done").to.deep.equal([...expected.keys()].sort());
+  else if (strategy === "CONTINUE_ON_ERROR" && !ends.includes("cancel"))
+    expect([...finished.keys()].sort(), "everything that can be done").to.deep.equal([...expected.keys()].sort());
   if (ends.every((end) => end === "ok")) expect(output).to.include({ exitReason: "COMPLETED", raw: expected.get(order.at(-1) ?? 0) });
-  else expect(error?.code).to.be.oneOf(ends.includes("cancel") ? ["AE_RUN_CANCELLED", "AE_TASK_EXECUTION"] : strategy === "FAIL_FAST" ? ["AE_TASK_EXECUTION"] : ["AE_PARALLEL_EXECUTION"]);
+  else
+    expect(error?.code).to.be.oneOf(
+      ends.includes("cancel") ? ["AE_RUN_CANCELLED", "AE_TASK_EXECUTION"] : strategy === "FAIL_FAST" ? ["AE_TASK_EXECUTION"] : ["AE_PARALLEL_EXECUTION"],
+    );
 }
 
 describe("PARALLEL against a sequential model", function () {

@@ -6,7 +6,10 @@ import { parallelWorkflow } from "../../../src/plugins/workflows/parallel/parall
 import { echo, failing, pause, runToEnd, typesOf, waiting } from "../../kernel/fixtures.js";
 
 workflowContract("PARALLEL, failing fast", { create: () => parallelWorkflow });
-workflowContract("PARALLEL, continuing, one at a time", { create: () => parallelWorkflow, ensembleOptions: { parallelErrorStrategy: "CONTINUE_ON_ERROR", maxConcurrency: 1 } });
+workflowContract("PARALLEL, continuing, one at a time", {
+  create: () => parallelWorkflow,
+  ensembleOptions: { parallelErrorStrategy: "CONTINUE_ON_ERROR", maxConcurrency: 1 },
+});
 
 const timed = (description: string, ms: number): Task => new Task({ description, handler: async () => (await pause(ms), description) });
 
@@ -22,7 +25,9 @@ describe("PARALLEL", () => {
     const [slow, quick] = [timed("slow", 20), timed("quick", 1)];
     const after = [echo("after quick", [quick]), echo("after both", [slow, quick])];
     const { events } = await runToEnd({ tasks: [slow, quick, ...after] });
-    const order = events.flatMap((event) => (event.type === "task_started" || event.type === "task_completed" ? [`${event.type.slice(5)} ${event.taskDescription}`] : []));
+    const order = events.flatMap((event) =>
+      event.type === "task_started" || event.type === "task_completed" ? [`${event.type.slice(5)} ${event.taskDescription}`] : [],
+    );
     expect(order.indexOf("started after quick")).to.be.greaterThan(order.indexOf("completed quick")).and.lessThan(order.indexOf("completed slow"));
     expect(order.indexOf("started after both")).to.be.greaterThan(order.indexOf("completed slow"));
   });
@@ -44,17 +49,19 @@ describe("PARALLEL", () => {
     let running = 0;
     let most = 0;
     const started: string[] = [];
-    const tasks = Array.from({ length: 12 }, (_, n) =>
-      new Task({
-        description: String(n),
-        handler: async (ctx) => {
-          started.push(ctx.description);
-          most = Math.max(most, ++running);
-          await pause(n % 3);
-          running--;
-          return "x";
-        },
-      }),
+    const tasks = Array.from(
+      { length: 12 },
+      (_, n) =>
+        new Task({
+          description: String(n),
+          handler: async (ctx) => {
+            started.push(ctx.description);
+            most = Math.max(most, ++running);
+            await pause(n % 3);
+            running--;
+            return "x";
+          },
+        }),
     );
     await runToEnd({ tasks, workflow: "PARALLEL", maxConcurrency: 3 });
     expect(most).to.equal(3);
@@ -66,7 +73,10 @@ describe("PARALLEL", () => {
     let aborted = 0;
     const hanging = waiting("hanging", (ctx) => ctx.signal.addEventListener("abort", () => aborted++));
     const slow = timed("slow", 10_000);
-    const { error, output, events } = await runToEnd({ tasks: [echo("quick"), hanging, failing("fails", cause), echo("never", [slow]), slow], workflow: "PARALLEL" }, { cancelGraceMs: 10 });
+    const { error, output, events } = await runToEnd(
+      { tasks: [echo("quick"), hanging, failing("fails", cause), echo("never", [slow]), slow], workflow: "PARALLEL" },
+      { cancelGraceMs: 10 },
+    );
     expect(error).to.include({ code: "AE_TASK_EXECUTION", taskDescription: "fails" });
     expect((error?.cause as Error).cause).to.equal(cause);
     expect(aborted).to.equal(1);
@@ -96,7 +106,16 @@ describe("PARALLEL", () => {
 
   it("refuses tasks that wait for each other in a circle", () => {
     const spec = (description: string): Task => echo(description);
-    const plan = { tasks: [{ id: "a", spec: spec("A"), contextIds: ["b"] }, { id: "b", spec: spec("B"), contextIds: ["a"] }], options: {}, phases: [], loops: [], idOf: () => undefined } as unknown as Plan; // can't be made from tasks
+    const plan = {
+      tasks: [
+        { id: "a", spec: spec("A"), contextIds: ["b"] },
+        { id: "b", spec: spec("B"), contextIds: ["a"] },
+      ],
+      options: {},
+      phases: [],
+      loops: [],
+      idOf: () => undefined,
+    } as unknown as Plan; // can't be made from tasks
     expect(() => parallelWorkflow.validate?.(plan)).to.throw(ValidationError, "Circular context dependency detected involving task: 'A'");
   });
 

@@ -11,7 +11,9 @@ describe("SEQUENTIAL", () => {
     expect(output.raw).to.equal("c");
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "b", "c"]);
     const starts = events.filter((event) => event.type === "task_started" || event.type === "task_completed");
-    expect(starts.map(({ taskId, type }) => `${type} ${taskId}`)).to.deep.equal([1, 2, 3].flatMap((n) => [`task_started task-${n}`, `task_completed task-${n}`]));
+    expect(starts.map(({ taskId, type }) => `${type} ${taskId}`)).to.deep.equal(
+      [1, 2, 3].flatMap((n) => [`task_started task-${n}`, `task_completed task-${n}`]),
+    );
   });
 
   it("hands on the outputs of the context, not of everything before", async () => {

@@ -25,7 +25,10 @@ export function llmSynthesizer(): AgentSynthesizer {
       const found = await descriptionIn(message.content);
       if (found !== undefined) return new Agent({ ...found, tools, maxIterations });
       const about = `'${description.slice(0, 80)}'`;
-      ctx.run.emit({ type: "run_warning", message: `The model described no agent for task ${about} (it needs a role and a goal, as JSON), so one is made from the task's description` });
+      ctx.run.emit({
+        type: "run_warning",
+        message: `The model described no agent for task ${about} (it needs a role and a goal, as JSON), so one is made from the task's description`,
+      });
       return template.synthesize(task, ctx);
     },
   });

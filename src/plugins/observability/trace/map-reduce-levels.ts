@@ -9,10 +9,12 @@ export function mapReduceLevels(traces: readonly TaskTrace[]): readonly MapReduc
     if (level === undefined) levels.set(trace.mapReduceLevel, [trace]);
     else level.push(trace);
   }
-  const described = [...levels].sort(([a], [b]) => a - b).map(([level, tasks]): MapReduceLevelTrace => {
-    const start = tasks.reduce((first, { startedAt }) => Math.min(first, startedAt.getTime()), Number.POSITIVE_INFINITY);
-    const end = tasks.reduce((last, { startedAt, durationMs }) => Math.max(last, startedAt.getTime() + durationMs), 0);
-    return { level, taskCount: new Set(tasks.map(({ taskId }) => taskId)).size, durationMs: Math.max(0, end - start), workflow: "PARALLEL" };
-  });
+  const described = [...levels]
+    .sort(([a], [b]) => a - b)
+    .map(([level, tasks]): MapReduceLevelTrace => {
+      const start = tasks.reduce((first, { startedAt }) => Math.min(first, startedAt.getTime()), Number.POSITIVE_INFINITY);
+      const end = tasks.reduce((last, { startedAt, durationMs }) => Math.max(last, startedAt.getTime() + durationMs), 0);
+      return { level, taskCount: new Set(tasks.map(({ taskId }) => taskId)).size, durationMs: Math.max(0, end - start), workflow: "PARALLEL" };
+    });
   return Object.freeze(described);
 }

@@ -8,6 +8,7 @@ import type { GRAPH_TEMPLATES } from "./templates.js";
 import { GraphNoEdgeMatchedError, MaxGraphStepsExceededError, ValidationError } from "../../../contracts/errors.js";
 import { Graph } from "../../../contracts/graph.js";
 import { findOutput } from "../../../contracts/output.js";
+import { breathe } from "../shared/breather.js";
 import { decide } from "../shared/decision.js";
 
 /** One walk through the graph. */
@@ -42,6 +43,7 @@ export class GraphRun {
         state = await this.#step(state);
         if (state === Graph.END) reason = "terminal";
         else if (this.#steps.length === graph.maxSteps) reason = "maxSteps";
+        await breathe(this.#steps.length);
       }
     } finally {
       run.report({ kind: "graph", graph, history: this.#history(reason) });

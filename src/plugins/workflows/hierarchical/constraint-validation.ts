@@ -39,8 +39,10 @@ function requireAllowed(required: readonly string[], allowed: readonly string[])
 function checkCaps({ maxCallsPerWorker, globalMaxDelegations }: HierarchicalConstraints): void {
   const seen = new Set<string>();
   for (const [role, cap] of Object.entries<unknown>(maxCallsPerWorker)) {
-    if (!Number.isInteger(cap) || (cap as number) <= 0) throw new ValidationError(`${WHERE}maxCallsPerWorker value for '${role}' must be > 0, got: ${preview(cap)}`);
-    if (seen.has(canonicalRole(role))) throw new ValidationError(`${WHERE}maxCallsPerWorker names agent '${role}' twice: case and outer blanks make no difference`);
+    if (!Number.isInteger(cap) || (cap as number) <= 0)
+      throw new ValidationError(`${WHERE}maxCallsPerWorker value for '${role}' must be > 0, got: ${preview(cap)}`);
+    if (seen.has(canonicalRole(role)))
+      throw new ValidationError(`${WHERE}maxCallsPerWorker names agent '${role}' twice: case and outer blanks make no difference`);
     seen.add(canonicalRole(role));
   }
   const limit: unknown = globalMaxDelegations;

@@ -39,7 +39,8 @@ async function assign(input: DelegateTaskInput, scope: TaskScope, parts: Delegat
   if (agentRole.trim() === "") return ToolResult.failure("agentRole must not be null or blank.");
   if (taskDescription.trim() === "") return ToolResult.failure("taskDescription must not be null or blank.");
   const listed = taskNumber === undefined ? undefined : assignments.task(numberOf(taskNumber));
-  if (taskNumber !== undefined && listed === undefined) return ToolResult.failure(texts.render("manager.unknownTask", { count: assignments.count, given: preview(taskNumber) }));
+  if (taskNumber !== undefined && listed === undefined)
+    return ToolResult.failure(texts.render("manager.unknownTask", { count: assignments.count, given: preview(taskNumber) }));
   const missing = listed === undefined ? [] : assignments.missingFor(listed);
   if (missing.length > 0) return ToolResult.failure(texts.render("manager.missingContext", { number: numberOf(taskNumber), missing: missing.join(", ") }));
   parts.onStart(scope.run);
@@ -53,8 +54,21 @@ function numberOf(value: unknown): number {
   return typeof value === "string" && /^\s*\d+\s*$/.test(value) ? Number(value) : typeof value === "number" ? value : Number.NaN;
 }
 
-async function delegate({ agentRole, taskDescription }: DelegateTaskInput, listed: PlannedTask | undefined, scope: TaskScope, texts: DelegateTaskParts["texts"]): Promise<DelegationResponse> {
-  const request = { taskId: scope.get(Tokens.IdGenerator).next(), agentRole, taskDescription, scope: {}, priority: "NORMAL" as const, maxOutputRetries: 0, metadata: {} };
+async function delegate(
+  { agentRole, taskDescription }: DelegateTaskInput,
+  listed: PlannedTask | undefined,
+  scope: TaskScope,
+  texts: DelegateTaskParts["texts"],
+): Promise<DelegationResponse> {
+  const request = {
+    taskId: scope.get(Tokens.IdGenerator).next(),
+    agentRole,
+    taskDescription,
+    scope: {},
+    priority: "NORMAL" as const,
+    maxOutputRetries: 0,
+    metadata: {},
+  };
   try {
     return await scope.delegate(request, listed === undefined ? { expectedOutput: texts.render("manager.workerExpectedOutput", {}) } : { taskId: listed.id });
   } catch (error) {
@@ -65,7 +79,12 @@ async function delegate({ agentRole, taskDescription }: DelegateTaskInput, liste
 }
 
 /** The worker's text or why it failed, and how far the list is done; where nobody was asked, the words of the guard. */
-function resultOf(response: DelegationResponse, { agentRole }: DelegateTaskInput, scope: TaskScope, { roles, assignments, texts }: DelegateTaskParts): ToolResult {
+function resultOf(
+  response: DelegationResponse,
+  { agentRole }: DelegateTaskInput,
+  scope: TaskScope,
+  { roles, assignments, texts }: DelegateTaskParts,
+): ToolResult {
   const reason = response.errors.join("; ");
   const list = (numbers: readonly number[]): string => (numbers.length === 0 ? "none" : numbers.join(", "));
   const progress = texts.render("manager.progress", { done: list(assignments.done), open: list(assignments.open) });

@@ -26,7 +26,8 @@ export class ManagerExecutor implements TaskExecutor {
   execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
     const planned: PlannedTask = { id: call.taskId, spec: call.task, contextIds: [], agent: call.agent };
     const executor = scope.all(Tokens.TaskExecutor).findLast((candidate) => candidate !== this && candidate.handles(planned));
-    if (executor === undefined) throw new ValidationError("No task executor handles the manager's task", { hint: "Add the standard plugins, or a TaskExecutor of your own." });
+    if (executor === undefined)
+      throw new ValidationError("No task executor handles the manager's task", { hint: "Add the standard plugins, or a TaskExecutor of your own." });
     return executor.execute(call, asManager(scope));
   }
 }

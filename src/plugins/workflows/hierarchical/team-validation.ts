@@ -13,7 +13,8 @@ export function validateTeam(plan: Plan): void {
   const agents = agentsOf(plan);
   checkReserved(agents);
   checkDuplicates(agents);
-  if (options.hierarchicalConstraints !== undefined) checkConstraints(options.hierarchicalConstraints, needsAgents(plan) ? undefined : agents.map(({ role }) => role));
+  if (options.hierarchicalConstraints !== undefined)
+    checkConstraints(options.hierarchicalConstraints, needsAgents(plan) ? undefined : agents.map(({ role }) => role));
   const handled = plan.tasks.find(({ spec }) => spec.handler !== undefined);
   if (handled !== undefined) {
     throw new ValidationError(
@@ -34,7 +35,9 @@ export function needsAgents({ options, tasks }: Plan): boolean {
 export function checkReserved(agents: readonly Agent[]): void {
   const taken = agents.find(({ role }) => canonicalRole(role) === canonicalRole(MANAGER_ROLE));
   if (taken === undefined) return;
-  throw new ValidationError(`Agent role '${MANAGER_ROLE}' is reserved for the virtual manager in HIERARCHICAL workflow. Choose a different role for agent '${taken.role}'.`);
+  throw new ValidationError(
+    `Agent role '${MANAGER_ROLE}' is reserved for the virtual manager in HIERARCHICAL workflow. Choose a different role for agent '${taken.role}'.`,
+  );
 }
 
 /** The agents that the user has written, each once. */
@@ -46,7 +49,9 @@ function checkDuplicates(agents: readonly Agent[]): void {
   const roles = new Set<string>();
   for (const { role } of agents) {
     if (roles.has(canonicalRole(role))) {
-      throw new ValidationError(`Duplicate agent role '${role}' detected in HIERARCHICAL workflow. All agent roles must be unique (case-insensitive) to avoid ambiguous delegation.`);
+      throw new ValidationError(
+        `Duplicate agent role '${role}' detected in HIERARCHICAL workflow. All agent roles must be unique (case-insensitive) to avoid ambiguous delegation.`,
+      );
     }
     roles.add(canonicalRole(role));
   }
@@ -58,6 +63,8 @@ export function unusedOptions(plan: Plan): readonly string[] {
   return plan.tasks.flatMap(({ spec, agent }) => {
     if (agent !== undefined) return [];
     const unused = [...(spec.tools.length > 0 ? ["tools"] : []), ...(spec.maxIterations !== undefined ? ["maxIterations"] : [])];
-    return unused.map((option) => `Task '${spec.description}' is done by the worker that the manager chooses, so its option '${option}' has no effect: set it on the agent`);
+    return unused.map(
+      (option) => `Task '${spec.description}' is done by the worker that the manager chooses, so its option '${option}' has no effect: set it on the agent`,
+    );
   });
 }

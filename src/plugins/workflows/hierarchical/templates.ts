@@ -12,14 +12,16 @@ export const MANAGER_TEMPLATES = Object.freeze({
   "manager.task": "Task {number}: {description}\nExpected output: {expectedOutput}\n\n",
   "manager.withoutPrompt": "Coordinate your team to complete all assigned tasks and synthesize a comprehensive final response.",
   "manager.expectedOutput": "A comprehensive final response synthesizing the outputs of all delegated tasks",
-  "manager.tool": "Assign work to one of your team members; its result is returned to you. The team member knows only what you write here and what the listed task brings with it.",
+  "manager.tool":
+    "Assign work to one of your team members; its result is returned to you. The team member knows only what you write here and what the listed task brings with it.",
   "manager.agentRole": "The role of the team member",
   "manager.taskDescription": "What the team member is to do, with everything it has to know for it",
   "manager.taskNumber":
     "The number of the listed task that this assignment carries out: it is done as it is listed, with its own requirements and the results of the tasks it builds on; when it is done again, taskDescription is feedback on its last result. Leave it out for a subtask of your own.",
   "manager.workerExpectedOutput": "Complete the assigned task thoroughly",
   "manager.unknownTask": "taskNumber must be a number from 1 to {count}, got: {given}. Leave it out for a subtask of your own.",
-  "manager.missingContext": "Task {number} builds on the results of listed tasks that are not done yet: {missing}. Delegate those first, with their taskNumber.",
+  "manager.missingContext":
+    "Task {number} builds on the results of listed tasks that are not done yet: {missing}. Delegate those first, with their taskNumber.",
   "manager.progress": "\n\n[Listed tasks done: {done}. Still open: {open}.]",
 } as const);
 

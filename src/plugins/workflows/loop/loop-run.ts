@@ -6,6 +6,7 @@ import type { PromptTexts } from "../../../kernel/index.js";
 import type { LOOP_TEMPLATES } from "./templates.js";
 import { MaxLoopIterationsExceededError } from "../../../contracts/errors.js";
 import { findOutput } from "../../../contracts/output.js";
+import { breathe } from "../shared/breather.js";
 import { decide } from "../shared/decision.js";
 import { bodyIds } from "../shared/loop-plan.js";
 import { projectOutputs } from "./output-projection.js";
@@ -33,6 +34,7 @@ export class LoopRun {
         const outputs = await this.#iterate();
         if (this.#converged(outputs)) reason = "predicate";
         else if (this.#iterations.length === loop.maxIterations) reason = "maxIterations";
+        await breathe(this.#iterations.length);
       }
     } finally {
       run.report({ kind: "loop", loop, history: this.#history(reason) });

@@ -89,7 +89,8 @@ class ReductionRun {
       return undefined;
     }
     const large = parts.filter(({ tokens }) => tokens > budget);
-    if (large.length > 0) this.#warn(`${large.length} of ${parts.length} outputs are larger than the budget of ${budget} tokens: ${namesOf(large)}. Each is reduced alone`);
+    if (large.length > 0)
+      this.#warn(`${large.length} of ${parts.length} outputs are larger than the budget of ${budget} tokens: ${namesOf(large)}. Each is reduced alone`);
     const reduces = new Map(bins.map((bin) => this.#define(bin, { nodeType: "reduce", mapReduceLevel: level })).map(({ id, task }) => [id, task]));
     try {
       const { taskOutputs } = await this.run.runWorkflow("PARALLEL", [...reduces.keys()]);

@@ -22,7 +22,9 @@ export class TokenCounter {
     if (this.#estimator !== undefined) return estimate(this.#estimator, raw);
     if (!this.#warned) {
       this.#warned = true;
-      this.#warn(`No model reported the tokens of the output of '${taskId}', so they are estimated as its length / ${CHARACTERS}. Set tokenEstimator for a better estimate.`);
+      this.#warn(
+        `No model reported the tokens of the output of '${taskId}', so they are estimated as its length / ${CHARACTERS}. Set tokenEstimator for a better estimate.`,
+      );
     }
     return Math.floor(raw.length / CHARACTERS);
   }

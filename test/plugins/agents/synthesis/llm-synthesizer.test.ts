@@ -26,7 +26,10 @@ function team(synthesis: Step, o: { readonly prompts?: Record<string, string> } 
 
 describe("AgentSynthesizer.llmBased()", () => {
   it("makes the agent that the model describes", async () => {
-    const { model, run, warnings } = team({ text: '{"role":" Ornithologist ","goal":"Find owls","backstory":"Thirty years of fieldwork"}', usage: { inputTokens: 7, outputTokens: 3 } });
+    const { model, run, warnings } = team({
+      text: '{"role":" Ornithologist ","goal":"Find owls","backstory":"Thirty years of fieldwork"}',
+      usage: { inputTokens: 7, outputTokens: 3 },
+    });
     const output = await run();
     expect(output.taskOutputs[0]?.agentRole).to.equal("Ornithologist");
     expect(model.requests[1]?.messages[0]?.content).to.include("You are Ornithologist.\nThirty years of fieldwork\n\nYour personal goal is: Find owls");
@@ -51,7 +54,14 @@ describe("AgentSynthesizer.llmBased()", () => {
     expect(model.requests[1]?.messages[0]?.content).to.match(/^You are R\.\n\nYour/); // a blank backstory is none
   });
 
-  for (const [what, text] of Object.entries({ "no JSON": "An owl expert", "no role": '{"goal":"G"}', "a blank goal": '{"role":"R","goal":"  "}', "no object": '["R","G"]', "texts that are none": '{"role":1,"goal":{}}', "nothing": "" })) {
+  for (const [what, text] of Object.entries({
+    "no JSON": "An owl expert",
+    "no role": '{"goal":"G"}',
+    "a blank goal": '{"role":"R","goal":"  "}',
+    "no object": '["R","G"]',
+    "texts that are none": '{"role":1,"goal":{}}',
+    nothing: "",
+  })) {
     it(`makes the agent from the description, with a warning, where the answer has ${what}`, async () => {
       const { run, warnings } = team({ text });
       const output = await run();
@@ -63,7 +73,9 @@ describe("AgentSynthesizer.llmBased()", () => {
 
   it("fails the task with the model's own error", async () => {
     const error = new ModelCallError("down", { provider: "scripted", modelId: "scripted", retryable: false });
-    const caught: unknown = await team(error).run().catch((e: unknown) => e);
+    const caught: unknown = await team(error)
+      .run()
+      .catch((e: unknown) => e);
     expect(TaskExecutionError.isInstance(caught)).to.equal(true);
     expect(ModelCallError.find(caught)?.message).to.equal("down");
   });

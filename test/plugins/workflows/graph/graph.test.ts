@@ -242,6 +242,11 @@ describe("a graph", () => {
     });
   });
 
+  it("can be cancelled though its tasks never wait", async () => {
+    const { error } = await runToEnd({ graph: single(echo("Busy"), [{ from: "only", to: "only" }], { maxSteps: 1_000_000 }) }, { timeoutMs: 1 });
+    expect(error?.code).to.equal("AE_RUN_TIMEOUT");
+  });
+
   it("is what the workflow GRAPH needs", async () => {
     expect(await failure(runToEnd({ tasks: [echo("Only")], workflow: "GRAPH" }))).to.be.instanceOf(ValidationError);
   });

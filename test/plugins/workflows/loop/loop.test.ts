@@ -205,6 +205,12 @@ describe("a loop", () => {
     ]);
   });
 
+  it("can be cancelled though its tasks never wait", async () => {
+    const { error, output } = await runToEnd({ loops: [new Loop({ name: "busy", tasks: [echo("Busy")], maxIterations: 1_000_000 })] }, { timeoutMs: 1 });
+    expect(error?.code).to.equal("AE_RUN_TIMEOUT");
+    expect(output.loops.get("busy")?.stoppedByMaxIterations).to.equal(false);
+  });
+
   it("counts every iteration's calls", async () => {
     const model = new ScriptedModel(() => ({ text: "again", usage: { inputTokens: 7, outputTokens: 1 } }));
     const { output } = await runToEnd({ model, loops: [new Loop({ name: "polish", tasks: [Task.of("Draft")], maxIterations: 3 })] });

@@ -7,11 +7,17 @@ const namesOf = (bins: readonly (readonly { readonly name: number }[])[]): numbe
 
 describe("packBins", () => {
   it("puts the largest first, each into the first bin with room", () => {
-    expect(namesOf(packBins(named(40, 60, 30, 70), 100))).to.deep.equal([[3, 2], [1, 0]]);
+    expect(namesOf(packBins(named(40, 60, 30, 70), 100))).to.deep.equal([
+      [3, 2],
+      [1, 0],
+    ]);
   });
 
   it("keeps the order of equal items", () => {
-    expect(namesOf(packBins(named(50, 50, 50, 50), 100))).to.deep.equal([[0, 1], [2, 3]]);
+    expect(namesOf(packBins(named(50, 50, 50, 50), 100))).to.deep.equal([
+      [0, 1],
+      [2, 3],
+    ]);
   });
 
   it("gives an item above the budget a bin of its own", () => {
@@ -24,7 +30,11 @@ describe("packBins", () => {
         const items = named(...sizes);
         const bins = packBins(items, budget);
         for (const bin of bins) expect(bin.length === 1 || totalTokens(bin) <= budget).to.equal(true);
-        expect(namesOf(bins).flat().sort((a, b) => a - b)).to.deep.equal(items.map(({ name }) => name));
+        expect(
+          namesOf(bins)
+            .flat()
+            .sort((a, b) => a - b),
+        ).to.deep.equal(items.map(({ name }) => name));
       }),
     );
   });

@@ -1,0 +1,404 @@
+import { expect } from "chai";
+import { inspect } from "node:util";
+import type { ChatChunk, ChatModel, ChatModelProvider, ChatRequest, ChatResponse } from "../../../../src/contracts/chat-model.js";
+import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
+import { Tokens } from "../../../../src/contracts/tokens.js";
+import { anthropic, anthropicProvider, type AnthropicOptions } from "../../../../src/plugins/providers/anthropic/index.js";
+import { AnthropicServer } from "../../../support/anthropic-server.js";
+import { messageEnd, messageStart, textEvents } from "../../../support/anthropic-wire.js";
+import type { RecordedRequest } from "../../../support/model-server.js";
+import { rejectionOf } from "../../../support/rejection.js";
+
+const KEY = "sk-ant-test-0123456789";
+const MODEL = "claude-sonnet-4-5";
+const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
+const VARIABLES = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"] as const;
+const EPHEMERAL = { cache_control: { type: "ephemeral" } };
+
+async function collect(model: ChatModel, request = REQUEST): Promise<readonly ChatChunk[]> {
+  const chunks: ChatChunk[] = [];
+  for await (const chunk of model.stream?.(request) ?? []) chunks.push(chunk);
+  return chunks;
+}
+
+async function streamed(model: ChatModel): Promise<ChatResponse> {
+  const last = (await collect(model)).at(-1);
+  if (last?.type !== "finish") throw new Error("the stream did not finish");
+  return last.response;
+}
+
+describe("anthropic()", () => {
+  let server: AnthropicServer;
+  let model: ChatModel;
+  const saved = new Map<string, string | undefined>();
+
+  beforeEach(async () => {
+    for (const name of VARIABLES) {
+      saved.set(name, process.env[name]);
+      delete process.env[name];
+    }
+    server = await AnthropicServer.start();
+    model = anthropic(MODEL, { apiKey: KEY, baseURL: server.url });
+  });
+  afterEach(async () => {
+    for (const [name, value] of saved) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    await server.close();
+  });
+
+  async function sent(request: Partial<ChatRequest>, options: AnthropicOptions = {}, modelId = MODEL): Promise<RecordedRequest["body"]> {
+    await anthropic(modelId, { apiKey: KEY, baseURL: server.url, ...options }).chat({ ...REQUEST, ...request });
+    return server.requests.at(-1)?.body ?? {};
+  }
+
+  describe("options", () => {
+    const refused: readonly (readonly [string, () => unknown])[] = [
+      ["a blank model", () => anthropic(" ")],
+      ["an unknown option", () => anthropic("m", { apikey: "x" } as AnthropicOptions)],
+      ["a blank key", () => anthropic("m", { apiKey: "  " })],
+      ["an address with credentials", () => anthropic("m", { baseURL: "http://user:hunter2@localhost" })],
+      ["an idle limit of nothing", () => anthropic("m", { idleTimeoutMs: 0 })],
+      ["a size limit of nothing", () => anthropic("m", { maxResponseBytes: 0 })],
+      ["an output limit of nothing", () => anthropic("m", { maxOutputTokens: 0 })],
+      ["caching that is neither on nor off", () => anthropic("m", { promptCaching: "yes" as unknown as boolean })],
+      ["structured output that is neither on nor off", () => anthropic("m", { structuredOutput: 1 as unknown as boolean })],
+      ["an unknown option of the plugin", () => anthropicProvider({ model: "x" } as AnthropicOptions)],
+    ];
+    for (const [what, make] of refused) {
+      it(`refuses ${what} without showing secrets`, () => {
+        expect(make).to.throw(ValidationError).with.property("message").that.does.not.contain("hunter2");
+      });
+    }
+
+    it("sends key, headers and model where they belong", async () => {
+      const body = await sent({}, { apiKey: ` ${KEY}\n`, headers: { "x-team": "blue" } });
+      expect(server.requests[0]?.path).to.equal("/v1/messages");
+      expect(server.requests[0]?.headers).to.include({ authorization: `Bearer ${KEY}`, "x-team": "blue" });
+      expect(server.requests[0]?.headers).to.have.property("anthropic-version");
+      expect(body).to.deep.equal({ model: MODEL, max_tokens: 8192, messages: [{ role: "user", content: "Hi" }], stream: false });
+    });
+
+    it("sends no placeholder beside a key that comes in a header", async () => {
+      await anthropic(MODEL, { baseURL: server.url, headers: { "X-Api-Key": KEY } }).chat(REQUEST);
+      expect(server.requests[0]?.headers).to.include({ "x-api-key": KEY }).and.not.have.property("authorization");
+    });
+
+    it("declares that failed calls may be tried three times, and structured output by the model's name", () => {
+      const offers = (modelId: string, options?: AnthropicOptions): unknown => anthropic(modelId, options).capabilities?.structuredOutput;
+      expect(model.capabilities?.retry).to.deep.equal({ maxAttempts: 3 });
+      for (const name of [MODEL, "claude-opus-4-1-20250805", "claude-haiku-4-5", "anthropic/claude-opus-4-6"]) expect(offers(name), name).to.equal(true);
+      for (const name of ["claude-3-5-haiku-latest", "claude-3-opus-20240229", "claude-sonnet-4-20250514", "claude-opus-4-0", "claude-2.1", "kimi-k2"]) {
+        expect(offers(name), name).to.equal(false);
+      }
+      expect(offers("kimi-k2", { structuredOutput: true })).to.equal(true);
+    });
+
+    it("prints nothing, also about models that are on their way out", async () => {
+      const printed: unknown[] = [];
+      const { warn, error, log } = console;
+      for (const name of ["warn", "error", "log"] as const) console[name] = (...args: unknown[]) => void printed.push(args);
+      try {
+        await sent({}, {}, "claude-3-opus-20240229");
+        await sent({ providerOptions: { thinking: { type: "enabled", budget_tokens: 1024 } } }, {}, "claude-opus-4-6");
+      } finally {
+        Object.assign(console, { warn, error, log });
+      }
+      expect(printed).to.deep.equal([]);
+    });
+  });
+
+  describe("environment", () => {
+    it("takes key and address from it at the first call", async () => {
+      const late = anthropic(MODEL);
+      process.env["ANTHROPIC_API_KEY"] = KEY;
+      process.env["ANTHROPIC_BASE_URL"] = server.url;
+      await late.chat(REQUEST);
+      expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${KEY}`);
+    });
+
+    it("fails without any key, naming the variable", async () => {
+      const e = await rejectionOf(ModelCallError, anthropic(MODEL).chat(REQUEST));
+      expect([e.code, e.retryable, e.provider]).to.deep.equal(["AE_MODEL_AUTH", false, "anthropic"]);
+      expect(e.message).to.contain("ANTHROPIC_API_KEY");
+    });
+  });
+
+  describe("requests", () => {
+    it("carry settings, and a limit of their own before that of the options", async () => {
+      expect(await sent({ temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] }, { maxOutputTokens: 99 })).to.deep.include({
+        temperature: 0,
+        max_tokens: 50,
+        stop_sequences: ["END"],
+      });
+      expect(await sent({}, { maxOutputTokens: 99 })).to.include({ max_tokens: 99 });
+    });
+
+    it("merge providerOptions into the body, where they win", async () => {
+      expect(await sent({ temperature: 1, providerOptions: { top_k: 7, temperature: 0.5, stream: true } })).to.include({
+        top_k: 7,
+        temperature: 0.5,
+        stream: false,
+      });
+    });
+
+    it("carry the system messages as system prompt, wherever they stand", async () => {
+      const body = await sent({
+        messages: [
+          { role: "system", content: "Be brief" },
+          { role: "user", content: "Hi" },
+          { role: "system", content: "Be kind" },
+          { role: "system", content: " " },
+        ],
+      });
+      expect(body["system"]).to.deep.equal([
+        { type: "text", text: "Be brief" },
+        { type: "text", text: "Be kind", ...EPHEMERAL },
+      ]);
+      expect(body["messages"]).to.deep.equal([{ role: "user", content: "Hi" }]);
+    });
+
+    it("mark for caching the last system block and the last tool only, or nothing", async () => {
+      const parameters = { type: "object", additionalProperties: true };
+      const tools = ["a", "b"].map((name) => ({ name, description: name, parameters }));
+      const messages = [{ role: "system", content: "Be brief" } as const, ...REQUEST.messages];
+      const wireTools = ["a", "b"].map((name) => ({ name, description: name, input_schema: parameters }));
+      expect((await sent({ messages, tools }))["tools"]).to.deep.equal([wireTools[0], { ...wireTools[1], ...EPHEMERAL }]);
+      const plain = await sent({ messages, tools }, { promptCaching: false });
+      expect(plain["tools"]).to.deep.equal(wireTools);
+      expect(JSON.stringify(plain)).to.not.contain("cache_control");
+    });
+
+    it("carry the conversation with its tool calls, the results of a turn in one message", async () => {
+      const body = await sent({
+        messages: [
+          { role: "user", content: "Go" },
+          {
+            role: "assistant",
+            content: "Let me see",
+            toolCalls: [
+              { id: "c1", name: "add", arguments: '{"a":1}' },
+              { id: "c2", name: "add", arguments: '{"a":' },
+            ],
+          },
+          { role: "tool", toolCallId: "c1", toolName: "add", content: "3" },
+          { role: "tool", toolCallId: "c2", toolName: "add", content: "broken", isError: true },
+          { role: "assistant", content: "", toolCalls: [{ id: "c3", name: "now", arguments: "{}" }] },
+          { role: "tool", toolCallId: "c3", toolName: "now", content: "" },
+          { role: "user", content: "And?" },
+        ],
+      });
+      expect(body["messages"]).to.deep.equal([
+        { role: "user", content: "Go" },
+        {
+          role: "assistant",
+          content: [
+            { type: "text", text: "Let me see" },
+            { type: "tool_use", id: "c1", name: "add", input: { a: 1 } },
+            { type: "tool_use", id: "c2", name: "add", input: { arguments: '{"a":' } },
+          ],
+        },
+        {
+          role: "user",
+          content: [
+            { type: "tool_result", tool_use_id: "c1", content: "3" },
+            { type: "tool_result", tool_use_id: "c2", content: "broken", is_error: true },
+          ],
+        },
+        { role: "assistant", content: [{ type: "tool_use", id: "c3", name: "now", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c3" }] },
+        { role: "user", content: "And?" },
+      ]);
+    });
+
+    it("carry the choice of a tool in the vendor's words, only with tools", async () => {
+      const tools = [{ name: "add", description: "Adds", parameters: { type: "object" } }];
+      for (const [ours, theirs] of [
+        ["auto", { type: "auto" }],
+        ["none", { type: "none" }],
+        ["required", { type: "any" }],
+        [{ name: "add" }, { type: "tool", name: "add" }],
+      ] as const) {
+        expect((await sent({ tools, toolChoice: ours }))["tool_choice"]).to.deep.equal(theirs);
+      }
+      expect(await sent({ tools: [], toolChoice: "required" })).to.not.have.any.keys("tool_choice", "tools");
+    });
+
+    it("carry images as addresses or as data", async () => {
+      const images = [
+        { type: "image", data: new URL("http://127.0.0.1/a.png") },
+        { type: "image", data: "data:image/gif;base64,R0lGOD" },
+        { type: "image", data: "/9j/4AAQ" },
+        { type: "text", text: " " },
+      ] as const;
+      const body = await sent({ messages: [{ role: "user", content: images }] });
+      const sources = [
+        { type: "url", url: "http://127.0.0.1/a.png" },
+        { type: "base64", media_type: "image/gif", data: "R0lGOD" },
+        { type: "base64", media_type: "image/jpeg", data: "/9j/4AAQ" },
+      ];
+      expect(body["messages"]).to.deep.equal([{ role: "user", content: sources.map((source) => ({ type: "image", source })) }]);
+    });
+  });
+
+  describe("schemas", () => {
+    const schema = { type: "object", properties: { city: { type: "string" }, zip: { type: "string" } }, required: ["city"] };
+    const closed = { ...schema, additionalProperties: false };
+
+    it("go out closed, with optional properties as they are", async () => {
+      const body = await sent({ responseFormat: { name: "place", schema } });
+      expect(body["output_config"]).to.deep.equal({ format: { type: "json_schema", schema: closed } });
+    });
+
+    it("make tools strict", async () => {
+      const body = await sent({ tools: [{ name: "go", description: "Goes", parameters: schema }] }, { promptCaching: false });
+      expect(body["tools"]).to.deep.equal([{ name: "go", description: "Goes", input_schema: closed, strict: true }]);
+    });
+
+    const impossible: readonly (readonly [string, Record<string, unknown>])[] = [
+      ["an open record", { type: "object", additionalProperties: { type: "string" } }],
+      ["a keyword that the vendor does not know", { ...closed, properties: { city: { type: "string", minLength: 1 } } }],
+      ["a schema that contains itself", { ...closed, properties: { city: { $ref: "#/$defs/tree" } }, $defs: { tree: { type: "array", items: { $ref: "#/$defs/tree" } } } }],
+    ];
+    for (const [what, given] of impossible) {
+      it(`go out as they are, or not at all, for ${what}`, async () => {
+        const body = await sent({ responseFormat: { name: "x", schema: given }, tools: [{ name: "go", description: "Goes", parameters: given }] }, { promptCaching: false });
+        expect(body).to.not.have.property("output_config");
+        expect(body["tools"]).to.deep.equal([{ name: "go", description: "Goes", input_schema: given }]);
+      });
+    }
+
+    it("stay within the limits of one request", async () => {
+      const tools = Array.from({ length: 30 }, (_, index) => ({ name: `t${index}`, description: "x", parameters: schema }));
+      const strict = (await sent({ tools, responseFormat: { name: "place", schema } }))["tools"] as readonly { readonly strict?: boolean }[]; // as sent above
+      expect(strict.filter((tool) => tool.strict === true)).to.have.lengthOf(20);
+      const wide = { type: "object", properties: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, { type: "string" }])) };
+      const two = [1, 2].map((index) => ({ name: `t${index}`, description: "x", parameters: wide }));
+      const sentTwo = (await sent({ tools: two }))["tools"] as readonly { readonly strict?: boolean }[]; // as sent above
+      expect(sentTwo.map((tool) => tool.strict)).to.deep.equal([true, undefined]);
+    });
+
+    it("are kept from models that do not know them", async () => {
+      const request = { responseFormat: { name: "place", schema: closed }, tools: [{ name: "go", description: "Goes", parameters: closed }] };
+      const body = await sent(request, {}, "claude-3-5-haiku-latest");
+      expect(JSON.stringify(body)).to.not.contain("strict").and.not.contain("output_config");
+    });
+  });
+
+  describe("answers", () => {
+    it("carry usage, id and model; cached tokens count as input", async () => {
+      const usage = { input_tokens: 4, cache_read_input_tokens: 16, cache_creation_input_tokens: 100, output_tokens: 9 };
+      server.reply({ kind: "answer", text: "Hello", usage });
+      for (const response of [await model.chat(REQUEST), await streamed(model)]) {
+        expect(response).to.deep.equal({
+          message: { role: "assistant", content: "Hello" },
+          finishReason: "stop",
+          usage: { inputTokens: 120, outputTokens: 9, cachedInputTokens: 16 },
+          responseId: "msg_loopback",
+          modelId: "loopback-model-2026",
+        });
+      }
+    });
+
+    it("map the reasons for stopping", async () => {
+      for (const [wire, ours] of [
+        ["end_turn", "stop"],
+        ["stop_sequence", "stop"],
+        ["max_tokens", "length"],
+        ["model_context_window_exceeded", "length"],
+        ["refusal", "content_filter"],
+        ["pause_turn", "other"],
+      ] as const) {
+        server.reply({ kind: "answer", text: "x", finishReason: wire });
+        expect((await model.chat(REQUEST)).finishReason, wire).to.equal(ours);
+        expect((await streamed(model)).finishReason, wire).to.equal(ours);
+      }
+    });
+
+    it("leave out what is neither text nor a call", async () => {
+      const content = [{ type: "thinking", thinking: "hm", signature: "s" }, { type: "text", text: "Hel" }, { type: "text", text: "lo" }];
+      server.reply({ kind: "raw", body: JSON.stringify({ content, stop_reason: "end_turn" }) });
+      expect((await model.chat(REQUEST)).message).to.deep.equal({ role: "assistant", content: "Hello" });
+    });
+
+    for (const [what, content] of [
+      ["a block that is none", [7]],
+      ["text of the wrong type", [{ type: "text", text: 7 }]],
+      ["a call without a name", [{ type: "tool_use", id: "a" }]],
+    ] as const) {
+      it(`are refused with ${what}`, async () => {
+        server.reply({ kind: "raw", body: JSON.stringify({ content }) });
+        expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).code).to.equal("AE_MODEL_BAD_RESPONSE");
+      });
+    }
+  });
+
+  describe("streams", () => {
+    it("yield text and pieces of tool calls as they come", async () => {
+      server.reply({ kind: "answer", text: "Hello", toolCalls: [{ id: "c1", name: "add", arguments: '{"a":1}' }] });
+      expect((await collect(model)).slice(0, -1)).to.deep.equal([
+        { type: "text", text: "Hell" },
+        { type: "text", text: "o" },
+        { type: "tool_call", index: 0, id: "c1", name: "add" },
+        { type: "tool_call", index: 0, argumentsDelta: '{"a"' },
+        { type: "tool_call", index: 0, argumentsDelta: ":1}" },
+      ]);
+    });
+
+    it("may give the arguments of a call at once, or none", async () => {
+      const call = (index: number, input: unknown): readonly unknown[] => [
+        { type: "content_block_start", index, content_block: { type: "tool_use", id: `c${index}`, name: "add", input } },
+        { type: "content_block_stop", index },
+      ];
+      server.reply({ kind: "events", events: [messageStart(), ...call(0, { a: 1 }), ...call(1, undefined), ...messageEnd("tool_use")], end: "done" });
+      expect((await streamed(model)).message.toolCalls?.map((each) => each.arguments)).to.deep.equal(['{"a":1}', "{}"]);
+    });
+
+    it("pass over thinking, tools that the vendor runs itself, and events of the future", async () => {
+      const events = [
+        messageStart(),
+        { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },
+        { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "hm" } },
+        { type: "content_block_start", index: 1, content_block: { type: "server_tool_use", id: "s", name: "web_search", input: {} } },
+        { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: "{}" } },
+        { type: "content_block_stop", index: 1 },
+        { type: "new_event" },
+        ...textEvents(2, ["Hello"]),
+        ...messageEnd("end_turn"),
+      ];
+      server.reply({ kind: "events", events, end: "done" });
+      expect((await streamed(model)).message).to.deep.equal({ role: "assistant", content: "Hello" });
+    });
+
+    it("use connections again", async () => {
+      for (let i = 0; i < 5; i++) await collect(model);
+      expect(server.connections).to.be.lessThan(3);
+    });
+  });
+
+  it("keeps the key out of errors and of what inspecting shows", async () => {
+    server.reply({ kind: "status", status: 401, body: { type: "error", error: { type: "authentication_error", message: `invalid key ${KEY}` } } });
+    const e = await rejectionOf(ModelCallError, model.chat(REQUEST));
+    const shown = [e, model, anthropicProvider({ apiKey: KEY })].map((value) => inspect(value, { depth: 20, showHidden: true })).join(" ");
+    expect(shown).to.contain("[redacted]").and.not.contain(KEY);
+    expect(e.hint).to.contain("ANTHROPIC_API_KEY");
+  });
+});
+
+describe("anthropicProvider()", () => {
+  it("contributes a provider that makes models by name, with the plugin's options", async () => {
+    const server = await AnthropicServer.start();
+    const bound: { token: unknown; value: unknown }[] = [];
+    const plugin = anthropicProvider({ apiKey: KEY, baseURL: server.url });
+    const many = (token: unknown): unknown => ({ toConstantValue: (value: unknown) => void bound.push({ token, value }) });
+    plugin.bind?.({ many } as Parameters<NonNullable<typeof plugin.bind>>[0]); // only `many` is expected to be used
+    expect(plugin.name).to.equal("provider-anthropic");
+    expect(bound[0]?.token).to.equal(Tokens.ChatModelProvider);
+    const provider = bound[0]?.value as ChatModelProvider; // what that token holds
+    expect(provider.name).to.equal("anthropic");
+    expect((await provider.create(MODEL).chat(REQUEST)).message.content).to.equal("Hello");
+    expect(() => provider.create("")).to.throw(ValidationError);
+    await server.close();
+  });
+});

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { BadAnswer } from "../../../../src/plugins/providers/shared/bad-answer.js";
+import { JsonGuard, parseGuarded } from "../../../../src/plugins/providers/shared/json-guard.js";
+
+describe("JsonGuard", () => {
+  it("lets any ordinary document pass, in whatever pieces it comes", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 1, max: 9 }), (value, size) => {
+        const text = JSON.stringify(value);
+        const guard = new JsonGuard();
+        for (let start = 0; start < text.length; start += size) guard.scan(text.slice(start, start + size));
+        expect(parseGuarded(text, "It")).to.deep.equal(JSON.parse(text));
+      }),
+    );
+  });
+
+  const nested = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+
+  it("allows 500 levels and no more", () => {
+    expect(parseGuarded(nested(500), "It")).to.be.an("array");
+    expect(() => parseGuarded(nested(501), "It")).to.throw(BadAnswer, "500");
+  });
+
+  it("does not count what stands in strings", () => {
+    const text = JSON.stringify({ text: `\\"${"[{".repeat(2000)}`, more: nested(400) });
+    expect(parseGuarded(text, "It")).to.deep.equal(JSON.parse(text));
+  });
+
+  it("refuses documents that would take too long to parse", () => {
+    expect(() => parseGuarded(`[${"{},".repeat(260_000)}{}]`, "It")).to.throw(BadAnswer);
+    expect(() => parseGuarded(`[${"1,".repeat(6_000_000)}1]`, "It")).to.throw(BadAnswer);
+  });
+
+  for (const [what, text] of [
+    ["nothing", " \n"],
+    ["a page", "<html>"],
+    ["half a document", '{"a":'],
+  ] as const) {
+    it(`refuses ${what}, and names it`, () => {
+      expect(() => parseGuarded(text, "The answer")).to.throw(BadAnswer, "The answer");
+    });
+  }
+});

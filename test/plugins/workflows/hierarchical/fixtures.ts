@@ -1,0 +1,48 @@
+import type { ChatRequest, EnsembleOptions, RunOptions } from "agentensemble";
+import { Agent } from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
+import { runToEnd, type Ended } from "../../../kernel/fixtures.js";
+
+type Script = Exclude<ConstructorParameters<typeof ScriptedModel>[0], readonly unknown[]>;
+/** A step of a scripted model. */
+export type Step = Awaited<ReturnType<Script>>;
+
+export const researcher = new Agent({ role: "Researcher", goal: "Find facts" });
+export const writer = new Agent({ role: "Writer", goal: "Write", background: "A poet" });
+
+/** One wish of the manager's model. */
+export interface Wish {
+  readonly agentRole?: unknown;
+  readonly taskDescription?: unknown;
+  readonly taskNumber?: unknown;
+}
+
+/** A turn in which the manager delegates, side by side where there are several. */
+export function delegateTask(...wishes: readonly Wish[]): Step {
+  return { toolCalls: wishes.map((wish) => ({ name: "delegateTask", arguments: { taskDescription: "Do it", ...wish } })) };
+}
+
+/** A hierarchical run with its models. */
+export interface Led extends Ended {
+  readonly manager: ScriptedModel;
+  readonly workers: ScriptedModel;
+}
+
+/** Whose request it is. */
+export function roleIn({ messages }: ChatRequest): string {
+  return /^You are ([^\n]*)\./.exec(String(messages[0]?.content))?.[1] ?? "";
+}
+
+/** Runs a team whose manager follows a script; workers answer `{role} {number of the call}` unless told otherwise. */
+export async function lead(script: readonly Step[], options: EnsembleOptions, answer: Script = (request, index) => `${roleIn(request)} ${index + 1}`, runOptions: RunOptions = {}): Promise<Led> {
+  const manager = new ScriptedModel(script);
+  const workers = new ScriptedModel(answer);
+  const ended = await runToEnd({ model: workers, managerModel: manager, workflow: "HIERARCHICAL", ...options }, runOptions);
+  return { ...ended, manager, workers };
+}
+
+/** What the tool told the manager, call by call. */
+export function told({ manager }: Led): readonly string[] {
+  const last = manager.requests.at(-1);
+  return (last?.messages ?? []).flatMap((message) => (message.role === "tool" ? [message.content] : []));
+}

@@ -1,0 +1,117 @@
+import type { EnsembleOptions, HierarchicalConstraintsOptions } from "agentensemble";
+import { Agent, Ensemble, HierarchicalConstraints, Task, ValidationError } from "agentensemble";
+import { ScriptedModel, workflowContract } from "agentensemble/testing";
+import { expect } from "chai";
+import { ConstraintEnforcer } from "../../../../src/plugins/workflows/hierarchical/constraint-enforcer.js";
+import { HierarchicalWorkflow } from "../../../../src/plugins/workflows/hierarchical/hierarchical-workflow.js";
+import { ManagerExecutor } from "../../../../src/plugins/workflows/hierarchical/manager-executor.js";
+import { RunConstraints } from "../../../../src/plugins/workflows/hierarchical/run-constraints.js";
+import { rejectionOf } from "../../../support/rejection.js";
+import { lead, researcher, writer } from "./fixtures.js";
+
+const agents = [researcher, writer];
+const task = Task.of("Write a brief");
+
+/** What `explain()` and `run()` refuse; no model is called. */
+async function refused(options: EnsembleOptions): Promise<string> {
+  const model = new ScriptedModel([]);
+  const ensemble = new Ensemble({ model, workflow: "HIERARCHICAL", agents, tasks: [task], ...options });
+  const error = await rejectionOf(ValidationError, ensemble.explain());
+  const again = await rejectionOf(ValidationError, ensemble.run());
+  expect(again.message).to.equal(error.message);
+  expect(model.requests).to.have.length(0);
+  await ensemble.dispose();
+  return error.message;
+}
+
+const constrained = (o: HierarchicalConstraintsOptions): Promise<string> => refused({ hierarchicalConstraints: new HierarchicalConstraints(o) });
+
+describe("a hierarchical ensemble", () => {
+  it("keeps the manager's role for itself, in any spelling", async () => {
+    expect(await refused({ agents: [new Agent({ role: " manager", goal: "Lead" })] })).to.equal(
+      "Agent role 'Manager' is reserved for the virtual manager in HIERARCHICAL workflow. Choose a different role for agent ' manager'.",
+    );
+  });
+
+  it("has one agent per role; one agent may have several tasks", async () => {
+    const twin = new Task({ description: "Write", agent: new Agent({ role: "WRITER", goal: "Write too" }) });
+    expect(await refused({ tasks: [twin] })).to.include("Duplicate agent role 'WRITER' detected in HIERARCHICAL workflow.");
+    const tasks = ["one", "two"].map((description) => new Task({ description, agent: writer }));
+    expect((await lead(["done"], { agents, tasks })).error).to.equal(undefined);
+  });
+
+  it("takes no tasks with handlers", async () => {
+    expect(await refused({ tasks: [task, new Task({ description: "Add", handler: () => "3" })] })).to.equal(
+      "Deterministic handler tasks are not supported in HIERARCHICAL workflow. Task 'Add' has a handler configured. Use SEQUENTIAL or PARALLEL workflow when mixing AI-backed and deterministic tasks.",
+    );
+  });
+
+  it("refuses constraints that name nobody", async () => {
+    expect(await constrained({ allowedWorkers: ["Ghost"] })).to.equal("HierarchicalConstraints.allowedWorkers references unknown agent: 'Ghost'");
+    expect(await constrained({ requiredWorkers: ["Ghost"] })).to.equal("HierarchicalConstraints.requiredWorkers references unknown agent: 'Ghost'");
+    expect(await constrained({ maxCallsPerWorker: { Ghost: 1 } })).to.equal("HierarchicalConstraints.maxCallsPerWorker references unknown agent: 'Ghost'");
+    expect(await constrained({ requiredStages: [["Writer"], ["Ghost"]] })).to.equal("HierarchicalConstraints.requiredStages references unknown agent: 'Ghost'");
+  });
+
+  it("refuses constraints that contradict themselves", async () => {
+    expect(await constrained({ allowedWorkers: ["Writer"], requiredWorkers: ["researcher"] })).to.equal(
+      "HierarchicalConstraints.requiredWorkers contains 'researcher' which is not in allowedWorkers",
+    );
+    expect(await constrained({ maxCallsPerWorker: { Writer: 0 } })).to.equal(
+      "HierarchicalConstraints.maxCallsPerWorker value for 'Writer' must be > 0, got: 0",
+    );
+    expect(await constrained({ maxCallsPerWorker: { Writer: 1.5 } })).to.include("must be > 0, got: 1.5");
+    expect(await constrained({ maxCallsPerWorker: { Writer: 1, " writer": 2 } })).to.include("names agent ' writer' twice");
+    expect(await constrained({ globalMaxDelegations: -1 })).to.equal("HierarchicalConstraints.globalMaxDelegations must be >= 0, got: -1");
+    expect(await constrained({ requiredStages: [["Writer"], ["WRITER"]] })).to.equal(
+      "HierarchicalConstraints.requiredStages contains duplicate agent role 'WRITER' in multiple stages",
+    );
+  });
+
+  it("accepts roles in any spelling, and looks at those of made agents once they are there", async () => {
+    const accepted = new HierarchicalConstraints({ allowedWorkers: [" WRITER", "Researcher"], maxCallsPerWorker: { researcher: 1 } });
+    expect((await lead(["done"], { agents, tasks: [task], hierarchicalConstraints: accepted })).error).to.equal(undefined);
+    const unknown = new HierarchicalConstraints({ requiredWorkers: ["Ghost"] });
+    const ended = await lead([], { tasks: [task], hierarchicalConstraints: unknown });
+    expect(ended.error?.message).to.equal("HierarchicalConstraints.requiredWorkers references unknown agent: 'Ghost'");
+    expect(ended.manager.requests).to.have.length(0);
+  });
+
+  it("takes the manager's model from the ensemble, else from the first worker that has one, and says so where there is none", async () => {
+    const model = new ScriptedModel(["done"]);
+    const led = await lead([], {
+      model: undefined,
+      managerModel: undefined,
+      agents: [writer.with({ model })],
+      tasks: [new Task({ description: "Write", model })],
+    });
+    expect([led.output.raw, led.error]).to.deep.equal(["done", undefined]);
+    const without = await lead([], { model: undefined, managerModel: undefined, tasks: [new Task({ description: "Write", model })] });
+    expect(without.error?.message).to.equal("No Manager LLM available for hierarchical workflow. Set ensemble-level chatLanguageModel or managerLlm.");
+    const bare = await lead([], { model: undefined, agents: [writer], tasks: [new Task({ description: "Write", model })] });
+    expect(bare.error?.message).to.include("No LLM available for agent 'Writer'");
+    expect(model.requests).to.have.length(1);
+  });
+
+  it("refuses a strategy's prompt that is no text", async () => {
+    const strategy = { buildSystemPrompt: () => 7 as never, buildUserPrompt: () => "Lead" };
+    expect((await lead([], { agents, tasks: [task], managerPromptStrategy: strategy })).error?.message).to.include(
+      "buildSystemPrompt() must return a string, got: 7",
+    );
+  });
+});
+
+describe("ConstraintEnforcer", () => {
+  it("names a required worker once, however often it is listed", () => {
+    const enforcer = new ConstraintEnforcer(new HierarchicalConstraints({ requiredWorkers: ["Writer", "writer "] }));
+    expect(enforcer.violations()).to.have.length(1);
+    enforcer.complete("WRITER");
+    expect(enforcer.violations()).to.deep.equal([]);
+  });
+});
+
+workflowContract("HIERARCHICAL", {
+  create: () => new HierarchicalWorkflow(new ManagerExecutor(), new RunConstraints()),
+  tasks: [new Task({ description: "One", agent: researcher }), new Task({ description: "Two", agent: writer })],
+  ensembleOptions: { model: new ScriptedModel([]) },
+});
