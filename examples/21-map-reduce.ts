@@ -14,21 +14,21 @@ const { model, name, note } = chooseModel(3);
 console.log(`Model: ${name} (${note})\n`);
 
 const reader = new Agent({ role: "Reader", goal: "Note what a text says, and nothing else" });
-const editor = new Agent({ role: "Editor", goal: "Bring notes together without losing the main points" });
+const editor = (): Agent => new Agent({ role: "Editor", goal: "Bring notes together without losing the main points" });
 const Digest = z.object({ headline: z.string().describe("one sentence"), points: z.array(z.string()).max(5) });
 type Document = (typeof documents)[number];
 
 // A document is data: were there a {word} in it, it would stay as it is.
 const readTask = ({ name, text }: Document): Task => new Task({ name, description: `Take notes on this document:\n---\n${text}\n---`, agent: reader });
-const mergeTask = (tasks: readonly AnyTask[]): Task<z.infer<typeof Digest>> =>
-  new Task({ description: "Merge these notes", agent: editor, context: tasks, outputType: Digest });
+const mergeTask = (tasks: readonly AnyTask[], agent?: Agent): Task<z.infer<typeof Digest>> =>
+  new Task({ description: "Merge these notes", agent, context: tasks, outputType: Digest });
 
 function show(title: string, { trace, metrics }: EnsembleOutput): void {
   const levels = (trace.mapReduceLevels ?? []).map(({ taskCount }) => taskCount);
-  console.log(`${title}: ${levels.join(" -> ")} tasks, ${metrics.llmCallCount} model calls`);
+  console.log(`${title}: tasks per level ${levels.join(", ")}; ${metrics.llmCallCount} model calls`);
 }
 
-const options = { model, items: documents, mapTask: readTask, reduceTask: mergeTask };
+const options = { model, items: documents, mapTask: readTask, reduceAgent: editor, reduceTask: mergeTask };
 
 const inChunks = new MapReduceEnsemble({ ...options, chunkSize: 2 });
 const chunked = await inChunks.run();
@@ -45,7 +45,8 @@ const atOnce = new MapReduceEnsemble({
   ...options,
   contextWindowSize: 128_000,
   inputEstimator: ({ text }) => text,
-  directTask: (all) => new Task({ description: `Digest:\n---\n${all.map(({ text }) => text).join("\n\n")}\n---`, agent: editor, outputType: Digest }),
+  directAgent: editor,
+  directTask: (all, agent) => new Task({ description: `Digest:\n---\n${all.map(({ text }) => text).join("\n\n")}\n---`, agent, outputType: Digest }),
 });
 show("\nWindow of 128,000 tokens", await atOnce.run());
 

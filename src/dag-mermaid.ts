@@ -6,7 +6,7 @@ import { dagOf } from "./dag.js";
 /** Characters of a description that a node shows. */
 const SHOWN = 60;
 /** All others are written as numbers, so that no text can end its label, begin a directive or become markup. */
-const UNSAFE = /[^\p{L}\p{N} .,'()/_+-]/gu;
+const UNSAFE = /[^\p{L}\p{N} ….,'()/_+-]/gu;
 
 /** A text as a label; line breaks become blanks. */
 function label(text: string): string {

@@ -4,6 +4,7 @@ import { coldStartScenario } from "./cold-start.js";
 import { fanOutScenario } from "./fan-out.js";
 import { growthScenario } from "./growth.js";
 import { layersScenario } from "./layers.js";
+import { mapReduceScenario } from "./map-reduce.js";
 import { memoryScenario } from "./memory.js";
 import { tokenStreamScenario } from "./token-stream.js";
 import { toolFanScenario, toolLoopScenario } from "./tool-loop.js";
@@ -16,6 +17,7 @@ export const SCENARIOS: readonly Scenario[] = [
   toolFanScenario,
   fanOutScenario,
   layersScenario,
+  mapReduceScenario,
   tokenStreamScenario,
   memoryScenario,
   waitingScenario,

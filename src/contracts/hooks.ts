@@ -122,6 +122,7 @@ export interface TaskCall {
 export interface LlmCall {
   readonly run: RunInfo;
   readonly taskId: string;
+  readonly parentTaskId?: string | undefined;
   readonly agentRole: string;
   readonly purpose: Purpose;
   readonly iteration: number;

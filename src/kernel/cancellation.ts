@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { AgentEnsembleError } from "../contracts/errors.js";
 
 /**
@@ -13,6 +14,7 @@ export class Cancellation {
 
   /** Bound to a parent: cancelled with it, never the other way. */
   constructor(parent?: Cancellation) {
+    setMaxListeners(0, this.#controller.signal); // one for each parallel task is no leak
     if (parent !== undefined) this.#release = parent.onCancel(() => this.cancel(parent.#reason as AgentEnsembleError)); // set before callbacks run
   }
 

@@ -82,8 +82,11 @@ export async function delegate(scope: GatewayScope, request: DelegationRequest, 
 function refusal(call: DelegationCall, workers: ReadonlyMap<string, Agent>): string | undefined {
   const { depth, maxDepth, request, delegatorRole, availableWorkerRoles } = call;
   if (depth >= maxDepth) return `Delegation depth limit reached (max: ${maxDepth}, current: ${depth}). Complete this task yourself without further delegation.`;
-  if (canonicalRole(request.agentRole) === canonicalRole(delegatorRole)) return `Cannot delegate to yourself (role: '${request.agentRole}'). Choose a different agent.`;
-  return workers.has(canonicalRole(request.agentRole)) ? undefined : `Agent not found with role '${request.agentRole}'. Available roles: [${availableWorkerRoles.join(", ")}]`;
+  if (canonicalRole(request.agentRole) === canonicalRole(delegatorRole))
+    return `Cannot delegate to yourself (role: '${request.agentRole}'). Choose a different agent.`;
+  return workers.has(canonicalRole(request.agentRole))
+    ? undefined
+    : `Agent not found with role '${request.agentRole}'. Available roles: [${availableWorkerRoles.join(", ")}]`;
 }
 
 async function hooked(delegation: Delegation): Promise<DelegationResponse> {
@@ -131,12 +134,19 @@ async function before(delegation: Delegation): Promise<Ended | undefined> {
 }
 
 /** The taps behind: the response they leave, and a review's wish to end the run. */
-async function after(delegation: Delegation, { outcome, response, error }: Ended): Promise<{ readonly response: DelegationResponse; readonly exit?: ExitEarlySignal | undefined }> {
+async function after(
+  delegation: Delegation,
+  { outcome, response, error }: Ended,
+): Promise<{ readonly response: DelegationResponse; readonly exit?: ExitEarlySignal | undefined }> {
   const { points, warn } = delegation.scope.engine;
   if (!points.afterDelegation.used) return { response };
   const { call } = delegation;
   const settled = outcome === "ok" || outcome === "answered";
-  const firing = await fireAfter(points.afterDelegation, settled ? { ...call, outcome, response } : { ...call, outcome, error: error ?? new Error(response.errors[0]) }, warn);
+  const firing = await fireAfter(
+    points.afterDelegation,
+    settled ? { ...call, outcome, response } : { ...call, outcome, error: error ?? new Error(response.errors[0]) },
+    warn,
+  );
   if (firing.rejection !== undefined) return { response: failed(delegation, reasonOf(firing.rejection)) };
   return { response: settled ? checkResponse((firing.call as { readonly response: unknown }).response) : response, exit: firing.exit }; // replaced by a tap, or as it was
 }
@@ -166,7 +176,14 @@ async function runWorker(delegation: Delegation): Promise<TaskOutput> {
   const agent = await agentFor(engine, taskId, asked);
   const previous = engine.outputs.get(taskId);
   const revision = previous === undefined ? undefined : { feedback: call.request.taskDescription, previousOutput: previous.raw };
-  const extras = { parentTaskId: scope.taskId, agent, depth: scope.depth + 1, signal: scope.signal, revision, contextOutputs: contextWithScope(delegation, taskId) };
+  const extras = {
+    parentTaskId: scope.taskId,
+    agent,
+    depth: scope.depth + 1,
+    signal: scope.signal,
+    revision,
+    contextOutputs: contextWithScope(delegation, taskId),
+  };
   const next = engine.records.length;
   const running = engine.view.runTask(taskId, extras);
   const first = engine.records[next]; // a task with an agent is on record as soon as it is started
@@ -180,7 +197,10 @@ async function runWorker(delegation: Delegation): Promise<TaskOutput> {
 async function defineTask({ scope, call, options }: Delegation, agent: Agent | undefined): Promise<string> {
   const { taskDescription: description, expectedOutputSchema, maxOutputRetries } = call.request;
   const common = { description, expectedOutput: options.expectedOutput, agent };
-  const task = expectedOutputSchema === undefined ? new Task(common) : new Task<unknown>({ ...common, outputType: await outputSchemaOf(expectedOutputSchema), maxOutputRetries });
+  const task =
+    expectedOutputSchema === undefined
+      ? new Task(common)
+      : new Task<unknown>({ ...common, outputType: await outputSchemaOf(expectedOutputSchema), maxOutputRetries });
   return scope.engine.define(task, { parentTaskId: scope.taskId, agent });
 }
 

@@ -18,11 +18,14 @@ export function checkRequest(request: DelegationRequest, { taskId }: DelegateOpt
   requireText(request.taskDescription, "DelegationRequest taskDescription must not be blank");
   requireRecord("scope", request.scope);
   requireRecord("metadata", request.metadata);
-  if (!PRIORITIES.includes(request.priority)) throw new ValidationError(`DelegationRequest priority must be LOW, NORMAL, HIGH or CRITICAL, got: ${preview(request.priority)}`);
+  if (!PRIORITIES.includes(request.priority))
+    throw new ValidationError(`DelegationRequest priority must be LOW, NORMAL, HIGH or CRITICAL, got: ${preview(request.priority)}`);
   requireInteger("DelegationRequest maxOutputRetries", request.maxOutputRetries ?? null, 0);
   if (request.expectedOutputSchema === undefined) return;
   requireRecord("expectedOutputSchema", request.expectedOutputSchema);
   if (taskId !== undefined) {
-    throw new ValidationError(`DelegationRequest expectedOutputSchema can't be had of task '${taskId}': a task of the plan has a schema of its own`, { hint: "Give the task an outputType, or delegate a new task." });
+    throw new ValidationError(`DelegationRequest expectedOutputSchema can't be had of task '${taskId}': a task of the plan has a schema of its own`, {
+      hint: "Give the task an outputType, or delegate a new task.",
+    });
   }
 }

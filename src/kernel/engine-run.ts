@@ -13,6 +13,7 @@ import type { Ledger } from "./ledger.js";
 import type { PlanDraft } from "./plan.js";
 import type { Settings } from "./settings.js";
 import { AgentEnsembleError, RunCancelledError, ValidationError } from "../contracts/errors.js";
+import { PhaseReview } from "../contracts/phase.js";
 import { Tokens } from "../contracts/tokens.js";
 import { knownNames } from "../contracts/validation.js";
 import { Cancellation } from "./cancellation.js";
@@ -115,10 +116,10 @@ export class EngineRun {
     return this.#sources.get(id);
   }
 
-  /** Outputs of finished tasks, children of other tasks left out: those of the task list first, in its order. */
+  /** Outputs of finished tasks, reviews of phases and children that are not in the plan left out: those of the plan first, in its order. */
   completed(): TaskOutput[] {
-    const children = new Set(this.records.filter((r) => r.parentTaskId !== undefined).map((r) => r.taskId));
-    const outputs = [...this.outputs.values()].filter((o) => !children.has(o.taskId));
+    const children = new Set(this.records.filter((r) => r.parentTaskId !== undefined && this.indexOf(r.taskId) === 0).map((r) => r.taskId));
+    const outputs = [...this.outputs.values()].filter((o) => !children.has(o.taskId) && !(this.planned(o.taskId).group instanceof PhaseReview));
     const place = (o: TaskOutput): number => this.indexOf(o.taskId) || Number.MAX_SAFE_INTEGER;
     return outputs.sort((a, b) => place(a) - place(b));
   }

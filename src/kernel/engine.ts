@@ -139,7 +139,7 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
     try {
       const settled = ending.error === undefined ? { run: info, outcome: "ok" as const, output } : { run: info, outcome: outcomeOf(ending), error: attach(ending.error, output) };
       const fired = fireAfter(points.afterRun, settled, warn);
-      await (run.cancellation.reason === undefined ? settleWithin(fired, run.cancellation, FINISH_LIMIT_MS) : limited(fired));
+      if (fired instanceof Promise) await (run.cancellation.reason === undefined ? settleWithin(fired, run.cancellation, FINISH_LIMIT_MS) : limited(fired));
     } catch (error) {
       if (ending.error !== undefined) warn(`afterRun: ${messageOf(error)}`); // the first reason stays
       else ending = { ...ending, ...(AgentEnsembleError.isInstance(error) && error === run.cancellation.reason ? endOf(error) : { exitReason: "ERROR" as const, error: asOurs(error) }) };
@@ -157,7 +157,8 @@ async function work(run: EngineRun, workflow: WorkflowExecutor): Promise<Ending>
   const { points, cancellation, limits, info, warn } = run;
   try {
     if (points.beforeRun.used) {
-      const firing = await settleWithin(fireBefore(points.beforeRun, { run: info }, warn), cancellation, limits.graceMs);
+      const fired = fireBefore(points.beforeRun, { run: info }, warn);
+      const firing = fired instanceof Promise ? await settleWithin(fired, cancellation, limits.graceMs) : fired;
       if (firing.rejection !== undefined) return { ...stopped(run, firing.rejection), rejected: true };
     }
     if (cancellation.reason !== undefined) throw cancellation.reason;

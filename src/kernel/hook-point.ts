@@ -62,12 +62,14 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /**
- * One hook: a tapable bail hook per lane. Taps are registered as promise taps whatever they are, because tapable
- * does not await an async function given to `tap`, and on a bail hook would take its promise for a result.
+ * One hook: a tapable bail hook per lane. Taps are registered as callback taps whatever they are, because tapable does not await an async
+ * function given to `tap`, and on a bail hook would take its promise for a result; and because a callback can be called at once, so that
+ * taps which answer at once cost no promise.
  */
 export class HookPoint {
   readonly #lanes = new Map<LaneName, AsyncSeriesBailHook<[Firing<unknown>], true | undefined>>();
   #frozen = false;
+  #used: readonly LaneName[] = [];
 
   constructor(readonly definition: HookDefinition) {
     for (const lane of definition.lanes) this.#lanes.set(lane, new AsyncSeriesBailHook(["firing"]));
@@ -75,14 +77,16 @@ export class HookPoint {
 
   freeze(): void {
     this.#frozen = true;
+    this.#used = this.definition.lanes.filter((lane) => this.#lanes.get(lane)?.isUsed() === true);
   }
 
+  /** Whether a lane has taps; known once frozen, and nothing fires before. */
   has(lane: LaneName): boolean {
-    return this.#lanes.get(lane)?.isUsed() === true;
+    return this.#used.includes(lane);
   }
 
   get used(): boolean {
-    return this.definition.lanes.some((lane) => this.has(lane));
+    return this.#used.length > 0;
   }
 
   /** Registers a tap of a plugin; `options` may be left out. */
@@ -105,30 +109,57 @@ export class HookPoint {
     if (tapOptions.onError !== undefined && tapOptions.onError !== "fail" && tapOptions.onError !== "skip") {
       throw new ValidationError(`onError of tap '${tapOptions.name}' must be "fail" or "skip", got: ${preview(tapOptions.onError)}`);
     }
-    target.tapPromise({ name: `${plugin}/${tapOptions.name}`, stage: STAGES[order] }, this.#guarded(plugin, lane, tapOptions, fn as Tap));
+    target.tapAsync({ name: `${plugin}/${tapOptions.name}`, stage: STAGES[order] }, this.#guarded(plugin, lane, tapOptions, fn as Tap));
   }
 
-  /** Runs one lane; returns whether a tap ended the firing with a verdict. */
-  async fire(lane: LaneName, firing: Firing<unknown>): Promise<boolean> {
+  /** Runs one lane; gives whether a tap ended the firing with a verdict: at once where every tap answered at once, which most do. */
+  fire(lane: LaneName, firing: Firing<unknown>): boolean | Promise<boolean> {
     const target = this.#lanes.get(lane);
-    return target !== undefined && target.isUsed() && (await target.promise(firing)) === true;
+    if (target === undefined || !this.has(lane)) return false;
+    let settled: { readonly error: Error | null | undefined; readonly ended: boolean } | undefined;
+    let settleLater: (() => void) | undefined;
+    target.callAsync(firing, (error, verdict) => {
+      settled = { error, ended: verdict === true };
+      settleLater?.();
+    });
+    const result = (): boolean => {
+      if (settled?.error) throw settled.error;
+      return settled?.ended === true;
+    };
+    return settled !== undefined ? result() : new Promise<void>((resolve) => (settleLater = resolve)).then(result);
   }
 
-  #guarded(plugin: string, lane: LaneName, options: TapOptions, fn: Tap): (firing: Firing<unknown>) => Promise<true | undefined> {
+  #guarded(plugin: string, lane: LaneName, options: TapOptions, fn: Tap): (firing: Firing<unknown>, done: (error: Error | null, ended?: true) => void) => void {
     const { timeoutMs, onError } = options;
-    return async (firing) => {
+    const settled = (firing: Firing<unknown>, verdict: unknown): true | undefined => {
+      if (verdict === undefined || verdict === null) return undefined;
+      if (firing.observing) throw new ValidationError(`Tap '${options.name}' of ${this.definition.name} returned a verdict, but the step has no result`);
+      return this.#take(lane, firing, verdict, options.name);
+    };
+    const failed = (firing: Firing<unknown>, error: unknown): AgentEnsembleError | null => {
+      const attributed = this.#attribute(plugin, options.name, error);
+      if (!firing.observing && (onError !== "skip" || (AgentEnsembleError.isInstance(error) && error.code === "AE_EXIT_EARLY"))) return attributed;
+      firing.warn(`A tap was skipped: ${attributed.message}`);
+      return null;
+    };
+    return (firing, done) => {
+      let ended: true | undefined;
       try {
         const result = fn(firing.call);
-        const verdict = isThenable(result) ? await (timeoutMs === undefined ? result : limited(result, timeoutMs)) : result;
-        if (verdict === undefined || verdict === null) return undefined;
-        if (firing.observing) throw new ValidationError(`Tap '${options.name}' of ${this.definition.name} returned a verdict, but the step has no result`);
-        return this.#take(lane, firing, verdict, options.name);
+        if (isThenable(result)) {
+          const verdict = Promise.resolve(timeoutMs === undefined ? result : limited(result, timeoutMs)).then((value) => settled(firing, value));
+          verdict.then(
+            (value) => done(null, value),
+            (error: unknown) => done(failed(firing, error)),
+          );
+          return;
+        }
+        ended = settled(firing, result);
       } catch (error) {
-        const attributed = this.#attribute(plugin, options.name, error);
-        if (!firing.observing && (onError !== "skip" || (AgentEnsembleError.isInstance(error) && error.code === "AE_EXIT_EARLY"))) throw attributed;
-        firing.warn(`A tap was skipped: ${attributed.message}`);
-        return undefined;
+        done(failed(firing, error));
+        return;
       }
+      done(null, ended);
     };
   }
 

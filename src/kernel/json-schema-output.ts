@@ -1,4 +1,4 @@
-import type { Schema, SchemaDraft } from "@cfworker/json-schema";
+import type { SchemaDraft } from "@cfworker/json-schema";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { JsonSchema, OutputSchema } from "../contracts/types.js";
 import { ValidationError, messageOf } from "../contracts/errors.js";
@@ -37,7 +37,7 @@ export async function outputSchemaOf(jsonSchema: JsonSchema): Promise<OutputSche
   const { Validator } = await import("@cfworker/json-schema");
   const validator = ((): InstanceType<typeof Validator> => {
     try {
-      return new Validator(jsonSchema as Schema, draftOf(jsonSchema), false); // plain data: the validator reads what it knows
+      return new Validator(jsonSchema, draftOf(jsonSchema), false);
     } catch (error) {
       throw new ValidationError(`expectedOutputSchema is no JSON Schema that can be read: ${messageOf(error)}`, { cause: error });
     }

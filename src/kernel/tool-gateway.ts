@@ -88,7 +88,7 @@ async function before(scope: GatewayScope, state: CallState): Promise<void> {
 async function after(scope: GatewayScope, state: CallState): Promise<void> {
   const { points, warn } = scope.engine;
   const { payload, outcome, result, failure } = state;
-  const settled = outcome === "ok" || outcome === "answered" ? { ...payload, outcome, result } : { ...payload, outcome, error: toError(failure ?? new Error(result?.errorMessage)) };
+  const settled = outcome === "ok" || outcome === "answered" ? { outcome, result, ...payload } : { outcome, error: toError(failure ?? new Error(result?.errorMessage)), ...payload };
   const firing = await fireAfter(points.afterToolCall, settled, warn);
   if (firing.rejection !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
   else if (outcome === "ok" || outcome === "answered") state.result = toResult((firing.call as { readonly result: unknown }).result); // replaced by a tap, or as it was
@@ -135,7 +135,7 @@ export function toResult(returned: unknown): ToolResult {
 async function readInput(tool: AnyTool, text: string): Promise<Input> {
   let value: unknown;
   try {
-    value = text.trim() === "" ? {} : JSON.parse(text, refuseKeys);
+    value = text.trim() === "" ? {} : JSON.parse(text, SUSPECT.test(text) ? refuseKeys : undefined);
   } catch (error) {
     if (tool.input === undefined) return { ok: true, value: text };
     return { ok: false, problem: `the arguments are not valid JSON: ${messageOf(error)}` };
@@ -145,6 +145,9 @@ async function readInput(tool: AnyTool, text: string): Promise<Input> {
   if (field === undefined) return { ok: true, value: text };
   return { ok: true, value: typeof field === "string" ? field : JSON.stringify(field) };
 }
+
+/** Text that may hold a key to refuse, spelled out or escaped. Looking at every key of every call takes longer than the rest of it. */
+const SUSPECT = /__proto__|constructor|prototype|\\u/;
 
 function refuseKeys(key: string, value: unknown): unknown {
   if (key === "__proto__" || key === "constructor" || key === "prototype") throw new Error(`the key '${key}' is not allowed`);

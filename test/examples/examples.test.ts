@@ -25,6 +25,18 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "08-custom-workflow.js": ["Friend: Then those who sneeze get the quiet room.", "Verdict: The cat may come on Fridays."],
   "09-parallel-research.js": ['- "The barn owl hunts at night over open fields."', "Bat report: skipped", "4 tasks done, failed: fetch bat radio archive"],
   "15-diamond.js": ["start source, done source, start costs, start risks,", "Costs: 14000, in three weeks", "Workflow: PARALLEL"],
+  "16-hierarchical-team.js": [
+    "Manager -> Editor: Delegation rejected by policy: Cannot delegate to 'Editor': stage 1 is not yet complete",
+    "Manager -> Writer: Write the panel",
+    "The listed panel: Swifts sleep in the air. They land only to breed, and hardly ever touch the ground.",
+    "  task-3.1: Editor",
+    "8 model calls, of which the manager made 5",
+  ],
+  "17-peer-delegation.js": [
+    "Lawyer: Delegation rejected by policy: legal questions go to the office, in writing",
+    "Gardener: Hornbeam: it bears shade and heavy soil.",
+    "Delegations in the trace: Lawyer refused, Gardener ok",
+  ],
   "18-phases-with-review.js": [
     "review: RETRY: say what it costs",
     "phase recommendation begins (attempt 2)",
@@ -33,6 +45,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "19-loop.js": ["iteration 3 of at most 4 is done", "Ended by: predicate", "Final text: Come and build a kite with us at the harbour!"],
   "20-graph-tool-router.js": ["route > sum > answer > answer\n  They have 42 apples.", "route > dictionary > answer\n", "route > answer\n"],
+  "21-map-reduce.js": [
+    "Chunks of two: tasks per level 6, 3, 2, 1; 12 model calls",
+    "Budget of 400 tokens: tasks per level 6, ",
+    "Window of 128,000 tokens: tasks per level 1; 1 model calls",
+    "flowchart TD",
+  ],
 };
 
 describe("the numbered examples", () => {

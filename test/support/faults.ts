@@ -233,52 +233,60 @@ const SIZE_FAULTS: readonly Fault[] = [
   },
 ];
 
-const STREAM_FAULTS: readonly Fault[] = ([
-  { what: "whole document in place of a stream", reply: raw(document), outcome: { answer: TEXT } },
-  {
-    what: "events called something else",
-    reply: raw((vendor) => story(vendor).map(eventText).join(""), { contentType: "application/octet-stream" }),
-    outcome: { answer: TEXT },
-  },
-  { what: "stream without its final event", reply: events("close", (vendor) => vendor.begin(TEXT)), outcome: BROKEN_OFF },
-  { what: "stream without any event", reply: events("close", () => []), outcome: BAD },
-  { what: "event that is no JSON", reply: events("done", (vendor) => [...vendor.begin(TEXT), '{"choices":[{']), outcome: BROKEN_OFF },
-  { what: "event that is null", reply: events("done", (vendor) => [...vendor.begin(TEXT), "null"]), outcome: BROKEN_OFF },
-  {
-    what: "error within a stream",
-    reply: events("close", (vendor) => [...vendor.begin(TEXT), vendor.error("slow down", "rate_limit_error")]),
-    outcome: { code: "AE_MODEL_RATE_LIMITED", retryable: true, partialText: TEXT },
-  },
-  {
-    what: "overload within a stream",
-    reply: events("close", (vendor) => [...vendor.begin(TEXT), vendor.error("Overloaded", "overloaded_error")]),
-    outcome: { ...SERVER, partialText: TEXT },
-  },
-  { what: "final event sent twice", reply: events("done", (vendor) => [...vendor.begin(TEXT), ...vendor.end, ...vendor.end]), outcome: { answer: TEXT } },
-  {
-    what: "rubbish after the final event",
-    reply: events("close", (vendor) => [...vendor.begin(TEXT), ...vendor.end, "rubbish"]),
-    outcome: { answer: TEXT },
-  },
-  { what: "connection cut after the final event", reply: events("cut", (vendor) => [...vendor.begin(TEXT), ...vendor.end]), outcome: { answer: TEXT } },
-  {
-    what: "lines that end in CR LF",
-    reply: raw((vendor) => story(vendor).map(eventText).join("").replaceAll("\n", "\r\n"), { contentType: "text/event-stream" }),
-    outcome: { answer: TEXT },
-  },
-  {
-    what: "lines that end in CR",
-    reply: raw((vendor) => story(vendor).map(eventText).join("").replaceAll("\n", "\r"), { contentType: "text/event-stream" }),
-    outcome: { answer: TEXT },
-  },
-  {
-    what: "comments and unknown fields between events",
-    reply: raw((vendor) => `: hello\nretry: 100\n\n${story(vendor).map((event) => `event: x\nid: 7\n${eventText(event)}:\n\n`).join("")}`, {
-      contentType: "text/event-stream",
-    }),
-    outcome: { answer: TEXT },
-  },
-] satisfies readonly Fault[]).map((fault: Fault): Fault => ({ ...fault, only: "stream" }));
+const STREAM_FAULTS: readonly Fault[] = (
+  [
+    { what: "whole document in place of a stream", reply: raw(document), outcome: { answer: TEXT } },
+    {
+      what: "events called something else",
+      reply: raw((vendor) => story(vendor).map(eventText).join(""), { contentType: "application/octet-stream" }),
+      outcome: { answer: TEXT },
+    },
+    { what: "stream without its final event", reply: events("close", (vendor) => vendor.begin(TEXT)), outcome: BROKEN_OFF },
+    { what: "stream without any event", reply: events("close", () => []), outcome: BAD },
+    { what: "event that is no JSON", reply: events("done", (vendor) => [...vendor.begin(TEXT), '{"choices":[{']), outcome: BROKEN_OFF },
+    { what: "event that is null", reply: events("done", (vendor) => [...vendor.begin(TEXT), "null"]), outcome: BROKEN_OFF },
+    {
+      what: "error within a stream",
+      reply: events("close", (vendor) => [...vendor.begin(TEXT), vendor.error("slow down", "rate_limit_error")]),
+      outcome: { code: "AE_MODEL_RATE_LIMITED", retryable: true, partialText: TEXT },
+    },
+    {
+      what: "overload within a stream",
+      reply: events("close", (vendor) => [...vendor.begin(TEXT), vendor.error("Overloaded", "overloaded_error")]),
+      outcome: { ...SERVER, partialText: TEXT },
+    },
+    { what: "final event sent twice", reply: events("done", (vendor) => [...vendor.begin(TEXT), ...vendor.end, ...vendor.end]), outcome: { answer: TEXT } },
+    {
+      what: "rubbish after the final event",
+      reply: events("close", (vendor) => [...vendor.begin(TEXT), ...vendor.end, "rubbish"]),
+      outcome: { answer: TEXT },
+    },
+    { what: "connection cut after the final event", reply: events("cut", (vendor) => [...vendor.begin(TEXT), ...vendor.end]), outcome: { answer: TEXT } },
+    {
+      what: "lines that end in CR LF",
+      reply: raw((vendor) => story(vendor).map(eventText).join("").replaceAll("\n", "\r\n"), { contentType: "text/event-stream" }),
+      outcome: { answer: TEXT },
+    },
+    {
+      what: "lines that end in CR",
+      reply: raw((vendor) => story(vendor).map(eventText).join("").replaceAll("\n", "\r"), { contentType: "text/event-stream" }),
+      outcome: { answer: TEXT },
+    },
+    {
+      what: "comments and unknown fields between events",
+      reply: raw(
+        (vendor) =>
+          `: hello\nretry: 100\n\n${story(vendor)
+            .map((event) => `event: x\nid: 7\n${eventText(event)}:\n\n`)
+            .join("")}`,
+        {
+          contentType: "text/event-stream",
+        },
+      ),
+      outcome: { answer: TEXT },
+    },
+  ] satisfies readonly Fault[]
+).map((fault: Fault): Fault => ({ ...fault, only: "stream" }));
 
 const STATUS_FAULTS: readonly Fault[] = [
   { what: "status 302", reply: status(302, "x", { headers: { location: "http://127.0.0.1:9/" } }), outcome: { ...BAD, retryable: false } },

@@ -40,7 +40,11 @@ export function responseDocument(answer: WireAnswer): Record<string, unknown> {
 }
 
 function itemEvents(item: Item, output_index: number): readonly Item[] {
-  const added = { type: "response.output_item.added", output_index, item: item["type"] === "function_call" ? { ...item, arguments: "" } : { ...item, content: [] } };
+  const added = {
+    type: "response.output_item.added",
+    output_index,
+    item: item["type"] === "function_call" ? { ...item, arguments: "" } : { ...item, content: [] },
+  };
   const done = { type: "response.output_item.done", output_index, item };
   if (item["type"] === "function_call") {
     const deltas = pieces(String(item["arguments"])).map((delta) => ({ type: "response.function_call_arguments.delta", output_index, delta }));

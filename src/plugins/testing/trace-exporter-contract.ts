@@ -67,7 +67,7 @@ function traceOf(runId: string, failed = false): ExecutionTrace {
     ]),
     metrics: METRICS,
     errors: Object.freeze(
-      failed ? [Object.freeze({ ...place, errorType: "Error", code: "AE_TEST", message: "no", stackTrace: undefined, occurredAt: completedAt })] : [],
+      failed ? [Object.freeze({ ...place, errorType: "Error", code: "AE_VALIDATION", message: "no", stackTrace: undefined, occurredAt: completedAt })] : [],
     ),
     metadata: Object.freeze({}),
   };

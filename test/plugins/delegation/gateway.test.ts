@@ -3,9 +3,18 @@ import { Agent, ExitEarlySignal, reject, replace, Task } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { runToEnd, scoped, tapping, type Ended } from "../../kernel/fixtures.js";
+import { textAt } from "./prompt-text.js";
 
 const worker = new Agent({ role: "Worker", goal: "Work" });
-const plain: DelegationRequest = { taskId: "d1", agentRole: "Worker", taskDescription: "Help {out}", scope: {}, priority: "NORMAL", maxOutputRetries: 0, metadata: {} };
+const plain: DelegationRequest = {
+  taskId: "d1",
+  agentRole: "Worker",
+  taskDescription: "Help {out}",
+  scope: {},
+  priority: "NORMAL",
+  maxOutputRetries: 0,
+  metadata: {},
+};
 
 interface Delegated extends Ended {
   readonly response: DelegationResponse | undefined;
@@ -13,7 +22,12 @@ interface Delegated extends Ended {
 }
 
 /** A tool delegates once, to a worker that answers with `answers`. */
-async function delegated(request: Partial<DelegationRequest>, answers: readonly (string | Error)[], options: EnsembleOptions = {}, o?: DelegateOptions): Promise<Delegated> {
+async function delegated(
+  request: Partial<DelegationRequest>,
+  answers: readonly (string | Error)[],
+  options: EnsembleOptions = {},
+  o?: DelegateOptions,
+): Promise<Delegated> {
   const model = new ScriptedModel(answers);
   let response: DelegationResponse | undefined;
   const task = scoped("lead", async (scope) => {
@@ -30,7 +44,7 @@ function causes(error: unknown): readonly string[] {
   return messages;
 }
 
-const promptOf = ({ model }: Delegated, index = 0): string => String(model.requests[index]?.messages[1]?.content);
+const promptOf = ({ model }: Delegated, index = 0): string => textAt(model.requests[index], 1);
 const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
 
 describe("scope.delegate", () => {
@@ -63,7 +77,10 @@ describe("scope.delegate", () => {
   it("reports the request with its priority in the events", async () => {
     const { events } = await delegated({ priority: "CRITICAL", metadata: { ticket: 7 } }, ["done"]);
     const requests = events.flatMap((e) => (e.type === "delegation_started" || e.type === "delegation_completed" ? [e.request] : []));
-    expect(requests.map(({ priority, metadata }) => [priority, metadata])).to.deep.equal([["CRITICAL", { ticket: 7 }], ["CRITICAL", { ticket: 7 }]]);
+    expect(requests.map(({ priority, metadata }) => [priority, metadata])).to.deep.equal([
+      ["CRITICAL", { ticket: 7 }],
+      ["CRITICAL", { ticket: 7 }],
+    ]);
   });
 
   it("reads the output by expectedOutputSchema", async () => {
@@ -74,7 +91,7 @@ describe("scope.delegate", () => {
   it("asks again as often as maxOutputRetries allows, with the problem, then fails", async () => {
     const corrected = await delegated({ expectedOutputSchema: schema, maxOutputRetries: 1 }, ['{"n": "three"}', '{"n": 3}']);
     expect(corrected.response?.parsedOutput).to.deep.equal({ n: 3 });
-    expect(String(corrected.model.requests[1]?.messages.at(-1)?.content)).to.include("n: ").and.to.include("integer");
+    expect(textAt(corrected.model.requests[1], -1)).to.include("n: ").and.to.include("integer");
     const { response, model } = await delegated({ expectedOutputSchema: schema }, ['{"n": "three"}']);
     expect(response?.status).to.equal("FAILURE");
     expect(response?.errors[0]).to.include("Structured output parsing failed");
@@ -103,7 +120,9 @@ describe("scope.delegate", () => {
 
   it("keeps the id of a request that a tap has changed", async () => {
     const renaming = tapping("renaming", ({ hooks }) =>
-      hooks.beforeDelegation.tap({ name: "rename", lane: "transform" }, ({ request }) => replace({ request: { ...request, taskId: "other", agentRole: " WORKER " } })),
+      hooks.beforeDelegation.tap({ name: "rename", lane: "transform" }, ({ request }) =>
+        replace({ request: { ...request, taskId: "other", agentRole: " WORKER " } }),
+      ),
     );
     const { response, events } = await delegated({}, ["done"], { plugins: [renaming] });
     expect(response).to.include({ taskId: "d1", workerRole: "Worker" });
@@ -112,10 +131,22 @@ describe("scope.delegate", () => {
 
   it("reports a delegation whose after tap breaks, and one that a review ends", async () => {
     const ending = (end: () => never): Plugin => tapping("ending", ({ hooks }) => hooks.afterDelegation.tap({ name: "end", lane: "review" }, end));
-    const failed = await delegated({}, ["done"], { plugins: [ending(() => { throw new Error("oops"); })] });
+    const failed = await delegated({}, ["done"], {
+      plugins: [
+        ending(() => {
+          throw new Error("oops");
+        }),
+      ],
+    });
     expect(failed.events.filter((e) => e.type === "delegation_failed")).to.have.length(1);
     expect(failed.error).to.have.property("code", "AE_TASK_EXECUTION");
-    const ended = await delegated({}, ["done"], { plugins: [ending(() => { throw new ExitEarlySignal("enough"); })] });
+    const ended = await delegated({}, ["done"], {
+      plugins: [
+        ending(() => {
+          throw new ExitEarlySignal("enough");
+        }),
+      ],
+    });
     expect(ended.output.exitReason).to.equal("USER_EXIT_EARLY");
     expect(ended.events.filter((e) => e.type === "delegation_completed")).to.have.length(1);
   });
@@ -131,7 +162,9 @@ describe("scope.delegate", () => {
     const { output } = await delegated({}, ["done"]);
     expect(output.trace.taskTraces).to.have.length(1);
     expect(output.trace.taskTraces[0]?.delegations[0]?.workerTrace?.finalOutput).to.equal("done");
-    expect(output.metrics.ledger.map(({ purpose, agentRole, parentTaskId }) => [purpose, agentRole, parentTaskId])).to.deep.equal([["worker", "Worker", "task-1"]]);
+    expect(output.metrics.ledger.map(({ purpose, agentRole, parentTaskId }) => [purpose, agentRole, parentTaskId])).to.deep.equal([
+      ["worker", "Worker", "task-1"],
+    ]);
     const refused = await delegated({}, [], { plugins: [refuse] });
     expect(refused.output.trace.taskTraces[0]?.delegations[0]).to.include({ succeeded: false, workerTrace: undefined, result: "Error: no" });
   });

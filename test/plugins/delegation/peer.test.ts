@@ -3,10 +3,13 @@ import { Agent, ExitEarlySignal, reject, Task, tool } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { runToEnd, tapping, untilAborted, type Ended } from "../../kernel/fixtures.js";
+import { textAt } from "./prompt-text.js";
 
 const lead = new Agent({ role: "Lead", goal: "Lead", allowDelegation: true });
 const analyst = new Agent({ role: "Data Analyst", goal: "Analyse" });
-const call = (agentRole: unknown, taskDescription: unknown = "Count the owls") => ({ toolCalls: [{ name: "delegate", arguments: { agentRole, taskDescription } }] });
+const call = (agentRole: unknown, taskDescription: unknown = "Count the owls") => ({
+  toolCalls: [{ name: "delegate", arguments: { agentRole, taskDescription } }],
+});
 
 interface Led extends Ended {
   readonly lead: ScriptedModel;
@@ -30,7 +33,11 @@ describe("the tool delegate", () => {
   it("comes first among the tools of an agent that may delegate, and offers the roles of the others", async () => {
     const noop = tool({ name: "noop", description: "Does nothing", execute: () => "" });
     const model = new ScriptedModel(["done"]);
-    await runToEnd({ model, agents: [analyst, new Agent({ role: "Writer", goal: "Write" })], tasks: [new Task({ description: "Report", agent: lead.with({ tools: [noop] }) })] });
+    await runToEnd({
+      model,
+      agents: [analyst, new Agent({ role: "Writer", goal: "Write" })],
+      tasks: [new Task({ description: "Report", agent: lead.with({ tools: [noop] }) })],
+    });
     expect(toolsOf(model.requests[0])).to.deep.equal(["delegate", "noop"]);
     expect(model.requests[0]?.tools?.[0]?.parameters).to.have.nested.property("properties.agentRole.enum").that.deep.equals(["Data Analyst", "Writer"]);
   });
@@ -44,7 +51,10 @@ describe("the tool delegate", () => {
   it("gives back the worker's own text, whatever the spelling of its role", async () => {
     const ended = await led([call("  data ANALYST "), "There are 42"]);
     expect(answered(ended)).to.deep.include({ role: "tool", content: "42" });
-    expect(ended.analyst.requests[0]?.messages[1]).to.have.property("content", "## Task\nCount the owls\n\n## Expected Output\nComplete the assigned subtask thoroughly");
+    expect(ended.analyst.requests[0]?.messages[1]).to.have.property(
+      "content",
+      "## Task\nCount the owls\n\n## Expected Output\nComplete the assigned subtask thoroughly",
+    );
     expect(ended.output.raw).to.equal("There are 42");
     expect(ended.output.taskOutputs.map(({ agentRole }) => agentRole)).to.deep.equal(["Lead"]);
   });
@@ -67,7 +77,7 @@ describe("the tool delegate", () => {
 
   it("looks at the depth before everything else, and lets delegates delegate up to it", async () => {
     const deep = lead.with({ role: "Deep" });
-    const script = (own: string, other: string) => (request: ChatRequest) => (String(request.messages[0]?.content).startsWith(`You are ${own}`) ? call(other) : call(own));
+    const script = (own: string, other: string) => (request: ChatRequest) => (textAt(request, 0).startsWith(`You are ${own}`) ? call(other) : call(own));
     const model = new ScriptedModel((request) => (request.messages.some(({ role }) => role === "tool") ? "done" : script("Lead", "Deep")(request)));
     await runToEnd({ model, agents: [deep], maxDelegationDepth: 2, tasks: [new Task({ description: "Report", agent: lead })] });
     const told = model.requests.flatMap(({ messages }) => messages.filter(({ role }) => role === "tool").map(({ content }) => content));
@@ -82,9 +92,25 @@ describe("the tool delegate", () => {
   });
 
   it("lets a policy's words through as they are, and fails the task where a guard is broken", async () => {
-    const tap = (fn: () => ReturnType<typeof reject>): EnsembleOptions => ({ plugins: [tapping("guard", ({ hooks }) => hooks.beforeDelegation.tap({ name: "guard" }, fn))] });
-    expect(answered(await led([call("Data Analyst"), "ok"], [], tap(() => reject("not today"))))).to.have.property("content", "not today");
-    const broken = await led([call("Data Analyst"), "never"], [], tap(() => { throw new Error("guard is broken"); }));
+    const tap = (fn: () => ReturnType<typeof reject>): EnsembleOptions => ({
+      plugins: [tapping("guard", ({ hooks }) => hooks.beforeDelegation.tap({ name: "guard" }, fn))],
+    });
+    expect(
+      answered(
+        await led(
+          [call("Data Analyst"), "ok"],
+          [],
+          tap(() => reject("not today")),
+        ),
+      ),
+    ).to.have.property("content", "not today");
+    const broken = await led(
+      [call("Data Analyst"), "never"],
+      [],
+      tap(() => {
+        throw new Error("guard is broken");
+      }),
+    );
     expect(broken.error).to.have.property("code", "AE_TASK_EXECUTION");
     expect(broken.lead.requests).to.have.length(1);
   });
@@ -98,7 +124,9 @@ describe("the tool delegate", () => {
     expect((await led([call("Data Analyst"), "never"], [], { plugins: [leaving] })).output.exitReason).to.equal("USER_EXIT_EARLY");
 
     const controller = new AbortController();
-    const waiting = analyst.with({ tools: [tool({ name: "wait", description: "Waits", execute: (_input, { signal }) => (controller.abort(), untilAborted(signal)) })] });
+    const waiting = analyst.with({
+      tools: [tool({ name: "wait", description: "Waits", execute: (_input, { signal }) => (controller.abort(), untilAborted(signal)) })],
+    });
     const model = new ScriptedModel((request) => (toolsOf(request).includes("wait") ? { toolCalls: [{ name: "wait", arguments: {} }] } : call("Data Analyst")));
     const cancelled = await runToEnd({ model, agents: [waiting], tasks: [new Task({ description: "Report", agent: lead })] }, { signal: controller.signal });
     expect(cancelled.error).to.have.property("code", "AE_RUN_CANCELLED");
@@ -107,7 +135,11 @@ describe("the tool delegate", () => {
 
   it("counts and traces what the worker used inside the delegator's task", async () => {
     const { output } = await led([call("Data Analyst"), "done"]);
-    expect(output.metrics.ledger.map(({ agentRole, purpose }) => [agentRole, purpose])).to.deep.equal([["Lead", "task"], ["Data Analyst", "worker"], ["Lead", "task"]]);
+    expect(output.metrics.ledger.map(({ agentRole, purpose }) => [agentRole, purpose])).to.deep.equal([
+      ["Lead", "task"],
+      ["Data Analyst", "worker"],
+      ["Lead", "task"],
+    ]);
     const [trace, ...others] = output.trace.taskTraces;
     expect(others).to.deep.equal([]);
     expect(trace?.delegations[0]?.workerTrace).to.include({ agentRole: "Data Analyst", finalOutput: "42" });
@@ -117,6 +149,6 @@ describe("the tool delegate", () => {
     const prompts = { "delegation.tool": "Gib ab", "delegation.expectedOutput": "Gründlich" };
     const ended = await led([call("Data Analyst"), "done"], ["42"], { prompts });
     expect(ended.lead.requests[0]?.tools?.[0]?.description).to.equal("Gib ab");
-    expect(String(ended.analyst.requests[0]?.messages[1]?.content)).to.include("Gründlich");
+    expect(textAt(ended.analyst.requests[0], 1)).to.include("Gründlich");
   });
 });

@@ -26,6 +26,7 @@ export class ReactExecutor implements TaskExecutor {
   readonly #library = new PromptLibrary(AGENT_TEMPLATES);
   readonly #schemas = new Schemas();
   readonly #specs = new ToolSpecs(this.#schemas);
+  readonly #systemPrompts = new WeakMap<PromptTexts<AgentTemplateName>, WeakMap<Agent, string>>();
 
   handles(task: PlannedTask): boolean {
     return task.spec.handler === undefined;
@@ -61,10 +62,19 @@ export class ReactExecutor implements TaskExecutor {
 
   #prompt(call: TaskCall, agent: Agent, texts: PromptTexts<AgentTemplateName>, tools: readonly AnyTool[], facts: SchemaFacts | undefined): PromptPreview {
     return {
-      systemPrompt: buildSystemPrompt(agent, texts),
+      systemPrompt: this.#systemPrompt(agent, texts),
       userPrompt: buildUserPrompt(call, texts, facts?.text),
       tools: this.#specs.of(tools, texts),
     };
+  }
+
+  /** One string for all tasks of an agent: what a run keeps of its prompts is mostly this. */
+  #systemPrompt(agent: Agent, texts: PromptTexts<AgentTemplateName>): string {
+    let known = this.#systemPrompts.get(texts);
+    if (known === undefined) this.#systemPrompts.set(texts, (known = new WeakMap()));
+    let prompt = known.get(agent);
+    if (prompt === undefined) known.set(agent, (prompt = buildSystemPrompt(agent, texts)));
+    return prompt;
   }
 
   #outputFacts({ task }: TaskCall): SchemaFacts | undefined {
@@ -86,9 +96,12 @@ function withAttachments(text: string, attachments: readonly ContentPart[]): str
   return attachments.length === 0 ? text : [{ type: "text", text }, ...attachments];
 }
 
+const NO_OPTIONS: ModelOptions = Object.freeze({});
+
 /** The agent's settings with the task's over them, field by field. */
 function modelOptionsOf(agent: Agent, { task }: TaskCall): ModelOptions {
-  const set = Object.entries(task.modelOptions ?? {}).filter(([, value]) => value !== undefined);
+  if (task.modelOptions === undefined) return agent.modelOptions ?? NO_OPTIONS;
+  const set = Object.entries(task.modelOptions).filter(([, value]) => value !== undefined);
   return { ...agent.modelOptions, ...Object.fromEntries(set) };
 }
 
@@ -100,6 +113,7 @@ function requestOf(
   scope: TaskScope,
 ): ChatRequest {
   const native = facts?.rootType === "object" && scope.model.capabilities?.structuredOutput === true;
+  if (options === NO_OPTIONS && !native) return tools.length > 0 ? { messages, tools } : { messages }; // most requests; adding to a copy takes much longer
   return {
     ...options,
     messages,

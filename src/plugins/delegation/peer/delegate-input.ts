@@ -16,7 +16,10 @@ function read(value: unknown): { readonly value: DelegateInput } | { readonly is
 }
 
 /** What the model is told about the arguments; the roles are offered as a closed list where there are any. */
-export function delegateInput(roles: readonly string[], descriptions: { readonly agentRole: string; readonly taskDescription: string }): OutputSchema<DelegateInput> {
+export function delegateInput(
+  roles: readonly string[],
+  descriptions: { readonly agentRole: string; readonly taskDescription: string },
+): OutputSchema<DelegateInput> {
   const offered = roles.length === 0 ? {} : { enum: roles };
   const jsonSchema: JsonSchema = {
     type: "object",

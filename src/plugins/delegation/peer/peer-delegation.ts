@@ -43,7 +43,15 @@ function delegateTool(agent: Agent, scope: TaskScope, texts: Texts): AnyTool {
 async function delegate({ agentRole, taskDescription }: DelegateInput, scope: TaskScope, texts: Texts): Promise<ToolResult> {
   if (agentRole.trim() === "") return ToolResult.failure("agentRole must not be null or blank. Provide the target agent's role.");
   if (taskDescription.trim() === "") return ToolResult.failure("taskDescription must not be null or blank. Provide a clear subtask description.");
-  const request = { taskId: scope.get(Tokens.IdGenerator).next(), agentRole, taskDescription, scope: {}, priority: "NORMAL" as const, maxOutputRetries: 0, metadata: {} };
+  const request = {
+    taskId: scope.get(Tokens.IdGenerator).next(),
+    agentRole,
+    taskDescription,
+    scope: {},
+    priority: "NORMAL" as const,
+    maxOutputRetries: 0,
+    metadata: {},
+  };
   try {
     return resultOf(await scope.delegate(request, { expectedOutput: texts.render("delegation.expectedOutput", {}) }));
   } catch (error) {

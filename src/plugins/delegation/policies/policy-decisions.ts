@@ -4,9 +4,7 @@ import { preview } from "../../../contracts/validation.js";
 
 /** What a policy has decided, in one of three sound forms. */
 export type Decision =
-  | { readonly type: "ALLOW" }
-  | { readonly type: "REJECT"; readonly reason: string }
-  | { readonly type: "MODIFY"; readonly request: DelegationRequest };
+  { readonly type: "ALLOW" } | { readonly type: "REJECT"; readonly reason: string } | { readonly type: "MODIFY"; readonly request: DelegationRequest };
 
 /** Asks policies within a time limit. One that throws, hangs or answers nothing sensible has refused. */
 export class PolicyDecisions {
@@ -35,7 +33,7 @@ export class PolicyDecisions {
       this.#waiting.add(refuse);
       decide(name, policy, request, context).then(settle, (error: unknown) => {
         release();
-        fail(error as Error); // the signal that ends the run
+        fail(error); // the signal that ends the run
       });
     });
   }
@@ -54,12 +52,18 @@ async function decide(name: string, policy: DelegationPolicy, request: Delegatio
     if (ExitEarlySignal.isInstance(error)) throw error;
     return { type: "REJECT", reason: `${name} threw: ${messageOf(error)}` };
   }
-  return decisionOf(answer) ?? { type: "REJECT", reason: `${name} returned ${preview(answer)}; it must return DelegationPolicyResult.allow(), reject(reason) or modify(request)` };
+  return (
+    decisionOf(answer) ?? {
+      type: "REJECT",
+      reason: `${name} returned ${preview(answer)}; it must return DelegationPolicyResult.allow(), reject(reason) or modify(request)`,
+    }
+  );
 }
 
 /** `undefined` for what is no decision. */
 function decisionOf(answer: unknown): Decision | undefined {
-  const { type, reason, request } = typeof answer === "object" && answer !== null ? (answer as { readonly type?: unknown; readonly reason?: unknown; readonly request?: unknown }) : {}; // looked at, not trusted
+  const { type, reason, request } =
+    typeof answer === "object" && answer !== null ? (answer as { readonly type?: unknown; readonly reason?: unknown; readonly request?: unknown }) : {}; // looked at, not trusted
   if (type === "ALLOW") return { type };
   if (type === "REJECT") return { type, reason: typeof reason === "string" && reason.trim() !== "" ? reason : "the policy gave no reason" };
   return type === "MODIFY" && isRequest(request) ? { type, request } : undefined;
@@ -70,7 +74,9 @@ const isText = (value: unknown): boolean => typeof value === "string" && value.t
 
 function isRequest(value: unknown): value is DelegationRequest {
   if (!isRecord(value)) return false;
-  const { agentRole, taskDescription, scope, metadata, priority, maxOutputRetries, expectedOutputSchema } = value as Partial<Record<keyof DelegationRequest, unknown>>; // looked at, not trusted
+  const { agentRole, taskDescription, scope, metadata, priority, maxOutputRetries, expectedOutputSchema } = value as Partial<
+    Record<keyof DelegationRequest, unknown>
+  >; // looked at, not trusted
   return (
     isText(agentRole) &&
     isText(taskDescription) &&

@@ -88,7 +88,8 @@ function corrected(request: DelegationRequest, { availableWorkerRoles }: Delegat
 
 /** What is wrong with the worker that a policy chose. */
 function misdirected({ agentRole }: DelegationRequest, { availableWorkerRoles, delegatorRole }: DelegationCall): string | undefined {
-  if (canonicalRole(agentRole) === canonicalRole(delegatorRole)) return `A policy modified agentRole to '${agentRole}' which results in self-delegation. Choose a different target.`;
+  if (canonicalRole(agentRole) === canonicalRole(delegatorRole))
+    return `A policy modified agentRole to '${agentRole}' which results in self-delegation. Choose a different target.`;
   if (availableWorkerRoles.includes(agentRole)) return undefined;
   return `A policy modified agentRole to '${agentRole}' but no agent found with that role. Available roles: [${availableWorkerRoles.join(", ")}]`;
 }

@@ -18,8 +18,8 @@ class RecordedTrace implements ExecutionTrace {
   readonly totalDurationMs: number;
   readonly exitReason: ExitReason;
   readonly inputs: Readonly<Record<string, unknown>>;
-  readonly metrics: ExecutionMetrics;
   readonly metadata: Readonly<Record<string, unknown>>;
+  readonly #record: RunRecord;
   readonly #tasks: TaskTraces;
   readonly #histories: HistoryTraces;
   #taskTraces: readonly TaskTrace[] | undefined;
@@ -35,12 +35,16 @@ class RecordedTrace implements ExecutionTrace {
     this.totalDurationMs = Math.max(0, record.endedMs - record.startedMs);
     this.exitReason = record.exitReason;
     this.inputs = record.run.inputs;
-    this.metrics = record.metrics;
     this.#histories = historyTraces(record.reports);
     const { phases } = this.#histories;
     this.metadata = Object.freeze({ tags: record.run.tags, ...(record.warnings.length > 0 ? { warnings: record.warnings } : {}), ...(phases.length > 0 ? { phases } : {}) });
+    this.#record = record;
     this.#tasks = new TaskTraces(record, clock);
     Object.freeze(this);
+  }
+
+  get metrics(): ExecutionMetrics {
+    return this.#record.metrics;
   }
 
   get taskTraces(): readonly TaskTrace[] {

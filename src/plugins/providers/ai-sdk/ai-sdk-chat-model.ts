@@ -27,7 +27,7 @@ export class AiSdkChatModel implements ChatModel {
     this.provider = model.provider;
     this.modelId = model.modelId;
     this.capabilities = Object.freeze({ structuredOutput: options.structuredOutput, retry: Object.freeze({ maxAttempts: 3 }) });
-    this.#model = model as CallableModel; // the options are written for its specification
+    this.#model = model; // the options are written for its specification
     this.#options = options;
     Object.freeze(this);
   }

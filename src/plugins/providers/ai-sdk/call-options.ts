@@ -5,7 +5,6 @@ import type { Specification } from "./ai-sdk-model.js";
 
 type UserPart = Extract<LanguageModelV3Message, { readonly role: "user" }>["content"][number];
 type AssistantPart = Extract<LanguageModelV3Message, { readonly role: "assistant" }>["content"][number];
-type JsonSchema7 = NonNullable<Extract<LanguageModelV3CallOptions["responseFormat"], { readonly type: "json" }>["schema"]>;
 
 /** The options of a call, which v2, v3 and v4 write in the same way, save for the data of files. */
 export type CallOptions = LanguageModelV2CallOptions & LanguageModelV3CallOptions;
@@ -66,7 +65,7 @@ function toolOptions(request: ChatRequest): Partial<CallOptions> {
   if (tools.length === 0) return {};
   const choice = request.toolChoice;
   return {
-    tools: tools.map((tool) => ({ type: "function" as const, name: tool.name, description: tool.description, inputSchema: tool.parameters as JsonSchema7 })), // JSON Schema both
+    tools: tools.map((tool) => ({ type: "function" as const, name: tool.name, description: tool.description, inputSchema: tool.parameters })),
     ...(choice === undefined ? {} : { toolChoice: typeof choice === "string" ? { type: choice } : { type: "tool" as const, toolName: choice.name } }),
   };
 }
@@ -77,9 +76,7 @@ function settingOptions(request: ChatRequest): Partial<CallOptions> {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(stopSequences === undefined || stopSequences.length === 0 ? {} : { stopSequences: [...stopSequences] }),
-    ...(responseFormat === undefined
-      ? {}
-      : { responseFormat: { type: "json" as const, name: responseFormat.name, schema: responseFormat.schema as JsonSchema7 } }), // JSON Schema both
+    ...(responseFormat === undefined ? {} : { responseFormat: { type: "json" as const, name: responseFormat.name, schema: responseFormat.schema } }),
     // By provider, as everywhere in the AI SDK: { mistral: { safePrompt: true } }. What is not is for the model to refuse.
     ...(providerOptions === undefined ? {} : { providerOptions: providerOptions as NonNullable<CallOptions["providerOptions"]> }),
   };

@@ -32,10 +32,9 @@ function checkModel(model: unknown): Specification {
   }
   const specification = specificationOf(fields);
   if (specification !== undefined) return specification;
-  throw new ValidationError(
-    `aiSdk() model must be of specification ${SPECIFICATIONS.join(", ")}, got: ${preview(fields["specificationVersion"])}`,
-    { hint: "Install a version of the model's package that belongs to AI SDK 5 or later." },
-  );
+  throw new ValidationError(`aiSdk() model must be of specification ${SPECIFICATIONS.join(", ")}, got: ${preview(fields["specificationVersion"])}`, {
+    hint: "Install a version of the model's package that belongs to AI SDK 5 or later.",
+  });
 }
 
 /** @throws ValidationError for something that is no such model, an unknown option, a limit that is none. */

@@ -12,7 +12,7 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Fini
 ]);
 
 /** The usage as far as it was reported. The vendor counts what it read from and wrote to its cache apart; our input tokens are all of them. */
-export function readUsage(value: unknown): Usage | undefined {
+function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value) ?? {};
   const fresh = asTokens(usage["input_tokens"]);
   const cached = asTokens(usage["cache_read_input_tokens"]);

@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 /** The time limits of a call, in milliseconds. */
 export interface CallLimits {
   /** For the whole call. */
@@ -29,7 +31,7 @@ export class CallDeadline {
     // The time in which the reader of a stream is busy with what it has is no silence of the server.
     this.#idleTimer = setTimeout(() => void (this.#waiting > 0 && this.#controller.abort(onTimeout("idleTimeoutMs"))), limits.idleTimeoutMs);
     if (caller?.aborted === true) this.#forward();
-    else caller?.addEventListener("abort", this.#forward, { once: true });
+    else this.#listen();
   }
 
   /** For the transport; its reason is what the call rejects with. */
@@ -66,6 +68,12 @@ export class CallDeadline {
         },
       );
     });
+  }
+
+  #listen(): void {
+    // The calls of a whole run share its signal; the platform would take more than ten of them for a leak, and say so on the console.
+    if (this.#caller instanceof AbortSignal) setMaxListeners(0, this.#caller);
+    this.#caller?.addEventListener("abort", this.#forward, { once: true });
   }
 
   /** Releases the timers and the caller's signal, and, unless the work is done, whatever connection is still open. */

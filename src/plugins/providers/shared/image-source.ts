@@ -1,8 +1,7 @@
 import type { ContentPart } from "../../../contracts/chat-model.js";
 
 /** An image of a message: where it is, or what it is. */
-export type ImageSource =
-  { readonly kind: "url"; readonly url: string } | { readonly kind: "base64"; readonly mediaType: string; readonly data: string };
+export type ImageSource = { readonly kind: "url"; readonly url: string } | { readonly kind: "base64"; readonly mediaType: string; readonly data: string };
 
 /** How the base64 text of the usual image formats begins. */
 const IMAGE_SIGNATURES: readonly (readonly [string, string])[] = [

@@ -32,10 +32,12 @@ export class JsonGuard {
       } else if (code === QUOTE) this.#inString = true;
       else if (code === COMMA) this.#work++;
       else if (code === COLON) this.#work += PART_WORK;
-      else if ((code | 32) === 123) this.#open(); // [ and {
+      else if ((code | 32) === 123)
+        this.#open(); // [ and {
       else if ((code | 32) === 125) this.#depth--; // ] and }
     }
-    if (this.#work > MOST_WORK) throw new BadAnswer(`The answer has too many parts: more than ${MOST_WORK / PART_WORK} objects, lists and fields, or ${MOST_WORK} elements`);
+    if (this.#work > MOST_WORK)
+      throw new BadAnswer(`The answer has too many parts: more than ${MOST_WORK / PART_WORK} objects, lists and fields, or ${MOST_WORK} elements`);
   }
 
   #open(): void {

@@ -66,8 +66,7 @@ class NullRemoval {
 
   #standsForAbsence(name: string, schemas: readonly Fields[]): boolean {
     return (
-      schemas.length > 0 &&
-      schemas.every((schema) => !requiredNames(schema).includes(name) && !allowsNull(asFields(schema["properties"])?.[name], this.#root))
+      schemas.length > 0 && schemas.every((schema) => !requiredNames(schema).includes(name) && !allowsNull(asFields(schema["properties"])?.[name], this.#root))
     );
   }
 }

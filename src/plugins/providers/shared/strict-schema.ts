@@ -11,7 +11,13 @@ export interface StrictDialect {
   readonly requiresAll: boolean;
   readonly allowsRecursion: boolean;
   /** The most that one schema may have. */
-  readonly limits: { readonly objectDepth: number; readonly properties: number; readonly enumValues: number; readonly optional: number; readonly unions: number };
+  readonly limits: {
+    readonly objectDepth: number;
+    readonly properties: number;
+    readonly enumValues: number;
+    readonly optional: number;
+    readonly unions: number;
+  };
 }
 
 /** A schema as strict mode wants it. */
@@ -46,9 +52,7 @@ class StrictRewriter {
 
   get isWithinLimits(): boolean {
     const { limits } = this.#dialect;
-    return (
-      this.#properties <= limits.properties && this.#enumValues <= limits.enumValues && this.optional <= limits.optional && this.unions <= limits.unions
-    );
+    return this.#properties <= limits.properties && this.#enumValues <= limits.enumValues && this.optional <= limits.optional && this.unions <= limits.unions;
   }
 
   schema(value: unknown, depth: number, objectDepth: number): Fields {

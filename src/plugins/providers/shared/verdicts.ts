@@ -31,16 +31,16 @@ function judgeRefusal(status: number, words: string, place: CalledPlace): Verdic
   }
   if (status === 401 || status === 403) return refused("AE_MODEL_AUTH", `Check the API key (apiKey or ${place.keyVariable}) and what it is allowed to use.`);
   if (status === 404) {
-    return refused("AE_MODEL_BAD_REQUEST", `Check that ${place.baseURL} offers a model named '${place.modelId}', and that baseURL is right (${place.urlHint}).`);
+    return refused(
+      "AE_MODEL_BAD_REQUEST",
+      `Check that ${place.baseURL} offers a model named '${place.modelId}', and that baseURL is right (${place.urlHint}).`,
+    );
   }
   if (status === 408) return { code: "AE_MODEL_TIMEOUT", retryable: true };
   if (status === 409) return { code: "AE_MODEL_SERVER", retryable: true };
   if (status === 429) return { code: "AE_MODEL_RATE_LIMITED", retryable: true };
   if (CONTEXT_WORDS.test(words)) {
-    return refused(
-      "AE_MODEL_CONTEXT_LENGTH",
-      "The conversation is longer than the model can read: shorten it, or use a model with a larger context.",
-    );
+    return refused("AE_MODEL_CONTEXT_LENGTH", "The conversation is longer than the model can read: shorten it, or use a model with a larger context.");
   }
   return refused("AE_MODEL_BAD_REQUEST");
 }

@@ -1,7 +1,7 @@
 import type { RateLimit } from "../../../contracts/rate-limit.js";
 
-/** A place is kept this much longer than the period: timers may fire early, and between the beginning of a call and its request lies a moment. */
-const MARGIN_MS = 10;
+/** A place is kept this much longer than the period: who counts the calls may do so by another clock. */
+const MARGIN_MS = 2;
 
 interface Spending {
   readonly at: number;
@@ -10,7 +10,7 @@ interface Spending {
 
 /**
  * What the calls under one rate limit have used within the last period: the instants at which they began, and the tokens of those that have ended.
- * Calls that have their turn but have not begun hold a place, and calls in flight reserve the tokens they are estimated to use.
+ * Calls that have their turn but are not known to have begun hold a place, and calls in flight reserve the tokens they are estimated to use.
  * All times are those of one monotonic clock.
  */
 export class LimitWindow {
@@ -41,7 +41,7 @@ export class LimitWindow {
     this.#reserved += tokens;
   }
 
-  /** It begins. */
+  /** It has begun. */
   begin(now: number): void {
     this.#held--;
     this.#starts.push(now);

@@ -46,12 +46,14 @@ export class RateLimiter {
     return missed === undefined ? this.#wait(call, turn) : refusal(missed);
   }
 
-  /** Right before the model is called: what comes after `admit` may take its time, and the period counts from here. */
+  /** Right before the model is called: what comes after `admit` may take its time, or answer in the model's place. */
   begin(call: LlmCall): void {
     if (call.rateLimits.length === 0) return;
-    const now = performance.now();
-    this.#admitted.get(call.rateLimits)?.turn.begin(now);
-    if (this.#waiting.size > 0) this.#lookAgain(now, now); // only now it is known when the next place will be free
+    const turn = this.#admitted.get(call.rateLimits)?.turn;
+    if (turn === undefined) return;
+    turn.begin();
+    // By then the model has been called. Counted from any moment before that, a busy process could let the next call come too early.
+    setImmediate(() => this.#count(turn));
   }
 
   /** After a call, whatever its outcome. */
@@ -85,6 +87,12 @@ export class RateLimiter {
       if (!turn.begun) this.#end(call, performance.now(), undefined);
     });
     this.#admitted.set(call.rateLimits, { turn, unwatch });
+  }
+
+  #count(turn: Turn): void {
+    const now = performance.now();
+    turn.count(now);
+    if (this.#waiting.size > 0) this.#lookAgain(now, now); // only now it is known when the place will be free again
   }
 
   /** `used`: the tokens it used, as far as they are known. */

@@ -4,6 +4,7 @@ import type { LimitWindow } from "./limit-window.js";
 /** One model call on its way through the windows of all its limits: it takes a place in each of them at once, or in none. */
 export class Turn {
   #begun = false;
+  #counted = false;
 
   constructor(
     /** At least one. */
@@ -28,15 +29,22 @@ export class Turn {
     for (const window of this.windows) window.hold(this.tokens);
   }
 
-  /** The model is called now. */
-  begin(now: number): void {
-    if (this.#begun) return;
+  /** The model is about to be called. */
+  begin(): void {
     this.#begun = true;
+  }
+
+  /** The model has been called: the period counts from here. */
+  count(now: number): void {
+    if (this.#counted) return;
+    this.#counted = true;
     for (const window of this.windows) window.begin(now);
   }
 
   /** It is over: the call has used so many tokens, or has never begun. */
   end(now: number, used: number): void {
+    if (this.#begun) this.count(now);
+    this.#counted = true;
     for (const window of this.windows) {
       if (this.#begun) window.settle(now, this.tokens, used);
       else window.giveBack(this.tokens);

@@ -31,9 +31,9 @@ export class WaitingCall {
   announce(now: number): void {
     if (this.#announced) return;
     this.#announced = true;
-    const { run, taskId, agentRole } = this.call;
+    const { run, taskId, parentTaskId, agentRole } = this.call;
     const { limit, waitMs } = this.turn.obstacle(now);
-    emitEvent(run, { type: "rate_limited", taskId, agentRole, waitMs, requests: limit.requests, periodMs: limit.periodMs });
+    emitEvent(run, { type: "rate_limited", taskId, ...(parentTaskId !== undefined && { parentTaskId }), agentRole, waitMs, requests: limit.requests, periodMs: limit.periodMs });
   }
 
   start(): void {

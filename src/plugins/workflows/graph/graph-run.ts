@@ -17,6 +17,7 @@ export class GraphRun {
   readonly #outputs: TaskOutput[] = [];
   /** States so far, the current one last. */
   readonly #visited: string[] = [];
+  readonly #visits = new Map<string, number>();
   /** By task id: the output of the state's last visit. */
   readonly #latest = new Map<string, TaskOutput>();
   readonly #tasks: ReadonlyMap<string, PlannedTask>;
@@ -63,6 +64,7 @@ export class GraphRun {
     const output = await run.runTask(task.id, { revision, contextOutputs });
     this.#outputs.push(output);
     this.#visited.push(stateName);
+    this.#visits.set(stateName, (this.#visits.get(stateName) ?? 0) + 1);
     this.#latest.set(task.id, output);
     const stepNumber = this.#outputs.length;
     const nextState = this.#next(stateName, output, stepNumber);
@@ -74,18 +76,21 @@ export class GraphRun {
   #feedback(state: string, previous: TaskOutput | undefined): Revision | undefined {
     const { injectFeedbackOnRevisit, noFeedbackStates } = this.graph;
     if (previous === undefined || !injectFeedbackOnRevisit || noFeedbackStates.includes(state)) return undefined;
-    const visit = this.#visited.filter((visited) => visited === state).length + 1;
+    const visit = (this.#visits.get(state) ?? 0) + 1;
     return { feedback: this.texts.render("graph.feedback", { state, visit }), previousOutput: previous.raw };
   }
 
   /** The end of the first edge that holds. */
   #next(state: string, lastOutput: TaskOutput, stepNumber: number): string {
     const edges = this.#edges.get(state) ?? [];
+    const visited = this.#visited;
     const step: GraphStep = {
       currentState: state,
       lastOutput,
       stepNumber,
-      stateHistory: Object.freeze([...this.#visited]),
+      get stateHistory() {
+        return visited.slice(0, stepNumber); // copied only for those who look
+      },
       getOutput: (task) => findOutput(this.#outputs, task),
     };
     const taken = edges.find(

@@ -69,14 +69,18 @@ export class LoopRun {
     const { name, until } = this.loop;
     const lastBodyOutput = outputs.at(-1);
     if (until === undefined || lastBodyOutput === undefined) return false;
+    const iterations = this.#iterations;
+    const iterationNumber = iterations.length;
     const iteration: LoopIteration = {
-      iterationNumber: this.#iterations.length,
+      iterationNumber,
       lastIterationOutputs: outputs,
       lastBodyOutput,
-      history: Object.freeze([...this.#iterations]),
+      get history() {
+        return iterations.slice(0, iterationNumber); // copied only for those who look
+      },
       getOutput: (task) => findOutput(outputs, task),
     };
-    return decide(`Loop '${name}': until() after iteration ${iteration.iterationNumber}`, until, iteration, lastBodyOutput);
+    return decide(`Loop '${name}': until() after iteration ${iterationNumber}`, until, iteration, lastBodyOutput);
   }
 
   /** Of a loop that was cut short neither reason holds; `stoppedByMaxIterations` tells. */

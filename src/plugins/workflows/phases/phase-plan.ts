@@ -1,7 +1,7 @@
 import type { Phase } from "../../../contracts/phase.js";
 import type { Plan, PlannedTask } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOrder } from "../shared/loop-plan.js";
+import { checkOrder, tasksById } from "../shared/loop-plan.js";
 
 /** A plan as its phases see it. */
 export class PhasePlan {
@@ -64,6 +64,7 @@ function predecessorsOf(phase: Phase, found = new Set<Phase>()): ReadonlySet<Pha
 /** @throws ValidationError for a workflow that phases can't have, and for a task that needs what is not there when it runs. */
 export function checkPhases(plan: Plan): void {
   const view = new PhasePlan(plan);
+  const all = tasksById(plan);
   if (plan.phases.length === 0)
     throw new ValidationError("Workflow PHASES needs phases", { hint: "Give the ensemble `phases`; `workflow` then says how they run their tasks." });
   for (const phase of plan.phases) {
@@ -76,18 +77,17 @@ export function checkPhases(plan: Plan): void {
     const tasks = view.tasksOf(phase);
     const review = view.reviewOf(phase);
     const visible = view.doneBefore(phase);
-    if (workflow === "SEQUENTIAL") checkOrder(plan, tasks, new Set(visible));
+    if (workflow === "SEQUENTIAL") checkOrder(all, tasks, new Set(visible));
     for (const { id } of tasks) visible.add(id);
-    for (const task of review === undefined ? tasks : [...tasks, review]) checkContext(plan, phase, task, visible);
+    for (const task of review === undefined ? tasks : [...tasks, review]) checkContext(all, phase, task, visible);
   }
 }
 
-function checkContext(plan: Plan, phase: Phase, { spec, contextIds }: PlannedTask, visible: ReadonlySet<string>): void {
+function checkContext(all: ReadonlyMap<string, PlannedTask>, phase: Phase, { spec, contextIds }: PlannedTask, visible: ReadonlySet<string>): void {
   const hidden = contextIds.find((id) => !visible.has(id));
   if (hidden === undefined) return;
-  const context = plan.tasks.find(({ id }) => id === hidden);
   throw new ValidationError(
-    `Task '${spec.description}' in phase '${phase.name}' references context task '${context?.spec.description ?? hidden}', which is neither in the phase nor in a predecessor`,
+    `Task '${spec.description}' in phase '${phase.name}' references context task '${all.get(hidden)?.spec.description ?? hidden}', which is neither in the phase nor in a predecessor`,
     {
       hint: "Add that task's phase to the phase's `after`.",
     },

@@ -2,16 +2,22 @@ import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { bodyIds, checkLoops, checkOrder, listTasks } from "../shared/loop-plan.js";
+import { bodyIds, checkLoops, checkOrder, listTasks, tasksById } from "../shared/loop-plan.js";
+
+/** Outside this part of the plan nothing is late. */
+function isLate(id: string | undefined, all: ReadonlyMap<string, unknown>, done: ReadonlySet<string>): boolean {
+  return id !== undefined && all.has(id) && !done.has(id);
+}
 
 /** @throws ValidationError where something waits for what comes after it: the list runs first, then the loops in their order. */
 function checkSequence(plan: Plan): void {
   checkLoops(plan);
+  const all = tasksById(plan);
   const done = new Set<string>();
-  checkOrder(plan, listTasks(plan), done);
+  checkOrder(all, listTasks(plan), done);
   for (const loop of plan.loops) {
     const ids = bodyIds(plan, loop);
-    const late = loop.context.find((task) => plan.tasks.some(({ id }) => id === plan.idOf(task) && !done.has(id)));
+    const late = loop.context.find((task) => isLate(plan.idOf(task), all, done));
     if (late !== undefined) {
       throw new ValidationError(`Loop '${loop.name}' references context task '${late.description}' of a loop that does not come before it`, {
         hint: "Move that loop up, or use workflow PARALLEL.",

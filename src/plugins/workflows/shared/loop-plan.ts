@@ -7,19 +7,23 @@ export function listTasks(plan: Plan): readonly PlannedTask[] {
   return plan.loops.length === 0 ? plan.tasks : plan.tasks.filter((task) => !(task.group instanceof Loop));
 }
 
+/** For look-ups of context. */
+export function tasksById(plan: Plan): ReadonlyMap<string, PlannedTask> {
+  return new Map(plan.tasks.map((task) => [task.id, task]));
+}
+
 /** The ids of a loop's tasks, in the order of its body. */
 export function bodyIds(plan: Plan, loop: Loop): readonly string[] {
   return loop.tasks.flatMap((task) => plan.idOf(task) ?? []);
 }
 
-/** @throws ValidationError where one of `tasks` needs the output of a task of this plan that is neither in `done` nor before it. Adds their ids to `done`. Seed 003. */
-export function checkOrder(plan: Plan, tasks: readonly PlannedTask[], done: Set<string>): void {
-  const all = new Map(plan.tasks.map((task) => [task.id, task.spec]));
+/** @throws ValidationError where one of `tasks` needs the output of one of `all` that is neither in `done` nor before it. Adds their ids to `done`. Seed 003. */
+export function checkOrder(all: ReadonlyMap<string, PlannedTask>, tasks: readonly PlannedTask[], done: Set<string>): void {
   for (const { id, spec, contextIds } of tasks) {
     for (const contextId of contextIds) {
       const context = all.get(contextId);
       if (context === undefined || done.has(contextId)) continue; // outside this part of the plan: satisfied
-      throw new ValidationError(`Task '${spec.description}' references context task '${context.description}' which appears later in the task list`, {
+      throw new ValidationError(`Task '${spec.description}' references context task '${context.spec.description}' which appears later in the task list`, {
         hint: "Context tasks must be executed before the tasks that reference them: move it up, or use workflow PARALLEL.",
       });
     }
@@ -30,7 +34,7 @@ export function checkOrder(plan: Plan, tasks: readonly PlannedTask[], done: Set<
 /** What must hold for loops in any workflow: bodies in a possible order, contexts that exist, and no task that waits for a loop. @throws ValidationError */
 export function checkLoops(plan: Plan): void {
   if (plan.loops.length === 0) return;
-  const byId = new Map(plan.tasks.map((task) => [task.id, task]));
+  const byId = tasksById(plan);
   for (const { spec, contextIds } of listTasks(plan)) {
     const source = contextIds.map((id) => byId.get(id)).find((task) => task?.group instanceof Loop);
     if (source?.group instanceof Loop) {
@@ -50,6 +54,6 @@ export function checkLoops(plan: Plan): void {
         });
     }
     const body = plan.tasks.filter((task) => task.group === loop);
-    checkOrder(plan, body, new Set());
+    checkOrder(byId, body, new Set());
   }
 }

@@ -252,7 +252,10 @@ describe("aiSdk()", () => {
       it(`become a ModelCallError: ${what}`, async () => {
         const whole = await rejectionOf(ModelCallError, aiSdk(handMade("v3", { doGenerate: () => Promise.reject(thrown as Error) })).chat(REQUEST));
         expect(whole).to.include({ code, retryable, provider: "hand.made", modelId: "m1", attempts: 1 });
-        const parts = [{ type: "text-delta", id: "t", delta: "Once" }, { type: "error", error: thrown }];
+        const parts = [
+          { type: "text-delta", id: "t", delta: "Once" },
+          { type: "error", error: thrown },
+        ];
         const inStream = await rejectionOf(ModelCallError, collect(aiSdk(handMade("v3", { doStream: async () => ({ stream: streamOf(parts) }) }))));
         expect(inStream).to.include({ code, retryable, partialText: "Once" });
       });

@@ -26,8 +26,8 @@ async function onLoopback(scenario: ChatModelScenario): Promise<ChatModelUnderTe
 async function onMock(scenario: ChatModelScenario): Promise<ChatModelUnderTest> {
   const mock = new LLMock({ port: 0, host: "127.0.0.1", logLevel: "silent" });
   // aimock takes the reason for stopping as the vendor spells it.
-  const spelled = scenario.kind === "answer" && scenario.finishReason === "content_filter" ? { ...mockResponse(scenario), finishReason: "refusal" } : undefined;
-  mock.on({ predicate: () => true }, () => spelled ?? mockResponse(scenario));
+  const isRefusal = scenario.kind === "answer" && scenario.finishReason === "content_filter";
+  mock.on({ predicate: () => true }, () => (isRefusal ? { content: scenario.text, finishReason: "refusal" } : mockResponse(scenario)));
   await mock.start();
   const recorder = recordingFetch();
   return {

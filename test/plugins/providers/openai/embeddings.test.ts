@@ -71,7 +71,7 @@ describe("openaiEmbeddings()", () => {
 
   it("refuses options and texts that cannot work", async () => {
     for (const options of [{ dimensions: 0 }, { batchSize: 2049 }, { batchSize: 0 }, { api: "chat" }]) {
-      expect(() => make(options as OpenAIEmbeddingsOptions), JSON.stringify(options)).to.throw(ValidationError);
+      expect(() => make(options), JSON.stringify(options)).to.throw(ValidationError);
     }
     expect(() => openaiEmbeddings(" ")).to.throw(ValidationError);
     await rejectionOf(ValidationError, make().embed("text" as unknown as readonly string[]));

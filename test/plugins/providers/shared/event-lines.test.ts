@@ -16,7 +16,10 @@ function cut(text: string, places: readonly number[]): readonly string[] {
 
 describe("EventLines", () => {
   it("gives the same events wherever the stream is cut, and whatever ends its lines", () => {
-    const data = fc.array(fc.string({ minLength: 1, maxLength: 12 }).map((text) => text.replace(/[\r\n]/g, "_")), { maxLength: 5 });
+    const data = fc.array(
+      fc.string({ minLength: 1, maxLength: 12 }).map((text) => text.replace(/[\r\n]/g, "_")),
+      { maxLength: 5 },
+    );
     fc.assert(
       fc.property(data, fc.constantFrom("\n", "\r\n", "\r"), fc.array(fc.nat(200)), (events, end, places) => {
         const stream = events.map((event) => `event: x${end}data: ${event}${end}${end}`).join("");

@@ -66,7 +66,8 @@ function listOf(sample: Sample): Sample {
 
 /** One of two objects that a fixed value tells apart. */
 function eitherOf(keyword: "anyOf" | "oneOf", first: Property, second: Property): Sample {
-  const branch = (kind: string, property: Property): Sample => objectOf({ kind: { sample: leaf({ const: kind }, fc.constant(kind)), required: true }, value: property });
+  const branch = (kind: string, property: Property): Sample =>
+    objectOf({ kind: { sample: leaf({ const: kind }, fc.constant(kind)), required: true }, value: property });
   const [left, right] = [branch("left", first), branch("right", second)];
   return {
     schema: { [keyword]: [left.schema, right.schema] },
@@ -141,7 +142,7 @@ describe("strict schemas", () => {
     ["an open record", root({ type: "object", additionalProperties: { type: "string" } })],
     ["an object without properties", root({ type: "object" })],
     ["anything at all", root({})],
-    ["a list of anything", root({ type: "array", items: true as unknown as JsonSchema })],
+    ["a list of anything", root({ type: "array", items: true })],
     ["a keyword it lacks", root({ type: "string", minLength: 1 })],
     ["an unknown format", root({ type: "string", format: "color" })],
     ["allOf", root({ allOf: [{ type: "string" }] })],

@@ -35,10 +35,11 @@ async function starts(limiter: RateLimiter, calls: readonly LlmCall[]): Promise<
   return { order, times };
 }
 
-/** A call whose turn comes at once and that begins. */
-function begun(limiter: RateLimiter, call: LlmCall): LlmCall {
+/** A call whose turn comes at once and that has begun. */
+async function begun(limiter: RateLimiter, call: LlmCall): Promise<LlmCall> {
   expect(limiter.admit(call)).to.equal(undefined);
   limiter.begin(call);
+  await new Promise(setImmediate);
   return call;
 }
 
@@ -96,10 +97,10 @@ describe("the rate limiter", () => {
     const limiter = new RateLimiter();
     const [slow, shared] = [bears(RateLimit.of(1, 5_000)), bears(RateLimit.of(3, 5_000))];
     const stop = new AbortController();
-    begun(limiter, limited([slow, shared]));
+    await begun(limiter, limited([slow, shared]));
     const held = limiter.admit(limited([slow, shared], { signal: stop.signal }));
-    begun(limiter, limited([shared]));
-    begun(limiter, limited([shared]));
+    await begun(limiter, limited([shared]));
+    await begun(limiter, limited([shared]));
     stop.abort(new Error("enough"));
     expect(await rejection(Promise.resolve(held))).to.have.property("message", "enough");
   });
@@ -107,7 +108,7 @@ describe("the rate limiter", () => {
   it("gives up a wait with its signal's reason at once, and lets the next one have the place", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 200).with({ waitTimeoutMs: 350 })); // patience for one period, not for two
-    begun(limiter, limited([one]));
+    await begun(limiter, limited([one]));
     const stop = new AbortController();
     const first = limiter.admit(limited([one], { signal: stop.signal }));
     const second = starts(limiter, [limited([one])]);
@@ -116,7 +117,7 @@ describe("the rate limiter", () => {
     expect((await second).order).to.deep.equal([0]);
   });
 
-  it("lets go of a call that had its turn and was aborted before it began", () => {
+  it("lets go of a call that had its turn and was aborted before it began", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 60_000));
     const stop = new AbortController();
@@ -124,7 +125,7 @@ describe("the rate limiter", () => {
     expect(limiter.admit(call)).to.equal(undefined);
     stop.abort(new Error("cancelled"));
     limiter.settle({ ...call, outcome: "aborted", error: new Error("cancelled") });
-    begun(limiter, limited([one]));
+    await begun(limiter, limited([one]));
     expect(() => limiter.admit(call)).to.throw("cancelled");
   });
 
@@ -133,7 +134,7 @@ describe("the rate limiter", () => {
     const one = bears(RateLimit.of(1, 20_000));
     await sleep(1); // the test runner's own timer is set after the first await
     const before = timers();
-    begun(limiter, limited([one]));
+    await begun(limiter, limited([one]));
     const stop = new AbortController();
     const waits = [1, 2, 3].map(async () => limiter.admit(limited([one], { signal: stop.signal })));
     expect(timers()).to.equal(before + 1);
@@ -142,11 +143,11 @@ describe("the rate limiter", () => {
     expect(timers()).to.equal(before);
   });
 
-  it("refuses a call whose wait would certainly be too long, without waiting", () => {
+  it("refuses a call whose wait would certainly be too long, without waiting", async () => {
     const limiter = new RateLimiter();
     const limit = RateLimit.of(1, 60_000).with({ waitTimeoutMs: 1_000 });
     const one = bears(limit);
-    begun(limiter, limited([one]));
+    await begun(limiter, limited([one]));
     const verdict = limiter.admit(limited([one]));
     const reason = verdict !== undefined && "reason" in verdict ? verdict.reason : undefined;
     if (!RateLimitTimeoutError.isInstance(reason)) throw new Error(`no refusal: ${String(reason)}`);
@@ -171,7 +172,7 @@ describe("the rate limiter", () => {
   it("reserves tokens by the length of the request until it is known what it used", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(100, 60_000).with({ tokens: 20 }));
-    const first = begun(limiter, limited([one], { request: { messages: [{ role: "user", content: [{ type: "text", text: "x".repeat(100) }] }] } }));
+    const first = await begun(limiter, limited([one], { request: { messages: [{ role: "user", content: [{ type: "text", text: "x".repeat(100) }] }] } }));
     const second = starts(limiter, [limited([one])]);
     await sleep(10);
     limiter.settle({ ...first, outcome: "ok", response: { ...response, usage: { inputTokens: 5, outputTokens: 5 } } });
@@ -185,7 +186,7 @@ describe("the rate limiter", () => {
     ]) {
       const limiter = new RateLimiter();
       const one = bears(RateLimit.of(100, 60).with({ tokens: 20 }));
-      const first = begun(limiter, limited([one]));
+      const first = await begun(limiter, limited([one]));
       limiter.settle({ ...first, outcome: "ok", response: answer });
       const settled = performance.now();
       const { times } = await starts(limiter, [limited([one])]);
@@ -193,7 +194,7 @@ describe("the rate limiter", () => {
     }
   });
 
-  it("gives back the place of a call that was answered or refused without the model", () => {
+  it("gives back the place of a call that was answered or refused without the model", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 60_000));
     const answered = limited([one]);
@@ -202,28 +203,28 @@ describe("the rate limiter", () => {
     const rejected = limited([one]);
     expect(limiter.admit(rejected)).to.equal(undefined);
     limiter.settle({ ...rejected, outcome: "rejected", error: new Error("no") });
-    begun(limiter, limited([one]));
+    await begun(limiter, limited([one]));
   });
 
   it("lets a model rest after a 429, as long as its vendor asks, and no other one", async () => {
     const limiter = new RateLimiter();
     const [model, other] = [new ScriptedModel([]), new ScriptedModel([])];
     const one = bears(RateLimit.of(100, 10));
-    const call = begun(limiter, limited([one], { model }));
+    const call = await begun(limiter, limited([one], { model }));
     limiter.settle({ ...call, outcome: "failed", error: failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 90 }) });
     const paused = performance.now();
-    expect(limiter.admit(limited([one], { model: other }))).to.equal(undefined);
+    await begun(limiter, limited([one], { model: other }));
     expect(((await starts(limiter, [limited([one], { model })])).times[0] ?? 0) - paused).to.be.at.least(90);
   });
 
   it("refuses at once when a vendor wants a rest longer than anybody's patience, and rests a second when it does not say", async () => {
     const limiter = new RateLimiter();
-    const fail = (model: ChatModel, o: { readonly retryAfterMs?: number }): LlmCall => {
-      const call = begun(limiter, limited([bears(RateLimit.perSecond(9).with({ waitTimeoutMs: 500 }))], { model }));
+    const fail = async (model: ChatModel, o: { readonly retryAfterMs?: number }): Promise<LlmCall> => {
+      const call = await begun(limiter, limited([bears(RateLimit.perSecond(9).with({ waitTimeoutMs: 500 }))], { model }));
       limiter.settle({ ...call, outcome: "failed", error: failed("AE_MODEL_RATE_LIMITED", o) });
       return limited(call.rateLimits, { model });
     };
-    for (const o of [{ retryAfterMs: 3_600_000 }, {}]) expect(await limiter.admit(fail(new ScriptedModel([]), o))).to.deep.include({ verb: "reject" });
+    for (const o of [{ retryAfterMs: 3_600_000 }, {}]) expect(await limiter.admit(await fail(new ScriptedModel([]), o))).to.deep.include({ verb: "reject" });
   });
 
   it("serves thousands that wait without blocking the process", async function () {

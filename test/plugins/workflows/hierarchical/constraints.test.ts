@@ -1,4 +1,4 @@
-import type { HierarchicalConstraintsOptions } from "agentensemble";
+import type { HierarchicalConstraintsOptions, RunOptions } from "agentensemble";
 import { Agent, DelegationPolicyResult, HierarchicalConstraints, Task, Tokens } from "agentensemble";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -135,11 +135,9 @@ describe("the constraints of a hierarchical team", () => {
   });
 
   it("may be bound instead of given, and hold for one run", async () => {
-    const bindings = {
-      bindings: (bind: { single: (token: typeof Tokens.HierarchicalConstraints) => { toConstantValue: (value: HierarchicalConstraints) => unknown } }) =>
-        void bind.single(Tokens.HierarchicalConstraints).toConstantValue(new HierarchicalConstraints({ requiredWorkers: ["Editor"] })),
-    };
-    const ended = await lead(["done"], { agents, tasks: [task] }, () => "text", bindings as never);
+    const bound = new HierarchicalConstraints({ requiredWorkers: ["Editor"] });
+    const runOptions: RunOptions = { bindings: (bind) => void bind.single(Tokens.HierarchicalConstraints).toConstantValue(bound) };
+    const ended = await lead(["done"], { agents, tasks: [task] }, () => "text", runOptions);
     expect(ended.error).to.have.property("code", "AE_CONSTRAINT_VIOLATION");
   });
 

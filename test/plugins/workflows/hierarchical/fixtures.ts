@@ -28,13 +28,24 @@ export interface Led extends Ended {
   readonly workers: ScriptedModel;
 }
 
+/** The text of a request's message: 0 is the system's, 1 the user's. */
+export function textAt(request: ChatRequest | undefined, index: number): string {
+  const content = request?.messages[index]?.content;
+  return typeof content === "string" ? content : "";
+}
+
 /** Whose request it is. */
-export function roleIn({ messages }: ChatRequest): string {
-  return /^You are ([^\n]*)\./.exec(String(messages[0]?.content))?.[1] ?? "";
+export function roleIn(request: ChatRequest): string {
+  return /^You are ([^\n]*)\./.exec(textAt(request, 0))?.[1] ?? "";
 }
 
 /** Runs a team whose manager follows a script; workers answer `{role} {number of the call}` unless told otherwise. */
-export async function lead(script: readonly Step[], options: EnsembleOptions, answer: Script = (request, index) => `${roleIn(request)} ${index + 1}`, runOptions: RunOptions = {}): Promise<Led> {
+export async function lead(
+  script: readonly Step[],
+  options: EnsembleOptions,
+  answer: Script = (request, index) => `${roleIn(request)} ${index + 1}`,
+  runOptions: RunOptions = {},
+): Promise<Led> {
   const manager = new ScriptedModel(script);
   const workers = new ScriptedModel(answer);
   const ended = await runToEnd({ model: workers, managerModel: manager, workflow: "HIERARCHICAL", ...options }, runOptions);

@@ -1,12 +1,12 @@
-import type { Agent } from "agentensemble";
+import type { Agent, ChatRequest } from "agentensemble";
 import { ExitEarlySignal, GuardrailResult, Task, tool } from "agentensemble";
 import { expect } from "chai";
 import { tapping, untilAborted } from "../../../kernel/fixtures.js";
-import { delegateTask, lead, researcher, roleIn, told, writer } from "./fixtures.js";
+import { delegateTask, lead, researcher, roleIn, textAt, told, writer } from "./fixtures.js";
 
 const facts = Task.of("Find facts about owls", "Three facts");
 const agents = [researcher, writer];
-const promptOf = (request: { readonly messages: readonly { readonly content: unknown }[] } | undefined): string => String(request?.messages[1]?.content);
+const promptOf = (request: ChatRequest | undefined): string => textAt(request, 1);
 
 describe("HIERARCHICAL", () => {
   it("tells the manager about its team and its tasks", async () => {
@@ -135,10 +135,10 @@ describe("HIERARCHICAL", () => {
     const own = new Task({ description: "Write a poem", agent: writer });
     const made = await lead([delegateTask({ agentRole: "Researcher", taskNumber: 1 }), "done"], { tasks: [Task.of("Find out about owls"), own] });
     expect(promptOf(made.manager.requests[0])).to.include("Task 1: Find out about owls");
-    expect(String(made.manager.requests[0]?.messages[0]?.content)).to.include("1. Writer").and.to.include("2. Researcher");
+    expect(textAt(made.manager.requests[0], 0)).to.include("1. Writer").and.to.include("2. Researcher");
     expect(made.output.taskOutputs[0]?.agentRole).to.equal("Researcher");
     const given = await lead(["done"], { agents: [writer], tasks: [Task.of("Find out about owls")] });
-    expect(String(given.manager.requests[0]?.messages[0]?.content)).not.to.include("Researcher");
+    expect(textAt(given.manager.requests[0], 0)).not.to.include("Researcher");
   });
 
   it("gives each listed task its own agent where two were made with one role", async () => {
@@ -158,7 +158,7 @@ describe("HIERARCHICAL", () => {
   it("lets a strategy of the user's write the prompts, and templates their parts", async () => {
     const strategy = { buildSystemPrompt: ({ agents: team }: { readonly agents: readonly Agent[] }) => `Team of ${team.length}`, buildUserPrompt: () => " " };
     const own = await lead(["done"], { agents, tasks: [facts], managerPromptStrategy: strategy });
-    expect(String(own.manager.requests[0]?.messages[0]?.content)).to.include("You are Manager.\nTeam of 2\n");
+    expect(textAt(own.manager.requests[0], 0)).to.include("You are Manager.\nTeam of 2\n");
     expect(promptOf(own.manager.requests[0])).to.include("Coordinate your team to complete all assigned tasks and synthesize a comprehensive final response.");
     const prompts = { "manager.task": "{number}) {description}\n", "manager.tool": "Verteilen" };
     const replaced = await lead(["done"], { agents, tasks: [facts], prompts });

@@ -18,7 +18,12 @@ function toItems(message: ChatMessage): readonly InputItem[] {
     case "tool":
       return [{ type: "function_call_output", call_id: message.toolCallId, output: message.content }];
     case "assistant": {
-      const calls = (message.toolCalls ?? []).map((call): InputItem => ({ type: "function_call", call_id: call.id, name: call.name, arguments: call.arguments }));
+      const calls = (message.toolCalls ?? []).map((call): InputItem => ({
+        type: "function_call",
+        call_id: call.id,
+        name: call.name,
+        arguments: call.arguments,
+      }));
       return message.content === "" && calls.length > 0 ? calls : [{ role: "assistant", content: message.content }, ...calls];
     }
   }
