@@ -1,8 +1,10 @@
 // Compiles everything into dist/ and bundles the container and the hooks into one file, which makes a cold start several times faster.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { rollup } from "rollup";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 // What was compiled from a file that is gone would go on being tested and shipped.
@@ -36,19 +38,17 @@ await build({
 // several entry points share, and those that are imported only when they are first needed, become files of their own. Tests load the modules
 // themselves, by the condition "agentensemble-source", so that they and their internals are one copy.
 const { exports: entries } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+const sources = Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry["agentensemble-source"]]));
 rmSync(`${output}bundle`, { recursive: true, force: true });
-await build({
-  absWorkingDir: root,
-  entryPoints: Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry["agentensemble-source"]])),
-  outbase: "dist/src",
-  outdir: "dist/bundle",
-  bundle: true,
-  splitting: true,
-  packages: "external",
-  keepNames: true, // errors are recognised by the names of their classes
-  platform: "node",
-  format: "esm",
-  target: "node20",
-  chunkNames: "shared/[name]-[hash]",
-  logLevel: "warning",
+const bundle = await rollup({
+  input: Object.fromEntries(sources.map((source) => [source.replace("./dist/src/", "").replace(/\.js$/, ""), root + source])),
+  external: (id) => !id.startsWith(".") && !isAbsolute(id),
 });
+await bundle.write({
+  dir: `${output}bundle`,
+  format: "es",
+  entryFileNames: "[name].js",
+  chunkFileNames: "shared/[name]-[hash].js",
+  hoistTransitiveImports: false,
+});
+await bundle.close();

@@ -15,9 +15,9 @@ function typesOf(declarations, values) {
 
 const { exports } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const api = {};
-for (const [entry, path] of Object.entries(exports)) {
-  if (!path.endsWith(".js")) continue;
-  const file = `${root}${path.slice(2)}`;
+for (const [entry, paths] of Object.entries(exports)) {
+  if (typeof paths === "string") continue;
+  const file = `${root}${paths["agentensemble-source"].slice(2)}`;
   const values = Object.keys(await import(pathToFileURL(file).href)).sort();
   api[entry] = { values, types: typesOf(readFileSync(file.replace(/\.js$/, ".d.ts"), "utf8"), values) };
 }

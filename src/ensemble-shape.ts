@@ -19,7 +19,9 @@ export function checkShape(o: EnsembleOptions): void {
   if (o.graph !== undefined && !(o.graph instanceof Graph)) throw new ValidationError(`Ensemble graph must be a Graph, got: ${preview(o.graph)}`);
   const { tasks = [], phases = [], loops = [], graph, workflow } = o;
   if (graph !== undefined && tasks.length + phases.length + loops.length > 0) {
-    throw new ValidationError("Cannot mix graph() with task() / loop() / phase() on the same Ensemble. Graph is an exclusive orchestration style; pick one per ensemble.");
+    throw new ValidationError(
+      "Cannot mix graph() with task() / loop() / phase() on the same Ensemble. Graph is an exclusive orchestration style; pick one per ensemble.",
+    );
   }
   if (graph !== undefined && workflow !== undefined) {
     throw new ValidationError(`Workflow.${workflow} does not support a Graph. Use the default workflow (no .workflow(...) call) when declaring a graph.`);
@@ -69,9 +71,12 @@ function checkPhaseGraph(phases: readonly Phase[]): void {
       for (const context of task.context) {
         const source = owner.get(context);
         if (source === undefined || source === phase || before.has(source)) continue;
-        throw new ValidationError(`Task '${task.description}' in phase '${phase.name}' references context task '${context.description}' of phase '${source.name}', which is not a predecessor`, {
-          hint: `Add phase '${source.name}' to the phase's \`after\`.`,
-        });
+        throw new ValidationError(
+          `Task '${task.description}' in phase '${phase.name}' references context task '${context.description}' of phase '${source.name}', which is not a predecessor`,
+          {
+            hint: `Add phase '${source.name}' to the phase's \`after\`.`,
+          },
+        );
       }
     }
   }

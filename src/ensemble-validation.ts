@@ -12,13 +12,56 @@ import { checkOptions, preview, requireArray, requireBoolean, requireDuration, r
 const CALLBACKS = Object.keys(CALLBACK_EVENTS);
 /** Every option of an ensemble. */
 export const ENSEMBLE_OPTIONS: readonly string[] = [
-  ...["agents", "tasks", "phases", "loops", "graph", "model", "workflow", "agentSynthesizer", "inputs", "parallelErrorStrategy", "maxConcurrency", "maxDelegationDepth", "delegationPolicies", "hierarchicalConstraints", "managerModel", "managerMaxIterations", "managerPromptStrategy", "prompts"],
-  ...["streaming", "traceExporter", "maxToolOutputLength", "toolLogTruncateLength", "verbose", "rateLimit", "listeners", "on", "plugins", "kernel", ...CALLBACKS],
+  ...[
+    "agents",
+    "tasks",
+    "phases",
+    "loops",
+    "graph",
+    "model",
+    "workflow",
+    "agentSynthesizer",
+    "inputs",
+    "parallelErrorStrategy",
+    "maxConcurrency",
+    "maxDelegationDepth",
+    "delegationPolicies",
+    "hierarchicalConstraints",
+    "managerModel",
+    "managerMaxIterations",
+    "managerPromptStrategy",
+    "prompts",
+  ],
+  ...[
+    "streaming",
+    "traceExporter",
+    "maxToolOutputLength",
+    "toolLogTruncateLength",
+    "verbose",
+    "rateLimit",
+    "listeners",
+    "on",
+    "plugins",
+    "kernel",
+    ...CALLBACKS,
+  ],
 ];
-const RUN_OPTIONS = ["signal", "timeoutMs", "maxToolOutputLength", "toolLogTruncateLength", "tags", "runId", "bindings", "throwOnError", "cancelGraceMs", "parent"];
+const RUN_OPTIONS = [
+  "signal",
+  "timeoutMs",
+  "maxToolOutputLength",
+  "toolLogTruncateLength",
+  "tags",
+  "runId",
+  "bindings",
+  "throwOnError",
+  "cancelGraceMs",
+  "parent",
+];
 
 function requireObject(what: string, value: unknown): void {
-  if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value))) throw new ValidationError(`${what} must be an object, got: ${preview(value)}`);
+  if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value)))
+    throw new ValidationError(`${what} must be an object, got: ${preview(value)}`);
 }
 
 function requireOutputLength(what: string, value: unknown): void {
@@ -28,7 +71,8 @@ function requireOutputLength(what: string, value: unknown): void {
 function checkMembers(what: string, values: readonly unknown[] | undefined, type: typeof Agent | typeof Task): void {
   requireArray(`Ensemble ${what}`, values);
   values?.forEach((value, index) => {
-    if (!(value instanceof type)) throw new ValidationError(`Ensemble ${what}[${index}] must be ${type === Agent ? "an Agent" : "a Task"}, got: ${preview(value)}`);
+    if (!(value instanceof type))
+      throw new ValidationError(`Ensemble ${what}[${index}] must be ${type === Agent ? "an Agent" : "a Task"}, got: ${preview(value)}`);
   });
 }
 
@@ -39,7 +83,8 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   checkMembers("tasks", o.tasks, Task);
   checkModel("Ensemble model", o.model);
   if (o.workflow !== undefined) requireText(o.workflow, "Ensemble workflow must not be blank when set");
-  if (o.agentSynthesizer !== undefined) requireFunction("Ensemble agentSynthesizer.synthesize", (o.agentSynthesizer as { readonly synthesize?: unknown }).synthesize ?? null);
+  if (o.agentSynthesizer !== undefined)
+    requireFunction("Ensemble agentSynthesizer.synthesize", (o.agentSynthesizer as { readonly synthesize?: unknown }).synthesize ?? null);
   requireObject("Ensemble inputs", o.inputs);
   if (o.parallelErrorStrategy !== undefined && o.parallelErrorStrategy !== "FAIL_FAST" && o.parallelErrorStrategy !== "CONTINUE_ON_ERROR") {
     throw new ValidationError(`Ensemble parallelErrorStrategy must be "FAIL_FAST" or "CONTINUE_ON_ERROR", got: ${preview(o.parallelErrorStrategy)}`);
@@ -85,7 +130,8 @@ function checkExporters(exporters: EnsembleOptions["traceExporter"]): void {
   if (exporters === undefined) return;
   for (const exporter of Array.isArray(exporters) ? (exporters as readonly unknown[]) : [exporters]) {
     const method = typeof exporter === "object" && exporter !== null ? (exporter as { readonly export?: unknown }).export : exporter;
-    if (typeof method !== "function") throw new ValidationError(`Ensemble traceExporter must be a function or have an export method, got: ${preview(exporter)}`);
+    if (typeof method !== "function")
+      throw new ValidationError(`Ensemble traceExporter must be a function or have an export method, got: ${preview(exporter)}`);
   }
 }
 

@@ -49,7 +49,9 @@ export class Ensemble {
     this.#internals = internalsOf(kernel);
     this.#kernel = kernel as Kernel; // internalsOf refuses anything else
     if (this.#internals.booted && (options.plugins?.length ?? 0) > 0) {
-      throw new ValidationError("Ensemble plugins come too late: the given kernel has booted", { hint: "Give the plugins to the kernel, before its first run." });
+      throw new ValidationError("Ensemble plugins come too late: the given kernel has booted", {
+        hint: "Give the plugins to the kernel, before its first run.",
+      });
     }
     for (const plugin of options.plugins ?? []) this.#kernel.use(plugin);
     this.#internals.addMissing(standardPlugins());
@@ -69,7 +71,7 @@ export class Ensemble {
     });
     if (withModel) checkModel("model", first);
     else requireHandlers(tasks);
-    const ensemble = new Ensemble({ model: withModel ? (first as ModelRef) : undefined, tasks }); // no task, so a model; checked above
+    const ensemble = new Ensemble({ model: withModel ? first : undefined, tasks }); // no task, so a model; checked above
     try {
       return await ensemble.run();
     } finally {
@@ -99,7 +101,12 @@ export class Ensemble {
     const request = { ...this.#request(inputs, { ...options, runId: id }), streaming: true, handle, onEvent: (event: EnsembleEvent) => queue.push(event) };
     const output = executeRun(request).finally(() => queue.end());
     output.catch(() => undefined); // whoever reads only the events has not left a rejection unhandled
-    return { id, events: queue, output, cancel: (reason) => handle.cancel(new RunCancelledError(reason === undefined ? "The run was cancelled" : `The run was cancelled: ${reason}`)) };
+    return {
+      id,
+      events: queue,
+      output,
+      cancel: (reason) => handle.cancel(new RunCancelledError(reason === undefined ? "The run was cancelled" : `The run was cancelled: ${reason}`)),
+    };
   }
 
   /** What would be sent: validates and plans as `run()` does, calls no model and no tap. */
@@ -132,7 +139,10 @@ export class Ensemble {
     return this.dispose();
   }
 
-  #request(inputs: Inputs, runOptions: RunOptions): { readonly kernel: KernelInternals; readonly options: EnsembleOptions; readonly inputs: Inputs; readonly runOptions: RunOptions } {
+  #request(
+    inputs: Inputs,
+    runOptions: RunOptions,
+  ): { readonly kernel: KernelInternals; readonly options: EnsembleOptions; readonly inputs: Inputs; readonly runOptions: RunOptions } {
     const merged: Inputs = Object.freeze({ ...this.#options.inputs, ...inputs }); // a copy: the caller may go on using the object
     return { kernel: this.#internals, options: this.#options, inputs: merged, runOptions };
   }
@@ -144,8 +154,15 @@ export class Ensemble {
 
 /** The options as they are now: lists that the caller goes on using are copied, and notes (under a symbol) stay. */
 function snapshotOf(options: EnsembleOptions): EnsembleOptions {
-  const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [name, Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value]);
-  return Object.freeze({ ...options, ...(Object.fromEntries(copies) as EnsembleOptions), inputs: options.inputs === undefined ? undefined : Object.freeze({ ...options.inputs }) }); // the same fields
+  const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [
+    name,
+    Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value,
+  ]);
+  return Object.freeze({
+    ...options,
+    ...(Object.fromEntries(copies) as EnsembleOptions),
+    inputs: options.inputs === undefined ? undefined : Object.freeze({ ...options.inputs }),
+  }); // the same fields
 }
 
 /** @throws ValidationError naming the first task that would need a model. */

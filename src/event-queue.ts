@@ -26,7 +26,9 @@ export class EventQueue implements AsyncIterable<EnsembleEvent> {
     if (waiting >= JOIN_FROM && event.type === "token" && last?.type === "token" && last.taskId === event.taskId) {
       this.#events[this.#events.length - 1] = { ...last, token: last.token + event.token };
     } else if (waiting >= HARD_LIMIT) {
-      this.#error = new AgentEnsembleError("AE_EVENTS_OVERFLOW", `The reader of the event stream is ${waiting} events behind`, { hint: "Read handle.events faster, or use a listener." });
+      this.#error = new AgentEnsembleError("AE_EVENTS_OVERFLOW", `The reader of the event stream is ${waiting} events behind`, {
+        hint: "Read handle.events faster, or use a listener.",
+      });
       this.end();
     } else this.#events.push(event);
   }

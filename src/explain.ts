@@ -19,7 +19,17 @@ const NOTHING: PromptPreview = { systemPrompt: "", userPrompt: "", tools: [] };
 function placeholder({ id, spec, agent }: PlannedTask): TaskOutput {
   const raw = `[output of ${id}]`;
   const empty = { inputTokens: 0, outputTokens: 0, totalTokens: 0, llmCallCount: 0, toolCallCount: 0, llmLatencyMs: 0, toolExecutionMs: 0, delegationCount: 0 };
-  const output = { taskId: id, raw, parsed: raw, taskDescription: spec.description, agentRole: agent?.role ?? "", completedAt: new Date(0), durationMs: 0, toolCallCount: 0, metrics: empty };
+  const output = {
+    taskId: id,
+    raw,
+    parsed: raw,
+    taskDescription: spec.description,
+    agentRole: agent?.role ?? "",
+    completedAt: new Date(0),
+    durationMs: 0,
+    toolCallCount: 0,
+    metrics: empty,
+  };
   return { ...output, getParsedOutput: () => raw as never }; // nobody parses a placeholder
 }
 
@@ -52,7 +62,8 @@ async function agentOf(task: PlannedTask, settings: Settings, run: Run): Promise
   if (task.spec.handler !== undefined) return { agent: undefined, byModel: false };
   if (task.agent !== undefined) return { agent: task.agent, byModel: false };
   const synthesizer = settings.get(Tokens.AgentSynthesizer);
-  if (synthesizer.usesModel === true) return { agent: new Agent({ role: "(synthesized)", goal: task.spec.description, tools: task.spec.tools }), byModel: true };
+  if (synthesizer.usesModel === true)
+    return { agent: new Agent({ role: "(synthesized)", goal: task.spec.description, tools: task.spec.tools }), byModel: true };
   const model = settings.model(task.spec, undefined);
   if (model === undefined) return { agent: undefined, byModel: false };
   const silent: ChatModel = { provider: model.provider, modelId: model.modelId, capabilities: model.capabilities, chat: async () => refused("calls no model") };

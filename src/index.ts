@@ -24,19 +24,16 @@ export type { HierarchicalConstraintsOptions } from "./contracts/constraints.js"
 export type { Dag, DagEdge, DagTask } from "./contracts/dag.js";
 export { DelegationPolicyResult } from "./contracts/delegation.js";
 export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./contracts/delegation.js";
+export type { EmbeddingModel } from "./contracts/embedding.js";
 export { Workflow } from "./contracts/ensemble-options.js";
 export type { AnyGraph, EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./contracts/ensemble-options.js";
 export {
   AgentEnsembleError,
   AgentExecutionError,
-  ConstraintViolationError,
   ExitEarlySignal,
-  GraphNoEdgeMatchedError,
   GuardrailViolationError,
   HookRejectedError,
-  MaxGraphStepsExceededError,
   MaxIterationsExceededError,
-  MaxLoopIterationsExceededError,
   ModelCallError,
   OutputParsingError,
   ParallelExecutionError,
@@ -51,6 +48,7 @@ export {
   ToolExecutionError,
   ValidationError,
 } from "./contracts/errors.js";
+export { ConstraintViolationError, GraphNoEdgeMatchedError, MaxGraphStepsExceededError, MaxLoopIterationsExceededError } from "./contracts/workflow-errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./contracts/errors.js";
 export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./contracts/events.js";
 export type { AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./contracts/executors.js";
@@ -92,7 +90,19 @@ export { definePlugin } from "./contracts/plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./contracts/plugin.js";
 export { RateLimit } from "./contracts/rate-limit.js";
 export type { RetryPolicy } from "./contracts/retry.js";
-export type { DefineOptions, DelegateOptions, PartOptions, Revision, Run, RunInfo, RunOptions, RunReport, TaskContext, TaskExtras, TaskScope } from "./contracts/run.js";
+export type {
+  DefineOptions,
+  DelegateOptions,
+  PartOptions,
+  Revision,
+  Run,
+  RunInfo,
+  RunOptions,
+  RunReport,
+  TaskContext,
+  TaskExtras,
+  TaskScope,
+} from "./contracts/run.js";
 export type { Clock, IdGenerator } from "./contracts/runtime.js";
 export { Task } from "./contracts/task.js";
 export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./contracts/task.js";
@@ -125,6 +135,8 @@ export type { RunHandle } from "./ensemble.js";
 export { Kernel } from "./kernel/kernel.js";
 export { MapReduceEnsemble } from "./map-reduce.js";
 export type { MapReduceOptions } from "./map-reduce-options.js";
+export { anthropic, anthropicProvider } from "./plugins/providers/anthropic/index.js";
+export type { AnthropicOptions } from "./plugins/providers/anthropic/index.js";
 export { openai, openaiProvider } from "./plugins/providers/openai/index.js";
 export type { OpenAIOptions } from "./plugins/providers/openai/index.js";
 export { standardPlugins } from "./standard-plugins.js";

@@ -6,6 +6,7 @@ import { delegationPeer } from "./plugins/delegation/peer/index.js";
 import { delegationPolicies } from "./plugins/delegation/policies/index.js";
 import { guardrails } from "./plugins/guardrails/index.js";
 import { observabilityTrace } from "./plugins/observability/trace/index.js";
+import { anthropicProvider } from "./plugins/providers/anthropic/index.js";
 import { offlineProvider } from "./plugins/providers/offline/index.js";
 import { openaiProvider } from "./plugins/providers/openai/index.js";
 import { rateLimits } from "./plugins/resilience/rate-limit/index.js";
@@ -36,6 +37,7 @@ export function standardPlugins(): readonly Plugin[] {
     rateLimits(),
     observabilityTrace(),
     openaiProvider(),
+    anthropicProvider(),
     offlineProvider(),
   ];
 }

@@ -29,7 +29,19 @@ export interface AgentOptions {
   readonly allowDelegation?: boolean | undefined;
 }
 
-const AGENT_FIELDS = ["role", "goal", "background", "tools", "model", "maxIterations", "responseFormat", "modelOptions", "rateLimit", "verbose", "allowDelegation"] as const;
+const AGENT_FIELDS = [
+  "role",
+  "goal",
+  "background",
+  "tools",
+  "model",
+  "maxIterations",
+  "responseFormat",
+  "modelOptions",
+  "rateLimit",
+  "verbose",
+  "allowDelegation",
+] as const;
 const MODEL_OPTION_FIELDS = ["temperature", "maxOutputTokens", "stopSequences", "providerOptions"] as const;
 
 /** @throws ValidationError unless `model` is absent, a model, or a name with a provider before its colon. */

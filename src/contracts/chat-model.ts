@@ -3,8 +3,7 @@ import type { JsonSchema } from "./types.js";
 
 /** A piece of a user message. `data` of an image is base64 text or a URL (`data:` URLs included). */
 export type ContentPart =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image"; readonly data: string | URL; readonly mediaType?: string | undefined };
+  { readonly type: "text"; readonly text: string } | { readonly type: "image"; readonly data: string | URL; readonly mediaType?: string | undefined };
 
 /** A message of a conversation. A tool message answers the tool call of the same id. */
 export type ChatMessage =

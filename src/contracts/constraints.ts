@@ -45,6 +45,7 @@ export class HierarchicalConstraints {
 function checkRoles(field: string, roles: unknown): void {
   requireArray(`HierarchicalConstraints.${field}`, roles);
   for (const role of (roles ?? []) as readonly unknown[]) {
-    if (typeof role !== "string" || role.trim() === "") throw new ValidationError(`HierarchicalConstraints.${field} must hold role names, got: ${preview(role)}`);
+    if (typeof role !== "string" || role.trim() === "")
+      throw new ValidationError(`HierarchicalConstraints.${field} must hold role names, got: ${preview(role)}`);
   }
 }

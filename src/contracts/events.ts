@@ -26,7 +26,13 @@ interface TaskPlace {
   readonly taskDescription: string;
 }
 
-export type EnsembleStartedEvent = EvBase<"ensemble_started"> & { readonly workflow: string; readonly totalTasks: number; readonly startedAt: string; /** How this run is logged. */ readonly verbose: boolean; readonly toolLogTruncateLength: number };
+export type EnsembleStartedEvent = EvBase<"ensemble_started"> & {
+  readonly workflow: string;
+  readonly totalTasks: number;
+  readonly startedAt: string;
+  /** How this run is logged. */ readonly verbose: boolean;
+  readonly toolLogTruncateLength: number;
+};
 export type EnsembleCompletedEvent = EvBase<"ensemble_completed"> & {
   readonly exitReason: ExitReason;
   readonly totalDurationMs: number;
@@ -36,7 +42,8 @@ export type EnsembleCompletedEvent = EvBase<"ensemble_completed"> & {
   readonly totalToolCalls: number;
 };
 export type RunFailedEvent = EvBase<"run_failed"> & { readonly code: string; readonly message: string };
-export type TaskStartedEvent = EvTask<"task_started"> & TaskPlace & { readonly startedAt: string; /** Whether its agent or the ensemble is verbose. */ readonly verbose: boolean };
+export type TaskStartedEvent = EvTask<"task_started"> &
+  TaskPlace & { readonly startedAt: string; /** Whether its agent or the ensemble is verbose. */ readonly verbose: boolean };
 export type TaskCompletedEvent = EvTask<"task_completed"> &
   TaskPlace & {
     readonly startedAt: string;
@@ -100,15 +107,25 @@ interface DelegationPlace {
   readonly request: DelegationRequest;
 }
 export type DelegationStartedEvent = EvTask<"delegation_started"> & DelegationPlace;
-export type DelegationCompletedEvent = EvTask<"delegation_completed"> & DelegationPlace & { readonly durationMs: number; readonly response: DelegationResponse };
+export type DelegationCompletedEvent = EvTask<"delegation_completed"> &
+  DelegationPlace & { readonly durationMs: number; readonly response: DelegationResponse };
 export type DelegationFailedEvent = EvTask<"delegation_failed"> &
   DelegationPlace & { readonly durationMs: number; readonly reason: string; readonly response: DelegationResponse; readonly cause?: Error };
 export type MemoryWrittenEvent = EvTask<"memory_written"> & { readonly scope: string };
 export type RetryScheduledEvent = EvTask<"retry_scheduled"> & { readonly attempt: number; readonly delayMs: number; readonly reason: string };
 /** A model call waits for its turn: `waitMs` is how long it will be at least. */
 export type RateLimitedEvent = EvTask<"rate_limited"> & { readonly waitMs: number; readonly requests: number; readonly periodMs: number };
-export type LoopIterationCompletedEvent = EvBase<"loop_iteration_completed"> & { readonly loopName: string; readonly iterationNumber: number; readonly maxIterations: number };
-export type GraphStateCompletedEvent = EvBase<"graph_state_completed"> & { readonly graphName: string; readonly stateName: string; readonly stepNumber: number; readonly nextState: string };
+export type LoopIterationCompletedEvent = EvBase<"loop_iteration_completed"> & {
+  readonly loopName: string;
+  readonly iterationNumber: number;
+  readonly maxIterations: number;
+};
+export type GraphStateCompletedEvent = EvBase<"graph_state_completed"> & {
+  readonly graphName: string;
+  readonly stateName: string;
+  readonly stepNumber: number;
+  readonly nextState: string;
+};
 export type PhaseStartedEvent = EvBase<"phase_started"> & { readonly phaseName: string; readonly attempt: number };
 export type PhaseCompletedEvent = EvBase<"phase_completed"> & { readonly phaseName: string; readonly attempt: number; readonly durationMs: number };
 /** Something went wrong that does not change the run: a listener that throws, a skipped tap, an option without effect. */

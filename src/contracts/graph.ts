@@ -37,7 +37,12 @@ export interface GraphOptions<S extends string> {
   readonly name: string;
   readonly states: Readonly<Record<S, AnyTask>>;
   readonly start: NoInfer<S>;
-  readonly edges: readonly { readonly from: NoInfer<S>; readonly to: NoInfer<S> | "__END__"; readonly when?: ((s: GraphStep<NoInfer<S>>) => boolean) | undefined; readonly label?: string | undefined }[];
+  readonly edges: readonly {
+    readonly from: NoInfer<S>;
+    readonly to: NoInfer<S> | "__END__";
+    readonly when?: ((s: GraphStep<NoInfer<S>>) => boolean) | undefined;
+    readonly label?: string | undefined;
+  }[];
   /** Default 50. */
   readonly maxSteps?: number | undefined;
   /** Default RETURN_LAST. THROW: MaxGraphStepsExceededError. */
@@ -73,7 +78,8 @@ export class Graph<S extends string = string> {
     requireOneOf(`Graph '${o.name}' onMaxSteps`, o.onMaxSteps, ["RETURN_LAST", "THROW", "RETURN_WITH_FLAG"]);
     requireArray(`Graph '${o.name}' noFeedbackStates`, o.noFeedbackStates);
     for (const state of o.noFeedbackStates ?? []) {
-      if (!states.includes(state)) throw new ValidationError(`Graph '${o.name}' noFeedbackStates names '${state}', which is not a declared state. Known: [${states.join(", ")}]`);
+      if (!states.includes(state))
+        throw new ValidationError(`Graph '${o.name}' noFeedbackStates names '${state}', which is not a declared state. Known: [${states.join(", ")}]`);
     }
     this.name = o.name;
     this.states = Object.freeze({ ...o.states });
@@ -88,7 +94,8 @@ export class Graph<S extends string = string> {
 }
 
 function checkStates(graph: string, states: unknown): string[] {
-  if (typeof states !== "object" || states === null || Object.keys(states).length === 0) throw new ValidationError(`Graph '${graph}' must declare at least one state`);
+  if (typeof states !== "object" || states === null || Object.keys(states).length === 0)
+    throw new ValidationError(`Graph '${graph}' must declare at least one state`);
   for (const [name, task] of Object.entries(states)) {
     if (name.trim() === "") throw new ValidationError(`Graph '${graph}' state name must be non-blank`);
     if (name === END) throw new ValidationError(`Graph '${graph}' state name '${END}' is reserved for Graph.END`);
@@ -109,9 +116,13 @@ function checkEdges(graph: string, edges: unknown, states: readonly string[]): v
     checkOptions(`Graph '${graph}' edge[${i}]`, edge, ["from", "to", "when", "label"]);
     if (edge.from === END) throw new ValidationError(`Graph '${graph}' edge[${i}] 'from' must not be Graph.END`);
     if (!states.includes(edge.from)) throw new ValidationError(`Graph '${graph}' edge[${i}] 'from' = '${edge.from}' is not a declared state. ${known}`);
-    if (edge.to !== END && !states.includes(edge.to)) throw new ValidationError(`Graph '${graph}' edge[${i}] 'to' = '${edge.to}' is neither Graph.END nor a declared state. ${known}`);
+    if (edge.to !== END && !states.includes(edge.to))
+      throw new ValidationError(`Graph '${graph}' edge[${i}] 'to' = '${edge.to}' is neither Graph.END nor a declared state. ${known}`);
     requireFunction(`Graph '${graph}' edge[${i}] 'when'`, edge.when);
   });
   const stuck = states.filter((state) => !(edges as readonly GraphEdge[]).some((edge) => edge.from === state));
-  if (stuck.length > 0) throw new ValidationError(`Graph '${graph}' states have no outgoing edges: [${stuck.join(", ")}]`, { hint: "Lead every state somewhere, to Graph.END at least." });
+  if (stuck.length > 0)
+    throw new ValidationError(`Graph '${graph}' states have no outgoing edges: [${stuck.join(", ")}]`, {
+      hint: "Lead every state somewhere, to Graph.END at least.",
+    });
 }

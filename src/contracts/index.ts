@@ -23,19 +23,16 @@ export type { HierarchicalConstraintsOptions } from "./constraints.js";
 export type { Dag, DagEdge, DagTask } from "./dag.js";
 export { DelegationPolicyResult } from "./delegation.js";
 export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./delegation.js";
+export type { EmbeddingModel } from "./embedding.js";
 export { Workflow } from "./ensemble-options.js";
 export type { AnyGraph, EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./ensemble-options.js";
 export {
   AgentEnsembleError,
   AgentExecutionError,
-  ConstraintViolationError,
   ExitEarlySignal,
-  GraphNoEdgeMatchedError,
   GuardrailViolationError,
   HookRejectedError,
-  MaxGraphStepsExceededError,
   MaxIterationsExceededError,
-  MaxLoopIterationsExceededError,
   ModelCallError,
   OutputParsingError,
   ParallelExecutionError,
@@ -50,6 +47,7 @@ export {
   ToolExecutionError,
   ValidationError,
 } from "./errors.js";
+export { ConstraintViolationError, GraphNoEdgeMatchedError, MaxGraphStepsExceededError, MaxLoopIterationsExceededError } from "./workflow-errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./errors.js";
 export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./events.js";
 export type { AgentSynthesizer, AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./executors.js";

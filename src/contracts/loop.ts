@@ -51,7 +51,8 @@ const MODES = ["LAST_ITERATION", "FINAL_TASK_ONLY", "ALL_ITERATIONS"];
 
 /** @throws ValidationError listing the values there are. */
 export function requireOneOf(what: string, value: unknown, known: readonly string[]): void {
-  if (value !== undefined && !known.includes(value as string)) throw new ValidationError(`${what} must be one of ${known.join(", ")}, got: ${preview(value)}. ${knownNames(String(value), known)}`);
+  if (value !== undefined && !known.includes(value as string))
+    throw new ValidationError(`${what} must be one of ${known.join(", ")}, got: ${preview(value)}. ${knownNames(preview(value), known)}`);
 }
 
 /** Tasks that are repeated until a predicate holds. Immutable. */
@@ -78,7 +79,7 @@ export class Loop {
     if (o.context !== undefined) checkTaskList(`Loop '${o.name}' context`, o.context);
     checkBody(o.name, o.tasks);
     this.name = o.name;
-    this.tasks = Object.freeze([...o.tasks]);
+    this.tasks = Object.freeze([...(o.tasks as readonly AnyTask[])]);
     this.until = o.until;
     this.maxIterations = o.maxIterations ?? 5;
     this.onMaxIterations = o.onMaxIterations ?? "RETURN_LAST";
@@ -94,7 +95,8 @@ function checkBody(name: string, tasks: readonly AnyTask[]): void {
   const keys = new Set<string>();
   for (const task of tasks) {
     const key = task.name ?? task.description;
-    if (keys.has(key)) throw new ValidationError(`Loop '${name}' body has duplicate task name/description: '${key}'. Body tasks must be uniquely identifiable.`);
+    if (keys.has(key))
+      throw new ValidationError(`Loop '${name}' body has duplicate task name/description: '${key}'. Body tasks must be uniquely identifiable.`);
     keys.add(key);
     if (task.context.some((context) => !tasks.includes(context))) {
       throw new ValidationError(

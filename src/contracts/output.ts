@@ -101,7 +101,9 @@ export function findOutput<T>(outputs: readonly TaskOutput[], task: Task<T>): Ta
 export function contextOutput<T>(outputs: readonly TaskOutput[], task: Task<T>): TaskOutput<T> {
   const output = findOutput(outputs, task);
   if (output === undefined) {
-    throw new ValidationError(`Task '${task.description}' is not in the context of this task`, { hint: "List it in `context`; a copy made with with() is another task." });
+    throw new ValidationError(`Task '${task.description}' is not in the context of this task`, {
+      hint: "List it in `context`; a copy made with with() is another task.",
+    });
   }
   return output;
 }

@@ -47,9 +47,10 @@ export class Phase {
     o.after?.forEach((phase, index) => {
       if (!(phase instanceof Phase)) throw new ValidationError(`Phase '${o.name}' after[${index}] must be a Phase, got: ${preview(phase)}`);
     });
-    if (o.review !== undefined && !(o.review instanceof PhaseReview)) throw new ValidationError(`Phase '${o.name}' review must be a PhaseReview, got: ${preview(o.review)}`);
+    if (o.review !== undefined && !(o.review instanceof PhaseReview))
+      throw new ValidationError(`Phase '${o.name}' review must be a PhaseReview, got: ${preview(o.review)}`);
     this.name = o.name;
-    this.tasks = Object.freeze([...o.tasks]);
+    this.tasks = Object.freeze([...(o.tasks as readonly AnyTask[])]);
     this.workflow = o.workflow;
     this.after = Object.freeze([...(o.after ?? [])]);
     this.review = o.review;

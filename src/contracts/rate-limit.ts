@@ -25,8 +25,10 @@ export class RateLimit {
   /** At most `requests` starts in any `periodMs` milliseconds. @throws ValidationError unless both are above 0. */
   static of(requests: number, periodMs: number): RateLimit {
     requireInteger("RateLimit requests", requests, 1, "> 0");
-    if (requests === undefined || periodMs === undefined) throw new ValidationError(`RateLimit.of needs requests and periodMs, got: ${preview([requests, periodMs])}`);
-    if (typeof periodMs !== "number" || !(periodMs > 0) || !Number.isFinite(periodMs)) throw new ValidationError(`RateLimit period must be positive, got: ${preview(periodMs)}`);
+    if (requests === undefined || periodMs === undefined)
+      throw new ValidationError(`RateLimit.of needs requests and periodMs, got: ${preview([requests, periodMs])}`);
+    if (typeof periodMs !== "number" || !(periodMs > 0) || !Number.isFinite(periodMs))
+      throw new ValidationError(`RateLimit period must be positive, got: ${preview(periodMs)}`);
     return new RateLimit(requests, periodMs, 30_000, undefined);
   }
 
@@ -50,6 +52,8 @@ export class RateLimit {
 /** @throws ValidationError unless `limit` is absent or a RateLimit. */
 export function checkRateLimit(what: string, limit: unknown): void {
   if (limit !== undefined && !(limit instanceof RateLimit)) {
-    throw new ValidationError(`${what} must be a RateLimit, got: ${preview(limit)}`, { hint: "Make it with RateLimit.of(requests, periodMs), perSecond(n) or perMinute(n)." });
+    throw new ValidationError(`${what} must be a RateLimit, got: ${preview(limit)}`, {
+      hint: "Make it with RateLimit.of(requests, periodMs), perSecond(n) or perMinute(n).",
+    });
   }
 }

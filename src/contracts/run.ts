@@ -154,7 +154,10 @@ export interface TaskScope extends Pick<Run, "workers" | "runTask" | "define" | 
   readonly depth: number;
   readonly signal: AbortSignal;
   /** Calls the task's model (or the one given). Retries, hooks and the ledger are inside. */
-  chat(request: ChatRequest, o: { readonly purpose: Purpose; readonly model?: ChatModel | undefined; readonly onToken?: ((text: string) => void) | undefined }): Promise<ChatResponse>;
+  chat(
+    request: ChatRequest,
+    o: { readonly purpose: Purpose; readonly model?: ChatModel | undefined; readonly onToken?: ((text: string) => void) | undefined },
+  ): Promise<ChatResponse>;
   /** The model that `chat` would call, for its capabilities. */
   readonly model: ChatModel;
   /**

@@ -64,7 +64,7 @@ export interface PlainTaskOptions<T> extends CommonTaskOptions {
 }
 
 /** What is expected of a task that does not say. */
-export const DEFAULT_EXPECTED_OUTPUT = "Produce a complete and accurate response to the task.";
+const DEFAULT_EXPECTED_OUTPUT = "Produce a complete and accurate response to the task.";
 
 const TASK_FIELDS = [
   ...["name", "description", "expectedOutput", "agent", "model", "tools", "maxIterations", "context", "outputType", "maxOutputRetries", "handler"],
@@ -112,7 +112,12 @@ function checkContext(o: AnyTaskOptions): void {
   o.context?.forEach((task, index) => {
     if (task === undefined || task === null) throw new ValidationError(`Task context element at index ${index} must not be null`);
     if (!(task instanceof Task)) throw new ValidationError(`Task context element at index ${index} must be a Task, got: ${preview(task)}`);
-    const twin = o.agent !== undefined && task.agent === o.agent && task.description === o.description && task.expectedOutput === (o.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT);
+    const twin =
+      o.agent !== undefined &&
+      task.agent === o.agent &&
+      task.context.length === 0 &&
+      task.description === o.description &&
+      task.expectedOutput === (o.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT);
     if (twin) throw new ValidationError("Task cannot reference itself in context");
   });
 }

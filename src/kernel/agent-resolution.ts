@@ -26,7 +26,10 @@ export function agentOf(run: EngineRun, planned: PlannedTask, parentTaskId?: str
 async function synthesize(run: EngineRun, planned: PlannedTask, parentTaskId: string | undefined): Promise<Agent> {
   const { spec, id } = planned;
   const model = run.settings.model(spec, undefined);
-  if (model === undefined) throw new ValidationError(`No LLM available for task '${spec.description}'. Provide a task-level chatLanguageModel or an ensemble-level chatLanguageModel.`);
+  if (model === undefined)
+    throw new ValidationError(
+      `No LLM available for task '${spec.description}'. Provide a task-level chatLanguageModel or an ensemble-level chatLanguageModel.`,
+    );
   const record = new TaskRecordState(run.base, id, parentTaskId, 0, spec, undefined, "(synthesized)", run.clock.monotonicMs(), undefined, planned.mapReduce);
   const scope = new GatewayScope(run, record, run.cancellation, 0, run.indexOf(id));
   const counted: ChatModel = {
@@ -38,7 +41,8 @@ async function synthesize(run: EngineRun, planned: PlannedTask, parentTaskId: st
   try {
     const synthesizer = run.settings.get(Tokens.AgentSynthesizer);
     const agent = await settleWithin(Promise.resolve(synthesizer.synthesize(spec, { model: counted, run: run.view })), run.cancellation, run.limits.graceMs);
-    if (!(agent instanceof Agent)) throw new ValidationError(`The agent synthesizer must return an Agent for task '${spec.description}', got: ${preview(agent)}`);
+    if (!(agent instanceof Agent))
+      throw new ValidationError(`The agent synthesizer must return an Agent for task '${spec.description}', got: ${preview(agent)}`);
     run.madeAgents.push(agent);
     return agent;
   } finally {

@@ -47,7 +47,7 @@ export class Bindings {
 
   /** Bindings of one run, in a child container of their own. */
   forRun(bind: (api: BindApi) => void): InversifyContainer {
-    const child = new Container({ parent: this.container as Container });
+    const child = new Container({ parent: this.container });
     const bound = new Set<unknown>();
     let open = true;
     const checkOpen = (token: unknown): void => {
@@ -58,7 +58,8 @@ export class Bindings {
         checkOpen(token);
         this.#expect(token, "single");
         checkOptions(`single(${tokenName(token)})`, o, ["override", "default"]);
-        if (o.default === true) throw new ValidationError(`single(${tokenName(token)}, { default: true }) has no effect in a run's bindings: they come before everything else`);
+        if (o.default === true)
+          throw new ValidationError(`single(${tokenName(token)}, { default: true }) has no effect in a run's bindings: they come before everything else`);
         if (bound.has(token)) throw new ValidationError(`The run's bindings bind token '${tokenName(token)}' twice`);
         bound.add(token);
         return child.bind(token);
@@ -92,7 +93,11 @@ export class Bindings {
           this.get(token);
         }
       } catch (error) {
-        throw new PluginError(`Token '${tokenName(token)}', bound by '${owner}', can't be resolved: ${messageOf(error)}`, { plugin: owner, hook: "bind" }, { cause: error });
+        throw new PluginError(
+          `Token '${tokenName(token)}', bound by '${owner}', can't be resolved: ${messageOf(error)}`,
+          { plugin: owner, hook: "bind" },
+          { cause: error },
+        );
       }
     }
   }
@@ -111,7 +116,9 @@ export class Bindings {
   get<T>(token: Token<T, "single" | "many">): T {
     this.#expect(token, "single");
     if (!this.container.isBound(token)) {
-      throw new ValidationError(`Nothing is bound to token '${tokenName(token)}'`, { hint: "Bind it in a plugin, in kernel.container, or in the run's bindings." });
+      throw new ValidationError(`Nothing is bound to token '${tokenName(token)}'`, {
+        hint: "Bind it in a plugin, in kernel.container, or in the run's bindings.",
+      });
     }
     return this.container.get<T>(token);
   }
@@ -131,7 +138,9 @@ export class Bindings {
     if (known === undefined) this.#cardinality.set(token, cardinality);
     else if (known !== cardinality) {
       throw new ValidationError(
-        known === "many" ? `Token '${tokenName(token)}' collects contributions: use many() and all()` : `Token '${tokenName(token)}' has one value: use single() and get()`,
+        known === "many"
+          ? `Token '${tokenName(token)}' collects contributions: use many() and all()`
+          : `Token '${tokenName(token)}' has one value: use single() and get()`,
       );
     }
   }
@@ -173,7 +182,9 @@ export class Bindings {
     if (other?.override === true && !override) return false;
     if (other !== undefined && other.override === override) {
       const both = `Token '${tokenName(token)}' is bound by both '${other.plugin}' and '${plugin}'`;
-      throw new ValidationError(both, { hint: override ? "Only one plugin may override it." : "Let the one that should win say single(token, { override: true })." });
+      throw new ValidationError(both, {
+        hint: override ? "Only one plugin may override it." : "Let the one that should win say single(token, { override: true }).",
+      });
     }
     if (other !== undefined) this.container.unbind(token);
     this.#owners.set(token, { plugin, override });

@@ -92,7 +92,7 @@ export function settleWithin<T>(work: PromiseLike<T>, cancellation: Cancellation
       },
       (error: unknown) => {
         settled();
-        reject(error as Error);
+        reject(error);
       },
     );
   });
@@ -107,7 +107,7 @@ export function sleep(ms: number, cancellation: Cancellation): Promise<void> {
     }, ms);
     const release = cancellation.onCancel(() => {
       clearTimeout(timer);
-      reject(cancellation.reason as AgentEnsembleError); // cancelled, so there is a reason
+      reject(cancellation.reason ?? new Error("cancelled"));
     });
   });
 }

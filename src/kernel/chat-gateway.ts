@@ -29,7 +29,19 @@ export async function chat(scope: GatewayScope, request: ChatRequest, o: ChatOpt
   started(scope, request, iteration);
   for (let attempt = 1; ; attempt++) {
     if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
-    const call: LlmCall = { run: engine.info, taskId: record.taskId, parentTaskId: record.parentTaskId, agentRole: record.agentRole, purpose: o.purpose, iteration, attempt, request, model, rateLimits: rateLimitsOf(scope, model), signal: scope.signal };
+    const call: LlmCall = {
+      run: engine.info,
+      taskId: record.taskId,
+      parentTaskId: record.parentTaskId,
+      agentRole: record.agentRole,
+      purpose: o.purpose,
+      iteration,
+      attempt,
+      request,
+      model,
+      rateLimits: rateLimitsOf(scope, model),
+      signal: scope.signal,
+    };
     const result = await attemptOnce(scope, call, attempt, o.onToken);
     if ("response" in result) {
       completed(scope, result.response, iteration);
@@ -54,7 +66,8 @@ async function attemptOnce(scope: GatewayScope, planned: LlmCall, attempt: numbe
   const startedMs = clock.monotonicMs();
   try {
     if (points.beforeLlmCall.used) {
-      const limited = (changed: LlmCall): LlmCall => (changed.model === planned.model ? changed : { ...changed, rateLimits: rateLimitsOf(scope, changed.model) });
+      const limited = (changed: LlmCall): LlmCall =>
+        changed.model === planned.model ? changed : { ...changed, rateLimits: rateLimitsOf(scope, changed.model) };
       const fired = fireBefore(points.beforeLlmCall, call, warn, (changed) => Promise.resolve(limited(changed)));
       const firing = fired instanceof Promise ? await fired : fired;
       call = firing.call;
@@ -93,7 +106,8 @@ async function settled(scope: GatewayScope, call: LlmCall, ended: Ended): Promis
   const { points, warn } = scope.engine;
   const { outcome, response, error, durationMs, called } = ended;
   if (points.afterLlmCall.used) {
-    const payload = response === undefined ? { durationMs, outcome, error: error ?? new Error("no response"), ...call } : { durationMs, outcome, response, ...call }; // new fields first: V8 is slow to add any to a copy
+    const payload =
+      response === undefined ? { durationMs, outcome, error: error ?? new Error("no response"), ...call } : { durationMs, outcome, response, ...call }; // new fields first: V8 is slow to add any to a copy
     const fired = fireAfter(points.afterLlmCall, payload, warn);
     const firing = fired instanceof Promise ? await fired : fired;
     if (firing.rejection !== undefined) return { error: firing.rejection, retryable: false };
@@ -153,7 +167,9 @@ function checkResponse(response: unknown, model: ChatModel): ChatResponse {
     typeof message === "object" &&
     message !== null &&
     (typeof content === "string" || silent) &&
-    (calls === undefined || (Array.isArray(calls) && calls.every((c: { readonly name?: unknown; readonly arguments?: unknown } | null) => typeof c?.name === "string" && typeof c.arguments === "string")));
+    (calls === undefined ||
+      (Array.isArray(calls) &&
+        calls.every((c: { readonly name?: unknown; readonly arguments?: unknown } | null) => typeof c?.name === "string" && typeof c.arguments === "string")));
   if (!sound) {
     throw new ModelCallError(`Model '${model.modelId}' of provider '${model.provider}' returned no usable message`, {
       provider: model.provider,
@@ -177,7 +193,7 @@ function rateLimitsOf({ engine, record }: GatewayScope, model: ChatModel): reado
     { bearer: agent, limit: agent?.rateLimit },
     { bearer: engine.sourceOf(record.taskId) ?? task, limit: task.rateLimit },
     { bearer: model, limit: model.rateLimit },
-    { bearer: options, limit: agent?.rateLimit ?? agent?.model ?? task.rateLimit ?? task.model ? undefined : options.rateLimit },
+    { bearer: options, limit: (agent?.rateLimit ?? agent?.model ?? task.rateLimit ?? task.model) ? undefined : options.rateLimit },
   ];
   return own.filter((entry): entry is BorneRateLimit => entry.bearer !== undefined && entry.limit !== undefined);
 }
@@ -186,7 +202,15 @@ function started(scope: GatewayScope, request: ChatRequest, iteration: number): 
   if (!scope.listens("llm_iteration_started")) return;
   const messages = [...request.messages];
   const taskDescription = scope.record.task.description;
-  scope.emit({ type: "llm_iteration_started", ...scope.identity, taskDescription, iteration, iterationIndex: iteration, messages, totalMessageCount: messages.length });
+  scope.emit({
+    type: "llm_iteration_started",
+    ...scope.identity,
+    taskDescription,
+    iteration,
+    iterationIndex: iteration,
+    messages,
+    totalMessageCount: messages.length,
+  });
 }
 
 function completed(scope: GatewayScope, response: ChatResponse, iteration: number): void {

@@ -1,5 +1,6 @@
 import type { Agent } from "../contracts/agent.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { NewEvent } from "../contracts/events.js";
 import type { TaskExecutor, WorkflowExecutor } from "../contracts/executors.js";
 import type { TaskOutput } from "../contracts/output.js";
 import type { Plan, PlannedTask } from "../contracts/plan.js";
@@ -116,9 +117,16 @@ export class EngineRun {
     return this.#sources.get(id);
   }
 
-  /** Outputs of finished tasks, reviews of phases and children that are not in the plan left out: those of the plan first, in its order. */
+  /** Events of plugins; a warning is kept too, also where nobody listens. */
+  emit(e: NewEvent): void {
+    if (e.type === "run_warning") this.warn(e.message);
+    else this.events.emit(e);
+  }
+
+  /** Outputs of finished tasks, those of the plan first, in its order. Reviews of phases are left out, and what went into the output of a parent that is there. */
   completed(): TaskOutput[] {
-    const children = new Set(this.records.filter((r) => r.parentTaskId !== undefined && this.indexOf(r.taskId) === 0).map((r) => r.taskId));
+    const merged = (r: TaskRecordState): boolean => r.parentTaskId !== undefined && this.outputs.has(r.parentTaskId) && this.indexOf(r.taskId) === 0;
+    const children = new Set(this.records.filter(merged).map((r) => r.taskId));
     const outputs = [...this.outputs.values()].filter((o) => !children.has(o.taskId) && !(this.planned(o.taskId).group instanceof PhaseReview));
     const place = (o: TaskOutput): number => this.indexOf(o.taskId) || Number.MAX_SAFE_INTEGER;
     return outputs.sort((a, b) => place(a) - place(b));

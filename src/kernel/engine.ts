@@ -112,7 +112,9 @@ function cancelledBy(signal: AbortSignal): AgentEnsembleError {
   const { reason } = signal as { readonly reason: unknown };
   if (RunCancelledError.isInstance(reason) || RunTimeoutError.isInstance(reason)) return reason;
   const name = reason instanceof Error ? reason.name : "";
-  return new RunCancelledError(name === "AbortError" || reason === undefined ? "The run was cancelled" : `The run was cancelled: ${messageOf(reason)}`, { cause: reason });
+  return new RunCancelledError(name === "AbortError" || reason === undefined ? "The run was cancelled" : `The run was cancelled: ${messageOf(reason)}`, {
+    cause: reason,
+  });
 }
 
 interface Ending {
@@ -129,20 +131,38 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
   const { events, points, warn, info } = run;
   const workflow = prepared.workflow.name;
   if (events.listens("ensemble_started")) {
-    events.emit({ type: "ensemble_started", workflow, totalTasks: run.plan.tasks.length, startedAt: events.now(), verbose: run.options.verbose ?? false, toolLogTruncateLength: request.runOptions.toolLogTruncateLength ?? run.options.toolLogTruncateLength ?? 200 });
+    events.emit({
+      type: "ensemble_started",
+      workflow,
+      totalTasks: run.plan.tasks.length,
+      startedAt: events.now(),
+      verbose: run.options.verbose ?? false,
+      toolLogTruncateLength: request.runOptions.toolLogTruncateLength ?? run.options.toolLogTruncateLength ?? 200,
+    });
   }
-  if (RUN_OPTION_NAMES.some((name) => Object.hasOwn(info.inputs, name))) warn("The inputs look like run options: options are the second argument of run(inputs, options)");
+  if (RUN_OPTION_NAMES.some((name) => Object.hasOwn(info.inputs, name)))
+    warn("The inputs look like run options: options are the second argument of run(inputs, options)");
   for (const message of ineffective(prepared)) warn(message);
   let ending = await work(run, prepared.workflow);
   let output = assemble(run, workflow, ending);
   if (points.afterRun.used) {
     try {
-      const settled = ending.error === undefined ? { run: info, outcome: "ok" as const, output } : { run: info, outcome: outcomeOf(ending), error: attach(ending.error, output) };
+      const settled =
+        ending.error === undefined
+          ? { run: info, outcome: "ok" as const, output }
+          : { run: info, outcome: outcomeOf(ending), error: attach(ending.error, output) };
       const fired = fireAfter(points.afterRun, settled, warn);
       if (fired instanceof Promise) await (run.cancellation.reason === undefined ? settleWithin(fired, run.cancellation, FINISH_LIMIT_MS) : limited(fired));
     } catch (error) {
-      if (ending.error !== undefined) warn(`afterRun: ${messageOf(error)}`); // the first reason stays
-      else ending = { ...ending, ...(AgentEnsembleError.isInstance(error) && error === run.cancellation.reason ? endOf(error) : { exitReason: "ERROR" as const, error: asOurs(error) }) };
+      if (ending.error !== undefined)
+        warn(`afterRun: ${messageOf(error)}`); // the first reason stays
+      else
+        ending = {
+          ...ending,
+          ...(AgentEnsembleError.isInstance(error) && error === run.cancellation.reason
+            ? endOf(error)
+            : { exitReason: "ERROR" as const, error: asOurs(error) }),
+        };
       output = assemble(run, workflow, ending);
     }
   }
@@ -196,7 +216,10 @@ function checkResult(workflow: WorkflowExecutor, result: unknown): void {
   const { raw, taskOutputs, exitReason } = (result ?? {}) as { readonly raw?: unknown; readonly taskOutputs?: unknown; readonly exitReason?: unknown };
   const outputs = Array.isArray(taskOutputs) && taskOutputs.every((output) => output instanceof FinishedTask);
   if (typeof raw === "string" && outputs && (exitReason === undefined || EXIT_REASONS.includes(exitReason as ExitReason))) return;
-  throw new PluginError(`Workflow '${workflow.name}' must return { raw, taskOutputs } with outputs that runTask() gave it, got: ${preview(result)}`, { plugin: workflow.name, hook: "execute" });
+  throw new PluginError(`Workflow '${workflow.name}' must return { raw, taskOutputs } with outputs that runTask() gave it, got: ${preview(result)}`, {
+    plugin: workflow.name,
+    hook: "execute",
+  });
 }
 
 function outcomeOf(ending: Ending): "rejected" | "failed" | "aborted" {
@@ -214,7 +237,18 @@ async function limited(work: Promise<unknown>): Promise<void> {
 }
 
 function assemble(run: EngineRun, workflow: string, ending: Ending): RunOutput {
-  const record = new FinishedRun(run.info, workflow, run.base, run.clock.monotonicMs(), ending.exitReason, ending.error, run.records, run.ledger.records, run.warnings, run.reports);
+  const record = new FinishedRun(
+    run.info,
+    workflow,
+    run.base,
+    run.clock.monotonicMs(),
+    ending.exitReason,
+    ending.error,
+    run.records,
+    run.ledger.records,
+    run.warnings,
+    run.reports,
+  );
   return new RunOutput(record, ending.result, { byId: run.outputs, ids: run.ids }, run.settings.find(Tokens.TraceBuilder));
 }
 
@@ -235,10 +269,19 @@ async function exportTrace(run: EngineRun, output: RunOutput): Promise<void> {
 function announceEnd(run: EngineRun, ending: Ending, output: RunOutput): void {
   const { events } = run;
   const { error, exitReason } = ending;
-  if (error !== undefined && exitReason === "ERROR" && events.listens("run_failed")) events.emit({ type: "run_failed", code: error.code, message: error.message });
+  if (error !== undefined && exitReason === "ERROR" && events.listens("run_failed"))
+    events.emit({ type: "run_failed", code: error.code, message: error.message });
   if (!events.listens("ensemble_completed")) return;
   const { totalDurationMs, totalToolCalls, metrics } = output;
-  events.emit({ type: "ensemble_completed", exitReason, totalDurationMs, durationMs: totalDurationMs, completedAt: events.now(), totalTokens: metrics.totalTokens, totalToolCalls });
+  events.emit({
+    type: "ensemble_completed",
+    exitReason,
+    totalDurationMs,
+    durationMs: totalDurationMs,
+    completedAt: events.now(),
+    totalTokens: metrics.totalTokens,
+    totalToolCalls,
+  });
 }
 
 function attach(error: AgentEnsembleError, output: EnsembleOutput): AgentEnsembleError {

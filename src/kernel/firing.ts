@@ -27,7 +27,13 @@ function isToCheck<P>(firing: Firing<P>, lane: LaneName, check: Check<P> | undef
 }
 
 /** Goes on after something that has to be waited for. */
-async function resumeBefore<P>(point: HookPoint, firing: Firing<P>, from: number, pending: boolean | Promise<boolean>, check: Check<P> | undefined): Promise<Firing<P>> {
+async function resumeBefore<P>(
+  point: HookPoint,
+  firing: Firing<P>,
+  from: number,
+  pending: boolean | Promise<boolean>,
+  check: Check<P> | undefined,
+): Promise<Firing<P>> {
   let ended = pending;
   for (const [index, lane] of point.definition.lanes.entries()) {
     if (index < from) continue;

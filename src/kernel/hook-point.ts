@@ -105,7 +105,8 @@ export class HookPoint {
     const target = this.#lanes.get(lane);
     if (target === undefined) throw new ValidationError(`Hook ${hook} has no lane '${String(lane)}'. ${knownNames(String(lane), lanes)}`);
     const order = tapOptions.order ?? "normal";
-    if (!Object.hasOwn(STAGES, order)) throw new ValidationError(`Unknown order '${String(order)}' of tap '${tapOptions.name}'. ${knownNames(String(order), Object.keys(STAGES))}`);
+    if (!Object.hasOwn(STAGES, order))
+      throw new ValidationError(`Unknown order '${String(order)}' of tap '${tapOptions.name}'. ${knownNames(String(order), Object.keys(STAGES))}`);
     if (tapOptions.onError !== undefined && tapOptions.onError !== "fail" && tapOptions.onError !== "skip") {
       throw new ValidationError(`onError of tap '${tapOptions.name}' must be "fail" or "skip", got: ${preview(tapOptions.onError)}`);
     }
@@ -180,9 +181,11 @@ export class HookPoint {
     }
     if (verb === "replace") {
       const patch = (verdict as Replace<unknown>).value;
-      if (typeof patch !== "object" || patch === null) throw new ValidationError(`Tap '${tap}' of ${hook} must give replace() an object, got: ${preview(patch)}`);
+      if (typeof patch !== "object" || patch === null)
+        throw new ValidationError(`Tap '${tap}' of ${hook} must give replace() an object, got: ${preview(patch)}`);
       const taken = Object.fromEntries(Object.entries(patch).filter(([field]) => fields.includes(field)));
-      if (Object.keys(taken).length === 0) throw new ValidationError(`Tap '${tap}' of ${hook} replaces none of the fields that may change: ${fields.join(", ") || "none"}`);
+      if (Object.keys(taken).length === 0)
+        throw new ValidationError(`Tap '${tap}' of ${hook} replaces none of the fields that may change: ${fields.join(", ") || "none"}`);
       firing.call = this.merge(firing.call, taken);
       firing.replaced = true;
       return undefined;

@@ -11,7 +11,7 @@ export interface UsageSums {
   readonly unknownUsageCalls: number;
 }
 
-export function sumUsage(records: readonly UsageRecord[]): UsageSums {
+function sumUsage(records: readonly UsageRecord[]): UsageSums {
   let inputTokens = 0;
   let outputTokens = 0;
   let llmLatencyMs = 0;

@@ -22,14 +22,20 @@ function deliver(scope: GatewayScope, token: string, onToken: ((text: string) =>
   else scope.emit({ type: "token", taskId, parentTaskId, agentRole, token, taskDescription: task.description });
 }
 
-async function consume(scope: GatewayScope, call: LlmCall, chunks: AsyncIterable<ChatChunk>, onToken: ((text: string) => void) | undefined): Promise<ChatResponse> {
+async function consume(
+  scope: GatewayScope,
+  call: LlmCall,
+  chunks: AsyncIterable<ChatChunk>,
+  onToken: ((text: string) => void) | undefined,
+): Promise<ChatResponse> {
   const iterator = chunks[Symbol.asyncIterator]();
   const release = scope.cancellation.onCancel(() => void iterator.return?.()?.then(undefined, () => undefined)); // a stream that ignores its signal is let go
   let text = "";
   try {
     for (;;) {
-      const { done, value } = await iterator.next();
-      if (done === true) break;
+      const next: IteratorResult<ChatChunk, unknown> = await iterator.next();
+      if (next.done === true) break;
+      const { value } = next;
       if (value.type === "finish") {
         void iterator.return?.()?.then(undefined, () => undefined); // so that the stream can clean up; the answer is there whatever that brings
         return value.response;
@@ -44,5 +50,11 @@ async function consume(scope: GatewayScope, call: LlmCall, chunks: AsyncIterable
   }
   if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
   const { provider, modelId } = call.model;
-  throw new ModelCallError(`The stream of model '${modelId}' ended without its final event`, { provider, modelId, code: "AE_MODEL_BAD_RESPONSE", retryable: true, partialText: text });
+  throw new ModelCallError(`The stream of model '${modelId}' ended without its final event`, {
+    provider,
+    modelId,
+    code: "AE_MODEL_BAD_RESPONSE",
+    retryable: true,
+    partialText: text,
+  });
 }

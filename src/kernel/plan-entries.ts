@@ -23,6 +23,8 @@ export function planEntries(options: EnsembleOptions): readonly PlanEntry[] {
       ...(phase.review === undefined ? [] : [{ task: phase.review.task, id: `${phase.name}/review`, group: phase.review }]),
     ]),
     ...loops.flatMap((loop) => loop.tasks.map((task, i): PlanEntry => ({ task, id: within(loop.name, task, i), group: loop }))),
-    ...(graph === undefined ? [] : Object.entries<AnyTask>(graph.states).map(([state, task]): PlanEntry => ({ task, id: `${graph.name}/${state}`, group: graph }))),
+    ...(graph === undefined
+      ? []
+      : Object.entries<AnyTask>(graph.states).map(([state, task]): PlanEntry => ({ task, id: `${graph.name}/${state}`, group: graph }))),
   ];
 }

@@ -31,7 +31,9 @@ function checkIds(entries: readonly PlanEntry[]): Map<AnyTask, string> {
   const taken = new Set<string>();
   for (const { task, id } of entries) {
     if (ids.has(task)) {
-      throw new ValidationError(`Task '${task.name ?? task.description}' is listed twice. A task has one place in an ensemble.`, { hint: "List a copy instead: task.with({})." });
+      throw new ValidationError(`Task '${task.name ?? task.description}' is listed twice. A task has one place in an ensemble.`, {
+        hint: "List a copy instead: task.with({}).",
+      });
     }
     if (taken.has(id)) throw new ValidationError(`Duplicate task name '${id}'. Task names must be unique within an ensemble.`);
     taken.add(id);

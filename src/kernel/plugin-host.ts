@@ -2,7 +2,8 @@ import type { Plugin, PluginContext } from "../contracts/plugin.js";
 import type { EventHub } from "./event-hub.js";
 import type { HookPoints } from "./hooks.js";
 import type { Bindings } from "./bindings.js";
-import { AgentEnsembleError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
+import type { AgentEnsembleError } from "../contracts/errors.js";
+import { PluginError, ValidationError, messageOf } from "../contracts/errors.js";
 import { knownNames, nearestName, preview, requireArray, requireFunction, requireText } from "../contracts/validation.js";
 import { facadeFor } from "./hooks.js";
 
@@ -22,7 +23,7 @@ export function checkPlugin(plugin: Plugin): void {
 }
 
 /** Plugins with what they depend on first; otherwise as given. @throws ValidationError for a missing one or a circle. */
-export function sortPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
+function sortPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
   const byName = new Map(plugins.map((p) => [p.name, p]));
   const sorted = new Set<Plugin>();
   const visit = (plugin: Plugin, path: readonly string[]): void => {
@@ -65,7 +66,7 @@ export class PluginHost {
     for (const plugin of this.#sorted) {
       this.#step(plugin, "apply", () => plugin.apply?.({ hooks: facadeFor(this.points, plugin.name), events: this.hub }));
     }
-    for (const point of Object.values(this.points)) point.freeze();
+    for (const point of Object.values({ ...this.points })) point.freeze();
   }
 
   /** The asynchronous part: values, then one plugin after the other. */

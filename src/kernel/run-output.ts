@@ -97,7 +97,8 @@ export class RunOutput implements EnsembleOutput {
   /** @throws ValidationError on a kernel without a TraceBuilder. */
   get trace(): ExecutionTrace {
     if (this.#trace === undefined) {
-      if (this.#builder === undefined) throw new ValidationError("This kernel has no TraceBuilder, so there is no trace", { hint: "Add the standard plugins, or bind Tokens.TraceBuilder." });
+      if (this.#builder === undefined)
+        throw new ValidationError("This kernel has no TraceBuilder, so there is no trace", { hint: "Add the standard plugins, or bind Tokens.TraceBuilder." });
       this.#trace = this.#builder.build(this.#record);
     }
     return this.#trace;

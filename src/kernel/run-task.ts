@@ -6,7 +6,18 @@ import type { PlannedTask } from "../contracts/plan.js";
 import type { Revision, TaskExtras } from "../contracts/run.js";
 import type { Outcome } from "../contracts/usage.js";
 import type { EngineRun } from "./engine-run.js";
-import { AgentEnsembleError, ExitEarlySignal, OutputParsingError, RunCancelledError, RunTimeoutError, TaskExecutionError, TaskTimeoutError, ValidationError, messageOf, toError } from "../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  ExitEarlySignal,
+  OutputParsingError,
+  RunCancelledError,
+  RunTimeoutError,
+  TaskExecutionError,
+  TaskTimeoutError,
+  ValidationError,
+  messageOf,
+  toError,
+} from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 import { agentOf } from "./agent-resolution.js";
 import { Cancellation, settleWithin } from "./cancellation.js";
@@ -58,7 +69,9 @@ class TaskRun {
     const shared = run.cancellationFor(extras.signal);
     const { timeoutMs } = planned.spec;
     this.#cancellation =
-      timeoutMs === undefined ? shared : new Cancellation(shared).expire(timeoutMs, () => new TaskTimeoutError(`Task '${planned.spec.description}'`, timeoutMs));
+      timeoutMs === undefined
+        ? shared
+        : new Cancellation(shared).expire(timeoutMs, () => new TaskTimeoutError(`Task '${planned.spec.description}'`, timeoutMs));
     this.#depth = extras.depth ?? 0;
     this.#taskIndex = run.indexOf(planned.id);
     this.#role = planned.spec.handler !== undefined ? "(deterministic)" : ((extras.agent ?? planned.agent)?.role ?? "(synthesized)");
@@ -96,7 +109,18 @@ class TaskRun {
       this.#checkGoing();
       run.attempts.set(planned.id, attempt);
       const previous: TaskRecordState | undefined = this.#record;
-      const record = new TaskRecordState(run.base, planned.id, extras.parentTaskId, attempt, planned.spec, agent, this.#role, run.clock.monotonicMs(), previous, planned.mapReduce);
+      const record = new TaskRecordState(
+        run.base,
+        planned.id,
+        extras.parentTaskId,
+        attempt,
+        planned.spec,
+        agent,
+        this.#role,
+        run.clock.monotonicMs(),
+        previous,
+        planned.mapReduce,
+      );
       this.#record = record;
       run.records.push(record);
       const call: TaskCall = {
@@ -144,7 +168,13 @@ class TaskRun {
     return this.#settleAttempt(current, record, outcome, output, failure);
   }
 
-  async #settleAttempt(call: TaskCall, record: TaskRecordState, outcome: Outcome, output: TaskOutput | undefined, failure: unknown): Promise<TaskOutput | Refused> {
+  async #settleAttempt(
+    call: TaskCall,
+    record: TaskRecordState,
+    outcome: Outcome,
+    output: TaskOutput | undefined,
+    failure: unknown,
+  ): Promise<TaskOutput | Refused> {
     const { points, warn } = this.run;
     let result = output;
     try {
@@ -207,7 +237,9 @@ class TaskRun {
       const executor = executors[i];
       if (executor?.handles(this.planned) === true) return executor;
     }
-    throw new ValidationError(`No task executor handles task '${this.planned.spec.description}'`, { hint: "A kernel without the standard plugins needs a TaskExecutor of its own." });
+    throw new ValidationError(`No task executor handles task '${this.planned.spec.description}'`, {
+      hint: "A kernel without the standard plugins needs a TaskExecutor of its own.",
+    });
   }
 
   #contextOutputs(): readonly TaskOutput[] {
@@ -217,7 +249,9 @@ class TaskRun {
     return contextIds.map((id) => {
       const output = this.run.outputs.get(id);
       if (output !== undefined) return output;
-      throw new ValidationError(`Context task not yet completed: ${this.run.planned(id).spec.description}`, { hint: `Task '${spec.description}' needs its output; run it first.` });
+      throw new ValidationError(`Context task not yet completed: ${this.run.planned(id).spec.description}`, {
+        hint: `Task '${spec.description}' needs its output; run it first.`,
+      });
     });
   }
 
@@ -230,7 +264,15 @@ class TaskRun {
     this.#announced = true;
     const { events, plan } = this.run;
     if (!events.listens("task_started")) return;
-    events.emit({ type: "task_started", ...this.#identity(), taskIndex: this.#taskIndex, totalTasks: plan.tasks.length, taskDescription: this.planned.spec.description, startedAt: events.now(), verbose: this.run.options.verbose === true || this.planned.agent?.verbose === true });
+    events.emit({
+      type: "task_started",
+      ...this.#identity(),
+      taskIndex: this.#taskIndex,
+      totalTasks: plan.tasks.length,
+      taskDescription: this.planned.spec.description,
+      startedAt: events.now(),
+      verbose: this.run.options.verbose === true || this.planned.agent?.verbose === true,
+    });
   }
 
   #completed(output: TaskOutput): void {
@@ -261,7 +303,11 @@ class TaskRun {
     const description = planned.spec.description;
     const failure = stopping
       ? (cause as AgentEnsembleError) // a reason or a signal of ours
-      : new TaskExecutionError(`Task failed: ${description}`, { taskDescription: description, agentRole: this.#role, completedTaskOutputs: run.completed() }, { cause, hint: AgentEnsembleError.isInstance(cause) ? cause.hint : undefined });
+      : new TaskExecutionError(
+          `Task failed: ${description}`,
+          { taskDescription: description, agentRole: this.#role, completedTaskOutputs: run.completed() },
+          { cause, hint: AgentEnsembleError.isInstance(cause) ? cause.hint : undefined },
+        );
     const { events, plan, clock } = run;
     if (events.listens("task_failed")) {
       events.emit({
@@ -309,12 +355,18 @@ function checkResult(executor: TaskExecutor, result: ExecutorResult): void {
 }
 
 /** The value of a task: what the executor parsed, else the text read by the schema, else the text. */
-async function valueOf(planned: PlannedTask, result: { readonly raw: string; readonly parsed?: unknown }): Promise<{ readonly raw: string; readonly parsed: unknown; readonly hasValue: boolean }> {
+async function valueOf(
+  planned: PlannedTask,
+  result: { readonly raw: string; readonly parsed?: unknown },
+): Promise<{ readonly raw: string; readonly parsed: unknown; readonly hasValue: boolean }> {
   const { raw, parsed } = result;
   if (parsed !== undefined) return { raw, parsed, hasValue: true };
   const { outputType, description } = planned.spec;
   if (outputType === undefined) return { raw, parsed: raw, hasValue: false };
   const checked = await parseText(outputType, raw);
   if (checked.ok) return { raw, parsed: checked.value, hasValue: true };
-  throw new OutputParsingError(`The output of task '${description.slice(0, 80)}' does not fit its outputType: ${checked.problem}`, { rawOutput: raw, parseErrors: [checked.problem] });
+  throw new OutputParsingError(`The output of task '${description.slice(0, 80)}' does not fit its outputType: ${checked.problem}`, {
+    rawOutput: raw,
+    parseErrors: [checked.problem],
+  });
 }

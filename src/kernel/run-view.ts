@@ -62,7 +62,7 @@ export class RunView implements Run {
     return this.#run.define(task, o);
   }
   emit(e: NewEvent): void {
-    this.#run.events.emit(e);
+    this.#run.emit(e);
   }
   listens(type: EnsembleEvent["type"]): boolean {
     return this.#run.events.listens(type);

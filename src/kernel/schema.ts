@@ -7,7 +7,7 @@ export type Checked = { readonly ok: true; readonly value: unknown } | { readonl
 
 /** The validating half of a schema, whichever way it was given. */
 export function validatorOf(schema: OutputSchema<unknown>): StandardSchemaV1<unknown, unknown> {
-  return "schema" in schema && "jsonSchema" in schema ? (schema.schema as StandardSchemaV1<unknown, unknown>) : (schema as StandardSchemaV1<unknown, unknown>); // the two members of the union
+  return "schema" in schema && "jsonSchema" in schema ? schema.schema : schema; // the two members of the union
 }
 
 /** Whether a tool's `input` is a schema that validates, and not plain JSON Schema. */

@@ -102,7 +102,11 @@ function createModel(provider: ChatModelProvider, modelId: string): ChatModel {
     model = provider.create(modelId);
   } catch (error) {
     if (AgentEnsembleError.isInstance(error)) throw error;
-    throw new PluginError(`Provider '${provider.name}' can't make model '${modelId}': ${messageOf(error)}`, { plugin: provider.name, hook: "create" }, { cause: error });
+    throw new PluginError(
+      `Provider '${provider.name}' can't make model '${modelId}': ${messageOf(error)}`,
+      { plugin: provider.name, hook: "create" },
+      { cause: error },
+    );
   }
   if (typeof (model as ChatModel | undefined)?.chat === "function") return model as ChatModel; // checked as far as the contract demands it
   throw new PluginError(`Provider '${provider.name}' must make a ChatModel of '${modelId}', got: ${preview(model)}`, { plugin: provider.name, hook: "create" });

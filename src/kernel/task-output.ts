@@ -23,7 +23,13 @@ export class FinishedTask implements TaskOutput {
   readonly #completedAtMs: number;
   readonly #source: AnyTask;
 
-  constructor(record: TaskRecordState, source: AnyTask, value: { readonly raw: string; readonly parsed: unknown; readonly hasValue: boolean }, toolCallCount: number, nowMs: number) {
+  constructor(
+    record: TaskRecordState,
+    source: AnyTask,
+    value: { readonly raw: string; readonly parsed: unknown; readonly hasValue: boolean },
+    toolCallCount: number,
+    nowMs: number,
+  ) {
     this.taskId = record.taskId;
     this.raw = value.raw;
     this.parsed = value.parsed;

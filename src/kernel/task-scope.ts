@@ -55,7 +55,10 @@ export class GatewayScope implements TaskScope {
   get model(): ChatModel {
     const { task, agent } = this.record;
     const model = this.engine.settings.model(task, agent);
-    if (model === undefined) throw new ValidationError(`No LLM available for task '${task.description}'. Provide a task-level chatLanguageModel or an ensemble-level chatLanguageModel.`);
+    if (model === undefined)
+      throw new ValidationError(
+        `No LLM available for task '${task.description}'. Provide a task-level chatLanguageModel or an ensemble-level chatLanguageModel.`,
+      );
     return model;
   }
 
@@ -73,7 +76,15 @@ export class GatewayScope implements TaskScope {
   }
   skipTool(call: ToolCall, text: string): void {
     const now = this.engine.clock.monotonicMs();
-    this.record.addTool({ toolName: call.name, arguments: call.arguments, result: text, structured: undefined, startedMs: now, endedMs: now, outcome: "SKIPPED_MAX_ITERATIONS" });
+    this.record.addTool({
+      toolName: call.name,
+      arguments: call.arguments,
+      result: text,
+      structured: undefined,
+      startedMs: now,
+      endedMs: now,
+      outcome: "SKIPPED_MAX_ITERATIONS",
+    });
   }
   delegate(request: DelegationRequest, o?: DelegateOptions): Promise<DelegationResponse> {
     return delegate(this, request, o);
@@ -88,7 +99,7 @@ export class GatewayScope implements TaskScope {
     return this.engine.define(task, { parentTaskId: this.taskId, ...o });
   }
   emit(e: NewEvent): void {
-    this.engine.events.emit(e);
+    this.engine.emit(e);
   }
   listens(type: EnsembleEvent["type"]): boolean {
     return this.engine.events.listens(type);

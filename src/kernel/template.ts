@@ -7,7 +7,9 @@ const NONE: readonly string[] = Object.freeze([]);
 function textOf(name: string, value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null) return "";
-  if (typeof value !== "object" || value instanceof Date) return String(value);
+  if (typeof value === "function") return value.name;
+  if (typeof value !== "object") return `${value as number}`; // a number, a boolean, a symbol's text
+  if (value instanceof Date) return value.toISOString();
   try {
     return JSON.stringify(value) ?? "";
   } catch (error) {

@@ -81,14 +81,18 @@ async function before(scope: GatewayScope, state: CallState): Promise<void> {
   state.payload = firing.call;
   if (problem !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(`Invalid input for tool '${tool.name}': ${problem}`)];
   else if (firing.rejection !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
-  else if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason; // a tap may have waited long
+  else if (scope.cancellation.reason !== undefined)
+    throw scope.cancellation.reason; // a tap may have waited long
   else if (firing.verdict?.verb === "answer") [state.outcome, state.result] = ["answered", toResult(firing.verdict.value)];
 }
 
 async function after(scope: GatewayScope, state: CallState): Promise<void> {
   const { points, warn } = scope.engine;
   const { payload, outcome, result, failure } = state;
-  const settled = outcome === "ok" || outcome === "answered" ? { outcome, result, ...payload } : { outcome, error: toError(failure ?? new Error(result?.errorMessage)), ...payload };
+  const settled =
+    outcome === "ok" || outcome === "answered"
+      ? { outcome, result, ...payload }
+      : { outcome, error: toError(failure ?? new Error(result?.errorMessage)), ...payload };
   const firing = await fireAfter(points.afterToolCall, settled, warn);
   if (firing.rejection !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
   else if (outcome === "ok" || outcome === "answered") state.result = toResult((firing.call as { readonly result: unknown }).result); // replaced by a tap, or as it was
@@ -104,7 +108,9 @@ async function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input
   const { engine } = scope;
   const { timeoutMs } = tool;
   const cancellation =
-    timeoutMs === undefined ? scope.cancellation : new Cancellation(scope.cancellation).expire(timeoutMs, () => new TaskTimeoutError(`Tool '${tool.name}'`, timeoutMs));
+    timeoutMs === undefined
+      ? scope.cancellation
+      : new Cancellation(scope.cancellation).expire(timeoutMs, () => new TaskTimeoutError(`Tool '${tool.name}'`, timeoutMs));
   const context: ToolContext = {
     scope,
     signal: cancellation.signal,
@@ -125,7 +131,7 @@ async function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input
 }
 
 /** What a tool returned, as a result. @throws where an object has no JSON. */
-export function toResult(returned: unknown): ToolResult {
+function toResult(returned: unknown): ToolResult {
   if (returned === undefined || returned === null) return ToolResult.success("");
   if (typeof returned === "string") return ToolResult.success(returned);
   if (ToolResult.isInstance(returned)) return returned;
@@ -173,7 +179,14 @@ function finish(scope: GatewayScope, call: ToolCall, startedMs: number, outcome:
 function fail(scope: GatewayScope, call: ToolCall, startedMs: number, failure: unknown, hookFailed: boolean): never {
   const { reason } = scope.cancellation;
   const stopped = reason !== undefined || ExitEarlySignal.isInstance(failure);
-  keep(scope, call, startedMs, stopped ? "CANCELLED" : TaskTimeoutError.isInstance(failure) ? "TIMED_OUT" : "ERROR", `Tool error: ${messageOf(failure)}`, undefined);
+  keep(
+    scope,
+    call,
+    startedMs,
+    stopped ? "CANCELLED" : TaskTimeoutError.isInstance(failure) ? "TIMED_OUT" : "ERROR",
+    `Tool error: ${messageOf(failure)}`,
+    undefined,
+  );
   if (stopped || hookFailed || ToolConfigurationError.isInstance(failure)) throw reason ?? toError(failure);
   throw new ToolExecutionError(`Tool '${call.name}' failed: ${messageOf(failure)}`, { toolName: call.name, toolInput: call.arguments }, { cause: failure });
 }

@@ -13,7 +13,9 @@ import { knownNames } from "../contracts/validation.js";
 /** Refuses what only the whole of plan, kernel and options shows; nothing has been spent yet. @throws ValidationError */
 export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
   if (settings.options.rateLimit !== undefined && settings.options.model === undefined && settings.find(Tokens.ChatModel) === undefined) {
-    throw new ValidationError("Ensemble rateLimit is configured but chatLanguageModel is null. An ensemble-level chatLanguageModel is required when rateLimit is set.");
+    throw new ValidationError(
+      "Ensemble rateLimit is configured but chatLanguageModel is null. An ensemble-level chatLanguageModel is required when rateLimit is set.",
+    );
   }
   const shared = settings.all(Tokens.Tool).filter(isTool);
   for (const task of plan.tasks) {

@@ -32,14 +32,14 @@ interface Lockfile {
 }
 
 describe("importing", () => {
-  const { exports: entryPoints } = JSON.parse(readProjectFile("package.json")) as { readonly exports: Readonly<Record<string, string>> }; // our own file
+  const { exports: entryPoints } = JSON.parse(readProjectFile("package.json")) as { readonly exports: Readonly<Record<string, { readonly default?: string }>> }; // our own file
 
   for (const entryPoint of Object.keys(entryPoints).filter((name) => name !== "./package.json")) {
     const specifier = `agentensemble${entryPoint.slice(1)}`;
     it(`${specifier} loads no package: the container and the hooks are bundled, the rest waits until it is needed`, function () {
       this.timeout(30_000);
       const files = filesLoadedBy(specifier);
-      expect(files.some((file) => file.endsWith(entryPoints[entryPoint]?.slice(1) ?? "?"))).to.equal(true);
+      expect(files.some((file) => file.endsWith(entryPoints[entryPoint]?.default?.slice(1) ?? "?"))).to.equal(true);
       expect(packagesOf(files)).to.deep.equal([]);
     });
   }

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { GraphNoEdgeMatchedError, ValidationError } from "../../src/contracts/errors.js";
+import { ValidationError } from "../../src/contracts/errors.js";
+import { GraphNoEdgeMatchedError } from "../../src/contracts/workflow-errors.js";
 import { Graph } from "../../src/contracts/graph.js";
 import { Task } from "../../src/contracts/task.js";
 

@@ -112,7 +112,7 @@ export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
 }
 
 /** The agent of tests that do not care which. */
-export const tester = new Agent({ role: "Tester", goal: "Test things" });
+const tester = new Agent({ role: "Tester", goal: "Test things" });
 
 /** The call of a task. */
 export function taskCall(task: AnyTask, o: Partial<TaskCall> = {}): TaskCall {

@@ -56,7 +56,15 @@ export class GuardrailRunner {
       const { raw, parsed } = output;
       const { contextOutputs } = call;
       const verdict = await judge(this.#timeoutMs, call.signal, (signal) =>
-        guardrail({ raw, parsed, taskDescription: call.task.description, agentRole: roleOf(call), contextOutputs, signal, getOutput: (task) => contextOutput(contextOutputs, task) }),
+        guardrail({
+          raw,
+          parsed,
+          taskDescription: call.task.description,
+          agentRole: roleOf(call),
+          contextOutputs,
+          signal,
+          getOutput: (task) => contextOutput(contextOutputs, task),
+        }),
       );
       if (verdict !== undefined) return refusal("OUTPUT", call, verdict, guardrail);
     }

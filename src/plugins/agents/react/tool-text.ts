@@ -26,7 +26,7 @@ export async function callForText(call: ToolCall, tools: readonly AnyTool[], sco
 }
 
 /** The first `limit` characters and a note of the full length; -1 for no limit. A character outside the basic plane is never cut in two. */
-export function truncate(text: string, limit: number, texts: Texts): string {
+function truncate(text: string, limit: number, texts: Texts): string {
   if (limit < 0 || text.length <= limit) return text;
   const last = limit > 0 ? text.charCodeAt(limit - 1) : 0;
   const end = last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit;

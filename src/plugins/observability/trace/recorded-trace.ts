@@ -37,7 +37,11 @@ class RecordedTrace implements ExecutionTrace {
     this.inputs = record.run.inputs;
     this.#histories = historyTraces(record.reports);
     const { phases } = this.#histories;
-    this.metadata = Object.freeze({ tags: record.run.tags, ...(record.warnings.length > 0 ? { warnings: record.warnings } : {}), ...(phases.length > 0 ? { phases } : {}) });
+    this.metadata = Object.freeze({
+      tags: record.run.tags,
+      ...(record.warnings.length > 0 ? { warnings: record.warnings } : {}),
+      ...(phases.length > 0 ? { phases } : {}),
+    });
     this.#record = record;
     this.#tasks = new TaskTraces(record, clock);
     Object.freeze(this);

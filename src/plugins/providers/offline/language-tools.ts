@@ -24,7 +24,7 @@ export type AnalyserLoader = () => Promise<() => Analyser>;
 const CHARACTERS_PER_ANALYSER = 20_000_000;
 
 /** Imports the optional packages when they are first needed. */
-export const loadWink: AnalyserLoader = async () => {
+const loadWink: AnalyserLoader = async () => {
   const { default: model } = await import("wink-eng-lite-web-model");
   await new Promise<void>((resolve) => setImmediate(resolve));
   const { default: winkNlp } = await import("wink-nlp");

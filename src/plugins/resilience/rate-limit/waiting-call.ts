@@ -33,7 +33,15 @@ export class WaitingCall {
     this.#announced = true;
     const { run, taskId, parentTaskId, agentRole } = this.call;
     const { limit, waitMs } = this.turn.obstacle(now);
-    emitEvent(run, { type: "rate_limited", taskId, ...(parentTaskId !== undefined && { parentTaskId }), agentRole, waitMs, requests: limit.requests, periodMs: limit.periodMs });
+    emitEvent(run, {
+      type: "rate_limited",
+      taskId,
+      ...(parentTaskId !== undefined && { parentTaskId }),
+      agentRole,
+      waitMs,
+      requests: limit.requests,
+      periodMs: limit.periodMs,
+    });
   }
 
   start(): void {

@@ -4,7 +4,7 @@ import type { Plan } from "../../../contracts/plan.js";
 import type { Revision, Run } from "../../../contracts/run.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { LOOP_TEMPLATES } from "./templates.js";
-import { MaxLoopIterationsExceededError } from "../../../contracts/errors.js";
+import { MaxLoopIterationsExceededError } from "../../../contracts/workflow-errors.js";
 import { findOutput } from "../../../contracts/output.js";
 import { breathe } from "../shared/breather.js";
 import { decide } from "../shared/decision.js";

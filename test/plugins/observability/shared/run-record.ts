@@ -7,13 +7,13 @@ import type { DelegationRecord, ModelCallRecord, RunRecord, TaskRecord, ToolCall
 import type { UsageRecord } from "../../../../src/contracts/usage.js";
 
 /** Numbers of a task, with some changed. */
-export function metrics(changes: Partial<TaskMetrics> = {}): TaskMetrics {
+function metrics(changes: Partial<TaskMetrics> = {}): TaskMetrics {
   const none = { inputTokens: 0, outputTokens: 0, totalTokens: 0, llmCallCount: 0, toolCallCount: 0, llmLatencyMs: 0, toolExecutionMs: 0, delegationCount: 0 };
   return { ...none, ...changes };
 }
 
 /** A usage record, with some fields changed. */
-export function usage(changes: Partial<UsageRecord> = {}): UsageRecord {
+function usage(changes: Partial<UsageRecord> = {}): UsageRecord {
   return {
     runId: "run-1",
     taskId: "research",
@@ -51,10 +51,10 @@ export function output(raw: string, parsed: unknown = raw): TaskOutput {
 
 const search = tool({ name: "search", description: "Searches", execute: () => "found" });
 
-export const researcher = new Agent({ role: "Researcher", goal: "Find things", background: "Long years", tools: [search, { resolve: () => [] }] });
-export const writer = new Agent({ role: "Writer", goal: "Write" });
+const researcher = new Agent({ role: "Researcher", goal: "Find things", background: "Long years", tools: [search, { resolve: () => [] }] });
+const writer = new Agent({ role: "Writer", goal: "Write" });
 
-export const toolCall: ToolCallRecord = {
+const toolCall: ToolCallRecord = {
   toolName: "search",
   arguments: '{"input":"x"}',
   result: "found",
@@ -65,7 +65,7 @@ export const toolCall: ToolCallRecord = {
 };
 
 /** A failed attempt, a call that asks for a tool, and the answer. */
-export const calls: readonly ModelCallRecord[] = [
+const calls: readonly ModelCallRecord[] = [
   {
     usage: usage({ outcome: "failed", latencyMs: 100, inputTokens: -1, outputTokens: -1 }),
     iteration: 0,
@@ -126,7 +126,7 @@ export function taskRecord(changes: Partial<TaskRecord> = {}): TaskRecord {
   };
 }
 
-export const workerRecord = taskRecord({
+const workerRecord = taskRecord({
   taskId: "research.1",
   parentTaskId: "research",
   agent: writer,
@@ -135,7 +135,7 @@ export const workerRecord = taskRecord({
   output: output("Text"),
 });
 
-export const delegation: DelegationRecord = {
+const delegation: DelegationRecord = {
   delegatorRole: "Researcher",
   workerRole: "Writer",
   taskDescription: "Write it",
@@ -147,7 +147,7 @@ export const delegation: DelegationRecord = {
   worker: workerRecord,
 };
 
-export const failedRecord = taskRecord({
+const failedRecord = taskRecord({
   taskId: "broken",
   agent: undefined,
   outcome: "failed",

@@ -1,6 +1,7 @@
 import type { Agent, ChatRequest } from "agentensemble";
 import { ExitEarlySignal, GuardrailResult, Task, tool } from "agentensemble";
 import { expect } from "chai";
+import { z } from "zod";
 import { tapping, untilAborted } from "../../../kernel/fixtures.js";
 import { delegateTask, lead, researcher, roleIn, textAt, told, writer } from "./fixtures.js";
 
@@ -63,6 +64,14 @@ describe("HIERARCHICAL", () => {
     const ended = await lead([delegateTask({ agentRole: "Writer", taskNumber: 1 }), "7 it is"], { agents, tasks: [strict] }, () => answers.shift() ?? "");
     expect(ended.output.getOutput(strict)?.raw).to.equal("7");
     expect(promptOf(ended.workers.requests[1])).to.include("not seven");
+  });
+
+  it("reads a listed task's value by its schema, corrections included", async () => {
+    const count = new Task({ description: "Count", outputType: z.object({ n: z.number() }) });
+    const answers = ["many", '{"n": 4}'];
+    const ended = await lead([delegateTask({ agentRole: "Writer", taskNumber: 1 }), "done"], { agents, tasks: [count] }, () => answers.shift() ?? "");
+    expect(ended.output.getOutput(count)?.parsed).to.deep.equal({ n: 4 });
+    expect(ended.output.metrics.ledger.map(({ purpose }) => purpose)).to.deep.equal(["manager", "worker", "correction", "manager"]);
   });
 
   it("lets the manager have a listed task done again, with its words as feedback", async () => {
