@@ -17,10 +17,19 @@ const typeScriptBlocks = pages.flatMap(codeBlocks).filter((block) => block.langu
 const fragments = typeScriptBlocks.filter(({ code, example }) => example === undefined && !code.startsWith("// @no-check\n"));
 const EVENTS = "the union of all events";
 const OPENAI_OPTIONS = "the options of openai()";
+const ANTHROPIC_OPTIONS = "the options of anthropic()";
+const AI_SDK_OPTIONS = "the options of aiSdk()";
+const EMBEDDINGS_OPTIONS = "the options of openaiEmbeddings()";
 const ALL_OPTIONS = "the options of ensembles, agents, tasks and runs";
 const types = [
   { title: EVENTS, code: 'import type { EnsembleEvent } from "agentensemble";\nexport type Subject = EnsembleEvent;' },
   { title: OPENAI_OPTIONS, code: 'import type { OpenAIOptions } from "agentensemble";\nexport type Subject = OpenAIOptions;' },
+  { title: ANTHROPIC_OPTIONS, code: 'import type { AnthropicOptions } from "agentensemble";\nexport type Subject = AnthropicOptions;' },
+  { title: AI_SDK_OPTIONS, code: 'import type { AiSdkOptions } from "agentensemble/providers/ai-sdk";\nexport type Subject = AiSdkOptions;' },
+  {
+    title: EMBEDDINGS_OPTIONS,
+    code: 'import type { OpenAIEmbeddingsOptions } from "agentensemble/providers/openai";\nexport type Subject = OpenAIEmbeddingsOptions;',
+  },
   {
     title: ALL_OPTIONS,
     code: 'import type { AgentOptions, CommonTaskOptions as T, EnsembleOptions, RunOptions } from "agentensemble";\nexport type Subject = EnsembleOptions & AgentOptions & T & RunOptions;',
@@ -135,8 +144,22 @@ describe("the documentation", () => {
   });
 
   describe("docs/providers.md", () => {
+    const listed = (firstHeading: string): readonly (string | undefined)[] => tableOf("docs/providers.md", firstHeading).map(([option]) => option);
+    const declared = (title: string): readonly string[] => program.fieldsByType(title)[""] ?? [];
+    /** What all vendors reached over HTTP have in common stands in the table of openai(). */
+    const common = (): readonly (string | undefined)[] => listed("option").filter((option) => option !== "api");
+
     it("lists exactly the options of openai()", () => {
-      expect(tableOf("docs/providers.md", "option").map(([option]) => option)).to.have.members(program.fieldsByType(OPENAI_OPTIONS)[""] ?? []);
+      expect(listed("option")).to.have.members(declared(OPENAI_OPTIONS));
+    });
+
+    it("lists exactly what anthropic() and openaiEmbeddings() have beside the common options", () => {
+      expect([...common(), ...listed("option of `anthropic()`")]).to.have.members(declared(ANTHROPIC_OPTIONS));
+      expect([...common(), ...listed("option of `openaiEmbeddings()`")]).to.have.members(declared(EMBEDDINGS_OPTIONS));
+    });
+
+    it("lists exactly the options of aiSdk()", () => {
+      expect(listed("option of `aiSdk()`")).to.have.members(declared(AI_SDK_OPTIONS));
     });
   });
 

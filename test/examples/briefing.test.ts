@@ -9,6 +9,7 @@ import { quotationsIn } from "../../examples/briefing/quotations.js";
 import type { ChatMessage } from "../../src/contracts/chat-model.js";
 import { Ensemble, GuardrailViolationError, Task, TaskExecutionError } from "../../src/index.js";
 import { ScriptedModel } from "../../src/plugins/testing/scripted-model.js";
+import { AnthropicServer } from "../support/anthropic-server.js";
 import { OpenAIServer } from "../support/openai-server.js";
 import { rejectionOf } from "../support/rejection.js";
 import { runProgram } from "./run-program.js";
@@ -142,7 +143,39 @@ describe("the briefing example", () => {
     it("explains itself", async () => {
       const { code, stdout } = await main("--help").finished;
       expect(code).to.equal(0);
-      expect(stdout).to.include("Usage: npm start").and.to.include("OPENAI_BASE_URL");
+      expect(stdout).to.include("Usage: npm start").and.to.include("OPENAI_BASE_URL").and.to.include("ANTHROPIC_API_KEY");
+    });
+
+    it("asks Anthropic where that is the only key, and when it is named although there is OpenAI's", async () => {
+      const server = await AnthropicServer.start({ kind: "status", status: 401, body: { error: { message: "invalid x-api-key" } } });
+      const anthropic = { ANTHROPIC_API_KEY: "loopback", ANTHROPIC_BASE_URL: server.url };
+      const named = { ...anthropic, OPENAI_API_KEY: "loopback", AGENTENSEMBLE_MODEL: "anthropic:claude-opus-4-5" };
+      try {
+        for (const [environment, modelId] of [
+          [anthropic, "claude-sonnet-4-5"],
+          [named, "claude-opus-4-5"],
+        ] as const) {
+          const { code, stdout, stderr } = await runProgram(["dist/examples/briefing/main.js", folder, "--out", join(folder, "out")], environment).finished;
+          expect(code).to.equal(1);
+          expect(stdout).to.include(`Model: anthropic:${modelId}`);
+          expect(stderr).to.include("invalid x-api-key");
+          expect(server.requests.at(-1)?.body["model"]).to.equal(modelId);
+        }
+      } finally {
+        await server.close();
+      }
+    });
+
+    it("prefers OpenAI where there are keys for both", async () => {
+      const server = await OpenAIServer.start({ kind: "status", status: 401, body: { error: { message: "wrong key" } } });
+      try {
+        const environment = { OPENAI_API_KEY: "loopback", OPENAI_BASE_URL: server.url, ANTHROPIC_API_KEY: "loopback" };
+        const { code, stdout } = await runProgram(["dist/examples/briefing/main.js", folder, "--out", join(folder, "out")], environment).finished;
+        expect(code).to.equal(1);
+        expect(stdout).to.include("Model: openai:gpt-4o-mini (because OPENAI_API_KEY is set");
+      } finally {
+        await server.close();
+      }
     });
 
     it("is cancelled by Ctrl-C and leaves the trace of what it did", async () => {

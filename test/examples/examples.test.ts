@@ -24,6 +24,24 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "07-swap-provider.js": ["Bound in the container: It is 2001", "the year 1984", "And after it:           It is 2001"],
   "08-custom-workflow.js": ["Friend: Then those who sneeze get the quiet room.", "Verdict: The cat may come on Fridays."],
   "09-parallel-research.js": ['- "The barn owl hunts at night over open fields."', "Bat report: skipped", "4 tasks done, failed: fetch bat radio archive"],
+  "10-anthropic.js": [
+    "/v1/messages: max_tokens 1000, system prompt cached: true, held to a schema: true",
+    'tide_table {"harbour":"Husum"} -> {"harbour":"Husum","highWater":["01:55","14:40"]}',
+    "Leave Husum at 14:10\n  60 tokens in, 0 of them from the cache\n  260 tokens in, 200 of them from the cache",
+  ],
+  "11-openai-compatible-server.js": [
+    "A server at home keeps its letters at home.\n\n39 tokens, in 1 call",
+    "With a tool: AE_MODEL_BAD_REQUEST, openai:llama3.2: status 400: llama3.2 does not support tools",
+  ],
+  "12-ai-sdk-provider.js": [
+    "/v1/chat/completions for gpt-4o-mini, held to a schema: true",
+    "Rialto, Venice, 1591\ngpt-4o-mini: 70 tokens in, 18 out",
+  ],
+  "13-rate-limits.js": [" asks about the kingfisher", "task-1 done", "Limit: 1 requests per 60000ms"],
+  "14-retry-and-fallback.js": [
+    "attempt 1 of task-1 failed, next in 150 ms: openai:gpt-4o-mini: status 429: Slow down",
+    "task-1 attempt 3: gpt-4o-mini ok\n  task-2 attempt 1: gpt-4o-mini failed\n  task-2 attempt 2: spare ok",
+  ],
   "15-diamond.js": ["start source, done source, start costs, start risks,", "Costs: 14000, in three weeks", "Workflow: PARALLEL"],
   "16-hierarchical-team.js": [
     "Manager -> Editor: Delegation rejected by policy: Cannot delegate to 'Editor': stage 1 is not yet complete",

@@ -106,14 +106,15 @@ describe("guardrails", () => {
 
   it("shows an output guardrail the text and the value, and refuses as a violation of the output", async () => {
     let seen: unknown;
-    const guardrail: OutputGuardrail<string> = ({ signal, ...output }) => {
+    const guardrail: OutputGuardrail<string> = ({ signal, getOutput, ...output }) => {
       seen = { ...output, aborted: signal.aborted };
+      expect(() => getOutput(new Task({ description: "Another" }))).to.throw("not in the context");
       return GuardrailResult.failure("too short");
     };
     for (const outcome of ["ok", "answered"] as const) {
       const error = await violation(tapsOf().after(outputCall([guardrail], outcome)));
       expect(error.message).to.equal("OUTPUT guardrail violation on agent 'Tester' task 'Write': too short");
-      expect(seen).to.deep.equal({ raw: "text", parsed: { n: 1 }, taskDescription: "Write", agentRole: "Tester", aborted: false });
+      expect(seen).to.deep.equal({ raw: "text", parsed: { n: 1 }, taskDescription: "Write", agentRole: "Tester", contextOutputs: [], aborted: false });
     }
   });
 
