@@ -45,7 +45,8 @@ try {
   const output = await team.run();
   const plan = output.getOutput(departure)?.parsed;
   console.log(`\nLeave ${plan?.harbour} at ${plan?.leaveAt}`);
-  for (const { inputTokens, cachedInputTokens } of output.metrics.ledger) console.log(`  ${inputTokens} tokens in, ${cachedInputTokens} of them from the cache`);
+  for (const { inputTokens, cachedInputTokens } of output.metrics.ledger)
+    console.log(`  ${inputTokens} tokens in, ${cachedInputTokens} of them from the cache`);
 } finally {
   await team.dispose();
   played.close();

@@ -25,7 +25,10 @@ console.log(`Model: openai:${modelId} (${own === "" ? "played by a server on thi
 
 const team = new Ensemble({ model, tasks: [Task.of("Say in one sentence what is good about a server at home.")] });
 const clock = tool({ name: "clock", description: "Tells the time", input: { type: "object" }, execute: () => "12:00" });
-const toolTeam = new Ensemble({ model, tasks: [new Task({ description: "What time is it?", agent: new Agent({ role: "Clerk", goal: "Help", tools: [clock] }) })] });
+const toolTeam = new Ensemble({
+  model,
+  tasks: [new Task({ description: "What time is it?", agent: new Agent({ role: "Clerk", goal: "Help", tools: [clock] }) })],
+});
 
 try {
   const handle = team.stream();

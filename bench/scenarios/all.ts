@@ -8,6 +8,7 @@ import { mapReduceScenario } from "./map-reduce.js";
 import { memoryScenario } from "./memory.js";
 import { tokenStreamScenario } from "./token-stream.js";
 import { toolFanScenario, toolLoopScenario } from "./tool-loop.js";
+import { vendorRequestScenario } from "./vendor-request.js";
 import { waitingScenario } from "./waiting.js";
 
 /** In the order of the table. */
@@ -22,5 +23,6 @@ export const SCENARIOS: readonly Scenario[] = [
   memoryScenario,
   waitingScenario,
   coldStartScenario,
+  vendorRequestScenario,
   growthScenario,
 ];

@@ -15,7 +15,10 @@ export class Cancellation {
   /** Bound to a parent: cancelled with it, never the other way. */
   constructor(parent?: Cancellation) {
     setMaxListeners(0, this.#controller.signal); // one for each parallel task is no leak
-    if (parent !== undefined) this.#release = parent.onCancel(() => this.cancel(parent.#reason as AgentEnsembleError)); // set before callbacks run
+    if (parent === undefined) return;
+    const follow = (): void => this.cancel(parent.#reason as AgentEnsembleError); // set before callbacks run
+    parent.onCancel(follow);
+    this.#release = () => parent.forget(follow);
   }
 
   get signal(): AbortSignal {
@@ -35,14 +38,14 @@ export class Cancellation {
     this.#callbacks.clear();
   }
 
-  /** Calls `fn` on cancellation, at once if that has happened; returns how to take it back. */
-  onCancel(fn: () => void): () => void {
-    if (this.#reason !== undefined) {
-      fn();
-      return nothing;
-    }
-    this.#callbacks.add(fn);
-    return () => this.#callbacks.delete(fn);
+  /** Calls `fn` on cancellation, at once if that has happened. Take it back with `forget`. */
+  onCancel(fn: () => void): void {
+    if (this.#reason === undefined) this.#callbacks.add(fn);
+    else fn();
+  }
+
+  forget(fn: () => void): void {
+    this.#callbacks.delete(fn);
   }
 
   /** Cancelled when `signal` is. */
@@ -72,17 +75,16 @@ export class Cancellation {
   }
 }
 
-function nothing(): void {}
-
 /** The result of `work`; after a cancellation work gets `graceMs` to end, then it is abandoned and the reason is thrown. */
 export function settleWithin<T>(work: PromiseLike<T>, cancellation: Cancellation, graceMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
-    const release = cancellation.onCancel(() => {
+    const abandon = (): void => {
       timer = setTimeout(() => reject(cancellation.reason as AgentEnsembleError), graceMs); // cancelled, so there is a reason
-    });
+    };
+    cancellation.onCancel(abandon);
     const settled = (): void => {
-      release();
+      cancellation.forget(abandon);
       if (timer !== undefined) clearTimeout(timer);
     };
     Promise.resolve(work).then(
@@ -101,13 +103,14 @@ export function settleWithin<T>(work: PromiseLike<T>, cancellation: Cancellation
 /** Waits `ms` milliseconds; rejects with the reason at once when cancelled. */
 export function sleep(ms: number, cancellation: Cancellation): Promise<void> {
   return new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      release();
-      resolve();
-    }, ms);
-    const release = cancellation.onCancel(() => {
+    const cancelled = (): void => {
       clearTimeout(timer);
       reject(cancellation.reason ?? new Error("cancelled"));
-    });
+    };
+    const timer = setTimeout(() => {
+      cancellation.forget(cancelled);
+      resolve();
+    }, ms);
+    cancellation.onCancel(cancelled);
   });
 }

@@ -2,6 +2,7 @@ import type { ChatModel, ChatRequest, ChatResponse, Purpose } from "../contracts
 import type { BorneRateLimit, LlmCall } from "../contracts/hooks.js";
 import type { ModelCallRecord } from "../contracts/trace.js";
 import type { Outcome, UsageRecord } from "../contracts/usage.js";
+import type { Firing } from "./hook-point.js";
 import type { GatewayScope } from "./task-scope.js";
 import { ModelCallError, messageOf, toError } from "../contracts/errors.js";
 import { sleep, settleWithin } from "./cancellation.js";
@@ -101,20 +102,23 @@ interface Ended {
   readonly called: boolean;
 }
 
-/** Fires the after hook; its taps may change the response or refuse it. */
-async function settled(scope: GatewayScope, call: LlmCall, ended: Ended): Promise<Attempt> {
+/** Fires the after hook; its taps may change the response or refuse it. A promise only where a tap gives one. */
+function settled(scope: GatewayScope, call: LlmCall, ended: Ended): Attempt | Promise<Attempt> {
   const { points, warn } = scope.engine;
   const { outcome, response, error, durationMs, called } = ended;
-  if (points.afterLlmCall.used) {
-    const payload =
-      response === undefined ? { durationMs, outcome, error: error ?? new Error("no response"), ...call } : { durationMs, outcome, response, ...call }; // new fields first: V8 is slow to add any to a copy
-    const fired = fireAfter(points.afterLlmCall, payload, warn);
-    const firing = fired instanceof Promise ? await fired : fired;
-    if (firing.rejection !== undefined) return { error: firing.rejection, retryable: false };
-    const revised = (firing.call as { readonly response?: ChatResponse }).response; // replaced by a tap, or as it was
-    if (revised !== undefined) return { response: revised === response ? revised : checkResponse(revised, call.model) };
-  }
-  return response === undefined ? { error: error ?? new Error("no response"), retryable: called } : { response };
+  const asItWas: Attempt = response === undefined ? { error: error ?? new Error("no response"), retryable: called } : { response };
+  if (!points.afterLlmCall.used) return asItWas;
+  const payload = "error" in asItWas ? { durationMs, outcome, error: asItWas.error, ...call } : { durationMs, outcome, response, ...call }; // new fields first: V8 is slow to add any to a copy
+  const fired = fireAfter(points.afterLlmCall, payload, warn);
+  return fired instanceof Promise ? fired.then((firing) => revised(call, asItWas, firing)) : revised(call, asItWas, fired);
+}
+
+/** The attempt as the after taps left it. */
+function revised(call: LlmCall, asItWas: Attempt, firing: Firing<object>): Attempt {
+  if (firing.rejection !== undefined) return { error: firing.rejection, retryable: false };
+  const { response } = firing.call as { readonly response?: ChatResponse }; // replaced by a tap, or as it was
+  if (response === undefined || !("response" in asItWas)) return asItWas;
+  return { response: response === asItWas.response ? response : checkResponse(response, call.model) };
 }
 
 function keep(

@@ -29,7 +29,8 @@ async function consume(
   onToken: ((text: string) => void) | undefined,
 ): Promise<ChatResponse> {
   const iterator = chunks[Symbol.asyncIterator]();
-  const release = scope.cancellation.onCancel(() => void iterator.return?.()?.then(undefined, () => undefined)); // a stream that ignores its signal is let go
+  const letGo = (): void => void iterator.return?.()?.then(undefined, () => undefined); // a stream that ignores its signal
+  scope.cancellation.onCancel(letGo);
   let text = "";
   try {
     for (;;) {
@@ -46,7 +47,7 @@ async function consume(
       }
     }
   } finally {
-    release();
+    scope.cancellation.forget(letGo);
   }
   if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
   const { provider, modelId } = call.model;

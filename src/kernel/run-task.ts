@@ -1,10 +1,11 @@
 import type { Agent } from "../contracts/agent.js";
 import type { ExecutorResult, TaskExecutor } from "../contracts/executors.js";
-import type { TaskCall } from "../contracts/hooks.js";
+import type { TaskAnswer, TaskCall } from "../contracts/hooks.js";
 import type { TaskOutput } from "../contracts/output.js";
 import type { PlannedTask } from "../contracts/plan.js";
 import type { Revision, TaskExtras } from "../contracts/run.js";
 import type { Outcome } from "../contracts/usage.js";
+import type { OutputSchema } from "../contracts/types.js";
 import type { EngineRun } from "./engine-run.js";
 import {
   AgentEnsembleError,
@@ -29,6 +30,12 @@ import { GatewayScope } from "./task-scope.js";
 
 const NO_SECTIONS: TaskCall["promptSections"] = Object.freeze([]);
 const NO_OUTPUTS: readonly TaskOutput[] = Object.freeze([]);
+
+interface TaskValue {
+  readonly raw: string;
+  readonly parsed: unknown;
+  readonly hasValue: boolean;
+}
 
 /** An output that a policy refused, and that may be done again. */
 class Refused {
@@ -212,7 +219,8 @@ class TaskRun {
     const scope = new GatewayScope(run, record, this.#cancellation, this.#depth, this.#taskIndex);
     const result = await this.#settle(executor.execute(call, scope));
     checkResult(executor, result);
-    const value = await valueOf(planned, result);
+    const read = valueOf(planned, result);
+    const value = read instanceof Promise ? await read : read;
     return new FinishedTask(record, run.source(planned), value, toolCallsBefore + result.toolCallCount, run.clock.monotonicMs());
   }
 
@@ -354,16 +362,14 @@ function checkResult(executor: TaskExecutor, result: ExecutorResult): void {
   }
 }
 
-/** The value of a task: what the executor parsed, else the text read by the schema, else the text. */
-async function valueOf(
-  planned: PlannedTask,
-  result: { readonly raw: string; readonly parsed?: unknown },
-): Promise<{ readonly raw: string; readonly parsed: unknown; readonly hasValue: boolean }> {
-  const { raw, parsed } = result;
+/** The value of a task: what the executor parsed, else the text read by the schema, else the text. A promise only where a schema reads. */
+function valueOf({ spec }: PlannedTask, { raw, parsed }: TaskAnswer): TaskValue | Promise<TaskValue> {
   if (parsed !== undefined) return { raw, parsed, hasValue: true };
-  const { outputType, description } = planned.spec;
-  if (outputType === undefined) return { raw, parsed: raw, hasValue: false };
-  const checked = await parseText(outputType, raw);
+  return spec.outputType === undefined ? { raw, parsed: raw, hasValue: false } : readBySchema(spec.outputType, raw, spec.description);
+}
+
+async function readBySchema(type: OutputSchema<unknown>, raw: string, description: string): Promise<TaskValue> {
+  const checked = await parseText(type, raw);
   if (checked.ok) return { raw, parsed: checked.value, hasValue: true };
   throw new OutputParsingError(`The output of task '${description.slice(0, 80)}' does not fit its outputType: ${checked.problem}`, {
     rawOutput: raw,

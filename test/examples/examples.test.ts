@@ -33,10 +33,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "A server at home keeps its letters at home.\n\n39 tokens, in 1 call",
     "With a tool: AE_MODEL_BAD_REQUEST, openai:llama3.2: status 400: llama3.2 does not support tools",
   ],
-  "12-ai-sdk-provider.js": [
-    "/v1/chat/completions for gpt-4o-mini, held to a schema: true",
-    "Rialto, Venice, 1591\ngpt-4o-mini: 70 tokens in, 18 out",
-  ],
+  "12-ai-sdk-provider.js": ["/v1/chat/completions for gpt-4o-mini, held to a schema: true", "Rialto, Venice, 1591\ngpt-4o-mini: 70 tokens in, 18 out"],
   "13-rate-limits.js": [" asks about the kingfisher", "task-1 done", "Limit: 1 requests per 60000ms"],
   "14-retry-and-fallback.js": [
     "attempt 1 of task-1 failed, next in 150 ms: openai:gpt-4o-mini: status 429: Slow down",

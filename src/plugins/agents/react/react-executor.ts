@@ -14,7 +14,7 @@ import { buildSystemPrompt, buildUserPrompt } from "../shared/prompt-builder.js"
 import { PromptLibrary } from "../../../kernel/index.js";
 import { Schemas } from "../shared/schemas.js";
 import { AGENT_TEMPLATES } from "../shared/templates.js";
-import { resolveTools, sourcedTools, staticTools, ToolSpecs } from "../shared/tool-resolution.js";
+import { staticTools, toolsOf, ToolSpecs } from "../shared/tool-resolution.js";
 import { Conversation } from "./conversation.js";
 import { parseWithCorrections } from "./correction.js";
 
@@ -36,8 +36,8 @@ export class ReactExecutor implements TaskExecutor {
     const agent = agentOf(call);
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
     const facts = this.#outputFacts(call);
-    const sourced = await sourcedTools(scope.all(Tokens.AgentToolSource), call, scope);
-    const tools = await resolveTools(agent.tools, scope.all(Tokens.Tool), sourced);
+    const resolved = toolsOf(agent, call, scope);
+    const tools = resolved instanceof Promise ? await resolved : resolved;
     const first = this.#prompt(call, agent, texts, tools, facts);
     announce(call, agent, first, scope);
     const messages: ChatMessage[] = [

@@ -1,3 +1,4 @@
+import type { Agent } from "../../../contracts/agent.js";
 import type { ToolSpec } from "../../../contracts/chat-model.js";
 import type { AgentToolSource } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
@@ -7,8 +8,9 @@ import type { JsonSchema } from "../../../contracts/types.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { Schemas } from "./schemas.js";
 import type { AgentTemplateName } from "./templates.js";
-import { AgentEnsembleError, messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
+import { AgentEnsembleError, messageOf, toError, ToolConfigurationError } from "../../../contracts/errors.js";
 import { isTool, isToolProvider } from "../../../contracts/tool.js";
+import { Tokens } from "../../../contracts/tokens.js";
 import { preview } from "../../../contracts/validation.js";
 
 const NONE: readonly AnyTool[] = Object.freeze([]);
@@ -20,24 +22,36 @@ export function staticTools(own: readonly ToolLike[], shared: readonly ToolLike[
 }
 
 /**
- * The tools that depend on who works, from all sources in their order.
- * @throws ToolConfigurationError when a source fails or gives something else than tools.
+ * The tools of an agent for one task: those of sources first, then its own, then those of the container, providers expanded where they stand.
+ * Given at once, and not as a promise, where nobody brings any: that is what most tasks of a large run have.
+ * @throws ToolConfigurationError when a source or a provider fails, gives something else than tools, or two tools have one name.
  */
-export async function sourcedTools(sources: readonly AgentToolSource[], call: TaskCall, scope: TaskScope): Promise<readonly AnyTool[]> {
-  if (sources.length === 0) return NONE;
-  const found: AnyTool[] = [];
-  for (const source of sources) found.push(...(await ask("A source of agent tools", () => source.toolsFor(call, scope))));
-  return found;
+export function toolsOf(agent: Agent, call: TaskCall, scope: TaskScope): readonly AnyTool[] | Promise<readonly AnyTool[]> {
+  const shared = scope.all(Tokens.Tool);
+  const sourced = scope.all(Tokens.AgentToolSource).map((source) => fromSource(source, call, scope));
+  const none = agent.tools.length === 0 && shared.length === 0 && sourced.every((tools) => tools === NONE);
+  return none ? NONE : resolveTools(agent.tools, shared, sourced);
 }
 
-/**
- * The tools of an agent for one task: those of sources first, then its own, then those of the container, providers expanded where they stand.
- * @throws ToolConfigurationError when a provider fails, gives something else than tools, or two tools have one name.
- */
-export async function resolveTools(own: readonly ToolLike[], shared: readonly ToolLike[], sourced: readonly AnyTool[] = NONE): Promise<readonly AnyTool[]> {
-  if (own.length === 0 && shared.length === 0 && sourced.length === 0) return NONE;
+/** What a source brings; asked in a way that tells an answer from a promise of one. */
+function fromSource(source: AgentToolSource, call: TaskCall, scope: TaskScope): readonly AnyTool[] | Promise<readonly AnyTool[]> {
+  let answer: unknown;
+  try {
+    answer = source.toolsFor(call, scope);
+  } catch (error) {
+    return ask("A source of agent tools", () => Promise.reject(toError(error)));
+  }
+  return Array.isArray(answer) && answer.length === 0 ? NONE : ask("A source of agent tools", () => answer);
+}
+
+async function resolveTools(
+  own: readonly ToolLike[],
+  shared: readonly ToolLike[],
+  sourced: readonly (readonly AnyTool[] | Promise<readonly AnyTool[]>)[],
+): Promise<readonly AnyTool[]> {
+  const first = (await Promise.all(sourced.map((tools) => Promise.resolve(tools)))).flat();
   const byName = new Map<string, AnyTool>();
-  for (const entry of new Set([...sourced, ...own, ...shared])) {
+  for (const entry of new Set([...first, ...own, ...shared])) {
     for (const tool of isToolProvider(entry) ? await ask("A dynamic tool provider", () => entry.resolve()) : [entry]) {
       const twin = byName.get(tool.name);
       if (twin !== undefined && twin !== tool) {

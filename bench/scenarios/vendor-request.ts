@@ -1,0 +1,149 @@
+import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources/chat/completions";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { Agent, Ensemble, Task, openai, tool } from "agentensemble";
+import OpenAI from "openai";
+import type { Scenario, SideName, Work } from "../harness/scenario.js";
+import type { Around } from "../work/around.js";
+import { expectResult } from "../harness/expect.js";
+import { cpuOf, repeat } from "../harness/measure.js";
+import { compare } from "../work/around.js";
+import { agentTask } from "../work/team.js";
+
+const SERVER = new URL("../processes/openai-server.js", import.meta.url);
+const MODEL = "gpt-4o-mini";
+const QUESTION = "How many islands has Stockholm?";
+const ANSWER = "Stockholm has fourteen islands.";
+const STREAMED = Array.from({ length: 200 }, (_, i) => `t${i} `).join("");
+const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
+
+const WARM_UP = 400;
+/** A round is measured in slices, the raw client's and the side's in turn, so that what disturbs the machine disturbs both. */
+const SLICES = 8;
+const SLICE = 25;
+
+const count = tool({ name: "count", description: "Counts the islands of a city", input: PARAMETERS, execute: () => "14" });
+
+/** Starts the server; it ends with this process. */
+async function serve(): Promise<string> {
+  const child = fork(SERVER);
+  const [port] = (await once(child, "message")) as [number]; // the server sends nothing else
+  child.unref();
+  child.channel?.unref();
+  return `http://127.0.0.1:${port}/v1`;
+}
+
+function conversation(): ChatCompletionMessageParam[] {
+  return [
+    { role: "system", content: "You are Calculator.\nYour personal goal is: Say the right number" },
+    { role: "user", content: QUESTION },
+  ];
+}
+
+function textByHand(client: OpenAI, around: Around): Work {
+  return () =>
+    around.unit("text", async () => {
+      const { choices } = await client.chat.completions.create({ model: MODEL, messages: conversation() });
+      expectResult(choices[0]?.message.content, ANSWER);
+    });
+}
+
+const TOOLS: ChatCompletionTool[] = [
+  { type: "function", function: { name: count.name, description: count.description, parameters: PARAMETERS, strict: true } },
+];
+
+function toolsByHand(client: OpenAI, around: Around): Work {
+  return async () => {
+    const messages = conversation();
+    for (;;) {
+      const { choices } = await client.chat.completions.create({ model: MODEL, messages, tools: TOOLS });
+      const message = choices[0]?.message;
+      if (message?.tool_calls === undefined) return expectResult(message?.content, ANSWER);
+      messages.push(message);
+      for (const call of message.tool_calls) messages.push({ role: "tool", tool_call_id: call.id, content: await around.unit("count", async () => "14") });
+    }
+  };
+}
+
+function streamByHand(client: OpenAI, around: Around): Work {
+  return () =>
+    around.unit("stream", async () => {
+      let received = "";
+      const stream = await client.chat.completions.create({ model: MODEL, messages: conversation(), stream: true, stream_options: { include_usage: true } });
+      for await (const { choices } of stream) {
+        const token = choices[0]?.delta.content ?? "";
+        if (token === "") continue;
+        around.token(token);
+        received += token;
+      }
+      expectResult(received, STREAMED);
+    });
+}
+
+function answered(ensemble: Ensemble): Work {
+  return async () => expectResult((await ensemble.run()).raw, ANSWER);
+}
+
+function streamed(ensemble: Ensemble): Work {
+  return async () => {
+    const handle = ensemble.stream();
+    let received = "";
+    for await (const event of handle.events) if (event.type === "token") received += event.token;
+    expectResult(received, STREAMED);
+    expectResult((await handle.output).raw, STREAMED);
+  };
+}
+
+/** One line of the table: a side's work and the raw client's. */
+interface Pair {
+  readonly work: Work;
+  readonly raw: Work;
+}
+
+function pairs(side: SideName, baseURL: string): readonly Pair[] {
+  const client = new OpenAI({ apiKey: "bench", baseURL, maxRetries: 0 });
+  const model = openai(MODEL, { baseURL, apiKey: "bench" });
+  const counter = new Agent({ role: "Calculator", goal: "Say the right number", tools: [count] });
+  const plain = new Ensemble({ model, tasks: [agentTask(QUESTION)] });
+  const counting = new Ensemble({ model, tasks: [new Task({ description: QUESTION, agent: counter })] });
+  const pair = (byHand: (client: OpenAI, around: Around) => Work, framework: Work): Pair => {
+    const workOf = compare(
+      (around) => byHand(client, around),
+      () => framework,
+    );
+    return { work: workOf(side), raw: workOf("promises") };
+  };
+  return [pair(textByHand, answered(plain)), pair(toolsByHand, answered(counting)), pair(streamByHand, streamed(plain))];
+}
+
+/** CPU time of the side's work relative to that of the raw client's. */
+async function ratio({ work, raw }: Pair): Promise<number> {
+  let [own, floor] = [0, 0];
+  for (let slice = 0; slice < SLICES; slice++) {
+    floor += await cpuOf(SLICE, raw);
+    own += await cpuOf(SLICE, work);
+  }
+  return own / floor;
+}
+
+const line = { unit: "x raw client", goal: 1.1 } as const;
+
+/** Requests to a vendor over HTTP: what a run adds to the CPU time of the vendor's own client. */
+export const vendorRequestScenario: Scenario = {
+  id: "S10",
+  lines: [
+    { title: "OpenAI request, text", ...line },
+    { title: "OpenAI requests with a tool call", ...line },
+    { title: "OpenAI request, stream of 200 pieces", ...line },
+  ],
+  rounds: 9,
+  async prepare(side) {
+    const measured = pairs(side, await serve());
+    for (const { work, raw } of measured) for (const warm of [work, raw]) await repeat(WARM_UP, warm);
+    return async () => {
+      const ratios: number[] = [];
+      for (const pair of measured) ratios.push(await ratio(pair));
+      return ratios;
+    };
+  },
+};
