@@ -1,6 +1,6 @@
 import type { EnsembleEvent, Ev } from "../../../contracts/events.js";
 import type { Paint } from "./terminal-text.js";
-import { RunProgress } from "./run-progress.js";
+import { isStopped, RunProgress } from "./run-progress.js";
 import { counted, oneLine, readableCount, readableDuration } from "./terminal-text.js";
 
 /** Prints the events of runs as lines; each line is one write, so that those of concurrent runs stay whole. */
@@ -66,7 +66,8 @@ export class ProgressPrinter {
 
   #taskFailed(e: Ev<"task_failed">): void {
     this.#runs.get(e.runId)?.failed(e);
-    this.#line(e, `${this.#paint("red", "fail")}  ${this.#name(e)} after ${readableDuration(e.durationMs)}: ${oneLine(e.reason, 300)}`);
+    const word = isStopped(e) ? this.#paint("yellow", "stop") : this.#paint("red", "fail");
+    this.#line(e, `${word}  ${this.#name(e)} after ${readableDuration(e.durationMs)}: ${oneLine(e.reason, 300)}`);
   }
 
   #toolCalled(e: Ev<"tool_called">): void {
@@ -81,7 +82,8 @@ export class ProgressPrinter {
   }
 
   #name(e: { readonly taskId: string; readonly agentRole: string }): string {
-    return `${oneLine(e.taskId, 40)} (${oneLine(e.agentRole, 40)})`;
+    const role = oneLine(e.agentRole, 40);
+    return `${oneLine(e.taskId, 40)} ${role.startsWith("(") ? role : `(${role})`}`; // "(deterministic)" bears its own
   }
 
   /** One run alone needs no label; several at once need one on every line. */

@@ -5,7 +5,7 @@ import { oneLine, readableCount, readableDuration } from "./terminal-text.js";
 interface Row {
   readonly taskId: string;
   readonly agentRole: string;
-  readonly status: "running" | "done" | "failed";
+  readonly status: "running" | "done" | "failed" | "stopped";
   readonly durationMs: number;
   readonly tokens: number;
   readonly tools: number;
@@ -17,6 +17,11 @@ const HEAD = ["Task", "Agent", "Status", "Duration", "Tokens", "Tools"];
 
 function addTokens(a: number, b: number): number {
   return a < 0 || b < 0 ? -1 : a + b;
+}
+
+/** Whether a task ended because its run was cancelled, ran out of time or lost a sibling, and not by a fault of its own. */
+export function isStopped({ cause }: Ev<"task_failed">): boolean {
+  return cause.code === "AE_RUN_CANCELLED" || cause.code === "AE_RUN_TIMEOUT" || cause.code === "AE_EXIT_EARLY";
 }
 
 /** What the summary of one run is made from. */
@@ -52,7 +57,13 @@ export class RunProgress {
   }
 
   failed(e: Ev<"task_failed">): void {
-    this.#update(e.taskId, (row) => ({ ...row, agentRole: e.agentRole, status: "failed", durationMs: row.durationMs + e.durationMs, tokens: -1 }));
+    this.#update(e.taskId, (row) => ({
+      ...row,
+      agentRole: e.agentRole,
+      status: isStopped(e) ? "stopped" : "failed",
+      durationMs: row.durationMs + e.durationMs,
+      tokens: -1,
+    }));
   }
 
   /** The lines of the table that closes a run; the last row holds the run's own totals. */
