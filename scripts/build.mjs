@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { rollup } from "rollup";
+import { rollup } from "@rollup/wasm-node";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 // What was compiled from a file that is gone would go on being tested and shipped.
