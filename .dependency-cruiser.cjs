@@ -4,7 +4,10 @@
 const { exports: entryPoints } = require("./package.json");
 
 const escaped = (path) => path.replace(/^\.\//, "").replace(/[.]/g, "\\.");
-const entryFiles = `^(${Object.values(entryPoints).flatMap((entry) => (typeof entry === "string" ? [entry] : Object.values(entry))).map(escaped).join("|")})$`;
+const entryFiles = `^(${Object.values(entryPoints)
+  .flatMap((entry) => (typeof entry === "string" ? [entry] : Object.values(entry)))
+  .map(escaped)
+  .join("|")})$`;
 const builtIn = ["core"];
 const onlyTypes = ["type-only"];
 

@@ -12,12 +12,14 @@ const WHERE = "HierarchicalConstraints.";
 export function checkConstraints(constraints: HierarchicalConstraints, roles: readonly string[] | undefined): void {
   const { allowedWorkers, requiredWorkers, maxCallsPerWorker, requiredStages } = constraints;
   requireKnown("allowedWorkers", allowedWorkers, roles);
-  requireAllowed(requiredWorkers, allowedWorkers);
+  requireAllowed("requiredWorkers", requiredWorkers, allowedWorkers);
   requireKnown("requiredWorkers", requiredWorkers, roles);
   requireKnown("maxCallsPerWorker", Object.keys(maxCallsPerWorker), roles);
   checkCaps(constraints);
   requireKnown("requiredStages", requiredStages.flat(), roles);
   checkStages(requiredStages);
+  requireAllowed("requiredStages", requiredStages.flat(), allowedWorkers); // such a stage could never be completed
+  checkReach(constraints);
 }
 
 function requireKnown(field: string, named: readonly string[], roles: readonly string[] | undefined): void {
@@ -28,12 +30,24 @@ function requireKnown(field: string, named: readonly string[], roles: readonly s
   }
 }
 
-function requireAllowed(required: readonly string[], allowed: readonly string[]): void {
+function requireAllowed(field: string, named: readonly string[], allowed: readonly string[]): void {
   if (allowed.length === 0) return;
   const known = new Set(allowed.map(canonicalRole));
-  for (const role of required) {
-    if (!known.has(canonicalRole(role))) throw new ValidationError(`${WHERE}requiredWorkers contains '${role}' which is not in allowedWorkers`);
+  for (const role of named) {
+    if (!known.has(canonicalRole(role))) throw new ValidationError(`${WHERE}${field} contains '${role}' which is not in allowedWorkers`);
   }
+}
+
+/** Every required worker takes a delegation, and so does everybody in the stages before the last one that is required. */
+function checkReach({ requiredWorkers, requiredStages, globalMaxDelegations: limit }: HierarchicalConstraints): void {
+  if (limit === 0) return;
+  const needed = new Set(requiredWorkers.map(canonicalRole));
+  const last = requiredStages.findLastIndex((stage) => stage.some((role) => needed.has(canonicalRole(role))));
+  for (const role of requiredStages.slice(0, Math.max(last, 0)).flat()) needed.add(canonicalRole(role));
+  if (needed.size > limit)
+    throw new ValidationError(
+      `${WHERE}globalMaxDelegations of ${limit} is too low: requiredWorkers need ${needed.size} delegations, those of earlier stages included`,
+    );
 }
 
 function checkCaps({ maxCallsPerWorker, globalMaxDelegations }: HierarchicalConstraints): void {

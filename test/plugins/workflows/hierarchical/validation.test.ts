@@ -7,7 +7,7 @@ import { HierarchicalWorkflow } from "../../../../src/plugins/workflows/hierarch
 import { ManagerExecutor } from "../../../../src/plugins/workflows/hierarchical/manager-executor.js";
 import { RunConstraints } from "../../../../src/plugins/workflows/hierarchical/run-constraints.js";
 import { rejectionOf } from "../../../support/rejection.js";
-import { lead, researcher, writer } from "./fixtures.js";
+import { delegateTask, lead, researcher, writer } from "./fixtures.js";
 
 const agents = [researcher, writer];
 const task = Task.of("Write a brief");
@@ -66,6 +66,18 @@ describe("a hierarchical ensemble", () => {
     expect(await constrained({ requiredStages: [["Writer"], ["WRITER"]] })).to.equal(
       "HierarchicalConstraints.requiredStages contains duplicate agent role 'WRITER' in multiple stages",
     );
+  });
+
+  it("refuses constraints that nobody could keep", async () => {
+    expect(await constrained({ allowedWorkers: ["Writer"], requiredStages: [["researcher"], ["Writer"]] })).to.equal(
+      "HierarchicalConstraints.requiredStages contains 'researcher' which is not in allowedWorkers",
+    );
+    expect(await constrained({ requiredWorkers: ["Writer", "Researcher"], globalMaxDelegations: 1 })).to.include("globalMaxDelegations of 1 is too low");
+    const staged = { requiredStages: [["Researcher"], ["Writer"]], globalMaxDelegations: 1 };
+    expect(await constrained({ ...staged, requiredWorkers: ["writer"] })).to.include("need 2 delegations");
+    const first = new HierarchicalConstraints({ ...staged, requiredWorkers: ["researcher"] });
+    const led = await lead([delegateTask({ agentRole: "Researcher" }), "done"], { agents, tasks: [task], hierarchicalConstraints: first });
+    expect(led.error).to.equal(undefined);
   });
 
   it("accepts roles in any spelling, and looks at those of made agents once they are there", async () => {
