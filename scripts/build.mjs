@@ -35,13 +35,13 @@ await build({
 });
 
 // What users load: few files instead of one for each module, because a process takes most of a millisecond for every file it loads. Parts that
-// several entry points share, and those that are imported only when they are first needed, become files of their own. Tests load the modules
-// themselves, by the condition "agentensemble-source", so that they and their internals are one copy.
+// several entry points share, and those that are imported only when they are first needed, become files of their own. The modules
+// themselves are there under the condition "agentensemble-source": tests use it, so that they and the internals they import are one copy.
 const { exports: entries } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
-const sources = Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry["agentensemble-source"]]));
+const names = Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default.replace(/^\.\/dist\/bundle\/(.*)\.js$/, "$1")]));
 rmSync(`${output}bundle`, { recursive: true, force: true });
 const bundle = await rollup({
-  input: Object.fromEntries(sources.map((source) => [source.replace("./dist/src/", "").replace(/\.js$/, ""), root + source])),
+  input: Object.fromEntries(names.map((name) => [name, `${output}src/${name}.js`])),
   external: (id) => !id.startsWith(".") && !isAbsolute(id),
 });
 await bundle.write({

@@ -17,7 +17,7 @@ const { exports } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const api = {};
 for (const [entry, paths] of Object.entries(exports)) {
   if (typeof paths === "string") continue;
-  const file = `${root}${paths["agentensemble-source"].slice(2)}`;
+  const file = `${root}${paths.default.replace("./dist/bundle/", "dist/src/")}`;
   const values = Object.keys(await import(pathToFileURL(file).href)).sort();
   api[entry] = { values, types: typesOf(readFileSync(file.replace(/\.js$/, ".d.ts"), "utf8"), values) };
 }

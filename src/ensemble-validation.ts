@@ -86,6 +86,7 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   if (o.agentSynthesizer !== undefined)
     requireFunction("Ensemble agentSynthesizer.synthesize", (o.agentSynthesizer as { readonly synthesize?: unknown }).synthesize ?? null);
   requireObject("Ensemble inputs", o.inputs);
+  if (o.parallelErrorStrategy === null) throw new ValidationError("Ensemble parallelErrorStrategy must not be null for PARALLEL workflow");
   if (o.parallelErrorStrategy !== undefined && o.parallelErrorStrategy !== "FAIL_FAST" && o.parallelErrorStrategy !== "CONTINUE_ON_ERROR") {
     throw new ValidationError(`Ensemble parallelErrorStrategy must be "FAIL_FAST" or "CONTINUE_ON_ERROR", got: ${preview(o.parallelErrorStrategy)}`);
   }

@@ -17,10 +17,10 @@ const ANSWER = "Stockholm has fourteen islands.";
 const STREAMED = Array.from({ length: 200 }, (_, i) => `t${i} `).join("");
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
 
-const WARM_UP = 400;
+const WARM_UP = 300;
 /** A round is measured in slices, the raw client's and the side's in turn, so that what disturbs the machine disturbs both. */
-const SLICES = 8;
-const SLICE = 25;
+const SLICES = 6;
+const SLICE = 20;
 
 const count = tool({ name: "count", description: "Counts the islands of a city", input: PARAMETERS, execute: () => "14" });
 

@@ -25,8 +25,10 @@ export class RateLimit {
   /** At most `requests` starts in any `periodMs` milliseconds. @throws ValidationError unless both are above 0. */
   static of(requests: number, periodMs: number): RateLimit {
     requireInteger("RateLimit requests", requests, 1, "> 0");
-    if (requests === undefined || periodMs === undefined)
-      throw new ValidationError(`RateLimit.of needs requests and periodMs, got: ${preview([requests, periodMs])}`);
+    if (requests === undefined) throw new ValidationError("RateLimit requests must be > 0, got: undefined");
+    if (periodMs === undefined || periodMs === null) {
+      throw new ValidationError("RateLimit period must not be null", { hint: "RateLimit.of(requests, periodMs) takes the period in milliseconds." });
+    }
     if (typeof periodMs !== "number" || !(periodMs > 0) || !Number.isFinite(periodMs))
       throw new ValidationError(`RateLimit period must be positive, got: ${preview(periodMs)}`);
     return new RateLimit(requests, periodMs, 30_000, undefined);

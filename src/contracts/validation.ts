@@ -36,7 +36,14 @@ export function knownNames(name: string, candidates: readonly string[]): string 
 export function preview(value: unknown, limit = 200): string {
   let text: string;
   try {
-    text = typeof value === "string" ? value : typeof value === "function" ? `function ${value.name}` : (JSON.stringify(value) ?? String(value));
+    text =
+      typeof value === "string"
+        ? value.trim() === ""
+          ? JSON.stringify(value)
+          : value
+        : typeof value === "function"
+          ? `function ${value.name}`
+          : (JSON.stringify(value) ?? String(value));
   } catch {
     text = Object.prototype.toString.call(value);
   }

@@ -34,7 +34,7 @@ export class Cancellation {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#controller.abort(reason);
-    for (const callback of [...this.#callbacks]) callback();
+    for (const callback of [...this.#callbacks].reverse()) callback(); // what began last ends first: a worker before the one who waits for it
     this.#callbacks.clear();
   }
 

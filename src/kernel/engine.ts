@@ -22,6 +22,7 @@ import { FinishedRun, RunOutput } from "./run-output.js";
 import { RunView } from "./run-view.js";
 import { Settings } from "./settings.js";
 import { FinishedTask } from "./task-output.js";
+import { ineffectiveOptions } from "./ineffective-options.js";
 import { validateRun } from "./validate-run.js";
 
 /** How long exporters and afterRun taps of a run that was stopped may take. */
@@ -142,7 +143,7 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
   }
   if (RUN_OPTION_NAMES.some((name) => Object.hasOwn(info.inputs, name)))
     warn("The inputs look like run options: options are the second argument of run(inputs, options)");
-  for (const message of ineffective(prepared)) warn(message);
+  for (const message of ineffectiveOptions(prepared.draft, prepared.workflow.name)) warn(message);
   let ending = await work(run, prepared.workflow);
   let output = assemble(run, workflow, ending);
   if (points.afterRun.used) {
@@ -287,16 +288,4 @@ function announceEnd(run: EngineRun, ending: Ending, output: RunOutput): void {
 function attach(error: AgentEnsembleError, output: EnsembleOutput): AgentEnsembleError {
   if (Object.isExtensible(error)) Object.defineProperty(error, "output", { value: output, enumerable: false, configurable: true });
   return error;
-}
-
-/** Options that are given and can't do anything. */
-function ineffective({ draft }: PreparedRun): string[] {
-  const names = [...draft.unfilled].map((name) => `{${name}}`).join(", ");
-  const literal = names === "" ? [] : [`Tasks made from items contain ${names}, the name of an input. Their texts are taken as they are and not filled`];
-  const unused = draft.plan.tasks.flatMap(({ spec }) => {
-    if (spec.agent === undefined) return [];
-    const options = [...(spec.tools.length > 0 ? ["tools"] : []), ...(spec.maxIterations !== undefined ? ["maxIterations"] : [])];
-    return options.map((option) => `Task '${spec.description}' has an agent of its own, so its option '${option}' has no effect: set it on the agent`);
-  });
-  return [...literal, ...unused];
 }

@@ -17,6 +17,8 @@ describe("new Ensemble", () => {
     [{ workflow: " " }, "Ensemble workflow must not be blank when set"],
     [{ maxDelegationDepth: 0 }, "Ensemble maxDelegationDepth must be > 0, got: 0"],
     [{ maxConcurrency: 0 }, "Ensemble maxConcurrency must be > 0, got: 0"],
+    [{ parallelErrorStrategy: null }, "Ensemble parallelErrorStrategy must not be null for PARALLEL workflow"],
+    [{ model: " " }, 'got: " "'],
     [{ parallelErrorStrategy: "STOP" }, "Ensemble parallelErrorStrategy must be"],
     [{ tasks: "x" }, "Ensemble tasks must be an array"],
     [{ tasks: [{ description: "x" }] }, "Ensemble tasks[0] must be a Task"],

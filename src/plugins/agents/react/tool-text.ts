@@ -17,12 +17,16 @@ export async function callForText(call: ToolCall, tools: readonly AnyTool[], sco
     content = result.ok ? result.output : texts.render("tool.failure", { message: result.errorMessage });
   } catch (error) {
     if (!ToolExecutionError.isInstance(error)) throw error;
-    content = texts.render("tool.thrown", { message: messageOf(error.cause ?? error) });
+    content = texts.render("tool.thrown", { message: thrownText(error.cause ?? error) });
   }
   content = truncate(content, scope.maxToolOutputLength, texts);
   return isError
     ? { role: "tool", toolCallId: call.id, toolName: call.name, content, isError }
     : { role: "tool", toolCallId: call.id, toolName: call.name, content };
+}
+
+function thrownText(error: unknown): string {
+  return error instanceof Error && error.message === "" ? "Tool execution failed with no message" : messageOf(error);
 }
 
 /** The first `limit` characters and a note of the full length; -1 for no limit. A character outside the basic plane is never cut in two. */

@@ -41,6 +41,12 @@ function toolCallTrace(record: ToolCallRecord, clock: WallClock): ToolCallTrace 
   };
 }
 
+/** In the order of their starts, which is that of the requests: parallel calls end in any order. */
+function toolCallTraces(records: readonly ToolCallRecord[], clock: WallClock): readonly ToolCallTrace[] {
+  const ordered = records.length > 1 ? [...records].sort((a, b) => a.startedMs - b.startedMs) : records;
+  return ordered.map((record) => toolCallTrace(record, clock));
+}
+
 function responseType(record: ModelCallRecord): LlmInteraction["responseType"] {
   if (record.response === undefined) return "ERROR";
   return (record.response.message.toolCalls?.length ?? 0) > 0 ? "TOOL_CALLS" : "FINAL_ANSWER";
@@ -64,7 +70,7 @@ function interaction(record: ModelCallRecord, clock: WallClock): LlmInteraction 
     responseText: response?.message.content ?? "",
     finishReason: response?.finishReason,
     error: error === undefined ? undefined : messageOf(error),
-    toolCalls: record.tools.map((call) => toolCallTrace(call, clock)),
+    toolCalls: toolCallTraces(record.tools, clock),
   };
 }
 
@@ -113,7 +119,7 @@ export class TaskTraces {
       ...span(this.#clock, record.startedMs, this.#end(record)),
       prompts: prompts(record.messages),
       llmInteractions: record.calls.map((call) => interaction(call, this.#clock)),
-      toolCalls: record.tools.map((call) => toolCallTrace(call, this.#clock)),
+      toolCalls: toolCallTraces(record.tools, this.#clock),
       delegations: record.delegations.map((delegation) => this.#delegationTrace(delegation)),
       finalOutput: output?.raw,
       parsedOutput: output === undefined || output.parsed === output.raw ? undefined : output.parsed,

@@ -55,18 +55,28 @@ export class LanguageTools {
     }
   }
 
-  /** The sentences of `text`, in its order; what does not stand in it letter by letter is left out. */
+  /**
+   * The sentences of `text`, in its order; what does not stand in it letter by letter is left out. A full stop with no space after it ends none:
+   * the analyser would cut file names and addresses in two.
+   */
   sentences(text: string): readonly ParsedSentence[] {
     const analyser = this.#analyserFor(text.length);
-    const found: ParsedSentence[] = [];
+    const found: { readonly start: number; end: number; readonly terms: string[] }[] = [];
     analyser
       .readDoc(text)
       .sentences()
       .each((sentence) => {
         const quote = sentence.out().trim();
-        if (quote !== "" && text.includes(quote)) found.push({ text: quote, terms: termsOf(sentence, analyser.its) });
+        const previous = found.at(-1);
+        const start = text.indexOf(quote, previous?.end);
+        if (quote === "" || start < 0) return;
+        const terms = termsOf(sentence, analyser.its);
+        const end = start + quote.length;
+        if (previous?.end !== start) return void found.push({ start, end, terms: [...terms] });
+        previous.end = end;
+        for (const term of terms) previous.terms.push(term);
       });
-    return found;
+    return found.map(({ start, end, terms }) => ({ text: text.slice(start, end), terms }));
   }
 
   #analyserFor(characters: number): Analyser {

@@ -55,6 +55,7 @@ describe("the tool loop", () => {
   const texts: readonly (readonly [string, AnyTool["execute"], string, boolean])[] = [
     ["an output as it is", () => "found", "found", false],
     ["a failed result as an error", () => ToolResult.failure("not there"), "Error: not there", true],
+    ["a tool error without a message", () => Promise.reject(new Error("")), "Tool error: Tool execution failed with no message", true],
     ["what a tool threw as a tool error", () => Promise.reject(new Error("boom")), "Tool error: boom", true],
     ["an empty output as empty text", () => "", "", false],
   ];

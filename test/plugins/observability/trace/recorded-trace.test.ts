@@ -4,6 +4,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ValidationError } from "../../../../src/contracts/errors.js";
+import { Task } from "../../../../src/contracts/task.js";
+import { tool } from "../../../../src/contracts/tool.js";
+import { Ensemble } from "../../../../src/ensemble.js";
+import { ScriptedModel } from "../../../../src/testing.js";
 import type { RunRecord } from "../../../../src/contracts/trace.js";
 import { observabilityTrace } from "../../../../src/plugins/observability/trace/index.js";
 import { recordedTraceBuilder } from "../../../../src/plugins/observability/trace/recorded-trace.js";
@@ -55,6 +59,20 @@ describe("the trace of a run", () => {
     expect(second).to.include({ iterationIndex: 0, attempt: 2, responseType: "TOOL_CALLS", finishReason: "tool_calls", latencyMs: 1000 });
     expect(second?.toolCalls.map((call) => [call.toolName, call.durationMs, call.outcome])).to.deep.equal([["search", 250, "SUCCESS"]]);
     expect(third).to.include({ iterationIndex: 1, responseType: "FINAL_ANSWER", responseText: "The answer", modelId: "m-1", purpose: "task" });
+  });
+
+  it("lists parallel tool calls in the order they were asked for, whichever ended first", async () => {
+    const wait = (ms: number): Promise<string> => new Promise((resolve) => setTimeout(resolve, ms, "done"));
+    const slow = tool({ name: "slow", description: "Takes time", execute: () => wait(20) });
+    const quick = tool({ name: "quick", description: "Takes none", execute: () => "done" });
+    const calls = [
+      { name: "slow", arguments: { input: "a" } },
+      { name: "quick", arguments: { input: "b" } },
+    ];
+    const model = new ScriptedModel([{ toolCalls: calls }, "The answer"]);
+    await using ensemble = new Ensemble({ model, tasks: [new Task({ description: "Search", tools: [slow, quick] })] });
+    const { trace } = await ensemble.run();
+    expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ toolName }) => toolName)).to.deep.equal(["slow", "quick"]);
   });
 
   it("takes the prompts from the first conversation", () => {

@@ -31,6 +31,15 @@ describe("the offline model", () => {
     ]);
   });
 
+  it("does not cut a file name or an address in two", async () => {
+    const raw = "The details are [in the guide](docs/faults.md), which is long. Ask at https://example.org/help.html before the end of the month.";
+    const quotes = bullets(await offline("extractive", { sentences: 100 }).chat({ messages: withContext({ raw }) })).map(({ text }) => text);
+    expect(quotes).to.deep.equal([
+      "The details are [in the guide](docs/faults.md), which is long.",
+      "Ask at https://example.org/help.html before the end of the month.",
+    ]);
+  });
+
   it("quotes a tenth of the sentences, at most 12", async () => {
     const text = (count: number): string => Array.from({ length: count }, (_, i) => `Sentence number ${i} talks about topic ${i * 7} at length.`).join(" ");
     expect(bullets(await model.chat({ messages: withContext({ raw: text(60) }) })).length).to.equal(6);

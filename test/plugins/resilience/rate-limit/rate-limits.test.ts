@@ -35,6 +35,18 @@ function expectAtMost(times: readonly number[], { requests, periodMs }: RateLimi
 }
 
 describe("rate limits", () => {
+  for (const [requests, periodMs, message] of [
+    [0, 1_000, "RateLimit requests must be > 0, got: 0"],
+    [undefined, 1_000, "RateLimit requests must be > 0, got: undefined"],
+    [1, undefined, "RateLimit period must not be null"],
+    [1, null, "RateLimit period must not be null"],
+    [1, 0, "RateLimit period must be positive, got: 0"],
+  ] as const) {
+    it(`refuse ${String(requests)} requests in ${String(periodMs)} ms`, () => {
+      expect(() => Reflect.apply(RateLimit.of, RateLimit, [requests, periodMs])).to.throw(ValidationError, message);
+    });
+  }
+
   it("of an ensemble hold for its parallel tasks and its concurrent runs together, over HTTP", async () => {
     const server = await OpenAIServer.start();
     try {

@@ -1,0 +1,31 @@
+import type { EnsembleOptions } from "agentensemble";
+import { Agent, Ensemble, HierarchicalConstraints, Task, tool } from "agentensemble";
+import { recordingListener, ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+
+async function warningsOf(options: EnsembleOptions): Promise<readonly string[]> {
+  const listener = recordingListener();
+  await new Ensemble({ tasks: [new Task({ description: "Do it", handler: () => "done" })], ...options, listeners: [listener] }).run();
+  return listener.of("run_warning").map(({ message }) => message);
+}
+
+describe("options that can't do anything", () => {
+  it("are named in warnings: those of a manager without one", async () => {
+    const warnings = await warningsOf({ managerMaxIterations: 3, hierarchicalConstraints: new HierarchicalConstraints({ globalMaxDelegations: 1 }) });
+    expect(warnings).to.deep.equal([
+      "Option 'managerMaxIterations' has no effect in workflow SEQUENTIAL, only in HIERARCHICAL",
+      "Option 'hierarchicalConstraints' has no effect in workflow SEQUENTIAL, only in HIERARCHICAL",
+    ]);
+  });
+
+  it("are named in warnings: limits of side by side where nothing runs side by side", async () => {
+    expect(await warningsOf({ maxConcurrency: 2 })).to.have.lengthOf(1);
+    expect(await warningsOf({ maxConcurrency: 2, workflow: "PARALLEL" })).to.deep.equal([]);
+  });
+
+  it("are named in warnings: a task's tools where its agent brings its own", async () => {
+    const add = tool({ name: "add", description: "Adds", execute: (s) => s });
+    const task = new Task({ description: "Add", agent: new Agent({ role: "Clerk", goal: "Add" }), tools: [add] });
+    expect(await warningsOf({ tasks: [task], model: new ScriptedModel(["5"]) })).to.have.lengthOf(1);
+  });
+});
