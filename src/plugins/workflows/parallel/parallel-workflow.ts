@@ -6,6 +6,9 @@ import type { Node } from "./dependency-graph.js";
 import { AgentEnsembleError, ExitEarlySignal, ParallelExecutionError, RunCancelledError, messageOf, toError } from "../../../contracts/errors.js";
 import { buildGraph, checkGraph } from "./dependency-graph.js";
 
+/** So many tasks are started before the process may do something else: thousands at once would all be in memory at the same stage. */
+const STARTS_AT_ONCE = 500;
+
 /** One execution of the graph. Dependencies are counted down, so scheduling costs the same for every edge. */
 class GraphRun {
   /** By the node's id: a task's output, or the outputs of a loop. */
@@ -18,6 +21,8 @@ class GraphRun {
   readonly #limit: number;
   #next = 0;
   #active = 0;
+  #started = 0;
+  #pausing = false;
   #halted: unknown;
   #finish: () => void = () => undefined;
 
@@ -43,13 +48,22 @@ class GraphRun {
   }
 
   #advance(): void {
-    while (this.#halted === undefined && this.#active < this.#limit) {
+    while (this.#halted === undefined && this.#active < this.#limit && !this.#pausing) {
       const node = this.#ready[this.#next];
       if (node === undefined) break;
       this.#next++;
       this.#start(node);
+      if (++this.#started % STARTS_AT_ONCE === 0) this.#pause();
     }
     if (this.#active === 0 && (this.#halted !== undefined || this.#next === this.#ready.length)) this.#finish();
+  }
+
+  #pause(): void {
+    this.#pausing = true;
+    setImmediate(() => {
+      this.#pausing = false;
+      this.#advance();
+    });
   }
 
   #start(node: Node): void {
