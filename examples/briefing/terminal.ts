@@ -23,7 +23,6 @@ export function explain(error: unknown, stacks: boolean): string {
   if (chain.length === 0) return printable(String(error));
   if (stacks) return printable(chain.map(({ stack, message }) => stack ?? message).join("\ncaused by "));
   const ours = chain.filter((link) => AgentEnsembleError.isInstance(link));
-  const hint = ours.find((link) => link.hint !== undefined)?.hint ?? "";
-  const lines = [chain[0]?.message ?? "", ours.at(-1)?.message ?? "", hint];
-  return printable([...new Set(lines)].filter((line) => line !== "").join("\n"));
+  const why = ours.find((link) => link.hint !== undefined)?.hint ?? ours.at(-1)?.message ?? "";
+  return printable([...new Set([chain[0]?.message ?? "", why])].filter((line) => line !== "").join("\n"));
 }

@@ -132,6 +132,8 @@ export interface LlmCall {
   readonly model: ChatModel;
   /** The rate limits that hold for this call, with who bears each: one window per bearer. */
   readonly rateLimits: readonly BorneRateLimit[];
+  /** Of calls that wait for a rate limit, those of a higher priority go first. That of the task: see `TaskExtras.priority`. Default `NORMAL`. */
+  readonly priority?: DelegationRequest["priority"] | undefined;
   /** Ends with the task; a tap that waits must heed it. */
   readonly signal: AbortSignal;
 }

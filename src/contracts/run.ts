@@ -78,6 +78,8 @@ export interface TaskExtras {
   readonly parentTaskId?: string | undefined;
   /** Delegation depth. Default 0. */
   readonly depth?: number | undefined;
+  /** Of the task's model calls, and of those of the tasks it delegates or runs. Default: that of the task which runs it, else `NORMAL`. */
+  readonly priority?: DelegationRequest["priority"] | undefined;
   /** Ends this task earlier than the run. Tasks that share a signal share its cost. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -41,6 +41,7 @@ export async function chat(scope: GatewayScope, request: ChatRequest, o: ChatOpt
       request,
       model,
       rateLimits: rateLimitsOf(scope, model),
+      priority: scope.priority,
       signal: scope.signal,
     };
     const result = await attemptOnce(scope, call, attempt, o.onToken);

@@ -180,6 +180,7 @@ async function runWorker(delegation: Delegation): Promise<TaskOutput> {
     parentTaskId: scope.taskId,
     agent,
     depth: scope.depth + 1,
+    priority: call.request.priority === "NORMAL" ? scope.priority : call.request.priority,
     signal: scope.signal,
     revision,
     contextOutputs: contextWithScope(delegation, taskId),

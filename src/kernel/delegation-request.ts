@@ -10,6 +10,11 @@ function requireRecord(field: string, value: unknown): void {
   throw new ValidationError(`DelegationRequest ${field} must be an object, got: ${preview(value)}`);
 }
 
+/** @throws ValidationError for what is no priority; `field` says whose it would be. */
+export function checkPriority(field: string, priority: unknown): void {
+  if (!PRIORITIES.includes(priority)) throw new ValidationError(`${field} must be LOW, NORMAL, HIGH or CRITICAL, got: ${preview(priority)}`);
+}
+
 /** Requests come from tools, plugins and taps: other people's code. @throws ValidationError naming the field. Seed 003. */
 export function checkRequest(request: DelegationRequest, { taskId }: DelegateOptions): void {
   if (typeof request !== "object" || request === null) throw new ValidationError(`A delegation request must be an object, got: ${preview(request)}`);
@@ -18,8 +23,7 @@ export function checkRequest(request: DelegationRequest, { taskId }: DelegateOpt
   requireText(request.taskDescription, "DelegationRequest taskDescription must not be blank");
   requireRecord("scope", request.scope);
   requireRecord("metadata", request.metadata);
-  if (!PRIORITIES.includes(request.priority))
-    throw new ValidationError(`DelegationRequest priority must be LOW, NORMAL, HIGH or CRITICAL, got: ${preview(request.priority)}`);
+  checkPriority("DelegationRequest priority", request.priority);
   requireInteger("DelegationRequest maxOutputRetries", request.maxOutputRetries ?? null, 0);
   if (request.expectedOutputSchema === undefined) return;
   requireRecord("expectedOutputSchema", request.expectedOutputSchema);

@@ -7,8 +7,8 @@ import type { Revision, TaskExtras } from "../contracts/run.js";
 import type { Outcome } from "../contracts/usage.js";
 import type { OutputSchema } from "../contracts/types.js";
 import type { EngineRun } from "./engine-run.js";
+import type { AgentEnsembleError } from "../contracts/errors.js";
 import {
-  AgentEnsembleError,
   ExitEarlySignal,
   OutputParsingError,
   RunCancelledError,
@@ -22,6 +22,7 @@ import {
 import { preview } from "../contracts/validation.js";
 import { agentOf } from "./agent-resolution.js";
 import { Cancellation, settleWithin } from "./cancellation.js";
+import { checkPriority } from "./delegation-request.js";
 import { fireAfter, fireBefore } from "./firing.js";
 import { parseText } from "./schema.js";
 import { FinishedTask } from "./task-output.js";
@@ -53,6 +54,7 @@ export function runTask(run: EngineRun, taskId: string, extras: TaskExtras = {})
   let planned: PlannedTask;
   try {
     planned = run.planned(taskId);
+    if (extras.priority !== undefined) checkPriority("Task priority", extras.priority);
   } catch (error) {
     return Promise.reject(toError(error));
   }
@@ -216,7 +218,7 @@ class TaskRun {
   async #execute(call: TaskCall, record: TaskRecordState, toolCallsBefore: number): Promise<TaskOutput> {
     const { run, planned } = this;
     const executor = this.#executor();
-    const scope = new GatewayScope(run, record, this.#cancellation, this.#depth, this.#taskIndex);
+    const scope = new GatewayScope(run, record, this.#cancellation, this.#depth, this.#taskIndex, this.extras.priority);
     const result = await this.#settle(executor.execute(call, scope));
     checkResult(executor, result);
     const read = valueOf(planned, result);
@@ -314,7 +316,7 @@ class TaskRun {
       : new TaskExecutionError(
           `Task failed: ${description}`,
           { taskDescription: description, agentRole: this.#role, completedTaskOutputs: run.completed() },
-          { cause, hint: AgentEnsembleError.isInstance(cause) ? cause.hint : undefined },
+          { cause, hint: explained(cause) },
         );
     const { events, plan, clock } = run;
     if (events.listens("task_failed")) {
@@ -348,6 +350,17 @@ class Rejection extends Error {
 
 function isStop(error: AgentEnsembleError): boolean {
   return RunCancelledError.isInstance(error) || RunTimeoutError.isInstance(error);
+}
+
+/** What went wrong, and the nearest advice: the message of a TaskExecutionError itself only names the task. */
+function explained(cause: unknown): string {
+  let advice: string | undefined;
+  const seen = new Set<unknown>();
+  for (let e: unknown = cause; e instanceof Error && advice === undefined && !seen.has(e); e = e.cause) {
+    seen.add(e);
+    advice = (e as { readonly hint?: string }).hint;
+  }
+  return advice === undefined ? messageOf(cause) : `${messageOf(cause)} ${advice}`;
 }
 
 /** What a revised attempt is told: a guardrail's own words where there are some. */

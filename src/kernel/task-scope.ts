@@ -29,6 +29,7 @@ export class GatewayScope implements TaskScope {
     readonly cancellation: Cancellation,
     readonly depth: number,
     readonly taskIndex: number,
+    readonly priority: DelegationRequest["priority"] = "NORMAL",
   ) {}
 
   get run(): RunInfo {
@@ -93,7 +94,7 @@ export class GatewayScope implements TaskScope {
     return writeMemory(this, scope, entry);
   }
   runTask(taskId: string, extras?: TaskExtras): Promise<TaskOutput> {
-    return this.engine.view.runTask(taskId, { parentTaskId: this.taskId, signal: this.signal, ...extras });
+    return this.engine.view.runTask(taskId, { parentTaskId: this.taskId, signal: this.signal, priority: this.priority, ...extras });
   }
   define(task: AnyTask, o?: DefineOptions): string {
     return this.engine.define(task, { parentTaskId: this.taskId, ...o });

@@ -66,6 +66,11 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "Window of 128,000 tokens: tasks per level 1; 1 model calls",
     "flowchart TD",
   ],
+  "22-custom-workflow.js": [
+    "Judge: Question: who pays?\nReader: The friends of the library pay for two Sundays a month.",
+    "Verdict: open on two Sundays a month. (rounds: 2)",
+    "DELIBERATION needs two speakers and a judge, got 2 tasks",
+  ],
 };
 
 describe("the numbered examples", () => {

@@ -404,3 +404,18 @@ describe("an early exit", () => {
     await expectExit(runToEnd({ tasks: [slow, ending, echo("after", [slow])], workflow: "PARALLEL" }), ["slow"]);
   });
 });
+
+describe("a failed task", () => {
+  it("says in its hint what went wrong and what to do, however deep that lies", async () => {
+    const inner = new TaskTimeoutError("The inner step", 5);
+    const outer = new Error("outer", { cause: Object.assign(inner, { hint: "Give it more time." }) });
+    const task = new Task({
+      description: "Fail",
+      handler: (): string => {
+        throw outer;
+      },
+    });
+    const { error } = await runToEnd({ tasks: [task] });
+    expect(error).to.include({ message: "Task failed: Fail", hint: "Deterministic task handler threw an exception: outer Give it more time." });
+  });
+});

@@ -7,6 +7,7 @@ import { LimitWindow } from "./limit-window.js";
 import { withInnerLimits } from "./rate-limited.js";
 import { estimateInput, usedTokens } from "./token-estimate.js";
 import { Turn } from "./turn.js";
+import { WaitList } from "./wait-list.js";
 import { WaitingCall, refusal } from "./waiting-call.js";
 
 /** How long a model rests after a 429 that does not say how long. */
@@ -21,8 +22,8 @@ interface Admitted {
 }
 
 /**
- * Lets model calls start when all their rate limits allow it, in the order of their arrival; a call that waits for one limit does not hold up calls that
- * need only others. Windows belong to whoever bears the limit, so all runs of a kernel share them. One timer serves all that wait, and there is none when
+ * Lets model calls start when all their rate limits allow it, those of higher priority first, else in the order of their arrival; a call that waits
+ * for one limit does not hold up calls that need only others. Windows belong to whoever bears the limit, so all runs of a kernel share them. One timer serves all that wait, and there is none when
  * nobody does.
  */
 export class RateLimiter {
@@ -30,7 +31,7 @@ export class RateLimiter {
   readonly #pauses = new WeakMap<ChatModel, number>();
   /** By the list of limits that the kernel makes for each attempt. */
   readonly #admitted = new WeakMap<readonly BorneRateLimit[], Admitted>();
-  readonly #waiting = new Map<WaitingCall, () => void>();
+  readonly #waiting = new WaitList();
   readonly #aborts = new AbortWatch();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -115,7 +116,7 @@ export class RateLimiter {
       if (this.#waiting.size === 0) this.#disarm();
       waiting.giveUp();
     });
-    this.#waiting.set(waiting, unwatch);
+    this.#waiting.add(waiting, unwatch);
     // Where it depends on calls that have had their turn just now, more is known in a moment.
     const known = turn.obstacle(now).waitMs > 0;
     this.#lookAgain(known ? turn.nextLook(now) : now, now);
@@ -128,7 +129,7 @@ export class RateLimiter {
     this.#disarm();
     const now = performance.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const waiting of this.#waiting.keys()) {
+    for (const waiting of this.#waiting) {
       const { turn, call } = waiting;
       const isOpen = turn.isOpen(now);
       const missed = isOpen ? undefined : turn.missed(now);
@@ -146,8 +147,7 @@ export class RateLimiter {
   }
 
   #leave(waiting: WaitingCall): void {
-    this.#waiting.get(waiting)?.();
-    this.#waiting.delete(waiting);
+    this.#waiting.delete(waiting)?.();
   }
 
   #pause(model: ChatModel, now: number, retryAfterMs: number | undefined): void {

@@ -93,6 +93,29 @@ describe("the rate limiter", () => {
     expectAtMost(times, wide.limit);
   });
 
+  it("lets those of higher priority go first, and within one priority those that came first", async () => {
+    const limiter = new RateLimiter();
+    const one = bears(RateLimit.of(1, 25));
+    await begun(limiter, limited([one]));
+    const priorities = ["LOW", "NORMAL", "HIGH", undefined, "CRITICAL", "HIGH"] as const;
+    const { order, times } = await starts(
+      limiter,
+      priorities.map((priority) => limited([one], { priority })),
+    );
+    expect(order).to.deep.equal([4, 2, 5, 1, 3, 0]);
+    expectAtMost(times, one.limit);
+  });
+
+  it("refuses a call that others have kept from its turn for longer than it may wait", async () => {
+    const limiter = new RateLimiter();
+    const one = bears(RateLimit.of(1, 100).with({ waitTimeoutMs: 150 }));
+    await begun(limiter, limited([one]));
+    const low = limiter.admit(limited([one], { priority: "LOW" }));
+    expect(await limiter.admit(limited([one], { priority: "HIGH" }))).to.equal(undefined); // and never begins
+    const verdict = await low;
+    expect(RateLimitTimeoutError.isInstance(verdict?.reason)).to.equal(true);
+  });
+
   it("does not hold up a call for a limit that only others wait for, and holds no place for those", async () => {
     const limiter = new RateLimiter();
     const [slow, shared] = [bears(RateLimit.of(1, 5_000)), bears(RateLimit.of(3, 5_000))];
