@@ -40,6 +40,7 @@ async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): 
 }
 
 const cancel = new AbortController();
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => (code === "EPIPE" ? cancel.abort() : undefined)); // piped into something that has read enough
 process.once("SIGINT", () => cancel.abort()); // once: a second Ctrl-C ends the process as usual
 try {
   const commandLine = readCommandLine(process.argv.slice(2));
