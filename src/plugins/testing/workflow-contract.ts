@@ -145,8 +145,16 @@ function endingSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: st
  * workflowContract("DEBATE", { create: () => debate(2), tasks: [Task.of("For"), Task.of("Against"), Task.of("Judge")] });
  * @throws ValidationError for an unknown option.
  */
-export function workflowContract(name: string, options: WorkflowContractOptions): void {
+export function workflowContract(name: string, options: WorkflowContractOptions): void;
+/** The short form: a factory alone; the workflow's own name is the title. */
+export function workflowContract(create: WorkflowContractOptions["create"]): void;
+export function workflowContract(first: string | WorkflowContractOptions["create"], second?: WorkflowContractOptions): void {
+  const [name, options] = typeof first === "function" ? [first().name, { create: first }] : [first, second];
   checkOptions("workflowContract()", options, ["create", "tasks", "ensembleOptions"]);
+  register(name, options as WorkflowContractOptions); // checked
+}
+
+function register(name: string, options: WorkflowContractOptions): void {
   let count = 0;
   const start = (failing?: (id: string) => Error | undefined): StagedRun =>
     new StagedRun(`run-${++count}`, stagedPlan(options.tasks ?? defaultTasks(), options.ensembleOptions), failing);

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { sequentialWorkflow } from "../../../src/plugins/workflows/sequential/sequential-workflow.js";
 import { echo, failing, runToEnd } from "../../kernel/fixtures.js";
 
-workflowContract("SEQUENTIAL", { create: () => sequentialWorkflow });
+workflowContract(() => sequentialWorkflow);
 
 describe("SEQUENTIAL", () => {
   it("runs the tasks in the order of the list and ends with the last text", async () => {
