@@ -140,7 +140,7 @@ export class FailureReport {
     return new ModelCallError(
       message,
       { provider: vendor.name, modelId, code: verdict.code, retryable: verdict.retryable, ...o, ...(partialText === "" ? {} : { partialText }) },
-      verdict.hint === undefined ? {} : { hint: verdict.hint },
+      { hint: verdict.hint ?? waiting(o.retryAfterMs) },
     );
   }
 
@@ -161,4 +161,10 @@ export function toModelCallError(e: unknown, call: FailedCall): ModelCallError {
   const code: ModelErrorCode = "AE_MODEL_BAD_REQUEST";
   const hint = "Check the messages, the tools and providerOptions of the request: they must be plain JSON.";
   return report.error({ code, retryable: false, hint }, `the request could not be sent: ${messageOf(e)}`);
+}
+
+/** The vendor's own wish, where it named one. */
+function waiting(retryAfterMs: number | undefined): string | undefined {
+  if (retryAfterMs === undefined) return undefined;
+  return `The vendor asks to wait ${Math.ceil(retryAfterMs / 1000)} s; retries wait up to maxRetryAfterMs of retry().`;
 }
