@@ -2,7 +2,7 @@ import type { EnsembleOptions } from "./contracts/ensemble-options.js";
 import { ValidationError } from "./contracts/errors.js";
 import { Graph } from "./contracts/graph.js";
 import { Loop } from "./contracts/loop.js";
-import { Phase } from "./contracts/phase.js";
+import { Phase, predecessorsOf } from "./contracts/phase.js";
 import { preview, requireArray } from "./contracts/validation.js";
 
 function requireInstances(what: string, values: readonly unknown[] | undefined, type: typeof Phase | typeof Loop): void {
@@ -48,16 +48,6 @@ function checkNames(kind: string, title: string, items: readonly { readonly name
     if (names.has(name)) throw new ValidationError(`Duplicate ${kind} name '${name}' detected. ${title} names must be unique within an ensemble.`);
     names.add(name);
   }
-}
-
-/** Every phase that comes before `phase`, however far. Values are frozen, so there is no circle to get lost in. */
-function predecessorsOf(phase: Phase, found = new Set<Phase>()): ReadonlySet<Phase> {
-  for (const before of phase.after) {
-    if (found.has(before)) continue;
-    found.add(before);
-    predecessorsOf(before, found);
-  }
-  return found;
 }
 
 function checkPhaseGraph(phases: readonly Phase[]): void {

@@ -63,6 +63,16 @@ export class Phase {
   }
 }
 
+/** Every phase that comes before `phase`, however far. Values are frozen, so there is no circle to get lost in. */
+export function predecessorsOf(phase: Phase, found = new Set<Phase>()): ReadonlySet<Phase> {
+  for (const before of phase.after) {
+    if (found.has(before)) continue;
+    found.add(before);
+    predecessorsOf(before, found);
+  }
+  return found;
+}
+
 /**
  * Judges a phase after each attempt: the text of `task` says APPROVE, RETRY: feedback, RETRY_PREDECESSOR name: feedback, or REJECT: reason;
  * anything else approves. Its task is given the phase's outputs.

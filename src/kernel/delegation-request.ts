@@ -1,6 +1,7 @@
-import type { DelegationRequest } from "../contracts/delegation.js";
-import type { DelegateOptions } from "../contracts/run.js";
-import { ValidationError } from "../contracts/errors.js";
+import type { DelegationRequest, DelegationResponse } from "../contracts/delegation.js";
+import type { DelegateOptions, TaskScope } from "../contracts/run.js";
+import { ExitEarlySignal, messageOf, ToolConfigurationError, ValidationError } from "../contracts/errors.js";
+import { Tokens } from "../contracts/tokens.js";
 import { preview, requireInteger, requireText } from "../contracts/validation.js";
 
 const PRIORITIES: readonly unknown[] = ["LOW", "NORMAL", "HIGH", "CRITICAL"] satisfies readonly DelegationRequest["priority"][];
@@ -31,5 +32,23 @@ export function checkRequest(request: DelegationRequest, { taskId }: DelegateOpt
     throw new ValidationError(`DelegationRequest expectedOutputSchema can't be had of task '${taskId}': a task of the plan has a schema of its own`, {
       hint: "Give the task an outputType, or delegate a new task.",
     });
+  }
+}
+
+/**
+ * Delegates what a model asked for with a tool: a request of default scope and priority.
+ * @throws ToolConfigurationError where a guard broke, which is no business of the model's: its task fails. Ends of the run pass as they are.
+ */
+export async function delegateForModel(
+  scope: TaskScope,
+  { agentRole, taskDescription }: Pick<DelegationRequest, "agentRole" | "taskDescription">,
+  o: DelegateOptions,
+): Promise<DelegationResponse> {
+  const taskId = scope.get(Tokens.IdGenerator).next();
+  try {
+    return await scope.delegate({ taskId, agentRole, taskDescription, scope: {}, priority: "NORMAL", maxOutputRetries: 0, metadata: {} }, o);
+  } catch (error) {
+    if (ExitEarlySignal.isInstance(error) || scope.signal.aborted) throw error;
+    throw new ToolConfigurationError(`Delegation to '${agentRole}' could not be judged: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -2,6 +2,7 @@ export { Kernel } from "./kernel.js";
 export { emitEvent, settingsOf } from "./run-info.js";
 export type { RunSettings } from "./run-info.js";
 export { canonicalRole } from "./workers.js";
+export { delegateForModel } from "./delegation-request.js";
 export { workerOf } from "./delegation-gateway.js";
 export type { WorkerResult } from "./delegation-gateway.js";
 export { PromptLibrary } from "./prompt-texts.js";

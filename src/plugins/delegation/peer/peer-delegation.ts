@@ -7,10 +7,9 @@ import type { AnyTool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { DelegateInput } from "./delegate-input.js";
 import type { DelegationTemplateName } from "./templates.js";
-import { ExitEarlySignal, messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
-import { canonicalRole, PromptLibrary, workerOf } from "../../../kernel/index.js";
+import { canonicalRole, delegateForModel, PromptLibrary, workerOf } from "../../../kernel/index.js";
 import { delegateInput } from "./delegate-input.js";
 import { DELEGATION_TEMPLATES } from "./templates.js";
 
@@ -43,22 +42,7 @@ function delegateTool(agent: Agent, scope: TaskScope, texts: Texts): AnyTool {
 async function delegate({ agentRole, taskDescription }: DelegateInput, scope: TaskScope, texts: Texts): Promise<ToolResult> {
   if (agentRole.trim() === "") return ToolResult.failure("agentRole must not be null or blank. Provide the target agent's role.");
   if (taskDescription.trim() === "") return ToolResult.failure("taskDescription must not be null or blank. Provide a clear subtask description.");
-  const request = {
-    taskId: scope.get(Tokens.IdGenerator).next(),
-    agentRole,
-    taskDescription,
-    scope: {},
-    priority: "NORMAL" as const,
-    maxOutputRetries: 0,
-    metadata: {},
-  };
-  try {
-    return resultOf(await scope.delegate(request, { expectedOutput: texts.render("delegation.expectedOutput", {}) }));
-  } catch (error) {
-    if (ExitEarlySignal.isInstance(error) || scope.signal.aborted) throw error;
-    // A broken guard is no business of the model's: its task fails.
-    throw new ToolConfigurationError(`Delegation to '${agentRole}' could not be judged: ${messageOf(error)}`, { cause: error });
-  }
+  return resultOf(await delegateForModel(scope, { agentRole, taskDescription }, { expectedOutput: texts.render("delegation.expectedOutput", {}) }));
 }
 
 /** The worker's own text; why it failed; or, where nobody was asked, the words of the guard. */

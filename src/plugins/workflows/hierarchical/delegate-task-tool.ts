@@ -1,16 +1,13 @@
 import type { DelegationResponse } from "../../../contracts/delegation.js";
-import type { PlannedTask } from "../../../contracts/plan.js";
 import type { RunInfo, TaskScope } from "../../../contracts/run.js";
 import type { Tool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { Assignments } from "./assignments.js";
 import type { DelegateTaskInput } from "./delegate-task-input.js";
 import type { ManagerTemplateName } from "./templates.js";
-import { ExitEarlySignal, messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
-import { Tokens } from "../../../contracts/tokens.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
-import { canonicalRole, workerOf } from "../../../kernel/index.js";
+import { canonicalRole, delegateForModel, workerOf } from "../../../kernel/index.js";
 import { delegateTaskInput } from "./delegate-task-input.js";
 
 /** What the tool works with. */
@@ -45,37 +42,14 @@ async function assign(input: DelegateTaskInput, scope: TaskScope, parts: Delegat
   if (missing.length > 0) return ToolResult.failure(texts.render("manager.missingContext", { number: numberOf(taskNumber), missing: missing.join(", ") }));
   parts.onStart(scope.run);
   const finish = assignments.begin();
-  const response = await delegate(input, listed, scope, texts);
+  const wanted = listed === undefined ? { expectedOutput: texts.render("manager.workerExpectedOutput", {}) } : { taskId: listed.id };
+  const response = await delegateForModel(scope, input, wanted);
   if (response.status !== "FAILURE") finish(listed, workerOf(response)?.output);
   return resultOf(response, input, scope, parts);
 }
 
 function numberOf(value: unknown): number {
   return typeof value === "string" && /^\s*\d+\s*$/.test(value) ? Number(value) : typeof value === "number" ? value : Number.NaN;
-}
-
-async function delegate(
-  { agentRole, taskDescription }: DelegateTaskInput,
-  listed: PlannedTask | undefined,
-  scope: TaskScope,
-  texts: DelegateTaskParts["texts"],
-): Promise<DelegationResponse> {
-  const request = {
-    taskId: scope.get(Tokens.IdGenerator).next(),
-    agentRole,
-    taskDescription,
-    scope: {},
-    priority: "NORMAL" as const,
-    maxOutputRetries: 0,
-    metadata: {},
-  };
-  try {
-    return await scope.delegate(request, listed === undefined ? { expectedOutput: texts.render("manager.workerExpectedOutput", {}) } : { taskId: listed.id });
-  } catch (error) {
-    if (ExitEarlySignal.isInstance(error) || scope.signal.aborted) throw error;
-    // A broken guard is no business of the model's: its task fails.
-    throw new ToolConfigurationError(`Delegation to '${agentRole}' could not be judged: ${messageOf(error)}`, { cause: error });
-  }
 }
 
 /** The worker's text or why it failed, and how far the list is done; where nobody was asked, the words of the guard. */

@@ -1,6 +1,7 @@
 import type { Phase } from "../../../contracts/phase.js";
 import type { Plan, PlannedTask } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { predecessorsOf } from "../../../contracts/phase.js";
 import { checkOrder, tasksById } from "../shared/loop-plan.js";
 
 /** A plan as its phases see it. */
@@ -49,16 +50,6 @@ export class PhasePlan {
     }
     return ids;
   }
-}
-
-/** Every phase that comes before `phase`, however far. */
-function predecessorsOf(phase: Phase, found = new Set<Phase>()): ReadonlySet<Phase> {
-  for (const before of phase.after) {
-    if (found.has(before)) continue;
-    found.add(before);
-    predecessorsOf(before, found);
-  }
-  return found;
 }
 
 /** @throws ValidationError for a workflow that phases can't have, and for a task that needs what is not there when it runs. */
