@@ -360,7 +360,8 @@ function explained(cause: unknown): string {
     seen.add(e);
     advice = (e as { readonly hint?: string }).hint;
   }
-  return advice === undefined ? messageOf(cause) : `${messageOf(cause)} ${advice}`;
+  const problem = messageOf(cause);
+  return advice === undefined ? problem : `${problem}${/[.!?]$/.test(problem) ? "" : "."} ${advice}`;
 }
 
 /** What a revised attempt is told: a guardrail's own words where there are some. */

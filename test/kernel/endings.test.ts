@@ -416,6 +416,6 @@ describe("a failed task", () => {
       },
     });
     const { error } = await runToEnd({ tasks: [task] });
-    expect(error).to.include({ message: "Task failed: Fail", hint: "Deterministic task handler threw an exception: outer Give it more time." });
+    expect(error).to.include({ message: "Task failed: Fail", hint: "Deterministic task handler threw an exception: outer. Give it more time." });
   });
 });
