@@ -18,6 +18,8 @@ export interface AgentOptions {
   readonly model?: ModelRef | undefined;
   /** Tool calls it may make in one task. Default 25. */
   readonly maxIterations?: number | undefined;
+  /** Tool calls of one turn that are made at once; the others wait. Default 16. */
+  readonly maxParallelToolCalls?: number | undefined;
   /** Added to its prompt as output format instructions. Default: none. */
   readonly responseFormat?: string | undefined;
   readonly modelOptions?: ModelOptions | undefined;
@@ -36,6 +38,7 @@ const AGENT_FIELDS = [
   "tools",
   "model",
   "maxIterations",
+  "maxParallelToolCalls",
   "responseFormat",
   "modelOptions",
   "rateLimit",
@@ -78,6 +81,7 @@ export class Agent implements AgentOptions {
   readonly tools: readonly ToolLike[];
   readonly model: ModelRef | undefined;
   readonly maxIterations: number;
+  readonly maxParallelToolCalls: number;
   readonly responseFormat: string;
   readonly modelOptions: ModelOptions | undefined;
   readonly rateLimit: RateLimit | undefined;
@@ -90,6 +94,7 @@ export class Agent implements AgentOptions {
     requireText(options.goal, "Agent goal must not be blank");
     checkModel("Agent model", options.model);
     requireInteger("Agent maxIterations", options.maxIterations, 1, "> 0");
+    requireInteger("Agent maxParallelToolCalls", options.maxParallelToolCalls, 1, "> 0");
     requireArray("Agent tools", options.tools);
     checkTools("Tool", options.tools ?? []);
     checkModelOptions("Agent", options.modelOptions);
@@ -102,6 +107,7 @@ export class Agent implements AgentOptions {
     this.tools = Object.freeze([...(options.tools ?? [])]);
     this.model = options.model;
     this.maxIterations = options.maxIterations ?? 25;
+    this.maxParallelToolCalls = options.maxParallelToolCalls ?? 16;
     this.responseFormat = options.responseFormat ?? "";
     this.modelOptions = options.modelOptions;
     this.rateLimit = options.rateLimit;

@@ -83,6 +83,8 @@ export interface ModelCapabilities {
   readonly structuredOutput?: boolean | undefined;
   /** How often a call that failed in a retryable way is tried in all, where no retry policy was configured. Absent: once. */
   readonly retry?: { readonly maxAttempts: number } | undefined;
+  /** It asks nobody (a replay, a stub), so no rate limit holds for its calls, whoever bears it. */
+  readonly unlimited?: boolean | undefined;
 }
 
 /** Per-call options: the signal ends the call, whatever state it is in. */
@@ -103,8 +105,12 @@ export interface ChatModel {
   readonly capabilities?: ModelCapabilities | undefined;
   /** Holds for all calls of this model object, in all runs of a kernel. */
   readonly rateLimit?: RateLimit | undefined;
+  /** Of a model that a plugin puts before another one for a call: that other one. Rate limits and fallbacks go by it. */
+  readonly standsFor?: ChatModel | undefined;
   chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatResponse>;
   stream?(request: ChatRequest, options?: ChatCallOptions): AsyncIterable<ChatChunk>;
+  /** Takes the model's own secrets (its key, secret headers) out of a text, before traces and recordings leave the process. Quick; a wrapper passes it on. */
+  redact?(text: string): string;
 }
 
 /** A model, or its name as `provider:model`, resolved through the `ChatModelProvider` contributions. */

@@ -1,10 +1,15 @@
 import type { Container } from "inversify";
 import type { Agent } from "./agent.js";
-import type { ModelRef } from "./chat-model.js";
+import type { ModelRef, ToolSpec } from "./chat-model.js";
 import type { HierarchicalConstraints } from "./constraints.js";
 import type { DelegationPolicy, ManagerPromptStrategy } from "./delegation.js";
 import type { Graph } from "./graph.js";
+import type { CaptureMode } from "./capture.js";
+import type { CostConfiguration, CostEstimate } from "./cost.js";
 import type { Loop } from "./loop.js";
+import type { MemoryOptions, MemoryStore } from "./memory.js";
+import type { ReflectionStore } from "./reflection.js";
+import type { ReviewHandler } from "./review.js";
 import type { Phase } from "./phase.js";
 import type { EnsembleCallbacks, EnsembleEvent, EnsembleListener } from "./events.js";
 import type { AgentSynthesizer } from "./executors.js";
@@ -72,11 +77,34 @@ export interface EnsembleOptions extends EnsembleCallbacks {
   readonly maxDelegationDepth?: number | undefined;
   /** Replaces prompt texts by name; see `docs/prompts.md` for the names. */
   readonly prompts?: Readonly<Record<string, PromptTemplate>> | undefined;
-  /** Whether answers are streamed as `token` events. Default: in `stream()`, and when `onToken` is given. */
-  readonly streaming?: boolean | undefined;
+  /**
+   * Whether answers are streamed as `token` events. Default: in `stream()`, and when `onToken` is given. Tokens come before the output guardrails have
+   * judged; `"guarded"` holds them back until the task's output is accepted, and drops those of a refused one.
+   */
+  readonly streaming?: boolean | "guarded" | undefined;
+  /** The team's own memory: of this run, of earlier runs, of things known by name. */
+  readonly memory?: MemoryOptions | undefined;
+  /** Where the `memory` scopes of tasks are kept. */
+  readonly memoryStore?: MemoryStore | undefined;
+  /** What a store that fails does: `fail` (default) fails the task, `warn` goes on without, with a `run_warning`. Finished work is kept either way. */
+  readonly memoryErrors?: "fail" | "warn" | undefined;
+  /** Asked at every review; see `reviewPolicy` and the reviews of tasks. */
+  readonly reviewHandler?: ReviewHandler | undefined;
+  /** Which tasks without a `review` of their own are reviewed once done. Default NEVER. */
+  readonly reviewPolicy?: "NEVER" | "AFTER_EVERY_TASK" | "AFTER_LAST_TASK" | undefined;
+  /** Keeps what is learnt from tasks with `reflect`. Default: for as long as the ensemble lives, with a `run_warning`. */
+  readonly reflectionStore?: ReflectionStore | undefined;
+  /** How structured data stands in prompts. TOON takes fewer tokens for lists of like objects. Default JSON. */
+  readonly contextFormat?: "JSON" | "TOON" | undefined;
+  /** Prices, for `cost` in usage, metrics and trace. */
+  readonly costConfiguration?: CostConfiguration | undefined;
+  /** How much the trace keeps. Default: the container's `DefaultCaptureMode`, else `AGENTENSEMBLE_CAPTURE_MODE`, else OFF. */
+  readonly captureMode?: CaptureMode | undefined;
   readonly traceExporter?: TraceExporter | readonly TraceExporter[] | undefined;
   /** Characters of a tool's output that are sent to the model; -1 (default) for all. The trace keeps the full text. */
   readonly maxToolOutputLength?: number | undefined;
+  /** Time for one tool call in milliseconds, for tools that set none themselves. Default: none. */
+  readonly toolTimeoutMs?: number | undefined;
   /** Characters of tool input and output in log lines; -1 for all, 0 for none. Default 200. */
   readonly toolLogTruncateLength?: number | undefined;
   /** Logs prompts and responses of all agents at level info. Default false. */
@@ -93,11 +121,17 @@ export interface EnsembleOptions extends EnsembleCallbacks {
 /** What `ensemble.explain()` gives: what would be sent, without sending it. */
 export interface Explanation {
   readonly workflow: string;
+  /** Those of the plan, then those that the workflow adds. */
   readonly tasks: readonly ExplainedTask[];
+  /** Of the first call of each task, added up. */
   readonly estimatedInputTokens: number;
+  /** What a run costs at most; missing without prices, and where nothing limits it: see `unbounded`. */
+  readonly costBound?: CostEstimate;
+  /** With prices: why there is no upper bound. Each names the task and what would give it one. */
+  readonly unbounded: readonly string[];
 }
 
-/** One task of an explanation. `messages` are those of the first call; outputs of earlier tasks are shown as placeholders. */
+/** One task of an explanation. The prompts are those of its first call; outputs of earlier tasks and what is read from memory are shown as placeholders. */
 export interface ExplainedTask {
   readonly taskId: string;
   readonly description: string;
@@ -105,8 +139,15 @@ export interface ExplainedTask {
   /** Whether a model will make the agent, so that its prompt is not known yet. */
   readonly synthesizedByModel: boolean;
   readonly dependsOn: readonly string[];
+  /** `provider:model`; empty for a task that calls none. */
+  readonly model: string;
   readonly systemPrompt: string;
   readonly userPrompt: string;
+  /** The names of `toolSpecs`. */
   readonly tools: readonly string[];
+  /** The tools as the model sees them; those of dynamic providers are known only when the task starts. */
+  readonly toolSpecs: readonly ToolSpec[];
   readonly estimatedInputTokens: number;
+  /** How many model calls a run makes for it at most, not counting tries that fail; missing where nothing limits them. */
+  readonly maxModelCalls?: number;
 }

@@ -2,6 +2,8 @@ import type { DelegationRequest, DelegationResponse } from "./delegation.js";
 import type { AgentEnsembleError } from "./errors.js";
 import type { ChatMessage } from "./chat-model.js";
 import type { ExitReason, TaskOutput } from "./output.js";
+import type { TaskReflection } from "./reflection.js";
+import type { OnReviewTimeout, ReviewDecision, ReviewTiming } from "./review.js";
 
 /** What every event has: `seq` counts the events of a run without gaps, `at` is an ISO instant. */
 export interface EvBase<T extends string> {
@@ -111,7 +113,55 @@ export type DelegationCompletedEvent = EvTask<"delegation_completed"> &
   DelegationPlace & { readonly durationMs: number; readonly response: DelegationResponse };
 export type DelegationFailedEvent = EvTask<"delegation_failed"> &
   DelegationPlace & { readonly durationMs: number; readonly reason: string; readonly response: DelegationResponse; readonly cause?: Error };
+/** A tool has changed a file of its folder; `filePath` is relative to it. */
+export type FileChangedEvent = EvTask<"file_changed"> & {
+  readonly filePath: string;
+  readonly changeType: "CREATED" | "MODIFIED" | "DELETED";
+  readonly linesAdded: number;
+  readonly linesRemoved: number;
+};
+/** A task read from memory: a scope of the store, or the team's long-term memory or entities. */
+export type MemoryReadEvent = EvTask<"memory_read"> & {
+  readonly kind: "scope" | "longTerm" | "entity";
+  /** Of `kind` scope. */
+  readonly scope?: string;
+  readonly entries: number;
+  readonly durationMs: number;
+};
 export type MemoryWrittenEvent = EvTask<"memory_written"> & { readonly scope: string };
+/** Somebody is asked; the fields are those of the request, and the answer may come from elsewhere by `reviewId`. */
+export type ReviewRequestedEvent = EvTask<"review_requested"> & {
+  readonly reviewId: string;
+  readonly taskDescription: string;
+  readonly taskOutput: string;
+  readonly timing: ReviewTiming;
+  readonly prompt?: string;
+  readonly timeoutMs: number;
+  readonly onTimeout: OnReviewTimeout;
+  readonly requiredRole?: string;
+};
+/** The decision, of a person or of the clock. */
+export type ReviewResolvedEvent = EvTask<"review_resolved"> & {
+  readonly reviewId: string;
+  readonly decision: ReviewDecision["type"] | "FAIL";
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+};
+export type TaskReflectedEvent = EvTask<"task_reflected"> & {
+  readonly taskDescription: string;
+  readonly reflection: TaskReflection;
+  readonly isFirstReflection: boolean;
+};
+/** A structured output as far as it has come: what can be read of its JSON so far, unchecked. */
+export type PartialOutputEvent = EvTask<"partial_output"> & { readonly taskDescription: string; readonly partial: unknown };
+/** A call went beyond the budget of its run, or would have. */
+export type BudgetExceededEvent = EvTask<"budget_exceeded"> & {
+  /** The option: `maxTokens`, `maxCost` or `maxDurationMs`. */
+  readonly limit: string;
+  readonly allowed: number;
+  readonly used: number;
+  readonly action: "stop" | "reject" | "downgrade";
+};
 export type RetryScheduledEvent = EvTask<"retry_scheduled"> & { readonly attempt: number; readonly delayMs: number; readonly reason: string };
 /** A model call waits for its turn: `waitMs` is how long it will be at least. */
 export type RateLimitedEvent = EvTask<"rate_limited"> & { readonly waitMs: number; readonly requests: number; readonly periodMs: number };
@@ -147,6 +197,13 @@ export type EnsembleEvent =
   | DelegationStartedEvent
   | DelegationCompletedEvent
   | DelegationFailedEvent
+  | FileChangedEvent
+  | MemoryReadEvent
+  | ReviewRequestedEvent
+  | ReviewResolvedEvent
+  | TaskReflectedEvent
+  | PartialOutputEvent
+  | BudgetExceededEvent
   | MemoryWrittenEvent
   | RetryScheduledEvent
   | RateLimitedEvent
@@ -175,6 +232,10 @@ export interface EnsembleCallbacks {
   readonly onDelegationStarted?: ((e: Ev<"delegation_started">) => void) | undefined;
   readonly onDelegationCompleted?: ((e: Ev<"delegation_completed">) => void) | undefined;
   readonly onDelegationFailed?: ((e: Ev<"delegation_failed">) => void) | undefined;
+  readonly onFileChanged?: ((e: Ev<"file_changed">) => void) | undefined;
+  readonly onTaskReflected?: ((e: Ev<"task_reflected">) => void) | undefined;
+  readonly onReviewRequested?: ((e: Ev<"review_requested">) => void) | undefined;
+  readonly onReviewResolved?: ((e: Ev<"review_resolved">) => void) | undefined;
   readonly onLoopIterationCompleted?: ((e: Ev<"loop_iteration_completed">) => void) | undefined;
   readonly onGraphStateCompleted?: ((e: Ev<"graph_state_completed">) => void) | undefined;
   readonly onEnsembleStarted?: ((e: Ev<"ensemble_started">) => void) | undefined;
@@ -200,6 +261,10 @@ export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: Ensem
   onDelegationStarted: "delegation_started",
   onDelegationCompleted: "delegation_completed",
   onDelegationFailed: "delegation_failed",
+  onFileChanged: "file_changed",
+  onTaskReflected: "task_reflected",
+  onReviewRequested: "review_requested",
+  onReviewResolved: "review_resolved",
   onLoopIterationCompleted: "loop_iteration_completed",
   onGraphStateCompleted: "graph_state_completed",
   onEnsembleStarted: "ensemble_started",

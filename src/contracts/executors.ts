@@ -18,6 +18,8 @@ export interface WorkflowExecutor {
   /** Refuses a plan before anything is spent, by throwing a ValidationError. */
   validate?(plan: Plan): void;
   execute(plan: Plan, run: Run): Promise<WorkflowResult>;
+  /** The tasks that it would add to the plan, as far as they are known before the run, for `explain()`. Runs nothing; default: none. */
+  preview?(plan: Plan, run: Run): readonly AnyTask[];
 }
 
 /** What an executor hands back. Without `parsed` the text itself is the value, or its parse by the task's schema. */
@@ -33,7 +35,7 @@ export interface TaskExecutor {
   handles(task: PlannedTask): boolean;
   execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult>;
   /** What the first model call would send, for `explain()`; absent where no model is called. Calls nothing. */
-  preview?(call: TaskCall, scope: Pick<TaskScope, "get" | "all" | "model">): Awaitable<PromptPreview>;
+  preview?(call: TaskCall, scope: Pick<TaskScope, "get" | "all" | "model" | "workers">): Awaitable<PromptPreview>;
 }
 
 /** A first model call that is not made. */
@@ -43,9 +45,12 @@ export interface PromptPreview {
   readonly tools: readonly ToolSpec[];
 }
 
-/** Brings tools that depend on who works: asked when an agent's task starts. Its tools come before the agent's own. Contributed to `Tokens.AgentToolSource`. */
+/**
+ * Brings tools that depend on who works: asked when an agent's task starts, and by `explain()`. Its tools come before the agent's own.
+ * Contributed to `Tokens.AgentToolSource`.
+ */
 export interface AgentToolSource {
-  toolsFor(call: TaskCall, scope: TaskScope): Awaitable<readonly AnyTool[]>;
+  toolsFor(call: TaskCall, scope: Pick<TaskScope, "workers" | "get" | "all">): Awaitable<readonly AnyTool[]>;
 }
 
 /** Makes an agent for a task that has none. Asked once per task and run. */

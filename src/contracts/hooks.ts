@@ -114,6 +114,10 @@ export interface TaskCall {
   /** 1 for the first time the task is done. */
   readonly attempt: number;
   readonly revision?: Revision | undefined;
+  /** The task that delegated or defined this one. */
+  readonly parentTaskId?: string | undefined;
+  /** Whether the run is done with this task when it has this output; absent where it certainly is not. */
+  readonly isLast?: ((output: TaskOutput) => boolean) | undefined;
   /** Ends with the task. */
   readonly signal: AbortSignal;
 }
@@ -130,12 +134,22 @@ export interface LlmCall {
   readonly attempt: number;
   readonly request: ChatRequest;
   readonly model: ChatModel;
+  /**
+   * What the model may put out at most, beside the request's own `maxOutputTokens`: the kernel sends the lower of the two. Set by budgets. It is no part
+   * of the request, so that caches and recordings know a request by what was asked. Absent: no further limit.
+   */
+  readonly allowance?: OutputAllowance | undefined;
   /** The rate limits that hold for this call, with who bears each: one window per bearer. */
   readonly rateLimits: readonly BorneRateLimit[];
   /** Of calls that wait for a rate limit, those of a higher priority go first. That of the task: see `TaskExtras.priority`. Default `NORMAL`. */
   readonly priority?: DelegationRequest["priority"] | undefined;
   /** Ends with the task; a tap that waits must heed it. */
   readonly signal: AbortSignal;
+}
+
+/** What a model call may put out. */
+export interface OutputAllowance {
+  readonly maxOutputTokens: number;
 }
 
 /** A rate limit and the ensemble options, agent, task or model that bear it. */
@@ -152,6 +166,11 @@ export interface ToolCallContext {
   readonly tool: AnyTool;
   readonly call: ToolCall;
   readonly input: unknown;
+  readonly parentTaskId?: string | undefined;
+  /** Of the task. */
+  readonly attempt: number;
+  /** Ends with the task. */
+  readonly signal: AbortSignal;
 }
 
 /** A delegation. */
@@ -183,7 +202,7 @@ export interface EnsembleHooks {
   readonly afterRun: AfterHook<RunCall, "output", EnsembleOutput, never, "transform" | "commit">;
   readonly beforeTask: BeforeHook<TaskCall, Pick<TaskCall, "promptSections" | "contextOutputs">, TaskAnswer>;
   readonly afterTask: AfterHook<TaskCall, "output", TaskOutput, Pick<TaskOutput, "raw" | "parsed">>;
-  readonly beforeLlmCall: BeforeHook<LlmCall, Pick<LlmCall, "request" | "model">, ChatResponse>;
+  readonly beforeLlmCall: BeforeHook<LlmCall, Pick<LlmCall, "request" | "model" | "allowance">, ChatResponse>;
   readonly afterLlmCall: AfterHook<LlmCall & { readonly durationMs: number }, "response", ChatResponse, { readonly response: ChatResponse }>;
   readonly beforeToolCall: BeforeHook<ToolCallContext, Pick<ToolCallContext, "input">, ToolResult>;
   readonly afterToolCall: AfterHook<ToolCallContext, "result", ToolResult, { readonly result: ToolResult }>;

@@ -23,7 +23,7 @@ export type { HierarchicalConstraintsOptions } from "./constraints.js";
 export type { Dag, DagEdge, DagTask } from "./dag.js";
 export { DelegationPolicyResult } from "./delegation.js";
 export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./delegation.js";
-export type { EmbeddingModel } from "./embedding.js";
+export type { EmbeddingModel, StoredVector, VectorMatch, VectorStore } from "./embedding.js";
 export { Workflow } from "./ensemble-options.js";
 export type { AnyGraph, EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./ensemble-options.js";
 export {
@@ -48,6 +48,22 @@ export {
   ValidationError,
 } from "./errors.js";
 export { ConstraintViolationError, GraphNoEdgeMatchedError, MaxGraphStepsExceededError, MaxLoopIterationsExceededError } from "./workflow-errors.js";
+export type { FetchFailure } from "./state-errors.js";
+export {
+  AccessDeniedError,
+  BudgetExceededError,
+  CommandError,
+  FetchError,
+  FileAccessError,
+  FileFormatError,
+  JournalMismatchError,
+  McpError,
+  MemoryConflictError,
+  MemoryStoreError,
+  ReviewError,
+  ReviewTimeoutError,
+} from "./state-errors.js";
+export type { FileAccessReason } from "./state-errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./errors.js";
 export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./events.js";
 export type { AgentSynthesizer, AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./executors.js";
@@ -68,6 +84,7 @@ export type {
   EnsembleHooks,
   LlmCall,
   MemoryWrite,
+  OutputAllowance,
   PromptSection,
   Reject,
   Replace,
@@ -80,17 +97,63 @@ export type {
 export { Loop } from "./loop.js";
 export type { LoopHistory, LoopIteration, LoopOptions, OutputLookup } from "./loop.js";
 export type { MapReduceNode } from "./map-reduce.js";
-export type { EvictionPolicy, MemoryEntry, MemoryStore } from "./memory.js";
-export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, WorkflowResult } from "./output.js";
+export { MEMORY_METADATA } from "./memory.js";
+export type {
+  EntityMemory,
+  EvictionPolicy,
+  LongTermMemory,
+  MemoryEntry,
+  MemoryOperationCounts,
+  MemoryOptions,
+  MemoryStore,
+  SharedMemoryStore,
+  VersionedEntries,
+} from "./memory.js";
+export { MemoryScope } from "./memory-scope.js";
+export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, ToolUse, WorkflowResult } from "./output.js";
 export { Phase, PhaseReview } from "./phase.js";
 export type { PhaseOptions } from "./phase.js";
 export type { Plan, PlannedTask } from "./plan.js";
 export { definePlugin } from "./plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./plugin.js";
 export { RateLimit } from "./rate-limit.js";
+export type { ReflectionInput, ReflectionOptions, ReflectionStore, ReflectionStrategy, TaskReflection } from "./reflection.js";
+export type { Redactor, SecretFilter } from "./redaction.js";
 export type { RetryPolicy } from "./retry.js";
-export type { DefineOptions, DelegateOptions, PartOptions, Revision, Run, RunInfo, RunOptions, RunReport, TaskContext, TaskExtras, TaskScope } from "./run.js";
-export type { Clock, IdGenerator } from "./runtime.js";
+export { Review, ReviewDecision } from "./review.js";
+export type {
+  ApprovalPolicy,
+  OnReviewTimeout,
+  ReviewAsker,
+  ReviewGate,
+  ReviewHandler,
+  ReviewOptions,
+  ReviewQuestion,
+  ReviewRequest,
+  ReviewTiming,
+} from "./review.js";
+export { CaptureMode } from "./capture.js";
+export type { CaptureModeDefinition } from "./capture.js";
+export type { CostConfiguration, CostEstimate, CostRates } from "./cost.js";
+export type { ContextFormatDefinition, ContextFormatSavings, ContextFormatter } from "./context-format.js";
+export type { TokenCounter } from "./token-counter.js";
+export type {
+  DefineOptions,
+  DelegateOptions,
+  IsLast,
+  PartOptions,
+  Revision,
+  Run,
+  RunInfo,
+  RunOptions,
+  RunReport,
+  TaskContext,
+  TaskExtras,
+  TaskMeasures,
+  TaskMemory,
+  TaskScope,
+} from "./run.js";
+export type { Clock, IdGenerator, IdUse } from "./runtime.js";
 export { Task } from "./task.js";
 export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./task.js";
 export { createToken, Tokens } from "./tokens.js";
@@ -99,13 +162,19 @@ export { tool, ToolResult } from "./tool.js";
 export type { AnyTool, DynamicToolProvider, Tool, ToolBase, ToolContext, ToolLike, ToolReturn } from "./tool.js";
 export type {
   AgentSummary,
+  CapturedMessage,
   DelegationRecord,
   DelegationTrace,
   ErrorTrace,
   ExecutionTrace,
+  FolderExporter,
+  GraphTrace,
   LlmInteraction,
+  LoopTrace,
   MapReduceLevelTrace,
+  MemoryAccess,
   ModelCallRecord,
+  PhaseTrace,
   RunRecord,
   TaskRecord,
   TaskTrace,

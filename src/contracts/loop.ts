@@ -39,14 +39,22 @@ export interface LoopOptions {
   readonly onMaxIterations?: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG" | undefined;
   /** What the loop's outputs are. Default LAST_ITERATION. ALL_ITERATIONS joins the texts of all iterations. */
   readonly outputMode?: "LAST_ITERATION" | "FINAL_TASK_ONLY" | "ALL_ITERATIONS" | undefined;
+  /**
+   * What the scopes that the body's tasks declare in `memory` hold when a further iteration starts. ACCUMULATE (default): everything.
+   * FRESH_PER_ITERATION: nothing; they are cleared, whoever has written to them. WINDOW: the last `memoryWindowSize` entries of each.
+   */
+  readonly memoryMode?: "ACCUMULATE" | "FRESH_PER_ITERATION" | "WINDOW" | undefined;
+  /** Only with WINDOW, and needed there: at least 1. */
+  readonly memoryWindowSize?: number | undefined;
   /** Whether the first task of a further iteration is told the last output. Default true. */
   readonly injectFeedback?: boolean | undefined;
   /** Tasks outside the loop that must be finished before it starts. */
   readonly context?: readonly AnyTask[] | undefined;
 }
 
-const FIELDS = ["name", "tasks", "until", "maxIterations", "onMaxIterations", "outputMode", "injectFeedback", "context"];
+const FIELDS = ["name", "tasks", "until", "maxIterations", "onMaxIterations", "outputMode", "memoryMode", "memoryWindowSize", "injectFeedback", "context"];
 const ON_MAX = ["RETURN_LAST", "THROW", "RETURN_WITH_FLAG"];
+const MEMORY_MODES = ["ACCUMULATE", "FRESH_PER_ITERATION", "WINDOW"];
 const MODES = ["LAST_ITERATION", "FINAL_TASK_ONLY", "ALL_ITERATIONS"];
 
 /** @throws ValidationError listing the values there are. */
@@ -63,6 +71,9 @@ export class Loop {
   readonly maxIterations: number;
   readonly onMaxIterations: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG";
   readonly outputMode: "LAST_ITERATION" | "FINAL_TASK_ONLY" | "ALL_ITERATIONS";
+  readonly memoryMode: "ACCUMULATE" | "FRESH_PER_ITERATION" | "WINDOW";
+  /** `undefined` but for WINDOW. */
+  readonly memoryWindowSize: number | undefined;
   readonly injectFeedback: boolean;
   readonly context: readonly AnyTask[];
 
@@ -76,6 +87,7 @@ export class Loop {
     requireInteger(`Loop '${o.name}' maxIterations`, o.maxIterations, 1);
     requireOneOf(`Loop '${o.name}' onMaxIterations`, o.onMaxIterations, ON_MAX);
     requireOneOf(`Loop '${o.name}' outputMode`, o.outputMode, MODES);
+    checkMemory(o);
     if (o.context !== undefined) checkTaskList(`Loop '${o.name}' context`, o.context);
     checkBody(o.name, o.tasks);
     this.name = o.name;
@@ -84,9 +96,25 @@ export class Loop {
     this.maxIterations = o.maxIterations ?? 5;
     this.onMaxIterations = o.onMaxIterations ?? "RETURN_LAST";
     this.outputMode = o.outputMode ?? "LAST_ITERATION";
+    this.memoryMode = o.memoryMode ?? "ACCUMULATE";
+    this.memoryWindowSize = o.memoryWindowSize;
     this.injectFeedback = o.injectFeedback ?? true;
     this.context = Object.freeze([...(o.context ?? [])]);
     Object.freeze(this);
+  }
+}
+
+/** A window and its size go together. */
+function checkMemory({ name, memoryMode, memoryWindowSize }: LoopOptions): void {
+  requireOneOf(`Loop '${name}' memoryMode`, memoryMode, MEMORY_MODES);
+  if (memoryMode === "WINDOW") {
+    if (memoryWindowSize === undefined || !Number.isInteger(memoryWindowSize) || memoryWindowSize < 1)
+      throw new ValidationError(`Loop '${name}' memoryMode WINDOW requires memoryWindowSize >= 1, got: ${preview(memoryWindowSize)}`);
+  } else if (memoryWindowSize !== undefined) {
+    const mode = memoryMode ?? "ACCUMULATE";
+    throw new ValidationError(`Loop '${name}' memoryWindowSize is only for memoryMode WINDOW, but memoryMode is ${mode}`, {
+      hint: 'Set memoryMode: "WINDOW", or leave memoryWindowSize out.',
+    });
   }
 }
 

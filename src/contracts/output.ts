@@ -1,6 +1,9 @@
 import type { AgentEnsembleError } from "./errors.js";
 import type { GraphHistory } from "./graph.js";
+import type { ContextFormatSavings } from "./context-format.js";
+import type { CostEstimate } from "./cost.js";
 import type { LoopHistory } from "./loop.js";
+import type { MemoryOperationCounts } from "./memory.js";
 import type { AnyTask, Task } from "./task.js";
 import type { ExecutionTrace } from "./trace.js";
 import type { OutputSchema } from "./types.js";
@@ -22,13 +25,59 @@ export interface TaskMetrics {
   /** Time spent in tools, in milliseconds; calls that ran side by side are added up. */
   readonly toolExecutionMs: number;
   readonly delegationCount: number;
+  /** Time spent reading memory, in milliseconds. */
+  readonly memoryRetrievalMs: number;
+  /** Time spent building prompts, in milliseconds. */
+  readonly promptBuildMs: number;
+  readonly memoryOperations: MemoryOperationCounts;
+  /** What the calls cost; missing without `costConfiguration`, and where the price of a call is unknown. */
+  readonly costEstimate?: CostEstimate;
+}
+
+/** Memory that was not used. */
+export const NO_MEMORY_OPERATIONS: MemoryOperationCounts = Object.freeze({
+  shortTermEntriesWritten: 0,
+  longTermStores: 0,
+  longTermRetrievals: 0,
+  entityLookups: 0,
+  scopeReads: 0,
+  scopeWrites: 0,
+});
+
+/** What was done without calling anything. */
+export const NO_METRICS: TaskMetrics = Object.freeze({
+  inputTokens: 0,
+  outputTokens: 0,
+  totalTokens: 0,
+  llmCallCount: 0,
+  toolCallCount: 0,
+  llmLatencyMs: 0,
+  toolExecutionMs: 0,
+  delegationCount: 0,
+  memoryRetrievalMs: 0,
+  promptBuildMs: 0,
+  memoryOperations: NO_MEMORY_OPERATIONS,
+});
+
+/** How a tool was used in a run; calls refused because of the iteration limit do not count. */
+export interface ToolUse {
+  readonly toolName: string;
+  readonly calls: number;
+  /** Calls that did not succeed, for whatever reason. */
+  readonly failures: number;
+  /** All calls added up, in milliseconds. */
+  readonly durationMs: number;
 }
 
 /** Totals of a run: everything that was called, whatever for. Calls without reported usage are counted in `unknownUsageCalls` instead of spoiling the sums. */
 export interface ExecutionMetrics extends TaskMetrics {
   readonly unknownUsageCalls: number;
+  /** What the run's `contextFormat` saved; missing with JSON. */
+  readonly contextFormat?: ContextFormatSavings;
   /** One record for every attempt of every model call, in the order in which they ended. */
   readonly ledger: readonly UsageRecord[];
+  /** The tools that were called, by name, in the order of their first calls. */
+  readonly tools: readonly ToolUse[];
   readonly tasks: readonly { readonly taskId: string; readonly agentRole: string; readonly metrics: TaskMetrics }[];
 }
 

@@ -6,12 +6,14 @@ import type { AnyGraph } from "./ensemble-options.js";
 import type { GraphHistory } from "./graph.js";
 import type { Loop, LoopHistory } from "./loop.js";
 import type { MapReduceNode } from "./map-reduce.js";
+import type { CaptureMode } from "./capture.js";
 import type { Phase } from "./phase.js";
-import type { MemoryEntry } from "./memory.js";
+import type { MemoryEntry, MemoryOperationCounts } from "./memory.js";
 import type { TaskOutput, WorkflowResult } from "./output.js";
 import type { Plan } from "./plan.js";
 import type { BindApi } from "./plugin.js";
 import type { AnyTask, Task } from "./task.js";
+import type { MemoryAccess } from "./trace.js";
 import type { Token } from "./tokens.js";
 import type { AnyTool, ToolResult } from "./tool.js";
 import type { Inputs } from "./types.js";
@@ -31,6 +33,8 @@ export interface Revision {
 
 /** What a handler gets. */
 export interface TaskContext {
+  /** The task's name, or `task-{position}`. */
+  readonly taskId: string;
   readonly description: string;
   readonly expectedOutput: string;
   readonly contextOutputs: readonly TaskOutput[];
@@ -39,8 +43,17 @@ export interface TaskContext {
   /** Aborted when the task or the run ends before the handler does. */
   readonly signal: AbortSignal;
   readonly run: RunInfo;
+  /** The ensemble's memory store. What the task declares in `memory` is written by itself; reading is up to the handler. */
+  readonly memory: TaskMemory;
   /** The output of a task in `context`, typed. @throws ValidationError where the task is not in `context`. */
   getOutput<U>(task: Task<U>): TaskOutput<U>;
+}
+
+/** A memory store as a handler uses it: writes go through the hooks, reads and writes are counted. Rejects with ValidationError without a store. */
+export interface TaskMemory {
+  /** At most `maxResults` entries (default 5). */
+  retrieve(scope: string, query: string, maxResults?: number): Promise<readonly MemoryEntry[]>;
+  store(scope: string, entry: MemoryEntry): Promise<void>;
 }
 
 /** The second argument of `ensemble.run()`. */
@@ -53,6 +66,8 @@ export interface RunOptions {
   readonly maxToolOutputLength?: number | undefined;
   /** Overrides the ensemble's. */
   readonly toolLogTruncateLength?: number | undefined;
+  /** Overrides the ensemble's. */
+  readonly captureMode?: CaptureMode | undefined;
   /** Go into every usage record and the trace. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /** Default: from the `IdGenerator`. */
@@ -66,6 +81,12 @@ export interface RunOptions {
   /** Joins this run to the ledger and the signal of another, for an `ensemble.run()` inside a handler or tool: pass `ctx.run`. */
   readonly parent?: RunInfo | undefined;
 }
+
+/**
+ * Whether a task, or a part of the plan, is the last of its run. A function where that follows from the task's output, or from what else is done by then;
+ * it is asked only where somebody wants to know (`reviewPolicy: "AFTER_LAST_TASK"`), when the output is there and before it is accepted.
+ */
+export type IsLast = boolean | ((output: TaskOutput) => boolean);
 
 /** Per-call changes to how a task is run. */
 export interface TaskExtras {
@@ -82,6 +103,8 @@ export interface TaskExtras {
   readonly priority?: DelegationRequest["priority"] | undefined;
   /** Ends this task earlier than the run. Tasks that share a signal share its cost. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether the run is done with this task. Default: the last one in the plan's list is taken for it. */
+  readonly last?: IsLast | undefined;
 }
 
 /** Options of a task that is added during a run. */
@@ -103,6 +126,8 @@ export interface PartOptions {
   readonly signal?: AbortSignal | undefined;
   /** By task id: feedback for tasks that are done again. */
   readonly revisions?: ReadonlyMap<string, Revision> | undefined;
+  /** Whether the run is done with this part. Default: not said, and the last task in the plan's list is taken for the last one. */
+  readonly last?: IsLast | undefined;
 }
 
 /** What workflows report beside the outputs of tasks. */
@@ -117,6 +142,8 @@ export interface Run {
   readonly signal: AbortSignal;
   readonly inputs: Inputs;
   readonly plan: Plan;
+  /** Whether the run is done with this part of the plan: `true` for the whole plan, `undefined` where the workflow that runs the part does not say. */
+  readonly last?: IsLast | undefined;
   /** Does one task, with everything that belongs to it: hooks, guardrails, record, events. */
   runTask(taskId: string, extras?: TaskExtras): Promise<TaskOutput>;
   /** Runs a part of the plan with another workflow; context outside the part counts as satisfied. */
@@ -134,6 +161,8 @@ export interface Run {
   listens(type: EnsembleEvent["type"]): boolean;
   /** The run's value of a token: run option, ensemble option, container binding, default. @throws ValidationError where there is none. */
   get<T>(token: Token<T>): T;
+  /** The same, `undefined` where nothing is bound. */
+  find<T>(token: Token<T>): T | undefined;
   all<T>(token: Token<T, "many">): readonly T[];
 }
 
@@ -143,6 +172,15 @@ export interface DelegateOptions {
   readonly taskId?: string | undefined;
   /** What the new task is expected to produce. */
   readonly expectedOutput?: string | undefined;
+}
+
+/** What plugins measured while a task ran; the kernel adds it up. */
+export interface TaskMeasures {
+  readonly promptBuildMs?: number | undefined;
+  readonly memoryRetrievalMs?: number | undefined;
+  readonly memoryOperations?: Partial<MemoryOperationCounts> | undefined;
+  /** What was read or written; kept only where the run's capture mode wants it. */
+  readonly memory?: MemoryAccess | undefined;
 }
 
 /** What an executor, a tool and a handler may do while a task runs. */
@@ -160,6 +198,8 @@ export interface TaskScope extends Pick<Run, "workers" | "runTask" | "define" | 
     request: ChatRequest,
     o: { readonly purpose: Purpose; readonly model?: ChatModel | undefined; readonly onToken?: ((text: string) => void) | undefined },
   ): Promise<ChatResponse>;
+  /** Whether answers are streamed as they come: `token` and `partial_output` events are wanted, and not held back. */
+  readonly streaming: boolean;
   /** The model that `chat` would call, for its capabilities. */
   readonly model: ChatModel;
   /**
@@ -172,6 +212,10 @@ export interface TaskScope extends Pick<Run, "workers" | "runTask" | "define" | 
   /** Hands a subtask to another agent of the run. Refusals and failures are responses of status FAILURE. */
   delegate(request: DelegationRequest, o?: DelegateOptions): Promise<DelegationResponse>;
   writeMemory(scope: string, entry: MemoryEntry): Promise<void>;
+  /** How structured data stands in prompts: `value` in the run's `contextFormat` where that is shorter, else `text`. */
+  format(value: unknown, text: string): string;
+  /** Adds to what the task's metrics say about prompts and memory. */
+  note(measures: TaskMeasures): void;
   /** The run's limit for tool output sent to the model; -1 for none. */
   readonly maxToolOutputLength: number;
 }

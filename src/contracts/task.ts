@@ -1,14 +1,18 @@
 import type { ContentPart, ModelOptions, ModelRef } from "./chat-model.js";
 import type { InputGuardrail, OutputGuardrail } from "./guardrail.js";
 import type { RateLimit } from "./rate-limit.js";
+import type { ReflectionOptions } from "./reflection.js";
+import type { Review } from "./review.js";
 import type { TaskContext } from "./run.js";
-import type { AnyTool, Tool, ToolLike } from "./tool.js";
+import type { AnyTool, ToolLike } from "./tool.js";
 import type { Awaitable, OutputSchema } from "./types.js";
 import { Agent, checkModel, checkModelOptions } from "./agent.js";
 import { ValidationError } from "./errors.js";
 import { checkRateLimit } from "./rate-limit.js";
+import { MemoryScope } from "./memory-scope.js";
+import { checkReview } from "./review.js";
 import { checkTools, isTool } from "./tool.js";
-import { checkOptions, preview, requireArray, requireDuration, requireInteger, requireText } from "./validation.js";
+import { checkOptions, preview, requireArray, requireDuration, requireFunction, requireInteger, requireText } from "./validation.js";
 
 /** A task of whatever value. Not `Task<unknown>`: `with` takes a `T`, so no task of a definite type would be one. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -43,6 +47,14 @@ export interface CommonTaskOptions {
   readonly guardrailRetries?: number | undefined;
   /** Set over the agent's own, field by field. */
   readonly modelOptions?: ModelOptions | undefined;
+  /** Scopes of the ensemble's `memoryStore`: read into the prompt before the task, written with its output after it. */
+  readonly memory?: string | MemoryScope | readonly (string | MemoryScope)[] | undefined;
+  /** Whether somebody looks at the output before it is accepted; over the ensemble's `reviewPolicy`. */
+  readonly review?: Review | undefined;
+  /** Whether somebody is asked before the task starts. */
+  readonly beforeReview?: Review | undefined;
+  /** Draws a lesson from the accepted output for the next run's prompt. Default false. */
+  readonly reflect?: boolean | ReflectionOptions | undefined;
   /** Holds for the model calls of this task, in all runs of a kernel. */
   readonly rateLimit?: RateLimit | undefined;
   /** Time for the task in milliseconds, corrections and retries included. Default: none of its own. */
@@ -52,14 +64,14 @@ export interface CommonTaskOptions {
 /** Options of a task whose value has a schema: the schema alone decides `T`. */
 export interface StructuredTaskOptions<T> extends CommonTaskOptions {
   readonly outputType: OutputSchema<T>;
-  readonly handler?: TaskHandler<NoInfer<T> | string> | Tool | undefined;
+  readonly handler?: TaskHandler<NoInfer<T> | string> | AnyTool | undefined;
   readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<T>>[] | undefined;
 }
 
 /** Options of a task without a schema: `T` is what its handler returns, else string. */
 export interface PlainTaskOptions<T> extends CommonTaskOptions {
   readonly outputType?: undefined;
-  readonly handler?: TaskHandler<T> | Tool | undefined;
+  readonly handler?: TaskHandler<T> | AnyTool | undefined;
   readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<T>>[] | undefined;
 }
 
@@ -69,6 +81,7 @@ const DEFAULT_EXPECTED_OUTPUT = "Produce a complete and accurate response to the
 const TASK_FIELDS = [
   ...["name", "description", "expectedOutput", "agent", "model", "tools", "maxIterations", "context", "outputType", "maxOutputRetries", "handler"],
   ...["inputGuardrails", "outputGuardrails", "attachments", "guardrailRetries", "modelOptions", "rateLimit", "timeoutMs"],
+  ...["memory", "review", "beforeReview", "reflect"],
 ];
 
 interface AnyTaskOptions extends CommonTaskOptions {
@@ -104,6 +117,7 @@ function checkHandler(o: AnyTaskOptions): void {
   if (o.maxIterations !== undefined) both("maxIterations", "iteration loop; remove the maxIterations.");
   if (o.rateLimit !== undefined) both("a rateLimit", "LLM; remove the rateLimit.");
   if (o.modelOptions !== undefined) both("modelOptions", "LLM; remove the modelOptions.");
+  if (o.reflect !== undefined && o.reflect !== false) both("reflect", "prompt that could be improved; remove reflect.");
   if (o.attachments !== undefined && o.attachments.length > 0) both("attachments", "LLM; remove the attachments.");
 }
 
@@ -146,7 +160,32 @@ function checkTask(o: AnyTaskOptions): void {
   checkModelOptions("Task", o.modelOptions);
   checkRateLimit("Task rateLimit", o.rateLimit);
   requireDuration("Task timeoutMs", o.timeoutMs);
+  checkReview("Task review", o.review);
+  checkReview("Task beforeReview", o.beforeReview);
+  checkReflect(o.reflect);
   checkHandler(o);
+}
+
+function checkReflect(reflect: unknown): void {
+  if (reflect === undefined || typeof reflect === "boolean") return;
+  checkOptions("Task reflect", reflect, ["model", "strategy"]);
+  const { model, strategy } = reflect as { readonly model?: unknown; readonly strategy?: { readonly reflect?: unknown } }; // checked next
+  checkModel("Task reflect model", model);
+  if (strategy !== undefined) requireFunction("Task reflect strategy.reflect", strategy?.reflect ?? null);
+}
+
+function scopesOf(memory: unknown): MemoryScope[] {
+  if (memory === undefined) return [];
+  const scopes = (Array.isArray(memory) ? (memory as readonly unknown[]) : [memory]).map((scope) => {
+    if (scope instanceof MemoryScope) return scope;
+    if (typeof scope === "string") return MemoryScope.of(scope);
+    throw new ValidationError(
+      scope === null || scope === undefined ? "MemoryScope must not be null" : `Task memory must be names or MemoryScopes, got: ${preview(scope)}`,
+    );
+  });
+  const twice = scopes.find((scope, i) => scopes.findIndex((other) => other.name === scope.name) < i);
+  if (twice !== undefined) throw new ValidationError(`Task memory names scope '${twice.name}' twice`);
+  return scopes;
 }
 
 const list = <X>(items: readonly X[] | undefined): readonly X[] => (items === undefined || items.length === 0 ? NONE : Object.freeze([...items]));
@@ -168,7 +207,7 @@ export class Task<T = string> {
   readonly context: readonly AnyTask[];
   readonly outputType: OutputSchema<T> | undefined;
   readonly maxOutputRetries: number;
-  readonly handler: TaskHandler<T> | Tool | undefined;
+  readonly handler: TaskHandler<T> | AnyTool | undefined;
   readonly inputGuardrails: readonly InputGuardrail[];
   /** Declared without `T`, so that a task of any value can stand where a task is asked for. */
   readonly outputGuardrails: readonly OutputGuardrail<never>[];
@@ -177,6 +216,10 @@ export class Task<T = string> {
   readonly modelOptions: ModelOptions | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly timeoutMs: number | undefined;
+  readonly memory: readonly MemoryScope[];
+  readonly review: Review | undefined;
+  readonly beforeReview: Review | undefined;
+  readonly reflect: boolean | ReflectionOptions;
 
   constructor(options: PlainTaskOptions<T>);
   constructor(options: StructuredTaskOptions<T>);
@@ -192,7 +235,7 @@ export class Task<T = string> {
     this.context = list(options.context);
     this.outputType = options.outputType;
     this.maxOutputRetries = options.maxOutputRetries ?? 3;
-    this.handler = options.handler as TaskHandler<T> | Tool | undefined; // a handler of a structured task may also return the value's JSON text
+    this.handler = options.handler as TaskHandler<T> | AnyTool | undefined; // a handler of a structured task may also return the value's JSON text
     this.inputGuardrails = list(options.inputGuardrails);
     this.outputGuardrails = list(options.outputGuardrails);
     this.guardrailRetries = options.guardrailRetries ?? 0;
@@ -200,6 +243,10 @@ export class Task<T = string> {
     this.modelOptions = options.modelOptions;
     this.rateLimit = options.rateLimit;
     this.timeoutMs = options.timeoutMs;
+    this.memory = list(scopesOf(options.memory));
+    this.review = options.review;
+    this.beforeReview = options.beforeReview;
+    this.reflect = options.reflect ?? false;
     Object.freeze(this);
   }
 
@@ -216,14 +263,14 @@ export class Task<T = string> {
   with<U>(
     changes: Partial<CommonTaskOptions> & {
       readonly outputType: OutputSchema<U>;
-      readonly handler?: TaskHandler<NoInfer<U> | string> | Tool | undefined;
+      readonly handler?: TaskHandler<NoInfer<U> | string> | AnyTool | undefined;
       readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<U>>[] | undefined;
     },
   ): Task<U>;
   with(
     changes: Partial<CommonTaskOptions> & {
       readonly outputType?: never;
-      readonly handler?: TaskHandler<T> | Tool | undefined;
+      readonly handler?: TaskHandler<T> | AnyTool | undefined;
       readonly outputGuardrails?: readonly OutputGuardrail<T>[] | undefined;
     },
   ): Task<T>;

@@ -3,11 +3,18 @@ import type { ChatModel, ChatModelProvider } from "./chat-model.js";
 import type { HierarchicalConstraints } from "./constraints.js";
 import type { DelegationPolicy } from "./delegation.js";
 import type { AgentSynthesizer, AgentToolSource, TaskExecutor, WorkflowExecutor } from "./executors.js";
+import type { CaptureMode, CaptureModeDefinition } from "./capture.js";
+import type { ContextFormatDefinition } from "./context-format.js";
+import type { CostConfiguration } from "./cost.js";
 import type { MemoryStore } from "./memory.js";
+import type { SecretFilter } from "./redaction.js";
+import type { ReflectionStore } from "./reflection.js";
 import type { RetryPolicy } from "./retry.js";
+import type { ApprovalPolicy, ReviewGate, ReviewHandler } from "./review.js";
+import type { TokenCounter } from "./token-counter.js";
 import type { Clock, IdGenerator } from "./runtime.js";
 import type { ToolLike } from "./tool.js";
-import type { TraceBuilder, TraceExporter } from "./trace.js";
+import type { FolderExporter, TraceBuilder, TraceExporter } from "./trace.js";
 
 /**
  * The name of a dependency, typed by what is bound to it. At run time it is `Symbol.for("agentensemble/" + name)`, the same in every copy of the package;
@@ -32,12 +39,23 @@ export const Tokens = Object.freeze({
   PromptTemplates: createToken<Readonly<Record<string, string>>>("PromptTemplates", "many"),
   RetryPolicy: createToken<RetryPolicy>("RetryPolicy"),
   MemoryStore: createToken<MemoryStore>("MemoryStore"),
+  ReviewHandler: createToken<ReviewHandler>("ReviewHandler"),
+  ReviewGate: createToken<ReviewGate>("ReviewGate"),
+  ApprovalPolicy: createToken<ApprovalPolicy>("ApprovalPolicy", "many"),
+  ReflectionStore: createToken<ReflectionStore>("ReflectionStore"),
+  CostConfiguration: createToken<CostConfiguration>("CostConfiguration"),
+  CaptureMode: createToken<CaptureModeDefinition>("CaptureMode", "many"),
+  DefaultCaptureMode: createToken<CaptureMode>("DefaultCaptureMode"),
+  ContextFormat: createToken<ContextFormatDefinition>("ContextFormat", "many"),
+  TokenCounter: createToken<TokenCounter>("TokenCounter"),
   Tool: createToken<ToolLike>("Tool", "many"),
   AgentToolSource: createToken<AgentToolSource>("AgentToolSource", "many"),
   DelegationPolicy: createToken<DelegationPolicy>("DelegationPolicy", "many"),
   HierarchicalConstraints: createToken<HierarchicalConstraints>("HierarchicalConstraints"),
+  SecretFilter: createToken<SecretFilter>("SecretFilter", "many"),
   TraceBuilder: createToken<TraceBuilder>("TraceBuilder"),
   TraceExporter: createToken<TraceExporter>("TraceExporter", "many"),
+  FolderExporter: createToken<FolderExporter>("FolderExporter"),
   Clock: createToken<Clock>("Clock"),
   IdGenerator: createToken<IdGenerator>("IdGenerator"),
 });
@@ -52,6 +70,10 @@ export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
   Tokens.AgentToolSource,
   Tokens.DelegationPolicy,
   Tokens.TraceExporter,
+  Tokens.CaptureMode,
+  Tokens.ApprovalPolicy,
+  Tokens.ContextFormat,
+  Tokens.SecretFilter,
 ]);
 
 /** The name a token was made with. */

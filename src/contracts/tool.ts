@@ -1,7 +1,8 @@
+import type { OnReviewTimeout, ReviewDecision } from "./review.js";
 import type { TaskScope } from "./run.js";
 import type { Awaitable, JsonSchema, OutputSchema } from "./types.js";
 import { ValidationError } from "./errors.js";
-import { checkOptions, preview, requireDuration, requireFunction, requireText } from "./validation.js";
+import { checkOptions, preview, requireBoolean, requireDuration, requireFunction, requireOneOf, requireText } from "./validation.js";
 
 const RESULT = Symbol.for("agentensemble/tool-result");
 
@@ -49,13 +50,24 @@ export interface ToolContext {
   readonly taskId: string;
   readonly agentRole: string;
   readonly toolCallId: string;
+  /**
+   * Asks a person whether to go on, from inside the tool. An edit gives `revisedOutput`; what follows from the decision is up to the tool.
+   * @throws ToolConfigurationError without a review handler; ReviewTimeoutError and ReviewError.
+   */
+  requestApproval(o: {
+    readonly description: string;
+    readonly timeoutMs?: number | undefined;
+    readonly onTimeout?: OnReviewTimeout | undefined;
+    readonly prompt?: string | undefined;
+    readonly requiredRole?: string | undefined;
+  }): Promise<ReviewDecision>;
 }
 
 /** What a tool may return: an object is sent as JSON and kept as `structured`; `undefined` is an empty success. */
 export type ToolReturn = ToolResult | string | object | undefined | void;
 
-/** What every tool has. */
-export interface ToolBase {
+/** What every tool has. `I` is the type of its input. */
+export interface ToolBase<I = never> {
   readonly name: string;
   /** For the model: what it does, when to use it, an example. */
   readonly description: string;
@@ -63,6 +75,22 @@ export interface ToolBase {
   readonly sequential?: boolean | undefined;
   /** Time for one call in milliseconds; beyond it the model is told. Default: none. */
   readonly timeoutMs?: number | undefined;
+  /** Each call waits for a person's yes; an edit changes the input. Without a review handler the task fails. Default false. */
+  readonly requireApproval?: boolean | undefined;
+  /** Whether this very call needs approval; decides instead of `requireApproval`. */
+  needsApproval?(input: I): boolean;
+  /** What the person is shown. Default: the tool's name and its input as JSON. */
+  approvalDescription?(input: I): string;
+  /** What the model is told when the person says no. Default: `Tool call rejected by reviewer: {name}`. */
+  approvalRejection?(input: I): string;
+  /** What it gives back comes from outside and may hold instructions: it reaches the model as marked data. Default false. */
+  readonly untrusted?: boolean | undefined;
+  /** What a call does to the world; policies go by it. Default: unknown, which they treat as `send`. */
+  readonly effect?: "read" | "write" | "send" | undefined;
+  /** What this very call does; decides instead of `effect`. */
+  effectOf?(input: I): "read" | "write" | "send";
+  /** What a replay of a recorded run does: give the recorded `result` (default), or `run` the tool again, because it only hands work to the framework. Policies go by the calls that such a tool makes there. */
+  readonly replay?: "result" | "run" | undefined;
 }
 
 /**
@@ -70,7 +98,7 @@ export interface ToolBase {
  * With a schema the arguments are validated first; with plain JSON Schema they are parsed and passed on.
  * A tool keeps no state of a run: everything it needs is in `ctx`.
  */
-export interface Tool<I = string> extends ToolBase {
+export interface Tool<I = string> extends ToolBase<I> {
   readonly input?: OutputSchema<I> | JsonSchema | undefined;
   execute(input: I, ctx: ToolContext): Awaitable<ToolReturn>;
 }
@@ -78,35 +106,49 @@ export interface Tool<I = string> extends ToolBase {
 /** A tool of whatever input. */
 export type AnyTool = Tool<unknown>;
 
-/** Expands to tools each time a task starts: remote or discovered ones. */
+/** Expands to tools each time a task starts: remote or discovered ones. The task's scope is there for its signal, look-ups and warnings. */
 export interface DynamicToolProvider {
-  resolve(): Awaitable<readonly AnyTool[]>;
+  resolve(scope?: TaskScope): Awaitable<readonly AnyTool[]>;
 }
 
 /** What the `tools` of an agent or task may hold. */
 export type ToolLike = AnyTool | DynamicToolProvider;
 
-const TOOL_FIELDS = ["name", "description", "input", "execute", "sequential", "timeoutMs"] as const;
+const TOOL_FIELDS = [
+  ...["name", "description", "input", "execute", "sequential", "timeoutMs"],
+  ...["requireApproval", "needsApproval", "approvalDescription", "approvalRejection", "untrusted", "effect", "effectOf", "replay"],
+];
 
 /**
  * Makes a tool; the type of `execute`'s input follows from `input`.
  * @throws ValidationError for a blank name or description, a missing `execute`, an input that is no schema, an unknown field.
  */
-export function tool<I>(t: ToolBase & { readonly input: OutputSchema<I>; execute(input: NoInfer<I>, ctx: ToolContext): Awaitable<ToolReturn> }): Tool<I>;
-export function tool(t: ToolBase & { readonly input?: undefined; execute(input: string, ctx: ToolContext): Awaitable<ToolReturn> }): Tool;
+export function tool<I>(
+  t: ToolBase<NoInfer<I>> & { readonly input: OutputSchema<I>; execute(input: NoInfer<I>, ctx: ToolContext): Awaitable<ToolReturn> },
+): Tool<I>;
+export function tool(t: ToolBase<string> & { readonly input?: undefined; execute(input: string, ctx: ToolContext): Awaitable<ToolReturn> }): Tool;
 export function tool<I = Readonly<Record<string, unknown>>>(
-  t: ToolBase & { readonly input: JsonSchema; execute(input: I, ctx: ToolContext): Awaitable<ToolReturn> },
+  t: ToolBase<I> & { readonly input: JsonSchema; execute(input: I, ctx: ToolContext): Awaitable<ToolReturn> },
 ): Tool<I>;
 export function tool<I>(t: Tool<I>): Tool<I> {
   checkOptions("tool()", t, TOOL_FIELDS);
   requireText(t.name, "Tool name must not be blank");
   requireText(t.description, `Tool '${t.name}' description must not be blank`);
   if (typeof t.execute !== "function") throw new ValidationError(`Tool '${t.name}' execute must be a function, got: ${preview(t.execute)}`);
-  requireDuration(`Tool '${t.name}' timeoutMs`, t.timeoutMs);
+  checkFields(t);
   if (t.input !== undefined && (typeof t.input !== "object" || t.input === null) && typeof t.input !== "function") {
     throw new ValidationError(`Tool '${t.name}' input must be a schema, got: ${preview(t.input)}`);
   }
   return Object.freeze({ ...t, execute: t.execute });
+}
+
+function checkFields(t: ToolBase<never>): void {
+  const what = `Tool '${t.name}'`;
+  requireDuration(`${what} timeoutMs`, t.timeoutMs);
+  for (const field of ["sequential", "requireApproval", "untrusted"] as const) requireBoolean(`${what} ${field}`, t[field]);
+  for (const field of ["needsApproval", "approvalDescription", "approvalRejection", "effectOf"] as const) requireFunction(`${what} ${field}`, t[field]);
+  requireOneOf(`${what} effect`, t.effect, ["read", "write", "send"]);
+  requireOneOf(`${what} replay`, t.replay, ["result", "run"]);
 }
 
 /** Whether `value` can be called as a tool. */
@@ -138,6 +180,6 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
     if (names.has(entry.name)) throw new ValidationError(`Duplicate tool name '${entry.name}'. Tool names must be unique within an agent.`);
     names.add(entry.name);
     requireFunction(`Tool '${entry.name}' execute`, entry.execute);
-    requireDuration(`Tool '${entry.name}' timeoutMs`, entry.timeoutMs);
+    checkFields(entry);
   });
 }

@@ -1,8 +1,15 @@
 import type { Agent } from "./agent.js";
+import type { CaptureModeDefinition } from "./capture.js";
 import type { ChatMessage, ChatResponse } from "./chat-model.js";
+import type { CostEstimate } from "./cost.js";
+import type { DelegationRequest } from "./delegation.js";
 import type { AgentEnsembleError } from "./errors.js";
+import type { GraphHistory } from "./graph.js";
+import type { Loop, LoopHistory } from "./loop.js";
 import type { MapReduceNode } from "./map-reduce.js";
+import type { MemoryOperationCounts } from "./memory.js";
 import type { ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput } from "./output.js";
+import type { Redactor } from "./redaction.js";
 import type { RunInfo, RunReport } from "./run.js";
 import type { AnyTask } from "./task.js";
 import type { Awaitable } from "./types.js";
@@ -18,6 +25,8 @@ export interface ModelCallRecord {
   readonly response: ChatResponse | undefined;
   readonly error: Error | undefined;
   readonly tools: ToolCallRecord[];
+  /** The conversation as it was sent; kept by capture modes that want it. */
+  readonly messages?: readonly ChatMessage[] | undefined;
 }
 
 /** A tool call as the kernel keeps it. */
@@ -34,12 +43,23 @@ export interface ToolCallRecord {
 /** How a tool call ended. `SKIPPED_MAX_ITERATIONS`: refused with the STOP text. */
 export type ToolOutcome = "SUCCESS" | "FAILURE" | "ERROR" | "TIMED_OUT" | "REJECTED" | "CANCELLED" | "SKIPPED_MAX_ITERATIONS";
 
+/** What a task read from memory or wrote to it. Kept by capture modes that want it. */
+export interface MemoryAccess {
+  readonly operation: "read" | "write";
+  readonly kind: "scope" | "shortTerm" | "longTerm" | "entity";
+  /** Of `kind` scope. */
+  readonly scope?: string | undefined;
+  /** The texts of the entries. */
+  readonly entries: readonly string[];
+}
+
 /** A delegation as the kernel keeps it. `worker` is the record of the task it led to, where it came to that. */
 export interface DelegationRecord {
   readonly delegatorRole: string;
   readonly workerRole: string;
   readonly taskDescription: string;
   readonly depth: number;
+  readonly priority: DelegationRequest["priority"];
   readonly startedMs: number;
   readonly endedMs: number;
   readonly result: string;
@@ -67,6 +87,10 @@ export interface TaskRecord {
   readonly output: TaskOutput | undefined;
   readonly error: Error | undefined;
   readonly metrics: TaskMetrics;
+  /** What plugins measured, added up; missing where none did. */
+  readonly measures?: { readonly promptBuildMs: number; readonly memoryRetrievalMs: number; readonly memoryOperations: MemoryOperationCounts } | undefined;
+  /** What was read from memory and written to it; missing where the capture mode does not want it. */
+  readonly memory?: readonly MemoryAccess[] | undefined;
   /** The task's place in a map-reduce tree. */
   readonly mapReduce?: MapReduceNode | undefined;
 }
@@ -85,6 +109,10 @@ export interface RunRecord {
   readonly metrics: ExecutionMetrics;
   readonly warnings: readonly string[];
   readonly reports: readonly RunReport[];
+  /** How much the trace is to keep. */
+  readonly capture: CaptureModeDefinition;
+  /** Takes out the secrets that the run knows of. A record itself holds everything as it was. */
+  readonly redactor: Redactor;
 }
 
 /** Makes the trace of a finished run, when somebody first reads it. */
@@ -101,10 +129,23 @@ export interface AgentSummary {
   readonly allowDelegation: boolean;
 }
 
+/** A message of a model call's conversation, as capture modes from STANDARD on keep it. */
+export interface CapturedMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  /** The text; images are named by their media type. */
+  readonly content: string;
+  /** What the model asked for; empty in all but assistant messages. */
+  readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
+  /** The tool that a tool message answers for. */
+  readonly toolName: string | undefined;
+}
+
 /** One tool call in a trace. */
 export interface ToolCallTrace {
   readonly toolName: string;
   readonly arguments: string;
+  /** `arguments` as a value, `{}` where they are no JSON object; only in capture modes that parse them (FULL). */
+  readonly parsedInput: Readonly<Record<string, unknown>> | undefined;
   /** The full text. */
   readonly result: string;
   readonly structuredOutput: unknown;
@@ -127,11 +168,17 @@ export interface LlmInteraction {
   /** -1 when unknown. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly reasoningTokens: number;
+  /** `undefined` where the call has no price. */
+  readonly cost: number | undefined;
   readonly responseType: "TOOL_CALLS" | "FINAL_ANSWER" | "ERROR";
   readonly responseText: string;
   readonly finishReason: string | undefined;
   readonly error: string | undefined;
   readonly toolCalls: readonly ToolCallTrace[];
+  /** The whole conversation of the call, its answer at the end; empty in capture modes that do not keep it (OFF). */
+  readonly messages: readonly CapturedMessage[];
 }
 
 /** One delegation in a trace, with the worker's own trace inside. */
@@ -143,6 +190,7 @@ export interface DelegationTrace {
   readonly completedAt: Date;
   readonly durationMs: number;
   readonly depth: number;
+  readonly priority: DelegationRequest["priority"];
   readonly result: string;
   readonly succeeded: boolean;
   readonly workerTrace: TaskTrace | undefined;
@@ -151,6 +199,8 @@ export interface DelegationTrace {
 /** One attempt of one task in a trace. */
 export interface TaskTrace {
   readonly taskId: string;
+  /** The task that delegated this one or ran it. */
+  readonly parentTaskId: string | undefined;
   readonly attempt: number;
   readonly outcome: TaskRecord["outcome"];
   readonly taskDescription: string;
@@ -166,6 +216,8 @@ export interface TaskTrace {
   readonly finalOutput: string | undefined;
   readonly parsedOutput: unknown;
   readonly metrics: TaskMetrics;
+  /** What was read from memory and written to it; empty in capture modes that do not keep it (OFF). */
+  readonly memory: readonly MemoryAccess[];
   /** Only in map-reduce runs. */
   readonly nodeType?: MapReduceNode["nodeType"];
   /** Only in map-reduce runs. */
@@ -181,6 +233,38 @@ export interface MapReduceLevelTrace {
   readonly workflow: "PARALLEL";
 }
 
+/** What a loop did. Its tasks' traces bear the iteration as `attempt`. */
+export interface LoopTrace {
+  readonly loopName: string;
+  readonly iterationsRun: number;
+  readonly maxIterations: number;
+  /** `undefined` for a loop that was cut short. */
+  readonly terminationReason: LoopHistory["terminationReason"] | undefined;
+  readonly onMaxIterations: Loop["onMaxIterations"];
+  readonly outputMode: Loop["outputMode"];
+  readonly memoryMode: Loop["memoryMode"];
+  /** Names of the body's tasks, for each iteration. */
+  readonly iterations: readonly (readonly string[])[];
+}
+
+/** The way a run took through its graph. */
+export interface GraphTrace {
+  readonly graphName: string;
+  readonly startState: string;
+  /** `undefined` for a walk that was cut short. */
+  readonly terminationReason: GraphHistory["terminationReason"] | undefined;
+  readonly stepsRun: number;
+  readonly maxSteps: number;
+  readonly steps: readonly { readonly stateName: string; readonly stepNumber: number; readonly nextState: string }[];
+}
+
+/** What a phase did: the tasks of its last accepted attempt. */
+export interface PhaseTrace {
+  readonly name: string;
+  readonly after: readonly string[];
+  readonly taskIds: readonly string[];
+}
+
 /** A failure in a trace. */
 export interface ErrorTrace {
   readonly taskId: string | undefined;
@@ -193,7 +277,7 @@ export interface ErrorTrace {
   readonly occurredAt: Date;
 }
 
-/** What happened in a run: schema 1.1 of the `.trace.json` format. Immutable. */
+/** What happened in a run: schema 1.1 of the `.trace.json` format. Immutable, and without the secrets that the framework knows of. */
 export interface ExecutionTrace {
   readonly schemaVersion: string;
   readonly captureMode: string;
@@ -211,6 +295,14 @@ export interface ExecutionTrace {
   readonly errors: readonly ErrorTrace[];
   /** Of a map-reduce run. */
   readonly mapReduceLevels?: readonly MapReduceLevelTrace[];
+  /** Empty without loops. */
+  readonly loopTraces: readonly LoopTrace[];
+  /** Missing without a graph. */
+  readonly graphTrace?: GraphTrace;
+  /** Empty without phases. */
+  readonly phases: readonly PhaseTrace[];
+  /** What the run cost, as in `metrics.costEstimate`; missing where that is. */
+  readonly totalCostEstimate?: CostEstimate | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Pretty-printed JSON: instants as ISO-8601, durations as `PT..S`. */
   toJson(): string;
@@ -220,3 +312,6 @@ export interface ExecutionTrace {
 
 /** Takes the trace of every finished run, whatever its outcome. What it throws becomes a `run_warning`. */
 export type TraceExporter = { export(trace: ExecutionTrace): Awaitable<void> } | ((trace: ExecutionTrace) => Awaitable<void>);
+
+/** Makes an exporter that writes each trace into a folder; for capture modes with `exportsTo`. */
+export type FolderExporter = (folder: string) => TraceExporter;

@@ -16,6 +16,12 @@ export interface UsageRecord {
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
   readonly reasoningTokens: number;
+  /** By `costConfiguration`; missing where there is none, or the tokens are unknown. */
+  readonly cost?: number | undefined;
+  /** The parts of `cost`; missing where a price function gave it. */
+  readonly inputCost?: number | undefined;
+  readonly outputCost?: number | undefined;
+  readonly currency?: string | undefined;
   readonly latencyMs: number;
   /** 1 for the first try of this call. */
   readonly attempt: number;

@@ -25,11 +25,16 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** `Known: a, b, c. Did you mean 'b'?`: the tail of every message about an unknown name. */
+/** More names than a reader looks through. */
+const MANY = 20;
+
+/** `Known: a, b, c. Did you mean 'b'?`: the tail of every message about an unknown name. A long list stands behind the nearest name. */
 export function knownNames(name: string, candidates: readonly string[]): string {
   const nearest = nearestName(name, candidates);
   const known = candidates.length > 0 ? `Known: ${candidates.join(", ")}.` : "None is registered.";
-  return nearest === undefined ? known : `${known} Did you mean '${nearest}'?`;
+  if (nearest === undefined) return known;
+  const advice = `Did you mean '${nearest}'?`;
+  return candidates.length > MANY ? `${advice} ${known}` : `${known} ${advice}`;
 }
 
 /** A value as it appears in messages: JSON where possible, cut at 200 characters. */
@@ -43,7 +48,9 @@ export function preview(value: unknown, limit = 200): string {
           : value
         : typeof value === "function"
           ? `function ${value.name}`
-          : (JSON.stringify(value) ?? String(value));
+          : typeof value === "number"
+            ? String(value) // JSON has no NaN and no Infinity
+            : (JSON.stringify(value) ?? String(value));
   } catch {
     text = Object.prototype.toString.call(value);
   }
@@ -97,4 +104,10 @@ export function requireArray(what: string, value: unknown): void {
 /** @throws ValidationError unless `value` is absent or a function. */
 export function requireFunction(what: string, value: unknown): void {
   if (value !== undefined && typeof value !== "function") throw new ValidationError(`${what} must be a function, got: ${preview(value)}`);
+}
+
+/** @throws ValidationError where `value` is given and is none of `allowed`. */
+export function requireOneOf(what: string, value: unknown, allowed: readonly string[]): void {
+  if (value === undefined || (typeof value === "string" && allowed.includes(value))) return;
+  throw new ValidationError(`${what} must be one of ${allowed.map((name) => `"${name}"`).join(", ")}, got: ${preview(value)}`);
 }

@@ -44,10 +44,11 @@ async function synthesize(run: EngineRun, planned: PlannedTask, parentTaskId: st
     if (!(agent instanceof Agent))
       throw new ValidationError(`The agent synthesizer must return an Agent for task '${spec.description}', got: ${preview(agent)}`);
     run.madeAgents.push(agent);
+    record.outcome = "ok";
     return agent;
   } finally {
     record.endedMs = run.clock.monotonicMs();
-    record.outcome = "ok";
+    if (record.outcome === "running") record.outcome = run.cancellation.reason === undefined ? "failed" : "aborted";
     if (record.calls.length > 0) run.records.push(record);
   }
 }

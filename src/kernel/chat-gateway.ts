@@ -52,7 +52,7 @@ export async function chat(scope: GatewayScope, request: ChatRequest, o: ChatOpt
     const retry = result.retryable && scope.cancellation.reason === undefined ? engine.retryPolicy?.next(result.error, attempt, call) : undefined;
     if (retry === undefined) throw counted(result.error, attempt);
     scope.emit({ type: "retry_scheduled", ...scope.identity, attempt, delayMs: retry.delayMs, reason: messageOf(result.error) });
-    await sleep(retry.delayMs, scope.cancellation);
+    await pause(scope, retry.delayMs);
     model = retry.model ?? model;
   }
 }
@@ -65,12 +65,19 @@ async function attemptOnce(scope: GatewayScope, planned: LlmCall, attempt: numbe
   let response: ChatResponse | undefined;
   let error: Error | undefined;
   let called = false;
+  let begun: Firing<LlmCall> | undefined;
   const startedMs = clock.monotonicMs();
   try {
     if (points.beforeLlmCall.used) {
       const limited = (changed: LlmCall): LlmCall =>
         changed.model === planned.model ? changed : { ...changed, rateLimits: rateLimitsOf(scope, changed.model) };
-      const fired = fireBefore(points.beforeLlmCall, call, warn, (changed) => Promise.resolve(limited(changed)));
+      const fired = fireBefore(
+        points.beforeLlmCall,
+        call,
+        warn,
+        (changed) => Promise.resolve(limited(changed)),
+        (f) => (begun = f),
+      );
       const firing = fired instanceof Promise ? await fired : fired;
       call = firing.call;
       if (firing.rejection !== undefined) {
@@ -87,6 +94,7 @@ async function attemptOnce(scope: GatewayScope, planned: LlmCall, attempt: numbe
       response = checkResponse(await settleWithin(callModel(scope, call, onToken), scope.cancellation, engine.limits.graceMs * 0.8), call.model);
     }
   } catch (caught) {
+    call = begun?.call ?? call; // as the taps before the one that threw have left it
     outcome = scope.cancellation.reason === undefined ? "failed" : "aborted";
     error = toError(caught);
   }
@@ -151,9 +159,19 @@ function keep(
     outcome: outcome === "rejected" ? "failed" : outcome,
     tags: engine.info.tags,
   };
-  engine.ledger.add(usage);
-  const made: ModelCallRecord = { usage, iteration: call.iteration, startedMs, response, error, tools: [] };
+  const priced = engine.pricing === undefined ? usage : engine.pricing.priced(usage);
+  engine.ledger.add(priced);
+  engine.models.add(call.model);
+  const made: ModelCallRecord = engine.capture.capturesMessages
+    ? { usage: priced, iteration: call.iteration, startedMs, response, error, tools: [], messages: [...call.request.messages] }
+    : { usage: priced, iteration: call.iteration, startedMs, response, error, tools: [] };
   record.addCall(made);
+}
+
+/** The wait before the next attempt, by the run's clock. @throws the run's reason when it is stopped meanwhile. */
+function pause(scope: GatewayScope, delayMs: number): Promise<void> {
+  const { clock } = scope.engine;
+  return clock.sleep === undefined ? sleep(delayMs, scope.cancellation) : clock.sleep(delayMs, scope.cancellation.signal);
 }
 
 /** The number of attempts as the last error tells it. */
@@ -191,13 +209,14 @@ const NO_LIMITS: readonly BorneRateLimit[] = Object.freeze([]);
 
 /** The limits of agent, task and model; the ensemble's own holds where neither agent nor task brings a model or a limit. */
 function rateLimitsOf({ engine, record }: GatewayScope, model: ChatModel): readonly BorneRateLimit[] {
+  if (model.capabilities?.unlimited === true) return NO_LIMITS;
   const { agent, task } = record;
   const { options } = engine;
   if (agent?.rateLimit === undefined && task.rateLimit === undefined && model.rateLimit === undefined && options.rateLimit === undefined) return NO_LIMITS;
   const own = [
     { bearer: agent, limit: agent?.rateLimit },
     { bearer: engine.sourceOf(record.taskId) ?? task, limit: task.rateLimit },
-    { bearer: model, limit: model.rateLimit },
+    { bearer: model.standsFor ?? model, limit: model.rateLimit },
     { bearer: options, limit: (agent?.rateLimit ?? agent?.model ?? task.rateLimit ?? task.model) ? undefined : options.rateLimit },
   ];
   return own.filter((entry): entry is BorneRateLimit => entry.bearer !== undefined && entry.limit !== undefined);

@@ -112,6 +112,7 @@ async function hooked(delegation: Delegation): Promise<DelegationResponse> {
   report(delegation, { ...ended, response });
   if (broken !== undefined) throw toError(broken);
   if (ended.error !== undefined && (scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(ended.error))) throw ended.error;
+  if (ExitEarlySignal.isInstance(scope.engine.stopped)) throw scope.engine.stopped; // whoever ended the run does not want the delegator to spend more
   return response;
 }
 
@@ -288,6 +289,7 @@ function report(delegation: Delegation, { response, error }: Ended): void {
     workerRole: call.request.agentRole,
     taskDescription: call.request.taskDescription,
     depth: scope.depth + 1,
+    priority: call.request.priority,
     startedMs,
     endedMs,
     result: succeeded ? (response.rawOutput ?? "") : `Error: ${reason}`,

@@ -44,7 +44,7 @@ export async function delegateForModel(
   { agentRole, taskDescription }: Pick<DelegationRequest, "agentRole" | "taskDescription">,
   o: DelegateOptions,
 ): Promise<DelegationResponse> {
-  const taskId = scope.get(Tokens.IdGenerator).next();
+  const taskId = scope.get(Tokens.IdGenerator).next("delegation");
   try {
     return await scope.delegate({ taskId, agentRole, taskDescription, scope: {}, priority: "NORMAL", maxOutputRetries: 0, metadata: {} }, o);
   } catch (error) {

@@ -1,11 +1,15 @@
+import type { CaptureModeDefinition } from "../contracts/capture.js";
 import type { Agent } from "../contracts/agent.js";
+import type { ContextFormatter } from "../contracts/context-format.js";
+import type { ChatModel } from "../contracts/chat-model.js";
+import type { Redactor, SecretFilter } from "../contracts/redaction.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { NewEvent } from "../contracts/events.js";
 import type { TaskExecutor, WorkflowExecutor } from "../contracts/executors.js";
 import type { TaskOutput } from "../contracts/output.js";
 import type { Plan, PlannedTask } from "../contracts/plan.js";
 import type { RetryPolicy } from "../contracts/retry.js";
-import type { DefineOptions, Run, RunInfo, RunReport } from "../contracts/run.js";
+import type { DefineOptions, Run, RunInfo, RunReport, TaskMeasures } from "../contracts/run.js";
 import type { Clock } from "../contracts/runtime.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { RunEvents } from "./event-hub.js";
@@ -18,6 +22,8 @@ import { PhaseReview } from "../contracts/phase.js";
 import { Tokens } from "../contracts/tokens.js";
 import { knownNames } from "../contracts/validation.js";
 import { Cancellation } from "./cancellation.js";
+import { Pricing } from "./cost.js";
+import { createRedactor } from "./redaction.js";
 import { contextIdsOf, fillTask } from "./plan.js";
 import type { TaskRecordState, TimeBase } from "./task-record.js";
 
@@ -26,6 +32,7 @@ export interface RunLimits {
   readonly graceMs: number;
   readonly maxToolOutputLength: number;
   readonly maxDelegationDepth: number;
+  readonly toolTimeoutMs: number | undefined;
 }
 
 /** Everything one run knows and keeps. Workflows see it through {@link RunView}, tasks through their scope. */
@@ -46,6 +53,9 @@ export class EngineRun {
   /** Agents that were made for tasks without one. */
   readonly madeAgents: Agent[] = [];
   readonly reports: RunReport[] = [];
+  /** The models called so far. */
+  readonly models = new Set<ChatModel>();
+  #redactor: Redactor | undefined;
   #stopped: AgentEnsembleError | undefined;
   readonly #planned = new Map<string, PlannedTask>();
   readonly #indexes = new Map<string, number>();
@@ -64,10 +74,21 @@ export class EngineRun {
     readonly ledger: Ledger,
     readonly cancellation: Cancellation,
     readonly limits: RunLimits,
-    readonly streaming: boolean,
-    readonly base: TimeBase,
+    recording: {
+      readonly streaming: boolean | "guarded";
+      readonly base: TimeBase;
+      readonly capture: CaptureModeDefinition;
+      readonly formatter: ContextFormatter | undefined;
+    },
     viewOf: (run: EngineRun, plan: Plan) => Run,
   ) {
+    this.streaming = recording.streaming !== false;
+    this.guarded = recording.streaming === "guarded";
+    this.base = recording.base;
+    this.capture = recording.capture;
+    this.formatter = recording.formatter;
+    const prices = settings.find(Tokens.CostConfiguration);
+    this.pricing = prices === undefined ? undefined : new Pricing(prices, this.warn);
     this.view = viewOf(this, draft.plan);
     this.plan = draft.plan;
     this.ids = new Map(draft.ids);
@@ -80,12 +101,29 @@ export class EngineRun {
     this.retryPolicy = settings.find(Tokens.RetryPolicy);
   }
 
+  readonly streaming: boolean;
+  /** Tokens wait until the output of their task is accepted. */
+  readonly guarded: boolean;
+  readonly base: TimeBase;
+  readonly capture: CaptureModeDefinition;
+  readonly formatter: ContextFormatter | undefined;
+  readonly pricing: Pricing | undefined;
   readonly plan: Plan;
   /** The run as workflows see it. */
   readonly view: Run;
 
   get options(): EnsembleOptions {
     return this.plan.options;
+  }
+
+  /** Made when first asked for, since it looks through the environment; knows the models that are called later, too. */
+  get redactor(): Redactor {
+    return (this.#redactor ??= createRedactor({ filters: () => this.#secretFilters() }));
+  }
+
+  *#secretFilters(): Generator<SecretFilter> {
+    yield* this.settings.all(Tokens.SecretFilter);
+    for (const model of this.models) if (typeof model.redact === "function") yield (text) => model.redact?.(text) ?? text;
   }
 
   /** Why no further task may start, once that is so. */
@@ -96,6 +134,22 @@ export class EngineRun {
   /** Ends the run after what is in flight. */
   stop(reason: AgentEnsembleError): void {
     this.#stopped ??= reason;
+  }
+
+  /** Structured data for a prompt. */
+  format(value: unknown, text: string): string {
+    return this.formatter === undefined || typeof value !== "object" || value === null ? text : this.formatter.format(value, text);
+  }
+
+  /** Adds measures to the attempt of a task that is going on. */
+  note(taskId: string, measures: TaskMeasures): void {
+    const record = this.records.findLast((r) => r.taskId === taskId);
+    if (record !== undefined) this.keepMeasures(record, measures);
+  }
+
+  keepMeasures(record: TaskRecordState, measures: TaskMeasures): void {
+    if (measures.memory !== undefined && this.capture.capturesMemory) record.addMemory(measures.memory);
+    record.note(measures);
   }
 
   planned(id: string): PlannedTask {
@@ -127,9 +181,13 @@ export class EngineRun {
   completed(): TaskOutput[] {
     const merged = (r: TaskRecordState): boolean => r.parentTaskId !== undefined && this.outputs.has(r.parentTaskId) && this.indexOf(r.taskId) === 0;
     const children = new Set(this.records.filter(merged).map((r) => r.taskId));
-    const outputs = [...this.outputs.values()].filter((o) => !children.has(o.taskId) && !(this.planned(o.taskId).group instanceof PhaseReview));
+    const outputs = [...this.outputs.values()].filter((o) => !children.has(o.taskId) && !this.isReview(o.taskId));
     const place = (o: TaskOutput): number => this.indexOf(o.taskId) || Number.MAX_SAFE_INTEGER;
     return outputs.sort((a, b) => place(a) - place(b));
+  }
+
+  isReview(taskId: string): boolean {
+    return this.planned(taskId).group instanceof PhaseReview;
   }
 
   /** One cancellation for all tasks that were given the same signal. */

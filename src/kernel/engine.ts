@@ -1,4 +1,6 @@
+import type { ContextFormatter } from "../contracts/context-format.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { TaskCall } from "../contracts/hooks.js";
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { WorkflowExecutor } from "../contracts/executors.js";
 import type { EnsembleOutput, ExitReason, WorkflowResult } from "../contracts/output.js";
@@ -8,18 +10,31 @@ import type { Inputs } from "../contracts/types.js";
 import type { KernelInternals } from "./kernel.js";
 import type { PlanDraft } from "./plan.js";
 import type { RunParts } from "./run-info.js";
-import { AgentEnsembleError, ExitEarlySignal, PluginError, RunCancelledError, RunTimeoutError, TaskTimeoutError, messageOf } from "../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  ExitEarlySignal,
+  PluginError,
+  RunCancelledError,
+  RunTimeoutError,
+  TaskTimeoutError,
+  ValidationError,
+  messageOf,
+} from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { preview } from "../contracts/validation.js";
 import { Cancellation, settleWithin } from "./cancellation.js";
+import { type ChosenCapture, chooseCapture } from "./capture.js";
 import { EngineRun, findWorkflow } from "./engine-run.js";
 import { RunEvents } from "./event-hub.js";
+import { formatterOf } from "./context-format.js";
 import { fireAfter, fireBefore } from "./firing.js";
 import { Ledger } from "./ledger.js";
 import { createPlan, inferWorkflow } from "./plan.js";
 import { ActiveRunInfo, partsOf } from "./run-info.js";
 import { FinishedRun, RunOutput } from "./run-output.js";
 import { RunView } from "./run-view.js";
+import { chat } from "./chat-gateway.js";
+import { GatewayScope } from "./task-scope.js";
 import { Settings } from "./settings.js";
 import { FinishedTask } from "./task-output.js";
 import { ineffectiveOptions } from "./ineffective-options.js";
@@ -50,6 +65,7 @@ export interface PreparedRun {
   readonly draft: PlanDraft;
   readonly settings: Settings;
   readonly workflow: WorkflowExecutor;
+  readonly capture: ChosenCapture;
 }
 
 /** Validates and plans; calls no model. @throws ValidationError, PromptTemplateError. */
@@ -58,7 +74,7 @@ export function prepareRun(kernel: KernelInternals, options: EnsembleOptions, in
   const draft = createPlan(options, inputs);
   const workflow = findWorkflow(settings, inferWorkflow(options));
   validateRun(draft.plan, settings, workflow);
-  return { draft, settings, workflow };
+  return { draft, settings, workflow, capture: chooseCapture(settings, runOptions.captureMode) };
 }
 
 /** Runs an ensemble from validation to output. @throws the run's error unless `throwOnError` is false. */
@@ -67,7 +83,7 @@ export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
   await kernel.ready();
   const parent = runOptions.parent === undefined ? undefined : partsOf(runOptions.parent);
   const prepared = prepareRun(kernel, options, inputs, runOptions);
-  const run = createRun(request, prepared, parent);
+  const run = createRun(request, prepared, parent, options.contextFormat === undefined ? undefined : await formatterOf(prepared.settings));
   let finished: () => void = () => undefined;
   const done = new Promise<void>((resolve) => (finished = resolve));
   const end = (): Promise<void> => {
@@ -84,15 +100,16 @@ export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
   }
 }
 
-function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts | undefined): EngineRun {
+function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts | undefined, formatter: ContextFormatter | undefined): EngineRun {
   const { kernel, options, inputs, runOptions } = request;
   const { settings, draft } = prepared;
   const clock = settings.get(Tokens.Clock);
-  const id = runOptions.runId ?? settings.get(Tokens.IdGenerator).next();
+  const id = runOptions.runId ?? settings.get(Tokens.IdGenerator).next("run");
   const cancellation = new Cancellation(parent?.cancellation);
   const ledger = new Ledger(parent?.ledger);
   const events = new RunEvents(id, clock, kernel.hub);
-  const info = new ActiveRunInfo(id, inputs, Object.freeze({ ...runOptions.tags }), { ledger, cancellation, events, settings });
+  const parts: RunParts = { ledger, cancellation, events, settings, parent: runOptions.parent, control: undefined };
+  const info = new ActiveRunInfo(id, inputs, Object.freeze({ ...runOptions.tags }), parts);
   if (request.onEvent !== undefined) events.onAll(request.onEvent);
   for (const listener of [...(options.listeners ?? []), options]) events.onCallbacks(listener);
   const { signal, timeoutMs } = runOptions;
@@ -103,10 +120,48 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
     graceMs: runOptions.cancelGraceMs ?? 250,
     maxToolOutputLength: runOptions.maxToolOutputLength ?? options.maxToolOutputLength ?? -1,
     maxDelegationDepth: options.maxDelegationDepth ?? 3,
+    toolTimeoutMs: options.toolTimeoutMs,
   };
   const streaming = options.streaming ?? (request.streaming || events.listensTo("token"));
-  const base = { startedAt: clock.now(), startedMs: clock.monotonicMs() };
-  return new EngineRun(info, draft, settings, kernel.points, events, clock, ledger, cancellation, limits, streaming, base, (r, plan) => new RunView(r, plan));
+  const base = { startedAt: clock.startOf?.(id) ?? clock.now(), startedMs: clock.monotonicMs() };
+  const run = new EngineRun(
+    info,
+    draft,
+    settings,
+    kernel.points,
+    events,
+    clock,
+    ledger,
+    cancellation,
+    limits,
+    { streaming, base, capture: prepared.capture.mode, formatter },
+    (r, plan) => new RunView(r, plan, undefined, true),
+  );
+  parts.control = {
+    startedAt: base.startedAt,
+    stop: (reason) => run.stop(reason),
+    note: (taskId, measures) => run.note(taskId, measures),
+    source: (taskId) => run.sourceOf(taskId),
+    emit: (event) => run.emit(event),
+    format: (value, text) => run.format(value, text),
+    get redactor() {
+      return run.redactor;
+    },
+    chat: (call, chatRequest, o) => chat(scopeOf(run, call), chatRequest, o),
+    scopeOf: (call) => scopeOf(run, call),
+    outputs: () => run.completed(),
+    isReview: (taskId) => run.isReview(taskId),
+  };
+  return run;
+}
+
+/** The scope of a task for what its taps do. @throws ValidationError for a task that has not begun. */
+function scopeOf(run: EngineRun, { taskId, signal }: TaskCall): GatewayScope {
+  const record = run.records.findLast((r) => r.taskId === taskId);
+  if (record === undefined) throw new ValidationError(`Task '${taskId}' has not begun`);
+  const scope = new GatewayScope(run, record, run.cancellationFor(signal), 0, run.indexOf(taskId));
+  scope.iterations = (record.calls.at(-1)?.iteration ?? -1) + 1;
+  return scope;
 }
 
 function cancelledBy(signal: AbortSignal): AgentEnsembleError {
@@ -143,6 +198,7 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
   }
   if (RUN_OPTION_NAMES.some((name) => Object.hasOwn(info.inputs, name)))
     warn("The inputs look like run options: options are the second argument of run(inputs, options)");
+  if (prepared.capture.problem !== undefined) warn(prepared.capture.problem);
   for (const message of ineffectiveOptions(prepared.draft, prepared.workflow.name)) warn(message);
   let ending = await work(run, prepared.workflow);
   let output = assemble(run, workflow, ending);
@@ -204,7 +260,7 @@ function stopped(run: EngineRun, caught: unknown): Ending {
 /** How a run ends that was stopped: an early exit is no failure. */
 function endOf(reason: AgentEnsembleError): Pick<Ending, "exitReason" | "error"> {
   if (ExitEarlySignal.isInstance(reason)) return { exitReason: reason.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined };
-  return { exitReason: RunTimeoutError.isInstance(reason) ? "TIMEOUT" : "CANCELLED", error: reason };
+  return { exitReason: RunTimeoutError.isInstance(reason) ? "TIMEOUT" : RunCancelledError.isInstance(reason) ? "CANCELLED" : "ERROR", error: reason };
 }
 
 /** Errors that are not ours come from a workflow's own code. */
@@ -249,13 +305,25 @@ function assemble(run: EngineRun, workflow: string, ending: Ending): RunOutput {
     run.ledger.records,
     run.warnings,
     run.reports,
+    run.capture,
+    run.formatter?.savings,
   );
   return new RunOutput(record, ending.result, { byId: run.outputs, ids: run.ids }, run.settings.find(Tokens.TraceBuilder));
 }
 
+/** Those that are configured; where there are none, the folder of the capture mode. */
+function exportersOf({ settings, capture, warn }: EngineRun): readonly TraceExporter[] {
+  const exporters = settings.all(Tokens.TraceExporter);
+  if (exporters.length > 0 || capture.exportsTo === undefined) return exporters;
+  const toFolder = settings.find(Tokens.FolderExporter);
+  if (toFolder !== undefined) return [toFolder(capture.exportsTo)];
+  warn(`Capture mode '${capture.name}' exports to '${capture.exportsTo}', but nothing is bound to Tokens.FolderExporter. Add the standard plugins.`);
+  return exporters;
+}
+
 /** Gives the trace to every exporter; a broken or slow one is a warning. */
 async function exportTrace(run: EngineRun, output: RunOutput): Promise<void> {
-  const exporters = run.settings.all(Tokens.TraceExporter);
+  const exporters = exportersOf(run);
   await Promise.all(
     exporters.map(async (exporter: TraceExporter) => {
       try {

@@ -5,14 +5,18 @@ import { Firing } from "./hook-point.js";
 
 type Warn = (message: string) => void;
 
+/** Told the call once its result is judged and reviewed, before it is acted on: what fails after that does not undo the work. */
+type Accepted<P> = (call: P) => void;
+
 type Check<P> = (changed: P) => Promise<P | undefined>;
 
 /**
  * Runs a before hook: all lanes in order, until a verdict. `check` sees a call that a tap has changed before it is judged;
- * what it returns is judged instead, `undefined` ends the firing. Gives the firing itself, and no promise, where every tap answers at once.
+ * what it returns is judged instead, `undefined` ends the firing. `begun` gets the firing before any tap does: what is left of it when one throws. Gives the firing itself, and no promise, where every tap answers at once.
  */
-export function fireBefore<P>(point: HookPoint, call: P, warn: Warn, check?: Check<P>): Firing<P> | Promise<Firing<P>> {
+export function fireBefore<P>(point: HookPoint, call: P, warn: Warn, check?: Check<P>, begun?: (firing: Firing<P>) => void): Firing<P> | Promise<Firing<P>> {
   const firing = new Firing(call, warn);
+  begun?.(firing);
   const { lanes } = point.definition;
   for (const [index, lane] of lanes.entries()) {
     const ended = point.fire(lane, firing);
@@ -52,39 +56,57 @@ async function resumeBefore<P>(
  * A review that ends the run is told to the caller in `exit`: the result it has seen is judged and committed as any other.
  * Gives the firing itself, and no promise, where nothing is reviewed or committed and every tap answers at once.
  */
-export function fireAfter<P extends { readonly outcome: Outcome }>(point: HookPoint, call: P, warn: Warn): Firing<P> | Promise<Firing<P>> {
+export function fireAfter<P extends { readonly outcome: Outcome }>(
+  point: HookPoint,
+  call: P,
+  warn: Warn,
+  accepted?: Accepted<P>,
+): Firing<P> | Promise<Firing<P>> {
   const settled = call.outcome === "ok" || call.outcome === "answered";
   const firing = new Firing(call, warn, !settled);
   const transformed = point.fire("transform", firing);
-  if (typeof transformed !== "boolean") return transformed.then(() => judge(point, firing, call.outcome));
-  return judge(point, firing, call.outcome);
+  if (typeof transformed !== "boolean") return transformed.then(() => judge(point, firing, call.outcome, accepted));
+  return judge(point, firing, call.outcome, accepted);
 }
 
 /** What follows the transform lane. */
-function judge<P>(point: HookPoint, firing: Firing<P>, outcome: Outcome): Firing<P> | Promise<Firing<P>> {
+function judge<P>(point: HookPoint, firing: Firing<P>, outcome: Outcome, accepted: Accepted<P> | undefined): Firing<P> | Promise<Firing<P>> {
   if (firing.observing) return firing;
   const refused = point.fire("policy", firing);
-  const concludes = outcome === "ok" && (point.has("review") || point.has("commit"));
-  if (refused === true || (refused === false && !concludes)) return firing;
-  return conclude(point, firing, refused, concludes);
+  const next = (isRefused: boolean): Firing<P> | Promise<Firing<P>> => (isRefused || outcome !== "ok" ? firing : conclude(point, firing, accepted));
+  return typeof refused === "boolean" ? next(refused) : refused.then(next);
 }
 
-async function conclude<P>(point: HookPoint, firing: Firing<P>, refused: boolean | Promise<boolean>, concludes: boolean): Promise<Firing<P>> {
-  if ((await refused) || !concludes) return firing;
-  if (point.has("review")) {
-    firing.replaced = false;
-    await review(point, firing);
-    if (firing.replaced && (await point.fire("policy", firing))) return firing;
-  }
-  await point.fire("commit", firing);
-  return firing;
+function conclude<P>(point: HookPoint, firing: Firing<P>, accepted: Accepted<P> | undefined): Firing<P> | Promise<Firing<P>> {
+  if (!point.has("review")) return commit(point, firing, accepted);
+  firing.replaced = false;
+  const reviewed = review(point, firing);
+  return typeof reviewed === "boolean" && !firing.replaced ? commit(point, firing, accepted) : judgeAgain(point, firing, reviewed, accepted);
 }
 
-async function review<P>(point: HookPoint, firing: Firing<P>): Promise<void> {
-  try {
-    await point.fire("review", firing);
-  } catch (error) {
+/** A change by a review is judged as the result was. */
+async function judgeAgain<P>(point: HookPoint, firing: Firing<P>, reviewed: boolean | Promise<boolean>, accepted: Accepted<P> | undefined): Promise<Firing<P>> {
+  await reviewed;
+  return firing.replaced && (await point.fire("policy", firing)) ? firing : commit(point, firing, accepted);
+}
+
+function commit<P>(point: HookPoint, firing: Firing<P>, accepted: Accepted<P> | undefined): Firing<P> | Promise<Firing<P>> {
+  accepted?.(firing.call);
+  const committed = point.fire("commit", firing);
+  return typeof committed === "boolean" ? firing : committed.then(() => firing);
+}
+
+/** Fires the lane; an early exit is kept in the firing. */
+function review<P>(point: HookPoint, firing: Firing<P>): boolean | Promise<boolean> {
+  const exit = (error: unknown): boolean => {
     if (!ExitEarlySignal.isInstance(error)) throw error;
     firing.exit = error;
+    return false;
+  };
+  try {
+    const reviewed = point.fire("review", firing);
+    return typeof reviewed === "boolean" ? reviewed : reviewed.catch(exit);
+  } catch (error) {
+    return exit(error);
   }
 }

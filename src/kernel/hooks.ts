@@ -40,7 +40,7 @@ export function createHookPoints(): HookPoints {
     afterRun: new HookPoint(after("afterRun", [], ["transform", "commit"])),
     beforeTask: new HookPoint(before("beforeTask", ["promptSections", "contextOutputs"])),
     afterTask: new AfterTaskPoint(after("afterTask", ["raw", "parsed"])),
-    beforeLlmCall: new HookPoint(before("beforeLlmCall", ["request", "model"])),
+    beforeLlmCall: new HookPoint(before("beforeLlmCall", ["request", "model", "allowance"])),
     afterLlmCall: new HookPoint(after("afterLlmCall", ["response"])),
     beforeToolCall: new HookPoint(before("beforeToolCall", ["input"])),
     afterToolCall: new HookPoint(after("afterToolCall", ["result"])),

@@ -1,5 +1,28 @@
 export { Kernel } from "./kernel.js";
-export { emitEvent, settingsOf } from "./run-info.js";
+export {
+  chatInTask,
+  emitEvent,
+  formatIn,
+  isReview,
+  noteTask,
+  outputsOf,
+  parentOf,
+  redactorOf,
+  settingsOf,
+  sourceTaskOf,
+  startOf,
+  stopRun,
+} from "./run-info.js";
+export { memoryOf, memoryOfCall } from "./task-memory.js";
+export type { GatewayMemory } from "./task-memory.js";
+export { systemClock, uuidGenerator } from "./defaults.js";
+export { createRedactor } from "./redaction.js";
+export type { SecretSources } from "./redaction.js";
+export { toJsonValue } from "./json-value.js";
+export type { JsonValueRules } from "./json-value.js";
+export { containedText, listItem, oneLine } from "./contained-text.js";
+export { priceOf } from "./cost.js";
+export { canonicalJson, canonicalRequest, requestKey } from "./canonical.js";
 export type { RunSettings } from "./run-info.js";
 export { canonicalRole } from "./workers.js";
 export { delegateForModel } from "./delegation-request.js";
@@ -10,4 +33,5 @@ export type { PromptTexts } from "./prompt-texts.js";
 export { Container, ContainerModule } from "./vendor.js";
 export { checkValue, parseText, validatorOf } from "./schema.js";
 export type { Checked } from "./schema.js";
+export { checkToolInput } from "./tool-gateway.js";
 export { reviseOutput } from "./task-output.js";

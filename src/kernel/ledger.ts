@@ -1,7 +1,12 @@
 import type { ChatResponse } from "../contracts/chat-model.js";
-import type { ExecutionMetrics, TaskMetrics } from "../contracts/output.js";
+import type { ExecutionMetrics, TaskMetrics, ToolUse } from "../contracts/output.js";
 import type { TaskRecord, ToolCallRecord } from "../contracts/trace.js";
+import type { ContextFormatSavings } from "../contracts/context-format.js";
+import type { CostEstimate } from "../contracts/cost.js";
+import type { MemoryOperationCounts } from "../contracts/memory.js";
 import type { UsageRecord } from "../contracts/usage.js";
+import { NO_MEMORY_OPERATIONS } from "../contracts/output.js";
+import { rounded } from "./cost.js";
 
 /** Sums of usage records; calls that reported no tokens are counted apart. */
 export interface UsageSums {
@@ -9,6 +14,27 @@ export interface UsageSums {
   readonly outputTokens: number;
   readonly llmLatencyMs: number;
   readonly unknownUsageCalls: number;
+}
+
+/** Adds counts to counts. */
+export function addOperations(sum: MemoryOperationCounts, more: Partial<MemoryOperationCounts>): MemoryOperationCounts {
+  const names = Object.keys(sum) as (keyof MemoryOperationCounts)[]; // all of them, see NO_MEMORY_OPERATIONS
+  return Object.fromEntries(names.map((name) => [name, sum[name] + (more[name] ?? 0)])) as unknown as MemoryOperationCounts; // the same names
+}
+
+/** The cost of calls that all have a price; nothing where one has none, or where they are of several currencies. */
+function sumCost(records: readonly UsageRecord[]): CostEstimate | undefined {
+  const [first] = records;
+  if (first?.cost === undefined) return undefined;
+  const { currency = "USD" } = first;
+  let [inputCost, outputCost, totalCost] = [0, 0, 0];
+  for (const record of records) {
+    if (record.cost === undefined || (record.currency ?? "USD") !== currency) return undefined;
+    inputCost += record.inputCost ?? 0;
+    outputCost += record.outputCost ?? 0;
+    totalCost += record.cost;
+  }
+  return { inputCost: rounded(inputCost), outputCost: rounded(outputCost), totalCost: rounded(totalCost), currency };
 }
 
 function sumUsage(records: readonly UsageRecord[]): UsageSums {
@@ -59,12 +85,27 @@ function toolsOf(records: readonly TaskRecord[]): ToolCallRecord[] {
   return records.flatMap((r) => [...r.tools, ...r.calls.flatMap((c) => c.tools)]).filter((t) => t.outcome !== "SKIPPED_MAX_ITERATIONS");
 }
 
+/** Each tool once, in the order of the first calls. */
+function toolUses(records: readonly TaskRecord[]): readonly ToolUse[] {
+  const uses = new Map<string, { toolName: string; calls: number; failures: number; durationMs: number }>();
+  for (const { toolName, outcome, startedMs, endedMs } of toolsOf(records)) {
+    let use = uses.get(toolName);
+    if (use === undefined) uses.set(toolName, (use = { toolName, calls: 0, failures: 0, durationMs: 0 }));
+    use.calls++;
+    if (outcome !== "SUCCESS") use.failures++;
+    use.durationMs += endedMs - startedMs;
+  }
+  return Object.freeze([...uses.values()]);
+}
+
 /** What the calls of some task attempts used; one call without reported tokens makes the token counts unknown. */
 export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
   const calls = records.flatMap((r) => r.calls);
   const tools = toolsOf(records);
   const usage = sumUsage(calls.map((c) => c.usage));
   const known = usage.unknownUsageCalls === 0;
+  const measured = records.flatMap((r) => r.measures ?? []);
+  const costEstimate = sumCost(calls.map((c) => c.usage));
   return Object.freeze({
     inputTokens: known ? usage.inputTokens : -1,
     outputTokens: known ? usage.outputTokens : -1,
@@ -74,11 +115,18 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
     llmLatencyMs: usage.llmLatencyMs,
     toolExecutionMs: tools.reduce((sum, t) => sum + (t.endedMs - t.startedMs), 0),
     delegationCount: records.reduce((sum, r) => sum + r.delegations.length, 0),
+    memoryRetrievalMs: measured.reduce((sum, m) => sum + m.memoryRetrievalMs, 0),
+    promptBuildMs: measured.reduce((sum, m) => sum + m.promptBuildMs, 0),
+    memoryOperations: measured.reduce(
+      (sum, m) => (m.memoryOperations === NO_MEMORY_OPERATIONS ? sum : addOperations(sum, m.memoryOperations)),
+      NO_MEMORY_OPERATIONS,
+    ),
+    ...(costEstimate !== undefined && { costEstimate }),
   });
 }
 
 /** The totals of a run, from its ledger and the records of its tasks. */
-export function executionMetrics(ledger: readonly UsageRecord[], records: readonly TaskRecord[]): ExecutionMetrics {
+export function executionMetrics(ledger: readonly UsageRecord[], records: readonly TaskRecord[], contextFormat?: ContextFormatSavings): ExecutionMetrics {
   const usage = sumUsage(ledger);
   const byTask = new Map<string, TaskRecord[]>();
   for (const record of records) {
@@ -87,14 +135,22 @@ export function executionMetrics(ledger: readonly UsageRecord[], records: readon
     else attempts.push(record);
   }
   const tasks = [...byTask].map(([taskId, attempts]) => ({ taskId, agentRole: attempts.at(-1)?.agentRole ?? "", metrics: metricsOf(attempts) }));
+  const costEstimate = sumCost(ledger);
+  const { costEstimate: _ofTasks, ...ofTasks } = metricsOf(records);
+  let tools: readonly ToolUse[] | undefined;
   return Object.freeze({
-    ...metricsOf(records),
+    get tools(): readonly ToolUse[] {
+      return (tools ??= toolUses(records));
+    },
+    ...ofTasks,
+    ...(costEstimate !== undefined && { costEstimate }),
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     totalTokens: usage.inputTokens + usage.outputTokens,
     llmCallCount: ledger.length,
     llmLatencyMs: usage.llmLatencyMs,
     unknownUsageCalls: usage.unknownUsageCalls,
+    ...(contextFormat !== undefined && { contextFormat }),
     ledger: Object.freeze([...ledger]),
     tasks: Object.freeze(tasks),
   });

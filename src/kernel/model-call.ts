@@ -1,11 +1,12 @@
-import type { ChatChunk, ChatResponse } from "../contracts/chat-model.js";
+import type { ChatChunk, ChatRequest, ChatResponse } from "../contracts/chat-model.js";
 import type { LlmCall } from "../contracts/hooks.js";
 import type { GatewayScope } from "./task-scope.js";
 import { ModelCallError } from "../contracts/errors.js";
 
 /** Calls the model: streaming where somebody wants the tokens, else in one piece. */
 export async function callModel(scope: GatewayScope, call: LlmCall, onToken: ((text: string) => void) | undefined): Promise<ChatResponse> {
-  const { model, request } = call;
+  const { model } = call;
+  const request = allowedRequest(call);
   const wanted = onToken !== undefined || (scope.engine.streaming && scope.listens("token"));
   const options = { signal: scope.signal };
   if (wanted && model.stream !== undefined) return consume(scope, call, model.stream(request, options), onToken);
@@ -14,9 +15,19 @@ export async function callModel(scope: GatewayScope, call: LlmCall, onToken: ((t
   return response;
 }
 
+/** The request with the lower of its own output limit and the allowance. */
+function allowedRequest({ request, allowance }: LlmCall): ChatRequest {
+  if (allowance === undefined || (request.maxOutputTokens ?? Infinity) <= allowance.maxOutputTokens) return request;
+  return { ...request, maxOutputTokens: allowance.maxOutputTokens };
+}
+
 function deliver(scope: GatewayScope, token: string, onToken: ((text: string) => void) | undefined): void {
   onToken?.(token);
   if (!scope.engine.streaming || !scope.listens("token")) return;
+  if (scope.engine.guarded) {
+    (scope.record.heldTokens ??= []).push(token);
+    return;
+  }
   const { taskId, parentTaskId, agentRole, task } = scope.record;
   if (parentTaskId === undefined) scope.emit({ type: "token", taskId, agentRole, token, taskDescription: task.description });
   else scope.emit({ type: "token", taskId, parentTaskId, agentRole, token, taskDescription: task.description });

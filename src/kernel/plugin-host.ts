@@ -2,8 +2,7 @@ import type { Plugin, PluginContext } from "../contracts/plugin.js";
 import type { EventHub } from "./event-hub.js";
 import type { HookPoints } from "./hooks.js";
 import type { Bindings } from "./bindings.js";
-import type { AgentEnsembleError } from "../contracts/errors.js";
-import { PluginError, ValidationError, messageOf } from "../contracts/errors.js";
+import { AgentEnsembleError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
 import { knownNames, nearestName, preview, requireArray, requireFunction, requireText } from "../contracts/validation.js";
 import { facadeFor } from "./hooks.js";
 
@@ -110,5 +109,6 @@ export class PluginHost {
 }
 
 function failure(plugin: string, step: string, error: unknown): AgentEnsembleError {
-  return new PluginError(`Plugin '${plugin}' failed in ${step}: ${messageOf(error)}`, { plugin, hook: step }, { cause: error });
+  const hint = AgentEnsembleError.isInstance(error) ? error.hint : undefined;
+  return new PluginError(`Plugin '${plugin}' failed in ${step}: ${messageOf(error)}`, { plugin, hook: step }, { cause: error, hint });
 }

@@ -1,4 +1,13 @@
-import type { RunInfo } from "../contracts/run.js";
+import type { Agent } from "../contracts/agent.js";
+import type { ChatModel, ChatRequest, ChatResponse, ModelRef } from "../contracts/chat-model.js";
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { TaskCall } from "../contracts/hooks.js";
+import type { ChatOptions } from "./chat-gateway.js";
+import type { AgentEnsembleError } from "../contracts/errors.js";
+import type { TaskOutput } from "../contracts/output.js";
+import type { RunInfo, TaskMeasures } from "../contracts/run.js";
+import type { AnyTask } from "../contracts/task.js";
+import type { Redactor } from "../contracts/redaction.js";
 import type { Inputs } from "../contracts/types.js";
 import type { Cancellation } from "./cancellation.js";
 import type { NewEvent } from "../contracts/events.js";
@@ -6,7 +15,9 @@ import type { RunEvents } from "./event-hub.js";
 import type { Settings } from "./settings.js";
 import type { Token } from "../contracts/tokens.js";
 import type { Ledger } from "./ledger.js";
+import type { GatewayScope } from "./task-scope.js";
 import { ValidationError } from "../contracts/errors.js";
+import { createRedactor } from "./redaction.js";
 
 let revealParts: (info: ActiveRunInfo) => RunParts;
 
@@ -16,14 +27,39 @@ export interface RunParts {
   readonly cancellation: Cancellation;
   readonly events: RunEvents;
   readonly settings: Settings;
+  readonly parent: RunInfo | undefined;
+  /** What only the run itself can do, once it has begun. */
+  control: RunControl | undefined;
+}
+
+/** What plugins may ask of a run that they know only by its info. */
+export interface RunControl {
+  readonly startedAt: Date;
+  stop(reason: AgentEnsembleError): void;
+  note(taskId: string, measures: TaskMeasures): void;
+  emit(event: NewEvent): void;
+  chat(call: TaskCall, request: ChatRequest, o: ChatOptions): Promise<ChatResponse>;
+  format(value: unknown, text: string): string;
+  source(taskId: string): AnyTask | undefined;
+  /** The gateways of a task that has begun. */
+  scopeOf(call: TaskCall): GatewayScope;
+  outputs(): readonly TaskOutput[];
+  isReview(taskId: string): boolean;
+  readonly redactor: Redactor;
 }
 
 /** Look-ups of a run's settings, for taps that know the run only by its info. */
 export interface RunSettings {
+  /** Of the ensemble, as they were given. */
+  readonly options: EnsembleOptions;
   get<T>(token: Token<T>): T;
   /** `undefined` where nothing is bound. */
   find<T>(token: Token<T>): T | undefined;
   all<T>(token: Token<T, "many">): readonly T[];
+  /** A model from its name. @throws ValidationError naming the providers there are. */
+  resolve(ref: ModelRef): ChatModel;
+  /** The model that a task with this agent calls; `undefined` where there is none. @throws as `resolve`. */
+  model(task: AnyTask, agent: Agent | undefined): ChatModel | undefined;
 }
 
 /** What anyone may know about a run; the parts for joining it are hidden in it. */
@@ -51,9 +87,64 @@ export function partsOf(parent: RunInfo): RunParts {
   throw new ValidationError("Not a running run: pass the `run` of the task context or hook call as it is");
 }
 
-/** Emits an event in a run, from a tap that knows the run only by its info. Does nothing once the run has ended, or for a foreign object. */
+/** The run that this one joined with `parent`. */
+export function parentOf(run: RunInfo): RunInfo | undefined {
+  return run instanceof ActiveRunInfo ? revealParts(run).parent : undefined;
+}
+
+/** When a run started, as its trace says; `undefined` for a foreign object. */
+export function startOf(run: RunInfo): Date | undefined {
+  return run instanceof ActiveRunInfo ? revealParts(run).control?.startedAt : undefined;
+}
+
+/** Ends a run for this reason: no further task starts, what is in flight may finish. It ends as failed with this error. */
+export function stopRun(run: RunInfo, reason: AgentEnsembleError): void {
+  partsOf(run).control?.stop(reason);
+}
+
+/** A task as the user wrote it, templates unfilled. */
+export function sourceTaskOf(run: RunInfo, taskId: string): AnyTask | undefined {
+  return run instanceof ActiveRunInfo ? revealParts(run).control?.source(taskId) : undefined;
+}
+
+/** Structured data for a prompt, from a tap: in the run's `contextFormat` where that is shorter than `text`. */
+export function formatIn(run: RunInfo, value: unknown, text: string): string {
+  return run instanceof ActiveRunInfo ? (revealParts(run).control?.format(value, text) ?? text) : text;
+}
+
+/** What takes the secrets of a run out of what leaves the process: those of the environment, of its models so far, and of `Tokens.SecretFilter`. */
+export function redactorOf(run: RunInfo): Redactor {
+  return (run instanceof ActiveRunInfo ? revealParts(run).control?.redactor : undefined) ?? createRedactor();
+}
+
+/** Adds to what the metrics of a task say, from a tap. */
+export function noteTask(run: RunInfo, taskId: string, measures: TaskMeasures): void {
+  if (run instanceof ActiveRunInfo) revealParts(run).control?.note(taskId, measures);
+}
+
+/**
+ * A model call on behalf of a task, from a tap of that task: with hooks, retries, budget, ledger and trace as the task's own calls.
+ * @throws what the call throws; ValidationError for what is no running task.
+ */
+export function chatInTask(call: TaskCall, request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
+  const { control } = partsOf(call.run);
+  if (control === undefined) throw new ValidationError("The run has not begun");
+  return control.chat(call, request, o);
+}
+
+/** Emits an event in a run, from a tap that knows the run only by its info; a warning is kept too. Does nothing once the run has ended, or for a foreign object. */
 export function emitEvent(run: RunInfo, event: NewEvent): void {
-  if (run instanceof ActiveRunInfo) revealParts(run).events.emit(event);
+  if (run instanceof ActiveRunInfo) revealParts(run).control?.emit(event);
+}
+
+/** What the run's tasks have brought so far, as its output would have it: the last of each task, without the reviews of phases and the parts of what is there. */
+export function outputsOf(run: RunInfo): readonly TaskOutput[] {
+  return partsOf(run).control?.outputs() ?? [];
+}
+
+/** Whether a task is the review of a phase: its output is a verdict. */
+export function isReview({ run, taskId }: TaskCall): boolean {
+  return partsOf(run).control?.isReview(taskId) === true;
 }
 
 /** The settings of a run: its own bindings, the ensemble's options, the container, in this order. @throws ValidationError for what is no running run. */

@@ -1,13 +1,17 @@
+import type { ContextFormatSavings } from "../contracts/context-format.js";
+import type { CaptureModeDefinition } from "../contracts/capture.js";
 import type { AgentEnsembleError } from "../contracts/errors.js";
 import type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskOutput } from "../contracts/output.js";
 import type { GraphHistory } from "../contracts/graph.js";
 import type { LoopHistory } from "../contracts/loop.js";
+import type { Redactor } from "../contracts/redaction.js";
 import type { RunInfo, RunReport } from "../contracts/run.js";
 import type { AnyTask, Task } from "../contracts/task.js";
 import type { ExecutionTrace, RunRecord, TaskRecord, TraceBuilder } from "../contracts/trace.js";
 import type { UsageRecord } from "../contracts/usage.js";
 import type { TimeBase } from "./task-record.js";
 import { ValidationError } from "../contracts/errors.js";
+import { redactorOf } from "./run-info.js";
 import { executionMetrics } from "./ledger.js";
 
 /** What a run left, for its output and its trace. Sums are made when they are read. */
@@ -24,6 +28,8 @@ export class FinishedRun implements RunRecord {
     readonly ledger: readonly UsageRecord[],
     readonly warnings: readonly string[],
     readonly reports: readonly RunReport[],
+    readonly capture: CaptureModeDefinition,
+    readonly contextFormat?: ContextFormatSavings | undefined,
   ) {}
 
   get startedAt(): Date {
@@ -32,8 +38,11 @@ export class FinishedRun implements RunRecord {
   get startedMs(): number {
     return this.base.startedMs;
   }
+  get redactor(): Redactor {
+    return redactorOf(this.run);
+  }
   get metrics(): ExecutionMetrics {
-    return (this.#metrics ??= executionMetrics(this.ledger, this.tasks));
+    return (this.#metrics ??= executionMetrics(this.ledger, this.tasks, this.contextFormat));
   }
 }
 

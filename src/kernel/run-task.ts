@@ -1,16 +1,14 @@
 import type { Agent } from "../contracts/agent.js";
-import type { ExecutorResult, TaskExecutor } from "../contracts/executors.js";
-import type { TaskAnswer, TaskCall } from "../contracts/hooks.js";
+import type { TaskExecutor } from "../contracts/executors.js";
+import type { TaskCall } from "../contracts/hooks.js";
 import type { TaskOutput } from "../contracts/output.js";
 import type { PlannedTask } from "../contracts/plan.js";
 import type { Revision, TaskExtras } from "../contracts/run.js";
 import type { Outcome } from "../contracts/usage.js";
-import type { OutputSchema } from "../contracts/types.js";
 import type { EngineRun } from "./engine-run.js";
 import type { AgentEnsembleError } from "../contracts/errors.js";
 import {
   ExitEarlySignal,
-  OutputParsingError,
   RunCancelledError,
   RunTimeoutError,
   TaskExecutionError,
@@ -24,19 +22,15 @@ import { agentOf } from "./agent-resolution.js";
 import { Cancellation, settleWithin } from "./cancellation.js";
 import { checkPriority } from "./delegation-request.js";
 import { fireAfter, fireBefore } from "./firing.js";
-import { parseText } from "./schema.js";
 import { FinishedTask } from "./task-output.js";
 import { TaskRecordState } from "./task-record.js";
 import { GatewayScope } from "./task-scope.js";
+import { checkResult, explained, feedbackOf, valueOf } from "./task-value.js";
 
 const NO_SECTIONS: TaskCall["promptSections"] = Object.freeze([]);
 const NO_OUTPUTS: readonly TaskOutput[] = Object.freeze([]);
 
-interface TaskValue {
-  readonly raw: string;
-  readonly parsed: unknown;
-  readonly hasValue: boolean;
-}
+const always = (): boolean => true;
 
 /** An output that a policy refused, and that may be done again. */
 class Refused {
@@ -98,6 +92,7 @@ class TaskRun {
       this.#announce();
       const output = await this.#attempts(agent, contextOutputs);
       run.outputs.set(planned.id, output);
+      if (this.#record?.heldTokens !== undefined) this.#release(this.#record, this.#record.heldTokens);
       this.#completed(output);
       return output;
     } catch (error) {
@@ -141,6 +136,8 @@ class TaskRun {
         promptSections: NO_SECTIONS,
         attempt,
         revision,
+        parentTaskId: extras.parentTaskId,
+        isLast: this.#isLast(),
         signal: this.#cancellation.signal,
       };
       const result = await this.#attempt(call, record, toolCallCount);
@@ -149,6 +146,12 @@ class TaskRun {
       toolCallCount += record.metrics.toolCallCount;
       revision = { feedback: feedbackOf(result.error), previousOutput: result.raw };
     }
+  }
+
+  #isLast(): TaskCall["isLast"] {
+    const { last, parentTaskId } = this.extras;
+    if (last === false || typeof last === "function") return last === false ? undefined : last;
+    return last === true || (parentTaskId === undefined && this.run.plan.tasks.at(-1) === this.planned) ? always : undefined;
   }
 
   /** One attempt: the hook pair around the executor. */
@@ -186,10 +189,11 @@ class TaskRun {
   ): Promise<TaskOutput | Refused> {
     const { points, warn } = this.run;
     let result = output;
+    let accepted: TaskOutput | undefined;
     try {
       if (points.afterTask.used) {
         const settled = result === undefined ? { outcome, error: toError(failure), ...call } : { outcome, output: result, ...call }; // new fields first: V8 is slow to add any to a copy
-        const fired = fireAfter(points.afterTask, settled, warn);
+        const fired = fireAfter(points.afterTask, settled, warn, (done) => void (accepted = (done as { readonly output?: TaskOutput }).output));
         const firing = fired instanceof Promise ? await this.#settle(fired) : fired;
         if (result !== undefined) result = (firing.call as { readonly output: TaskOutput }).output; // only revised by our own merge
         if (firing.exit !== undefined) this.run.stop(firing.exit);
@@ -200,7 +204,9 @@ class TaskRun {
       }
     } catch (error) {
       const aborted = this.#cancellation.reason !== undefined || ExitEarlySignal.isInstance(error);
-      this.#end(record, aborted ? "aborted" : "failed", undefined, result === undefined ? failure : error);
+      // What could not be stored or reported was done all the same, and is paid for: the run keeps it.
+      if (accepted !== undefined) this.run.outputs.set(this.planned.id, accepted);
+      this.#end(record, aborted ? "aborted" : "failed", accepted, result === undefined ? failure : error);
       throw result === undefined ? failure : error;
     }
     this.#end(record, outcome, result, failure);
@@ -285,6 +291,12 @@ class TaskRun {
     });
   }
 
+  /** Hands out the tokens that were held back until the output was accepted. */
+  #release(record: TaskRecordState, tokens: readonly string[]): void {
+    record.heldTokens = undefined;
+    for (const token of tokens) this.run.events.emit({ type: "token", ...this.#identity(), token, taskDescription: this.planned.spec.description });
+  }
+
   #completed(output: TaskOutput): void {
     const { events, plan } = this.run;
     if (!events.listens("task_completed")) return;
@@ -310,6 +322,7 @@ class TaskRun {
     if (ExitEarlySignal.isInstance(error)) run.stop(error);
     const stopping = ExitEarlySignal.isInstance(error) || (this.#cancellation.reason !== undefined && isStop(this.#cancellation.reason));
     const cause = stopping ? (this.#cancellation.reason ?? (error as AgentEnsembleError)) : toError(error);
+    if (this.#record === undefined) this.#recordUnbegun(cause, stopping);
     const description = planned.spec.description;
     const failure = stopping
       ? (cause as AgentEnsembleError) // a reason or a signal of ours
@@ -335,6 +348,29 @@ class TaskRun {
     return failure;
   }
 
+  /** A task that failed before its first attempt (no agent could be made, a context is missing) stands in the record all the same. */
+  #recordUnbegun(error: Error, stopped: boolean): void {
+    const { run, planned, extras } = this;
+    const attempt = extras.attempt ?? (run.attempts.get(planned.id) ?? 0) + 1;
+    const { spec: task, mapReduce } = planned;
+    const record = new TaskRecordState(
+      run.base,
+      planned.id,
+      extras.parentTaskId,
+      attempt,
+      task,
+      this.#agentNow(),
+      this.#role,
+      this.#startedMs,
+      undefined,
+      mapReduce,
+    );
+    record.endedMs = run.clock.monotonicMs();
+    record.outcome = stopped ? "aborted" : "failed";
+    record.error = error;
+    run.records.push(record);
+  }
+
   #identity(): { readonly taskId: string; readonly agentRole: string; readonly parentTaskId?: string } {
     const { parentTaskId } = this.extras;
     return parentTaskId === undefined ? { taskId: this.planned.id, agentRole: this.#role } : { taskId: this.planned.id, parentTaskId, agentRole: this.#role };
@@ -350,43 +386,4 @@ class Rejection extends Error {
 
 function isStop(error: AgentEnsembleError): boolean {
   return RunCancelledError.isInstance(error) || RunTimeoutError.isInstance(error);
-}
-
-/** What went wrong, and the nearest advice: the message of a TaskExecutionError itself only names the task. */
-function explained(cause: unknown): string {
-  let advice: string | undefined;
-  const seen = new Set<unknown>();
-  for (let e: unknown = cause; e instanceof Error && advice === undefined && !seen.has(e); e = e.cause) {
-    seen.add(e);
-    advice = (e as { readonly hint?: string }).hint;
-  }
-  const problem = messageOf(cause);
-  return advice === undefined ? problem : `${problem}${/[.!?]$/.test(problem) ? "" : "."} ${advice}`;
-}
-
-/** What a revised attempt is told: a guardrail's own words where there are some. */
-function feedbackOf(error: AgentEnsembleError): string {
-  const { violationMessage, reason } = error as { readonly violationMessage?: string; readonly reason?: string };
-  return violationMessage ?? reason ?? error.message;
-}
-
-function checkResult(executor: TaskExecutor, result: ExecutorResult): void {
-  if (typeof result !== "object" || result === null || typeof result.raw !== "string" || typeof result.toolCallCount !== "number") {
-    throw new ValidationError(`Task executor '${executor.name}' must return { raw, toolCallCount }, got: ${preview(result)}`);
-  }
-}
-
-/** The value of a task: what the executor parsed, else the text read by the schema, else the text. A promise only where a schema reads. */
-function valueOf({ spec }: PlannedTask, { raw, parsed }: TaskAnswer): TaskValue | Promise<TaskValue> {
-  if (parsed !== undefined) return { raw, parsed, hasValue: true };
-  return spec.outputType === undefined ? { raw, parsed: raw, hasValue: false } : readBySchema(spec.outputType, raw, spec.description);
-}
-
-async function readBySchema(type: OutputSchema<unknown>, raw: string, description: string): Promise<TaskValue> {
-  const checked = await parseText(type, raw);
-  if (checked.ok) return { raw, parsed: checked.value, hasValue: true };
-  throw new OutputParsingError(`The output of task '${description.slice(0, 80)}' does not fit its outputType: ${checked.problem}`, {
-    rawOutput: raw,
-    parseErrors: [checked.problem],
-  });
 }

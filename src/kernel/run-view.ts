@@ -2,7 +2,7 @@ import type { Agent } from "../contracts/agent.js";
 import type { EnsembleEvent, NewEvent } from "../contracts/events.js";
 import type { TaskOutput, WorkflowResult } from "../contracts/output.js";
 import type { Plan } from "../contracts/plan.js";
-import type { DefineOptions, PartOptions, Run, RunReport, TaskExtras } from "../contracts/run.js";
+import type { DefineOptions, IsLast, PartOptions, Run, RunReport, TaskExtras } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Token } from "../contracts/tokens.js";
 import type { Inputs } from "../contracts/types.js";
@@ -25,6 +25,7 @@ export class RunView implements Run {
     run: EngineRun,
     readonly plan: Plan,
     part: PartOptions = WHOLE,
+    readonly last: IsLast | undefined = undefined,
   ) {
     this.#run = run;
     this.#part = part;
@@ -47,7 +48,7 @@ export class RunView implements Run {
     workflow.validate?.(part);
     const signal = o.signal === undefined ? this.#part.signal : this.#join(o.signal);
     const revisions = o.revisions ?? this.#part.revisions;
-    return workflow.execute(part, new RunView(this.#run, part, signal === undefined && revisions === undefined ? WHOLE : { signal, revisions }));
+    return workflow.execute(part, new RunView(this.#run, part, signal === undefined && revisions === undefined ? WHOLE : { signal, revisions }, o.last));
   }
   agentOf(taskId: string): Promise<Agent | undefined> {
     return agentOf(this.#run, this.#run.planned(taskId));
@@ -69,6 +70,9 @@ export class RunView implements Run {
   }
   get<T>(token: Token<T>): T {
     return this.#run.settings.get(token);
+  }
+  find<T>(token: Token<T>): T | undefined {
+    return this.#run.settings.find(token);
   }
   all<T>(token: Token<T, "many">): readonly T[] {
     return this.#run.settings.all(token);

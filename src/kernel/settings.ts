@@ -22,6 +22,10 @@ export class Settings {
   ) {
     this.#option(Tokens.AgentSynthesizer, options.agentSynthesizer);
     this.#option(Tokens.HierarchicalConstraints, options.hierarchicalConstraints);
+    this.#option(Tokens.MemoryStore, options.memoryStore);
+    this.#option(Tokens.ReviewHandler, options.reviewHandler);
+    this.#option(Tokens.ReflectionStore, options.reflectionStore);
+    this.#option(Tokens.CostConfiguration, options.costConfiguration);
   }
 
   /** @throws ValidationError where nothing is bound. */

@@ -3,8 +3,11 @@ import type { ChatMessage } from "../contracts/chat-model.js";
 import type { MapReduceNode } from "../contracts/map-reduce.js";
 import type { TaskMetrics, TaskOutput } from "../contracts/output.js";
 import type { AnyTask } from "../contracts/task.js";
-import type { DelegationRecord, ModelCallRecord, TaskRecord, ToolCallRecord } from "../contracts/trace.js";
-import { metricsOf } from "./ledger.js";
+import type { DelegationRecord, MemoryAccess, ModelCallRecord, TaskRecord, ToolCallRecord } from "../contracts/trace.js";
+import type { MemoryOperationCounts } from "../contracts/memory.js";
+import type { TaskMeasures } from "../contracts/run.js";
+import { NO_MEMORY_OPERATIONS } from "../contracts/output.js";
+import { addOperations, metricsOf } from "./ledger.js";
 
 const NONE: readonly never[] = Object.freeze([]);
 
@@ -12,6 +15,12 @@ const NONE: readonly never[] = Object.freeze([]);
 export interface TimeBase {
   readonly startedAt: Date;
   readonly startedMs: number;
+}
+
+interface Measures {
+  promptBuildMs: number;
+  memoryRetrievalMs: number;
+  memoryOperations: MemoryOperationCounts;
 }
 
 /** One attempt of a task while it happens. Holds references to what went through the gateways; nothing is copied. */
@@ -24,6 +33,11 @@ export class TaskRecordState implements TaskRecord {
   delegations: readonly DelegationRecord[] = NONE;
   output: TaskOutput | undefined;
   error: Error | undefined;
+  /** Tokens of a guarded stream, until the output is accepted. */
+  heldTokens: string[] | undefined;
+  /** What plugins measured. */
+  measures: Measures | undefined;
+  memory: MemoryAccess[] | undefined;
 
   constructor(
     readonly base: TimeBase,
@@ -60,6 +74,18 @@ export class TaskRecordState implements TaskRecord {
   addDelegation(delegation: DelegationRecord): void {
     if (this.delegations.length === 0) this.delegations = [delegation];
     else (this.delegations as DelegationRecord[]).push(delegation);
+  }
+
+  /** What was read from memory and written to it. */
+  addMemory(access: MemoryAccess): void {
+    (this.memory ??= []).push(access);
+  }
+
+  note({ promptBuildMs = 0, memoryRetrievalMs = 0, memoryOperations }: TaskMeasures): void {
+    const sums = (this.measures ??= { promptBuildMs: 0, memoryRetrievalMs: 0, memoryOperations: NO_MEMORY_OPERATIONS });
+    sums.promptBuildMs += promptBuildMs;
+    sums.memoryRetrievalMs += memoryRetrievalMs;
+    if (memoryOperations !== undefined) sums.memoryOperations = addOperations(sums.memoryOperations, memoryOperations);
   }
 
   wallClock(ms: number): Date {

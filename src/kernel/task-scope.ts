@@ -4,7 +4,7 @@ import type { DelegationRequest, DelegationResponse } from "../contracts/delegat
 import type { EnsembleEvent, NewEvent } from "../contracts/events.js";
 import type { MemoryEntry } from "../contracts/memory.js";
 import type { TaskOutput } from "../contracts/output.js";
-import type { DefineOptions, DelegateOptions, RunInfo, TaskExtras, TaskScope } from "../contracts/run.js";
+import type { DefineOptions, DelegateOptions, RunInfo, TaskExtras, TaskMeasures, TaskScope } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Token } from "../contracts/tokens.js";
 import type { AnyTool, ToolResult } from "../contracts/tool.js";
@@ -50,6 +50,9 @@ export class GatewayScope implements TaskScope {
   get workers(): readonly Agent[] {
     return this.engine.view.workers;
   }
+  get streaming(): boolean {
+    return this.engine.streaming && !this.engine.guarded;
+  }
   get maxToolOutputLength(): number {
     return this.engine.limits.maxToolOutputLength;
   }
@@ -86,6 +89,12 @@ export class GatewayScope implements TaskScope {
       endedMs: now,
       outcome: "SKIPPED_MAX_ITERATIONS",
     });
+  }
+  format(value: unknown, text: string): string {
+    return this.engine.format(value, text);
+  }
+  note(measures: TaskMeasures): void {
+    this.engine.keepMeasures(this.record, measures);
   }
   delegate(request: DelegationRequest, o?: DelegateOptions): Promise<DelegationResponse> {
     return delegate(this, request, o);

@@ -1,17 +1,19 @@
 import type { ToolCall } from "../contracts/chat-model.js";
 import type { ToolCallContext } from "../contracts/hooks.js";
+import type { ReviewDecision } from "../contracts/review.js";
 import type { AnyTool, ToolContext } from "../contracts/tool.js";
 import type { ToolOutcome } from "../contracts/trace.js";
 import type { Outcome } from "../contracts/usage.js";
 import type { GatewayScope } from "./task-scope.js";
 import { ExitEarlySignal, TaskTimeoutError, ToolConfigurationError, ToolExecutionError, messageOf, toError } from "../contracts/errors.js";
+import { noReviewer } from "../contracts/review.js";
+import { Tokens } from "../contracts/tokens.js";
 import { ToolResult } from "../contracts/tool.js";
 import { knownNames } from "../contracts/validation.js";
 import { Cancellation, settleWithin } from "./cancellation.js";
 import { fireAfter, fireBefore } from "./firing.js";
+import type { Checked } from "./schema.js";
 import { checkValue, isValidating } from "./schema.js";
-
-type Input = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 /**
  * The gateway of all tool calls: finds the tool, checks the input, fires the hook pair, keeps time and record.
@@ -43,7 +45,8 @@ interface CallState {
 
 async function guarded(scope: GatewayScope, call: ToolCall, tool: AnyTool, input: unknown, startedMs: number): Promise<ToolResult> {
   const { points, info } = scope.engine;
-  const payload = { run: info, taskId: scope.taskId, agentRole: scope.record.agentRole, tool, call, input };
+  const { taskId, agentRole, parentTaskId, attempt } = scope.record;
+  const payload = { run: info, taskId, agentRole, tool, call, input, parentTaskId, attempt, signal: scope.signal };
   const state: CallState = { payload, outcome: "ok", result: undefined, failure: undefined, hookFailed: false };
   try {
     if (points.beforeToolCall.used) await before(scope, state);
@@ -51,6 +54,7 @@ async function guarded(scope: GatewayScope, call: ToolCall, tool: AnyTool, input
   } catch (error) {
     state.outcome = scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(error) ? "aborted" : "failed";
     state.failure = error;
+    if (ToolExecutionError.isInstance(error)) [state.hookFailed, state.failure] = [false, error.cause ?? error]; // a tap that answers for the tool tells of its failure this way
   }
   if (points.afterToolCall.used) {
     try {
@@ -72,7 +76,7 @@ async function before(scope: GatewayScope, state: CallState): Promise<void> {
   state.hookFailed = true;
   const firing = await fireBefore(points.beforeToolCall, state.payload, warn, async (changed) => {
     // Checked before the policies judge it, so that what they see is what the tool gets.
-    const checked = await checkInput(tool, changed.input);
+    const checked = await checkToolInput(tool, changed.input);
     if (checked.ok) return { ...changed, input: checked.value };
     problem = checked.problem;
     return undefined;
@@ -106,19 +110,12 @@ function reasonOf(error: Error): string {
 
 async function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input: unknown): Promise<ToolResult> {
   const { engine } = scope;
-  const { timeoutMs } = tool;
+  const timeoutMs = tool.timeoutMs ?? (tool.replay === "run" ? undefined : engine.limits.toolTimeoutMs); // work that is handed on has limits of its own
   const cancellation =
     timeoutMs === undefined
       ? scope.cancellation
       : new Cancellation(scope.cancellation).expire(timeoutMs, () => new TaskTimeoutError(`Tool '${tool.name}'`, timeoutMs));
-  const context: ToolContext = {
-    scope,
-    signal: cancellation.signal,
-    runId: engine.info.id,
-    taskId: scope.taskId,
-    agentRole: scope.record.agentRole,
-    toolCallId: call.id,
-  };
+  const context = new CallContext(scope, cancellation.signal, call.id, tool.name);
   try {
     const returned = tool.execute(input, context);
     const grace = timeoutMs === undefined ? engine.limits.graceMs * 0.8 : 0;
@@ -130,6 +127,40 @@ async function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input
   }
 }
 
+type ApprovalRequest = Parameters<ToolContext["requestApproval"]>[0];
+
+/** What a tool gets beside its input. */
+class CallContext implements ToolContext {
+  readonly runId: string;
+  readonly taskId: string;
+  readonly agentRole: string;
+  readonly #toolName: string;
+
+  constructor(
+    readonly scope: GatewayScope,
+    readonly signal: AbortSignal,
+    readonly toolCallId: string,
+    toolName: string,
+  ) {
+    this.runId = scope.run.id;
+    this.taskId = scope.taskId;
+    this.agentRole = scope.record.agentRole;
+    this.#toolName = toolName;
+  }
+
+  async requestApproval({ description, ...options }: ApprovalRequest): Promise<ReviewDecision> {
+    const { scope, signal } = this;
+    const { run, record } = scope;
+    const gate = scope.engine.settings.find(Tokens.ReviewGate);
+    if (gate === undefined || !gate.hasHandler(run)) throw new ToolConfigurationError(noReviewer(this.#toolName));
+    const { taskId, parentTaskId, agentRole, attempt } = record;
+    return gate.ask(
+      { ...options, timing: "DURING_EXECUTION", taskDescription: description, taskOutput: "", key: `${this.#toolName}:${this.toolCallId}` },
+      { run, taskId, parentTaskId, agentRole, attempt, signal },
+    );
+  }
+}
+
 /** What a tool returned, as a result. @throws where an object has no JSON. */
 function toResult(returned: unknown): ToolResult {
   if (returned === undefined || returned === null) return ToolResult.success("");
@@ -138,7 +169,7 @@ function toResult(returned: unknown): ToolResult {
   return ToolResult.success(JSON.stringify(returned) ?? "", returned);
 }
 
-async function readInput(tool: AnyTool, text: string): Promise<Input> {
+async function readInput(tool: AnyTool, text: string): Promise<Checked> {
   let value: unknown;
   try {
     value = text.trim() === "" ? {} : JSON.parse(text, SUSPECT.test(text) ? refuseKeys : undefined);
@@ -146,7 +177,7 @@ async function readInput(tool: AnyTool, text: string): Promise<Input> {
     if (tool.input === undefined) return { ok: true, value: text };
     return { ok: false, problem: `the arguments are not valid JSON: ${messageOf(error)}` };
   }
-  if (tool.input !== undefined) return checkInput(tool, value);
+  if (tool.input !== undefined) return checkToolInput(tool, value);
   const field = typeof value === "object" && value !== null ? (value as { readonly input?: unknown }).input : undefined;
   if (field === undefined) return { ok: true, value: text };
   return { ok: true, value: typeof field === "string" ? field : JSON.stringify(field) };
@@ -161,7 +192,7 @@ function refuseKeys(key: string, value: unknown): unknown {
 }
 
 /** Input against the tool's schema; of plain JSON Schema only the required names are checked, the rest is the tool's own. */
-async function checkInput(tool: AnyTool, value: unknown): Promise<Input> {
+export async function checkToolInput(tool: AnyTool, value: unknown): Promise<Checked> {
   const schema = tool.input;
   if (schema === undefined) return typeof value === "string" ? { ok: true, value } : { ok: false, problem: "expected a string" };
   if (isValidating(schema)) return checkValue(schema, value);

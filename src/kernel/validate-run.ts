@@ -28,6 +28,8 @@ export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowEx
 
 /** Names are resolved here too, so that a misspelt provider costs nothing. */
 function requireModel({ spec, agent, group, id }: PlannedTask, settings: Settings): void {
+  const { reflect }: AnyTask = spec;
+  if (typeof reflect === "object" && reflect.model !== undefined) settings.resolve(reflect.model);
   if (spec.handler !== undefined || settings.model(spec, agent) !== undefined) return;
   throw new ValidationError(withoutModel(spec, group, id), {
     hint: 'Set `model` on the ensemble, the task or its agent, for instance "openai:gpt-4o-mini", or bind Tokens.ChatModel in the container.',

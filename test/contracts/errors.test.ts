@@ -57,11 +57,13 @@ describe("helpers of messages", () => {
   it("show a value whatever it is, cut at 200 characters", () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
-    expect([preview("x"), preview({ a: 1 }), preview(undefined), preview(1n), preview(circle)]).to.deep.equal([
+    expect([preview("x"), preview({ a: 1 }), preview(undefined), preview(1n), preview(NaN), preview(Infinity), preview(circle)]).to.deep.equal([
       "x",
       '{"a":1}',
       "undefined",
       "[object BigInt]",
+      "NaN",
+      "Infinity",
       "[object Object]",
     ]);
     expect(preview("x".repeat(300))).to.equal(`${"x".repeat(200)}...`);

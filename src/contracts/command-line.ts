@@ -1,0 +1,15 @@
+import type { ChatModel } from "./chat-model.js";
+import type { Plugin } from "./plugin.js";
+
+/** Under this key an ensemble shows the command line what it runs on. It is the same in every copy of the package. */
+export const COMMAND_LINE = Symbol.for("agentensemble/command-line");
+
+/** What the command line may do with an ensemble that somebody else made; for nobody else. */
+export interface CommandLineAccess {
+  /** Adds a plugin. @throws ValidationError once the kernel has booted. */
+  use(plugin: Plugin): void;
+  /** A model from its name, by the providers of the ensemble's own kernel. @throws ValidationError naming the providers there are. */
+  model(name: string): Promise<ChatModel>;
+  /** Ends the kernel, whoever made it. */
+  end(): Promise<void>;
+}

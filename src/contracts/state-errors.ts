@@ -1,0 +1,120 @@
+import type { ErrorDetails } from "./errors.js";
+import { AgentEnsembleError } from "./errors.js";
+
+/** A memory store could not do what was asked of it. `cause` is the store's own error. */
+export class MemoryStoreError extends AgentEnsembleError {
+  readonly operation: string;
+  readonly scope: string | undefined;
+  constructor(message: string, context: { readonly operation: string; readonly scope?: string | undefined }, details: ErrorDetails = {}) {
+    super("AE_MEMORY_STORE", message, details);
+    this.operation = context.operation;
+    this.scope = context.scope;
+  }
+}
+
+/** Somebody else has written to the scope since its version was read; nothing was written. */
+export class MemoryConflictError extends AgentEnsembleError {
+  readonly scope: string;
+  readonly expectedVersion: number;
+  constructor(scope: string, expectedVersion: number, details: ErrorDetails = {}) {
+    super("AE_MEMORY_CONFLICT", `Version conflict in scope '${scope}': expected version ${expectedVersion}`, details);
+    this.scope = scope;
+    this.expectedVersion = expectedVersion;
+  }
+}
+
+/** The budget of a run is used up, or a call would have gone beyond it. `limit` names the option: `maxTokens`, `maxCost` or `maxDurationMs`. */
+export class BudgetExceededError extends AgentEnsembleError {
+  readonly limit: string;
+  constructor(message: string, limit: string, details: ErrorDetails = {}) {
+    super("AE_BUDGET_EXCEEDED", message, details);
+    this.limit = limit;
+  }
+}
+
+/** Nobody answered a review in time, and its `onTimeout` is FAIL. */
+export class ReviewTimeoutError extends AgentEnsembleError {
+  readonly timeoutMs: number;
+  constructor(timeoutMs: number, details: ErrorDetails = {}) {
+    super("AE_REVIEW_TIMEOUT", `Review gate timed out after ${timeoutMs / 1000}s (OnTimeoutAction.FAIL)`, details);
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** A review handler threw, or answered with something that is no decision. The gate stays closed. */
+export class ReviewError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_REVIEW", message, details);
+  }
+}
+
+/** A path, address or command lies outside what a guard allows. */
+export class AccessDeniedError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_ACCESS_DENIED", message, details);
+  }
+}
+
+/** A file that was read is not of the form it should have: a trace, a cassette, a memory. `line` counts from 1. */
+export class FileFormatError extends AgentEnsembleError {
+  readonly path: string;
+  readonly line: number | undefined;
+  constructor(message: string, context: { readonly path: string; readonly line?: number | undefined }, details: ErrorDetails = {}) {
+    super("AE_FILE_FORMAT", message, details);
+    this.path = context.path;
+    this.line = context.line;
+  }
+}
+
+/** A replay met a request that was not recorded. The message shows the nearest recorded one and how they differ. */
+export class JournalMismatchError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_JOURNAL_MISMATCH", message, details);
+  }
+}
+
+/** An MCP server could not be started, went away, or broke the protocol. */
+export class McpError extends AgentEnsembleError {
+  readonly server: string;
+  constructor(message: string, server: string, details: ErrorDetails = {}) {
+    super("AE_MCP", message, details);
+    this.server = server;
+  }
+}
+
+/** A command could not be started: its program or its folder is not there, or may not be used. */
+export class CommandError extends AgentEnsembleError {
+  /** The program, without its arguments. */
+  readonly program: string;
+  constructor(message: string, program: string, details: ErrorDetails = {}) {
+    super("AE_COMMAND", message, details);
+    this.program = program;
+  }
+}
+
+/** Why a fetch failed: too slow, no connection, too much data, an answer that is broken or of the wrong type, too many redirects. */
+export type FetchFailure = "timeout" | "connection" | "too_large" | "bad_response" | "content_type" | "redirect";
+
+/** Something could not be fetched over HTTP, though it was allowed. Answers with an error status are no failure: they are returned. */
+export class FetchError extends AgentEnsembleError {
+  readonly reason: FetchFailure;
+  constructor(message: string, context: { readonly reason: FetchFailure }, details: ErrorDetails = {}) {
+    super("AE_FETCH", message, details);
+    this.reason = context.reason;
+  }
+}
+
+/** Why a file within a folder could not be read or written. */
+export type FileAccessReason = "not_found" | "not_a_file" | "not_a_directory" | "not_text" | "too_large" | "changed" | "io";
+
+/** A file that may be read or written could not be: it is missing, is a folder, is too large, has changed meanwhile, or the disk refused. */
+export class FileAccessError extends AgentEnsembleError {
+  /** As it was asked for. */
+  readonly path: string;
+  readonly reason: FileAccessReason;
+  constructor(message: string, context: { readonly path: string; readonly reason: FileAccessReason }, details: ErrorDetails = {}) {
+    super("AE_FILE_ACCESS", message, details);
+    this.path = context.path;
+    this.reason = context.reason;
+  }
+}

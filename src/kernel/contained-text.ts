@@ -1,0 +1,30 @@
+/** One line, as whoever reads it sees lines: also between separators that few programs write. */
+const LINES = /[^\n\r\v\f\u0085\u2028\u2029]+/g;
+const LINE_ENDS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
+
+/** Characters that are not seen: blanks of all kinds, and marks without a width. */
+const UNSEEN = /[\s\p{Cf}]+/gu;
+/** A line that may matter; most don't, and are not looked at closer. */
+const SUSPECT = /^[\s\p{Cf}]*[#＃\p{Pd}]/u;
+/** The end of an entry (`---`) or the heading of a section (`## Task`), to a reader who sees no blanks. */
+const SECTION_END = /^(?:\p{Pd}{3,}|[#＃]{2}(?![#＃]).*)$/u;
+
+const endsSection = (line: string): boolean => SUSPECT.test(line) && SECTION_END.test(line.replace(UNSEEN, ""));
+
+/**
+ * Text that came from a model or from outside, for a place in a prompt that it must not leave: a line that would end an entry or open a section
+ * gets a backslash in front, as in Markdown. All other lines, and so nearly all texts, stay byte for byte.
+ */
+export function containedText(text: string): string {
+  return text.replace(LINES, (line) => (endsSection(line) ? `\\${line}` : line));
+}
+
+/** The same as an item of a list: its further lines are indented, so that none of them is an item of its own. */
+export function listItem(text: string): string {
+  return containedText(text).replace(LINE_ENDS, "\n  ");
+}
+
+/** Text for one line: a name, a heading. */
+export function oneLine(text: string): string {
+  return text.replace(LINE_ENDS, " ");
+}

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { ChatRequest } from "../../src/contracts/chat-model.js";
+import { canonicalJson, canonicalRequest, requestKey } from "../../src/kernel/index.js";
+
+const model = { provider: "p", modelId: "m" };
+const conversation = (id: string): ChatRequest => ({
+  messages: [
+    { role: "user", content: "go" },
+    { role: "assistant", content: "", toolCalls: [{ id, name: "t", arguments: "{}" }] },
+    { role: "tool", toolCallId: id, toolName: "t", content: "done" },
+  ],
+});
+
+describe("canonicalJson", () => {
+  it("does not depend on the order of keys, and can be read back", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const turned = Object.fromEntries(Object.entries(value).reverse());
+        expect(canonicalJson(turned)).to.equal(canonicalJson(value));
+        expect(canonicalJson(JSON.parse(canonicalJson(value)))).to.equal(canonicalJson(value));
+      }),
+    );
+  });
+
+  it("leaves out undefined fields and keeps the order of lists", () => {
+    expect(canonicalJson({ b: undefined, a: [2, 1] })).to.equal('{"a":[2,1]}');
+  });
+});
+
+describe("requestKey", () => {
+  it("is the same whatever ids the vendor drew for its tool calls", () => {
+    expect(requestKey(conversation("call_x8"), model)).to.equal(requestKey(conversation("toolu_1"), model));
+    expect(canonicalRequest(conversation("zz")).messages[2]).to.have.property("toolCallId", "call-1");
+  });
+
+  it("differs with the text, the options and the model", () => {
+    const key = requestKey(conversation("a"), model);
+    expect(key).to.match(/^[0-9a-f]{64}$/);
+    expect(requestKey({ ...conversation("a"), temperature: 0 }, model)).to.not.equal(key);
+    expect(requestKey(conversation("a"), { provider: "p", modelId: "n" })).to.not.equal(key);
+    expect(requestKey({ messages: [{ role: "user", content: "Go" }] }, model)).to.not.equal(requestKey({ messages: [{ role: "user", content: "go" }] }, model));
+  });
+});
