@@ -1,0 +1,30 @@
+import type { LongTermMemory, MemoryEntry, MemoryStore } from "../../../contracts/memory.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+import { checkEntry, checkMaxResults, checkScope } from "../shared/checks.js";
+import { isQuestion } from "../shared/is-question.js";
+
+const STORE_METHODS = ["store", "retrieve"] as const;
+
+/**
+ * Long-term memory in one scope of a store. With a semantic store it finds by meaning; with others it gives the latest entries, the latest first.
+ * A blank question finds nothing.
+ * @throws ValidationError for what is no store, and for a blank scope.
+ */
+export function longTermMemory(store: MemoryStore, scope = "long-term"): LongTermMemory {
+  if (store === undefined || store === null) throw new ValidationError("memoryStore must not be null");
+  for (const method of STORE_METHODS) {
+    if (typeof store[method] !== "function") throw new ValidationError(`memoryStore must have a method ${method}, got: ${preview(store)}`);
+  }
+  checkScope(scope);
+  return Object.freeze<LongTermMemory>({
+    async store(entry) {
+      checkEntry(entry);
+      await store.store(scope, entry);
+    },
+    async retrieve(query, maxResults): Promise<readonly MemoryEntry[]> {
+      checkMaxResults(maxResults);
+      return isQuestion(query) ? store.retrieve(scope, query, maxResults) : [];
+    },
+  });
+}

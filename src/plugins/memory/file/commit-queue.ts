@@ -1,0 +1,108 @@
+import type { ScopeChange, ScopeTable } from "./scope-table.js";
+import type { Journal } from "./journal.js";
+import { toError } from "../../../contracts/errors.js";
+import { changeLine, storeLine } from "./record.js";
+
+/** One batch is encoded without a pause, so it is bounded; the next one begins at once. */
+const BATCH_CHANGES = 1_000;
+const BATCH_CHARACTERS = 4 << 20;
+
+/** What a change is to be, seen from the table as it will be then; `undefined` when there is nothing to change. */
+export type PlannedChange = { readonly change: ScopeChange; readonly json?: string | undefined } | undefined;
+
+/** A change that waits for its turn. */
+export interface WaitingChange {
+  readonly operation: string;
+  readonly scope: string;
+  /** Characters of the entry, where there is one. */
+  readonly size: number;
+  /** May throw: then this change is refused, and no other. */
+  plan(table: ScopeTable): PlannedChange;
+  /** With the version that the scope has then. */
+  resolve(version: number): void;
+  reject(error: Error): void;
+}
+
+/** Writes changes in the order in which they came, all that wait with one write to the disk. */
+export class CommitQueue {
+  readonly #open: () => Promise<Journal>;
+  readonly #explain: (error: unknown, change: WaitingChange) => Error;
+  /** Told after each batch, when its writers know. Must not reject. */
+  readonly #afterCommit: (journal: Journal) => Promise<void>;
+  #waiting: WaitingChange[] = [];
+  #draining: Promise<void> | undefined;
+
+  constructor(open: () => Promise<Journal>, explain: (error: unknown, change: WaitingChange) => Error, afterCommit: (journal: Journal) => Promise<void>) {
+    this.#open = open;
+    this.#explain = explain;
+    this.#afterCommit = afterCommit;
+  }
+
+  add(change: WaitingChange): void {
+    this.#waiting.push(change);
+    this.#draining ??= this.#drain();
+  }
+
+  /** Resolves when nothing waits any more. Never rejects. */
+  async idle(): Promise<void> {
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    await Promise.resolve(); // whatever else is stored in this turn comes along
+    while (this.#waiting.length > 0) {
+      let journal: Journal;
+      try {
+        journal = await this.#open();
+      } catch (error) {
+        for (const change of this.#waiting.splice(0)) change.reject(this.#explain(error, change));
+        continue;
+      }
+      await this.#commit(journal, this.#nextBatch());
+      await this.#afterCommit(journal);
+    }
+    this.#draining = undefined;
+  }
+
+  #nextBatch(): readonly WaitingChange[] {
+    let count = 0;
+    for (let characters = 0; count < Math.min(this.#waiting.length, BATCH_CHANGES) && characters < BATCH_CHARACTERS; count++) {
+      characters += this.#waiting[count]?.size ?? 0;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #commit(journal: Journal, batch: readonly WaitingChange[]): Promise<void> {
+    const draft = journal.table.draft();
+    const done: (readonly [WaitingChange, number])[] = [];
+    let text = "";
+    for (const waiting of batch) {
+      try {
+        const planned = waiting.plan(draft);
+        if (planned !== undefined) text += applied(planned, draft);
+        done.push([waiting, draft.view(waiting.scope).version]);
+      } catch (error) {
+        waiting.reject(toError(error));
+      }
+    }
+    try {
+      if (text !== "") await journal.append(text);
+    } catch (error) {
+      for (const [waiting] of done) waiting.reject(this.#explain(error, waiting));
+      return;
+    }
+    journal.table.commit(draft);
+    for (const [waiting, version] of done) waiting.resolve(version);
+  }
+}
+
+/** Makes the change in the draft; gives its line. */
+function applied({ change, json }: NonNullable<PlannedChange>, draft: ScopeTable): string {
+  if (change.op !== "store") {
+    draft.apply(change);
+    return changeLine(change);
+  }
+  const line = storeLine(change.scope, change.version, json ?? "");
+  draft.apply({ ...change, bytes: Buffer.byteLength(line) });
+  return line;
+}

@@ -1,0 +1,221 @@
+import { resolve } from "node:path";
+import type { EvictionPolicy, MemoryEntry, SharedMemoryStore, VersionedEntries } from "../../../contracts/memory.js";
+import type { CommitQueue, PlannedChange, WaitingChange } from "./commit-queue.js";
+import type { Journal } from "./journal.js";
+import type { ScopeTable } from "./scope-table.js";
+import { AgentEnsembleError, messageOf, ValidationError } from "../../../contracts/errors.js";
+import { MemoryConflictError, MemoryStoreError } from "../../../contracts/state-errors.js";
+import { checkOptions, preview, requireFunction, requireText } from "../../../contracts/validation.js";
+import { checkExpectedVersion, checkLock, checkMaxResults, checkPolicy, checkScope, keptBy } from "../shared/checks.js";
+import { entryFromData, entryJson, handedOut, type EntryData } from "../shared/frozen-entry.js";
+import { ScopeLocks } from "../shared/scope-locks.js";
+import { droppedRanges } from "./scope-table.js";
+
+/** What `MemoryStore.file(path, options)` may be told beside the path. */
+export interface FileStoreOptions {
+  /**
+   * Called once for each thing that was mended or went wrong without a call failing: a record that a crash had cut off was put aside, a compaction
+   * failed and will be tried again. What it throws is ignored. Default: nobody is told.
+   */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** The longest entry, as JSON: one is parsed without a pause. */
+const MAX_ENTRY_CHARACTERS = 8 << 20;
+/** What an eviction counts for in a batch: it looks at all entries of its scope. */
+const EVICTION_SIZE = 64 << 10;
+
+const HINTS: Readonly<Record<string, string>> = {
+  ENOSPC: "Free some space; the store goes on working",
+  EDQUOT: "Free some space; the store goes on working",
+  EFBIG: "The file may not grow further: raise the limit, or evict entries earlier",
+  EACCES: "The file, its folder and the files beside it must be writable",
+  EPERM: "The file, its folder and the files beside it must be writable",
+  EROFS: "The file, its folder and the files beside it must be writable",
+};
+
+class FileStore implements SharedMemoryStore {
+  readonly #path: string;
+  readonly #onWarning: ((message: string) => void) | undefined;
+  readonly #locks = new ScopeLocks();
+  #queue: Promise<CommitQueue> | undefined;
+  #opening: Promise<Journal> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(path: string, { onWarning }: FileStoreOptions) {
+    this.#path = resolve(path);
+    this.#onWarning = onWarning;
+  }
+
+  async store(scope: string, entry: MemoryEntry): Promise<void> {
+    await this.#append("store", scope, entry);
+  }
+
+  async storeIf(scope: string, entry: MemoryEntry, expectedVersion: number): Promise<number> {
+    return this.#append("storeIf", scope, entry, expectedVersion);
+  }
+
+  async retrieve(scope: string, query: string, maxResults: number): Promise<readonly MemoryEntry[]> {
+    return (await this.#read("retrieve", scope, query, maxResults)).entries;
+  }
+
+  async retrieveVersioned(scope: string, query: string, maxResults: number): Promise<VersionedEntries> {
+    return this.#read("retrieveVersioned", scope, query, maxResults);
+  }
+
+  async evict(scope: string, policy: EvictionPolicy): Promise<void> {
+    checkScope(scope);
+    checkPolicy(policy);
+    const plan = (table: ScopeTable): PlannedChange => {
+      const { entries, version } = table.view(scope);
+      if (entries.length === 0) return undefined;
+      const given = entries.map(({ entry }) => handedOut(entry));
+      const dropped = droppedRanges(entries, keptBy(policy, given));
+      return dropped.length === 0 ? undefined : { change: { op: "drop", scope, version: version + 1, dropped } };
+    };
+    await this.#submit("evict", scope, plan, EVICTION_SIZE);
+  }
+
+  async clear(scope: string): Promise<void> {
+    checkScope(scope);
+    await this.#submit("clear", scope, (table) => {
+      const { entries, version } = table.view(scope);
+      return entries.length === 0 ? undefined : { change: { op: "clear", scope, version: version + 1 } };
+    });
+  }
+
+  async withLock<T>(scope: string, work: () => Promise<T>, options?: { readonly timeoutMs?: number | undefined }): Promise<T> {
+    const timeoutMs = checkLock(scope, work, options);
+    await this.#opened("withLock", scope); // the lock of the file keeps the other processes out
+    return this.#locks.run(scope, work, timeoutMs);
+  }
+
+  /** Waits for what was begun, then lets go of the file. Calls after it are rejected. */
+  async close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    return this.#closing;
+  }
+
+  async #finish(): Promise<void> {
+    await (await this.#queue)?.idle();
+    const open = await this.#opening?.catch(() => undefined); // its callers were told
+    await open?.close();
+  }
+
+  async #append(operation: string, scope: string, entry: MemoryEntry, expectedVersion?: number): Promise<number> {
+    checkScope(scope);
+    const json = entryJson(entry);
+    if (operation === "storeIf") checkExpectedVersion(expectedVersion ?? Number.NaN);
+    if (json.length > MAX_ENTRY_CHARACTERS) {
+      throw new ValidationError(`entry must be at most ${MAX_ENTRY_CHARACTERS} characters of JSON, got: ${json.length}`);
+    }
+    const copy = entryFromData(JSON.parse(json) as EntryData); // made above
+    const plan = (table: ScopeTable): PlannedChange => {
+      const { version } = table.view(scope);
+      if (expectedVersion !== undefined && version !== expectedVersion) throw new MemoryConflictError(scope, expectedVersion);
+      return { change: { op: "store", scope, version: version + 1, entry: copy, bytes: 0 }, json };
+    };
+    return this.#submit(operation, scope, plan, json.length);
+  }
+
+  async #read(operation: string, scope: string, _query: string, maxResults: number): Promise<VersionedEntries> {
+    checkScope(scope);
+    checkMaxResults(maxResults);
+    const { entries, version } = (await this.#opened(operation, scope)).table.view(scope);
+    return Object.freeze({ entries: Object.freeze(entries.slice(-maxResults).map(({ entry }) => handedOut(entry))), version });
+  }
+
+  async #submit(operation: string, scope: string, plan: WaitingChange["plan"], size = 0): Promise<number> {
+    this.#checkIsOpen(operation, scope);
+    this.#queue ??= this.#makeQueue();
+    const queue = await this.#queue;
+    return new Promise<number>((resolve, reject) => queue.add({ operation, scope, size, plan, resolve, reject }));
+  }
+
+  async #makeQueue(): Promise<CommitQueue> {
+    const { CommitQueue } = await import("./commit-queue.js");
+    return new CommitQueue(
+      () => this.#open(),
+      (error, { operation, scope }) => this.#explain(error, operation, scope),
+      (journal) => this.#maintain(journal),
+    );
+  }
+
+  async #opened(operation: string, scope: string): Promise<Journal> {
+    this.#checkIsOpen(operation, scope);
+    try {
+      return await this.#open();
+    } catch (error) {
+      throw this.#explain(error, operation, scope);
+    }
+  }
+
+  #checkIsOpen(operation: string, scope: string): void {
+    if (this.#closing === undefined) return;
+    throw new MemoryStoreError(`The memory store of ${this.#path} is closed`, { operation, scope }, { hint: "Make a new one, or close it later" });
+  }
+
+  /** Opens the file once; a failure is not kept, the next call tries again. */
+  #open(): Promise<Journal> {
+    if (this.#opening === undefined) {
+      const opening = this.#openJournal();
+      this.#opening = opening;
+      opening.catch(() => {
+        if (this.#opening === opening) this.#opening = undefined;
+      });
+    }
+    return this.#opening;
+  }
+
+  async #openJournal(): Promise<Journal> {
+    const { Journal } = await import("./journal.js");
+    return Journal.open(this.#path, (message) => this.#warn(message));
+  }
+
+  /** After each batch: writes the file anew when most of it is garbage, and lets go of one that is no longer ours. Never rejects. */
+  async #maintain(journal: Journal): Promise<void> {
+    try {
+      if (journal.isMostlyGarbage) await journal.compact();
+    } catch (error) {
+      this.#warn(`${journal.path} could not be compacted, and will be tried again when it has grown: ${messageOf(error)}`);
+    }
+    if (!journal.isLost) return;
+    this.#opening = undefined;
+    await journal.close().catch((error: unknown) => this.#warn(`${journal.path} could not be closed: ${messageOf(error)}`));
+  }
+
+  #explain(error: unknown, operation: string, scope: string): Error {
+    if (AgentEnsembleError.isInstance(error)) return error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const hint = HINTS[code];
+    return new MemoryStoreError(
+      `The memory store of ${this.#path} could not ${operation}: ${messageOf(error)}`,
+      { operation, scope },
+      { cause: error, ...(hint === undefined ? {} : { hint }) },
+    );
+  }
+
+  #warn(message: string): void {
+    try {
+      this.#onWarning?.(message);
+    } catch {
+      // Who watches does not decide what happens to the store.
+    }
+  }
+}
+
+/**
+ * A store that lasts: one file of JSON lines that grows, and is written anew when most of it is garbage. What was stored is on disk when `store` resolves.
+ * Opened at the first call, with its folder made; a relative path is meant from the current folder of now. One object at a time may use the file:
+ * while it is open, calls of others are rejected with MemoryStoreError. `retrieve` gives the latest entries, oldest first.
+ *
+ * Its methods reject with FileFormatError for a file of another kind or with a damaged line.
+ * @throws ValidationError for a path or an option that makes no sense.
+ */
+export function fileStore(path: string, options: FileStoreOptions = {}): SharedMemoryStore {
+  requireText(path, `path must be the path of a file, got: ${preview(path)}`);
+  if (path.includes("\0")) throw new ValidationError(`path must not hold a NUL character, got: ${preview(path)}`);
+  checkOptions("MemoryStore.file()", options, ["onWarning"]);
+  requireFunction("MemoryStore.file() onWarning", options.onWarning);
+  return new FileStore(path, options);
+}

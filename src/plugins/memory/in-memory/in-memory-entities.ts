@@ -1,0 +1,38 @@
+import type { EntityMemory } from "../../../contracts/memory.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview, requireText } from "../../../contracts/validation.js";
+
+/** An entity memory that answers at once, without promises. */
+export interface InMemoryEntityMemory extends EntityMemory {
+  put(name: string, fact: string): void;
+  get(name: string): string | undefined;
+  getAll(): ReadonlyMap<string, string>;
+}
+
+/** Facts in the order in which their names first came. */
+class InMemoryEntities implements InMemoryEntityMemory {
+  readonly #facts = new Map<string, string>();
+
+  put(name: string, fact: string): void {
+    requireText(name, "entityName must not be null or blank");
+    if (fact === undefined || fact === null) throw new ValidationError("fact must not be null");
+    if (typeof fact !== "string") throw new ValidationError(`fact must be a string, got: ${preview(fact)}`);
+    this.#facts.set(name.trim(), fact);
+  }
+
+  get(name: string): string | undefined {
+    return typeof name === "string" ? this.#facts.get(name.trim()) : undefined; // plain JavaScript may ask for a name it does not have
+  }
+
+  getAll(): ReadonlyMap<string, string> {
+    return new Map(this.#facts);
+  }
+}
+
+/**
+ * Facts by name that last as long as this object. Names are trimmed; a fact replaces the one before; `getAll` gives a copy.
+ * `put` throws ValidationError for a blank name and for a fact that is no text.
+ */
+export function inMemoryEntities(): InMemoryEntityMemory {
+  return new InMemoryEntities();
+}

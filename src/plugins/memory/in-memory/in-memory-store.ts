@@ -1,0 +1,85 @@
+import type { EvictionPolicy, MemoryEntry, SharedMemoryStore, VersionedEntries } from "../../../contracts/memory.js";
+import { MemoryConflictError } from "../../../contracts/state-errors.js";
+import { checkEntry, checkExpectedVersion, checkLock, checkMaxResults, checkPolicy, checkScope, keptBy } from "../shared/checks.js";
+import { frozenEntry, handedOut } from "../shared/frozen-entry.js";
+import { ScopeLocks } from "../shared/scope-locks.js";
+
+interface Scope {
+  version: number;
+  entries: MemoryEntry[];
+}
+
+/** Keeps entries in the order in which they came, for as long as the process lasts. Versions outlive a `clear`, so that a late conditional write is refused. */
+class InMemoryStore implements SharedMemoryStore {
+  readonly #scopes = new Map<string, Scope>();
+  readonly #locks = new ScopeLocks();
+
+  async store(scope: string, entry: MemoryEntry): Promise<void> {
+    checkScope(scope);
+    this.#append(scope, frozenEntry(entry));
+  }
+
+  async storeIf(scope: string, entry: MemoryEntry, expectedVersion: number): Promise<number> {
+    checkScope(scope);
+    checkEntry(entry);
+    checkExpectedVersion(expectedVersion);
+    const copy = frozenEntry(entry);
+    if ((this.#scopes.get(scope)?.version ?? 0) !== expectedVersion) throw new MemoryConflictError(scope, expectedVersion);
+    return this.#append(scope, copy);
+  }
+
+  async retrieve(scope: string, query: string, maxResults: number): Promise<readonly MemoryEntry[]> {
+    return (await this.retrieveVersioned(scope, query, maxResults)).entries;
+  }
+
+  async retrieveVersioned(scope: string, _query: string, maxResults: number): Promise<VersionedEntries> {
+    checkScope(scope);
+    checkMaxResults(maxResults);
+    const { entries, version } = this.#scopes.get(scope) ?? { entries: [], version: 0 };
+    return Object.freeze({ entries: Object.freeze(entries.slice(-maxResults).map(handedOut)), version });
+  }
+
+  async evict(scope: string, policy: EvictionPolicy): Promise<void> {
+    checkScope(scope);
+    checkPolicy(policy);
+    const kept = this.#scopes.get(scope);
+    if (kept === undefined || kept.entries.length === 0) return;
+    const stays = keptBy(policy, kept.entries.map(handedOut));
+    this.#replace(
+      kept,
+      kept.entries.filter((_, index) => stays[index] !== false),
+    );
+  }
+
+  async clear(scope: string): Promise<void> {
+    checkScope(scope);
+    const kept = this.#scopes.get(scope);
+    if (kept !== undefined) this.#replace(kept, []);
+  }
+
+  async withLock<T>(scope: string, work: () => Promise<T>, options?: { readonly timeoutMs?: number | undefined }): Promise<T> {
+    return this.#locks.run(scope, work, checkLock(scope, work, options));
+  }
+
+  #append(name: string, entry: MemoryEntry): number {
+    const scope = this.#scopes.get(name) ?? { version: 0, entries: [] };
+    this.#scopes.set(name, scope);
+    scope.entries.push(entry);
+    return ++scope.version;
+  }
+
+  /** What takes nothing away is no change, and adds no version. */
+  #replace(scope: Scope, entries: MemoryEntry[]): void {
+    if (entries.length === scope.entries.length) return;
+    scope.entries = entries;
+    scope.version++;
+  }
+}
+
+/**
+ * A store that lasts as long as this object. `retrieve` doesn't look at the query: it gives the latest entries, oldest first.
+ * Entries are frozen copies, their structured content as JSON knows it. `clear` and `evict` free the memory; the number of a scope's version stays.
+ */
+export function inMemoryStore(): SharedMemoryStore {
+  return new InMemoryStore();
+}

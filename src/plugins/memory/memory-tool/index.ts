@@ -1,0 +1,2 @@
+export { memoryTool } from "./memory-tool.js";
+export type { MemoryTool, MemoryToolOptions } from "./memory-tool.js";

@@ -1,0 +1,120 @@
+import type { MemoryEntry, MemoryStore } from "../../../contracts/memory.js";
+import type { AnyTool, DynamicToolProvider, Tool, ToolContext } from "../../../contracts/tool.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { MEMORY_METADATA } from "../../../contracts/memory.js";
+import { MemoryScope } from "../../../contracts/memory-scope.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { checkOptions, preview, requireBoolean, requireInteger, requireText } from "../../../contracts/validation.js";
+import { listItem, memoryOf } from "../../../kernel/index.js";
+import { textArguments } from "./tool-arguments.js";
+
+/** Options of {@link memoryTool}. */
+export interface MemoryToolOptions {
+  /** Stands before the names of both tools, so that one agent can have several: `team` makes `team_storeMemory` and `team_retrieveMemory`. Default: none. */
+  readonly prefix?: string | undefined;
+  /** Entries that a call of `retrieveMemory` shows at most. Default 5. */
+  readonly maxResults?: number | undefined;
+  /** Whether what is retrieved reaches the model as marked data. Turn it off only where nobody but you writes to the scope. Default true. */
+  readonly untrusted?: boolean | undefined;
+}
+
+/** What the model gives to `storeMemory`. */
+type NewMemory = Readonly<Record<"key" | "value", string>>;
+type MemoryQuery = Readonly<Record<"query", string>>;
+
+/** Two tools in one: it stands in `tools` of an agent or a task as it is. */
+export interface MemoryTool extends DynamicToolProvider {
+  /** `storeMemory` and `retrieveMemory`, for a list that is to show them before a run: `tools: [...memoryTool(...).tools]`. */
+  readonly tools: readonly AnyTool[];
+}
+
+const OPTION_NAMES = ["prefix", "maxResults", "untrusted"];
+const MAX_RESULTS = 5;
+const METHODS = ["store", "retrieve", "evict", "clear"] as const;
+
+/** What a tool call works on. */
+interface Place {
+  readonly scope: string;
+  readonly store: MemoryStore;
+}
+
+/**
+ * Lets an agent's model remember things and look them up: `storeMemory(key, value)` and `retrieveMemory(query)` in one scope of a store.
+ * Entries are only added; a key may come twice. Writes pass the `beforeMemoryWrite` hooks as those of tasks do.
+ * @throws ValidationError for a blank scope, something else than a store, or an unsound option.
+ */
+export function memoryTool(scope: string | MemoryScope, store: MemoryStore, options: MemoryToolOptions = {}): MemoryTool {
+  const name = scope instanceof MemoryScope ? scope.name : scope;
+  requireText(name, "MemoryTool scope must not be null or blank");
+  checkStore(store);
+  const { prefix, maxResults = MAX_RESULTS, untrusted = true } = checked(options);
+  const named = (own: string): string => (prefix === undefined ? own : `${prefix}_${own}`);
+  const place = { scope: name, store };
+  const tools = Object.freeze([storingTool(named("storeMemory"), place), retrievingTool(named("retrieveMemory"), place, maxResults, untrusted)]);
+  return Object.freeze({ tools, resolve: () => tools });
+}
+
+function checkStore(store: unknown): void {
+  if (store === undefined || store === null) throw new ValidationError("MemoryTool memoryStore must not be null");
+  const missing = METHODS.find((method) => typeof (store as Readonly<Record<string, unknown>>)[method] !== "function");
+  if (missing !== undefined) throw new ValidationError(`MemoryTool memoryStore must be a MemoryStore; it has no ${missing}(): ${preview(store)}`);
+}
+
+function checked(options: MemoryToolOptions): MemoryToolOptions {
+  checkOptions("memoryTool()", options, OPTION_NAMES);
+  const { prefix } = options;
+  if (prefix !== undefined && !(typeof prefix === "string" && /^[A-Za-z0-9_-]{1,40}$/.test(prefix)))
+    throw new ValidationError(`memoryTool() prefix must be 1 to 40 letters, digits, '_' or '-', got: ${preview(prefix)}`);
+  requireInteger("memoryTool() maxResults", options.maxResults, 1, "> 0");
+  requireBoolean("memoryTool() untrusted", options.untrusted);
+  return options;
+}
+
+function storingTool(name: string, { scope, store }: Place): AnyTool {
+  const storing: Tool<NewMemory> = tool<NewMemory>({
+    name,
+    description: 'Stores a fact or piece of information for future reference, under a short key. Example: {"key": "office", "value": "The office is in Kiel."}',
+    effect: "write",
+    input: textArguments({
+      key: { description: "What the fact is about, in a word or two", examples: ["office"] },
+      value: { description: "The fact, in a sentence that can be understood by itself", examples: ["The office is in Kiel."] },
+    }),
+    execute: async ({ key, value }, ctx) => {
+      if (key.trim() === "") return ToolResult.failure("key must not be blank");
+      if (value.trim() === "") return ToolResult.failure("value must not be blank");
+      await memoryOf(ctx.scope, store).store(scope, entryOf(key, value, ctx));
+      return ToolResult.success(`Stored: ${key}`);
+    },
+  });
+  return storing; // it checks what it is given
+}
+
+function entryOf(key: string, value: string, { scope, runId, taskId, agentRole }: ToolContext): MemoryEntry {
+  const metadata = {
+    [MEMORY_METADATA.key]: key,
+    [MEMORY_METADATA.source]: "MemoryTool",
+    [MEMORY_METADATA.agentRole]: agentRole,
+    [MEMORY_METADATA.runId]: runId,
+    [MEMORY_METADATA.taskId]: taskId,
+    [MEMORY_METADATA.attempt]: String(scope.attempt),
+  };
+  return Object.freeze({ content: `${key}: ${value}`, storedAt: scope.get(Tokens.Clock).now(), metadata: Object.freeze(metadata) });
+}
+
+function retrievingTool(name: string, { scope, store }: Place, maxResults: number, untrusted: boolean): AnyTool {
+  const retrieving: Tool<MemoryQuery> = tool<MemoryQuery>({
+    name,
+    description: 'Looks up what was stored earlier, in this run or before. Example: {"query": "Where is the office?"}',
+    effect: "read",
+    untrusted,
+    input: textArguments({ query: { description: "What to look for, in your own words", examples: ["Where is the office?"] } }),
+    execute: async ({ query }, ctx) => {
+      if (query.trim() === "") return "No query provided";
+      const entries = await memoryOf(ctx.scope, store).retrieve(scope, query, maxResults);
+      if (entries.length === 0) return `No relevant memories found for: ${query}`;
+      return ["Retrieved memories:", ...entries.map(({ content }) => `- ${listItem(content)}`)].join("\n");
+    },
+  });
+  return retrieving; // it checks what it is given
+}

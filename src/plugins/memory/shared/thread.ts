@@ -1,0 +1,105 @@
+import { Worker } from "node:worker_threads";
+
+/** An error that was thrown in the thread; `code` is the one it had there. */
+export class ThreadError extends Error {
+  readonly code: string | undefined;
+  constructor(message: string, code?: string) {
+    super(message);
+    this.name = "ThreadError";
+    this.code = code;
+  }
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+interface Reply {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: { readonly message: string; readonly code?: string };
+}
+
+// Answers each message with what the function of its name gives. What a library prints is not for the user's console; reading it in the main thread instead
+// would keep the process alive.
+const SERVE = `
+const { parentPort, workerData } = require("node:worker_threads");
+for (const stream of [process.stdout, process.stderr]) stream.write = () => true;
+function serve(methods) {
+  parentPort.on("message", async ({ id, method, args }) => {
+    try {
+      parentPort.postMessage({ id, value: await methods[method](...args) });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      parentPort.postMessage({ id, error: { message, ...(typeof error?.code === "string" ? { code: error.code } : {}) } });
+    }
+  });
+}
+`;
+
+/**
+ * Work that would hold up the event loop, in a thread of its own: a program that ends with `serve({ name(...args) { ... } })`. The thread begins with the first
+ * call, does not keep the process alive while nothing is asked of it, and is started anew by the next call when it has died.
+ */
+export class Thread {
+  readonly #program: string;
+  readonly #data: Readonly<Record<string, string>>;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #lastId = 0;
+
+  constructor(program: string, data: Readonly<Record<string, string>>) {
+    this.#program = program;
+    this.#data = data;
+  }
+
+  /** Whether there is a thread that remembers earlier calls. */
+  get alive(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  /** @throws ThreadError with what the function threw, or when the thread died. */
+  async call(method: string, ...args: readonly unknown[]): Promise<unknown> {
+    const worker = (this.#worker ??= this.#start());
+    worker.ref();
+    const id = ++this.#lastId;
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting.set(id, { resolve, reject });
+        worker.postMessage({ id, method, args });
+      });
+    } finally {
+      this.#waiting.delete(id);
+      if (this.#waiting.size === 0) worker.unref();
+    }
+  }
+
+  /** Ends the thread; what is being done fails. */
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#lose(worker, new ThreadError("The thread was closed"));
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    // Flags of the process (--import, --input-type) are for its own program.
+    const worker = new Worker(SERVE + this.#program, { eval: true, workerData: this.#data, execArgv: [] });
+    worker.on("message", (reply: Reply) => this.#settle(reply));
+    worker.on("error", (error) => this.#lose(worker, new ThreadError(`The thread failed: ${error.message}`)));
+    worker.on("exit", (code) => this.#lose(worker, new ThreadError(`The thread ended with exit code ${code}`)));
+    return worker;
+  }
+
+  #settle({ id, value, error }: Reply): void {
+    const waiting = this.#waiting.get(id);
+    if (error === undefined) waiting?.resolve(value);
+    else waiting?.reject(new ThreadError(error.message, error.code));
+  }
+
+  #lose(worker: Worker | undefined, error: ThreadError): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    for (const { reject } of this.#waiting.values()) reject(error);
+  }
+}

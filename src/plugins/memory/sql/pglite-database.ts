@@ -1,0 +1,115 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
+import { MemoryStoreError } from "../../../contracts/state-errors.js";
+import { FileLock } from "../shared/file-lock.js";
+import { Thread } from "../shared/thread.js";
+import { missingPackage } from "./missing-package.js";
+
+// Starting PGlite takes seconds, and each statement is one long step, so it runs in a thread.
+const PROGRAM = `
+let opening;
+async function open() {
+  const { PGlite } = await import(workerData.pglite);
+  const extensions = workerData.vector === undefined ? {} : { vector: (await import(workerData.vector)).vector };
+  return PGlite.create({ ...(workerData.folder === undefined ? {} : { dataDir: workerData.folder }), extensions });
+}
+const database = () => (opening ??= open());
+serve({
+  async query(text, values) {
+    return (await (await database()).query(text, values)).rows;
+  },
+  async transaction(script) {
+    await (await database()).transaction(async (transaction) => void (await transaction.exec(script)));
+  },
+  async close() {
+    if (opening !== undefined) await (await opening).close();
+  },
+});
+`;
+
+/** The address of a package, which the thread imports; a literal in `resolve` lets tools see who uses it. */
+function findPackage(name: string, resolve: () => string): string {
+  try {
+    return resolve();
+  } catch (cause) {
+    throw missingPackage(name, cause);
+  }
+}
+
+interface Opened {
+  readonly thread: Thread;
+  /** Of a folder. */
+  readonly lock?: FileLock;
+}
+
+/** PostgreSQL inside this process. A folder is one store's alone: PGlite itself would let a second process in, and both would spoil it. */
+export class PgliteDatabase implements SqlDatabase {
+  readonly name: string;
+  readonly #folder: string | undefined;
+  readonly #vectors: boolean;
+  #opened: Promise<Opened> | undefined;
+
+  constructor(folder: string | undefined, vectors: boolean) {
+    this.name = folder === undefined ? "PGlite in memory" : `PGlite in ${folder}`;
+    this.#folder = folder;
+    this.#vectors = vectors;
+  }
+
+  async query(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    return (await this.#call("query", text, values)) as readonly SqlRow[]; // all columns are cast to text
+  }
+
+  async transaction(script: string): Promise<void> {
+    await this.#call("transaction", script);
+  }
+
+  /** There is no other session. */
+  async locked<T>(_name: string, _timeoutMs: number, work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.#opened?.catch(() => undefined); // whoever opened it was told
+    this.#opened = undefined;
+    if (opened === undefined) return;
+    try {
+      if (opened.thread.alive) await opened.thread.call("close");
+    } finally {
+      await opened.thread.close();
+      await opened.lock?.release();
+    }
+  }
+
+  async #call(method: string, ...args: readonly unknown[]): Promise<unknown> {
+    this.#opened ??= this.#open();
+    let opened: Opened;
+    try {
+      opened = await this.#opened;
+    } catch (error) {
+      this.#opened = undefined; // the next call tries again
+      throw error;
+    }
+    if ((await opened.lock?.isHeld()) === false) throw this.#lost();
+    return opened.thread.call(method, ...args);
+  }
+
+  async #open(): Promise<Opened> {
+    const packages = {
+      pglite: findPackage("@electric-sql/pglite", () => import.meta.resolve("@electric-sql/pglite")),
+      ...(this.#vectors ? { vector: findPackage("@electric-sql/pglite-pgvector", () => import.meta.resolve("@electric-sql/pglite-pgvector")) } : {}),
+    };
+    if (this.#folder === undefined) return { thread: new Thread(PROGRAM, packages) };
+    await mkdir(dirname(this.#folder), { recursive: true });
+    const lock = await FileLock.acquire(`${this.#folder}.lock`);
+    return { thread: new Thread(PROGRAM, { ...packages, folder: this.#folder }), lock };
+  }
+
+  #lost(): MemoryStoreError {
+    return new MemoryStoreError(
+      `${this.name}: the lock of the folder was removed or taken over, so another process may be writing there`,
+      { operation: "open" },
+      { hint: "Close this store, and see that nobody removes the .lock file beside the folder." },
+    );
+  }
+}

@@ -1,0 +1,29 @@
+/** What goes into a statement's places. */
+export type SqlValue = string | number | readonly string[];
+
+/** A row whose columns were all made texts. */
+export type SqlRow = Readonly<Record<string, string | null>>;
+
+/** A PostgreSQL, wherever it runs. Methods reject with whatever its client throws. Nothing is loaded or connected before the first call. */
+export interface SqlDatabase {
+  /** How the database is called in messages; tells no secret. */
+  readonly name: string;
+  query(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]>;
+  /** Several statements, all or none. */
+  transaction(script: string): Promise<void>;
+  /** Does `work` while no other session has the lock of this name. Within this process callers are let in one by one already. Rejects with what `late` makes. */
+  locked<T>(name: string, timeoutMs: number, work: () => Promise<T>, late: (cause: unknown) => Error): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The code of PostgreSQL's own errors, five characters; undefined for others. */
+export function sqlState(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined; // any error may bear one
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** Why a call failed. A host with several addresses fails with an error that says nothing itself, and has one for each. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") return [...new Set(error.errors.map(reasonOf))].join("; ");
+  return error instanceof Error && error.message !== "" ? error.message : String(error);
+}

@@ -1,0 +1,153 @@
+import type { After, PromptSection, TaskCall } from "../../../contracts/hooks.js";
+import type { MemoryOptions } from "../../../contracts/memory.js";
+import type { MemoryScope } from "../../../contracts/memory-scope.js";
+import type { TaskOutput } from "../../../contracts/output.js";
+import type { RunInfo } from "../../../contracts/run.js";
+import type { GatewayMemory, PromptTexts, RunSettings } from "../../../kernel/index.js";
+import type { MemoryTemplateName } from "./templates.js";
+import { ExitEarlySignal, messageOf, toError } from "../../../contracts/errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { emitEvent, formatIn, isReview, memoryOfCall, noteTask, outputsOf } from "../../../kernel/index.js";
+import { entryOfOutput } from "./entry-of-output.js";
+import { MemorySections } from "./memory-sections.js";
+
+/** Entries of each scope that a task is shown. */
+const SCOPE_RESULTS = 5;
+const LONG_TERM_RESULTS = 5;
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** A task whose work was done. */
+type DoneTask = Extract<After<TaskCall, "output", TaskOutput>, { readonly outcome: "ok" }>;
+
+/** The memory of one run: what its tasks are told, and what is kept of them. */
+export class RunMemory {
+  readonly #sections: MemorySections;
+  readonly #lenient: boolean;
+  readonly #team: MemoryOptions;
+  readonly #hasStore: boolean;
+  /** What tasks were told from outside the run, by task id, until their outputs are accepted: doing a task again asks nobody twice. */
+  readonly #told = new Map<string, readonly PromptSection[]>();
+  #warned = false;
+
+  constructor(
+    readonly run: RunInfo,
+    settings: RunSettings,
+    texts: PromptTexts<MemoryTemplateName>,
+  ) {
+    const { memory, memoryErrors } = settings.options;
+    this.#sections = new MemorySections(texts, (value, text) => formatIn(run, value, text));
+    this.#lenient = memoryErrors === "warn";
+    this.#team = memory ?? {};
+    this.#hasStore = settings.find(Tokens.MemoryStore) !== undefined;
+  }
+
+  /** What a task is told: at once where nothing has to be asked for. */
+  sectionsFor(call: TaskCall): readonly PromptSection[] | Promise<readonly PromptSection[]> {
+    const shortTerm = this.#team.shortTerm === true ? this.#sections.shortTerm(this.#earlierOutputs(call)) : NOTHING;
+    const told = call.revision === undefined ? undefined : this.#told.get(call.taskId);
+    if (told !== undefined) return [...told, ...shortTerm];
+    const scopes = this.#scopesOf(call);
+    if (scopes.length === 0 && this.#team.longTerm === undefined && this.#team.entity === undefined) return shortTerm;
+    return this.#ask(call, scopes).then((sections) => {
+      this.#told.set(call.taskId, sections);
+      return [...sections, ...shortTerm];
+    });
+  }
+
+  /** Keeps an accepted output. Everything that can be written is written, whatever fails beside it. */
+  async keep(call: DoneTask): Promise<void> {
+    const { taskId, output, signal } = call;
+    this.#told.delete(taskId);
+    if (this.#team.shortTerm === true) noteTask(this.run, taskId, { memoryOperations: { shortTermEntriesWritten: 1 } });
+    if (output.raw.trim() === "") return; // nothing to remember, and nothing that could be embedded
+    const failures: Error[] = [];
+    for (const write of this.#writesOf(call)) {
+      try {
+        await write();
+      } catch (error) {
+        if (signal.aborted || ExitEarlySignal.isInstance(error)) throw error;
+        failures.push(toError(error));
+      }
+    }
+    const thrown = this.#lenient ? undefined : failures.shift();
+    for (const failure of failures) this.#warn(`The output of task '${call.task.description}' is not remembered everywhere`, failure);
+    if (thrown !== undefined) throw thrown;
+  }
+
+  /** What has to be written, step by step. A verdict about a phase teaches nobody anything: it goes only where its task says. */
+  #writesOf(call: DoneTask): readonly (() => Promise<void>)[] {
+    const { longTerm } = this.#team;
+    const scopes = this.#scopesOf(call);
+    const learns = longTerm !== undefined && !isReview(call);
+    if (scopes.length === 0 && !learns) return NOTHING;
+    const memory = memoryOfCall(call);
+    const entry = entryOfOutput(call, call.output);
+    const writes = scopes.map(({ name, eviction }) => async () => {
+      await memory.store(name, entry);
+      if (eviction !== undefined) await memory.evict(name, eviction);
+    });
+    return learns ? [...writes, () => memory.learn(longTerm, entry)] : writes;
+  }
+
+  async #ask(call: TaskCall, scopes: readonly MemoryScope[]): Promise<readonly PromptSection[]> {
+    const memory = memoryOfCall(call);
+    const { description } = call.task;
+    const ofScope = async ({ name }: MemoryScope): Promise<PromptSection[]> =>
+      this.#sections.scope(name, await memory.retrieve(name, description, SCOPE_RESULTS));
+    const found = await Promise.all([...scopes.map((scope) => this.#tolerated(call, () => ofScope(scope))), ...this.#askTeam(call, memory)]);
+    return found.flat();
+  }
+
+  #askTeam(call: TaskCall, memory: GatewayMemory): readonly Promise<readonly PromptSection[]>[] {
+    const { longTerm, entity, longTermMaxResults = LONG_TERM_RESULTS } = this.#team;
+    const { description } = call.task;
+    const recall = longTerm && (async () => this.#sections.longTerm(await memory.recall(longTerm, description, longTermMaxResults)));
+    const lookUp = entity && (async () => this.#sections.entities(await memory.facts(entity)));
+    return [recall, lookUp].flatMap((read) => (read === undefined ? [] : [this.#tolerated(call, read)]));
+  }
+
+  /** With `memoryErrors: "warn"` a task goes on without what can't be read. */
+  async #tolerated(call: TaskCall, read: () => Promise<readonly PromptSection[]>): Promise<readonly PromptSection[]> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!this.#lenient || call.signal.aborted || ExitEarlySignal.isInstance(error)) throw error;
+      this.#warn(`Task '${call.task.description}' goes on without a part of its memory`, error);
+      return NOTHING;
+    }
+  }
+
+  /**
+   * The outputs of the run so far, and what else the task is given: its context is not printed beside them.
+   * A given output stands for the run's own of the same task; what the task is told as its previous output is not told twice.
+   */
+  #earlierOutputs({ contextOutputs, revision }: TaskCall): readonly TaskOutput[] {
+    const given = new Set(contextOutputs);
+    const outputs = outputsOf(this.run).flatMap((output) => {
+      const instead = contextOutputs.filter(({ taskId }) => taskId === output.taskId);
+      for (const used of instead) given.delete(used);
+      return instead.length === 0 ? [output] : instead;
+    });
+    return [...outputs, ...given].filter(({ raw }) => raw !== revision?.previousOutput);
+  }
+
+  #scopesOf({ task }: TaskCall): readonly MemoryScope[] {
+    if (task.memory.length === 0 || this.#hasStore) return task.memory;
+    const names = task.memory.map(({ name }) => name).join(", ");
+    if (!this.#warned)
+      this.#tell(
+        `Task '${task.description}' declares memory (${names}), but there is no memory store: nothing is read or kept. Give the ensemble a memoryStore`,
+      );
+    this.#warned = true;
+    return NOTHING;
+  }
+
+  #warn(what: string, error: unknown): void {
+    this.#tell(`${what}: ${messageOf(error)}`);
+  }
+
+  #tell(message: string): void {
+    emitEvent(this.run, { type: "run_warning", message });
+  }
+}

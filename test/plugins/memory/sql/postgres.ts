@@ -1,0 +1,33 @@
+import { Client } from "pg";
+import type { Context } from "mocha";
+
+/** The server of this machine that the tests may use: PostgreSQL without the extension pgvector. */
+export const POSTGRES_URL = process.env["AGENTENSEMBLE_TEST_POSTGRES"] ?? "postgres://postgres@127.0.0.1:5432/test";
+
+/** Runs statements in a session of their own. */
+export async function onServer(...statements: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const client = new Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2_000 });
+  await client.connect();
+  try {
+    let rows: readonly Readonly<Record<string, unknown>>[] = [];
+    for (const statement of statements) ({ rows } = await client.query<Readonly<Record<string, unknown>>>(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Skips what follows where no server answers. */
+export async function needPostgres(test: Context): Promise<void> {
+  try {
+    await onServer("select 1");
+  } catch (error) {
+    console.log(`      skipped: no PostgreSQL at ${new URL(POSTGRES_URL).host} (${String(error)})`);
+    test.skip();
+  }
+}
+
+/** Removes the tables of a store. */
+export async function dropTables(...tables: readonly string[]): Promise<void> {
+  await onServer(...tables.map((table) => `drop table if exists "${table}", "${table}_scopes"`));
+}
