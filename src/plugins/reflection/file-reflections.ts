@@ -1,0 +1,157 @@
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { ReflectionStore, TaskReflection } from "../../contracts/reflection.js";
+import { messageOf } from "../../contracts/errors.js";
+import { FileFormatError, MemoryStoreError } from "../../contracts/state-errors.js";
+import { requireText } from "../../contracts/validation.js";
+
+const FORMAT = "agentensemble-reflections";
+
+type Stored = Omit<TaskReflection, "reflectedAt"> & { readonly reflectedAt: string };
+type Kept = Record<string, Stored>;
+
+/** How long the file of another writer may stay as it is before it counts as left behind by a crash. */
+const LOOKS = 250;
+const LOOK_EVERY_MS = 20;
+
+/**
+ * Keeps reflections in one JSON file, which is written whole or not at all. Writers take turns, also those of several stores and processes.
+ * @throws ValidationError for a blank path; its methods reject with FileFormatError for a file of another kind, MemoryStoreError where it can't be read or written.
+ */
+export function fileReflections(path: string): ReflectionStore {
+  requireText(path, "ReflectionStore.file path must not be blank");
+  return new FileReflections(resolve(path));
+}
+
+class FileReflections implements ReflectionStore {
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(readonly path: string) {}
+
+  async retrieve(identity: string): Promise<TaskReflection | undefined> {
+    await this.#turn;
+    const kept = await this.#read();
+    const stored = Object.hasOwn(kept, identity) ? kept[identity] : undefined;
+    return stored === undefined ? undefined : Object.freeze({ ...stored, reflectedAt: new Date(stored.reflectedAt) });
+  }
+
+  store(identity: string, reflection: TaskReflection): Promise<void> {
+    const turn = this.#turn.then(() => this.#keep(identity, reflection));
+    this.#turn = turn.catch(() => undefined); // whoever stored it is told
+    return turn;
+  }
+
+  /** What is written becomes the file by a rename; until then its being there keeps other writers out. */
+  async #keep(identity: string, reflection: TaskReflection): Promise<void> {
+    const next = `${this.path}.next`;
+    const file = await this.#attempt(() => this.#begin(next));
+    let mine: number | undefined;
+    try {
+      try {
+        mine = (await file.stat()).ino;
+        const kept = await this.#read();
+        Object.defineProperty(kept, identity, { value: reflection, enumerable: true, configurable: true, writable: true }); // also for names like __proto__
+        await this.#attempt(() => write(file, kept));
+      } finally {
+        await file.close();
+      }
+      await this.#attempt(() => publish(next, mine, this.path));
+    } catch (error) {
+      if ((await inodeOf(next)) === mine) await rm(next, { force: true });
+      throw error;
+    }
+  }
+
+  async #begin(next: string): Promise<FileHandle> {
+    await mkdir(dirname(next), { recursive: true });
+    let seen = "";
+    for (let looks = 0; ; looks++) {
+      try {
+        return await open(next, "wx", 0o600);
+      } catch (error) {
+        if (!hasCode(error, "EEXIST")) throw error;
+      }
+      const now = await traceOf(next);
+      if (now !== seen) looks = 0;
+      else if (looks >= LOOKS) await rm(next, { force: true });
+      seen = now;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  async #attempt<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      throw new MemoryStoreError(`Cannot write the reflections to '${this.path}': ${messageOf(cause)}`, { operation: "store" }, { cause });
+    }
+  }
+
+  async #read(): Promise<Kept> {
+    let text: string;
+    try {
+      text = await readFile(this.path, "utf8");
+    } catch (cause) {
+      if (hasCode(cause, "ENOENT")) return {};
+      throw new MemoryStoreError(`Cannot read the reflections in '${this.path}': ${messageOf(cause)}`, { operation: "retrieve" }, { cause });
+    }
+    return reflectionsIn(text, this.path);
+  }
+}
+
+async function write(file: FileHandle, kept: Kept): Promise<void> {
+  await file.writeFile(`${JSON.stringify({ format: FORMAT, version: 1, reflections: kept }, undefined, 2)}\n`);
+  await file.sync();
+}
+
+/** A writer that was held up for so long that another took it for dead leaves the other's file alone. */
+async function publish(next: string, mine: number | undefined, path: string): Promise<void> {
+  if ((await inodeOf(next)) !== mine) throw new Error("another writer has taken over");
+  await rename(next, path);
+}
+
+async function inodeOf(path: string): Promise<number | undefined> {
+  return stat(path).then(
+    ({ ino }) => ino,
+    () => undefined,
+  );
+}
+
+/** Tells one writer's file from the next one's, and from itself after a write. */
+async function traceOf(path: string): Promise<string> {
+  try {
+    const { ino, mtimeMs, size } = await stat(path);
+    return `${ino} ${mtimeMs} ${size}`;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return "";
+    throw error;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === code;
+}
+
+/** @throws FileFormatError for what this store has not written. */
+function reflectionsIn(text: string, path: string): Kept {
+  const hint = "Move the file away, or choose another path.";
+  let value: { readonly format?: unknown; readonly reflections?: unknown } | null;
+  try {
+    value = JSON.parse(text) as typeof value; // its fields are looked at next
+  } catch (cause) {
+    const line = text.slice(0, Number(/position (\d+)/.exec(messageOf(cause))?.[1] ?? 0)).split("\n").length;
+    throw new FileFormatError(`The reflections in '${path}' are no valid JSON (line ${line}): ${messageOf(cause)}`, { path, line }, { cause, hint });
+  }
+  const reflections = value?.format === FORMAT ? value.reflections : undefined;
+  const sound = typeof reflections === "object" && reflections !== null && Object.values(reflections).every(isStored);
+  if (!sound) throw new FileFormatError(`'${path}' is no file of reflections`, { path, line: 1 }, { hint });
+  return reflections as Kept; // checked above
+}
+
+function isStored(value: unknown): boolean {
+  const { refinedDescription, refinedExpectedOutput, observations, suggestions, reflectedAt, runCount } = (value ?? {}) as Partial<Stored>; // checked here
+  const texts = [refinedDescription, refinedExpectedOutput, reflectedAt].every((field) => typeof field === "string");
+  return texts && Array.isArray(observations) && Array.isArray(suggestions) && typeof runCount === "number" && !Number.isNaN(Date.parse(reflectedAt ?? ""));
+}

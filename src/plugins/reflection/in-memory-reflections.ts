@@ -1,0 +1,10 @@
+import type { ReflectionStore, TaskReflection } from "../../contracts/reflection.js";
+
+/** Keeps reflections for as long as the object lives. */
+export function inMemoryReflections(): ReflectionStore {
+  const kept = new Map<string, TaskReflection>();
+  return Object.freeze<ReflectionStore>({
+    store: async (identity, reflection) => void kept.set(identity, reflection),
+    retrieve: async (identity) => kept.get(identity),
+  });
+}

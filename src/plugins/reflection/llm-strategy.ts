@@ -1,0 +1,58 @@
+import type { ReflectionInput, ReflectionStrategy, TaskReflection } from "../../contracts/reflection.js";
+import type { PromptTexts } from "../../kernel/index.js";
+import type { ReflectionTemplateName } from "./templates.js";
+import { notesText } from "./notes.js";
+
+type Lesson = Omit<TaskReflection, "reflectedAt" | "runCount">;
+
+/** The longest text and the most items that are kept: notes go into every later prompt. */
+const MAX_TEXT = 4_000;
+const MAX_ITEM = 500;
+const MAX_ITEMS = 10;
+
+const SECTIONS = ["REFINED_DESCRIPTION", "REFINED_EXPECTED_OUTPUT", "OBSERVATIONS", "SUGGESTIONS"] as const;
+
+/** Asks a model how the task should be put. Where its answer lacks a section the task's own words stand. */
+export function llmStrategy(texts: PromptTexts<ReflectionTemplateName>): ReflectionStrategy {
+  return {
+    async reflect(input) {
+      return lessonOf(await input.ask(promptOf(input, texts)), input);
+    },
+  };
+}
+
+function promptOf({ task, output, previous }: ReflectionInput, texts: PromptTexts<ReflectionTemplateName>): string {
+  const { description, expectedOutput } = task;
+  const notes = previous === undefined ? "" : texts.render("reflection.previous", { notes: notesText(previous, texts) });
+  return texts.render("reflection.prompt", { description, expectedOutput, output: output.raw, previous: notes });
+}
+
+/** @throws Error for an answer with none of the sections: there is nothing to learn from it. */
+function lessonOf(answer: string, { task }: ReflectionInput): Lesson {
+  const found = sectionsOf(answer);
+  if (found.size === 0) throw new Error("the model's answer has none of the sections it was asked for");
+  return {
+    refinedDescription: cut(found.get("REFINED_DESCRIPTION"), MAX_TEXT) ?? task.description,
+    refinedExpectedOutput: cut(found.get("REFINED_EXPECTED_OUTPUT"), MAX_TEXT) ?? task.expectedOutput,
+    observations: itemsOf(found.get("OBSERVATIONS")),
+    suggestions: itemsOf(found.get("SUGGESTIONS")),
+  };
+}
+
+/** The text under each heading; models like to dress headings up as Markdown. */
+function sectionsOf(answer: string): Map<string, string> {
+  const heading = new RegExp(`^[\\s#*>]{0,8}(${SECTIONS.join("|")})[*]{0,3}:[*]{0,3}`, "gim");
+  const found = [...answer.matchAll(heading)];
+  return new Map(
+    found.map((match, i) => [(match[1] ?? "").toUpperCase(), answer.slice(match.index + match[0].length, found[i + 1]?.index ?? answer.length).trim()]),
+  );
+}
+
+function cut(text: string | undefined, limit: number): string | undefined {
+  return text === undefined || text === "" ? undefined : text.slice(0, limit);
+}
+
+function itemsOf(text: string | undefined): readonly string[] {
+  const lines = (text ?? "").split("\n").map((line) => /^\s*[-*]\s+(.*\S)\s*$/.exec(line)?.[1]);
+  return lines.flatMap((line) => cut(line, MAX_ITEM) ?? []).slice(0, MAX_ITEMS);
+}

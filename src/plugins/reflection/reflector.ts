@@ -1,0 +1,115 @@
+import type { PromptSection, TaskCall } from "../../contracts/hooks.js";
+import type { TaskOutput } from "../../contracts/output.js";
+import type { ReflectionOptions, ReflectionStore, TaskReflection } from "../../contracts/reflection.js";
+import type { RunInfo } from "../../contracts/run.js";
+import { messageOf } from "../../contracts/errors.js";
+import { preview } from "../../contracts/validation.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { chatInTask, emitEvent, PromptLibrary, settingsOf, sourceTaskOf } from "../../kernel/index.js";
+import { llmStrategy } from "./llm-strategy.js";
+import { notesText } from "./notes.js";
+import { REFLECTION_TEMPLATES } from "./templates.js";
+
+/** Reads and writes the lessons of tasks. */
+export class Reflector {
+  readonly #library = new PromptLibrary(REFLECTION_TEMPLATES);
+  readonly #warned = new WeakSet<RunInfo>();
+
+  /** `ephemeral` is the store that is there when nobody brings one. */
+  constructor(readonly ephemeral: ReflectionStore) {}
+
+  /** What was learnt from the task before, for its prompt. */
+  async notes(call: TaskCall): Promise<PromptSection | undefined> {
+    return this.#tried(call, "could not be read", async () => {
+      const known = await this.#known(call);
+      return known === undefined ? undefined : { slot: "improvement" as const, text: notesText(known, this.#texts(call)), data: known };
+    });
+  }
+
+  /** Draws the lesson and keeps it. */
+  async reflect(call: TaskCall, output: TaskOutput): Promise<void> {
+    await this.#tried(call, "could not be completed", async () => {
+      const store = this.#store(call);
+      if (store === this.ephemeral) this.#warnOnce(call.run);
+      const identity = identityOf(call);
+      const previous = await this.#known(call);
+      const options: ReflectionOptions = typeof call.task.reflect === "object" ? call.task.reflect : {};
+      const strategy = options.strategy ?? llmStrategy(this.#texts(call));
+      const lesson = await strategy.reflect({ task: call.task, output, previous, signal: call.signal, ask: (prompt) => ask(call, prompt, options) });
+      const reflection = complete(lesson, previous, settingsOf(call.run).get(Tokens.Clock).now());
+      await store.store(identity, reflection);
+      emitEvent(call.run, {
+        type: "task_reflected",
+        taskId: call.taskId,
+        ...(call.parentTaskId !== undefined && { parentTaskId: call.parentTaskId }),
+        agentRole: output.agentRole,
+        taskDescription: call.task.description,
+        reflection,
+        isFirstReflection: previous === undefined,
+      });
+    });
+  }
+
+  /** @throws Error for what is no reflection: stores are other people's code. Those of a database give null where they have none. */
+  async #known(call: TaskCall): Promise<TaskReflection | undefined> {
+    const found: unknown = await this.#store(call).retrieve(identityOf(call));
+    if (found === undefined || found === null) return undefined;
+    const { runCount } = found as { readonly runCount?: unknown }; // looked at, not trusted
+    if (!isLesson(found) || !Number.isFinite(runCount))
+      throw new Error(`retrieve() of the reflectionStore must give a reflection or undefined, got ${preview(found)}`);
+    return found as TaskReflection; // checked, but for the date, which nothing here reads
+  }
+
+  #store({ run }: TaskCall): ReflectionStore {
+    return settingsOf(run).get(Tokens.ReflectionStore);
+  }
+
+  #texts({ run }: TaskCall): ReturnType<PromptLibrary<keyof typeof REFLECTION_TEMPLATES>["textsOf"]> {
+    return this.#library.textsOf(settingsOf(run).all(Tokens.PromptTemplates));
+  }
+
+  /** A lesson is a help, not a part of the work: what goes wrong with it is told and forgotten. */
+  async #tried<T>(call: TaskCall, what: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!call.signal.aborted)
+        emitEvent(call.run, { type: "run_warning", message: `The reflection of task '${call.task.description.slice(0, 80)}' ${what}: ${messageOf(error)}` });
+      return undefined;
+    }
+  }
+
+  #warnOnce(run: RunInfo): void {
+    if (this.#warned.has(run)) return;
+    this.#warned.add(run);
+    const message = "Tasks reflect, but no reflectionStore is configured: what is learnt is lost with this process. Use ReflectionStore.file(path).";
+    emitEvent(run, { type: "run_warning", message });
+  }
+}
+
+/** The name of the task, else its description as it was written: the same task with other inputs is still the same task. */
+function identityOf({ run, taskId, task }: TaskCall): string {
+  return task.name ?? (sourceTaskOf(run, taskId) ?? task).description;
+}
+
+async function ask(call: TaskCall, prompt: string, { model }: ReflectionOptions): Promise<string> {
+  const chosen = model === undefined ? undefined : settingsOf(call.run).resolve(model);
+  const response = await chatInTask(call, { messages: [{ role: "user", content: prompt }] }, { purpose: "reflection", model: chosen });
+  return response.message.content;
+}
+
+/** @throws Error for a lesson that is none: strategies are other people's code. */
+function complete(lesson: unknown, previous: TaskReflection | undefined, reflectedAt: Date): TaskReflection {
+  if (!isLesson(lesson)) throw new Error("the strategy must give { refinedDescription, refinedExpectedOutput, observations, suggestions }");
+  const { refinedDescription, refinedExpectedOutput, observations, suggestions } = lesson;
+  return Object.freeze({ refinedDescription, refinedExpectedOutput, observations, suggestions, reflectedAt, runCount: (previous?.runCount ?? 0) + 1 });
+}
+
+function isLesson(value: unknown): value is Omit<TaskReflection, "reflectedAt" | "runCount"> {
+  const { refinedDescription, refinedExpectedOutput, observations, suggestions } = (value ?? {}) as Partial<Record<keyof TaskReflection, unknown>>; // each is checked
+  return typeof refinedDescription === "string" && typeof refinedExpectedOutput === "string" && areTexts(observations) && areTexts(suggestions);
+}
+
+function areTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}

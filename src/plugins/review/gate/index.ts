@@ -1,0 +1,32 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { ReviewPluginOptions } from "./options.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { REVIEW_TEMPLATES } from "../shared/templates.js";
+import { HandlerGate } from "./handler-gate.js";
+import { resolveReviewOptions } from "./options.js";
+import { TaskReviews } from "./task-reviews.js";
+
+export type { ReviewPluginOptions } from "./options.js";
+
+/**
+ * Lets people look at tasks: before (`Task.beforeReview`), and after (`Task.review`, `reviewPolicy`). One of the standard plugins; add your own to change
+ * how long people are waited for where a review does not say.
+ * @throws ValidationError for an unknown option or a value out of range.
+ */
+export function review(options: ReviewPluginOptions = {}): Plugin {
+  const gate = new HandlerGate(resolveReviewOptions(options));
+  const reviews = new TaskReviews();
+  return definePlugin({
+    name: "review",
+    bind(bind) {
+      bind.single(Tokens.ReviewGate, { default: true }).toConstantValue(gate);
+      bind.many(Tokens.PromptTemplates).toConstantValue(REVIEW_TEMPLATES);
+    },
+    apply({ hooks }) {
+      // Behind the guardrails: nobody is asked about what is refused anyway.
+      hooks.beforeTask.tap({ name: "review", lane: "policy", order: "post" }, (call) => reviews.before(call));
+      hooks.afterTask.tap({ name: "review", lane: "review" }, (call) => reviews.after(call));
+    },
+  });
+}

@@ -1,0 +1,29 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { ReviewHandler } from "../../../contracts/review.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { ReviewDecision } from "../../../contracts/review.js";
+import { preview } from "../../../contracts/validation.js";
+
+/** The longest that a timer can wait. */
+const LONGEST_MS = 2_147_483_647;
+
+/** Says yes to everything. */
+export function autoApprove(): ReviewHandler {
+  return () => ReviewDecision.continue();
+}
+
+/** Says yes to everything after `delayMs` milliseconds. @throws ValidationError for what is no time to wait. */
+export function autoApproveWithDelay(delayMs: number): ReviewHandler {
+  checkDelay(delayMs);
+  return async ({ signal }) => {
+    await wait(delayMs, undefined, { signal });
+    return ReviewDecision.continue();
+  };
+}
+
+function checkDelay(delayMs: unknown): void {
+  if (delayMs === undefined || delayMs === null) throw new ValidationError("delay must not be null");
+  if (typeof delayMs !== "number" || Number.isNaN(delayMs) || delayMs > LONGEST_MS)
+    throw new ValidationError(`delay must be a number of milliseconds (at most ${LONGEST_MS}), got: ${preview(delayMs)}`);
+  if (delayMs < 0) throw new ValidationError("delay must not be negative", { hint: `It was ${delayMs}.` });
+}

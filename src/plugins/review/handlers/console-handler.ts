@@ -1,0 +1,94 @@
+import type { ReviewDecision as Decision, ReviewHandler, ReviewRequest } from "../../../contracts/review.js";
+import type { LineSource } from "./line-input.js";
+import type { TextSink } from "./terminal.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { ReviewDecision } from "../../../contracts/review.js";
+import { ReviewError } from "../../../contracts/state-errors.js";
+import { checkOptions, preview } from "../../../contracts/validation.js";
+import { choicesOf, headerOf } from "./review-text.js";
+import { Terminal } from "./terminal.js";
+
+/** Options of `ReviewHandler.console`. */
+export interface ConsoleReviewOptions {
+  /** Where answers come from. Default `process.stdin`. */
+  readonly input?: LineSource | undefined;
+  /** Where questions go. Default `process.stdout`. */
+  readonly output?: TextSink | undefined;
+}
+
+/**
+ * Asks at the terminal, one question at a time: an empty line or `c` goes on, `e` asks for a new text, `x` ends the run; anything else is asked again.
+ * Where the input has ended nobody is there, and what `onTimeout` says happens at once.
+ * @throws ValidationError for an unknown option or what is no stream.
+ */
+export function consoleHandler(options: ConsoleReviewOptions = {}): ReviewHandler {
+  checkOptions("ReviewHandler.console", options, ["input", "output"]);
+  const { input, output } = options;
+  if (input !== undefined && typeof (input as Partial<LineSource> | null)?.on !== "function")
+    throw new ValidationError(`ReviewHandler.console input must be a readable stream, got: ${preview(input)}`);
+  if (output !== undefined && typeof (output as Partial<TextSink> | null)?.write !== "function")
+    throw new ValidationError(`ReviewHandler.console output must have write(), got: ${preview(output)}`);
+  return (request) => {
+    const askedMs = performance.now();
+    const terminal = Terminal.at(input ?? process.stdin);
+    return terminal.turn(request.signal, () => new Conversation(request, terminal, output ?? process.stdout, askedMs).decide());
+  };
+}
+
+/** One question and what is said until it is decided. */
+class Conversation {
+  constructor(
+    readonly request: ReviewRequest,
+    readonly terminal: Terminal,
+    readonly output: TextSink,
+    readonly askedMs: number,
+  ) {}
+
+  async decide(): Promise<Decision> {
+    const { signal } = this.request;
+    const onAbort = (): void => void this.output.write("\n(no longer asked)\n");
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      await this.terminal.forgetTypedAhead(signal);
+      this.output.write(headerOf(this.request));
+      return await this.#choose();
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async #choose(): Promise<Decision> {
+    const { signal } = this.request;
+    for (;;) {
+      this.output.write(choicesOf(this.request, performance.now() - this.askedMs));
+      const line = await this.terminal.readLine(signal);
+      if (line === undefined) return this.#nobody();
+      const choice = line.trim().toLowerCase();
+      if (choice === "" || choice === "c" || choice === "continue") return ReviewDecision.continue();
+      if (choice === "x" || choice === "exit") return ReviewDecision.exitEarly();
+      if (choice === "e" || choice === "edit") {
+        const decision = await this.#edit();
+        if (decision !== undefined) return decision;
+      } else await this.terminal.forgetTypedAhead(signal); // the rest of a paste that was meant for something else
+    }
+  }
+
+  /** `undefined` for an empty text: somebody has thought better of it. */
+  async #edit(): Promise<Decision | undefined> {
+    this.output.write("New text > ");
+    const text = await this.terminal.readPaste(this.request.signal);
+    if (text === undefined) return this.#nobody();
+    return text.trim() === "" ? undefined : ReviewDecision.edit(text);
+  }
+
+  /** @throws ReviewError where nobody's silence has been given a meaning. */
+  #nobody(): Decision {
+    const { timeoutMs, onTimeout } = this.request;
+    this.output.write("(the input has ended: nobody can answer)\n");
+    if (timeoutMs > 0 && onTimeout === "CONTINUE") return ReviewDecision.continue();
+    if (timeoutMs > 0 && onTimeout === "EXIT_EARLY") return ReviewDecision.exitEarly({ timedOut: true });
+    throw new ReviewError("The console's input has ended, so nobody can answer the review", {
+      hint: "Run the program in a terminal, or give the review a time limit with onTimeout CONTINUE or EXIT_EARLY.",
+    });
+  }
+}

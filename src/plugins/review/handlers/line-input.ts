@@ -1,0 +1,111 @@
+import { StringDecoder } from "node:string_decoder";
+
+/** What lines are read from: `process.stdin`, a socket, any readable stream of Node's. */
+export interface LineSource {
+  on(event: string, listener: (chunk: Uint8Array | string) => void): unknown;
+  off(event: string, listener: (chunk: Uint8Array | string) => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+  /** Somebody types: what was typed before a question counts for nothing. */
+  readonly isTTY?: boolean | undefined;
+  readonly readableEnded?: boolean | undefined;
+  readonly destroyed?: boolean | undefined;
+}
+
+const ENDS = ["end", "close", "error"];
+
+/**
+ * The lines of a stream, one at a time. It listens to the stream only while a line is waited for, so a process can end; and what came with a line but was
+ * not asked for stays for the next question. (An interface of node:readline loses that when it is closed, and listens as long as it is open.)
+ */
+export class LineInput {
+  readonly #source: LineSource;
+  readonly #decoder = new StringDecoder("utf8");
+  #text = "";
+  #ended = false;
+  #listening = false;
+  /** Of whoever waits for a line. */
+  #onChange: (() => void) | undefined;
+
+  constructor(source: LineSource) {
+    this.#source = source;
+  }
+
+  /** The next line without its end; `undefined` when there is none and never will be. One at a time. @throws the signal's reason. */
+  readLine(signal: AbortSignal): Promise<string | undefined> {
+    return new Promise((resolve, reject) => {
+      const settle = (end: () => void): void => {
+        this.#onChange = undefined;
+        signal.removeEventListener("abort", onAbort);
+        setImmediate(() => this.#rest());
+        end();
+      };
+      const onAbort = (): void => settle(() => reject(signal.reason));
+      const look = (): void => {
+        const line = this.#take();
+        if (line !== undefined || this.#ended) settle(() => resolve(line));
+      };
+      if (signal.aborted) return onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#onChange = look;
+      if (this.#source.readableEnded === true || this.#source.destroyed === true) this.#onEnd();
+      else look();
+      if (this.#onChange !== undefined) this.#listen();
+    });
+  }
+
+  readonly #onData = (chunk: Uint8Array | string): void => {
+    this.#text += typeof chunk === "string" ? chunk : this.#decoder.write(Buffer.from(chunk));
+    this.#onChange?.();
+  };
+
+  /** The rest counts as a line. */
+  readonly #onEnd = (): void => {
+    if (!this.#ended) this.#text += this.#decoder.end();
+    if (!this.#ended && this.#text !== "" && !this.#text.endsWith("\n")) this.#text += "\n";
+    this.#ended = true;
+    this.#onChange?.();
+  };
+
+  #listen(): void {
+    if (this.#listening) return;
+    this.#listening = true;
+    this.#source.on("data", this.#onData);
+    for (const event of ENDS) this.#source.on(event, this.#onEnd);
+    this.#source.resume();
+  }
+
+  /** Not from within an event of the stream: standard input would begin to read again, and keep the process. */
+  #rest(): void {
+    if (this.#onChange !== undefined || !this.#listening) return;
+    this.#listening = false;
+    this.#source.pause();
+    this.#source.off("data", this.#onData);
+    for (const event of ENDS) this.#source.off(event, this.#onEnd);
+  }
+
+  /** The lines that come without a pause of `ms` milliseconds: of a paste, or typed before anybody had asked. */
+  async burst(ms: number, signal: AbortSignal): Promise<readonly string[]> {
+    const lines: string[] = [];
+    for (;;) {
+      const quiet = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+      try {
+        const line = await this.readLine(quiet);
+        if (line === undefined) return lines;
+        lines.push(line);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        this.#text = ""; // a line without its end, which nobody has sent off
+        return lines;
+      }
+    }
+  }
+
+  #take(): string | undefined {
+    const end = this.#text.indexOf("\n");
+    if (end < 0) return undefined;
+    const line = this.#text.slice(0, end);
+    this.#text = this.#text.slice(end + 1);
+    return line.endsWith("\r") ? line.slice(0, -1) : line;
+  }
+}

@@ -1,0 +1,46 @@
+import { stripVTControlCharacters } from "node:util";
+import type { ReviewRequest } from "../../../contracts/review.js";
+
+const LINE = "-".repeat(60);
+const TIMINGS = { BEFORE_EXECUTION: "before the task", DURING_EXECUTION: "during the task", AFTER_EXECUTION: "after the task" } as const;
+const AUTOMATIC = { EXIT_EARLY: "auto-x", CONTINUE: "auto-c", FAIL: "auto-fail" } as const;
+
+/** Everything there is to know before deciding. Text from models stands behind a bar, so that it can't pass for a question of ours. */
+export function headerOf({ timing, taskId, agentRole, taskDescription, taskOutput, prompt, requiredRole }: ReviewRequest): string {
+  const facts = [
+    `== Review ${TIMINGS[timing]} ${"=".repeat(Math.max(0, 49 - TIMINGS[timing].length))}`,
+    `Task:   ${harmless(taskId)} (${harmless(agentRole)})`,
+    barred(taskDescription),
+    ...(taskOutput === "" ? [] : ["Output:", barred(taskOutput)]),
+    ...(prompt === undefined ? [] : ["Asked:", barred(prompt)]),
+    ...(requiredRole === undefined ? [] : [`Wanted: ${harmless(requiredRole)}`]),
+    LINE,
+  ];
+  return `\n${facts.join("\n")}\n`;
+}
+
+/** The line in front of the cursor. */
+export function choicesOf({ timeoutMs, onTimeout }: ReviewRequest, waitedMs: number): string {
+  const automatic = timeoutMs === 0 ? "" : ` (${AUTOMATIC[onTimeout]} in ${minutes(timeoutMs - waitedMs)})`;
+  return `[c] Continue  [e] Edit  [x] Exit early${automatic}  > `;
+}
+
+/** `4:59`. */
+function minutes(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+function barred(text: string): string {
+  return harmless(text)
+    .split("\n")
+    .map((line) => `  | ${line}`)
+    .join("\n");
+}
+
+/** Without escape sequences, control characters and marks that turn the writing direction: a model must not paint the terminal. */
+function harmless(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/\r\n?|[\u2028\u2029]/gu, "\n")
+    .replace(/[^\P{Cc}\n\t]|[\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069]/gu, "");
+}

@@ -1,0 +1,74 @@
+import type { OnReviewTimeout, ReviewDecision } from "../../../contracts/review.js";
+import type { Tool, ToolContext } from "../../../contracts/tool.js";
+import { ExitEarlySignal, ToolConfigurationError } from "../../../contracts/errors.js";
+import { checkReviewOptions } from "../../../contracts/review.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { checkOptions, requireText } from "../../../contracts/validation.js";
+import { PromptLibrary } from "../../../kernel/index.js";
+import { REVIEW_TEMPLATES } from "../shared/templates.js";
+
+/** Options of {@link humanInputTool}. */
+export interface HumanInputOptions {
+  /** For the model: when to ask. Default: when a decision or a fact is missing that only a person can give. */
+  readonly description?: string | undefined;
+  /** How long an answer is waited for, in milliseconds; 0 waits for ever. Default 300,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Default CONTINUE: the model is told to go on. */
+  readonly onTimeout?: OnReviewTimeout | undefined;
+  /** The role that whoever answers must have; passed on to the handler. */
+  readonly requiredRole?: string | undefined;
+}
+
+/** What the model asks. */
+export type HumanInput = Readonly<Record<string, unknown>>;
+
+const DESCRIPTION = "Asks a person a question and waits for the answer. Use it when a decision or a fact is missing that only a person can give.";
+
+/** The gate keeps the time of the question, so a time limit for tools in general does not hold for it. */
+const LONGEST_MS = 2_147_483_647;
+
+const INPUT = Object.freeze({
+  type: "object",
+  properties: { question: { type: "string", description: "The question, with all that the person must know to answer it" } },
+  required: ["question"],
+  additionalProperties: false,
+});
+
+/**
+ * The tool `human_input`: lets an agent ask a person a question. The answer is an edit of the review; continue tells the model to go on, exit early ends the
+ * run. Without a review handler the model is told that nobody is there.
+ * @throws ValidationError for an unknown option or a value out of range.
+ */
+export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput> {
+  checkOptions("humanInputTool", options, ["description", "timeoutMs", "onTimeout", "requiredRole"]);
+  checkReviewOptions("humanInputTool", options);
+  const { description = DESCRIPTION, timeoutMs, onTimeout = "CONTINUE", requiredRole } = options;
+  requireText(description, "humanInputTool description must not be blank");
+  const library = new PromptLibrary(REVIEW_TEMPLATES);
+  return tool<HumanInput>({
+    name: "human_input",
+    description,
+    input: INPUT,
+    effect: "read",
+    timeoutMs: LONGEST_MS,
+    async execute({ question }, ctx) {
+      if (typeof question !== "string" || question.trim() === "") return ToolResult.failure("question must be a text that is not blank");
+      const texts = library.textsOf(ctx.scope.all(Tokens.PromptTemplates));
+      const decision = await ask(ctx, { description: question, timeoutMs, onTimeout, requiredRole });
+      if (decision === undefined) return texts.render("review.humanMissing", {});
+      if (decision.type === "EXIT_EARLY") throw new ExitEarlySignal("Human reviewer requested early exit via HumanInputTool", { timedOut: decision.timedOut });
+      return decision.type === "EDIT" ? (decision.revisedOutput ?? "") : texts.render("review.humanContinue", {});
+    },
+  });
+}
+
+/** `undefined` where nobody can be asked. */
+async function ask(ctx: ToolContext, question: Parameters<ToolContext["requestApproval"]>[0]): Promise<ReviewDecision | undefined> {
+  try {
+    return await ctx.requestApproval(question);
+  } catch (error) {
+    if (ToolConfigurationError.isInstance(error)) return undefined;
+    throw error;
+  }
+}

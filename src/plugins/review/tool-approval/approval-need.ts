@@ -1,0 +1,46 @@
+import type { ToolCallContext } from "../../../contracts/hooks.js";
+import type { ApprovalPolicy } from "../../../contracts/review.js";
+import { AgentEnsembleError, messageOf } from "../../../contracts/errors.js";
+import { ReviewError } from "../../../contracts/state-errors.js";
+import { TIMED_OUT, within } from "../shared/within.js";
+
+/** Time for one policy. */
+const POLICY_LIMIT_MS = 30_000;
+
+/** Whether the tool itself wants approval. Anything but `false` does: a gate in doubt is closed. @throws ReviewError where the tool can't say. */
+export function toolWantsApproval({ tool, input }: ToolCallContext): boolean {
+  if (tool.needsApproval === undefined) return tool.requireApproval === true;
+  return ofTool(tool.name, "needsApproval", () => tool.needsApproval?.(input)) !== false;
+}
+
+/** What a tool's own function says. @throws ReviewError where it throws. */
+export function ofTool<T>(toolName: string, field: string, say: () => T): T {
+  try {
+    return say();
+  } catch (error) {
+    throw new ReviewError(`Tool '${toolName}': ${field} failed, so the call is not made: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The first policy's wish: `false` where none wants approval, else `true` or its reason. @throws ReviewError where a policy can't say. */
+export async function policiesWantApproval(policies: readonly ApprovalPolicy[], call: ToolCallContext): Promise<string | boolean> {
+  for (const policy of policies) {
+    const wish: unknown = await ask(policy, call);
+    if (wish !== false) return typeof wish === "string" ? wish : true;
+  }
+  return false;
+}
+
+async function ask(policy: ApprovalPolicy, call: ToolCallContext): Promise<unknown> {
+  let wish: unknown;
+  try {
+    wish = await within<unknown>(POLICY_LIMIT_MS, call.signal, () => policy.needsApproval(call));
+  } catch (error) {
+    if (call.signal.aborted && AgentEnsembleError.isInstance(error)) throw error;
+    throw new ReviewError(`Approval policy '${policy.name}' failed, so the call of tool '${call.tool.name}' is not made: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  if (wish === TIMED_OUT) throw new ReviewError(`Approval policy '${policy.name}' did not decide within ${POLICY_LIMIT_MS} ms`);
+  return wish;
+}

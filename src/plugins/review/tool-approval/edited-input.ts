@@ -1,0 +1,50 @@
+import type { AnyTool } from "../../../contracts/tool.js";
+import type { ReadEdit } from "../shared/ask-until-fits.js";
+import { checkToolInput } from "../../../kernel/index.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Which of several text arguments is the main one: the first of these that is there. */
+const MAIN_NAMES = ["content", "body", "text", "input", "message", "query", "question", "command"];
+
+/** The name of the argument that an edit by a plain text replaces: of the known names, else the only text there is. */
+function mainTextOf(input: unknown): string | undefined {
+  if (!isObject(input)) return undefined;
+  const texts = Object.keys(input).filter((name) => typeof input[name] === "string");
+  return MAIN_NAMES.find((name) => texts.includes(name)) ?? (texts.length === 1 ? texts[0] : undefined);
+}
+
+/** What somebody is told about editing a call. */
+export function editHint(tool: AnyTool, input: unknown): string {
+  if (tool.input === undefined) return "An edit replaces the input.";
+  const main = mainTextOf(input);
+  return main === undefined
+    ? "An edit is a JSON object: the new arguments."
+    : `An edit that is a JSON object replaces the arguments, any other text '${main}'.`;
+}
+
+/** The input that an edit stands for: a JSON object replaces the arguments, any other text the main one; of a tool without a schema the text is the input. */
+export async function editedInput(tool: AnyTool, input: unknown, text: string): Promise<ReadEdit<unknown>> {
+  const edited = tool.input === undefined ? text : (objectIn(text) ?? withMainText(input, text));
+  if (edited === undefined) return { ok: false, problem: `the arguments of tool '${tool.name}' have no main text; write them as a JSON object` };
+  const checked = await checkToolInput(tool, edited);
+  return checked.ok ? { ok: true, value: edited } : checked;
+}
+
+function withMainText(input: unknown, text: string): unknown {
+  const main = mainTextOf(input);
+  return main === undefined ? undefined : { ...(input as Fields), [main]: text }; // it has a main text, so it is an object
+}
+
+function objectIn(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined; // any other text
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

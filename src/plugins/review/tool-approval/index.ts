@@ -1,0 +1,15 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { ToolApprovals } from "./tool-approvals.js";
+
+/** Lets tool calls wait for a person's yes, where the tool or an `ApprovalPolicy` wants that. One of the standard plugins. */
+export function toolApproval(): Plugin {
+  const approvals = new ToolApprovals();
+  return definePlugin({
+    name: "review-tool-approval",
+    apply({ hooks }) {
+      hooks.beforeToolCall.tap({ name: "ask for approval", lane: "transform", order: "post" }, (call) => approvals.ask(call));
+      hooks.beforeToolCall.tap({ name: "approval", lane: "policy" }, (call) => (approvals.isAsked(call) ? approvals.judge(call) : undefined));
+    },
+  });
+}

@@ -1,0 +1,87 @@
+import type { ToolCall } from "../../../contracts/chat-model.js";
+import type { Reject, Replace, ToolCallContext } from "../../../contracts/hooks.js";
+import type { ReviewGate } from "../../../contracts/review.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import { ToolConfigurationError } from "../../../contracts/errors.js";
+import { reject, replace } from "../../../contracts/hooks.js";
+import { noReviewer } from "../../../contracts/review.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { preview } from "../../../contracts/validation.js";
+import { canonicalJson, checkToolInput, PromptLibrary, settingsOf } from "../../../kernel/index.js";
+import { askUntilFits } from "../shared/ask-until-fits.js";
+import { REVIEW_TEMPLATES } from "../shared/templates.js";
+import { ofTool, policiesWantApproval, toolWantsApproval } from "./approval-need.js";
+import { editedInput, editHint } from "./edited-input.js";
+
+/** What became of a question: the input that was approved, or what the model is told. */
+type Approval = { readonly input: unknown } | { readonly rejection: string };
+
+/** Asks about tool calls while they may still be changed, and sees to it that what was approved is what is called. */
+export class ToolApprovals {
+  readonly #approvals = new WeakMap<ToolCall, Approval>();
+  readonly #library = new PromptLibrary(REVIEW_TEMPLATES);
+
+  /** Asks where the tool or a policy wants it; an edit changes the arguments. @throws ToolConfigurationError where nobody can be asked. */
+  ask(call: ToolCallContext): Awaitable<void | Replace<Pick<ToolCallContext, "input">>> {
+    if (toolWantsApproval(call)) return this.#approve(call, true);
+    const policies = settingsOf(call.run).all(Tokens.ApprovalPolicy);
+    return policies.length === 0 ? undefined : policiesWantApproval(policies, call).then((wish) => (wish === false ? undefined : this.#approve(call, wish)));
+  }
+
+  /** Refuses a call that was not approved, and one that has been changed since. */
+  async judge(call: ToolCallContext): Promise<void | Reject> {
+    const approval = this.#approvals.get(call.call);
+    if (approval === undefined) return undefined;
+    this.#approvals.delete(call.call);
+    if ("rejection" in approval) return reject(approval.rejection);
+    if (await isSame(call, approval.input)) return undefined;
+    return reject(`The arguments of tool '${call.tool.name}' were changed after a person had approved them`);
+  }
+
+  /** Whether there is anything to judge; most calls need no approval. */
+  isAsked({ call }: ToolCallContext): boolean {
+    return this.#approvals.has(call);
+  }
+
+  async #approve(call: ToolCallContext, reason: string | true): Promise<void | Replace<Pick<ToolCallContext, "input">>> {
+    const { tool, input } = call;
+    const decision = await askUntilFits(gateFor(call), questionOf(call, reason), call, (text) => editedInput(tool, input, text));
+    if (decision.type === "EXIT_EARLY") {
+      this.#approvals.set(call.call, { rejection: this.#rejection(call, decision.timedOut) });
+      return undefined;
+    }
+    this.#approvals.set(call.call, { input: decision.type === "EDIT" ? decision.value : input });
+    return decision.type === "EDIT" ? replace({ input: decision.value }) : undefined;
+  }
+
+  #rejection({ run, tool, input }: ToolCallContext, timedOut: boolean): string {
+    const texts = this.#library.textsOf(settingsOf(run).all(Tokens.PromptTemplates));
+    const own = ofTool(tool.name, "approvalRejection", () => tool.approvalRejection?.(input));
+    const rejection = own ?? texts.render("review.rejected", { tool: tool.name });
+    return timedOut ? texts.render("review.unanswered", { rejection }) : rejection;
+  }
+}
+
+function gateFor({ run, tool }: ToolCallContext): ReviewGate {
+  const gate = settingsOf(run).find(Tokens.ReviewGate);
+  if (gate?.hasHandler(run) === true) return gate;
+  throw new ToolConfigurationError(noReviewer(tool.name));
+}
+
+function questionOf({ tool, input, call }: ToolCallContext, reason: string | true): Parameters<ReviewGate["ask"]>[0] {
+  const hint = editHint(tool, input);
+  return {
+    timing: "DURING_EXECUTION",
+    taskDescription: ofTool(tool.name, "approvalDescription", () => tool.approvalDescription?.(input)) ?? `${tool.name} ${preview(input)}`,
+    taskOutput: "",
+    prompt: reason === true || reason.trim() === "" ? hint : `${reason}\n${hint}`,
+    key: `approval:${tool.name}:${call.id}`,
+  };
+}
+
+/** Whether a call has the input that was approved: the very same, or what the tool's schema makes of it. */
+async function isSame({ tool, input }: ToolCallContext, approved: unknown): Promise<boolean> {
+  if (input === approved || canonicalJson(input) === canonicalJson(approved)) return true;
+  const checked = await checkToolInput(tool, approved);
+  return checked.ok && canonicalJson(input) === canonicalJson(checked.value);
+}

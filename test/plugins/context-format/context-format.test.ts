@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { decode } from "@toon-format/toon";
+import { z } from "zod";
+import { Agent, Ensemble, Task, Tokens, ToolResult, ValidationError, definePlugin, tool } from "../../../src/index.js";
+import { startToon } from "../../../src/plugins/context-format/toon-formatter.js";
+import { ScriptedModel } from "../../../src/plugins/testing/index.js";
+
+const rows = Array.from({ length: 20 }, (_, i) => ({ id: i, name: `person ${i}`, age: 20 + i }));
+const json = JSON.stringify(rows);
+const People = z.array(z.object({ id: z.number(), name: z.string(), age: z.number() }));
+
+/** The text of the last message that the model got. */
+function lastMessage(model: ScriptedModel): string {
+  return JSON.stringify(model.requests.at(-1)?.messages.at(-1)?.content ?? "")
+    .replaceAll("\\n", "\n")
+    .replaceAll(`\\"`, `"`)
+    .slice(1, -1);
+}
+
+describe("contextFormat", () => {
+  const first = new Task({ description: "List them", outputType: People });
+  const second = new Task({ description: "Sum up", context: [first] });
+
+  it("writes structured outputs of earlier tasks as TOON, and reports what that saved", async () => {
+    const model = new ScriptedModel([json, "done"]);
+    const output = await new Ensemble({ model, tasks: [first, second], contextFormat: "TOON" }).run();
+    const prompt = lastMessage(model);
+    expect(prompt).to.include("[20]{id,name,age}:").and.not.include('"person 3"');
+    const { contextFormat } = output.metrics;
+    expect(contextFormat).to.include({ name: "TOON", payloads: 1, converted: 1 });
+    expect(contextFormat?.sentTokens).to.be.lessThan((contextFormat?.originalTokens ?? 0) * 0.8);
+    expect(output.getOutput(first)?.raw).to.equal(json); // what was said stays as it was said
+  });
+
+  it("writes structured tool results as TOON", async () => {
+    const list = tool({ name: "list", description: "Lists people", execute: () => ToolResult.success(json, rows) });
+    const model = new ScriptedModel([{ toolCalls: [{ name: "list", arguments: { input: "" } }] }, "done"]);
+    const task = new Task({ description: "Go", agent: new Agent({ role: "R", goal: "G", tools: [list] }) });
+    const output = await new Ensemble({ model, tasks: [task], contextFormat: "TOON" }).run();
+    expect(lastMessage(model)).to.match(/^\[20\]\{id,name,age\}:/);
+    expect(output.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.result).to.equal(json);
+  });
+
+  it("leaves every text as it is with JSON, and without the option", async () => {
+    const prompts: string[] = [];
+    for (const options of [{ contextFormat: "JSON" as const }, {}]) {
+      const model = new ScriptedModel([json, "done"]);
+      const output = await new Ensemble({ model, tasks: [first, second], ...options }).run();
+      prompts.push(lastMessage(model));
+      expect(output.metrics).to.not.have.property("contextFormat");
+    }
+    expect(prompts[0]).to.equal(prompts[1]).and.include(json);
+  });
+
+  it("keeps the text where TOON would be longer, and texts without a value", async () => {
+    const model = new ScriptedModel(['{"a":1}', "plain", "done"]);
+    const short = new Task({ description: "Short", outputType: z.object({ a: z.number() }) });
+    const plain = Task.of("Plain");
+    const output = await new Ensemble({ model, tasks: [short, plain, new Task({ description: "End", context: [short, plain] })], contextFormat: "TOON" }).run();
+    expect(lastMessage(model)).to.include("plain");
+    expect(output.metrics.contextFormat?.payloads).to.equal(1);
+    expect(output.metrics.contextFormat?.sentTokens).to.be.at.most(output.metrics.contextFormat?.originalTokens ?? 0);
+  });
+
+  it("is refused before anything is spent where its package is missing, or nobody knows it", async () => {
+    const missing = definePlugin({
+      name: "missing",
+      bind: (b) =>
+        b
+          .many(Tokens.ContextFormat)
+          .toConstantValue({ name: "TOON", start: () => Promise.reject(new ValidationError("TOON context format requires a package")) }),
+    });
+    const model = new ScriptedModel(["never"]);
+    const ensemble = new Ensemble({ model, tasks: [second.with({ context: [] })], contextFormat: "TOON", plugins: [missing] });
+    const error = await ensemble.run().catch((e: unknown) => e);
+    expect(ValidationError.isInstance(error)).to.equal(true);
+    expect(model.requests).to.deep.equal([]);
+    expect(() => new Ensemble({ model, tasks: [Task.of("x")], contextFormat: "YAML" as never })).to.throw(ValidationError, "contextFormat"); // not a name
+  });
+});
+
+describe("the TOON formatter", () => {
+  it("never loses or changes a value, and never takes more tokens", async () => {
+    const formatter = await startToon();
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        const written = formatter.format(value, text);
+        if (written !== text) expect(decode(written)).to.deep.equal(JSON.parse(text));
+      }),
+      { numRuns: 300 },
+    );
+    const { originalTokens, sentTokens } = formatter.savings;
+    expect(sentTokens).to.be.at.most(originalTokens);
+  });
+
+  it("keeps the text of what has no JSON", async () => {
+    const formatter = await startToon();
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    expect(formatter.format(circular, "as it is")).to.equal("as it is");
+  });
+});

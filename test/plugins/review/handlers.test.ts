@@ -1,0 +1,131 @@
+import { AgentEnsembleError, Ensemble, Review, ReviewDecision, ReviewHandler, Task, ValidationError, type ReviewRequest } from "agentensemble";
+import { reviewInbox, type ReviewInbox } from "agentensemble/review";
+import { expect } from "chai";
+import { pause } from "../../kernel/fixtures.js";
+import { rejection, rejectionOf } from "../../support/rejection.js";
+import { ReviewError } from "agentensemble";
+
+const task = (description: string, o: object = {}): Task => new Task({ description, handler: () => description, review: Review.required(), ...o });
+
+async function waiting(inbox: ReviewInbox, count: number): Promise<void> {
+  while (inbox.pending().length < count) await pause(1);
+}
+
+describe("ReviewHandler.autoApprove", () => {
+  it("says yes", async () => {
+    await using ensemble = new Ensemble({ tasks: [task("a")], reviewHandler: ReviewHandler.autoApprove() });
+    expect((await ensemble.run()).exitReason).to.equal("COMPLETED");
+  });
+});
+
+describe("ReviewHandler.autoApproveWithDelay", () => {
+  it("says yes in a while, and is cut short with the question", async () => {
+    await using ensemble = new Ensemble({
+      tasks: [task("a", { review: Review.of({ timeoutMs: 60_000 }) })],
+      reviewHandler: ReviewHandler.autoApproveWithDelay(1),
+    });
+    expect((await ensemble.run()).exitReason).to.equal("COMPLETED");
+    await using slow = new Ensemble({ tasks: [task("a", { review: Review.of({ timeoutMs: 5 }) })], reviewHandler: ReviewHandler.autoApproveWithDelay(60_000) });
+    expect((await slow.run()).exitReason).to.equal("TIMEOUT"); // a timer left would keep mocha from ending
+  });
+
+  it("refuses what is no delay", () => {
+    const message = (delay: unknown): string => {
+      try {
+        ReviewHandler.autoApproveWithDelay(delay as number);
+      } catch (error) {
+        if (error instanceof ValidationError) return error.message;
+      }
+      return "accepted";
+    };
+    expect([message(undefined), message(null), message(-1), message(0)]).to.deep.equal([
+      "delay must not be null",
+      "delay must not be null",
+      "delay must not be negative",
+      "accepted",
+    ]);
+    for (const odd of [Number.NaN, "5", 3e9, Number.POSITIVE_INFINITY]) expect(message(odd)).to.match(/^delay must be a number of milliseconds/);
+  });
+});
+
+describe("reviewInbox", () => {
+  it("keeps what waits, oldest first, until it is answered once", async () => {
+    const inbox = reviewInbox();
+    const told: string[] = [];
+    inbox.onRequest(({ taskDescription }) => told.push(taskDescription));
+    await using ensemble = new Ensemble({ tasks: [task("a"), task("b")], workflow: "PARALLEL", reviewHandler: inbox.handler });
+    const running = ensemble.run();
+    await waiting(inbox, 2);
+    expect([inbox.pending().map(({ taskOutput }) => taskOutput), told]).to.deep.equal([
+      ["a", "b"],
+      ["a", "b"],
+    ]);
+    const [a, b] = inbox.pending() as [ReviewRequest, ReviewRequest];
+    expect(inbox.resolve(b.reviewId, ReviewDecision.edit("better"))).to.equal(true);
+    expect([inbox.resolve(b.reviewId, ReviewDecision.exitEarly()), inbox.resolve("unknown", ReviewDecision.continue())]).to.deep.equal([false, false]);
+    expect(inbox.pending()).to.deep.equal([a]);
+    inbox.resolve(a.reviewId, ReviewDecision.continue());
+    expect((await running).taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "better"]);
+    expect(inbox.pending()).to.deep.equal([]);
+  });
+
+  it("refuses what is no decision, and goes on waiting", async () => {
+    const inbox = reviewInbox();
+    await using ensemble = new Ensemble({ tasks: [task("a")], reviewHandler: inbox.handler });
+    const running = ensemble.run();
+    await waiting(inbox, 1);
+    const id = inbox.pending()[0]?.reviewId ?? "";
+    for (const odd of [undefined, "CONTINUE", {}, { type: "EDIT" }]) expect(() => inbox.resolve(id, odd as never)).to.throw(ValidationError);
+    expect(inbox.resolve(id, ReviewDecision.continue())).to.equal(true);
+    expect((await running).exitReason).to.equal("COMPLETED");
+  });
+
+  it("lets go of a review whose time is up or whose run has ended", async () => {
+    const inbox = reviewInbox();
+    const controller = new AbortController();
+    await using ensemble = new Ensemble({ tasks: [task("a", { review: Review.of({ timeoutMs: 5 }) })], reviewHandler: inbox.handler });
+    expect((await ensemble.run()).exitReason).to.equal("TIMEOUT");
+    expect(inbox.pending()).to.deep.equal([]);
+    await using cancelled = new Ensemble({ tasks: [task("a")], reviewHandler: inbox.handler });
+    const running = rejection(cancelled.run({}, { signal: controller.signal }));
+    await waiting(inbox, 1);
+    expect(inbox.pending()).to.have.length(1);
+    controller.abort();
+    expect(AgentEnsembleError.isInstance(await running)).to.equal(true);
+    expect(inbox.pending()).to.deep.equal([]);
+  });
+
+  it("tells those who listen, survives their failures, and stops when told so", async () => {
+    const inbox = reviewInbox();
+    const warned: string[] = [];
+    const onWarning = ({ message }: Error): unknown => warned.push(message);
+    process.on("warning", onWarning);
+    let told = 0;
+    const stop = inbox.onRequest(() => told++);
+    inbox.onRequest(() => Promise.reject(new Error("the mail server is down")));
+    inbox.onRequest(({ reviewId }) => {
+      setImmediate(() => inbox.resolve(reviewId, ReviewDecision.continue()));
+      throw new Error("odd");
+    });
+    await using ensemble = new Ensemble({ tasks: [task("a")], reviewHandler: inbox.handler });
+    await ensemble.run();
+    stop();
+    await ensemble.run();
+    await pause(5);
+    process.off("warning", onWarning);
+    expect(told).to.equal(1);
+    expect(warned.filter((message) => message.includes("the mail server is down"))).to.have.length(2);
+    expect(() => inbox.onRequest(undefined as never)).to.throw(ValidationError);
+  });
+
+  it("refuses a second question of the same id while the first waits: an answer must not reach the wrong run", async () => {
+    const inbox = reviewInbox();
+    await using ensemble = new Ensemble({ tasks: [task("a")], reviewHandler: inbox.handler });
+    const first = ensemble.run({}, { runId: "same" });
+    await waiting(inbox, 1);
+    const second = await rejectionOf(AgentEnsembleError, ensemble.run({}, { runId: "same" }));
+    expect(ReviewError.find(second)?.message).to.include("is waiting already");
+    inbox.resolve(inbox.pending()[0]?.reviewId ?? "", ReviewDecision.continue());
+    expect((await first).exitReason).to.equal("COMPLETED");
+  });
+});

@@ -1,0 +1,48 @@
+import type { ReviewDecision as Decision, ReviewRequest } from "agentensemble";
+import { ReviewDecision, Task, ToolConfigurationError, ValidationError, tool } from "agentensemble";
+import { review } from "agentensemble/review";
+import { expect } from "chai";
+import { runToEnd } from "../../kernel/fixtures.js";
+import { person } from "./fixtures.js";
+
+const asking = (question: object, seen: Decision[]): Task =>
+  new Task({
+    description: "Ask",
+    handler: tool({
+      name: "ask",
+      description: "Asks",
+      execute: async (_, ctx) => void seen.push(await ctx.requestApproval(question as { description: string })),
+    }),
+  });
+
+describe("requestApproval of a tool's context", () => {
+  it("passes everything on, and gives the decision to the tool", async () => {
+    const seen: Decision[] = [];
+    const { handler, asked } = person(ReviewDecision.exitEarly());
+    const question = { description: "Really?", timeoutMs: 9, onTimeout: "FAIL", prompt: "Sure?", requiredRole: "boss" };
+    const { output } = await runToEnd({ tasks: [asking(question, seen)], reviewHandler: handler });
+    const { description: taskDescription, ...rest } = question;
+    expect(asked[0]).to.include({ ...rest, taskDescription, timing: "DURING_EXECUTION" });
+    expect([seen[0]?.type, output.exitReason]).to.deep.equal(["EXIT_EARLY", "COMPLETED"]);
+  });
+
+  it("does not take a default of CONTINUE for a yes", async () => {
+    const seen: Decision[] = [];
+    const never = (): Promise<Decision> => new Promise(() => undefined);
+    await runToEnd({ tasks: [asking({ description: "Really?" }, seen)], reviewHandler: never, plugins: [review({ timeoutMs: 10, onTimeout: "CONTINUE" })] });
+    expect(seen).to.deep.equal([{ type: "EXIT_EARLY", timedOut: true }]);
+  });
+
+  it("refuses what can't be asked, and where nobody can be", async () => {
+    const handler = (_: ReviewRequest): Decision => ReviewDecision.continue();
+    const { error } = await runToEnd({ tasks: [asking({ description: "Really?", timeoutMs: -1 }, [])], reviewHandler: handler });
+    expect(ValidationError.find(error)?.message).to.include("Review timeoutMs");
+    const { error: nobody } = await runToEnd({ tasks: [asking({ description: "Really?" }, [])] });
+    expect(ToolConfigurationError.find(nobody)?.message).to.include("Tool 'ask' requires approval");
+  });
+
+  it("goes by functions only in what a tool says of approval", () => {
+    for (const field of ["needsApproval", "approvalDescription", "approvalRejection"])
+      expect(() => tool({ name: "t", description: "d", execute: () => "", [field]: "yes" })).to.throw(ValidationError, `Tool 't' ${field} must be a function`);
+  });
+});
