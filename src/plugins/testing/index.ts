@@ -1,5 +1,7 @@
 export { chatModelContract } from "./chat-model-contract.js";
 export type { ChatModelContractOptions, ChatModelContractSupport, ChatModelScenario, ChatModelUnderTest } from "./chat-model-scenario.js";
+export { memoryStoreContract } from "./memory-store-contract.js";
+export type { MemoryStoreContractOptions, MemoryStoreUnderTest } from "./memory-store-scenario.js";
 export { recordingListener } from "./recording-listener.js";
 export type { RecordingListener } from "./recording-listener.js";
 export { ScriptedModel } from "./scripted-model.js";

@@ -1,23 +1,12 @@
 import type { Agent } from "../../contracts/agent.js";
 import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
 import type { NewEvent } from "../../contracts/events.js";
-import type { TaskMetrics, TaskOutput, WorkflowResult } from "../../contracts/output.js";
+import type { TaskOutput, WorkflowResult } from "../../contracts/output.js";
 import type { Plan, PlannedTask } from "../../contracts/plan.js";
 import type { Run, RunInfo, RunReport, TaskExtras } from "../../contracts/run.js";
 import type { AnyTask } from "../../contracts/task.js";
 import { RunCancelledError, TaskExecutionError, ValidationError } from "../../contracts/errors.js";
-import { SOURCE_TASK } from "../../contracts/output.js";
-
-const NO_METRICS: TaskMetrics = Object.freeze({
-  inputTokens: 0,
-  outputTokens: 0,
-  totalTokens: 0,
-  llmCallCount: 0,
-  toolCallCount: 0,
-  llmLatencyMs: 0,
-  toolExecutionMs: 0,
-  delegationCount: 0,
-});
+import { NO_METRICS, SOURCE_TASK } from "../../contracts/output.js";
 
 /** A run that is only known by name. */
 export function stagedInfo(id: string): RunInfo {
@@ -147,6 +136,10 @@ export class StagedRun implements Run {
 
   get<T>(): T {
     throw new ValidationError("A staged run has no bindings");
+  }
+
+  find<T>(): T | undefined {
+    return undefined;
   }
 
   all<T>(): readonly T[] {

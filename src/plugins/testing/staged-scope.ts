@@ -1,13 +1,28 @@
 import type { ChatModel, ChatRequest, ChatResponse, Purpose, ToolCall } from "../../contracts/chat-model.js";
 import type { NewEvent } from "../../contracts/events.js";
-import type { RunInfo, TaskScope } from "../../contracts/run.js";
-import type { AnyTool } from "../../contracts/tool.js";
+import type { RunInfo, TaskMeasures, TaskScope } from "../../contracts/run.js";
+import type { AnyTool, ToolContext } from "../../contracts/tool.js";
+import type { Clock } from "../../contracts/runtime.js";
+import type { Token } from "../../contracts/tokens.js";
+import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
+import type { Checked } from "../../kernel/index.js";
 import { ToolExecutionError, ValidationError, messageOf } from "../../contracts/errors.js";
+import { ReviewDecision } from "../../contracts/review.js";
+import { tokenName, Tokens } from "../../contracts/tokens.js";
 import { ToolResult } from "../../contracts/tool.js";
+import { checkValue } from "../../kernel/index.js";
 import { ScriptedModel } from "./scripted-model.js";
 import { stagedInfo } from "./staged-run.js";
 
+/** Always the same moment; durations are real. */
+const STAGED_CLOCK: Clock = Object.freeze({ now: () => new Date(Date.UTC(2026, 0, 1)), monotonicMs: () => performance.now() });
 const NOTHING: readonly never[] = Object.freeze([]);
+
+/** What a tool gets beside its input, of a scope without a run; a person says yes to everything. */
+export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolContext {
+  const { signal, run, taskId } = scope;
+  return { scope, signal, runId: run.id, taskId, agentRole: "Tester", toolCallId, requestApproval: async () => ReviewDecision.continue() };
+}
 
 /** A task's scope without a run behind it: model and tools are called at once, without hooks and records. */
 export class StagedScope implements TaskScope {
@@ -19,6 +34,7 @@ export class StagedScope implements TaskScope {
   readonly depth = 0;
   readonly maxToolOutputLength = -1;
   readonly workers = NOTHING;
+  readonly streaming = false;
   /** What executors see: it must not be called but through `chat`. */
   readonly model: ScriptedModel;
   readonly purposes: Purpose[] = [];
@@ -49,15 +65,24 @@ export class StagedScope implements TaskScope {
     this.signal.throwIfAborted();
     const tool = tools.find(({ name }) => name === call.name);
     if (tool === undefined) return ToolResult.failure(`Unknown tool '${call.name}'`);
-    const context = { scope: this, signal: this.signal, runId: this.run.id, taskId: this.taskId, agentRole: "Tester", toolCallId: call.id };
+    const input = await inputOf(tool, call.arguments);
+    if (!input.ok) return ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`);
     try {
-      const returned = await tool.execute(tool.input === undefined ? inputOf(call.arguments) : JSON.parse(call.arguments), context);
+      const returned = await tool.execute(input.value, stagedContext(this, call.id));
       if (ToolResult.isInstance(returned)) return returned;
       return typeof returned === "string" ? ToolResult.success(returned) : ToolResult.success(JSON.stringify(returned) ?? "", returned);
     } catch (error) {
       if (error === this.signal.reason) throw error;
       throw new ToolExecutionError(`Tool '${call.name}' failed: ${messageOf(error)}`, { toolName: call.name, toolInput: call.arguments }, { cause: error });
     }
+  }
+
+  format(_value: unknown, text: string): string {
+    return text;
+  }
+
+  note(_measures: TaskMeasures): void {
+    // measured for nobody
   }
 
   skipTool(_call: ToolCall, _text: string): void {
@@ -72,8 +97,10 @@ export class StagedScope implements TaskScope {
     return false;
   }
 
-  get<T>(): T {
-    throw new ValidationError("A staged scope has no bindings");
+  /** The clock is the one binding there is: tools that tell the time need it. */
+  get<T>(token: Token<T>): T {
+    if (token === Tokens.Clock) return STAGED_CLOCK as T; // what Tokens.Clock stands for
+    throw new ValidationError(`A staged scope has no binding for '${tokenName(token)}'`);
   }
 
   all<T>(): readonly T[] {
@@ -97,8 +124,19 @@ export class StagedScope implements TaskScope {
   }
 }
 
-/** A tool without a schema takes the text under `input`. */
-function inputOf(text: string): unknown {
-  const parsed: unknown = JSON.parse(text);
-  return typeof parsed === "object" && parsed !== null && "input" in parsed ? String(parsed.input) : text;
+/** The input that the kernel would make of a call's arguments: checked by the tool's schema, or the text under `input`. */
+async function inputOf(tool: AnyTool, text: string): Promise<Checked> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return tool.input === undefined ? { ok: true, value: text } : { ok: false, problem: messageOf(error) };
+  }
+  if (tool.input !== undefined) return isOutputSchema(tool.input) ? checkValue(tool.input, value) : { ok: true, value };
+  const field = typeof value === "object" && value !== null && "input" in value ? value.input : text;
+  return { ok: true, value: typeof field === "string" ? field : JSON.stringify(field) };
+}
+
+function isOutputSchema(input: OutputSchema<unknown> | JsonSchema): input is OutputSchema<unknown> {
+  return "~standard" in input || ("schema" in input && "jsonSchema" in input);
 }

@@ -1,66 +1,37 @@
 import assert from "node:assert/strict";
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import type { AnyTool, Tool, ToolContext, ToolReturn } from "../../contracts/tool.js";
-import { isTool, ToolResult } from "../../contracts/tool.js";
-import { checkOptions } from "../../contracts/validation.js";
-import { ScriptedModel } from "./scripted-model.js";
-import { StagedScope } from "./staged-scope.js";
+import type { Tool } from "../../contracts/tool.js";
+import type { Ending } from "./tool-trial.js";
+import { isTool } from "../../contracts/tool.js";
+import { checkOptions, preview, requireArray, requireText } from "../../contracts/validation.js";
+import { absurdInputs } from "./absurd-inputs.js";
+import { assertNoSecret, assertOrderly, assertSuccess, handles, handlesLeft, isFailure, textOf } from "./tool-findings.js";
+import { schemaProblems, undescribed } from "./tool-schema-rules.js";
+import { endingWithin, jsonSchemaOf, pause, tryTool, validatorOf } from "./tool-trial.js";
 
 /** How `toolContract` gets its tools. */
 export interface ToolContractOptions<I = unknown> {
-  /** Called once per test. */
+  /** Called at least once per test. */
   create(): Tool<I>;
-  /** Inputs with which the tool succeeds, at least one. */
+  /** Inputs with which the tool succeeds, at least one. They are used several times, and at once. */
   readonly valid: readonly I[];
   /** Inputs that its schema must refuse. Default: none; not for tools whose `input` is plain JSON Schema or missing. */
   readonly invalid?: readonly unknown[] | undefined;
   /** Inputs with which it must fail, by a failed result or by throwing. Default: none. */
   readonly failing?: readonly I[] | undefined;
+  /** An input with which it works for at least 100 ms unless it is stopped. Default: the first valid one, which may be done before it can be stopped. */
+  readonly slow?: I | undefined;
+  /** Values, such as keys the tool was made with, that must not be read in a result or an error. Default: none. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
-/** Time within which a tool must have ended after its signal. */
-const ABORT_LIMIT_MS = 1_000;
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) {
-    Object.values(value).forEach(deepFreeze);
-    Object.freeze(value);
-  }
-  return value;
-}
-
-function contextOf(scope: StagedScope): ToolContext {
-  return { scope, signal: scope.signal, runId: scope.run.id, taskId: scope.taskId, agentRole: "Tester", toolCallId: "call_1" };
-}
-
-function newScope(): StagedScope {
-  return new StagedScope("run-1", new ScriptedModel(["answer"], { onExhausted: "repeat-last" }));
-}
-
-async function execute(tool: AnyTool, input: unknown): Promise<ToolReturn> {
-  return tool.execute(deepFreeze(structuredClone(input)), contextOf(newScope())); // frozen: a change would throw
-}
-
-function assertReturn(returned: ToolReturn): void {
-  if (returned === undefined || typeof returned === "string") return;
-  assert.equal(typeof returned, "object", `a tool returns a ToolResult, a text, plain data or nothing, not a ${typeof returned}`);
-  if (ToolResult.isInstance(returned)) assert.ok(returned.ok, `the tool failed: ${returned.errorMessage ?? ""}`);
-  else assert.equal(typeof JSON.stringify(returned), "string", "what a tool returns must have a JSON form");
-}
-
-type Validator = StandardSchemaV1["~standard"];
-
-function validatorOf(tool: AnyTool): Validator | undefined {
-  const input = tool.input as { readonly "~standard"?: Validator; readonly schema?: { readonly "~standard"?: Validator } } | undefined; // looked at, not trusted
-  return input?.["~standard"] ?? input?.schema?.["~standard"];
-}
-
-function jsonSchemaOf(tool: AnyTool): Readonly<Record<string, unknown>> | undefined {
-  const input = tool.input as { readonly "~standard"?: StandardJSONSchemaV1.Props; readonly jsonSchema?: Readonly<Record<string, unknown>> } | undefined;
-  if (input === undefined) return undefined;
-  if (input["~standard"] !== undefined) return input["~standard"].jsonSchema.input({ target: "draft-2020-12" });
-  return validatorOf(tool) === undefined ? input : input.jsonSchema; // plain JSON Schema, else a pair
-}
+/** Time within which a tool must have ended after its signal; a fifth of it is the aim, the rest is for busy machines. */
+const ABORT_LIMIT_MS = 500;
+/** How long a slow call is at work before it is stopped. */
+const AT_WORK_MS = 20;
+/** After this long a call with absurd input is stopped. */
+const PATIENCE_MS = 300;
+const HANDLE_LIMIT_MS = 2_000;
+const SUITE_TIMEOUT_MS = 60_000;
 
 function shapeSuite({ create, valid, invalid = [] }: ToolContractOptions): void {
   it("has a name that models may write, and a description", () => {
@@ -76,67 +47,140 @@ function shapeSuite({ create, valid, invalid = [] }: ToolContractOptions): void 
     else assert.equal(schema["type"] ?? "object", "object");
   });
 
+  it("has a schema that OpenAI and Anthropic take", () => {
+    assert.deepEqual(schemaProblems(jsonSchemaOf(create()) ?? { type: "object" }), []);
+  });
+
+  it("tells the model what each parameter is for", () => {
+    assert.deepEqual(undescribed(jsonSchemaOf(create()) ?? {}), [], "these parameters need a description");
+  });
+
   it("accepts the valid inputs and refuses the others before it runs", async () => {
     const validator = validatorOf(create());
     if (validator === undefined) {
       assert.deepEqual(invalid, [], "without a schema that validates nothing is refused");
       return;
     }
-    for (const input of valid) assert.equal((await validator.validate(input)).issues, undefined, `refused ${JSON.stringify(input)}`);
-    for (const input of invalid) assert.notEqual((await validator.validate(input)).issues, undefined, `accepted ${JSON.stringify(input)}`);
+    for (const input of valid) assert.equal((await validator.validate(input)).issues, undefined, `refused ${preview(input)}`);
+    for (const input of invalid) assert.notEqual((await validator.validate(input)).issues, undefined, `accepted ${preview(input)}`);
   });
 }
 
 function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
   it("succeeds with the valid inputs, and leaves them as they are", async () => {
     assert.ok(valid.length > 0, "toolContract() needs at least one valid input");
-    for (const input of valid) assertReturn(await execute(create(), input));
+    for (const input of valid) {
+      const trial = tryTool(create(), input);
+      assertSuccess(await trial.ending);
+      assert.ok(!trial.changedInput(), "the tool changed its input");
+    }
   });
 
   it("runs several calls at once on one object", async () => {
     const tool = create();
-    const returned = await Promise.all([...valid, ...valid].map((input) => execute(tool, input)));
-    returned.forEach(assertReturn);
+    const endings = await Promise.all([...valid, ...valid].map((input) => tryTool(tool, input).ending));
+    endings.forEach(assertSuccess);
   });
 
-  it("tells of a failure by a failed result or by throwing", async () => {
-    for (const input of failing) {
-      const returned: unknown = await execute(create(), input).catch((error: unknown) => error);
-      const failed = returned instanceof Error || (ToolResult.isInstance(returned) && !returned.ok);
-      assert.ok(failed, `succeeded with ${JSON.stringify(input)}`);
+  it("does not mix calls that run at once", async () => {
+    const alone: string[][] = [];
+    for (const input of valid) alone.push([textOf(await tryTool(create(), input).ending), textOf(await tryTool(create(), input).ending)]);
+    const tool = create();
+    const together = await Promise.all(valid.map((input) => tryTool(tool, input).ending));
+    for (const [index, [first, second]] of alone.entries()) {
+      const ending = together[index];
+      // What differs from call to call anyway, such as the time, says nothing.
+      if (first === second && ending !== undefined) assert.equal(textOf(ending), first, `with ${preview(valid[index])}`);
     }
   });
 
+  it("tells of a failure by a failed result or by throwing", async () => {
+    for (const input of failing) assert.ok(isFailure(await tryTool(create(), input).ending), `succeeded with ${preview(input)}`);
+  });
+
+  it("answers absurd input with a result or an error of the framework", async () => {
+    for (const { input, ending } of await endingsOfAbsurd(create, valid)) assertOrderly(input, ending);
+  });
+}
+
+/** Calls with everything absurd that gets past the schema, some at a time. */
+async function endingsOfAbsurd(
+  create: ToolContractOptions["create"],
+  valid: readonly unknown[],
+): Promise<readonly { readonly input: unknown; readonly ending: Ending }[]> {
+  const inputs = await absurdInputs(create(), valid[0]);
+  const tool = create();
+  const found: { readonly input: unknown; readonly ending: Ending }[] = [];
+  for (let start = 0; start < inputs.length; start += 8) {
+    const some = inputs.slice(start, start + 8).map(async (input) => ({ input, ending: await patiently(tool, input) }));
+    found.push(...(await Promise.all(some)));
+  }
+  return found;
+}
+
+async function patiently(tool: Tool<unknown>, input: unknown): Promise<Ending> {
+  const trial = tryTool(tool, input);
+  const ending = await Promise.race([trial.ending, endingWithin(trial, PATIENCE_MS)]);
+  if (ending.kind !== "hung") return ending;
+  trial.abort();
+  return endingWithin(trial, ABORT_LIMIT_MS);
+}
+
+function endSuite(options: ToolContractOptions): void {
+  const { create, valid, failing = [], secrets = [] } = options;
+  const hasSlow = options.slow !== undefined;
+  const long = hasSlow ? options.slow : valid[0];
+  const stopped = async (): Promise<Ending> => {
+    const trial = tryTool(create(), long);
+    await pause(hasSlow ? AT_WORK_MS : 1);
+    if (hasSlow) assert.ok(!trial.ended(), "the slow input was done before it could be stopped: give one that takes longer");
+    trial.abort();
+    return endingWithin(trial, ABORT_LIMIT_MS);
+  };
+
   it("ends soon after its signal", async () => {
-    const scope = newScope();
-    const [input] = valid;
-    const work = Promise.resolve(create().execute(structuredClone(input), contextOf(scope))).then(
-      () => true,
-      () => true,
-    );
-    setTimeout(() => scope.abort(new Error("enough")), 1);
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), ABORT_LIMIT_MS);
-    });
-    const ended = await Promise.race([work, limit]);
-    clearTimeout(timer);
-    assert.ok(ended, `the tool was still at work ${ABORT_LIMIT_MS} ms after its signal`);
+    assert.notEqual((await stopped()).kind, "hung", `the tool was still at work ${ABORT_LIMIT_MS} ms after its signal`);
+  });
+
+  it("ends soon when its signal came before it", async () => {
+    const trial = tryTool(create(), long, { aborted: true });
+    assert.notEqual((await endingWithin(trial, ABORT_LIMIT_MS)).kind, "hung", `the tool was still at work after ${ABORT_LIMIT_MS} ms, aborted from the start`);
+  });
+
+  it("leaves nothing behind that keeps the process alive", async () => {
+    await pause(1); // the test runner sets its own timer when the test has begun
+    const before = handles();
+    for (const input of [...valid, ...failing]) await patiently(create(), input);
+    await stopped();
+    assert.deepEqual(await handlesLeft(before, HANDLE_LIMIT_MS), []);
+  });
+
+  if (secrets.length === 0) return;
+  it("lets no secret be read in its results and errors", async () => {
+    for (const input of [...valid, ...failing]) assertNoSecret(secrets, await tryTool(create(), input).ending);
+    assertNoSecret(secrets, await stopped());
+    for (const { ending } of await endingsOfAbsurd(create, valid)) assertNoSecret(secrets, ending);
   });
 }
 
 /**
- * Registers mocha tests (it uses the global `describe` and `it`) that every tool should pass.
+ * Registers mocha tests (it uses the global `describe` and `it`) that every tool should pass: name, description and schema as the vendors take them,
+ * every parameter described, results with a JSON form, inputs left alone, calls that do not mix, absurd input answered in order, an end soon after the
+ * signal, nothing left open, no secret told.
  *
  * @example
  * toolContract("calculator", { create: calculator, valid: [{ expression: "1 + 1" }], invalid: [{}], failing: [{ expression: "1 / 0" }] });
  * @throws ValidationError for an unknown option.
  */
 export function toolContract<I>(name: string, options: ToolContractOptions<I>): void {
-  checkOptions("toolContract()", options, ["create", "valid", "invalid", "failing"]);
+  checkOptions("toolContract()", options, ["create", "valid", "invalid", "failing", "slow", "secrets"]);
+  requireArray("toolContract() secrets", options.secrets);
+  for (const secret of options.secrets ?? []) requireText(secret, "toolContract() secrets must be texts with something in them");
   const anyOptions = options as ToolContractOptions<never> as ToolContractOptions; // inputs are only handed from `valid` to the tool they belong to
-  describe(`tool contract: ${name}`, () => {
+  describe(`tool contract: ${name}`, function () {
+    this.timeout(SUITE_TIMEOUT_MS);
     shapeSuite(anyOptions);
     runSuite(anyOptions);
+    endSuite(anyOptions);
   });
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { ExecutionMetrics } from "../../contracts/output.js";
 import type { ExecutionTrace, TraceExporter } from "../../contracts/trace.js";
 import type { Awaitable } from "../../contracts/types.js";
+import { NO_METRICS } from "../../contracts/output.js";
 import { checkOptions } from "../../contracts/validation.js";
 
 /** An exporter set up for one test. */
@@ -19,16 +20,15 @@ export interface TraceExporterContractOptions {
 }
 
 const METRICS: ExecutionMetrics = Object.freeze({
+  ...NO_METRICS,
   inputTokens: 12,
   outputTokens: 3,
   totalTokens: 15,
   llmCallCount: 1,
-  toolCallCount: 0,
   llmLatencyMs: 40,
-  toolExecutionMs: 0,
-  delegationCount: 0,
   unknownUsageCalls: 0,
   ledger: Object.freeze([]),
+  tools: Object.freeze([]),
   tasks: Object.freeze([]),
 });
 
@@ -53,6 +53,7 @@ function traceOf(runId: string, failed = false): ExecutionTrace {
       Object.freeze({
         ...place,
         ...times,
+        parentTaskId: undefined,
         attempt: 1,
         outcome: failed ? ("failed" as const) : ("ok" as const),
         expectedOutput: "A greeting",
@@ -63,12 +64,15 @@ function traceOf(runId: string, failed = false): ExecutionTrace {
         finalOutput: failed ? undefined : "Hello",
         parsedOutput: undefined,
         metrics: METRICS,
+        memory: Object.freeze([]),
       }),
     ]),
     metrics: METRICS,
     errors: Object.freeze(
       failed ? [Object.freeze({ ...place, errorType: "Error", code: "AE_VALIDATION", message: "no", stackTrace: undefined, occurredAt: completedAt })] : [],
     ),
+    loopTraces: Object.freeze([]),
+    phases: Object.freeze([]),
     metadata: Object.freeze({}),
   };
   const toJson = (): string => JSON.stringify(data, undefined, 2);

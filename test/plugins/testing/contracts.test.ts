@@ -10,13 +10,14 @@ import { z } from "zod";
 import { HandlerExecutor } from "../../../src/plugins/agents/handler/handler-executor.js";
 import { ReactExecutor } from "../../../src/plugins/agents/react/react-executor.js";
 import { pause, untilAborted } from "../../kernel/fixtures.js";
+import { failuresOf } from "./failures-of.js";
 
 const speaker = new Agent({ role: "Speaker", goal: "Speak" });
 const upper = tool({ name: "upper", description: "Upper-cases a text", execute: (input) => input.toUpperCase() });
 const divide = tool({
   name: "divide",
   description: "Divides a by b",
-  input: z.object({ a: z.number(), b: z.number() }),
+  input: z.object({ a: z.number().describe("the dividend"), b: z.number().describe("the divisor") }),
   execute: async ({ a, b }) => (await pause(), b === 0 ? ToolResult.failure("division by zero") : ToolResult.success(String(a / b), a / b)),
 });
 
@@ -65,31 +66,6 @@ traceExporterContract("json", {
 
 toolContract("upper", { create: () => upper, valid: ["a", "b"] });
 toolContract("divide", { create: () => divide, valid: [{ a: 1, b: 2 }], invalid: [{}, { a: "1", b: 2 }, null], failing: [{ a: 1, b: 0 }] });
-
-/** The titles of the tests that fail when `register` registers them. */
-async function failuresOf(register: () => void): Promise<readonly string[]> {
-  const tests: { readonly title: string; readonly fn: () => unknown }[] = [];
-  const outer = { describe: globalThis.describe, it: globalThis.it };
-  const collecting = {
-    describe: (_title: string, fn: () => void): void => fn(),
-    it: (title: string, fn: () => unknown): void => void tests.push({ title, fn }),
-  };
-  Object.assign(globalThis, collecting);
-  try {
-    register();
-  } finally {
-    Object.assign(globalThis, outer);
-  }
-  const failed: string[] = [];
-  for (const { title, fn } of tests) {
-    try {
-      await fn();
-    } catch {
-      failed.push(title);
-    }
-  }
-  return failed;
-}
 
 describe("the contract suites", function () {
   this.timeout(30_000);
@@ -144,9 +120,11 @@ describe("the contract suites", function () {
     const changing = tool({ name: "bad name", description: " x", input: z.object({ a: z.number() }), execute: (input) => ((input.a = 5), "x") });
     expect(await failuresOf(() => toolContract("changing", { create: () => changing, valid: [{ a: 1 }], invalid: [{ a: 2 }] }))).to.have.members([
       "has a name that models may write, and a description",
+      "tells the model what each parameter is for",
       "accepts the valid inputs and refuses the others before it runs",
       "succeeds with the valid inputs, and leaves them as they are",
       "runs several calls at once on one object",
+      "answers absurd input with a result or an error of the framework",
     ]);
   });
 

@@ -1,5 +1,18 @@
-import type { AnyTask, ChatModel, EnsembleEvent, EnsembleOptions, EnsembleOutput, MemoryStore, RunOptions } from "agentensemble";
-import { Agent, Ensemble, GuardrailResult, GuardrailViolationError, MapReduceEnsemble, Task, Tokens, definePlugin, reject, replace, tool } from "agentensemble";
+import type { AnyTask, ChatModel, EnsembleEvent, EnsembleOptions, EnsembleOutput, RunOptions } from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  GuardrailResult,
+  GuardrailViolationError,
+  MapReduceEnsemble,
+  MemoryStore,
+  Task,
+  Tokens,
+  definePlugin,
+  reject,
+  replace,
+  tool,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
@@ -120,6 +133,16 @@ for (const row of ROWS) {
       const task = subject({ agent: worker.with({ tools: [remember] }) });
       await see(row, new ScriptedModel([{ toolCalls: calls }, "done"]), task, { plugins: [memory] });
       expect(stored).to.deep.equal(["facts: water is wet"]);
+    });
+
+    it("is told what its memory holds, and is remembered, once", async () => {
+      const store = MemoryStore.inMemory();
+      await store.store("facts", { content: "known before", storedAt: new Date(0) });
+      const model = new ScriptedModel(["learnt"]);
+      const { output } = await see(row, model, subject({ memory: "facts" }), { memoryStore: store, memory: { shortTerm: true } });
+      expect(JSON.stringify(model.requests)).to.include("known before");
+      expect((await store.retrieve("facts", "", 9)).map(({ content }) => content)).to.deep.equal(["known before", "learnt"]);
+      expect(output.metrics.memoryOperations).to.include({ scopeReads: 1, scopeWrites: 1 });
     });
 
     it("has one start and one end, between those of the run", async () => {

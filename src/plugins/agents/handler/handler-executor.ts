@@ -15,6 +15,7 @@ import {
 } from "../../../contracts/errors.js";
 import { contextOutput } from "../../../contracts/output.js";
 import { isTool } from "../../../contracts/tool.js";
+import { memoryOf } from "../../../kernel/index.js";
 import { Schemas } from "../shared/schemas.js";
 import { handlerResult } from "./handler-result.js";
 
@@ -37,7 +38,7 @@ export class HandlerExecutor implements TaskExecutor {
       new AgentExecutionError(message, { agentRole: ROLE, taskDescription: call.task.description }, cause === undefined ? {} : { cause });
     let value: unknown;
     try {
-      value = isTool(handler) ? await scope.callTool(toolCall(handler, call), [handler]) : await handler(contextOf(call));
+      value = isTool(handler) ? await scope.callTool(toolCall(handler, call), [handler]) : await handler(contextOf(call, scope));
     } catch (thrown) {
       if (endsTheRun(thrown, call.signal)) throw thrown;
       // A tool's own error comes wrapped; what it threw says more.
@@ -56,9 +57,10 @@ function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
   return thrown === signal.reason || RunCancelledError.isInstance(thrown) || RunTimeoutError.isInstance(thrown) || TaskTimeoutError.isInstance(thrown);
 }
 
-function contextOf(call: TaskCall): TaskContext {
-  const { contextOutputs, run, revision, signal, task } = call;
+function contextOf(call: TaskCall, scope: TaskScope): TaskContext {
+  const { contextOutputs, run, revision, signal, task, taskId } = call;
   return {
+    taskId,
     description: task.description,
     expectedOutput: task.expectedOutput,
     contextOutputs,
@@ -66,6 +68,9 @@ function contextOf(call: TaskCall): TaskContext {
     revision,
     signal,
     run,
+    get memory() {
+      return memoryOf(scope); // made only for those who look
+    },
     getOutput: (wanted) => contextOutput(contextOutputs, wanted),
   };
 }

@@ -5,8 +5,9 @@ import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { AgentTemplateName } from "../shared/templates.js";
-import { AgentEnsembleError, AgentExecutionError, MaxIterationsExceededError, messageOf, ModelCallError, toError } from "../../../contracts/errors.js";
-import { callForText } from "./tool-text.js";
+import { AgentEnsembleError, AgentExecutionError, MaxIterationsExceededError, messageOf, ModelCallError } from "../../../contracts/errors.js";
+import { PartialOutput } from "./partial-output.js";
+import { ToolTurns } from "./tool-turns.js";
 
 /** What one task's conversation consists of. `request.messages` is `messages`. */
 export interface ConversationParts {
@@ -30,12 +31,12 @@ function withoutTools(request: ChatRequest): ChatRequest {
 /** The conversation of one task with its model: one list of messages that only grows, shared by all requests. */
 export class Conversation {
   readonly parts: ConversationParts;
-  readonly #hasSequential: boolean;
+  readonly #turns: ToolTurns;
   #toolCallsMade = 0;
 
   constructor(parts: ConversationParts) {
     this.parts = parts;
-    this.#hasSequential = parts.tools.some((tool) => tool.sequential === true);
+    this.#turns = new ToolTurns(parts);
   }
 
   /** Tool calls that were executed. */
@@ -68,8 +69,10 @@ export class Conversation {
   }
 
   async #chat(request: ChatRequest, purpose: Purpose): Promise<ChatResponse> {
+    const { call, scope } = this.parts;
+    const partial = PartialOutput.wanted(call, scope) ? await PartialOutput.of(call, scope) : undefined;
     try {
-      return await this.parts.scope.chat(request, { purpose });
+      return await scope.chat(request, partial === undefined ? { purpose } : { purpose, onToken: (text) => partial.add(text) });
     } catch (error) {
       throw this.#failure(error);
     }
@@ -96,8 +99,8 @@ export class Conversation {
     const allowed = Math.min(calls.length, agent.maxIterations - this.#toolCallsMade);
     this.#toolCallsMade += allowed;
     const [only] = calls;
-    if (calls.length === 1 && allowed === 1 && only !== undefined) messages.push(await this.#call(only));
-    else if (allowed > 0) messages.push(...(await this.#callSeveral(calls.slice(0, allowed))));
+    if (calls.length === 1 && allowed === 1 && only !== undefined) messages.push(await this.#turns.callOne(only));
+    else if (allowed > 0) messages.push(...(await this.#turns.callAll(calls.slice(0, allowed))));
     if (allowed === calls.length) return true;
     const content = texts.render("agent.stop", { maxIterations: agent.maxIterations });
     for (const call of calls.slice(allowed)) {
@@ -105,37 +108,5 @@ export class Conversation {
       messages.push({ role: "tool", toolCallId: call.id, toolName: call.name, content, isError: true });
     }
     return false;
-  }
-
-  #call(call: ToolCall): Promise<ChatMessage> {
-    const { scope, texts, tools } = this.parts;
-    return callForText(call, tools, scope, texts);
-  }
-
-  /** Runs calls side by side, except that a sequential tool waits for those before it and holds up those after it. */
-  async #callSeveral(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
-    if (!this.#hasSequential) return this.#callTogether(calls);
-    const sequential = new Set(this.parts.tools.filter((tool) => tool.sequential === true).map((tool) => tool.name));
-    const results: ChatMessage[] = [];
-    let together: ToolCall[] = [];
-    for (const call of calls) {
-      if (!sequential.has(call.name)) {
-        together.push(call);
-        continue;
-      }
-      results.push(...(await this.#callTogether(together)), await this.#call(call));
-      together = [];
-    }
-    results.push(...(await this.#callTogether(together)));
-    return results;
-  }
-
-  /** Waits for all of them even when one fails, so that nothing of this task is still at work when it ends. */
-  async #callTogether(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
-    const settled = await Promise.allSettled(calls.map((call) => this.#call(call)));
-    return settled.map((result) => {
-      if (result.status === "rejected") throw toError(result.reason);
-      return result.value;
-    });
   }
 }

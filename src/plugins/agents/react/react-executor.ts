@@ -18,7 +18,7 @@ import { staticTools, toolsOf, ToolSpecs } from "../shared/tool-resolution.js";
 import { Conversation } from "./conversation.js";
 import { parseWithCorrections } from "./correction.js";
 
-type LookUps = Pick<TaskScope, "get" | "all" | "model">;
+type LookUps = Pick<TaskScope, "get" | "all" | "model" | "workers">;
 
 /** The executor of agent tasks: a conversation in which the model asks for tools until it answers. Keeps nothing but converted schemas and merged texts. */
 export class ReactExecutor implements TaskExecutor {
@@ -38,7 +38,7 @@ export class ReactExecutor implements TaskExecutor {
     const facts = this.#outputFacts(call);
     const resolved = toolsOf(agent, call, scope);
     const tools = resolved instanceof Promise ? await resolved : resolved;
-    const first = this.#prompt(call, agent, texts, tools, facts);
+    const first = this.#prompt(call, agent, texts, tools, facts, (value, text) => scope.format(value, text));
     announce(call, agent, first, scope);
     const messages: ChatMessage[] = [
       { role: "system", content: first.systemPrompt },
@@ -53,17 +53,25 @@ export class ReactExecutor implements TaskExecutor {
     return { raw, parsed, toolCallCount: conversation.toolCallsMade };
   }
 
-  /** What the first call would send. Tools of dynamic providers and of tool sources are missing: they are known only when the task starts. */
-  preview(call: TaskCall, scope: LookUps): PromptPreview {
+  /** What the first call would send. Tools of dynamic providers are missing: they are known only when the task starts. */
+  async preview(call: TaskCall, scope: LookUps): Promise<PromptPreview> {
     const agent = agentOf(call);
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
-    return this.#prompt(call, agent, texts, staticTools(agent.tools, scope.all(Tokens.Tool)), this.#outputFacts(call));
+    const sourced = await Promise.all(scope.all(Tokens.AgentToolSource).map(async (source) => source.toolsFor(call, scope)));
+    return this.#prompt(call, agent, texts, [...sourced.flat(), ...staticTools(agent.tools, scope.all(Tokens.Tool))], this.#outputFacts(call));
   }
 
-  #prompt(call: TaskCall, agent: Agent, texts: PromptTexts<AgentTemplateName>, tools: readonly AnyTool[], facts: SchemaFacts | undefined): PromptPreview {
+  #prompt(
+    call: TaskCall,
+    agent: Agent,
+    texts: PromptTexts<AgentTemplateName>,
+    tools: readonly AnyTool[],
+    facts: SchemaFacts | undefined,
+    format?: TaskScope["format"],
+  ): PromptPreview {
     return {
       systemPrompt: this.#systemPrompt(agent, texts),
-      userPrompt: buildUserPrompt(call, texts, facts?.text),
+      userPrompt: buildUserPrompt(call, texts, facts?.text, format),
       tools: this.#specs.of(tools, texts),
     };
   }

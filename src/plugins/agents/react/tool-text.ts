@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
@@ -14,15 +15,25 @@ export async function callForText(call: ToolCall, tools: readonly AnyTool[], sco
   try {
     const result = await scope.callTool(call, tools);
     isError = !result.ok;
-    content = result.ok ? result.output : texts.render("tool.failure", { message: result.errorMessage });
+    content = result.ok ? scope.format(result.structured, result.output) : texts.render("tool.failure", { message: result.errorMessage });
   } catch (error) {
     if (!ToolExecutionError.isInstance(error)) throw error;
     content = texts.render("tool.thrown", { message: thrownText(error.cause ?? error) });
   }
   content = truncate(content, scope.maxToolOutputLength, texts);
+  if (tools.find((tool) => tool.name === call.name)?.untrusted === true) content = fenced(content, texts);
   return isError
     ? { role: "tool", toolCallId: call.id, toolName: call.name, content, isError }
     : { role: "tool", toolCallId: call.id, toolName: call.name, content };
+}
+
+/**
+ * Text from outside between two markers that it can't contain: they bear the hash of the text itself. Equal texts get equal markers, so that requests
+ * can be recognised by caches and replays.
+ */
+function fenced(text: string, texts: Texts): string {
+  const fence = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return texts.render("tool.untrusted", { fence, text });
 }
 
 function thrownText(error: unknown): string {

@@ -3,6 +3,10 @@ import type { PromptSection, TaskCall } from "../../../contracts/hooks.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { AgentTemplateName } from "./templates.js";
 
+/** How a value that stands behind a text is written; see `TaskScope.format`. */
+type Format = (value: unknown, text: string) => string;
+const asItIs: Format = (_, text) => text;
+
 type Texts = PromptTexts<AgentTemplateName>;
 
 const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === "";
@@ -15,21 +19,21 @@ export function buildSystemPrompt(agent: Agent, texts: Texts): string {
 }
 
 /** The user message: what plugins and earlier tasks contribute, the task, and the JSON Schema of its value when it has one. */
-export function buildUserPrompt(call: TaskCall, texts: Texts, schemaText?: string): string {
+export function buildUserPrompt(call: TaskCall, texts: Texts, schemaText?: string, format: Format = asItIs): string {
   const { task, promptSections: sections } = call;
   const description = texts.render("task.description", { description: task.description, expectedOutput: task.expectedOutput });
-  const format = schemaText === undefined ? "" : texts.render("task.outputFormat", { schema: schemaText });
-  const before = sections.length === 0 ? contextOf(call, texts) + revisionOf(call, texts) : slotsOf(call, texts);
-  return before + description + format;
+  const outputFormat = schemaText === undefined ? "" : texts.render("task.outputFormat", { schema: schemaText });
+  const before = sections.length === 0 ? contextOf(call, texts, format) + revisionOf(call, texts) : slotsOf(call, texts, format);
+  return before + description + outputFormat;
 }
 
-function slotsOf(call: TaskCall, texts: Texts): string {
+function slotsOf(call: TaskCall, texts: Texts, format: Format): string {
   const sections = call.promptSections;
   const shortTerm = slot(sections, "shortTerm");
   return [
     slot(sections, "memory"),
     // The notes of the current run already hold the outputs of the tasks before.
-    shortTerm === "" ? contextOf(call, texts) : shortTerm,
+    shortTerm === "" ? contextOf(call, texts, format) : shortTerm,
     slot(sections, "context"),
     slot(sections, "longTerm"),
     slot(sections, "entity"),
@@ -54,10 +58,11 @@ function withoutFinalNewlines(text: string): string {
   return text.slice(0, end);
 }
 
-function contextOf(call: TaskCall, texts: Texts): string {
+function contextOf(call: TaskCall, texts: Texts, format: Format): string {
   if (call.contextOutputs.length === 0) return "";
   let outputs = "";
-  for (const { agentRole, taskDescription, raw } of call.contextOutputs) outputs += texts.render("task.contextOutput", { agentRole, taskDescription, raw });
+  for (const { agentRole, taskDescription, raw, parsed } of call.contextOutputs)
+    outputs += texts.render("task.contextOutput", { agentRole, taskDescription, raw: format(parsed, raw) });
   return texts.render("task.context", { outputs });
 }
 

@@ -30,7 +30,7 @@ export function toolsOf(agent: Agent, call: TaskCall, scope: TaskScope): readonl
   const shared = scope.all(Tokens.Tool);
   const sourced = scope.all(Tokens.AgentToolSource).map((source) => fromSource(source, call, scope));
   const none = agent.tools.length === 0 && shared.length === 0 && sourced.every((tools) => tools === NONE);
-  return none ? NONE : resolveTools(agent.tools, shared, sourced);
+  return none ? NONE : resolveTools(agent.tools, shared, sourced, scope);
 }
 
 /** What a source brings; asked in a way that tells an answer from a promise of one. */
@@ -48,11 +48,12 @@ async function resolveTools(
   own: readonly ToolLike[],
   shared: readonly ToolLike[],
   sourced: readonly (readonly AnyTool[] | Promise<readonly AnyTool[]>)[],
+  scope: TaskScope,
 ): Promise<readonly AnyTool[]> {
   const first = (await Promise.all(sourced.map((tools) => Promise.resolve(tools)))).flat();
   const byName = new Map<string, AnyTool>();
   for (const entry of new Set([...first, ...own, ...shared])) {
-    for (const tool of isToolProvider(entry) ? await ask("A dynamic tool provider", () => entry.resolve()) : [entry]) {
+    for (const tool of isToolProvider(entry) ? await ask("A dynamic tool provider", () => entry.resolve(scope)) : [entry]) {
       const twin = byName.get(tool.name);
       if (twin !== undefined && twin !== tool) {
         throw new ToolConfigurationError(`Duplicate tool name '${tool.name}'. Tool names must be unique within an agent.`, {

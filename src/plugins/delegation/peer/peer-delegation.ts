@@ -13,6 +13,7 @@ import { canonicalRole, delegateForModel, PromptLibrary, workerOf } from "../../
 import { delegateInput } from "./delegate-input.js";
 import { DELEGATION_TEMPLATES } from "./templates.js";
 
+type LookUps = Pick<TaskScope, "workers" | "get" | "all">;
 type Texts = PromptTexts<DelegationTemplateName>;
 
 const NONE: readonly AnyTool[] = Object.freeze([]);
@@ -21,19 +22,20 @@ const NONE: readonly AnyTool[] = Object.freeze([]);
 export class PeerDelegation implements AgentToolSource {
   readonly #library = new PromptLibrary(DELEGATION_TEMPLATES);
 
-  toolsFor({ agent }: TaskCall, scope: TaskScope): readonly AnyTool[] {
+  toolsFor({ agent }: TaskCall, scope: LookUps): readonly AnyTool[] {
     if (agent?.allowDelegation !== true) return NONE;
     return [delegateTool(agent, scope, this.#library.textsOf(scope.all(Tokens.PromptTemplates)))];
   }
 }
 
-function delegateTool(agent: Agent, scope: TaskScope, texts: Texts): AnyTool {
+function delegateTool(agent: Agent, scope: LookUps, texts: Texts): AnyTool {
   const own = canonicalRole(agent.role);
   const roles = scope.workers.map(({ role }) => role).filter((role) => canonicalRole(role) !== own);
   const descriptions = { agentRole: texts.render("delegation.agentRole", {}), taskDescription: texts.render("delegation.taskDescription", {}) };
   return tool({
     name: "delegate",
     description: texts.render("delegation.tool", {}),
+    replay: "run",
     input: delegateInput(roles, descriptions),
     execute: (input, ctx) => delegate(input, ctx.scope, texts),
   });

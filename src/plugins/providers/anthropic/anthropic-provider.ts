@@ -1,8 +1,7 @@
 import type { ChatModel, ChatModelProvider } from "../../../contracts/chat-model.js";
 import { requireText } from "../../../contracts/validation.js";
-import { createConnector } from "../shared/endpoint.js";
 import { HttpChatModel } from "../shared/http-chat-model.js";
-import type { Line } from "../shared/http-call.js";
+import { createLine } from "../shared/http-call.js";
 import { ANTHROPIC } from "./anthropic-vendor.js";
 import { messagesApi, takesSchemas } from "./messages-api.js";
 import { resolveAnthropicOptions, type AnthropicOptions } from "./options.js";
@@ -10,7 +9,7 @@ import { resolveAnthropicOptions, type AnthropicOptions } from "./options.js";
 /** The models of one set of options; they share one client. */
 export function createAnthropicProvider(options: AnthropicOptions): ChatModelProvider {
   const resolved = resolveAnthropicOptions(options);
-  const line: Line = { vendor: ANTHROPIC, connector: createConnector(ANTHROPIC, resolved), limits: resolved };
+  const line = createLine(ANTHROPIC, resolved);
   const protocol = messagesApi(resolved);
   return Object.freeze({
     name: "anthropic",

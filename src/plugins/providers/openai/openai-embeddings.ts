@@ -2,8 +2,7 @@ import type { EmbeddingModel } from "../../../contracts/embedding.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview, requireText } from "../../../contracts/validation.js";
 import { BadAnswer } from "../shared/bad-answer.js";
-import { createConnector } from "../shared/endpoint.js";
-import { HttpCall, type Line } from "../shared/http-call.js";
+import { createLine, HttpCall } from "../shared/http-call.js";
 import { asFields, asList, type Fields } from "../shared/wire-fields.js";
 import { OPENAI } from "./openai-vendor.js";
 import { resolveEmbeddingsOptions, type OpenAIEmbeddingsOptions } from "./options.js";
@@ -46,7 +45,7 @@ export function openaiEmbeddings(modelId: string, options: OpenAIEmbeddingsOptio
   const resolved = resolveEmbeddingsOptions(options);
   requireText(modelId, "openaiEmbeddings() modelId must not be blank");
   const { dimensions, batchSize } = resolved;
-  const line: Line = { vendor: OPENAI, connector: createConnector(OPENAI, resolved), limits: resolved };
+  const line = createLine(OPENAI, resolved);
   const embedBatch = async (input: readonly string[]): Promise<readonly (readonly number[])[]> => {
     const call = new HttpCall(line, { modelId, signal: undefined });
     try {

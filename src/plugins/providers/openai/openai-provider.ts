@@ -1,8 +1,7 @@
 import type { ChatModel, ChatModelProvider } from "../../../contracts/chat-model.js";
 import { requireText } from "../../../contracts/validation.js";
-import { createConnector } from "../shared/endpoint.js";
 import { HttpChatModel } from "../shared/http-chat-model.js";
-import type { Line } from "../shared/http-call.js";
+import { createLine } from "../shared/http-call.js";
 import { chatCompletions } from "./chat/chat-completions.js";
 import { OPENAI } from "./openai-vendor.js";
 import { resolveOpenAIOptions, type OpenAIOptions } from "./options.js";
@@ -11,7 +10,7 @@ import { responses } from "./responses/responses.js";
 /** The models of one set of options; they share one client. */
 export function createOpenAIProvider(options: OpenAIOptions): ChatModelProvider {
   const resolved = resolveOpenAIOptions(options);
-  const line: Line = { vendor: OPENAI, connector: createConnector(OPENAI, resolved), limits: resolved };
+  const line = createLine(OPENAI, resolved);
   const protocol = resolved.api === "chat" ? chatCompletions() : responses();
   return Object.freeze({
     name: "openai",

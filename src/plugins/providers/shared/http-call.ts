@@ -1,11 +1,12 @@
 import { ModelCallError } from "../../../contracts/errors.js";
 import { BadAnswer, ErrorDocument } from "./bad-answer.js";
 import { CallDeadline } from "./call-deadline.js";
-import type { Connector, Endpoint, Vendor } from "./endpoint.js";
+import { createConnector, type Connector, type Endpoint, type Vendor } from "./endpoint.js";
 import { FailureReport, findCause, readHttpFailure, toModelCallError, type FailedCall } from "./failures.js";
 import { GuardedBody } from "./guarded-body.js";
 import { JsonGuard, parseScanned } from "./json-guard.js";
 import type { ResolvedProviderOptions } from "./provider-options.js";
+import { createRedactor, secretHeaderValues, type Redactor } from "./redactor.js";
 import { HttpFailure } from "./strict-fetch.js";
 import { asFields, type Fields } from "./wire-fields.js";
 
@@ -17,6 +18,15 @@ export interface Line {
   readonly vendor: Vendor;
   readonly connector: Connector;
   readonly limits: Pick<ResolvedProviderOptions, "timeoutMs" | "idleTimeoutMs" | "maxResponseBytes">;
+  /** Knows the secrets in the options; of keys in the environment everyone knows by their names. */
+  readonly redact: Redactor;
+}
+
+/** The way to a vendor with these options. */
+export function createLine(vendor: Vendor, options: ResolvedProviderOptions): Line {
+  const { apiKey, headers } = options;
+  const redact = createRedactor([...(apiKey === undefined ? [] : [apiKey]), ...secretHeaderValues(headers)]);
+  return { vendor, connector: createConnector(vendor, options), limits: options, redact };
 }
 
 /** One call to a vendor, from the connection to the last byte. Must be closed. */

@@ -71,6 +71,10 @@ export class HttpChatModel implements ChatModel {
     Object.freeze(this);
   }
 
+  redact(text: string): string {
+    return this.#line.redact(text);
+  }
+
   /** @throws ModelCallError, or the signal's reason when aborted. */
   async chat(request: ChatRequest, options: ChatCallOptions = {}): Promise<ChatResponse> {
     const { modelId } = this;

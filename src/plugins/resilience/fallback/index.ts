@@ -4,7 +4,7 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { FallbackChain, FallbackChains } from "../shared/fallback-chain.js";
 import { checkFallbackModels, requireAttemptPolicy } from "./checks.js";
-import { withoutResponseFormat } from "./without-response-format.js";
+import { fittingRequest } from "./fitting-request.js";
 
 /**
  * Turns to other models when one fails for good: its attempts are used up, its key is refused, its quota is gone, it does not exist, or the conversation
@@ -22,7 +22,7 @@ export function fallback(models: readonly ModelRef[]): Plugin {
       bind.many(FallbackChains).toConstantValue(chain);
     },
     apply({ hooks }) {
-      hooks.beforeLlmCall.tap({ name: "response-format", lane: "transform", order: "post" }, (call) => withoutResponseFormat(call, chain));
+      hooks.beforeLlmCall.tap({ name: "response-format", lane: "transform", order: "post" }, (call) => fittingRequest(call, chain));
     },
     start(ctx) {
       requireAttemptPolicy(ctx.get(Tokens.RetryPolicy));

@@ -15,6 +15,7 @@ class RateLimitedModel implements ChatModel {
   readonly capabilities: ModelCapabilities | undefined;
   readonly rateLimit: RateLimit;
   readonly stream?: Stream;
+  readonly redact?: (text: string) => string;
   readonly #inner: ChatModel;
 
   constructor(inner: ChatModel, rateLimit: RateLimit) {
@@ -25,6 +26,7 @@ class RateLimitedModel implements ChatModel {
     this.#inner = inner;
     const { stream } = inner;
     if (stream !== undefined) this.stream = (request, options) => stream.call(inner, request, options);
+    if (inner.redact !== undefined) this.redact = (text) => inner.redact?.(text) ?? text;
     Object.freeze(this);
   }
 

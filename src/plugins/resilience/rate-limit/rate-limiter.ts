@@ -2,7 +2,7 @@ import type { ChatModel, ChatResponse } from "../../../contracts/chat-model.js";
 import type { After, BorneRateLimit, LlmCall, Reject } from "../../../contracts/hooks.js";
 import type { RateLimit } from "../../../contracts/rate-limit.js";
 import { ModelCallError } from "../../../contracts/errors.js";
-import { AbortWatch } from "./abort-watch.js";
+import { AbortWatch } from "../shared/abort-watch.js";
 import { LimitWindow } from "./limit-window.js";
 import { withInnerLimits } from "./rate-limited.js";
 import { estimateInput, usedTokens } from "./token-estimate.js";
@@ -71,7 +71,7 @@ export class RateLimiter {
     const borne = withInnerLimits(rateLimits);
     const windows = borne.map(({ bearer, limit }) => this.#windowOf(bearer, limit));
     const tokens = borne.some(({ limit }) => limit.tokens !== undefined) ? estimateInput(request) : 0;
-    return new Turn(windows, tokens, performance.now(), () => this.#pauses.get(model) ?? 0);
+    return new Turn(windows, tokens, performance.now(), () => this.#pauses.get(model.standsFor ?? model) ?? 0);
   }
 
   #windowOf(bearer: object, limit: RateLimit): LimitWindow {
@@ -150,7 +150,8 @@ export class RateLimiter {
     this.#waiting.delete(waiting)?.();
   }
 
-  #pause(model: ChatModel, now: number, retryAfterMs: number | undefined): void {
+  #pause(called: ChatModel, now: number, retryAfterMs: number | undefined): void {
+    const model = called.standsFor ?? called;
     const ms = retryAfterMs !== undefined && retryAfterMs >= 0 ? retryAfterMs : DEFAULT_PAUSE_MS;
     this.#pauses.set(model, Math.max(this.#pauses.get(model) ?? 0, now + ms));
   }

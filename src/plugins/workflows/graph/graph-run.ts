@@ -11,6 +11,7 @@ import { Graph } from "../../../contracts/graph.js";
 import { findOutput } from "../../../contracts/output.js";
 import { breathe } from "../shared/breather.js";
 import { decide } from "../shared/decision.js";
+import { lastIn } from "../shared/last.js";
 
 /** One walk through the graph. */
 export class GraphRun {
@@ -22,6 +23,8 @@ export class GraphRun {
   /** By task id: the output of the state's last visit. */
   readonly #latest = new Map<string, TaskOutput>();
   readonly #tasks: ReadonlyMap<string, PlannedTask>;
+  /** Where the last output that was asked about leads. */
+  #decided: { readonly output: TaskOutput; readonly nextState: string } | undefined;
   readonly #edges = new Map<string, GraphEdge[]>();
 
   constructor(
@@ -62,13 +65,14 @@ export class GraphRun {
     if (task === undefined) throw new ValidationError(`Graph '${graph.name}' state '${stateName}' has no task in this plan`);
     const revision = this.#feedback(stateName, this.#latest.get(task.id));
     const contextOutputs = task.contextIds.flatMap((id) => this.#latest.get(id) ?? []); // of the states that were visited
-    const output = await run.runTask(task.id, { revision, contextOutputs });
+    const last = lastIn(run, (o) => this.#endsWith(stateName, o));
+    const output = await run.runTask(task.id, { revision, contextOutputs, last });
     this.#outputs.push(output);
     this.#visited.push(stateName);
     this.#visits.set(stateName, (this.#visits.get(stateName) ?? 0) + 1);
     this.#latest.set(task.id, output);
     const stepNumber = this.#outputs.length;
-    const nextState = this.#next(stateName, output, stepNumber);
+    const nextState = this.#decided?.output === output ? this.#decided.nextState : this.#next(stateName, this.#outputs, this.#visited);
     this.#steps.push(Object.freeze({ stateName, stepNumber, output, nextState }));
     if (run.listens("graph_state_completed")) run.emit({ type: "graph_state_completed", graphName: graph.name, stateName, stepNumber, nextState });
     return nextState;
@@ -81,10 +85,25 @@ export class GraphRun {
     return { feedback: this.texts.render("graph.feedback", { state, visit }), previousOutput: previous.raw };
   }
 
-  /** The end of the first edge that holds. */
-  #next(state: string, lastOutput: TaskOutput, stepNumber: number): string {
+  /** Whether the walk would be done with this output. What an edge throws is thrown when the walk itself comes to ask. */
+  #endsWith(state: string, output: TaskOutput): boolean {
+    const { maxSteps, onMaxSteps } = this.graph;
+    const outputs = [...this.#outputs, output];
+    try {
+      const nextState = this.#next(state, outputs, [...this.#visited, state]);
+      this.#decided = { output, nextState };
+      return nextState === Graph.END || (outputs.length === maxSteps && onMaxSteps !== "THROW");
+    } catch {
+      return false;
+    }
+  }
+
+  /** The end of the first edge that holds for the last of these outputs. @throws GraphNoEdgeMatchedError */
+  #next(state: string, outputs: readonly TaskOutput[], visited: readonly string[]): string {
     const edges = this.#edges.get(state) ?? [];
-    const visited = this.#visited;
+    const stepNumber = outputs.length;
+    const lastOutput = outputs[stepNumber - 1];
+    if (lastOutput === undefined) throw new ValidationError(`Graph '${this.graph.name}' state '${state}' has no output yet`);
     const step: GraphStep = {
       currentState: state,
       lastOutput,
@@ -92,7 +111,7 @@ export class GraphRun {
       get stateHistory() {
         return visited.slice(0, stepNumber); // copied only for those who look
       },
-      getOutput: (task) => findOutput(this.#outputs, task),
+      getOutput: (task) => findOutput(outputs, task),
     };
     const taken = edges.find(
       ({ when, to }) => when === undefined || decide(`Graph '${this.graph.name}': when() of the edge from '${state}' to '${to}'`, when, step, lastOutput),

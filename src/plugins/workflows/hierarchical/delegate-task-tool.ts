@@ -25,6 +25,7 @@ export function delegateTaskTool(parts: DelegateTaskParts): Tool<DelegateTaskInp
   return tool({
     name: "delegateTask",
     description: texts.render("manager.tool", {}),
+    replay: "run",
     input: delegateTaskInput(roles, assignments.count, texts),
     execute: (input, ctx) => assign(input, ctx.scope, parts),
   });

@@ -38,6 +38,10 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
     validateTeam(plan);
   }
 
+  preview(plan: Plan, run: Run): readonly Task[] {
+    return [this.#managerTask(plan, run, new Assignments(plan.tasks), () => undefined)];
+  }
+
   async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
     if (needsAgents(plan)) for (const { id } of plan.tasks) await run.agentOf(id);
     let enforcer = enforcerOf(run);
@@ -88,7 +92,7 @@ function enforcerOf(run: Run): ConstraintEnforcer | undefined {
 /** @throws TaskExecutionError with what was delegated so far when the manager fails; the run's own reason when it was stopped. */
 async function lead(run: Run, managerId: string, assignments: Assignments): Promise<TaskOutput> {
   try {
-    return await run.runTask(managerId);
+    return await run.runTask(managerId, { last: run.last });
   } catch (error) {
     if (!TaskExecutionError.isInstance(error)) throw error;
     const { taskDescription, agentRole, cause = error, hint } = error;

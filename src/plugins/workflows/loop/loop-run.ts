@@ -1,28 +1,36 @@
 import type { Loop, LoopHistory, LoopIteration } from "../../../contracts/loop.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
-import type { Revision, Run } from "../../../contracts/run.js";
+import type { IsLast, Revision, Run } from "../../../contracts/run.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { LOOP_TEMPLATES } from "./templates.js";
 import { MaxLoopIterationsExceededError } from "../../../contracts/workflow-errors.js";
 import { findOutput } from "../../../contracts/output.js";
 import { breathe } from "../shared/breather.js";
 import { decide } from "../shared/decision.js";
+import { lastIn } from "../shared/last.js";
 import { bodyIds } from "../shared/loop-plan.js";
+import { LoopMemory } from "./loop-memory.js";
 import { projectOutputs } from "./output-projection.js";
 
 /** One execution of one loop. */
 export class LoopRun {
   readonly #iterations: (readonly TaskOutput[])[] = [];
   readonly #ids: readonly string[];
+  readonly #memory: LoopMemory;
+  /** What `until` said last. */
+  #judged: { readonly output: TaskOutput; readonly converged: boolean } | undefined;
 
   constructor(
     readonly loop: Loop,
     plan: Plan,
     readonly run: Run,
     readonly texts: PromptTexts<keyof typeof LOOP_TEMPLATES>,
+    /** Whether the run is done with this loop. */
+    readonly last: IsLast | undefined,
   ) {
     this.#ids = bodyIds(plan, loop);
+    this.#memory = new LoopMemory(loop, run);
   }
 
   /** The loop's outputs, as its `outputMode` wants them. What was done is reported also when an iteration fails. */
@@ -30,9 +38,11 @@ export class LoopRun {
     const { loop, run } = this;
     let reason: LoopHistory["terminationReason"] | undefined;
     try {
+      this.#memory.check();
       while (reason === undefined) {
-        const outputs = await this.#iterate();
-        if (this.#converged(outputs)) reason = "predicate";
+        if (this.#iterations.length > 0) await this.#memory.prepare();
+        await this.#iterate();
+        if (this.#converged(this.#iterations)) reason = "predicate";
         else if (this.#iterations.length === loop.maxIterations) reason = "maxIterations";
         await breathe(this.#iterations.length);
       }
@@ -44,18 +54,18 @@ export class LoopRun {
   }
 
   /** Does the body once, in its order; only its first task is told about the iteration before. */
-  async #iterate(): Promise<readonly TaskOutput[]> {
+  async #iterate(): Promise<void> {
     const { run, loop } = this;
     let revision = this.#feedback();
     const outputs: TaskOutput[] = [];
+    const ends = (output: TaskOutput): boolean => this.#endsWith([...outputs, output]);
     for (const id of this.#ids) {
-      outputs.push(await run.runTask(id, { revision }));
+      outputs.push(await run.runTask(id, { revision, last: lastIn(this, id === this.#ids.at(-1) && ends) }));
       revision = undefined;
     }
     const iterationNumber = this.#iterations.push(Object.freeze(outputs));
     if (run.listens("loop_iteration_completed"))
       run.emit({ type: "loop_iteration_completed", loopName: loop.name, iterationNumber, maxIterations: loop.maxIterations });
-    return outputs;
   }
 
   #feedback(): Revision | undefined {
@@ -65,11 +75,29 @@ export class LoopRun {
     return { feedback: this.texts.render("loop.feedback", { iteration: this.#iterations.length + 1, maxIterations }), previousOutput: last.raw };
   }
 
-  #converged(outputs: readonly TaskOutput[]): boolean {
+  /** Whether the loop would be done with an iteration of these outputs. What `until` throws is thrown when the loop itself comes to ask. */
+  #endsWith(outputs: readonly TaskOutput[]): boolean {
+    const { maxIterations, onMaxIterations } = this.loop;
+    const iterations = [...this.#iterations, outputs];
+    try {
+      return this.#converged(iterations) || (iterations.length === maxIterations && onMaxIterations !== "THROW");
+    } catch {
+      return false;
+    }
+  }
+
+  /** Asks `until` about the last iteration, and not again about the same output. */
+  #converged(iterations: readonly (readonly TaskOutput[])[]): boolean {
+    const output = iterations.at(-1)?.at(-1);
+    if (output === undefined) return false;
+    if (this.#judged?.output !== output) this.#judged = { output, converged: this.#ask(iterations, output) };
+    return this.#judged.converged;
+  }
+
+  #ask(iterations: readonly (readonly TaskOutput[])[], lastBodyOutput: TaskOutput): boolean {
     const { name, until } = this.loop;
-    const lastBodyOutput = outputs.at(-1);
-    if (until === undefined || lastBodyOutput === undefined) return false;
-    const iterations = this.#iterations;
+    const outputs = iterations.at(-1) ?? [];
+    if (until === undefined) return false;
     const iterationNumber = iterations.length;
     const iteration: LoopIteration = {
       iterationNumber,

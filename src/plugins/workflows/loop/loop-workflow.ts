@@ -5,6 +5,7 @@ import type { Run } from "../../../contracts/run.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { PromptLibrary } from "../../../kernel/index.js";
+import { lastIn } from "../shared/last.js";
 import { checkLoops, listTasks } from "../shared/loop-plan.js";
 import { LoopRun } from "./loop-run.js";
 import { LOOP_TEMPLATES } from "./templates.js";
@@ -26,7 +27,7 @@ export class LoopWorkflow implements WorkflowExecutor {
   async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
     const taskOutputs: TaskOutput[] = [];
-    for (const loop of plan.loops) taskOutputs.push(...(await new LoopRun(loop, plan, run, texts).execute()));
+    for (const loop of plan.loops) taskOutputs.push(...(await new LoopRun(loop, plan, run, texts, lastIn(run, loop === plan.loops.at(-1))).execute()));
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   }
 }

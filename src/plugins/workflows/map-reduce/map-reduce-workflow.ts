@@ -69,7 +69,7 @@ class ReductionRun {
   /** Runs the maps; those that failed are left out. @throws the first failure where none is left. */
   async #map(ids: readonly string[]): Promise<readonly Part[]> {
     try {
-      const { taskOutputs } = await this.run.runWorkflow("PARALLEL", ids);
+      const { taskOutputs } = await this.run.runWorkflow("PARALLEL", ids, { last: false });
       return this.#parts(taskOutputs, (id) => this.#tasks.get(id)?.spec);
     } catch (error) {
       if (!ParallelExecutionError.isInstance(error)) throw error;
@@ -93,7 +93,7 @@ class ReductionRun {
       this.#warn(`${large.length} of ${parts.length} outputs are larger than the budget of ${budget} tokens: ${namesOf(large)}. Each is reduced alone`);
     const reduces = new Map(bins.map((bin) => this.#define(bin, { nodeType: "reduce", mapReduceLevel: level })).map(({ id, task }) => [id, task]));
     try {
-      const { taskOutputs } = await this.run.runWorkflow("PARALLEL", [...reduces.keys()]);
+      const { taskOutputs } = await this.run.runWorkflow("PARALLEL", [...reduces.keys()], { last: false });
       return this.#parts(taskOutputs, (id) => reduces.get(id));
     } catch (error) {
       throw ParallelExecutionError.isInstance(error) ? firstFailure(error) : error;
@@ -108,7 +108,7 @@ class ReductionRun {
   }
 
   async #finish(id: string): Promise<WorkflowResult> {
-    const output = await this.run.runTask(id);
+    const output = await this.run.runTask(id, { last: this.run.last });
     return { raw: output.raw, taskOutputs: [...this.#outputs, output] };
   }
 

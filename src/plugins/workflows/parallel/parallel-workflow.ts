@@ -4,6 +4,7 @@ import type { Plan } from "../../../contracts/plan.js";
 import type { PartOptions, Run } from "../../../contracts/run.js";
 import type { Node } from "./dependency-graph.js";
 import { AgentEnsembleError, ExitEarlySignal, ParallelExecutionError, RunCancelledError, messageOf, toError } from "../../../contracts/errors.js";
+import { lastIn } from "../shared/last.js";
 import { buildGraph, checkGraph } from "./dependency-graph.js";
 
 /** So many tasks are started before the process may do something else: thousands at once would all be in memory at the same stage. */
@@ -16,6 +17,8 @@ class GraphRun {
   readonly #nodes: readonly Node[];
   readonly #failures = new Map<string, Error>();
   readonly #ready: Node[] = [];
+  /** Done, skipped, or about to be done. */
+  readonly #through = new Set<Node>();
   /** Shared by all tasks, so that the first failure can stop the others. Only where that is asked for. */
   readonly #siblings: AbortController | undefined;
   readonly #limit: number;
@@ -68,7 +71,7 @@ class GraphRun {
 
   #start(node: Node): void {
     this.#active++;
-    const extras = this.#siblings === undefined ? undefined : { signal: this.#siblings.signal };
+    const extras = { signal: this.#siblings?.signal, last: lastIn(this.run, node.dependents.length === 0 && (() => this.#endsWith(node))) };
     const work = node.body === undefined ? this.run.runTask(node.id, extras) : this.#runLoop(node.body, extras);
     work.then(
       (output) => {
@@ -79,8 +82,14 @@ class GraphRun {
     );
   }
 
-  async #runLoop(body: readonly string[], o: PartOptions | undefined): Promise<readonly TaskOutput[]> {
+  async #runLoop(body: readonly string[], o: PartOptions): Promise<readonly TaskOutput[]> {
     return (await this.run.runWorkflow("LOOP", body, o)).taskOutputs;
+  }
+
+  /** Whether nothing is left but this node. It counts as done from now on: of two that ask at the same time the second is the last. */
+  #endsWith(node: Node): boolean {
+    this.#through.add(node);
+    return this.#through.size === this.#nodes.length && this.#failures.size === 0 && this.#halted === undefined;
   }
 
   #failed(node: Node, error: unknown): void {
@@ -101,6 +110,7 @@ class GraphRun {
     const pending: [Node, boolean][] = [[node, skip]];
     for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
       const [done, failed] = entry;
+      this.#through.add(done);
       for (const dependent of done.dependents) {
         dependent.skipped ||= failed;
         if (--dependent.open > 0) continue;

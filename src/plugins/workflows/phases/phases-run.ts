@@ -6,6 +6,7 @@ import type { ReviewVerdict } from "./review-verdict.js";
 import { TaskExecutionError, ValidationError, toError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { knownNames } from "../../../contracts/validation.js";
+import { lastIn } from "../shared/last.js";
 import { PhasePlan } from "./phase-plan.js";
 import { parseVerdict } from "./review-verdict.js";
 
@@ -22,6 +23,8 @@ export class PhasesRun {
   /** The last time each phase was done again: two successors may ask for it at once, and its tasks can't run twice at a time. */
   readonly #redone = new Map<Phase, Promise<void>>();
   readonly #failures: unknown[] = [];
+  /** Accepted, or at the end of an attempt. */
+  readonly #through = new Set<Phase>();
 
   constructor(
     plan: Plan,
@@ -82,6 +85,7 @@ export class PhasesRun {
       const outputs = await this.#attempt(phase, told);
       const verdict = await this.#judge(phase, outputs);
       if (verdict.kind === "reject") throw this.#rejection(phase, verdict.reason, outputs);
+      if (verdict.kind !== "approve") this.#through.delete(phase);
       if (verdict.kind === "retry" && retries < (phase.review?.maxRetries ?? 0)) {
         retries++;
         told = revisionsOf(outputs, verdict.feedback);
@@ -97,7 +101,15 @@ export class PhasesRun {
     this.#attempts.set(phase, attempt);
     if (this.run.listens("phase_started")) this.run.emit({ type: "phase_started", phaseName: phase.name, attempt });
     const ids = this.#plan.tasksOf(phase).map(({ id }) => id);
-    return (await this.run.runWorkflow(this.#plan.workflowOf(phase), ids, { revisions })).taskOutputs;
+    this.#through.delete(phase);
+    const last = lastIn(this.run, () => this.#endsWith(phase));
+    return (await this.run.runWorkflow(this.#plan.workflowOf(phase), ids, { revisions, last })).taskOutputs;
+  }
+
+  /** Whether nothing is left but this phase, which counts as done from now on. What its review makes of it is not known yet. */
+  #endsWith(phase: Phase): boolean {
+    this.#through.add(phase);
+    return this.#through.size === this.#plan.phases.length && this.#failures.length === 0;
   }
 
   /** What the review says. It is given the phase's outputs, and those of earlier phases that its task lists in `context`. */
@@ -106,7 +118,7 @@ export class PhasesRun {
     if (task === undefined) return { kind: "approve" };
     const earlier = [...this.#accepted.values()].flat().filter(({ taskId }) => task.contextIds.includes(taskId));
     const contextOutputs = [...outputs, ...earlier.filter((output) => !outputs.some(({ taskId }) => taskId === output.taskId))];
-    return parseVerdict((await this.run.runTask(task.id, { contextOutputs })).raw);
+    return parseVerdict((await this.run.runTask(task.id, { contextOutputs, last: false })).raw);
   }
 
   /** Does a direct predecessor again, and says whether it did: not one of another name, nor one that has been done again often enough. */
@@ -130,6 +142,7 @@ export class PhasesRun {
   #accept(phase: Phase, outputs: readonly TaskOutput[], startedMs: number): void {
     const { run } = this;
     this.#accepted.set(phase, outputs);
+    this.#through.add(phase);
     run.report({ kind: "phase", phase, outputs: Object.freeze([...outputs]) });
     if (!run.listens("phase_completed")) return;
     run.emit({

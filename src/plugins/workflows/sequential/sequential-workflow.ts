@@ -2,6 +2,7 @@ import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { lastIn } from "../shared/last.js";
 import { bodyIds, checkLoops, checkOrder, listTasks, tasksById } from "../shared/loop-plan.js";
 
 /** Outside this part of the plan nothing is late. */
@@ -32,8 +33,14 @@ export const sequentialWorkflow: WorkflowExecutor = Object.freeze({
   validate: checkSequence,
   async execute(plan, run) {
     const taskOutputs: TaskOutput[] = [];
-    for (const { id } of listTasks(plan)) taskOutputs.push(await run.runTask(id));
-    for (const loop of plan.loops) taskOutputs.push(...(await run.runWorkflow("LOOP", bodyIds(plan, loop))).taskOutputs);
+    const { loops } = plan;
+    const tasks = listTasks(plan);
+    const end = loops.at(-1) ?? tasks.at(-1);
+    for (const task of tasks) taskOutputs.push(await run.runTask(task.id, { last: lastIn(run, task === end) }));
+    for (const loop of loops) {
+      const part = await run.runWorkflow("LOOP", bodyIds(plan, loop), { last: lastIn(run, loop === end) });
+      taskOutputs.push(...part.taskOutputs);
+    }
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   },
 } satisfies WorkflowExecutor);

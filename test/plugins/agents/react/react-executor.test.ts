@@ -221,7 +221,7 @@ describe("ReactExecutor", () => {
     const provider = { resolve: () => expect.fail("called") };
     const structured = new Task({ description: "d", outputType: z.object({ x: z.number() }) });
     const scope = fakeScope({ model: new ScriptedModel(['{"x":1}']) });
-    const preview = executor.preview(taskCall(structured, { agent: new Agent({ role: "R", goal: "G", tools: [echo, provider] }) }), scope);
+    const preview = await executor.preview(taskCall(structured, { agent: new Agent({ role: "R", goal: "G", tools: [echo, provider] }) }), scope);
     expect(scope.requests).to.be.empty;
     await executor.execute(taskCall(structured, { agent: new Agent({ role: "R", goal: "G", tools: [echo] }) }), scope);
     expect(scope.requests[0]?.messages.map(({ content }) => content)).to.deep.equal([preview.systemPrompt, preview.userPrompt]);

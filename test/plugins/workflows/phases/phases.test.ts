@@ -46,7 +46,7 @@ describe("phases", () => {
     ]);
     expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal(["one/task-1", "one/task-2", "two/task-1"]);
     expect(output.getOutput(one.tasks[1] as Task)?.raw).to.equal("B"); // the second of two
-    expect(output.trace.metadata["phases"]).to.deep.equal([
+    expect(output.trace.phases).to.deep.equal([
       { name: "one", after: [], taskIds: ["one/task-1", "one/task-2"] },
       { name: "two", after: ["one"], taskIds: ["two/task-1"] },
     ]);

@@ -1,0 +1,91 @@
+import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
+import type { ConversationParts } from "./conversation.js";
+import { toError } from "../../../contracts/errors.js";
+import { callForText } from "./tool-text.js";
+
+/** From how many equal calls with equal answers on the model is told that it repeats itself. */
+const REPEATED = 3;
+
+/** Makes the tool calls of a task: those of one turn side by side, up to the agent's limit, and gives their answers in the order of the requests. */
+export class ToolTurns {
+  readonly #parts: Pick<ConversationParts, "agent" | "scope" | "texts" | "tools">;
+  readonly #sequential: ReadonlySet<string>;
+  /** The last answer to each call, and in how many turns it came. */
+  readonly #answers = new Map<string, { content: string; count: number; turn: number }>();
+  #turn = 0;
+
+  constructor(parts: Pick<ConversationParts, "agent" | "scope" | "texts" | "tools">) {
+    this.#parts = parts;
+    this.#sequential = new Set(parts.tools.filter((tool) => tool.sequential === true).map((tool) => tool.name));
+  }
+
+  /** The only call of a turn. */
+  callOne(call: ToolCall): Promise<ChatMessage> {
+    this.#turn++;
+    return this.#call(call);
+  }
+
+  /** Side by side, except that a sequential tool waits for those before it and holds up those after it. */
+  async callAll(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
+    this.#turn++;
+    if (this.#sequential.size === 0) return this.#callTogether(calls);
+    const results: ChatMessage[] = [];
+    let together: ToolCall[] = [];
+    for (const call of calls) {
+      if (!this.#sequential.has(call.name)) {
+        together.push(call);
+        continue;
+      }
+      results.push(...(await this.#callTogether(together)), await this.#call(call));
+      together = [];
+    }
+    results.push(...(await this.#callTogether(together)));
+    return results;
+  }
+
+  async #call(call: ToolCall): Promise<ChatMessage> {
+    const { scope, texts, tools } = this.#parts;
+    return this.#noticed(call, await callForText(call, tools, scope, texts));
+  }
+
+  /** Waits for all that were started even when one fails, so that nothing of this task is still at work when it ends; then starts no more. */
+  async #callTogether(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
+    const { maxParallelToolCalls } = this.#parts.agent;
+    if (calls.length <= maxParallelToolCalls) return settle(await Promise.allSettled(calls.map((call) => this.#call(call))));
+    const results: PromiseSettledResult<ChatMessage>[] = [];
+    const waiting = calls.entries();
+    let failed = false;
+    const worker = async (): Promise<void> => {
+      for (const [index, call] of waiting) {
+        if (failed) return;
+        const [result] = await Promise.allSettled([this.#call(call)]);
+        results[index] = result;
+        failed ||= result.status === "rejected";
+      }
+    };
+    await Promise.all(Array.from({ length: maxParallelToolCalls }, worker));
+    return settle(results.filter(() => true)); // a failure leaves holes, and is thrown
+  }
+
+  /** Tells a model that asks the same again and again, and gets the same again and again, that it does. */
+  #noticed(call: ToolCall, message: ChatMessage): ChatMessage {
+    if (message.role !== "tool") return message;
+    const key = `${call.name}\n${call.arguments}`;
+    const last = this.#answers.get(key);
+    if (last?.content !== message.content) {
+      this.#answers.set(key, { content: message.content, count: 1, turn: this.#turn });
+      return message;
+    }
+    if (last.turn < this.#turn) [last.turn, last.count] = [this.#turn, last.count + 1];
+    if (last.count < REPEATED) return message;
+    return { ...message, content: message.content + this.#parts.texts.render("tool.repeated", { count: last.count }) };
+  }
+}
+
+/** @throws the first failure. */
+function settle(results: readonly PromiseSettledResult<ChatMessage>[]): ChatMessage[] {
+  return results.map((result) => {
+    if (result.status === "rejected") throw toError(result.reason);
+    return result.value;
+  });
+}

@@ -1,0 +1,110 @@
+import type { ChatModel } from "../../../contracts/chat-model.js";
+import type { CostConfiguration } from "../../../contracts/cost.js";
+import type { RunInfo } from "../../../contracts/run.js";
+import type { Clock } from "../../../contracts/runtime.js";
+import type { Budget } from "./budget.js";
+import type { Demand } from "./demand.js";
+import type { Reservation } from "./reservation.js";
+import type { WaitingCall } from "./waiting-call.js";
+import { costOf, greatestWithin } from "./pricing.js";
+
+/** The option that a call would exceed. */
+export type LimitName = "maxTokens" | "maxCost" | "maxDurationMs";
+
+/** Tokens and their cost. */
+export interface Amount {
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+export const NOTHING: Amount = Object.freeze({ tokens: 0, cost: 0 });
+
+/** What one run, its delegates and the runs that joined it have used of one budget, and what is reserved for their calls in flight. */
+export class Account {
+  /** The owner and the runs that joined it, while they run. */
+  readonly runs = new Set<RunInfo>();
+  readonly reservations = new Map<Reservation, Amount>();
+  /** In the order in which they came. */
+  readonly waiting = new Set<WaitingCall>();
+  /** The limit that stopped its runs. */
+  closedBy: LimitName | undefined;
+  readonly #startedMs: number;
+  #tokens = 0;
+  #cost = 0;
+  #reservedTokens = 0;
+  #reservedCost = 0;
+
+  constructor(
+    readonly budget: Budget,
+    readonly owner: RunInfo,
+    /** Where cost is limited. */
+    readonly costPrices: CostConfiguration | undefined,
+    readonly clock: Clock,
+  ) {
+    this.#startedMs = clock.monotonicMs();
+  }
+
+  get reserved(): Amount {
+    // Sums of fractions that were taken back do not come out at zero.
+    return this.reservations.size === 0 ? NOTHING : { tokens: this.#reservedTokens, cost: this.#reservedCost };
+  }
+
+  /** Whether its time is up, or it has stopped its runs. */
+  get over(): LimitName | undefined {
+    if (this.closedBy !== undefined) return this.closedBy;
+    const { maxDurationMs } = this.budget.settings;
+    return maxDurationMs !== undefined && this.elapsedMs >= maxDurationMs ? "maxDurationMs" : undefined;
+  }
+
+  get elapsedMs(): number {
+    return this.clock.monotonicMs() - this.#startedMs;
+  }
+
+  allowed(limit: LimitName): number {
+    return this.budget.settings[limit] ?? Number.POSITIVE_INFINITY;
+  }
+
+  used(limit: LimitName): number {
+    return limit === "maxTokens" ? this.#tokens : limit === "maxCost" ? this.#cost : this.elapsedMs;
+  }
+
+  /** How many tokens a call may put out, where `held` is set aside for others: from 0 to what it wants, below 0 when not even its input fits. */
+  room(demand: Demand, model: ChatModel, held: Amount): number {
+    const byTokens = this.#roomInTokens(demand, held);
+    return byTokens < demand.least ? byTokens : Math.min(byTokens, this.#roomInCost(demand, model, held));
+  }
+
+  /** The limit that leaves a call no room. */
+  tightest(demand: Demand, held: Amount): LimitName {
+    return this.#roomInTokens(demand, held) < demand.least ? "maxTokens" : "maxCost";
+  }
+
+  reserve(reservation: Reservation, amount: Amount): void {
+    this.reservations.set(reservation, amount);
+    this.#reservedTokens += amount.tokens;
+    this.#reservedCost += amount.cost;
+  }
+
+  /** Takes the reservation back and counts what was really used. */
+  settle(reservation: Reservation, used: Amount): void {
+    const amount = this.reservations.get(reservation) ?? NOTHING;
+    this.reservations.delete(reservation);
+    this.#reservedTokens -= amount.tokens;
+    this.#reservedCost -= amount.cost;
+    this.#tokens += used.tokens;
+    this.#cost += used.cost;
+  }
+
+  #roomInTokens(demand: Demand, held: Amount): number {
+    const { maxTokens } = this.budget.settings;
+    if (maxTokens === undefined) return demand.wanted;
+    return Math.min(demand.wanted, maxTokens - this.#tokens - held.tokens - demand.inputTokens);
+  }
+
+  #roomInCost(demand: Demand, model: ChatModel, held: Amount): number {
+    const { maxCost } = this.budget.settings;
+    const { costPrices: prices } = this;
+    if (maxCost === undefined || prices === undefined) return demand.wanted;
+    return greatestWithin(maxCost - this.#cost - held.cost, demand.wanted, (outputTokens) => costOf(prices, demand.usageOf(model, outputTokens)));
+  }
+}

@@ -1,0 +1,44 @@
+import type { BudgetExceededEvent } from "../../../contracts/events.js";
+import type { LlmCall } from "../../../contracts/hooks.js";
+import type { Account, LimitName } from "./account.js";
+import type { Demand } from "./demand.js";
+import { BudgetExceededError } from "../../../contracts/state-errors.js";
+import { emitEvent } from "../../../kernel/index.js";
+
+const UNITS: Readonly<Record<LimitName, string>> = { maxTokens: "tokens", maxCost: "in cost", maxDurationMs: "ms" };
+
+/** Why a call was not made, or a run was stopped; a new one for each, since errors carry the output of their run. */
+export function excess(account: Account, limit: LimitName, demand?: Demand): BudgetExceededError {
+  const used = `Budget ${limit} exceeded: ${number(account.used(limit))} of ${number(account.allowed(limit))} ${UNITS[limit]} used`;
+  if (limit === "maxDurationMs") return new BudgetExceededError(used, limit, { hint: "Raise maxDurationMs, or give the run less to do." });
+  const { tokens, cost } = account.reserved;
+  const reserved = limit === "maxTokens" ? tokens : cost;
+  const held = reserved > 0 ? `, ${number(reserved)} reserved for calls in flight` : "";
+  const needed =
+    demand === undefined
+      ? ""
+      : `; a call of ${demand.call.agentRole} needs about ${demand.inputTokens} tokens for its input and at least ${demand.least} for its answer`;
+  return new BudgetExceededError(`${used}${held}${needed}`, limit, { hint: `Raise ${limit}, or shorten prompts and tool outputs.` });
+}
+
+/** Tells the run of the call, and the run that has the budget, where that is another. */
+export function announce(call: LlmCall, account: Account, limit: LimitName, action: BudgetExceededEvent["action"]): void {
+  const { run, taskId, parentTaskId, agentRole } = call;
+  const event = {
+    type: "budget_exceeded" as const,
+    taskId,
+    ...(parentTaskId !== undefined && { parentTaskId }),
+    agentRole,
+    limit,
+    allowed: account.allowed(limit),
+    used: account.used(limit),
+    action,
+  };
+  emitEvent(run, event);
+  if (account.owner !== run) emitEvent(account.owner, event);
+}
+
+/** Six digits after the point at most, without noise. */
+function number(value: number): string {
+  return String(Math.round(value * 1e6) / 1e6);
+}

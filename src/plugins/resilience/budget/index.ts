@@ -1,0 +1,66 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { BudgetOptions } from "./options.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { modelNamed } from "../shared/model-named.js";
+import { Budget, Budgets } from "./budget.js";
+import { BudgetKeeper, BudgetKeeping } from "./budget-keeper.js";
+import { resolveBudgetOptions } from "./options.js";
+
+export type { BudgetOptions } from "./options.js";
+
+/**
+ * Limits what a run may use: tokens, cost, time. Every run has the whole budget for itself; its delegates and the runs that join it (`parent`) share it.
+ * Before each model call its input, by estimate, and its answer, by its output limit, are reserved; afterwards what was reported counts, so that calls in
+ * parallel can't exceed a limit together. A call for which only reservations leave no room waits for them. `budget_exceeded` tells of every call that
+ * was refused or downgraded.
+ * @throws ValidationError for an unknown option, a value out of range or one without effect; when the kernel starts, for an unknown provider; when a run
+ * begins, for `maxCost` without prices.
+ */
+export function budget(options: BudgetOptions): Plugin {
+  const settings = resolveBudgetOptions(options);
+  const limit = new Budget(settings);
+  return definePlugin({
+    name: "resilience-budget",
+    bind(bind) {
+      bind.many(Budgets).toConstantValue(limit);
+    },
+    start(ctx) {
+      requireKeeper(() => ctx.get(BudgetKeeping));
+      if (settings.downgradeTo !== undefined) limit.cheaper = modelNamed("budget downgradeTo", settings.downgradeTo, ctx.all(Tokens.ChatModelProvider));
+    },
+  });
+}
+
+/** The standard plugin that keeps the budgets of all runs, also of those that a run joins without having a budget itself. */
+export function standardBudgets(): Plugin {
+  const keeper = new BudgetKeeper();
+  return definePlugin({
+    name: "resilience-budgets",
+    bind(bind) {
+      bind.single(BudgetKeeping).toConstantValue(keeper);
+    },
+    apply({ hooks }) {
+      hooks.beforeRun.tap({ name: "budget", lane: "policy" }, (call) => keeper.open(call));
+      hooks.afterRun.tap({ name: "budget", lane: "transform" }, (call) => keeper.close(call));
+      hooks.beforeLlmCall.tap({ name: "budget", lane: "transform", order: "post" }, (call) => keeper.reserve(call));
+      hooks.beforeLlmCall.tap({ name: "budget", lane: "policy", order: "pre" }, (call) => keeper.judge(call));
+      hooks.beforeLlmCall.tap({ name: "budget-start", lane: "policy", order: "post" }, (call) => keeper.begin(call));
+      // First of all, so that a reservation is settled whatever later taps do.
+      hooks.afterLlmCall.tap({ name: "budget", lane: "transform", order: "pre" }, (call) => keeper.settle(call));
+    },
+  });
+}
+
+/** @throws ValidationError on a kernel without the standard plugin, where the budget would be ignored. */
+function requireKeeper(find: () => BudgetKeeper): void {
+  try {
+    find();
+  } catch (cause) {
+    throw new ValidationError("budget() needs the standard plugin resilience-budgets, which this kernel does not have", {
+      cause,
+      hint: "Add standardPlugins() to the kernel, or let the Ensemble make it.",
+    });
+  }
+}

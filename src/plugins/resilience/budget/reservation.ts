@@ -1,0 +1,78 @@
+import type { OutputAllowance } from "../../../contracts/hooks.js";
+import type { AgentEnsembleError } from "../../../contracts/errors.js";
+import type { RunInfo } from "../../../contracts/run.js";
+import type { ChatModel } from "../../../contracts/chat-model.js";
+import type { CostConfiguration } from "../../../contracts/cost.js";
+import type { UsageRecord } from "../../../contracts/usage.js";
+import type { Account, Amount } from "./account.js";
+import type { Demand } from "./demand.js";
+import { parentOf } from "../../../kernel/index.js";
+import { NOTHING } from "./account.js";
+import { costOf } from "./pricing.js";
+
+/** What is set aside for one call in flight; it travels with the call as its allowance. */
+export class Reservation implements OutputAllowance {
+  /** Whether all policies have let the call go. */
+  begun = false;
+  /** Stops watching the call's signal. */
+  unwatch: () => unknown = () => undefined;
+  #settled = false;
+
+  constructor(
+    readonly demand: Demand,
+    readonly model: ChatModel,
+    readonly maxOutputTokens: number,
+    readonly accounts: readonly Account[],
+  ) {
+    const usage = demand.usageOf(model, maxOutputTokens);
+    const tokens = demand.inputTokens + maxOutputTokens;
+    const amounts = accounts.map(({ costPrices }) => ({ tokens, cost: costPrices === undefined ? 0 : costOf(costPrices, usage) }));
+    accounts.forEach((account, index) => account.reserve(this, amounts[index] ?? NOTHING));
+  }
+
+  /** Whether a tap of this call may have started `run` and be waiting for it. */
+  mayWaitFor(run: RunInfo): boolean {
+    if (this.begun) return false;
+    for (let parent = parentOf(run); parent !== undefined; parent = parentOf(parent)) if (parent === this.demand.call.run) return true;
+    return false;
+  }
+
+  /** Gives everything back: the call was not made. */
+  release(): void {
+    this.#settle(() => NOTHING);
+  }
+
+  /** Counts what was used. Where its price is unknown, what was reserved counts. `more` is what the vendor reported besides. */
+  settle(inputTokens: number, outputTokens: number, more: Partial<UsageRecord> = {}): void {
+    const tokens = inputTokens + outputTokens;
+    this.#settle(({ costPrices, reservations }) => {
+      if (costPrices === undefined) return { tokens, cost: 0 };
+      return { tokens, cost: this.#cost(costPrices, outputTokens, { ...more, inputTokens }) ?? reservations.get(this)?.cost ?? 0 };
+    });
+  }
+
+  #settle(used: (account: Account) => Amount): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    for (const account of this.accounts) account.settle(this, used(account));
+  }
+
+  /** By the name that the vendor gave the model, as the ledger has it, else by the name it was called by. */
+  #cost(prices: CostConfiguration, outputTokens: number, more: Partial<UsageRecord>): number | undefined {
+    const { modelId: _exact, ...others } = more;
+    for (const named of [more, others]) {
+      try {
+        return costOf(prices, this.demand.usageOf(this.model, outputTokens, named));
+      } catch {
+        // A call is refused beforehand where nobody knows its price; a name that only the answer bears is tried without.
+      }
+    }
+    return undefined;
+  }
+}
+
+/** Stands for a reservation that was refused, until the policies are asked. */
+export class Refusal implements OutputAllowance {
+  readonly maxOutputTokens = 0;
+  constructor(readonly error: AgentEnsembleError) {}
+}

@@ -1,0 +1,66 @@
+import type { ChatResponse } from "../../../contracts/chat-model.js";
+import type { After, LlmCall } from "../../../contracts/hooks.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import type { Reservation } from "./reservation.js";
+import { ModelCallError } from "../../../contracts/errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { emitEvent, settingsOf } from "../../../kernel/index.js";
+import { countOf, textOfMessage } from "../shared/request-tokens.js";
+
+/** Failures with which a vendor has refused the request: nothing of it was processed. */
+const UNPAID: readonly string[] = Object.freeze([
+  "AE_MODEL_RATE_LIMITED",
+  "AE_MODEL_AUTH",
+  "AE_MODEL_BAD_REQUEST",
+  "AE_MODEL_QUOTA",
+  "AE_MODEL_CONTEXT_LENGTH",
+]);
+
+/** Counts what a call has used: as reported, else by estimate. A promise only where the text of the answer can't be counted at once. */
+export function settleCall(call: After<LlmCall, "response", ChatResponse>, reservation: Reservation): Promise<void> | undefined {
+  const { outcome, response, error } = call;
+  if (outcome === "ok") return settleResponse(call, response, reservation);
+  const unpaid = ModelCallError.isInstance(error) && UNPAID.includes(error.code);
+  if (outcome === "answered" || outcome === "rejected" || !reservation.begun || unpaid) return void reservation.release();
+  const partial = ModelCallError.isInstance(error) ? (error.partialText ?? "") : "";
+  return withCount(call, partial, reservation, (outputTokens) => reservation.settle(reservation.demand.inputTokens, outputTokens));
+}
+
+function settleResponse(call: LlmCall, response: ChatResponse, reservation: Reservation): Promise<void> | undefined {
+  const { usage, modelId } = response;
+  if (response.finishReason === "length") warnOfCut(call, reservation);
+  const inputTokens = reported(usage?.inputTokens) ?? reservation.demand.inputTokens;
+  const cachedInputTokens = reported(usage?.cachedInputTokens) ?? 0;
+  const settle = (outputTokens: number): void => {
+    const reasoningTokens = reported(usage?.reasoningTokens) ?? -1;
+    reservation.settle(inputTokens, outputTokens, { cachedInputTokens, reasoningTokens, ...(modelId !== undefined && { modelId }) });
+  };
+  const outputTokens = reported(usage?.outputTokens);
+  if (outputTokens === undefined) return withCount(call, textOfMessage(response.message), reservation, settle);
+  return void settle(outputTokens);
+}
+
+/** A count that fails leaves the call at all that was reserved for it. */
+function withCount(call: LlmCall, text: string, reservation: Reservation, settle: (tokens: number) => void): Promise<void> | undefined {
+  let tokens: Awaitable<number>;
+  try {
+    tokens = text === "" ? 0 : countOf(text, settingsOf(call.run).get(Tokens.TokenCounter));
+  } catch {
+    tokens = reservation.maxOutputTokens;
+  }
+  if (typeof tokens !== "number") return Promise.resolve(tokens).then(settle, () => settle(reservation.maxOutputTokens));
+  settle(tokens);
+  return undefined;
+}
+
+function warnOfCut({ run, taskId, request }: LlmCall, { maxOutputTokens }: Reservation): void {
+  if (maxOutputTokens >= (request.maxOutputTokens ?? Number.POSITIVE_INFINITY)) return;
+  emitEvent(run, {
+    type: "run_warning",
+    message: `An answer for task '${taskId}' was cut at ${maxOutputTokens} tokens, which is what its budget allowed. Set maxOutputTokens in modelOptions, or maxOutputTokensPerCall of the budget.`,
+  });
+}
+
+function reported(tokens: number | undefined): number | undefined {
+  return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;
+}

@@ -1,0 +1,47 @@
+import type { ChatRequest, ChatResponse, ToolCall } from "../../../contracts/chat-model.js";
+import type { CachedResponse } from "./response-store.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+
+/** The answer as it is kept and given: a frozen copy, since many runs get the same one. */
+export function withoutUsage(response: ChatResponse): ChatResponse {
+  const { message, finishReason, responseId, modelId } = response;
+  const toolCalls = message.toolCalls?.map((call) => Object.freeze({ ...call }));
+  return Object.freeze({
+    message: Object.freeze({ ...message, ...(toolCalls !== undefined && { toolCalls: Object.freeze(toolCalls) }) }),
+    finishReason,
+    ...(responseId !== undefined && { responseId }),
+    ...(modelId !== undefined && { modelId }),
+  });
+}
+
+/** An answer from another conversation may bear ids that this one has used: within one conversation they must differ. */
+export function withFreshIds(response: ChatResponse, { messages }: ChatRequest): ChatResponse {
+  const { toolCalls } = response.message;
+  if (toolCalls === undefined || toolCalls.length === 0) return response;
+  const used = new Set(messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : [])));
+  if (!toolCalls.some(({ id }) => used.has(id))) return response;
+  const fresh = toolCalls.map((call): ToolCall => {
+    let { id } = call;
+    for (let n = 2; used.has(id); n++) id = `${call.id}-${n}`;
+    used.add(id);
+    return { ...call, id };
+  });
+  return { ...response, message: { ...response.message, toolCalls: fresh } };
+}
+
+/** @throws ValidationError for what a store has not got from the cache. */
+export function checkedEntry(found: unknown): CachedResponse {
+  const { response, storedAt } = found as { readonly response?: unknown; readonly storedAt?: unknown };
+  const { message, finishReason } = (response ?? {}) as { readonly message?: unknown; readonly finishReason?: unknown };
+  const { content, toolCalls = [] } = (message ?? {}) as { readonly content?: unknown; readonly toolCalls?: unknown };
+  const complete = finishReason === "stop" || finishReason === "tool_calls";
+  const sound = typeof content === "string" && complete && typeof storedAt === "number" && Array.isArray(toolCalls) && toolCalls.every(isToolCall);
+  if (!sound) throw new ValidationError(`The store of the cache gave what is no entry: ${preview(found)}`);
+  return found as CachedResponse; // checked above
+}
+
+function isToolCall(call: unknown): boolean {
+  const { id, name, arguments: text } = (call ?? {}) as Partial<Record<keyof ToolCall, unknown>>;
+  return typeof id === "string" && typeof name === "string" && typeof text === "string";
+}

@@ -1,0 +1,24 @@
+import type { CachedResponse, ResponseStore } from "./response-store.js";
+
+/** The last `maxEntries` answers that were stored or asked for, in this process. */
+export class MemoryResponseStore implements ResponseStore {
+  /** The one that was used longest ago first. */
+  readonly #entries = new Map<string, CachedResponse>();
+
+  constructor(readonly maxEntries: number) {}
+
+  get(key: string): CachedResponse | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  set(key: string, entry: CachedResponse): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > this.maxEntries && oldest !== undefined) this.#entries.delete(oldest);
+  }
+}

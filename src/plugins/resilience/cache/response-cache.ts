@@ -1,0 +1,51 @@
+import type { ChatRequest, ChatResponse } from "../../../contracts/chat-model.js";
+import type { After, Answer, LlmCall } from "../../../contracts/hooks.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import type { CacheSettings } from "./options.js";
+import type { CachedResponse } from "./response-store.js";
+import { answer } from "../../../contracts/hooks.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { requestKey, settingsOf } from "../../../kernel/index.js";
+import { checkedEntry, withFreshIds, withoutUsage } from "./cached-response.js";
+
+/** Answers calls that were made before. */
+export class ResponseCache {
+  /** Between the two hooks of a call: a long conversation is hashed once. */
+  readonly #keys = new WeakMap<ChatRequest, string>();
+
+  constructor(readonly settings: CacheSettings) {}
+
+  /** @throws what the store throws, and ValidationError for an entry that is none; the kernel warns and calls the model. */
+  lookUp(call: LlmCall): Awaitable<Answer<ChatResponse> | undefined> {
+    if (this.settings.excludePurposes.has(call.purpose)) return undefined;
+    const key = requestKey(call.request, call.model);
+    this.#keys.set(call.request, key);
+    const found: unknown = this.settings.store.get(key);
+    return isThenable(found) ? Promise.resolve(found).then((entry) => this.#answer(call, entry)) : this.#answer(call, found);
+  }
+
+  /** Keeps what was really answered, and complete. */
+  keep(call: After<LlmCall, "response", ChatResponse>): Awaitable<void> {
+    const { request, response } = call;
+    const key = this.#keys.get(request);
+    this.#keys.delete(request);
+    if (key === undefined || response === undefined) return undefined;
+    if (response.finishReason !== "stop" && response.finishReason !== "tool_calls") return undefined;
+    return this.settings.store.set(key, { response: withoutUsage(response), storedAt: nowOf(call) });
+  }
+
+  #answer(call: LlmCall, found: unknown): Answer<ChatResponse> | undefined {
+    if (found === undefined || found === null) return undefined;
+    const entry: CachedResponse = checkedEntry(found);
+    if (nowOf(call) - entry.storedAt >= this.settings.ttlMs) return undefined;
+    return answer(withFreshIds(withoutUsage(entry.response), call.request));
+  }
+}
+
+function nowOf({ run }: LlmCall): number {
+  return settingsOf(run).get(Tokens.Clock).now().getTime();
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function";
+}

@@ -1,0 +1,118 @@
+import type { ChatMessage, ChatRequest } from "../../../contracts/chat-model.js";
+import type { LlmCall, Reject, Replace } from "../../../contracts/hooks.js";
+import type { TokenCounter } from "../../../contracts/token-counter.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import type { PromptTexts } from "../../../kernel/index.js";
+import type { ContextLimitSettings } from "./options.js";
+import type { ContextLimitTemplateName } from "./templates.js";
+import { ModelCallError } from "../../../contracts/errors.js";
+import { reject, replace } from "../../../contracts/hooks.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { emitEvent, PromptLibrary, settingsOf } from "../../../kernel/index.js";
+import { RequestTokens } from "../shared/request-tokens.js";
+import { CONTEXT_LIMIT_TEMPLATES } from "./templates.js";
+
+type ToolMessage = Extract<ChatMessage, { readonly role: "tool" }>;
+
+/** Keeps requests below a number of input tokens. */
+export class ContextLimiter {
+  readonly #tokens = new RequestTokens();
+  readonly #library = new PromptLibrary(CONTEXT_LIMIT_TEMPLATES);
+  /** So that a result is shortened, and counted, once. By the texts it was shortened with. */
+  readonly #shortened = new WeakMap<PromptTexts<ContextLimitTemplateName>, WeakMap<ToolMessage, ToolMessage>>();
+  /** Conversations that were told of. */
+  readonly #announced = new WeakSet<readonly ChatMessage[]>();
+
+  constructor(readonly settings: ContextLimitSettings) {}
+
+  /** Shortens the oldest tool results until the request fits. The conversation itself stays as it is. */
+  compact(call: LlmCall): Awaitable<Replace<{ readonly request: ChatRequest }> | undefined> {
+    const { compact, maxInputTokens } = this.settings;
+    if (compact === undefined) return undefined;
+    const fitting = (tokens: number): Awaitable<Replace<{ readonly request: ChatRequest }> | undefined> =>
+      tokens <= maxInputTokens ? undefined : this.#compact(call, tokens, compact.keepTurns);
+    const tokens = this.#tokens.of(call.request, counterOf(call));
+    return typeof tokens === "number" ? fitting(tokens) : Promise.resolve(tokens).then(fitting);
+  }
+
+  /** Refuses what is still too long. */
+  judge(call: LlmCall): Awaitable<Reject | undefined> {
+    const tokens = this.#tokens.of(call.request, counterOf(call));
+    return typeof tokens === "number" ? this.#verdict(call, tokens) : Promise.resolve(tokens).then((n) => this.#verdict(call, n));
+  }
+
+  #verdict({ model, request }: LlmCall, tokens: number): Reject | undefined {
+    const { maxInputTokens, compact } = this.settings;
+    if (tokens <= maxInputTokens) return undefined;
+    const { provider, modelId } = model;
+    const message = `The request for ${provider}:${modelId} has about ${tokens} input tokens in ${request.messages.length} messages, more than the limit of ${maxInputTokens}; it was not sent`;
+    const shorten = compact === undefined ? "Set compact, limit tool outputs with maxToolOutputLength" : "Limit tool outputs with maxToolOutputLength";
+    return reject(
+      new ModelCallError(message, { provider, modelId, code: "AE_MODEL_CONTEXT_LENGTH" }, { hint: `${shorten}, pass less context, or raise maxInputTokens.` }),
+    );
+  }
+
+  async #compact(call: LlmCall, tokens: number, keepTurns: number): Promise<Replace<{ readonly request: ChatRequest }> | undefined> {
+    const { request, run } = call;
+    const counter = counterOf(call);
+    const texts = this.#library.textsOf(settingsOf(run).all(Tokens.PromptTemplates));
+    const messages = [...request.messages];
+    let left = tokens;
+    let count = 0;
+    for (const [index, message] of messages.slice(0, endOfOldTurns(messages, keepTurns)).entries()) {
+      if (left <= this.settings.maxInputTokens) break;
+      if (message.role !== "tool") continue;
+      const shorter = this.#shorten(message, texts);
+      const saved = shorter === message ? 0 : (await this.#count(message, counter)) - (await this.#count(shorter, counter));
+      if (saved <= 0) continue;
+      messages[index] = shorter;
+      left -= saved;
+      count++;
+    }
+    if (count === 0) return undefined;
+    this.#announce(call, count);
+    return replace({ request: { ...request, messages } });
+  }
+
+  async #count(message: ChatMessage, counter: TokenCounter): Promise<number> {
+    return this.#tokens.of({ messages: [message] }, counter);
+  }
+
+  #shorten(message: ToolMessage, texts: PromptTexts<ContextLimitTemplateName>): ToolMessage {
+    let known = this.#shortened.get(texts);
+    if (known === undefined) this.#shortened.set(texts, (known = new WeakMap()));
+    let shorter = known.get(message);
+    if (shorter === undefined) known.set(message, (shorter = shortened(message, this.settings.compact?.keepCharacters ?? 0, texts)));
+    return shorter;
+  }
+
+  /** Once for a conversation. */
+  #announce({ run, taskId, request }: LlmCall, count: number): void {
+    if (this.#announced.has(request.messages)) return;
+    this.#announced.add(request.messages);
+    emitEvent(run, {
+      type: "run_warning",
+      message: `The conversation of task '${taskId}' has outgrown ${this.settings.maxInputTokens} input tokens: its oldest tool results are shortened from now on (${count} so far)`,
+    });
+  }
+}
+
+/** Where the last turns begin: with the answer of the model that opens them. */
+function endOfOldTurns(messages: readonly ChatMessage[], keepTurns: number): number {
+  let turns = 0;
+  for (let index = messages.length - 1; index >= 0 && turns < keepTurns; index--)
+    if (messages[index]?.role === "assistant" && ++turns === keepTurns) return index;
+  return keepTurns === 0 ? messages.length : 0;
+}
+
+function shortened(message: ToolMessage, keepCharacters: number, texts: PromptTexts<ContextLimitTemplateName>): ToolMessage {
+  const { length } = message.content;
+  if (length <= keepCharacters) return message;
+  const beginning = message.content.slice(0, keepCharacters).replace(/[\uD800-\uDBFF]$/, ""); // no half of a character
+  const content = texts.render("context.shortened", { beginning, removed: length - beginning.length, length, toolName: message.toolName });
+  return content.length < length ? { ...message, content } : message;
+}
+
+function counterOf({ run }: LlmCall): TokenCounter {
+  return settingsOf(run).get(Tokens.TokenCounter);
+}

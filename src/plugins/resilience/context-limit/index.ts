@@ -1,0 +1,28 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { ContextLimitOptions } from "./options.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { ContextLimiter } from "./context-limiter.js";
+import { resolveContextLimitOptions } from "./options.js";
+import { CONTEXT_LIMIT_TEMPLATES } from "./templates.js";
+
+export type { CompactOptions, ContextLimitOptions } from "./options.js";
+
+/**
+ * Keeps requests within a model's context: a call with more input tokens fails with `AE_MODEL_CONTEXT_LENGTH` before it is sent, after old tool results
+ * have been shortened where `compact` allows that. Tokens are counted by `Tokens.TokenCounter`, an estimate unless another is bound.
+ * @throws ValidationError for an unknown option or a value out of range.
+ */
+export function contextLimit(options: ContextLimitOptions): Plugin {
+  const limiter = new ContextLimiter(resolveContextLimitOptions(options));
+  return definePlugin({
+    name: "resilience-context-limit",
+    bind(bind) {
+      bind.many(Tokens.PromptTemplates).toConstantValue(CONTEXT_LIMIT_TEMPLATES);
+    },
+    apply({ hooks }) {
+      hooks.beforeLlmCall.tap({ name: "context-limit", lane: "transform", order: "post" }, (call) => limiter.compact(call));
+      hooks.beforeLlmCall.tap({ name: "context-limit", lane: "policy" }, (call) => limiter.judge(call));
+    },
+  });
+}

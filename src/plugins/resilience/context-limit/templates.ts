@@ -1,0 +1,7 @@
+/** What takes the place of a tool's result that was shortened, by name. `{name}` stands for a value; `docs/prompts.md` lists the values. */
+export const CONTEXT_LIMIT_TEMPLATES = Object.freeze({
+  "context.shortened":
+    "{beginning}\n[The rest of this result was removed to save space: {removed} of {length} characters. Call {toolName} again if you need it.]",
+} as const);
+
+export type ContextLimitTemplateName = keyof typeof CONTEXT_LIMIT_TEMPLATES;

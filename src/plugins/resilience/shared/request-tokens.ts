@@ -1,0 +1,75 @@
+import type { ChatMessage, ChatRequest, ToolSpec } from "../../../contracts/chat-model.js";
+import type { TokenCounter } from "../../../contracts/token-counter.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+
+/** What vendors add to each message and tool: role, separators, ids. */
+const FRAME_TOKENS = 4;
+/** About what vendors bill for one picture; nothing in a request says how large it is. */
+const IMAGE_TOKENS = 1_500;
+
+type Part = ChatMessage | ToolSpec | NonNullable<ChatRequest["responseFormat"]>;
+
+/**
+ * How many input tokens requests have, by a counter. Each message and each tool is counted once, however often it is sent: a conversation that grows
+ * costs the same for every turn.
+ */
+export class RequestTokens {
+  readonly #known = new WeakMap<TokenCounter, WeakMap<Part, number>>();
+
+  /** At once where the counter answers at once. @throws ValidationError for a counter that gives no count; what the counter throws. */
+  of({ messages, tools = [], responseFormat }: ChatRequest, counter: TokenCounter): Awaitable<number> {
+    const known = this.#knownBy(counter);
+    let sum = 0;
+    const pending: Promise<number>[] = [];
+    const add = (part: Part, textOf: () => string): void => {
+      const tokens = known.get(part) ?? countPart(part, textOf(), counter, known);
+      if (typeof tokens === "number") sum += tokens;
+      else pending.push(Promise.resolve(tokens));
+    };
+    for (const message of messages) add(message, () => textOfMessage(message));
+    for (const tool of tools) add(tool, () => JSON.stringify(tool));
+    if (responseFormat !== undefined) add(responseFormat, () => JSON.stringify(responseFormat));
+    return pending.length === 0 ? sum : Promise.all(pending).then((counts) => counts.reduce((total, n) => total + n, sum));
+  }
+
+  #knownBy(counter: TokenCounter): WeakMap<Part, number> {
+    let known = this.#known.get(counter);
+    if (known === undefined) this.#known.set(counter, (known = new WeakMap()));
+    return known;
+  }
+}
+
+function countPart(part: Part, text: string, counter: TokenCounter, known: WeakMap<Part, number>): Awaitable<number> {
+  const keep = (tokens: number): number => {
+    const all = tokens + FRAME_TOKENS + imagesOf(part);
+    known.set(part, all);
+    return all;
+  };
+  const tokens = countOf(text, counter);
+  return typeof tokens === "number" ? keep(tokens) : Promise.resolve(tokens).then(keep);
+}
+
+/** The tokens of a text. @throws ValidationError where the counter gives no count. */
+export function countOf(text: string, counter: TokenCounter): Awaitable<number> {
+  const tokens = counter.count(text);
+  return typeof tokens === "number" ? checked(tokens) : Promise.resolve(tokens).then(checked);
+}
+
+function checked(tokens: unknown): number {
+  if (typeof tokens === "number" && tokens >= 0 && Number.isFinite(tokens)) return Math.ceil(tokens);
+  throw new ValidationError(`The TokenCounter must return a number >= 0, got: ${preview(tokens)}`);
+}
+
+/** Everything of a message that a model reads as text. */
+export function textOfMessage(message: ChatMessage): string {
+  if (message.role === "assistant") return [message.content, ...(message.toolCalls ?? []).map((call) => `${call.name} ${call.arguments}`)].join("\n");
+  if (typeof message.content === "string") return message.content;
+  return message.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+function imagesOf(part: Part): number {
+  if (!("role" in part) || typeof part.content === "string") return 0;
+  return part.content.filter(({ type }) => type === "image").length * IMAGE_TOKENS;
+}

@@ -1,0 +1,14 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { EstimatingTokenCounter } from "./estimating-token-counter.js";
+
+/** The counter for everyone who binds no other to `Tokens.TokenCounter`: a fast estimate that knows no model. */
+export function tokenCounter(): Plugin {
+  return definePlugin({
+    name: "resilience-token-counter",
+    bind(bind) {
+      bind.single(Tokens.TokenCounter, { default: true }).toConstantValue(new EstimatingTokenCounter());
+    },
+  });
+}

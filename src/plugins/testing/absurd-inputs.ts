@@ -1,0 +1,51 @@
+import type { AnyTool } from "../../contracts/tool.js";
+import { jsonSchemaOf, validatorOf } from "./tool-trial.js";
+
+const TEXTS = Object.freeze([
+  ...["", "   ", "\u0000", "\ud800", "\u202e😀", "{", "[".repeat(1_000), "(".repeat(1_000), "-".repeat(1_000), "%00%ff", "../".repeat(50), "null"],
+  ...["__proto__", "x".repeat(100_000), "9".repeat(400), "\r\n\r\n"],
+]);
+
+const VALUES: readonly unknown[] = Object.freeze([
+  ...TEXTS,
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e308,
+  -1e308,
+  9_007_199_254_740_993,
+  [],
+  [[]],
+  [null],
+  {},
+  { a: { b: [] } },
+]);
+
+/** Arguments of a schema's kind with one of them made absurd, as a confused model sends them, and things that are no arguments at all. */
+function candidates(schema: Readonly<Record<string, unknown>>, sample: unknown): readonly unknown[] {
+  const base = typeof sample === "object" && sample !== null ? sample : {};
+  const { properties } = schema;
+  const names = typeof properties === "object" && properties !== null ? Object.keys(properties) : Object.keys(base);
+  const all = VALUES.map((value) => Object.fromEntries(names.map((name) => [name, value])));
+  return [...VALUES, ...all, ...names.flatMap((name) => VALUES.map((value) => ({ ...base, [name]: value })))];
+}
+
+/** Absurd input as far as the framework lets it through: what a tool's schema refuses never reaches it. */
+export async function absurdInputs(tool: AnyTool, sample: unknown): Promise<readonly unknown[]> {
+  const schema = jsonSchemaOf(tool);
+  if (schema === undefined) return TEXTS;
+  const validator = validatorOf(tool);
+  const required = Array.isArray(schema["required"]) ? (schema["required"] as readonly string[]) : []; // as the gateway reads it
+  const passed: unknown[] = [];
+  for (const input of candidates(schema, sample)) {
+    if (validator !== undefined) {
+      const checked = await validator.validate(input);
+      if (checked.issues === undefined) passed.push(checked.value);
+    } else if (typeof input === "object" && input !== null && !Array.isArray(input) && required.every((name) => Object.hasOwn(input, name))) {
+      passed.push(input);
+    }
+  }
+  return passed;
+}

@@ -1,0 +1,366 @@
+import assert from "node:assert/strict";
+import type { EvictionPolicy, MemoryEntry, MemoryStore } from "../../contracts/memory.js";
+import type { MemoryStoreContractOptions, MemoryStoreUnderTest } from "./memory-store-scenario.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { keepEntriesWithin, keepLastEntries } from "../../contracts/memory-scope.js";
+import { checkOptions } from "../../contracts/validation.js";
+import { sharedMemorySuite } from "./shared-memory-suite.js";
+import { entryOf, MANY, rejection } from "./memory-store-scenario.js";
+
+type Use = (body: (store: MemoryStore, subject: MemoryStoreUnderTest) => Promise<void>) => Promise<void>;
+type Holds = (store: MemoryStore, scope: string, contents: readonly string[]) => Promise<void>;
+
+const FRUITS = ["an apple a day", "bananas are yellow", "cherries in May", "dates from the desert", "elderberry wine"];
+const UNICODE = 'Grüße, 世界 👩‍👩‍👧 \u2028\u2029 "quoted" \\ back\nslash\r\n\ttab \u0000 nul';
+const SCOPES = ["plain", "with space", "a/b", "../up", "C:\\x", "__proto__", "constructor", "x'; DROP TABLE memory; --", "100%_", "世界", "long ".repeat(60)];
+/** Everything that JSON has. */
+const STRUCTURED = { n: 1.5, text: "é\u2028", none: null, yes: true, list: [1, [2, { deep: "x" }]], empty: {} };
+
+/** The contents of a scope in the order of the answer. */
+async function contents(store: MemoryStore, scope: string, query = "", maxResults = MANY): Promise<readonly string[]> {
+  return (await store.retrieve(scope, query, maxResults)).map(({ content }) => content);
+}
+
+/** Whether a scope holds these contents and no others, in this order. */
+const holdsInOrder: Holds = async (store, scope, expected) => assert.deepEqual(await contents(store, scope), expected);
+
+/** The same for stores that find by meaning: each is found by its own words, and nothing else is. */
+const holdsSomehow: Holds = async (store, scope, expected) => {
+  const queries = expected.length === 0 ? ["an apple"] : expected;
+  const found = new Set<string>();
+  for (const query of queries) for (const content of await contents(store, scope, query)) found.add(content);
+  assert.deepEqual([...found].sort(), [...expected].sort());
+};
+
+async function fill(store: MemoryStore, scope: string, texts: readonly string[] = FRUITS): Promise<void> {
+  for (const [index, text] of texts.entries()) await store.store(scope, entryOf(text, index));
+}
+
+function retrievalSuite(use: Use, semantic: boolean): void {
+  it("gives back nothing for a scope that was never written to", () =>
+    use(async (store) => {
+      assert.deepEqual(await store.retrieve("nobody", "apple", 5), []);
+    }));
+  it("gives at most as many entries as were asked for", () =>
+    use(async (store) => {
+      await fill(store, "fruit");
+      for (const n of [1, 2, FRUITS.length, MANY]) {
+        const found = await contents(store, "fruit", FRUITS[0], n);
+        assert.ok(found.length <= Math.min(n, FRUITS.length), `asked for ${n}, got ${found.length}`);
+        assert.ok(found.length > 0, `asked for ${n}, got none`);
+        assert.equal(new Set(found).size, found.length, "an entry came twice");
+      }
+    }));
+  it("answers an empty query", () =>
+    use(async (store) => {
+      await fill(store, "fruit");
+      for (const query of ["", "  "]) assert.ok((await store.retrieve("fruit", query, 2)).length <= 2);
+    }));
+  if (semantic) {
+    it("gives the entry first that the query repeats", () =>
+      use(async (store) => {
+        await fill(store, "fruit");
+        for (const text of FRUITS) assert.equal((await contents(store, "fruit", text, 1))[0], text);
+      }));
+    return;
+  }
+  it("gives the latest entries, oldest first, whatever the query", () =>
+    use(async (store) => {
+      await fill(store, "fruit");
+      for (const query of ["", FRUITS[0], "something else"]) {
+        assert.deepEqual(await contents(store, "fruit", query), FRUITS);
+        assert.deepEqual(await contents(store, "fruit", query, 2), FRUITS.slice(-2));
+      }
+    }));
+}
+
+function isolationSuite(use: Use, holds: Holds): void {
+  it("keeps scopes apart, whatever their names", () =>
+    use(async (store) => {
+      for (const scope of SCOPES) await store.store(scope, entryOf(`an apple of ${scope}`));
+      for (const scope of SCOPES) await holds(store, scope, [`an apple of ${scope}`]);
+      await store.clear(SCOPES[0] ?? "");
+      await holds(store, SCOPES[0] ?? "", []);
+      for (const scope of SCOPES.slice(1)) await holds(store, scope, [`an apple of ${scope}`]);
+    }));
+  it("finds the entries of a small scope beside a large one", () =>
+    use(async (store) => {
+      for (let i = 0; i < 30; i++) await store.store("large", entryOf(`an apple a day ${i}`));
+      await store.store("small", entryOf("an apple a day"));
+      assert.deepEqual(await contents(store, "small", "an apple a day", 1), ["an apple a day"]);
+    }));
+}
+
+function entrySuite(use: Use): void {
+  const roundTrip = async (store: MemoryStore, entry: MemoryEntry): Promise<MemoryEntry> => {
+    await store.store("trip", entry);
+    const [found] = await store.retrieve("trip", entry.content, 1);
+    return found ?? assert.fail("the entry was not found again");
+  };
+  it("keeps content, metadata, structured content and time to the millisecond", () =>
+    use(async (store) => {
+      const entry = {
+        content: FRUITS[0] ?? "",
+        structuredContent: STRUCTURED,
+        storedAt: new Date(1_767_225_600_123),
+        metadata: { agentRole: "Cook", scope: "x", storedAt: "y" },
+      };
+      const found = await roundTrip(store, entry);
+      assert.ok(found.storedAt instanceof Date, "storedAt must be a Date");
+      assert.deepEqual(structuredClone({ ...found }), entry);
+    }));
+  it("leaves out what an entry does not have", () =>
+    use(async (store) => {
+      const found = await roundTrip(store, entryOf("an apple a day"));
+      assert.equal(found.structuredContent, undefined);
+      assert.deepEqual(found.metadata ?? {}, {});
+    }));
+  for (const structuredContent of [null, 0, "", false, [], {}]) {
+    it(`keeps the structured content ${JSON.stringify(structuredContent)}`, () =>
+      use(async (store) => {
+        assert.deepEqual((await roundTrip(store, { ...entryOf("an apple"), structuredContent })).structuredContent, structuredContent);
+      }));
+  }
+  it("keeps unicode, line separators, quotes and control characters", () =>
+    use(async (store) => {
+      const found = await roundTrip(store, { ...entryOf(UNICODE), structuredContent: { [UNICODE]: UNICODE }, metadata: { [UNICODE]: UNICODE } });
+      assert.equal(found.content, UNICODE);
+      assert.deepEqual({ ...found.metadata }, { [UNICODE]: UNICODE });
+      assert.deepEqual(structuredClone(found.structuredContent), { [UNICODE]: UNICODE });
+    }));
+  it("keeps a long text", () =>
+    use(async (store) => {
+      const long = "an apple a day keeps the doctor away ".repeat(5_000);
+      assert.equal((await roundTrip(store, entryOf(long))).content, long);
+    }));
+}
+
+function copySuite(use: Use): void {
+  it("is not changed by what is done to an entry after it was stored", () =>
+    use(async (store) => {
+      const structuredContent = { list: [1] };
+      const entry = { ...entryOf("an apple"), structuredContent, metadata: { a: "1" } };
+      const time = entry.storedAt.getTime();
+      const writing = store.store("copies", entry); // changed while it is being written, too
+      structuredContent.list.push(2);
+      entry.metadata.a = "2";
+      entry.storedAt.setTime(0);
+      await writing;
+      const [found] = await store.retrieve("copies", "an apple", 1);
+      assert.deepEqual(found?.structuredContent, { list: [1] });
+      assert.equal(found?.metadata?.["a"], "1");
+      assert.equal(found?.storedAt.getTime(), time);
+    }));
+  it("gives back frozen entries, and a Date that is the reader's own", () =>
+    use(async (store) => {
+      await store.store("copies", { ...entryOf("an apple"), structuredContent: { list: [{}] }, metadata: { a: "1" } });
+      const results = await store.retrieve("copies", "an apple", 1);
+      const [found] = results;
+      const list = (found?.structuredContent as { readonly list: readonly unknown[] }).list; // stored above
+      for (const value of [results, found, found?.metadata, found?.structuredContent, list, list[0]])
+        assert.ok(Object.isFrozen(value), `not frozen: ${JSON.stringify(value)}`);
+      const time = found?.storedAt.getTime();
+      found?.storedAt.setTime(0);
+      const [again] = await store.retrieve("copies", "an apple", 1);
+      assert.equal(again?.storedAt.getTime(), time);
+    }));
+}
+
+function evictionSuite(use: Use, holds: Holds): void {
+  it("keeps the last entries", () =>
+    use(async (store) => {
+      await fill(store, "fruit");
+      await fill(store, "other");
+      await store.evict("fruit", keepLastEntries(2));
+      await holds(store, "fruit", FRUITS.slice(-2));
+      await holds(store, "other", FRUITS);
+    }));
+  it("keeps the entries of the last time", () =>
+    use(async (store) => {
+      const past = new Date("2001-01-01T00:00:00Z");
+      const future = new Date("2999-01-01T00:00:00Z");
+      for (const [text, storedAt] of [
+        ["an apple", past],
+        ["a banana", future],
+        ["a cherry", past],
+      ] as const)
+        await store.store("fruit", { content: text, storedAt });
+      await store.evict("fruit", keepEntriesWithin(60_000, { now: () => new Date("2026-01-01T00:00:00Z") }));
+      await holds(store, "fruit", ["a banana"]);
+    }));
+  it("asks a policy with all entries, oldest first, and keeps what it gives back", () =>
+    use(async (store) => {
+      await fill(store, "fruit");
+      let asked: readonly string[] = [];
+      const everySecond: EvictionPolicy = {
+        apply: (entries) => {
+          asked = entries.map(({ content }) => content);
+          return entries.filter((_, index) => index % 2 === 0).reverse();
+        },
+      };
+      await store.evict("fruit", everySecond);
+      assert.deepEqual(asked, FRUITS);
+      await holds(
+        store,
+        "fruit",
+        FRUITS.filter((_, index) => index % 2 === 0),
+      );
+      await store.store("fruit", entryOf("a fig"));
+      await store.evict("fruit", { apply: () => [] });
+      await holds(store, "fruit", []);
+    }));
+  it("changes nothing when a policy throws, or gives back no list of its entries", () =>
+    use(async (store) => {
+      await fill(store, "fruit");
+      const broken = new Error("broken policy");
+      const throwing: EvictionPolicy = {
+        apply: () => {
+          throw broken;
+        },
+      };
+      assert.equal(await rejection(store.evict("fruit", throwing)), broken);
+      for (const answer of [undefined, "all", [entryOf("a stranger")]]) {
+        const policy = { apply: () => answer } as unknown as EvictionPolicy; // breaks its contract on purpose
+        assert.ok(ValidationError.isInstance(await rejection(store.evict("fruit", policy))));
+      }
+      await holds(store, "fruit", FRUITS);
+    }));
+}
+
+function clearSuite(use: Use, holds: Holds): void {
+  it("clears a scope, which can then be filled again", () =>
+    use(async (store) => {
+      await fill(store, "fruit");
+      await store.clear("fruit");
+      await holds(store, "fruit", []);
+      await store.store("fruit", entryOf("a fig"));
+      await holds(store, "fruit", ["a fig"]);
+    }));
+  it("has nothing to evict or clear in a scope that was never written to", () =>
+    use(async (store) => {
+      await store.evict("nobody", keepLastEntries(1));
+      await store.clear("nobody");
+      await holds(store, "nobody", []);
+    }));
+}
+
+function validationSuite(use: Use): void {
+  const entry = entryOf("an apple");
+  const missing = undefined as never; // as from plain JavaScript
+  const refused: readonly (readonly [string, (store: MemoryStore) => Promise<unknown>])[] = [
+    ...["", " \t", missing].flatMap((scope) => [
+      ["scope must not be null or blank", (store: MemoryStore) => store.store(scope, entry)] as const,
+      ["scope must not be null or blank", (store: MemoryStore) => store.retrieve(scope, "q", 1)] as const,
+      ["scope must not be null or blank", (store: MemoryStore) => store.evict(scope, keepLastEntries(1))] as const,
+      ["scope must not be null or blank", (store: MemoryStore) => store.clear(scope)] as const,
+    ]),
+    ["entry must not be null", (store) => store.store("s", missing)],
+    ["entry content must not be null", (store) => store.store("s", { ...entry, content: missing })],
+    ["policy must not be null", (store) => store.evict("s", missing)],
+    ...[0, -1, 1.5, Number.NaN].map((n) => [`maxResults must be > 0, got: ${n}`, (store: MemoryStore) => store.retrieve("s", "q", n)] as const),
+  ];
+  it("rejects what it can't work with, in the words of the contract", () =>
+    use(async (store) => {
+      for (const [message, act] of refused) {
+        const error = await rejection(act(store));
+        assert.ok(ValidationError.isInstance(error), `expected a ValidationError '${message}', got ${String(error)}`);
+        assert.equal(error.message.replace("got: null", "got: NaN"), message); // JSON has no NaN
+      }
+      assert.deepEqual(await store.retrieve("s", "an apple", MANY), []);
+    }));
+  it("rejects entries that can't be kept as they are, and stays as it was", () =>
+    use(async (store) => {
+      const cycle: Record<string, unknown> = {};
+      cycle["self"] = cycle;
+      const unsound: readonly unknown[] = [
+        { ...entry, storedAt: new Date(Number.NaN) },
+        { ...entry, storedAt: "2026-01-01" },
+        { ...entry, content: 5 },
+        { ...entry, metadata: { a: 1 } },
+        { ...entry, structuredContent: cycle },
+        { ...entry, structuredContent: 5n },
+        { ...entry, structuredContent: () => 1 },
+      ];
+      for (const value of unsound) assert.ok(ValidationError.isInstance(await rejection(store.store("s", value as MemoryEntry)))); // unsound on purpose
+      assert.deepEqual(await store.retrieve("s", "an apple", MANY), []);
+    }));
+}
+
+function concurrencySuite(use: Use, holds: Holds): void {
+  it("keeps a hundred entries that are stored at once", () =>
+    use(async (store) => {
+      const texts = Array.from({ length: 100 }, (_, i) => `apple number ${i}`);
+      await Promise.all(texts.map((text) => store.store("crowd", entryOf(text))));
+      const found = await contents(store, "crowd", "apple number", MANY);
+      assert.deepEqual([...found].sort(), [...texts].sort());
+    }));
+  it("reads, evicts and clears while others write", () =>
+    use(async (store) => {
+      const work: Promise<unknown>[] = [];
+      for (let i = 0; i < 20; i++) {
+        work.push(store.store("busy", entryOf(`apple ${i}`)), store.retrieve("busy", "apple", 5), store.store("calm", entryOf(`apple ${i}`)));
+        if (i % 5 === 4) work.push(store.evict("busy", keepLastEntries(3)));
+      }
+      await Promise.all(work);
+      await store.evict("busy", keepLastEntries(3));
+      assert.equal((await contents(store, "busy", "apple", MANY)).length, 3);
+      assert.equal((await contents(store, "calm", "apple", MANY)).length, 20);
+      await store.clear("busy");
+      await holds(store, "busy", []);
+    }));
+}
+
+function reopenSuite(use: Use, holds: Holds): void {
+  it("has everything again after it was closed and opened", () =>
+    use(async (store, { reopen }) => {
+      await fill(store, "fruit");
+      await store.store("whole", { ...entryOf(UNICODE, 123), structuredContent: STRUCTURED, metadata: { a: "1" } });
+      await fill(store, "evicted");
+      await store.evict("evicted", keepLastEntries(1));
+      await fill(store, "cleared");
+      await store.clear("cleared");
+      const before = await store.retrieve("whole", UNICODE, 1);
+      await store.close?.();
+      const again = (await reopen?.()) ?? assert.fail("reopen is needed");
+      await holds(again, "fruit", FRUITS);
+      await holds(again, "evicted", FRUITS.slice(-1));
+      await holds(again, "cleared", []);
+      assert.deepEqual(await again.retrieve("whole", UNICODE, 1), before);
+      await again.store("fruit", entryOf("a fig"));
+      await holds(again, "fruit", [...FRUITS, "a fig"]);
+    }));
+}
+
+/**
+ * Registers mocha tests (it uses the global `describe` and `it`) that every memory store should pass.
+ *
+ * @example
+ * memoryStoreContract("mine", { create: async () => ({ store: await openMine() }), shared: true });
+ * @throws ValidationError for an unknown option.
+ */
+export function memoryStoreContract(name: string, options: MemoryStoreContractOptions): void {
+  checkOptions("memoryStoreContract()", options, ["create", "semantic", "shared", "reopens"]);
+  const { semantic = false, shared = false, reopens = false } = options;
+  const use: Use = async (body) => {
+    const subject = await options.create();
+    try {
+      await body(subject.store, subject);
+    } finally {
+      await subject.store.close?.();
+      await subject.dispose?.();
+    }
+  };
+  const holds = semantic ? holdsSomehow : holdsInOrder;
+  describe(`memory store contract: ${name}`, () => {
+    retrievalSuite(use, semantic);
+    isolationSuite(use, holds);
+    entrySuite(use);
+    copySuite(use);
+    evictionSuite(use, holds);
+    clearSuite(use, holds);
+    validationSuite(use);
+    concurrencySuite(use, holds);
+    if (shared) sharedMemorySuite(use);
+    if (reopens) reopenSuite(use, holds);
+  });
+}

@@ -1,0 +1,85 @@
+import { preview } from "../../contracts/validation.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What vendors refuse at the root of a tool's parameters. */
+const NOT_AT_THE_ROOT = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "if"];
+const TYPES = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
+/** Anthropic's rule for the names of parameters. */
+const PARAMETER_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The schema that a local reference leads to. */
+function resolve(root: Fields, reference: unknown): Fields | undefined {
+  if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined;
+  let found: unknown = root;
+  for (const part of reference.split("/").slice(1)) found = fieldsOf(found)[part.replaceAll("~1", "/").replaceAll("~0", "~")];
+  return isFields(found) ? found : undefined;
+}
+
+/** Every schema within a schema, with a path that a reader understands; `property` says whether it is that of a parameter. */
+function* schemasIn(
+  schema: unknown,
+  path: string,
+  property: boolean,
+): Generator<{ readonly schema: Fields; readonly path: string; readonly property: boolean }> {
+  if (!isFields(schema)) return;
+  yield { schema, path, property };
+  for (const [name, inner] of Object.entries(fieldsOf(schema["properties"]))) yield* schemasIn(inner, `${path}.${name}`, true);
+  for (const keyword of ["$defs", "definitions"]) {
+    for (const [name, inner] of Object.entries(fieldsOf(schema[keyword]))) yield* schemasIn(inner, `${path}.${keyword}.${name}`, false);
+  }
+  for (const keyword of ["anyOf", "oneOf", "allOf", "prefixItems"]) {
+    for (const [index, inner] of listOf(schema[keyword]).entries()) yield* schemasIn(inner, `${path}.${keyword}[${index}]`, false);
+  }
+  for (const keyword of ["items", "additionalProperties"]) yield* schemasIn(schema[keyword], `${path}.${keyword}`, false);
+}
+
+function problemsOfOne(root: Fields, schema: Fields, path: string): readonly string[] {
+  const { type, properties, required, $ref } = schema;
+  const names = Object.keys(fieldsOf(properties));
+  const types = type === undefined ? [] : Array.isArray(type) ? type : [type];
+  const isList = types.includes("array") && schema["items"] === undefined && schema["prefixItems"] === undefined;
+  return [
+    ...types.filter((name) => !TYPES.has(name as string)).map((name) => `${path}: '${String(name)}' is no type`),
+    ...(required !== undefined && !Array.isArray(required) ? [`${path}: required must be a list`] : []),
+    ...listOf(required).flatMap((name) => (names.includes(name as string) ? [] : [`${path}: '${String(name)}' is required and not described`])),
+    ...names.flatMap((name) => (PARAMETER_NAME.test(name) ? [] : [`${path}: '${name}' must have 1 to 64 letters, digits, '_', '.' or '-'`])),
+    ...(isList ? [`${path}: an array needs items`] : []),
+    ...("enum" in schema && listOf(schema["enum"]).length === 0 ? [`${path}: enum must be a list with something in it`] : []),
+    ...($ref !== undefined && resolve(root, $ref) === undefined ? [`${path}: the reference ${preview($ref)} leads nowhere within the schema`] : []),
+  ];
+}
+
+/** Why OpenAI or Anthropic would refuse this JSON Schema as a tool's parameters; empty when both take it. */
+export function schemaProblems(schema: Fields): readonly string[] {
+  try {
+    JSON.stringify(schema);
+  } catch {
+    return ["input: the schema has no JSON form"];
+  }
+  const root = [
+    ...(schema["type"] === "object" ? [] : ['input: the root must say type: "object"']),
+    ...NOT_AT_THE_ROOT.filter((keyword) => keyword in schema).map((keyword) => `input: ${keyword} is not allowed at the root`),
+  ];
+  return [...root, ...[...schemasIn(schema, "input", false)].flatMap((found) => problemsOfOne(schema, found.schema, found.path))];
+}
+
+/** The parameters, nested ones too, that a model is told nothing about. */
+export function undescribed(schema: Fields): readonly string[] {
+  const tells = (found: Fields | undefined): boolean => typeof found?.["description"] === "string" && found["description"].trim() !== "";
+  return [...schemasIn(schema, "input", false)].flatMap((found) =>
+    found.property && !tells(found.schema) && !tells(resolve(schema, found.schema["$ref"])) ? [found.path] : [],
+  );
+}

@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { z } from "zod";
+import type { EnsembleEvent } from "../../../../src/index.js";
+import { Ensemble, Task } from "../../../../src/index.js";
+import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
+
+const people = { people: Array.from({ length: 12 }, (_, i) => ({ name: `Person ${i}`, age: 20 + i })) };
+const schema = z.object({ people: z.array(z.object({ name: z.string(), age: z.number() })) });
+const text = JSON.stringify(people);
+const chunks = text.match(/.{1,9}/gs) ?? [];
+
+async function streamed(options: object): Promise<EnsembleEvent[]> {
+  const ensemble = new Ensemble({ model: new ScriptedModel([{ chunks, delayMs: 1 }]), tasks: [Task.of("List them", schema)], ...options });
+  const events: EnsembleEvent[] = [];
+  const handle = ensemble.stream();
+  for await (const event of handle.events) events.push(event);
+  await handle.output;
+  return events;
+}
+
+describe("partial_output", () => {
+  it("shows a structured answer as it grows, and never more than came", async () => {
+    const partials = (await streamed({})).flatMap((e) => (e.type === "partial_output" ? [e.partial as { people?: { name?: string }[] }] : []));
+    expect(partials.length).to.be.greaterThan(3);
+    const lengths = partials.map((p) => p.people?.length ?? 0);
+    expect(lengths).to.deep.equal([...lengths].sort((a, b) => a - b));
+    expect(partials.at(-1)?.people?.[0]).to.deep.equal({ name: "Person 0", age: 20 });
+  });
+
+  it("comes before its task is completed, and not at all where tokens are held back or off", async () => {
+    const types = (await streamed({})).map((e) => e.type);
+    expect(types.lastIndexOf("partial_output")).to.be.lessThan(types.indexOf("task_completed"));
+    expect((await streamed({ streaming: "guarded" })).some((e) => e.type === "partial_output")).to.equal(false);
+    expect((await streamed({ streaming: false })).some((e) => e.type === "partial_output")).to.equal(false);
+  });
+});
+
+describe("a guarded stream", () => {
+  it("gives the tokens once the output is accepted, and none of a refused one", async () => {
+    const model = new ScriptedModel([{ chunks: ["bad ", "one"] }, { chunks: ["good ", "one"] }]);
+    const task = new Task({
+      description: "Say it",
+      guardrailRetries: 1,
+      outputGuardrails: [({ raw }) => (raw.startsWith("bad") ? { ok: false, reason: "bad" } : true)],
+    });
+    const seen: string[] = [];
+    const handle = new Ensemble({ model, tasks: [task], streaming: "guarded" }).stream();
+    for await (const event of handle.events)
+      if (event.type === "token" || event.type === "task_completed") seen.push(event.type === "token" ? event.token : "(done)");
+    expect(seen).to.deep.equal(["good ", "one", "(done)"]);
+  });
+
+  it("gives none where the task fails", async () => {
+    const task = new Task({ description: "Say it", outputGuardrails: [() => ({ ok: false, reason: "no" })] });
+    const tokens: string[] = [];
+    const ensemble = new Ensemble({
+      model: new ScriptedModel([{ chunks: ["a", "b"] }]),
+      tasks: [task],
+      streaming: "guarded",
+      onToken: ({ token }) => tokens.push(token),
+    });
+    await ensemble.run({}, { throwOnError: false });
+    expect(tokens).to.deep.equal([]);
+  });
+});
