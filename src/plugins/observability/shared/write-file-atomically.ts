@@ -4,6 +4,8 @@ import { messageOf, ValidationError } from "../../../contracts/errors.js";
 import { requireText } from "../../../contracts/validation.js";
 
 const MAX_STALE_FILES = 100;
+/** Characters. */
+const BLOCK = 256 * 1024;
 
 function codeOf(e: unknown): unknown {
   return typeof e === "object" && e !== null && "code" in e ? e.code : undefined;
@@ -21,12 +23,24 @@ async function openTemporary(target: string): Promise<{ readonly handle: FileHan
   }
 }
 
-async function writeAndRename(target: string, text: string): Promise<void> {
+/** Pieces put together to blocks that are worth a write of their own; between two of them others get their turn. */
+function* blocksOf(pieces: Iterable<string>): Generator<string> {
+  let block = "";
+  for (const piece of pieces) {
+    block += piece;
+    if (block.length < BLOCK) continue;
+    yield block;
+    block = "";
+  }
+  if (block !== "") yield block;
+}
+
+async function writeAndRename(target: string, pieces: Iterable<string>): Promise<void> {
   await mkdir(dirname(target), { recursive: true });
   const temporary = await openTemporary(target);
   try {
     try {
-      await temporary.handle.writeFile(text, "utf8");
+      for (const block of blocksOf(pieces)) await temporary.handle.writeFile(block, "utf8");
       await temporary.handle.sync(); // else a power cut after the rename could leave an empty file under the final name
     } finally {
       await temporary.handle.close();
@@ -39,14 +53,14 @@ async function writeAndRename(target: string, text: string): Promise<void> {
 }
 
 /**
- * Writes a file whole or not at all: a reader sees the old text or the new one. Missing folders are made; a symbolic link is replaced, not followed.
+ * Writes a text, given in pieces, into a file whole or not at all: a reader sees the old text or the new one. Missing folders are made; a symbolic link is replaced, not followed.
  * @throws ValidationError naming the path when it cannot be written.
  */
-export async function writeFileAtomically(path: string, text: string): Promise<void> {
+export async function writeFileAtomically(path: string, pieces: Iterable<string>): Promise<void> {
   requireText(path, "The path of a trace file must not be blank");
   const target = resolve(path);
   try {
-    await writeAndRename(target, text);
+    await writeAndRename(target, pieces);
   } catch (cause) {
     throw new ValidationError(`Cannot write the trace to '${target}': ${messageOf(cause)}`, { cause, hint: "Choose a path that this process may write to." });
   }

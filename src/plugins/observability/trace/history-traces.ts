@@ -2,37 +2,7 @@ import type { AnyGraph } from "../../../contracts/ensemble-options.js";
 import type { GraphHistory } from "../../../contracts/graph.js";
 import type { Loop, LoopHistory } from "../../../contracts/loop.js";
 import type { RunReport } from "../../../contracts/run.js";
-
-/** What a loop did, as a trace names it. */
-export interface LoopTrace {
-  readonly loopName: string;
-  readonly iterationsRun: number;
-  readonly maxIterations: number;
-  /** `undefined` for a loop that was cut short. */
-  readonly terminationReason: LoopHistory["terminationReason"] | undefined;
-  readonly onMaxIterations: Loop["onMaxIterations"];
-  readonly outputMode: Loop["outputMode"];
-  /** Names of the body's tasks, for each iteration. */
-  readonly iterations: readonly (readonly string[])[];
-}
-
-/** What a graph did, as a trace names it. */
-export interface GraphTrace {
-  readonly graphName: string;
-  readonly startState: string;
-  /** `undefined` for a walk that was cut short. */
-  readonly terminationReason: GraphHistory["terminationReason"] | undefined;
-  readonly stepsRun: number;
-  readonly maxSteps: number;
-  readonly steps: readonly { readonly stateName: string; readonly stepNumber: number; readonly nextState: string }[];
-}
-
-/** What a phase did: the tasks of its last accepted attempt. */
-export interface PhaseTrace {
-  readonly name: string;
-  readonly after: readonly string[];
-  readonly taskIds: readonly string[];
-}
+import type { GraphTrace, LoopTrace, PhaseTrace } from "../../../contracts/trace.js";
 
 /** What workflows reported beside the outputs of tasks. */
 export interface HistoryTraces {
@@ -50,6 +20,7 @@ function loopTrace(loop: Loop, { iterations, terminationReason, stoppedByMaxIter
     terminationReason: terminationReason === "maxIterations" && !stoppedByMaxIterations ? undefined : terminationReason,
     onMaxIterations: loop.onMaxIterations,
     outputMode: loop.outputMode,
+    memoryMode: loop.memoryMode,
     iterations: iterations.map((outputs) => names.slice(0, outputs.length)),
   };
 }
@@ -78,5 +49,5 @@ export function historyTraces(reports: readonly RunReport[]): HistoryTraces {
       phases.set(name, { name, after: after.map((phase) => phase.name), taskIds: report.outputs.map(({ taskId }) => taskId) });
     }
   }
-  return { loopTraces: [...loops.values()], graphTrace: graph, phases: [...phases.values()] };
+  return { loopTraces: Object.freeze([...loops.values()]), graphTrace: graph, phases: Object.freeze([...phases.values()]) };
 }

@@ -1,20 +1,22 @@
-import type { MapReduceLevelTrace, TaskTrace } from "../../../contracts/trace.js";
+import type { MapReduceLevelTrace, RunRecord, TaskRecord } from "../../../contracts/trace.js";
 
-/** The levels of a map-reduce run, from the traces of its tasks; empty for any other run. Tasks are counted once, however often they were tried. */
-export function mapReduceLevels(traces: readonly TaskTrace[]): readonly MapReduceLevelTrace[] {
-  const levels = new Map<number, TaskTrace[]>();
-  for (const trace of traces) {
-    if (trace.mapReduceLevel === undefined) continue;
-    const level = levels.get(trace.mapReduceLevel);
-    if (level === undefined) levels.set(trace.mapReduceLevel, [trace]);
-    else level.push(trace);
+/** The levels of a map-reduce run; empty for any other run. Tasks are counted once, however often they were tried. */
+export function mapReduceLevels({ tasks, endedMs }: RunRecord): readonly MapReduceLevelTrace[] {
+  const levels = new Map<number, TaskRecord[]>();
+  for (const task of tasks) {
+    const level = task.mapReduce?.mapReduceLevel;
+    if (level === undefined) continue;
+    const known = levels.get(level);
+    if (known === undefined) levels.set(level, [task]);
+    else known.push(task);
   }
+  const end = (task: TaskRecord): number => (task.outcome === "running" ? endedMs : task.endedMs);
   const described = [...levels]
     .sort(([a], [b]) => a - b)
-    .map(([level, tasks]): MapReduceLevelTrace => {
-      const start = tasks.reduce((first, { startedAt }) => Math.min(first, startedAt.getTime()), Number.POSITIVE_INFINITY);
-      const end = tasks.reduce((last, { startedAt, durationMs }) => Math.max(last, startedAt.getTime() + durationMs), 0);
-      return { level, taskCount: new Set(tasks.map(({ taskId }) => taskId)).size, durationMs: Math.max(0, end - start), workflow: "PARALLEL" };
+    .map(([level, own]): MapReduceLevelTrace => {
+      const first = own.reduce((ms, task) => Math.min(ms, task.startedMs), Number.POSITIVE_INFINITY);
+      const last = own.reduce((ms, task) => Math.max(ms, end(task)), 0);
+      return { level, taskCount: new Set(own.map(({ taskId }) => taskId)).size, durationMs: Math.max(0, last - first), workflow: "PARALLEL" };
     });
   return Object.freeze(described);
 }

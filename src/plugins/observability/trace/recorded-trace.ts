@@ -1,49 +1,70 @@
+import type { CostEstimate } from "../../../contracts/cost.js";
 import type { ExecutionMetrics, ExitReason } from "../../../contracts/output.js";
-import type { AgentSummary, ErrorTrace, ExecutionTrace, MapReduceLevelTrace, RunRecord, TaskTrace, TraceBuilder } from "../../../contracts/trace.js";
+import type {
+  AgentSummary,
+  ErrorTrace,
+  ExecutionTrace,
+  GraphTrace,
+  LoopTrace,
+  MapReduceLevelTrace,
+  PhaseTrace,
+  RunRecord,
+  TaskTrace,
+  TraceBuilder,
+} from "../../../contracts/trace.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { writeFileAtomically } from "../shared/write-file-atomically.js";
-import type { HistoryTraces } from "./history-traces.js";
 import { historyTraces } from "./history-traces.js";
+import { TraceKeeper } from "./keeper.js";
 import { mapReduceLevels } from "./map-reduce-levels.js";
 import { TaskTraces } from "./task-traces.js";
-import { traceJson } from "./trace-json.js";
+import { traceJson, traceJsonPieces } from "./trace-json.js";
 
-/** The trace of one run. The lists are made from the run's record when they are first read, since most runs are never looked at. */
+/** What was made when it was first read. */
+interface Made {
+  inputs?: Readonly<Record<string, unknown>>;
+  agents?: readonly AgentSummary[];
+  taskTraces?: readonly TaskTrace[];
+  errors?: readonly ErrorTrace[];
+}
+
+/** The trace of one run. Its parts are made from the run's record when they are first read, since most runs are never looked at. */
 class RecordedTrace implements ExecutionTrace {
   readonly schemaVersion = "1.1";
-  readonly captureMode = "OFF";
+  readonly captureMode: string;
   readonly ensembleId: string;
   readonly workflow: string;
   readonly startedAt: Date;
   readonly completedAt: Date;
   readonly totalDurationMs: number;
   readonly exitReason: ExitReason;
-  readonly inputs: Readonly<Record<string, unknown>>;
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly loopTraces: readonly LoopTrace[];
+  declare readonly graphTrace?: GraphTrace;
+  readonly phases: readonly PhaseTrace[];
   readonly #record: RunRecord;
+  readonly #keeper: TraceKeeper;
   readonly #tasks: TaskTraces;
-  readonly #histories: HistoryTraces;
-  #taskTraces: readonly TaskTrace[] | undefined;
-  #agents: readonly AgentSummary[] | undefined;
-  #errors: readonly ErrorTrace[] | undefined;
+  readonly #made: Made = {};
 
   constructor(record: RunRecord) {
     const clock = (ms: number): Date => new Date(record.startedAt.getTime() + (ms - record.startedMs));
+    this.captureMode = record.capture.name;
     this.ensembleId = record.run.id;
     this.workflow = record.workflow;
     this.startedAt = record.startedAt;
     this.completedAt = clock(record.endedMs);
     this.totalDurationMs = Math.max(0, record.endedMs - record.startedMs);
     this.exitReason = record.exitReason;
-    this.inputs = record.run.inputs;
-    this.#histories = historyTraces(record.reports);
-    const { phases } = this.#histories;
-    this.metadata = Object.freeze({
-      tags: record.run.tags,
-      ...(record.warnings.length > 0 ? { warnings: record.warnings } : {}),
-      ...(phases.length > 0 ? { phases } : {}),
-    });
+    const { loopTraces, graphTrace, phases } = historyTraces(record.reports);
+    this.loopTraces = loopTraces;
+    if (graphTrace !== undefined) this.graphTrace = graphTrace;
+    this.phases = phases;
     this.#record = record;
-    this.#tasks = new TaskTraces(record, clock);
+    this.#keeper = new TraceKeeper(record.capture, {
+      redactText: (text) => record.redactor.redactText(text),
+      redactValue: (value) => record.redactor.redactValue(value),
+    });
+    this.#tasks = new TaskTraces(record, clock, this.#keeper);
     Object.freeze(this);
   }
 
@@ -51,34 +72,59 @@ class RecordedTrace implements ExecutionTrace {
     return this.#record.metrics;
   }
 
+  get totalCostEstimate(): CostEstimate | undefined {
+    return this.#record.metrics.costEstimate;
+  }
+
+  get inputs(): Readonly<Record<string, unknown>> {
+    return (this.#made.inputs ??= fieldsOf(this.#keeper.value(this.#record.run.inputs)));
+  }
+
+  /** Made anew each time: an exporter reads it, and may then be a warning itself. */
+  get metadata(): Readonly<Record<string, unknown>> {
+    const { run, warnings } = this.#record;
+    return Object.freeze({
+      tags: this.#keeper.value(run.tags),
+      ...(warnings.length > 0 ? { warnings: warnings.map((warning) => this.#keeper.text(warning)) } : {}),
+    });
+  }
+
   get taskTraces(): readonly TaskTrace[] {
-    return (this.#taskTraces ??= this.#tasks.topLevel());
+    return (this.#made.taskTraces ??= this.#tasks.topLevel());
   }
 
   get agents(): readonly AgentSummary[] {
-    return (this.#agents ??= this.#tasks.agents());
+    return (this.#made.agents ??= this.#tasks.agents());
   }
 
   get errors(): readonly ErrorTrace[] {
-    return (this.#errors ??= this.#tasks.errors());
+    return (this.#made.errors ??= this.#tasks.errors());
   }
 
   get mapReduceLevels(): readonly MapReduceLevelTrace[] {
-    return mapReduceLevels(this.taskTraces);
+    return mapReduceLevels(this.#record);
   }
 
   toJson(): string {
-    return JSON.stringify(traceJson(this, this.#histories), null, 2);
+    try {
+      return JSON.stringify(traceJson(this), null, 2);
+    } catch (cause) {
+      throw new ValidationError("The trace is too large for one text", { cause, hint: "Write it with save(), or choose a capture mode that keeps less." });
+    }
   }
 
   /** For `JSON.stringify(trace)`: the same document as `toJson()`. */
   toJSON(): unknown {
-    return traceJson(this, this.#histories);
+    return traceJson(this);
   }
 
   async save(path: string): Promise<void> {
-    await writeFileAtomically(path, this.toJson());
+    await writeFileAtomically(path, traceJsonPieces(this, this.#made.taskTraces ?? this.#tasks.each()));
   }
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : { inputs: value }; // what a mode's redact may make of them
 }
 
 /** Builds traces of schema 1.1 from the records that runs leave behind. */

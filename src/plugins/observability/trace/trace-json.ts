@@ -1,30 +1,37 @@
 import type { ExecutionMetrics, TaskMetrics } from "../../../contracts/output.js";
 import type { DelegationTrace, ErrorTrace, ExecutionTrace, LlmInteraction, TaskTrace, ToolCallTrace } from "../../../contracts/trace.js";
-import type { HistoryTraces } from "./history-traces.js";
+import { jsonPieces, LazyList } from "../shared/json-pieces.js";
 import { isoDuration } from "./iso-duration.js";
-import { toJsonValue } from "./json-value.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
 // Absent values are written as null, because the viewer of the format expects the names to be there.
 
-function toolCall({ durationMs, structuredOutput, ...call }: ToolCallTrace): Json {
-  return { ...call, duration: isoDuration(durationMs), structuredOutput: structuredOutput ?? null, parsedInput: null, metadata: {} };
+function toolCall({ durationMs, structuredOutput, parsedInput, ...call }: ToolCallTrace): Json {
+  return { ...call, duration: isoDuration(durationMs), structuredOutput: structuredOutput ?? null, parsedInput: parsedInput ?? null, metadata: {} };
 }
 
-function llmInteraction({ latencyMs, toolCalls, finishReason, error, ...call }: LlmInteraction): Json {
+function llmInteraction({ latencyMs, toolCalls, messages, finishReason, error, cost, ...call }: LlmInteraction): Json {
   return {
     ...call,
     latency: isoDuration(latencyMs),
+    cost: cost ?? null,
     finishReason: finishReason ?? null,
     error: error ?? null,
     toolCalls: toolCalls.map(toolCall),
-    messages: [],
+    messages: messages.map((message) => ({ ...message, toolName: message.toolName ?? null })),
   };
 }
 
-function taskMetrics({ llmLatencyMs, toolExecutionMs, ...counts }: TaskMetrics): Json {
-  return { ...counts, llmLatency: isoDuration(llmLatencyMs), toolExecutionTime: isoDuration(toolExecutionMs), costEstimate: null };
+function taskMetrics({ llmLatencyMs, toolExecutionMs, memoryRetrievalMs, promptBuildMs, costEstimate, ...counts }: TaskMetrics): Json {
+  return {
+    ...counts,
+    llmLatency: isoDuration(llmLatencyMs),
+    toolExecutionTime: isoDuration(toolExecutionMs),
+    memoryRetrievalTime: isoDuration(memoryRetrievalMs),
+    promptBuildTime: isoDuration(promptBuildMs),
+    costEstimate: costEstimate ?? null,
+  };
 }
 
 function delegation({ durationMs, workerTrace, ...rest }: DelegationTrace): Json {
@@ -34,6 +41,7 @@ function delegation({ durationMs, workerTrace, ...rest }: DelegationTrace): Json
 function taskTrace({ durationMs, ...trace }: TaskTrace): Json {
   return {
     ...trace,
+    parentTaskId: trace.parentTaskId ?? null,
     duration: isoDuration(durationMs),
     prompts: trace.prompts ?? null,
     llmInteractions: trace.llmInteractions.map(llmInteraction),
@@ -46,17 +54,19 @@ function taskTrace({ durationMs, ...trace }: TaskTrace): Json {
   };
 }
 
-function executionMetrics({ tasks, ledger, ...metrics }: ExecutionMetrics): Json {
+function executionMetrics({ tasks, tools, ledger, ...metrics }: ExecutionMetrics): Json {
   return {
     totalInputTokens: metrics.inputTokens,
     totalOutputTokens: metrics.outputTokens,
     totalLlmCallCount: metrics.llmCallCount,
     totalToolCalls: metrics.toolCallCount,
     totalDelegations: metrics.delegationCount,
-    totalCostEstimate: null,
+    totalCostEstimate: metrics.costEstimate ?? null,
     ...taskMetrics(metrics),
+    tools: tools.map(({ durationMs, ...use }) => ({ ...use, duration: isoDuration(durationMs) })),
     tasks: tasks.map((task) => ({ ...task, metrics: taskMetrics(task.metrics) })),
-    ledger,
+    // The run's tags are in the metadata, and its id is above.
+    ledger: ledger.map(({ runId: _runId, tags: _tags, latencyMs, ...usage }) => ({ ...usage, latency: isoDuration(latencyMs) })),
   };
 }
 
@@ -71,9 +81,9 @@ function errorTrace(error: ErrorTrace): Json {
   };
 }
 
-/** A trace as plain JSON data: the names of schema 1.1, with ours beside them. Never throws, whatever the inputs and outputs hold. */
-export function traceJson(trace: ExecutionTrace, { loopTraces, graphTrace }: HistoryTraces): unknown {
-  return toJsonValue({
+/** Everything but the tasks. */
+function head(trace: ExecutionTrace): Json {
+  return {
     schemaVersion: trace.schemaVersion,
     captureMode: trace.captureMode,
     ensembleId: trace.ensembleId,
@@ -84,14 +94,28 @@ export function traceJson(trace: ExecutionTrace, { loopTraces, graphTrace }: His
     exitReason: trace.exitReason,
     inputs: trace.inputs,
     agents: trace.agents.map((agent) => ({ ...agent, background: agent.background ?? null })),
-    taskTraces: trace.taskTraces.map(taskTrace),
     metrics: executionMetrics(trace.metrics),
-    totalCostEstimate: null,
+    totalCostEstimate: trace.totalCostEstimate ?? null,
     errors: trace.errors.map(errorTrace),
     mapReduceLevels: (trace.mapReduceLevels ?? []).map(({ durationMs, ...level }) => ({ ...level, duration: isoDuration(durationMs) })),
-    loopTraces: loopTraces.map((loop) => ({ ...loop, terminationReason: loop.terminationReason ?? null, memoryMode: "ACCUMULATE" })),
-    graphTrace: graphTrace === undefined ? null : { ...graphTrace, terminationReason: graphTrace.terminationReason ?? null },
+    loopTraces: trace.loopTraces.map((loop) => ({ ...loop, terminationReason: loop.terminationReason ?? null })),
+    graphTrace: trace.graphTrace === undefined ? null : { ...trace.graphTrace, terminationReason: trace.graphTrace.terminationReason ?? null },
+    phases: trace.phases,
     traceId: null,
     metadata: trace.metadata,
-  });
+  };
+}
+
+/** A trace as plain JSON data: the names of schema 1.1, with ours beside them. Whatever a run holds is JSON already when it stands in a trace. */
+export function traceJson(trace: ExecutionTrace): unknown {
+  return { ...head(trace), taskTraces: trace.taskTraces.map(taskTrace) };
+}
+
+/** The same document in pieces, task by task, so that who writes a large one can let others work in between. `tasks` are the trace's, made one by one. */
+export function traceJsonPieces(trace: ExecutionTrace, tasks: Iterable<TaskTrace>): Iterable<string> {
+  return jsonPieces({ ...head(trace), taskTraces: new LazyList(jsonOf(tasks)) }, 3); // the third level: the lists in `metrics`
+}
+
+function* jsonOf(tasks: Iterable<TaskTrace>): Generator<Json> {
+  for (const task of tasks) yield taskTrace(task);
 }

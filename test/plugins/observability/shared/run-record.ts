@@ -1,15 +1,16 @@
 import { Agent } from "../../../../src/contracts/agent.js";
 import { ModelCallError, TaskExecutionError } from "../../../../src/contracts/errors.js";
 import type { ExecutionMetrics, TaskMetrics, TaskOutput } from "../../../../src/contracts/output.js";
+import { NO_METRICS } from "../../../../src/contracts/output.js";
 import { Task } from "../../../../src/contracts/task.js";
 import { tool } from "../../../../src/contracts/tool.js";
 import type { DelegationRecord, ModelCallRecord, RunRecord, TaskRecord, ToolCallRecord } from "../../../../src/contracts/trace.js";
+import { createRedactor } from "../../../../src/kernel/redaction.js";
 import type { UsageRecord } from "../../../../src/contracts/usage.js";
 
 /** Numbers of a task, with some changed. */
 function metrics(changes: Partial<TaskMetrics> = {}): TaskMetrics {
-  const none = { inputTokens: 0, outputTokens: 0, totalTokens: 0, llmCallCount: 0, toolCallCount: 0, llmLatencyMs: 0, toolExecutionMs: 0, delegationCount: 0 };
-  return { ...none, ...changes };
+  return { ...NO_METRICS, ...changes };
 }
 
 /** A usage record, with some fields changed. */
@@ -140,6 +141,7 @@ const delegation: DelegationRecord = {
   workerRole: "Writer",
   taskDescription: "Write it",
   depth: 1,
+  priority: "HIGH",
   startedMs: 2800,
   endedMs: 2900,
   result: "Text",
@@ -161,6 +163,7 @@ const totals: ExecutionMetrics = {
   ...metrics({ inputTokens: 40, outputTokens: 20, totalTokens: 60, llmCallCount: 3, toolCallCount: 1, delegationCount: 1, llmLatencyMs: 61_000 }),
   unknownUsageCalls: 1,
   ledger: [usage()],
+  tools: [{ toolName: "search", calls: 1, failures: 0, durationMs: 250 }],
   tasks: [{ taskId: "research", agentRole: "Researcher", metrics: metrics({ llmLatencyMs: 1500 }) }],
 };
 
@@ -178,6 +181,8 @@ export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
     tasks: [taskRecord({ delegations: [delegation] }), workerRecord, taskRecord({ taskId: "research.2", parentTaskId: "research" }), failedRecord],
     metrics: totals,
     warnings: [],
+    capture: { name: "OFF", capturesMessages: false, capturesMemory: false, parsesToolInput: false },
+    redactor: createRedactor({ environment: {} }),
     ...changes,
   };
 }

@@ -4,7 +4,12 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { ValidationError } from "../../../../src/contracts/errors.js";
+import { Graph } from "../../../../src/contracts/graph.js";
+import { Task } from "../../../../src/contracts/task.js";
 import type { ExecutionTrace } from "../../../../src/contracts/trace.js";
+import { Ensemble } from "../../../../src/ensemble.js";
+import { dagOfRun, type RunDag } from "../../../../src/plugins/observability/shared/run-dag.js";
+import { ScriptedModel } from "../../../../src/testing.js";
 import { jsonTraceExporter } from "../../../../src/observability.js";
 import { recordedTraceBuilder } from "../../../../src/plugins/observability/trace/recorded-trace.js";
 import { runRecord } from "../shared/run-record.js";
@@ -64,8 +69,47 @@ describe("jsonTraceExporter", () => {
     expect(names[1]).to.equal("/traces/a_b.json");
   });
 
+  it("keeps off the names that Windows has for devices", async () => {
+    for (const id of ["con", "NUL", "com1", "aux.txt"]) expect(basename(await pathOf(id))).to.match(/^_/);
+    expect(basename(await pathOf("console"))).to.equal("console.json");
+  });
+
+  it("writes the diagram beside each trace, with the transitions that were made", async () => {
+    const states = { ask: Task.of("Ask"), answer: Task.of("Answer") };
+    const edges = [
+      { from: "ask", to: "answer" },
+      { from: "answer", to: Graph.END, when: () => true },
+      { from: "answer", to: "ask" },
+    ] as const;
+    await using ensemble: Ensemble = new Ensemble({
+      model: new ScriptedModel(() => "x"),
+      graph: new Graph({ name: "talk", states, start: "ask", edges }),
+      traceExporter: [
+        jsonTraceExporter({ dir, dag: () => ensemble.toDag() }),
+        jsonTraceExporter({ file: join(dir, "last.trace.json"), dag: () => ensemble.toDag() }),
+      ],
+    });
+    const { trace } = await ensemble.run({}, { runId: "r" });
+    expect(await readdir(dir)).to.have.members(["r.json", "r.dag.json", "last.trace.json", "last.dag.json"]);
+    const dag = JSON.parse(await readFile(join(dir, "r.dag.json"), "utf8")) as RunDag;
+    expect(dag).to.include({
+      type: "dag",
+      schemaVersion: "1.3",
+      generatedAt: trace.completedAt.toISOString(),
+      graphTerminationReason: "terminal",
+      graphStepsRun: 2,
+    });
+    expect(dag.graphEdges?.map(({ fired }) => fired)).to.deep.equal([true, true, false]);
+    expect(dag.tasks.map(({ id }) => id)).to.include.members(trace.taskTraces.map(({ taskId }) => taskId));
+  });
+
+  it("gives the diagram of other workflows the time of the run", () => {
+    const dag = new Ensemble({ tasks: [Task.of("a")] }).toDag();
+    expect(dagOfRun(dag, traceOf("r"))).to.deep.equal({ ...dag, generatedAt: traceOf("r").completedAt });
+  });
+
   it("refuses both, none, blank and unknown options", () => {
-    for (const options of [{}, { dir: "a", file: "b" }, { dir: " " }, { file: 5 }, { folder: "a" }, undefined]) {
+    for (const options of [{}, { dir: "a", file: "b" }, { dir: " " }, { file: 5 }, { folder: "a" }, { dir: "a", dag: {} }, undefined]) {
       expect(() => jsonTraceExporter(options as never)).to.throw(ValidationError);
     }
   });

@@ -1,0 +1,17 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { jsonTraceExporter } from "../shared/json-trace-exporter.js";
+import { FULL, STANDARD } from "./modes.js";
+
+/** The capture modes STANDARD and FULL, and the files that modes with `exportsTo` want. */
+export function observabilityCapture(): Plugin {
+  return definePlugin({
+    name: "observability-capture",
+    bind(bind) {
+      bind.many(Tokens.CaptureMode).toConstantValue(STANDARD);
+      bind.many(Tokens.CaptureMode).toConstantValue(FULL);
+      bind.single(Tokens.FolderExporter, { default: true }).toConstantValue((folder) => jsonTraceExporter({ dir: folder }));
+    },
+  });
+}

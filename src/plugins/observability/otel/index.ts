@@ -1,0 +1,98 @@
+import type { EnsembleHooks } from "../../../contracts/hooks.js";
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { OtelOptions } from "./options.js";
+import type { TracedPlace } from "./propagation.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { OnceFaulty } from "./once-faulty.js";
+import { checkOtelOptions } from "./options.js";
+import { contextually, placeOf, traceparentOf } from "./propagation.js";
+import { startTelemetry } from "./start-telemetry.js";
+import { Telemetry } from "./telemetry.js";
+
+export type { OtelMeterProvider, OtelOptions, OtelTracer, OtelTracerProvider } from "./options.js";
+export type { TracedPlace } from "./propagation.js";
+export type { SemconvVersion } from "./semantic-names.js";
+
+/** The plugin, with what tools and handlers need to go on with the trace. */
+export interface OtelPlugin extends Plugin {
+  /**
+   * Calls `fn` with the span of the tool call, else of the task, else of the run as the active one, so that spans which `fn` begins, and those of
+   * instrumented clients, stand below it. Pass the `ctx` of a tool or handler. Before the kernel has started, and for a run that is over, `fn` is just
+   * called. Needs a context manager of OpenTelemetry.
+   */
+  within<T>(place: TracedPlace, fn: () => T): T;
+  /** The same span as the value of a `traceparent` header (W3C Trace Context), for calls to other systems. `undefined` where there is none. */
+  traceparent(place: TracedPlace): string | undefined;
+}
+
+/**
+ * Spans and metrics of all runs of a kernel through OpenTelemetry, by its conventions for generative AI. Needs the package `@opentelemetry/api`, and an
+ * SDK that you set up; without one nothing is recorded. Prompts and answers are left out unless `captureContent` is true. What fails in the SDK never
+ * fails a run.
+ * @throws ValidationError for an option that does not fit; at the start of the kernel where the package is missing.
+ */
+export function otel(options: OtelOptions = {}): OtelPlugin {
+  checkOtelOptions(options);
+  const content = options.captureContent === true;
+  const once = new OnceFaulty();
+  let telemetry: Telemetry | undefined;
+  return definePlugin({
+    name: "observability-otel",
+    apply({ hooks, events }) {
+      events.on(once.guard((e) => telemetry?.handle(e)));
+      tap(hooks, content, once, () => telemetry);
+    },
+    async start(ctx) {
+      telemetry = new Telemetry(await startTelemetry(options, ctx.get(Tokens.Clock), (error) => once.note(error)));
+    },
+    dispose() {
+      telemetry = undefined;
+    },
+    within: (place, fn) => contextually(telemetry, placeOf(place), fn),
+    traceparent: (place) => traceparentOf(telemetry, placeOf(place)),
+  } satisfies OtelPlugin);
+}
+
+/** Spans of calls begin behind the last of all taps in front; they end before other plugins look at the result, unless its text is to be shown as they leave it. */
+function tap(hooks: EnsembleHooks, content: boolean, once: OnceFaulty, get: () => Telemetry | undefined): void {
+  const before = { name: "otel", lane: "answer", order: "post", onError: "skip" } as const;
+  const after = { name: "otel", lane: "transform", order: content ? "post" : "pre", onError: "skip" } as const;
+  const first = { name: "otel", order: "pre", onError: "skip" } as const;
+  hooks.beforeRun.tap(
+    { ...first, lane: "policy" },
+    once.guard((call) => get()?.beginRun(call)),
+  );
+  hooks.afterRun.tap(
+    after,
+    once.guard((call) => get()?.runFailed(call)),
+  );
+  hooks.beforeTask.tap(
+    { ...first, lane: "transform" },
+    once.guard((call) => get()?.beginAttempt(call)),
+  );
+  hooks.beforeLlmCall.tap(
+    before,
+    once.guard((call) => get()?.beginModelCall(call)),
+  );
+  hooks.afterLlmCall.tap(
+    after,
+    once.guard((call) => get()?.endModelCall(call)),
+  );
+  hooks.beforeToolCall.tap(
+    before,
+    once.guard((call) => get()?.beginToolCall(call)),
+  );
+  hooks.afterToolCall.tap(
+    after,
+    once.guard((call) => get()?.endToolCall(call)),
+  );
+  hooks.beforeMemoryWrite.tap(
+    { ...first, lane: "policy", order: "post" },
+    once.guard((write) => get()?.beginMemoryWrite(write)),
+  );
+  hooks.afterMemoryWrite.tap(
+    after,
+    once.guard((write) => get()?.endMemoryWrite(write)),
+  );
+}

@@ -1,0 +1,129 @@
+import type { Attributes } from "@opentelemetry/api";
+import type { ChatResponse } from "../../../contracts/chat-model.js";
+import type { After, LlmCall } from "../../../contracts/hooks.js";
+import type { KeyedQueue } from "../shared/keyed-queue.js";
+import type { RunTrace } from "./run-trace.js";
+import type { OpenModelCall } from "./task-trace.js";
+import type { Tracing } from "./tracing.js";
+import { modelCallKey } from "../shared/failures.js";
+import { requestContent, responseContent } from "./content.js";
+import { ATTRIBUTES, OPERATIONS, SPAN_EVENTS } from "./semantic-names.js";
+import { begin, errorAttribute, noteError } from "./tracing.js";
+
+/** A model call that has ended, as its hook tells it. */
+export type EndedLlmCall = After<LlmCall & { readonly durationMs: number }, "response", ChatResponse>;
+
+/** The spans and metrics of model calls: one for each attempt. */
+export class ModelSpans {
+  constructor(readonly tracing: Tracing) {}
+
+  begin(run: RunTrace, call: LlmCall): void {
+    const { captureContent, redact } = this.tracing;
+    const content = captureContent ? requestContent(call.request, redact) : {};
+    const open = begin(
+      this.tracing,
+      run.clock,
+      run.contextOf(call.taskId, call.parentTaskId),
+      nameOf(call),
+      { ...this.#attributes(call), ...content },
+      { client: true },
+    );
+    this.#queueOf(run, call).push(modelCallKey(call), { ...open, streams: call.model.stream !== undefined, firstChunkMs: undefined });
+  }
+
+  /** A piece of a streamed answer has come. */
+  chunk(run: RunTrace, taskId: string): void {
+    for (const call of run.task(taskId)?.modelCalls.values() ?? []) if (call.streams) call.firstChunkMs ??= run.clock.ms();
+  }
+
+  end(run: RunTrace, call: EndedLlmCall): void {
+    const open = this.#queueOf(run, call).shift(modelCallKey(call));
+    const endedMs = run.clock.ms();
+    if (open !== undefined) this.#finish(run, open, call, endedMs);
+    else if (call.outcome === "answered") this.#answered(run, call, endedMs);
+    else {
+      const error = call.error === undefined ? {} : errorAttribute(call.error);
+      const attributes = { ...error, [ATTRIBUTES.outcome]: call.outcome };
+      run.task(call.taskId)?.span.addEvent(SPAN_EVENTS.notCalled, attributes, run.clock.instant(endedMs));
+    }
+  }
+
+  #finish(run: RunTrace, open: OpenModelCall, call: EndedLlmCall, endedMs: number): void {
+    const { span, startedMs, firstChunkMs } = open;
+    const at = run.clock.instant(endedMs);
+    span.setAttributes(this.#responseAttributes(call.response));
+    if (firstChunkMs !== undefined) span.setAttributes({ [ATTRIBUTES.requestStream]: true, [ATTRIBUTES.timeToFirstChunk]: (firstChunkMs - startedMs) / 1000 });
+    if (call.outcome !== "ok") span.setAttribute(ATTRIBUTES.outcome, call.outcome);
+    if (call.error !== undefined) noteError(this.tracing, span, call.error, at);
+    span.end(at);
+    if (call.outcome === "answered") return; // nobody was called
+    const { instruments } = this.tracing;
+    const attributes = this.#metricAttributes(call);
+    const firstMs = firstChunkMs === undefined ? undefined : firstChunkMs - startedMs;
+    instruments.modelCall(endedMs - startedMs, firstMs, { ...attributes, ...errorAttribute(call.error) });
+    const { inputTokens, outputTokens } = call.response?.usage ?? {};
+    if (inputTokens !== undefined) instruments.tokens("input", inputTokens, attributes);
+    if (outputTokens !== undefined) instruments.tokens("output", outputTokens, attributes);
+  }
+
+  /** An answer out of a cache or a recording: no call, so no client span, and nothing in the metrics. */
+  #answered(run: RunTrace, call: EndedLlmCall, endedMs: number): void {
+    const attributes = { ...this.#attributes(call), [ATTRIBUTES.outcome]: "answered" };
+    const startedMs = endedMs - call.durationMs;
+    const { span } = begin(this.tracing, run.clock, run.contextOf(call.taskId, call.parentTaskId), nameOf(call), attributes, { startedMs });
+    span.end(run.clock.instant(endedMs));
+  }
+
+  #attributes(call: LlmCall): Attributes {
+    const { model, request, agentRole, purpose, iteration, attempt, run, taskId } = call;
+    const { maxOutputTokens, temperature, stopSequences, responseFormat } = request;
+    return {
+      [ATTRIBUTES.operation]: OPERATIONS.chat,
+      [this.tracing.names.provider]: model.provider,
+      [ATTRIBUTES.requestModel]: model.modelId,
+      [ATTRIBUTES.agentName]: agentRole,
+      ...(maxOutputTokens !== undefined && { [ATTRIBUTES.requestMaxTokens]: maxOutputTokens }),
+      ...(temperature !== undefined && { [ATTRIBUTES.requestTemperature]: temperature }),
+      ...(stopSequences !== undefined && { [ATTRIBUTES.requestStopSequences]: [...stopSequences] }),
+      ...(responseFormat !== undefined && { [ATTRIBUTES.outputType]: "json" }),
+      [ATTRIBUTES.runId]: run.id,
+      [ATTRIBUTES.taskId]: taskId,
+      [ATTRIBUTES.purpose]: purpose,
+      [ATTRIBUTES.iteration]: iteration,
+      [ATTRIBUTES.attempt]: attempt,
+    };
+  }
+
+  #responseAttributes(response: ChatResponse | undefined): Attributes {
+    if (response === undefined) return {};
+    const { responseId, modelId, finishReason, usage } = response;
+    const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage ?? {};
+    return {
+      [ATTRIBUTES.finishReasons]: [finishReason],
+      ...(responseId !== undefined && { [ATTRIBUTES.responseId]: responseId }),
+      ...(modelId !== undefined && { [ATTRIBUTES.responseModel]: modelId }),
+      ...(inputTokens !== undefined && { [ATTRIBUTES.inputTokens]: inputTokens }),
+      ...(outputTokens !== undefined && { [ATTRIBUTES.outputTokens]: outputTokens }),
+      ...(cachedInputTokens !== undefined && { [ATTRIBUTES.cachedTokens]: cachedInputTokens }),
+      ...(reasoningTokens !== undefined && { [ATTRIBUTES.reasoningTokens]: reasoningTokens }),
+      ...(this.tracing.captureContent && responseContent(response, this.tracing.redact)),
+    };
+  }
+
+  #metricAttributes({ model, response }: EndedLlmCall): Attributes {
+    return {
+      [ATTRIBUTES.operation]: OPERATIONS.chat,
+      [this.tracing.names.provider]: model.provider,
+      [ATTRIBUTES.requestModel]: model.modelId,
+      ...(response?.modelId !== undefined && { [ATTRIBUTES.responseModel]: response.modelId }),
+    };
+  }
+
+  #queueOf(run: RunTrace, { taskId }: LlmCall): KeyedQueue<string, OpenModelCall> {
+    return run.task(taskId)?.modelCalls ?? run.early;
+  }
+}
+
+function nameOf({ model }: LlmCall): string {
+  return `${OPERATIONS.chat} ${model.modelId}`;
+}

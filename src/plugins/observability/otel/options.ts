@@ -1,0 +1,64 @@
+import type { RunInfo } from "../../../contracts/run.js";
+import type { SemconvVersion } from "./semantic-names.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, preview, requireBoolean, requireFunction, requireOneOf, requireText } from "../../../contracts/validation.js";
+import { SEMCONV_VERSIONS } from "./semantic-names.js";
+
+/** A tracer of OpenTelemetry. */
+export interface OtelTracer {
+  startSpan(name: string): object;
+}
+
+/** A tracer provider of OpenTelemetry's SDK. */
+export interface OtelTracerProvider {
+  getTracer(name: string, version?: string): OtelTracer;
+}
+
+/** A meter provider of OpenTelemetry's SDK. */
+export interface OtelMeterProvider {
+  getMeter(name: string, version?: string): object;
+}
+
+/** Options of `otel`. Providers stay the user's: they are neither flushed nor shut down. */
+export interface OtelOptions {
+  /** Makes the spans. Not together with `tracerProvider`. Default: one of `tracerProvider`, named `agentensemble`. */
+  readonly tracer?: OtelTracer | undefined;
+  /** Default: the one registered globally. */
+  readonly tracerProvider?: OtelTracerProvider | undefined;
+  /** Default: the one registered globally when the kernel starts. */
+  readonly meterProvider?: OtelMeterProvider | undefined;
+  /**
+   * The version of the conventions for generative AI. Default `1.37`, or `latest` where `OTEL_SEMCONV_STABILITY_OPT_IN` has
+   * `gen_ai_latest_experimental`.
+   */
+  readonly semconvVersion?: SemconvVersion | undefined;
+  /** The name of what is run, for `gen_ai.workflow.name` and the name of the run's span: few different values, no ids. Default: none. */
+  readonly workflowName?: string | ((run: RunInfo) => string | undefined) | undefined;
+  /** Puts prompts, answers, tool arguments and results on the spans, keys and tokens taken out. Default false. */
+  readonly captureContent?: boolean | undefined;
+  /** Sees every text that goes on a span as content or as the message of an error, and returns what goes there instead. */
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
+const NAMES = ["tracer", "tracerProvider", "meterProvider", "semconvVersion", "workflowName", "captureContent", "redact"];
+
+function requireMethod(what: string, value: unknown, method: string): void {
+  if (value === undefined) return;
+  const found = typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[method] : undefined; // looked at, not trusted
+  if (typeof found !== "function") throw new ValidationError(`otel ${what} must have a method ${method}, got: ${preview(value)}`);
+}
+
+/** @throws ValidationError for what does not fit. */
+export function checkOtelOptions(options: OtelOptions): void {
+  checkOptions("otel", options, NAMES);
+  const { tracer, tracerProvider, meterProvider, semconvVersion, workflowName, captureContent, redact } = options;
+  requireMethod("tracer", tracer, "startSpan");
+  requireMethod("tracerProvider", tracerProvider, "getTracer");
+  requireMethod("meterProvider", meterProvider, "getMeter");
+  if (tracer !== undefined && tracerProvider !== undefined) throw new ValidationError("otel takes tracer or tracerProvider, not both");
+  requireOneOf("otel semconvVersion", semconvVersion, SEMCONV_VERSIONS);
+  if (typeof workflowName === "string") requireText(workflowName, "otel workflowName must not be blank when set");
+  else requireFunction("otel workflowName", workflowName);
+  requireBoolean("otel captureContent", captureContent);
+  requireFunction("otel redact", redact);
+}

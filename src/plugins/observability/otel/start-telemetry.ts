@@ -1,0 +1,27 @@
+import type { Meter, Tracer } from "@opentelemetry/api";
+import type { Clock } from "../../../contracts/runtime.js";
+import type { OtelOptions } from "./options.js";
+import type { Tracing } from "./tracing.js";
+import { Instruments } from "./instruments.js";
+import { loadOtelApi } from "./otel-api.js";
+import { redactor } from "./redaction.js";
+import { chosenVersion, namesOf } from "./semantic-names.js";
+
+const SCOPE = "agentensemble";
+
+/** Loads OpenTelemetry and gets tracer and meter. `noted` hears of a `redact` function that throws. */
+export async function startTelemetry(options: OtelOptions, clock: Clock, noted: (error: unknown) => void): Promise<Tracing> {
+  const api = await loadOtelApi();
+  const { tracer, tracerProvider = api.trace, meterProvider = api.metrics, workflowName } = options;
+  const names = namesOf(chosenVersion(options.semconvVersion, process.env));
+  return {
+    api,
+    tracer: (tracer ?? tracerProvider.getTracer(SCOPE)) as Tracer, // the option's type names only what was checked: third parties' types stay inside
+    instruments: new Instruments(meterProvider.getMeter(SCOPE) as Meter, names), // as above
+    names,
+    clock,
+    captureContent: options.captureContent === true,
+    redact: redactor(options.redact, process.env, noted),
+    workflowNameOf: typeof workflowName === "function" ? workflowName : () => workflowName,
+  };
+}

@@ -1,0 +1,126 @@
+import type { Context } from "@opentelemetry/api";
+import type { EnsembleEvent } from "../../../contracts/events.js";
+import type { After, LlmCall, MemoryWrite, TaskCall, ToolCallContext } from "../../../contracts/hooks.js";
+import type { ChatModel } from "../../../contracts/chat-model.js";
+import type { MemoryEntry } from "../../../contracts/memory.js";
+import type { RunInfo } from "../../../contracts/run.js";
+import type { EndedLlmCall } from "./model-spans.js";
+import type { EndedToolCall } from "./tool-spans.js";
+import type { Tracing } from "./tracing.js";
+import { parentOf, settingsOf } from "../../../kernel/index.js";
+import { ModelSpans } from "./model-spans.js";
+import { RunTrace } from "./run-trace.js";
+import { ToolSpans } from "./tool-spans.js";
+
+type EndedWrite = After<MemoryWrite, "entry", MemoryEntry>;
+
+/** Where in a run something happens. */
+export interface Place {
+  readonly runId: string;
+  readonly taskId?: string | undefined;
+  readonly toolCallId?: string | undefined;
+}
+
+/** Turns what hooks and events tell of any number of runs into spans and metrics. Keeps nothing of a run that has ended. */
+export class Telemetry {
+  readonly #runs = new Map<string, RunTrace>();
+  readonly #models: ModelSpans;
+  readonly #tools: ToolSpans;
+
+  constructor(readonly tracing: Tracing) {
+    this.#models = new ModelSpans(tracing);
+    this.#tools = new ToolSpans(tracing);
+  }
+
+  handle(e: EnsembleEvent): void {
+    if (e.type === "ensemble_started") {
+      this.#runs.get(e.runId)?.end(undefined); // two runs of one id: the first is given up
+      this.#runs.set(e.runId, new RunTrace(this.tracing, e, this.tracing.api.context.active()));
+      return;
+    }
+    const run = this.#runs.get(e.runId);
+    if (run === undefined) return;
+    if (e.type === "token") this.#models.chunk(run, e.taskId);
+    else if (e.type === "task_started") run.announce(e);
+    else if (e.type === "task_completed") run.completed(e);
+    else if (e.type === "task_failed") run.failed(e);
+    else if (e.type === "tool_called") this.#tools.told(run, e);
+    else if (e.type === "memory_read") run.memoryRead(e);
+    else if (e.type === "memory_written") run.memoryWrite(e.scope, run.contextOf(e.taskId, e.parentTaskId), undefined);
+    else if (e.type === "ensemble_completed") {
+      this.#runs.delete(e.runId);
+      run.end(e);
+    }
+  }
+
+  beginRun({ run }: { readonly run: RunInfo }): void {
+    const trace = this.#runs.get(run.id);
+    trace?.root(run, this.#parentContext(run, trace));
+  }
+
+  runFailed({ run, error }: { readonly run: RunInfo; readonly error?: Error | undefined }): void {
+    const trace = this.#runs.get(run.id);
+    if (trace !== undefined && error !== undefined) trace.error = error;
+  }
+
+  beginAttempt(call: TaskCall): void {
+    this.#runs.get(call.run.id)?.beginAttempt(call, modelOf(call));
+  }
+
+  beginModelCall(call: LlmCall): void {
+    const run = this.#runs.get(call.run.id);
+    if (run !== undefined) this.#models.begin(run, call);
+  }
+
+  endModelCall(call: EndedLlmCall): void {
+    const run = this.#runs.get(call.run.id);
+    if (run !== undefined) this.#models.end(run, call);
+  }
+
+  beginToolCall(call: ToolCallContext): void {
+    const run = this.#runs.get(call.run.id);
+    if (run !== undefined) this.#tools.begin(run, call);
+  }
+
+  endToolCall(call: EndedToolCall): void {
+    const run = this.#runs.get(call.run.id);
+    if (run !== undefined) this.#tools.settle(run, call);
+  }
+
+  beginMemoryWrite(write: MemoryWrite): void {
+    this.#runs.get(write.run.id)?.beginMemoryWrite(write);
+  }
+
+  /** Writes that succeed are told by their event, which knows the task. */
+  endMemoryWrite({ run, scope, error }: EndedWrite): void {
+    const trace = this.#runs.get(run.id);
+    if (trace !== undefined && error !== undefined) trace.memoryWrite(scope, trace.root().context, error);
+  }
+
+  /** The context of a tool call, else of its task, else of its run; `undefined` where the run is not known, or over. */
+  contextAt({ runId, taskId, toolCallId }: Place): Context | undefined {
+    const run = this.#runs.get(runId);
+    if (run === undefined) return undefined;
+    const task = taskId === undefined ? undefined : run.task(taskId);
+    const call = toolCallId === undefined ? undefined : task?.toolCalls.values().find((o) => o.call.id === toolCallId && o.end === undefined);
+    return (call ?? task ?? run.root()).context;
+  }
+
+  /** A run that joined another one stands below it, unless a span of the user's own is in between. */
+  #parentContext(run: RunInfo, trace: RunTrace): Context {
+    const outer = this.#runs.get(parentOf(run)?.id ?? "");
+    if (outer === undefined) return trace.caller;
+    const { getSpan } = this.tracing.api.trace;
+    return getSpan(trace.caller) === getSpan(outer.caller) ? outer.contextForInner() : trace.caller;
+  }
+}
+
+/** The model of a task, where it has one. */
+function modelOf({ run, task, agent }: TaskCall): ChatModel | undefined {
+  if (agent === undefined) return undefined;
+  try {
+    return settingsOf(run).model(task, agent);
+  } catch {
+    return undefined; // a name that nobody knows: the task itself will fail with that
+  }
+}

@@ -1,0 +1,103 @@
+import type { Attributes } from "@opentelemetry/api";
+import type { Ev } from "../../../contracts/events.js";
+import type { After, ToolCallContext } from "../../../contracts/hooks.js";
+import type { ToolResult } from "../../../contracts/tool.js";
+import type { RunTrace } from "./run-trace.js";
+import type { OpenToolCall } from "./task-trace.js";
+import type { Tracing } from "./tracing.js";
+import { ATTRIBUTES, OPERATIONS } from "./semantic-names.js";
+import { begin, errorAttribute, noteError } from "./tracing.js";
+
+/** A tool call that has ended, as its hook tells it. */
+export type EndedToolCall = After<ToolCallContext, "result", ToolResult>;
+
+/** The value of `error.type` for a tool that gave a failed result, or was not let at it. */
+const TOOL_ERROR = "tool_error";
+
+/**
+ * The spans and metrics of tool calls. A span begins when the tool does and is ended by the call's event, which tells what became of the result;
+ * calls that never got to the tool (an unknown name, unfit input, a refusal) are known by their event alone.
+ */
+export class ToolSpans {
+  constructor(readonly tracing: Tracing) {}
+
+  begin(run: RunTrace, { call, tool, taskId, parentTaskId, agentRole }: ToolCallContext): void {
+    const { captureContent, redact } = this.tracing;
+    const open = begin(this.tracing, run.clock, run.contextOf(taskId, parentTaskId), `${OPERATIONS.tool} ${tool.name}`, {
+      ...this.#attributes(run, tool.name, agentRole, taskId),
+      [ATTRIBUTES.toolCallId]: call.id,
+      ...(captureContent && { [ATTRIBUTES.toolArguments]: redact(call.arguments) }),
+    });
+    run.task(taskId)?.toolCalls.push(call, { ...open, call, children: 0, end: undefined });
+  }
+
+  /** The tool has ended; what its event says is still to come. */
+  settle(run: RunTrace, { taskId, call, outcome, error, result }: EndedToolCall): void {
+    const open = run
+      .task(taskId)
+      ?.toolCalls.values()
+      .find((o) => o.call === call && o.end === undefined);
+    if (open === undefined) return;
+    const text = result === undefined ? "" : result.ok ? result.output : (result.errorMessage ?? "");
+    open.end = { atMs: run.clock.ms(), error, failed: result?.ok === false, text };
+    if (outcome !== "ok") open.span.setAttribute(ATTRIBUTES.outcome, outcome);
+  }
+
+  told(run: RunTrace, e: Ev<"tool_called">): void {
+    const task = run.task(e.taskId);
+    const settled = task?.toolCalls.values().find((o) => o.end !== undefined && o.call.name === e.toolName && o.call.arguments === e.toolArguments);
+    if (settled === undefined) {
+      this.#refused(run, e);
+      return;
+    }
+    task?.toolCalls.remove(settled.call, settled);
+    this.#finish(run, settled, e);
+  }
+
+  #finish(run: RunTrace, { span, startedMs, end }: OpenToolCall, e: Ev<"tool_called">): void {
+    const { captureContent, redact, instruments } = this.tracing;
+    const { atMs = run.clock.ms(), error, failed = false, text = "" } = end ?? {};
+    const at = run.clock.instant(atMs);
+    if (captureContent && text !== "") span.setAttribute(ATTRIBUTES.toolResult, redact(text));
+    if (error !== undefined) noteError(this.tracing, span, error, at);
+    const isFailure = error === undefined && (failed || e.outcome === "FAILURE");
+    if (isFailure) this.#markFailed(span);
+    span.end(at);
+    const type = isFailure ? { [ATTRIBUTES.errorType]: TOOL_ERROR } : errorAttribute(error);
+    instruments.tool(atMs - startedMs, { ...this.#metricAttributes(e), ...type });
+  }
+
+  #refused(run: RunTrace, e: Ev<"tool_called">): void {
+    const { captureContent, redact } = this.tracing;
+    const endedMs = run.clock.ms();
+    const attributes = {
+      ...this.#attributes(run, e.toolName, e.agentRole, e.taskId),
+      [ATTRIBUTES.outcome]: e.outcome === "SUCCESS" ? "answered" : "rejected",
+      ...(captureContent && { [ATTRIBUTES.toolArguments]: redact(e.toolArguments), [ATTRIBUTES.toolResult]: redact(e.toolResult) }),
+    };
+    const place = run.contextOf(e.taskId, e.parentTaskId);
+    const { span } = begin(this.tracing, run.clock, place, `${OPERATIONS.tool} ${e.toolName}`, attributes, { startedMs: endedMs - e.durationMs });
+    if (e.outcome === "FAILURE") this.#markFailed(span);
+    span.end(run.clock.instant(endedMs));
+  }
+
+  #markFailed(span: OpenToolCall["span"]): void {
+    span.setAttribute(ATTRIBUTES.errorType, TOOL_ERROR);
+    span.setStatus({ code: this.tracing.api.SpanStatusCode.ERROR });
+  }
+
+  #attributes(run: RunTrace, toolName: string, agentRole: string, taskId: string): Attributes {
+    return {
+      [ATTRIBUTES.operation]: OPERATIONS.tool,
+      [ATTRIBUTES.toolName]: toolName,
+      [ATTRIBUTES.toolType]: "function",
+      [ATTRIBUTES.agentName]: agentRole,
+      [ATTRIBUTES.runId]: run.started.runId,
+      [ATTRIBUTES.taskId]: taskId,
+    };
+  }
+
+  #metricAttributes(e: Ev<"tool_called">): Attributes {
+    return { [ATTRIBUTES.toolName]: e.toolName, [ATTRIBUTES.agentName]: e.agentRole, [ATTRIBUTES.toolType]: "function" };
+  }
+}

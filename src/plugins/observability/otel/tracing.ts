@@ -1,0 +1,82 @@
+import type { Attributes, Context, HrTime, Span, Tracer } from "@opentelemetry/api";
+import type { RunInfo } from "../../../contracts/run.js";
+import type { Clock } from "../../../contracts/runtime.js";
+import type { Instruments } from "./instruments.js";
+import type { OtelApi } from "./otel-api.js";
+import type { VersionedNames } from "./semantic-names.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { errorTypeOf, isFault, rootOf } from "../shared/failures.js";
+import { ATTRIBUTES } from "./semantic-names.js";
+
+/** What spans and metrics are made with; one per kernel. */
+export interface Tracing {
+  readonly api: OtelApi;
+  readonly tracer: Tracer;
+  readonly instruments: Instruments;
+  readonly names: VersionedNames;
+  readonly clock: Clock;
+  readonly captureContent: boolean;
+  readonly redact: (text: string) => string;
+  readonly workflowNameOf: (run: RunInfo) => string | undefined;
+}
+
+/** A span that has begun. */
+export interface OpenSpan {
+  readonly span: Span;
+  /** With the span in it: what children are begun with. */
+  readonly context: Context;
+  /** On the monotonic clock. */
+  readonly startedMs: number;
+}
+
+/** Instants of one run: the monotonic clock on the calendar, so that durations are true whatever the wall clock does. */
+export class RunClock {
+  readonly #wallMs: number;
+  readonly #monotonicMs: number;
+
+  constructor(readonly clock: Clock) {
+    this.#wallMs = clock.now().getTime();
+    this.#monotonicMs = clock.monotonicMs();
+  }
+
+  ms(): number {
+    return this.clock.monotonicMs();
+  }
+
+  /** As OpenTelemetry's pair of seconds and nanoseconds: it takes small numbers for another kind of time. */
+  instant(monotonicMs: number): HrTime {
+    const ms = this.#wallMs + Math.max(0, monotonicMs - this.#monotonicMs);
+    const seconds = Math.floor(ms / 1000);
+    return [seconds, Math.floor((ms - seconds * 1000) * 1e6)];
+  }
+}
+
+/** Begins a span below `parent`. */
+export function begin(
+  { api, tracer }: Tracing,
+  clock: RunClock,
+  parent: Context,
+  name: string,
+  attributes: Attributes,
+  { startedMs = clock.ms(), client = false }: { readonly startedMs?: number; readonly client?: boolean } = {},
+): OpenSpan {
+  const kind = client ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL;
+  const span = tracer.startSpan(name, { kind, attributes, startTime: clock.instant(startedMs) }, parent);
+  return { span, context: api.trace.setSpan(parent, span), startedMs };
+}
+
+/** How a step ended, for its span: a failure is an error, a wish to stop is none. */
+export function noteError({ api, redact }: Tracing, span: Span, error: Error, at: HrTime): void {
+  if (!isFault(error)) return;
+  const root = rootOf(error);
+  const message = redact(root.message).slice(0, 1000);
+  span.setAttribute(ATTRIBUTES.errorType, errorTypeOf(root));
+  span.setStatus({ code: api.SpanStatusCode.ERROR, message });
+  const code = AgentEnsembleError.isInstance(root) ? { code: root.code } : {};
+  span.recordException({ name: root.name, message, ...code, ...(root.stack !== undefined && { stack: redact(root.stack) }) }, at);
+}
+
+/** The attribute that metrics bear for a step that failed. */
+export function errorAttribute(error: Error | undefined): Attributes {
+  return error !== undefined && isFault(error) ? { [ATTRIBUTES.errorType]: errorTypeOf(error) } : {};
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { EnsembleHooks } from "../../../contracts/hooks.js";
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { PrometheusOptions } from "./options.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { answerScrape } from "./endpoint.js";
+import { PrometheusExporter } from "./exporter.js";
+import { resolvePrometheusOptions } from "./options.js";
+
+export type { PrometheusListenOptions, PrometheusOptions, PrometheusRegistry } from "./options.js";
+
+/** The plugin, with what an endpoint of your own needs. */
+export interface PrometheusPlugin extends Plugin {
+  /** All metrics in the text format of Prometheus; also after the kernel is gone. @throws ValidationError where prom-client is not installed. */
+  metrics(): Promise<string>;
+  /** The media type of that text. */
+  readonly contentType: string;
+  /** Answers a request of `node:http` with the metrics, whatever its path. Never rejects. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** Where `listen` serves them, for instance `http://127.0.0.1:9464/metrics`; `undefined` while nothing listens. */
+  readonly url: string | undefined;
+}
+
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/**
+ * Counts and times runs, tasks, model calls and tools of a kernel for Prometheus. Needs the package `prom-client`. Nothing listens unless `listen` says
+ * so. Labels are roles, names of tools and models and the like, never texts, and no more of each than `maxLabelValues`.
+ * @throws ValidationError for an option that does not fit; at the start of the kernel where the package is missing or the registry has a metric of the
+ * same name but another kind.
+ */
+export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
+  const exporter = new PrometheusExporter(resolvePrometheusOptions(options));
+  return definePlugin({
+    name: "observability-prometheus",
+    apply({ hooks, events }) {
+      events.on((e) => exporter.runs?.handle(e));
+      tap(hooks, exporter);
+    },
+    start: (ctx) => exporter.start(ctx.get(Tokens.Clock)),
+    dispose: () => exporter.stop(),
+    metrics: async () => (await exporter.expose()).text,
+    contentType: options.registry?.contentType ?? CONTENT_TYPE,
+    handler: (request, response) => answerScrape(request, response, () => exporter.expose()),
+    get url() {
+      return exporter.url;
+    },
+  } satisfies PrometheusPlugin);
+}
+
+/** Calls begin behind the last of all taps in front of them and end before other plugins look at the result. */
+function tap(hooks: EnsembleHooks, exporter: PrometheusExporter): void {
+  const before = { name: "prometheus", lane: "answer", order: "post", onError: "skip" } as const;
+  const after = { name: "prometheus", lane: "transform", order: "pre", onError: "skip" } as const;
+  hooks.beforeLlmCall.tap(before, (call) => exporter.runs?.beginModelCall(call));
+  hooks.afterLlmCall.tap(after, (call) => exporter.runs?.endModelCall(call));
+  hooks.beforeToolCall.tap(before, (call) => exporter.runs?.beginToolCall(call));
+  hooks.afterToolCall.tap(after, (call) => exporter.runs?.endToolCall(call));
+  hooks.afterRun.tap(after, (call) => exporter.runs?.runEnded(call));
+}

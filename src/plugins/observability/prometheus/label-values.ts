@@ -1,0 +1,26 @@
+const OTHER = "other";
+const LENGTH = 100;
+
+/** Keeps the number of series bounded: of each label only so many values are told apart, first come, first served. */
+export class LabelValues {
+  readonly #known = new Map<string, Set<string>>();
+
+  constructor(readonly max: number) {}
+
+  /** The value itself, or `other` once there are too many. */
+  of(label: string, value: string): string {
+    const short = value.slice(0, LENGTH);
+    const known = this.#known.get(label) ?? new Set();
+    this.#known.set(label, known);
+    if (known.has(short)) return short;
+    if (known.size >= this.max) return OTHER;
+    known.add(short);
+    return short;
+  }
+
+  /** The value where it has been seen before: for names that a model may have made up. */
+  seen(label: string, value: string): string {
+    const short = value.slice(0, LENGTH);
+    return this.#known.get(label)?.has(short) === true ? short : OTHER;
+  }
+}

@@ -1,0 +1,144 @@
+import type { ChatResponse, ToolCall } from "../../../contracts/chat-model.js";
+import type { EnsembleEvent, Ev } from "../../../contracts/events.js";
+import type { After, LlmCall, RunCall, ToolCallContext } from "../../../contracts/hooks.js";
+import type { EnsembleOutput } from "../../../contracts/output.js";
+import type { Clock } from "../../../contracts/runtime.js";
+import type { ToolResult } from "../../../contracts/tool.js";
+import type { LabelValues } from "./label-values.js";
+import type { MetricSet } from "./metric-set.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { errorTypeOf, modelCallKey } from "../shared/failures.js";
+import { KeyedQueue } from "../shared/keyed-queue.js";
+
+export type EndedRun = After<RunCall, "output", EnsembleOutput>;
+export type EndedLlmCall = After<LlmCall & { readonly durationMs: number }, "response", ChatResponse>;
+export type EndedToolCall = After<ToolCallContext, "result", ToolResult>;
+
+/** What is going on in one run. */
+interface GoingRun {
+  readonly workflow: string;
+  activeTasks: number;
+  /** When each call began; only calls that were really made. */
+  readonly modelCalls: KeyedQueue<string, number>;
+  readonly toolCalls: KeyedQueue<ToolCall, number>;
+  /** Calls whose hook has told of them, until their event does. */
+  readonly told: KeyedQueue<string, true>;
+}
+
+/** Turns what hooks and events tell of runs into numbers. */
+export class RunMetrics {
+  readonly #runs = new Map<string, GoingRun>();
+
+  constructor(
+    readonly metrics: MetricSet,
+    readonly labels: LabelValues,
+    readonly clock: Clock,
+  ) {}
+
+  handle(e: EnsembleEvent): void {
+    if (e.type === "ensemble_started") return this.#runStarted(e);
+    const run = this.#runs.get(e.runId);
+    if (run === undefined) return;
+    if (e.type === "ensemble_completed") this.#runEnded(e, run);
+    else if (e.type === "task_started") this.#activate(run, 1);
+    else if (e.type === "task_completed") {
+      this.#activate(run, -1);
+      this.metrics.completedTasks.inc(this.#role(e));
+      this.metrics.taskSeconds.observe(this.#role(e), e.durationMs / 1000);
+    } else if (e.type === "task_failed") {
+      this.#activate(run, -1);
+      this.metrics.failedTasks.inc({ ...this.#role(e), error_type: this.labels.of("error_type", errorTypeOf(e.cause)) });
+      this.metrics.taskSeconds.observe(this.#role(e), e.durationMs / 1000);
+    } else if (e.type === "retry_scheduled") this.metrics.retries.inc(this.#role(e));
+    else if (e.type === "rate_limited") this.metrics.rateLimited.inc(this.#role(e));
+    else if (e.type === "tool_called") this.#toolTold(e, run);
+  }
+
+  beginModelCall(call: LlmCall): void {
+    this.#runs.get(call.run.id)?.modelCalls.push(modelCallKey(call), this.clock.monotonicMs());
+  }
+
+  endModelCall(call: EndedLlmCall): void {
+    const { model, purpose, outcome, response } = call;
+    const startedMs = this.#runs.get(call.run.id)?.modelCalls.shift(modelCallKey(call));
+    if (startedMs === undefined) return; // never made: refused, or answered out of a cache
+    const seconds = (this.clock.monotonicMs() - startedMs) / 1000;
+    const modelLabel = this.labels.of("model", model.modelId);
+    const provider = this.labels.of("provider", model.provider);
+    this.metrics.modelCallSeconds.observe({ provider, model: modelLabel, purpose, outcome }, seconds);
+    if (outcome === "answered") return;
+    this.#count("input", modelLabel, response?.usage?.inputTokens);
+    this.#count("output", modelLabel, response?.usage?.outputTokens);
+  }
+
+  beginToolCall({ run, call }: ToolCallContext): void {
+    this.#runs.get(run.id)?.toolCalls.push(call, this.clock.monotonicMs());
+  }
+
+  endToolCall({ run, call, tool, agentRole, outcome, result }: EndedToolCall): void {
+    const going = this.#runs.get(run.id);
+    const labels = { tool_name: this.labels.of("tool_name", tool.name), agent_role: this.labels.of("agent_role", agentRole) };
+    const startedMs = going?.toolCalls.shift(call);
+    if (startedMs !== undefined) this.metrics.toolSeconds.observe(labels, (this.clock.monotonicMs() - startedMs) / 1000);
+    const failed = outcome === "rejected" || result?.ok === false;
+    this.metrics.toolExecutions.inc({ ...labels, outcome: failed ? "failure" : result === undefined ? "error" : "success" });
+    going?.told.push(toldKey(call.name, call.arguments), true);
+  }
+
+  /** Costs are known when the run is: its ledger has them, for failed runs too. Those of runs that joined it are counted by themselves. */
+  runEnded({ run, output, error }: EndedRun): void {
+    const { metrics } = output ?? (AgentEnsembleError.isInstance(error) ? error.output : undefined) ?? {};
+    for (const { runId, cost, currency = "USD" } of metrics?.ledger ?? []) {
+      if (runId === run.id && cost !== undefined) this.metrics.cost.inc({ currency: this.labels.of("currency", currency) }, cost);
+    }
+  }
+
+  /** Takes back what unfinished runs have put on the gauges. */
+  close(): void {
+    for (const run of this.#runs.values()) this.#release(run);
+    this.#runs.clear();
+  }
+
+  #runStarted(e: Ev<"ensemble_started">): void {
+    const before = this.#runs.get(e.runId);
+    if (before !== undefined) this.#release(before);
+    const workflow = this.labels.of("workflow", e.workflow);
+    this.#runs.set(e.runId, { workflow, activeTasks: 0, modelCalls: new KeyedQueue(), toolCalls: new KeyedQueue(), told: new KeyedQueue() });
+    this.metrics.activeRuns.inc();
+  }
+
+  #runEnded(e: Ev<"ensemble_completed">, run: GoingRun): void {
+    this.#runs.delete(e.runId);
+    this.#release(run);
+    this.metrics.runs.inc({ workflow: run.workflow, exit_reason: e.exitReason });
+    this.metrics.runSeconds.observe({ workflow: run.workflow }, e.durationMs / 1000);
+  }
+
+  #release(run: GoingRun): void {
+    this.metrics.activeRuns.dec();
+    this.#activate(run, -run.activeTasks);
+  }
+
+  #activate(run: GoingRun, change: number): void {
+    run.activeTasks += change;
+    this.metrics.activeTasks.inc(change);
+  }
+
+  /** Calls without a hook never got to a tool: the name may be one that the model has made up. */
+  #toolTold(e: Ev<"tool_called">, run: GoingRun): void {
+    if (run.told.shift(toldKey(e.toolName, e.toolArguments)) === true) return;
+    this.metrics.toolExecutions.inc({ tool_name: this.labels.seen("tool_name", e.toolName), ...this.#role(e), outcome: "failure" });
+  }
+
+  #count(direction: "input" | "output", model: string, tokens: number | undefined): void {
+    if (tokens !== undefined && tokens > 0) this.metrics.tokens.inc({ direction, model }, tokens);
+  }
+
+  #role({ agentRole }: { readonly agentRole: string }): { readonly agent_role: string } {
+    return { agent_role: this.labels.of("agent_role", agentRole) };
+  }
+}
+
+function toldKey(name: string, text: string): string {
+  return `${name}\n${text}`;
+}

@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import type { Dag } from "../../../contracts/dag.js";
+import type { ExecutionTrace } from "../../../contracts/trace.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, preview, requireFunction, requireText } from "../../../contracts/validation.js";
+import { dagOfRun } from "./run-dag.js";
+import { traceFileName } from "./trace-files.js";
+import { writeFileAtomically } from "./write-file-atomically.js";
+
+/** Where traces go: a folder that gets one file per run, or one file that the next run overwrites. */
+export type JsonTraceExporterOptions = {
+  /** Gives the diagram of the ensemble (`() => ensemble.toDag()`), which is then written beside each trace, with the transitions that were made. Default: none. */
+  readonly dag?: (() => Dag) | undefined;
+} & ({ readonly dir: string; readonly file?: undefined } | { readonly file: string; readonly dir?: undefined });
+
+/** A trace exporter that writes files. */
+export interface JsonTraceExporter {
+  /** @throws ValidationError naming the path when it cannot be written. */
+  export(trace: ExecutionTrace): Promise<void>;
+}
+
+/**
+ * Writes the trace of every run as JSON (schema 1.1): `{ensembleId}.json` in `dir`, or always to `file`. Each file appears whole or not at all;
+ * missing folders are made. Pass it as `traceExporter`, or bind it to `Tokens.TraceExporter`.
+ * @throws ValidationError unless exactly one of `dir` and `file` is given.
+ */
+export function jsonTraceExporter(options: JsonTraceExporterOptions): JsonTraceExporter {
+  checkOptions("jsonTraceExporter", options, ["dir", "file", "dag"]);
+  const { dir, file, dag } = options;
+  if ((dir === undefined) === (file === undefined)) {
+    throw new ValidationError(`jsonTraceExporter needs exactly one of 'dir' and 'file', got: ${preview(options)}`);
+  }
+  requireText(dir ?? file, `jsonTraceExporter '${dir === undefined ? "file" : "dir"}' must not be blank, got: ${preview(dir ?? file)}`);
+  requireFunction("jsonTraceExporter dag", dag);
+  const pathOf = (trace: ExecutionTrace, extension: string): string =>
+    file === undefined ? join(dir ?? "", traceFileName(trace.ensembleId, extension)) : file.replace(/(?:\.trace)?(?:\.json)?$/, extension);
+  return Object.freeze({
+    export: async (trace: ExecutionTrace): Promise<void> => {
+      await trace.save(file ?? pathOf(trace, ".json"));
+      if (dag !== undefined) await writeFileAtomically(pathOf(trace, ".dag.json"), [JSON.stringify(dagOfRun(dag(), trace), null, 2)]);
+    },
+  });
+}

@@ -1,0 +1,34 @@
+/** Values that wait under a key, first in, first out. For what one hook begins and another ends, where the key may be there several times. */
+export class KeyedQueue<K, V> {
+  readonly #queues = new Map<K, V[]>();
+
+  push(key: K, value: V): void {
+    const queue = this.#queues.get(key);
+    if (queue === undefined) this.#queues.set(key, [value]);
+    else queue.push(value);
+  }
+
+  /** Takes out the first one. */
+  shift(key: K): V | undefined {
+    const queue = this.#queues.get(key);
+    const value = queue?.shift();
+    if (queue?.length === 0) this.#queues.delete(key);
+    return value;
+  }
+
+  /** Takes out this very value. */
+  remove(key: K, value: V): void {
+    const queue = this.#queues.get(key)?.filter((other) => other !== value) ?? [];
+    if (queue.length === 0) this.#queues.delete(key);
+    else this.#queues.set(key, queue);
+  }
+
+  /** The one that came last. */
+  last(key: K): V | undefined {
+    return this.#queues.get(key)?.at(-1);
+  }
+
+  values(): V[] {
+    return [...this.#queues.values()].flat();
+  }
+}

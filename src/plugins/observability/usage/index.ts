@@ -1,0 +1,3 @@
+export { formatCost } from "./format-cost.js";
+export { usageReport } from "./usage-report.js";
+export type { UsageGrouping, UsageRow } from "./usage-report.js";

@@ -1,0 +1,153 @@
+import type { CostEstimate } from "../../../contracts/cost.js";
+import type { EnsembleOutput } from "../../../contracts/output.js";
+import type { UsageRecord } from "../../../contracts/usage.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, knownNames, preview } from "../../../contracts/validation.js";
+
+/**
+ * What the rows of a report stand for. `task`: each task with its own calls; `task-tree`: each task that nobody delegated, with the calls of everything
+ * it delegated or ran; `tag:customer`: the values of the run's tag `customer`.
+ */
+export type UsageGrouping = "task" | "task-tree" | "agent" | "model" | "provider" | "purpose" | `tag:${string}`;
+
+/** The calls of one group. */
+export interface UsageRow {
+  /** The task's id, the agent's role, `provider:model`, ...; empty for calls without that tag. */
+  readonly key: string;
+  /** Attempts, failed ones and answers out of a cache included. */
+  readonly calls: number;
+  /** Attempts that failed or were cut off. */
+  readonly failedCalls: number;
+  /** The sum of what is known. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly cachedInputTokens: number;
+  readonly reasoningTokens: number;
+  /** Calls that reported no tokens. */
+  readonly unknownUsageCalls: number;
+  /** Added up, also where calls ran side by side. */
+  readonly latencyMs: number;
+  /** The sum of the calls that have a price; missing where none has, or where they are in several currencies. */
+  readonly cost?: CostEstimate;
+  /** Calls without a price. */
+  readonly unpricedCalls: number;
+}
+
+const GROUPINGS = ["task", "task-tree", "agent", "model", "provider", "purpose", "tag:..."];
+
+/** Sums that grow. */
+class Row {
+  calls = 0;
+  failedCalls = 0;
+  inputTokens = 0;
+  outputTokens = 0;
+  cachedInputTokens = 0;
+  reasoningTokens = 0;
+  unknownUsageCalls = 0;
+  latencyMs = 0;
+  unpricedCalls = 0;
+  #currency: string | undefined;
+  #mixed = false;
+  #cost = { inputCost: 0, outputCost: 0, totalCost: 0 };
+
+  constructor(readonly key: string) {}
+
+  add(record: UsageRecord): void {
+    this.calls++;
+    if (record.outcome === "failed" || record.outcome === "aborted") this.failedCalls++;
+    if (record.inputTokens < 0 || record.outputTokens < 0) this.unknownUsageCalls++;
+    this.inputTokens += Math.max(0, record.inputTokens);
+    this.outputTokens += Math.max(0, record.outputTokens);
+    this.cachedInputTokens += Math.max(0, record.cachedInputTokens);
+    this.reasoningTokens += Math.max(0, record.reasoningTokens);
+    this.latencyMs += record.latencyMs;
+    this.#price(record);
+  }
+
+  #price({ cost, inputCost = 0, outputCost = 0, currency = "USD" }: UsageRecord): void {
+    if (cost === undefined) {
+      this.unpricedCalls++;
+      return;
+    }
+    this.#mixed ||= this.#currency !== undefined && this.#currency !== currency;
+    this.#currency ??= currency;
+    this.#cost = { inputCost: this.#cost.inputCost + inputCost, outputCost: this.#cost.outputCost + outputCost, totalCost: this.#cost.totalCost + cost };
+  }
+
+  get cost(): CostEstimate | undefined {
+    if (this.#currency === undefined || this.#mixed) return undefined;
+    const { inputCost, outputCost, totalCost } = this.#cost;
+    return Object.freeze({ inputCost: rounded(inputCost), outputCost: rounded(outputCost), totalCost: rounded(totalCost), currency: this.#currency });
+  }
+
+  frozen(): UsageRow {
+    const { key, calls, failedCalls, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, unknownUsageCalls, latencyMs, unpricedCalls, cost } = this;
+    const totalTokens = inputTokens + outputTokens;
+    const counts = { key, calls, failedCalls, inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens, unknownUsageCalls, latencyMs };
+    return Object.freeze({ ...counts, ...(cost !== undefined && { cost }), unpricedCalls });
+  }
+}
+
+/** Eight decimals: sums print without noise. */
+function rounded(value: number): number {
+  return Math.round(value * 1e8) / 1e8;
+}
+
+/** The task that a task goes back to, as far as the calls tell: a task without calls of its own is not among them. */
+function rootsOf(ledger: readonly UsageRecord[]): (record: UsageRecord) => string {
+  const parents = new Map(ledger.map(({ runId, taskId, parentTaskId }) => [JSON.stringify([runId, taskId]), parentTaskId]));
+  return ({ runId, taskId }) => {
+    const seen = new Set([taskId]);
+    let root = taskId;
+    for (
+      let parent = parents.get(JSON.stringify([runId, root]));
+      parent !== undefined && !seen.has(parent);
+      parent = parents.get(JSON.stringify([runId, root]))
+    ) {
+      root = parent;
+      seen.add(root);
+    }
+    return root;
+  };
+}
+
+function keyOf(by: unknown, ledger: readonly UsageRecord[]): (record: UsageRecord) => string {
+  if (by === "task") return ({ taskId }) => taskId;
+  if (by === "task-tree") return rootsOf(ledger);
+  if (by === "agent") return ({ agentRole }) => agentRole;
+  if (by === "model") return ({ provider, modelId }) => `${provider}:${modelId}`;
+  if (by === "provider") return ({ provider }) => provider;
+  if (by === "purpose") return ({ purpose }) => purpose;
+  if (typeof by === "string" && by.startsWith("tag:") && by.length > 4) return ({ tags }) => tags[by.slice(4)] ?? "";
+  throw new ValidationError(`usageReport 'by' ${preview(by)} is unknown. ${knownNames(typeof by === "string" ? by : "", GROUPINGS)}`);
+}
+
+function ledgerOf(source: unknown): readonly UsageRecord[] {
+  if (Array.isArray(source)) return source as readonly UsageRecord[]; // records, as the types say
+  const ledger = (source as { readonly metrics?: { readonly ledger?: unknown } } | undefined)?.metrics?.ledger;
+  if (Array.isArray(ledger)) return ledger as readonly UsageRecord[]; // an output's
+  throw new ValidationError(`usageReport needs the output of a run or usage records, got: ${preview(source)}`);
+}
+
+/**
+ * What a run used, or several runs (join their `metrics.ledger`), in rows: the dearest first, then those with the most tokens. Of a failed run pass `error.output`.
+ *
+ * @example
+ * for (const { key, totalTokens, cost } of usageReport(output, { by: "agent" })) console.log(key, totalTokens, formatCost(cost));
+ * @throws ValidationError for an unknown option or grouping, and for what is neither output nor records.
+ */
+export function usageReport(source: EnsembleOutput | readonly UsageRecord[], options: { readonly by: UsageGrouping }): readonly UsageRow[] {
+  checkOptions("usageReport", options, ["by"]);
+  const ledger = ledgerOf(source);
+  const key = keyOf(options.by, ledger);
+  const rows = new Map<string, Row>();
+  for (const record of ledger) {
+    const name = key(record);
+    let row = rows.get(name);
+    if (row === undefined) rows.set(name, (row = new Row(name)));
+    row.add(record);
+  }
+  const order = (a: UsageRow, b: UsageRow): number => (b.cost?.totalCost ?? 0) - (a.cost?.totalCost ?? 0) || b.totalTokens - a.totalTokens;
+  return Object.freeze([...rows.values()].map((row) => row.frozen()).sort(order));
+}

@@ -1,0 +1,92 @@
+import type { ChatMessage, ChatRequest } from "../../contracts/chat-model.js";
+import type { RecordedCall } from "./recording.js";
+import { preview } from "../../contracts/validation.js";
+import { canonicalJson } from "../../kernel/index.js";
+
+/** A request that nothing was recorded for, and where it was made. */
+export interface UnknownRequest {
+  readonly request: ChatRequest;
+  readonly run: string | undefined;
+  readonly task: string;
+  readonly iteration: number;
+  readonly provider: string;
+  readonly modelId: string;
+  readonly purpose: string;
+}
+
+/** Recorded calls that are looked at for one that is like a request. */
+const LOOKED_AT = 1_000;
+/** How much of what both have in common is shown before the difference. */
+const BEFORE = 40;
+
+/** The recorded call most like a request: of the same task first, then the one that begins with the same messages. */
+export function nearestCall(calls: readonly RecordedCall[], asked: UnknownRequest): RecordedCall | undefined {
+  const ofTask = calls.filter(({ task, run }) => task === asked.task && (asked.run === undefined || run === asked.run));
+  const candidates = (ofTask.length > 0 ? ofTask : calls).slice(0, LOOKED_AT);
+  const now = asked.request.messages.map(textOf);
+  let nearest: RecordedCall | undefined;
+  let most = -1;
+  for (const call of candidates) {
+    const score =
+      commonStart((call.messages ?? []).map(textOf), now) * 10 + (call.iteration === asked.iteration ? 5 : 0) + (call.purpose === asked.purpose ? 1 : 0);
+    if (score > most) [nearest, most] = [call, score];
+  }
+  return nearest;
+}
+
+/** What is different, in a sentence with both sides; `undefined` where nothing is. */
+export function differenceOf(recorded: RecordedCall, asked: UnknownRequest): string | undefined {
+  const { request } = asked;
+  const models = [`${recorded.provider}:${recorded.modelId}`, `${asked.provider}:${asked.modelId}`] as const;
+  if (models[0] !== models[1]) return sides("the model", ...models);
+  if (recorded.purpose !== asked.purpose) return sides("the purpose", recorded.purpose, asked.purpose);
+  return conversationDifference(recorded.messages ?? [], request.messages) ?? optionsDifference(recorded.request ?? {}, request);
+}
+
+/** The first message that is another one. */
+export function conversationDifference(recorded: readonly ChatMessage[], asked: readonly ChatMessage[]): string | undefined {
+  const [before, now] = [recorded.map(textOf), asked.map(textOf)];
+  const index = commonStart(before, now);
+  const [was, is] = [before[index], now[index]];
+  if (was === undefined && is === undefined) return undefined;
+  if (was === undefined) return `message ${index + 1} was not there in the recording: ${preview(is)}`;
+  if (is === undefined) return `message ${index + 1} of the recording is missing: ${preview(was)}`;
+  return sides(`message ${index + 1}`, ...windows(was, is));
+}
+
+function optionsDifference(recorded: Omit<ChatRequest, "messages">, asked: ChatRequest): string | undefined {
+  const { messages: _, ...options } = asked;
+  const names = [...new Set([...Object.keys(recorded), ...Object.keys(options)])].sort();
+  for (const name of names) {
+    const [was, is] = [recorded, options].map((o) => canonicalJson((o as Readonly<Record<string, unknown>>)[name])) as [string, string]; // its own fields
+    if (was !== is) return sides(`'${name}'`, ...windows(was, is));
+  }
+  return undefined;
+}
+
+function sides(what: string, was: string, is: string): string {
+  return `${what}: recorded ${JSON.stringify(preview(was))}, now ${JSON.stringify(preview(is))}`;
+}
+
+/** Two texts from shortly before the place where they part. */
+function windows(was: string, is: string): [string, string] {
+  let place = 0;
+  while (place < was.length && was[place] === is[place]) place++;
+  const from = Math.max(0, place - BEFORE);
+  const shown = (text: string): string => (from > 0 ? `...${text.slice(from)}` : text);
+  return [shown(was), shown(is)];
+}
+
+function commonStart(a: readonly string[], b: readonly string[]): number {
+  const index = a.findIndex((text, i) => text !== b[i]);
+  return index < 0 ? a.length : index;
+}
+
+/** A message as it is compared and shown: who says what, less ids. */
+function textOf(message: ChatMessage): string {
+  const { content: parts } = message;
+  const content =
+    typeof parts === "string" ? parts : parts.map((part) => (part.type === "text" ? part.text : `[image: ${part.mediaType ?? "unknown type"}]`)).join("\n"); // as traces have it
+  const calls = message.role === "assistant" ? (message.toolCalls ?? []).map((call) => ` ${call.name}(${call.arguments})`).join("") : "";
+  return `${message.role}: ${content}${calls}`;
+}

@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import type { ChatRequest, Purpose } from "../../contracts/chat-model.js";
+import { ValidationError, messageOf } from "../../contracts/errors.js";
+import { canonicalJson, requestKey } from "../../kernel/index.js";
+
+/** The model and the purpose of a call: the same words to another model, or for something else, are another request. */
+export interface AskedModel {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly purpose: Purpose;
+}
+
+/** The name of a request. @throws ValidationError for a request that has no JSON. */
+export function callKey(request: ChatRequest, { purpose, ...model }: AskedModel): string {
+  try {
+    return `${purpose}:${requestKey(request, model)}`;
+  } catch (cause) {
+    throw new ValidationError(`A request to ${model.provider}:${model.modelId} can't be recorded or replayed: ${messageOf(cause)}`, {
+      cause,
+      hint: "Its providerOptions and schemas must be plain JSON data.",
+    });
+  }
+}
+
+/** The name of a tool call. Arguments that are the same JSON, however it is written, are the same. */
+export function toolKey(tool: string, argumentsText: string): string {
+  return createHash("sha256")
+    .update(canonicalJson([tool, jsonOf(argumentsText)]))
+    .digest("hex");
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // models write broken arguments, too
+  }
+}

@@ -1,0 +1,46 @@
+import type { ExecutionTrace } from "../../contracts/trace.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { checkOptions, preview, requireOneOf, requireText } from "../../contracts/validation.js";
+
+/** Options of `replayFrom`. */
+export interface ReplayOptions {
+  /**
+   * What becomes of a request that was not recorded: `"fail"` (default) ends the run with a JournalMismatchError; `"live"` asks the model or calls the tool,
+   * and so does everything that follows in that run.
+   */
+  readonly onMiss?: "fail" | "live" | undefined;
+  /** What becomes of a run that did less than the recorded one: `"ignore"` (default), `"warn"` emits a `run_warning`, `"fail"` fails it. */
+  readonly onUnused?: "ignore" | "warn" | "fail" | undefined;
+}
+
+/** The options with their defaults. */
+export interface ReplaySettings {
+  readonly onMiss: "fail" | "live";
+  readonly onUnused: "ignore" | "warn" | "fail";
+}
+
+const DEFAULTS: ReplaySettings = Object.freeze({ onMiss: "fail", onUnused: "ignore" });
+
+/** @throws ValidationError for what is no path. */
+export function checkFile(what: string, file: unknown): void {
+  requireText(file, `${what} must be a path, got: ${preview(file)}`);
+}
+
+/** @throws ValidationError for what is neither a path nor a trace. */
+export function checkSource(source: unknown): void {
+  if (typeof source === "string") {
+    checkFile("replayFrom source", source);
+    return;
+  }
+  const trace = source as Partial<ExecutionTrace> | null | undefined; // looked at, whatever it is
+  if (typeof trace === "object" && trace !== null && Array.isArray(trace.taskTraces)) return;
+  throw new ValidationError(`replayFrom source must be the path of a recording or of a trace, or a trace, got: ${preview(source)}`);
+}
+
+/** Applies the defaults. @throws ValidationError for what does not fit. */
+export function resolveReplayOptions(options: ReplayOptions): ReplaySettings {
+  checkOptions("replayFrom", options, Object.keys(DEFAULTS));
+  requireOneOf("replayFrom onMiss", options.onMiss, ["fail", "live"]);
+  requireOneOf("replayFrom onUnused", options.onUnused, ["ignore", "warn", "fail"]);
+  return Object.freeze({ onMiss: options.onMiss ?? DEFAULTS.onMiss, onUnused: options.onUnused ?? DEFAULTS.onUnused });
+}

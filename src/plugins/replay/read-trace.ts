@@ -1,0 +1,167 @@
+import type { ChatMessage, ChatResponse, FinishReason, Purpose, ToolCall } from "../../contracts/chat-model.js";
+import type { Fields } from "./fields.js";
+import type { CallResult } from "./recording-format.js";
+import type { RecordedTool } from "./recording.js";
+import { FileFormatError } from "../../contracts/state-errors.js";
+import { CaptureMode } from "../../contracts/capture.js";
+import { preview } from "../../contracts/validation.js";
+import { Misshapen, fieldsOf, instantOf, listOf, numberOf, optionalText, textOf } from "./fields.js";
+import { toolKey } from "./keys.js";
+import { Recording } from "./recording.js";
+
+/** Where a call stands: what a trace knows of a request. The task's attempts come one after the other, so their order tells them apart. */
+export function positionKey({ task, iteration, attempt }: { readonly task: string; readonly iteration: number; readonly attempt: number }): string {
+  return JSON.stringify([task, iteration, attempt]);
+}
+
+/**
+ * Makes a recording of a trace: of an object, or of the JSON of schema 1.1.
+ * @throws FileFormatError for what is no trace, another schema, or a trace that keeps less than replaying needs.
+ */
+export function readTrace(value: unknown, source: string): Recording {
+  try {
+    const trace = fieldsOf(value, "A trace");
+    checkTrace(trace, source);
+    const recording = new Recording(source, "trace");
+    const run = { id: textOf(trace, "ensembleId"), startedAt: instantOf(trace, "startedAt") };
+    recording.addRun(run);
+    for (const task of listOf(trace, "taskTraces")) new TaskReader(recording, run.id, run.startedAt.getTime()).add(fieldsOf(task, "A task's trace"));
+    return recording;
+  } catch (error) {
+    if (!(error instanceof Misshapen)) throw error;
+    throw new FileFormatError(`${source} is no trace that can be replayed: ${error.message}`, { path: source });
+  }
+}
+
+function checkTrace(trace: Fields, source: string): void {
+  const { schemaVersion, captureMode } = trace;
+  if (typeof schemaVersion !== "string" || !/^1\.\d+$/.test(schemaVersion)) throw new Misshapen(`schema ${preview(schemaVersion)} is not understood, only 1.x`);
+  if (captureMode === CaptureMode.FULL) return;
+  throw new FileFormatError(
+    `${source} was made with captureMode ${preview(captureMode)}, which keeps too little to be replayed`,
+    { path: source },
+    { hint: 'Run it with captureMode: "FULL", or record it with recordTo(file).' },
+  );
+}
+
+/** Reads what one task did, and the workers it handed work to. */
+class TaskReader {
+  constructor(
+    readonly recording: Recording,
+    readonly run: string,
+    readonly startMs: number,
+  ) {}
+
+  add(trace: Fields): void {
+    const task = textOf(trace, "taskId");
+    const attempt = numberOf(trace, "attempt");
+    const calls = listOf(trace, "llmInteractions").map((call) => fieldsOf(call, "A model call"));
+    calls.forEach((call, index) => this.#call(task, call, calls[index + 1]));
+    const tools = [...calls.flatMap((call) => listOf(call, "toolCalls")), ...listOf(trace, "toolCalls")];
+    for (const tool of tools) this.#tool(task, attempt, fieldsOf(tool, "A tool call"));
+    for (const delegation of listOf(trace, "delegations")) {
+      const { workerTrace } = fieldsOf(delegation, "A delegation");
+      if (workerTrace !== undefined && workerTrace !== null) this.add(fieldsOf(workerTrace, "A worker's trace"));
+    }
+  }
+
+  #call(task: string, call: Fields, next: Fields | undefined): void {
+    const place = { task, iteration: numberOf(call, "iterationIndex"), attempt: numberOf(call, "attempt") };
+    // A trace tells of a failure only what it said; that it was tried again says that it could be.
+    const retried = next !== undefined && next["iterationIndex"] === place.iteration && numberOf(next, "attempt") > place.attempt;
+    this.recording.addCall({
+      ...place,
+      keys: [positionKey(place)],
+      run: this.run,
+      purpose: textOf(call, "purpose") as Purpose, // compared only
+      provider: textOf(call, "provider"),
+      modelId: textOf(call, "modelId"),
+      request: undefined,
+      messages: conversationOf(call),
+      ...this.#span(call),
+      answered: false,
+      refused: false,
+      ...resultOf(call, retried),
+    });
+  }
+
+  #tool(task: string, attempt: number, call: Fields): void {
+    const outcome = toolOutcome(call);
+    if (outcome === undefined) return;
+    const [tool, argumentsText] = [textOf(call, "toolName"), textOf(call, "arguments")];
+    const keys = [toolKey(tool, argumentsText)];
+    this.recording.addTool({ keys, run: this.run, task, attempt, tool, arguments: argumentsText, ...this.#span(call), ...outcome });
+  }
+
+  #span(fields: Fields): { readonly endMs: number; readonly ms: number } {
+    const end = instantOf(fields, "completedAt").getTime();
+    return { endMs: end - this.startMs, ms: end - instantOf(fields, "startedAt").getTime() };
+  }
+}
+
+/** What was sent: the messages less the answer at their end. */
+function conversationOf(call: Fields): readonly ChatMessage[] | undefined {
+  const messages = call["messages"];
+  if (!Array.isArray(messages) || messages.length === 0) return undefined;
+  const read = messages.map((message) => fieldsOf(message, "A message") as unknown as ChatMessage); // compared only, as far as its fields go
+  return read.at(-1)?.role === "assistant" && call["responseType"] !== "ERROR" ? read.slice(0, -1) : read;
+}
+
+function resultOf(call: Fields, retried: boolean): CallResult {
+  const provider = textOf(call, "provider");
+  const modelId = textOf(call, "modelId");
+  if (call["responseType"] === "ERROR") {
+    const message = optionalText(call, "error") ?? "the model call failed";
+    return { error: { kind: "model", name: "ModelCallError", message, provider, modelId, retryable: retried } };
+  }
+  const toolCalls = toolCallsOf(call);
+  const response: ChatResponse = {
+    message: { role: "assistant", content: textOf(call, "responseText"), ...(toolCalls.length > 0 && { toolCalls }) },
+    finishReason: (optionalText(call, "finishReason") ?? "stop") as FinishReason, // as the trace builder wrote it
+    usage: {
+      inputTokens: known(call, "inputTokens"),
+      outputTokens: known(call, "outputTokens"),
+      cachedInputTokens: known(call, "cachedInputTokens"),
+      reasoningTokens: known(call, "reasoningTokens"),
+    },
+    modelId,
+  };
+  return { response };
+}
+
+/** What the model asked for: as its message says, else as the calls that were made. Ids are made up: a trace has none. */
+function toolCallsOf(call: Fields): readonly ToolCall[] {
+  const reply: unknown = Array.isArray(call["messages"]) ? call["messages"].at(-1) : undefined;
+  const answered = reply !== undefined ? fieldsOf(reply, "A message") : {};
+  const asked = answered["role"] === "assistant" && Array.isArray(answered["toolCalls"]) ? answered["toolCalls"] : undefined;
+  return (asked ?? listOf(call, "toolCalls")).map((value, index) => {
+    const fields = fieldsOf(value, "A tool call");
+    return { id: `call-${index + 1}`, name: optionalText(fields, "name") ?? textOf(fields, "toolName"), arguments: textOf(fields, "arguments") };
+  });
+}
+
+/** -1 stands for what the vendor did not report. */
+function known(call: Fields, name: string): number | undefined {
+  const tokens = call[name];
+  return typeof tokens === "number" && tokens >= 0 ? tokens : undefined;
+}
+
+/** `undefined` for calls that did not reach the tool: the run decides on them again. */
+function toolOutcome(call: Fields): Pick<RecordedTool, "result" | "error"> | undefined {
+  const text = textOf(call, "result");
+  const structured = call["structuredOutput"] ?? undefined;
+  switch (call["outcome"]) {
+    case "SUCCESS":
+      return { result: { ok: true, text, ...(structured !== undefined && { structured }) } };
+    case "FAILURE":
+      return { result: { ok: false, text: text.replace(/^Error: /, "") } };
+    case "ERROR":
+      return { error: { kind: "other", name: "Error", message: text.replace(/^Tool error: /, "") } };
+    case "TIMED_OUT": {
+      const ms = / did not finish within (\d+(?:\.\d+)?) ms$/.exec(text)?.[1];
+      return { error: { kind: "timeout", name: "TaskTimeoutError", message: text.replace(/^Tool error: /, ""), timeoutMs: Number(ms ?? 0) } };
+    }
+    default:
+      return undefined;
+  }
+}

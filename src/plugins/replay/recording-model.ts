@@ -1,0 +1,81 @@
+import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../contracts/chat-model.js";
+import type { CallResult, StoredChunk } from "./recording-format.js";
+import { storeError } from "./stored-error.js";
+
+/** Takes note of how a call ended. `messageCount`: how long the conversation was when it was sent, since it goes on growing. */
+export type Note = (request: ChatRequest, messageCount: number, startedMs: number, result: CallResult) => void;
+
+const RECORDED = Symbol("recorded");
+
+/** What a recording model has besides. */
+interface Recorded {
+  readonly inner: ChatModel;
+  /** The same listener before another model. */
+  around(inner: ChatModel): ChatModel;
+}
+
+/** What a model with a listener has besides; `undefined` for any other model. */
+export function recordedOf(model: ChatModel): Recorded | undefined {
+  return (model as { readonly [RECORDED]?: Recorded })[RECORDED]; // set below only
+}
+
+/** The model of one call, with somebody who listens: what comes back from it, in whatever form, is noted before the caller gets it. */
+export function recordingModel(model: ChatModel, note: Note): ChatModel {
+  const { provider, modelId, capabilities, rateLimit } = model;
+  const standsFor = model.standsFor ?? model;
+  const base = {
+    ...{ provider, modelId, capabilities, rateLimit, standsFor },
+    chat: chatOf(model, note),
+    ...(model.redact !== undefined && { redact: model.redact.bind(model) }),
+    [RECORDED]: { inner: model, around: (inner: ChatModel) => recordingModel(inner, note) },
+  };
+  return model.stream === undefined ? base : { ...base, stream: streamOf(model.stream.bind(model), note) };
+}
+
+/** An error that came after the call was called off says nothing about the model. */
+function failed(thrown: unknown, signal: AbortSignal | undefined): CallResult {
+  return signal?.aborted === true ? { aborted: true } : { error: storeError(thrown) };
+}
+
+function chatOf(model: ChatModel, note: Note): ChatModel["chat"] {
+  return async (request, options) => {
+    const startedMs = performance.now();
+    const count = request.messages.length;
+    let response: ChatResponse;
+    try {
+      response = await model.chat(request, options);
+    } catch (error) {
+      note(request, count, startedMs, failed(error, options?.signal));
+      throw error;
+    }
+    note(request, count, startedMs, { response });
+    return response;
+  };
+}
+
+function streamOf(stream: NonNullable<ChatModel["stream"]>, note: Note): NonNullable<ChatModel["stream"]> {
+  return async function* recorded(request: ChatRequest, options?: ChatCallOptions): AsyncGenerator<ChatChunk, void, undefined> {
+    const startedMs = performance.now();
+    const count = request.messages.length;
+    const chunks: StoredChunk[] = [];
+    let noted = false;
+    const end = (result: CallResult): void => {
+      if (noted) return;
+      noted = true;
+      note(request, count, startedMs, { ...result, chunks });
+    };
+    try {
+      for await (const chunk of stream(request, options)) {
+        if (chunk.type === "finish") end({ response: chunk.response });
+        else chunks.push(chunk.type === "text" ? chunk.text : chunk);
+        yield chunk;
+      }
+      end({}); // it stopped without its final event
+    } catch (error) {
+      end(failed(error, options?.signal));
+      throw error;
+    } finally {
+      end({ aborted: true }); // nobody wanted the rest
+    }
+  };
+}

@@ -1,0 +1,172 @@
+import type { ChatMessage, ChatRequest } from "../../contracts/chat-model.js";
+import type { CallPlace, CallResult, ToolLine } from "./recording-format.js";
+
+/** A model call that can be given back. */
+export interface RecordedCall extends CallPlace, CallResult {
+  readonly keys: readonly string[];
+  /** What was asked, as far as the recording tells. */
+  readonly request: Omit<ChatRequest, "messages"> | undefined;
+  readonly messages: readonly ChatMessage[] | undefined;
+  /** Milliseconds from the start of the run. */
+  readonly endMs: number;
+  readonly ms: number;
+  /** A plugin gave this answer, and may do so again. */
+  readonly answered: boolean;
+  /** It waited too long for a rate limit. */
+  readonly refused: boolean;
+}
+
+/** A tool call that can be given back. */
+export type RecordedTool = Pick<ToolLine, "run" | "task" | "attempt" | "tool" | "arguments" | "result" | "error" | "aborted" | "endMs" | "ms"> & {
+  readonly keys: readonly string[];
+};
+
+/** A run of a recording. */
+export interface RecordedRun {
+  readonly id: string;
+  readonly startedAt: Date;
+}
+
+/** Where something is asked for again. `attempt`: of the call for a model, of the task for a tool. */
+export interface ReplayedPlace {
+  readonly run: string | undefined;
+  readonly task: string;
+  readonly iteration?: number | undefined;
+  readonly attempt: number;
+}
+
+type Entry = (RecordedCall | RecordedTool) & { readonly iteration?: number };
+
+/** What of a recording was not used: one list per key, in the recorded order. */
+class Shelf<E extends Entry> {
+  readonly #byKey = new Map<string, Set<E>>();
+  readonly #left = new Set<E>();
+
+  add(entry: E): void {
+    this.#left.add(entry);
+    for (const key of entry.keys) {
+      const entries = this.#byKey.get(key);
+      if (entries === undefined) this.#byKey.set(key, new Set([entry]));
+      else entries.add(entry);
+    }
+  }
+
+  /** The entry that was recorded in this very place, else (unless `strict`) the one in the place most like it. */
+  take(keys: readonly string[], place: ReplayedPlace, strict = false): E | undefined {
+    for (const key of keys) {
+      const entry = nearest(this.#byKey.get(key) ?? [], place);
+      if (entry === undefined || (strict && scoreOf(entry, place) !== IN_PLACE)) continue;
+      this.#remove(entry);
+      return entry;
+    }
+    return undefined;
+  }
+
+  get isEmpty(): boolean {
+    return this.#left.size === 0;
+  }
+
+  /** Whether anything of this key is left. */
+  knows(key: string): boolean {
+    return (this.#byKey.get(key)?.size ?? 0) > 0;
+  }
+
+  left(): Iterable<E> {
+    return this.#left;
+  }
+
+  #remove(entry: E): void {
+    this.#left.delete(entry);
+    for (const key of entry.keys) this.#byKey.get(key)?.delete(entry);
+  }
+}
+
+const IN_PLACE = 15;
+
+function nearest<E extends Entry>(entries: Iterable<E>, place: ReplayedPlace): E | undefined {
+  let best: E | undefined;
+  let bestScore = -1;
+  for (const entry of entries) {
+    const score = scoreOf(entry, place);
+    if (score === IN_PLACE) return entry;
+    if (score > bestScore) [best, bestScore] = [entry, score];
+  }
+  return best;
+}
+
+/** Of equal requests the run counts for most, then the task, then the place in it: so branches side by side don't take each other's answers. */
+function scoreOf(entry: Entry, { run, task, iteration, attempt }: ReplayedPlace): number {
+  return (entry.run === run ? 8 : 0) + (entry.task === task ? 4 : 0) + (entry.iteration === iteration ? 2 : 0) + (entry.attempt === attempt ? 1 : 0);
+}
+
+/** Everything that was recorded, and how much of it was given back. */
+export class Recording {
+  readonly calls = new Shelf<RecordedCall>();
+  readonly tools = new Shelf<RecordedTool>();
+  readonly refusals = new Shelf<RecordedCall>();
+  readonly allCalls: RecordedCall[] = [];
+  readonly allTools: RecordedTool[] = [];
+  readonly delegationIds: string[] = [];
+  readonly #runs: RecordedRun[] = [];
+  /** By the id of a run of now. */
+  readonly #playing = new Map<string, RecordedRun>();
+  readonly #given = new Set<RecordedRun>();
+
+  constructor(
+    /** For messages. */
+    readonly source: string,
+    /** A trace knows no keys: its calls are found by where they stand. */
+    readonly kind: "recording" | "trace",
+  ) {}
+
+  addRun(run: RecordedRun): void {
+    this.#runs.push(run);
+  }
+
+  addCall(call: RecordedCall): void {
+    this.allCalls.push(call);
+    (call.refused ? this.refusals : this.calls).add(call);
+  }
+
+  addTool(tool: RecordedTool): void {
+    this.allTools.push(tool);
+    this.tools.add(tool);
+  }
+
+  /** The id of the next run, in the recorded order. */
+  nextRunId(): string | undefined {
+    const run = this.#next();
+    if (run !== undefined) this.#given.add(run);
+    return run?.id;
+  }
+
+  /** The recorded run that a run of now repeats: the one of the same id, else the next one that no other repeats. */
+  begin(id: string): RecordedRun | undefined {
+    const same = this.#runs.find((run) => run.id === id && !this.#isPlaying(run));
+    const run = same ?? this.#next();
+    if (run === undefined) return undefined;
+    this.#given.add(run);
+    this.#playing.set(id, run);
+    return run;
+  }
+
+  /** What {@link begin} found for a run of now. */
+  runOf(id: string): RecordedRun | undefined {
+    return this.#playing.get(id);
+  }
+
+  /** What was recorded in a run and not given back; answers of plugins are not missed. */
+  leftOf(run: RecordedRun): readonly (RecordedCall | RecordedTool)[] {
+    const calls = [...this.calls.left()].filter((call) => call.run === run.id && !call.answered && call.aborted === undefined);
+    const tools = [...this.tools.left()].filter((tool) => tool.run === run.id && tool.aborted === undefined);
+    return [...calls, ...tools];
+  }
+
+  #next(): RecordedRun | undefined {
+    return this.#runs.find((run) => !this.#given.has(run));
+  }
+
+  #isPlaying(run: RecordedRun): boolean {
+    return [...this.#playing.values()].includes(run);
+  }
+}

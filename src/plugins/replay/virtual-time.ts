@@ -1,0 +1,115 @@
+import type { Clock } from "../../contracts/runtime.js";
+
+/** Each reading of the clock is later than the one before, by so little that no duration shows it: so what began first comes first. */
+const STEP_MS = 2 ** -20;
+
+interface Waiting {
+  readonly at: number;
+  readonly start: () => void;
+}
+
+/**
+ * The time in which a replay takes place. It stands still while the program works, and when nothing happens any more it jumps to the next thing that was
+ * recorded: answers come in the recorded order and take as long as they took, and nobody waits for them.
+ */
+export class VirtualTime implements Clock {
+  #ms = 0;
+  #wallMs: number | undefined;
+  #live: number | undefined;
+  /** By time; of equal ones the first to come first. */
+  readonly #waiting: Waiting[] = [];
+  #armed = false;
+
+  constructor(
+    /** The instant at which the run of this id was started in the recording. */
+    readonly recordedStart: (runId: string) => Date | undefined,
+    readonly system: Clock,
+  ) {}
+
+  /** From here on at the pace of the machine: something goes on that was not recorded. */
+  goLive(): void {
+    this.#live ??= this.system.monotonicMs();
+  }
+
+  monotonicMs(): number {
+    this.#ms += STEP_MS;
+    return this.#ms + this.#lived();
+  }
+
+  now(): Date {
+    if (this.#wallMs === undefined) return this.system.now();
+    return new Date(this.#wallMs + this.#ms + this.#lived());
+  }
+
+  startOf(runId: string): Date | undefined {
+    const start = this.recordedStart(runId);
+    if (start !== undefined && (this.#wallMs === undefined || this.now() < start)) this.#wallMs = start.getTime() - this.#ms - this.#lived();
+    return start;
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return this.until(this.monotonicMs() + ms, signal);
+  }
+
+  /** Resolves when this time has come; rejects with the signal's reason. */
+  until(atMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason as Error); // whatever the reason is, it is passed on
+        return;
+      }
+      const { done, onAbort } = this.#settlers(resolve, reject, signal);
+      if (this.#live === undefined) {
+        const waiting = { at: atMs, start: done };
+        this.#enqueue(waiting);
+        onAbort(() => this.#waiting.splice(this.#waiting.indexOf(waiting), 1));
+      } else {
+        const timer = setTimeout(done, Math.max(0, atMs - this.monotonicMs()));
+        onAbort(() => clearTimeout(timer));
+      }
+    });
+  }
+
+  #settlers(resolve: () => void, reject: (reason: Error) => void, signal: AbortSignal): { done: () => void; onAbort: (release: () => void) => void } {
+    let release: (() => void) | undefined;
+    const aborted = (): void => {
+      release?.();
+      reject(signal.reason as Error); // see above
+    };
+    signal.addEventListener("abort", aborted, { once: true });
+    return {
+      done: () => {
+        signal.removeEventListener("abort", aborted);
+        resolve();
+      },
+      onAbort: (fn) => void (release = fn),
+    };
+  }
+
+  #lived(): number {
+    return this.#live === undefined ? 0 : this.system.monotonicMs() - this.#live;
+  }
+
+  #enqueue(waiting: Waiting): void {
+    let place = this.#waiting.length;
+    while (place > 0 && (this.#waiting[place - 1]?.at ?? 0) > waiting.at) place--;
+    this.#waiting.splice(place, 0, waiting);
+    this.#arm();
+  }
+
+  /** One at a time: what follows from it comes before the next, which may be later than that. */
+  #arm(): void {
+    if (this.#armed) return;
+    this.#armed = true;
+    setImmediate(() =>
+      setImmediate(() => {
+        this.#armed = false;
+        const next = this.#waiting.shift();
+        if (next === undefined) return;
+        this.#ms = Math.max(this.#ms, next.at);
+        if (this.#waiting.length > 0) this.#arm();
+        next.start();
+      }),
+    );
+  }
+}

@@ -1,0 +1,259 @@
+import { expect } from "chai";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CaptureModeDefinition, EnsembleOptions, EnsembleOutput, RunOptions } from "agentensemble";
+import { definePlugin, Ensemble, EntityMemory, Kernel, MemoryStore, Task, Tokens, ValidationError, standardPlugins, tool } from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
+import { rejectionOf } from "../../../support/rejection.js";
+
+const KEY = "sk-live-3f9a7c51e2d84b60";
+const remember = tool({
+  name: "remember",
+  description: "Remembers",
+  execute: async (text, { scope }) => {
+    await scope.writeMemory("notes", { content: text, storedAt: new Date(0) });
+    return { kept: text, password: "hunter2" };
+  },
+});
+
+function options(more: Partial<EnsembleOptions> = {}): EnsembleOptions {
+  const model = new ScriptedModel([
+    {
+      toolCalls: [
+        { name: "remember", arguments: { input: "bees" } },
+        { name: "remember", arguments: "{broken" },
+      ],
+    },
+    "The answer",
+  ]);
+  return { model, memoryStore: MemoryStore.inMemory(), tasks: [new Task({ name: "t", description: "Find {thing}", tools: [remember] })], ...more };
+}
+
+async function run(more: Partial<EnsembleOptions> = {}, runOptions: RunOptions = {}, inputs = { thing: "bees" }): Promise<EnsembleOutput> {
+  await using ensemble = new Ensemble(options(more));
+  return await ensemble.run(inputs, runOptions);
+}
+
+const mode = (name: string, changes: Partial<CaptureModeDefinition> = {}): CaptureModeDefinition => ({
+  name,
+  capturesMessages: true,
+  capturesMemory: true,
+  parsesToolInput: true,
+  ...changes,
+});
+const binding = (definition: CaptureModeDefinition) =>
+  definePlugin({ name: `mode-${definition.name}`, bind: (bind) => void bind.many(Tokens.CaptureMode).toConstantValue(definition) });
+
+describe("capture modes", () => {
+  let dir: string;
+  let before: string;
+  beforeEach(async () => {
+    before = process.cwd();
+    dir = await mkdtemp(join(tmpdir(), "capture-"));
+    process.chdir(dir);
+  });
+  afterEach(async () => {
+    process.chdir(before);
+    delete process.env["AGENTENSEMBLE_CAPTURE_MODE"];
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  describe("what they keep", () => {
+    it("OFF keeps prompts, calls, tools and tokens, but no conversations, memory and values", async () => {
+      const { trace } = await run();
+      const [task] = trace.taskTraces;
+      expect(trace.captureMode).to.equal("OFF");
+      expect(task?.prompts?.userPrompt).to.include("Find bees");
+      expect(task?.llmInteractions.map(({ messages }) => messages.length)).to.deep.equal([0, 0]);
+      expect(task?.llmInteractions[0]?.toolCalls.map(({ arguments: text, parsedInput }) => [text, parsedInput])).to.deep.equal([
+        ['{"input":"bees"}', undefined],
+        ["{broken", undefined],
+      ]);
+      expect(task?.memory).to.deep.equal([]);
+      expect(await readdir(dir)).to.deep.equal([]);
+    });
+
+    it("STANDARD keeps the conversation of every call with its answer, and what went into memory", async () => {
+      const { trace } = await run({ captureMode: "STANDARD" });
+      const [task] = trace.taskTraces;
+      const [first, second] = task?.llmInteractions ?? [];
+      expect(first?.messages.map(({ role }) => role)).to.deep.equal(["system", "user", "assistant"]);
+      expect(first?.messages[2]).to.deep.equal({
+        role: "assistant",
+        content: "",
+        toolCalls: [
+          { name: "remember", arguments: '{"input":"bees"}' },
+          { name: "remember", arguments: "{broken" },
+        ],
+        toolName: undefined,
+      });
+      expect(second?.messages.map(({ role, toolName }) => toolName ?? role)).to.deep.equal([
+        "system",
+        "user",
+        "assistant",
+        "remember",
+        "remember",
+        "assistant",
+      ]);
+      expect(second?.messages.at(-1)?.content).to.equal("The answer");
+      expect(task?.memory.map(({ operation, scope, entries }) => [operation, scope, entries])).to.deep.equal([
+        ["write", "notes", ["bees"]],
+        ["write", "notes", ["{broken"]],
+      ]);
+      expect(first?.toolCalls[0]?.parsedInput).to.equal(undefined);
+      expect(await readdir(dir)).to.deep.equal([]);
+    });
+
+    it("STANDARD keeps what was read from scopes, the team's long-term memory and its facts", async () => {
+      const memoryStore = MemoryStore.inMemory();
+      await memoryStore.store("notes", { content: "bees dance", storedAt: new Date(0) });
+      const entity = EntityMemory.inMemory();
+      void entity.put("Ada", "keeps bees");
+      const learnt: string[] = [];
+      const longTerm = {
+        store: async ({ content }: { readonly content: string }): Promise<void> => void learnt.push(content),
+        retrieve: async () => [{ content: "bees sleep", storedAt: new Date(0) }],
+      };
+      const task = new Task({ name: "t", description: "Tell of bees", memory: ["notes"] });
+      await using ensemble = new Ensemble({ model: new ScriptedModel(["They dance."]), memoryStore, memory: { longTerm, entity }, tasks: [task] });
+      const { trace } = await ensemble.run({}, { captureMode: "STANDARD" });
+      const kept = trace.taskTraces[0]?.memory.map(({ operation, kind, scope, entries }) => [operation, kind, scope, entries]);
+      expect(kept).to.have.deep.members([
+        ["read", "scope", "notes", ["bees dance"]],
+        ["read", "longTerm", undefined, ["bees sleep"]],
+        ["read", "entity", undefined, ["Ada: keeps bees"]],
+        ["write", "scope", "notes", ["They dance."]],
+        ["write", "longTerm", undefined, ["They dance."]],
+      ]);
+      expect(learnt).to.deep.equal(["They dance."]);
+    });
+
+    it("FULL also keeps the input of tools as a value, {} where it is none, and writes ./traces/{runId}.json", async () => {
+      const { trace } = await run({ captureMode: "FULL" }, { runId: "run-1" });
+      expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ parsedInput }) => parsedInput)).to.deep.equal([{ input: "bees" }, {}]);
+      expect(JSON.parse(await readFile(join(dir, "traces", "run-1.json"), "utf8"))).to.include({ ensembleId: "run-1", captureMode: "FULL" });
+    });
+
+    it("FULL writes no file where an exporter is configured, by the ensemble, the kernel or the run", async () => {
+      const exported: string[] = [];
+      const exporter = ({ ensembleId }: { readonly ensembleId: string }): void => void exported.push(ensembleId);
+      const bound = definePlugin({ name: "exporter", bind: (bind) => void bind.many(Tokens.TraceExporter).toConstantValue(exporter) });
+      await run({ captureMode: "FULL", traceExporter: exporter }, { runId: "a" });
+      await run({ captureMode: "FULL", plugins: [bound] }, { runId: "b" });
+      await run({ captureMode: "FULL" }, { runId: "c", bindings: (bind) => void bind.many(Tokens.TraceExporter).toConstantValue(exporter) });
+      expect(exported).to.deep.equal(["a", "b", "c"]);
+      expect(await readdir(dir)).to.deep.equal([]);
+    });
+
+    it("a file that can't be written is one warning, and the run is as it was", async () => {
+      await writeFile(join(dir, "traces"), "a file where the folder should be");
+      const { trace, raw, isComplete } = await run({ captureMode: "FULL" });
+      expect([raw, isComplete]).to.deep.equal(["The answer", true]);
+      expect(trace.metadata["warnings"]).to.have.length(1);
+      expect(String(trace.metadata["warnings"])).to.include("Cannot write the trace to");
+    });
+
+    it("says that nothing can write the files where the plugin is missing", async () => {
+      const kernel = new Kernel();
+      for (const plugin of standardPlugins()) if (plugin.name !== "observability-capture") kernel.use(plugin);
+      kernel.use(binding(mode("MINE", { exportsTo: "out" })));
+      await kernel.boot();
+      const { trace } = await run({ captureMode: "MINE", kernel });
+      expect(String(trace.metadata["warnings"])).to.include("Tokens.FolderExporter");
+      await kernel.dispose();
+    });
+  });
+
+  describe("which one holds", () => {
+    const modeOf = async (ensemble: string | undefined, ofRun: string | undefined, bound?: string): Promise<string> => {
+      const plugins =
+        bound === undefined ? [] : [definePlugin({ name: "d", bind: (bind) => void bind.single(Tokens.DefaultCaptureMode).toConstantValue(bound) })];
+      return (await run({ captureMode: ensemble, plugins, traceExporter: () => undefined }, { captureMode: ofRun })).trace.captureMode;
+    };
+
+    it("the run's, the ensemble's, the container's, the environment's, OFF", async () => {
+      process.env["AGENTENSEMBLE_CAPTURE_MODE"] = "standard";
+      expect(await modeOf("OFF", "FULL", "STANDARD")).to.equal("FULL");
+      expect(await modeOf("OFF", undefined, "FULL")).to.equal("OFF");
+      expect(await modeOf(undefined, undefined, "FULL")).to.equal("FULL");
+      expect(await modeOf(undefined, undefined)).to.equal("STANDARD");
+      process.env["AGENTENSEMBLE_CAPTURE_MODE"] = " ";
+      expect(await modeOf(undefined, undefined)).to.equal("OFF");
+    });
+
+    it("an unknown one in the environment is a warning, anywhere else an error that names those there are", async () => {
+      process.env["AGENTENSEMBLE_CAPTURE_MODE"] = "everything";
+      const { trace } = await run();
+      expect([trace.captureMode, String(trace.metadata["warnings"])]).to.satisfy(
+        ([name, warning]: string[]) => name === "OFF" && warning?.includes("everything"),
+      );
+      const error = await rejectionOf(ValidationError, run({ captureMode: "STANDART" }));
+      expect(error.message).to.include("STANDARD").and.include("FULL");
+    });
+  });
+
+  describe("a mode of one's own", () => {
+    it("is chosen by name, keeps what it says, and writes where it says", async () => {
+      const plugins = [binding(mode("AUDIT", { capturesMessages: false, exportsTo: "audit" }))];
+      const { trace } = await run({ captureMode: "AUDIT", plugins }, { runId: "r" });
+      expect(trace.taskTraces[0]?.llmInteractions[0]).to.deep.include({ messages: [] });
+      expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.parsedInput).to.deep.equal({ input: "bees" });
+      expect(await readdir(join(dir, "audit"))).to.deep.equal(["r.json"]);
+    });
+
+    it("redacts every text and value of the trace", async () => {
+      const hide = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null).replaceAll("bees", "***"));
+      const { trace } = await run({ captureMode: "HIDING", plugins: [binding(mode("HIDING", { redact: hide }))] });
+      expect(trace.toJson()).to.include("***").and.not.include("bees");
+      expect(trace.inputs).to.deep.equal({ thing: "***" });
+    });
+
+    it("whose redact fails withholds what it was given", async () => {
+      const redact = (): never => {
+        throw new Error("bees");
+      };
+      const { trace } = await run({ captureMode: "BROKEN", plugins: [binding(mode("BROKEN", { redact }))] });
+      expect(trace.toJson()).to.include("[redacted: the redact function of the capture mode failed]").and.not.include("bees");
+    });
+  });
+
+  describe("secrets", () => {
+    it("stand nowhere in a trace: known keys, key shapes, fields named like secrets, users' own", async () => {
+      process.env["ACME_API_KEY"] = "acme-9f8e7d6c5b";
+      const model = Object.assign(new ScriptedModel([new Error(`refused ${KEY} model-secret`), "x"]), {
+        redact: (text: string) => text.replaceAll("model-secret", "[mine]"),
+      });
+      const task = new Task({ name: "t", description: "Use {thing} with acme-9f8e7d6c5b and model-secret for Ada Lovelace" });
+      const filter = (text: string): string => text.replaceAll("Ada Lovelace", "[name]");
+      const plugins = [definePlugin({ name: "names", bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue(filter) })];
+      try {
+        const { trace } = await run(
+          { captureMode: "STANDARD", model, tasks: [task], plugins },
+          { throwOnError: false, tags: { apiKey: "tiny" } },
+          { thing: KEY },
+        );
+        const json = trace.toJson();
+        for (const secret of [KEY, "acme-9f8e7d6c5b", "model-secret", "Ada Lovelace", "tiny"]) expect(json).not.to.include(secret);
+        expect(trace.taskTraces[0]?.taskDescription).to.equal("Use [redacted] with [redacted] and [mine] for [name]");
+        expect(trace.errors.length).to.be.above(0);
+      } finally {
+        delete process.env["ACME_API_KEY"];
+      }
+    });
+
+    it("in what a tool gave back are withheld by the names of their fields", async () => {
+      const { trace } = await run({ captureMode: "FULL", traceExporter: () => undefined });
+      expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.structuredOutput).to.deep.equal({ kept: "bees", password: "[redacted]" });
+      expect(trace.toJson()).not.to.include("hunter2");
+    });
+  });
+
+  it("exported files of many runs at once are each complete", async () => {
+    await mkdir(join(dir, "traces"));
+    await Promise.all(Array.from({ length: 20 }, (_, i) => run({ captureMode: "FULL" }, { runId: `run/${i}` })));
+    const files = await readdir(join(dir, "traces"));
+    expect(files).to.have.length(20);
+    for (const file of files) JSON.parse(await readFile(join(dir, "traces", file), "utf8"));
+  });
+});

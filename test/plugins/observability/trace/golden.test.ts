@@ -1,0 +1,11 @@
+import { expect } from "chai";
+import { readFile } from "node:fs/promises";
+import { TRACED, goldenOf, goldenPath } from "./golden.js";
+
+describe("golden traces (renew them on purpose: npm run golden)", () => {
+  for (const name of TRACED) {
+    it(`the trace of ${name} is what it was`, async () => {
+      expect(JSON.parse(await goldenOf(name))).to.deep.equal(JSON.parse(await readFile(goldenPath(name), "utf8")));
+    });
+  }
+});

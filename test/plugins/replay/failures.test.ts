@@ -1,0 +1,232 @@
+import type { EnsembleOptions } from "agentensemble";
+import { Agent, Ensemble, FileFormatError, JournalMismatchError, PluginError, Task, ValidationError, definePlugin, replace, tool } from "agentensemble";
+import { recordTo, replayFrom } from "agentensemble/replay";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { rejectionOf } from "../../support/rejection.js";
+import { deadModel, play, temporaryFolder } from "./record-and-replay.js";
+
+const ask = (text: string, script: ConstructorParameters<typeof ScriptedModel>[0] = ["fine", "fine"]): EnsembleOptions => ({
+  model: new ScriptedModel(script),
+  tasks: [Task.of(text), Task.of("And then")],
+});
+const header = JSON.stringify({ format: "agentensemble/recording", version: 1 });
+
+describe("a replay", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let file = "";
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    file = join(folder.path, "deep", "run.jsonl");
+  });
+  afterEach(() => folder.remove());
+
+  const boot = async (text: string): Promise<FileFormatError> => {
+    await mkdir(join(folder.path, "deep"), { recursive: true });
+    await writeFile(file, text);
+    const ensemble = new Ensemble({ ...ask("x"), plugins: [replayFrom(file)] });
+    const error = await rejectionOf(PluginError, ensemble.run());
+    await ensemble.dispose();
+    const found = FileFormatError.find(error);
+    if (found === undefined) throw error;
+    return found;
+  };
+
+  describe("of a request that was not recorded", () => {
+    it("ends the run with the nearest recorded request and both sides of the difference", async () => {
+      const agent = new Agent({ role: "Describer", goal: "Describe" });
+      const describe = (bird: string): EnsembleOptions => ({ ...ask("x"), tasks: [new Task({ description: `Describe the ${bird}`, agent })] });
+      await play(describe("swift"), [recordTo(file)]);
+      const { error } = await play({ ...describe("robin"), model: deadModel(new ScriptedModel([])) }, [replayFrom(file)]);
+      expect(error).to.be.instanceOf(JournalMismatchError);
+      expect(error?.message)
+        .to.include("Call 1 of task 'task-1'")
+        .and.to.include("message 2: recorded")
+        .and.to.include("the swift")
+        .and.to.include("the robin");
+    });
+
+    it("ends it also where the workflow would go on after the failure", async () => {
+      const make = (text: string): EnsembleOptions => ({ ...ask(text), workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR" });
+      await play(make("One"), [recordTo(file)]);
+      const { error } = await play(make("Two"), [replayFrom(file)]);
+      expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+    });
+
+    it("says that another model is asked", async () => {
+      await play(ask("One"), [recordTo(file)]);
+      const { error } = await play({ ...ask("One"), model: new ScriptedModel(["x"], { modelId: "other" }) }, [replayFrom(file)]);
+      expect(error?.message).to.include("the model: recorded").and.to.include("scripted:other");
+    });
+
+    it("says that a request is made once more than it was recorded", async () => {
+      await play(ask("One"), [recordTo(file)]);
+      await using ensemble = new Ensemble({ ...ask("One"), plugins: [replayFrom(file)] });
+      await ensemble.run();
+      const error = await rejectionOf(JournalMismatchError, ensemble.run());
+      expect(error.message).to.include("has been given back already");
+    });
+
+    it("goes on live from there where that is wanted, and what is recorded beside it is complete", async () => {
+      const first = new ScriptedModel(["a1", "b1"]);
+      await play({ model: first, tasks: [Task.of("A"), Task.of("B"), Task.of("C")] }, [recordTo(file)]).catch(() => undefined);
+      const again = join(folder.path, "again.jsonl");
+      const live = new ScriptedModel(["b2", "c2"]);
+      const tasks = (): Task[] => [Task.of("A"), Task.of("B, changed"), Task.of("C")];
+      const changed = await play({ model: live, tasks: tasks() }, [recordTo(again), replayFrom(file, { onMiss: "live" })]);
+      expect(changed.output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a1", "b2", "c2"]);
+      expect(live.requests.length).to.equal(2);
+      const replayed = await play({ model: deadModel(live), tasks: tasks() }, [replayFrom(again, { onUnused: "fail" })]);
+      expect(replayed.output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a1", "b2", "c2"]);
+    });
+
+    it("names a tool call that was not recorded, and does not run the tool", async () => {
+      let calls = 0;
+      const lookUp = tool({ name: "look_up", description: "Looks up", execute: () => void calls++ });
+      const make = (): EnsembleOptions => ({
+        model: new ScriptedModel([{ toolCalls: [{ name: "look_up", arguments: { input: "x" } }] }, "done"]),
+        tasks: [new Task({ description: "Look", agent: new Agent({ role: "R", goal: "g", tools: [lookUp] }) })],
+      });
+      await play(make(), [recordTo(file)]);
+      const text = (await readFile(file, "utf8")).split("\n").filter((line) => !line.includes('"type":"tool"'));
+      await writeFile(file, text.join("\n"));
+      const { error } = await play(make(), [replayFrom(file)]);
+      expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+      expect(error?.message).to.include("look_up");
+      expect(calls).to.equal(1);
+    });
+  });
+
+  describe("that does less than was recorded", () => {
+    const shorter = (): EnsembleOptions => ({ model: new ScriptedModel([]), tasks: [Task.of("One")] });
+    it("is fine, or a warning, or a failure, as was chosen", async () => {
+      await play(ask("One"), [recordTo(file)]);
+      expect((await play(shorter(), [replayFrom(file)])).error).to.equal(undefined);
+      const warned = await play(shorter(), [replayFrom(file, { onUnused: "warn" })]);
+      expect(warned.events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []))[0]).to.include("call 1 of task 'task-2'");
+      expect((await play(shorter(), [replayFrom(file, { onUnused: "fail" })])).error?.code).to.equal("AE_JOURNAL_MISMATCH");
+    });
+  });
+
+  describe("of a file", () => {
+    it("that is not there says so when the kernel starts", async () => {
+      await using ensemble = new Ensemble({ ...ask("x"), plugins: [replayFrom(file)] });
+      const error = await rejectionOf(PluginError, ensemble.run());
+      expect(ValidationError.find(error)?.message).to.include(file);
+    });
+
+    it("that is foreign, corrupt or of another version names the line", async () => {
+      expect((await boot("hello\n")).line).to.equal(1);
+      expect((await boot(`${header}\n{"type":"run"}\n`)).line).to.equal(2);
+      expect((await boot(`${header}\n{"type":"call","key":1}\n`)).line).to.equal(2);
+      expect((await boot(`${header}\n\u0000\u0001\n{"type":"run"}\n`)).line).to.equal(2);
+      expect((await boot(`${header}\n{"type":"riddle"}\n`)).message).to.include("riddle");
+      expect((await boot(header.replace(":1}", ":99}"))).message).to.include("99");
+      expect((await boot('{"schemaVersion":"1.1","captureMode":"OFF","taskTraces":[]}')).hint).to.include("FULL");
+    });
+
+    it("whose last line was cut off plays what is there", async () => {
+      await play(ask("One"), [recordTo(file)]);
+      const text = await readFile(file, "utf8");
+      await writeFile(file, text.slice(0, text.trimEnd().length - 10));
+      const { error, output } = await play(ask("One"), [replayFrom(file)]);
+      expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+      expect(output.completedTasks.length).to.equal(1);
+    });
+
+    it("that is empty is refused", async () => {
+      expect((await boot("")).code).to.equal("AE_FILE_FORMAT");
+    });
+  });
+
+  it("refuses options and sources that are none", () => {
+    expect(() => replayFrom(file, { onMis: "live" } as object)).to.throw(ValidationError, "onMiss");
+    expect(() => replayFrom(file, { onMiss: "never" as "live" })).to.throw(ValidationError, "onMiss");
+    expect(() => replayFrom(file, { onUnused: "no" as "fail" })).to.throw(ValidationError, "onUnused");
+    expect(() => replayFrom({} as string)).to.throw(ValidationError, "source");
+    expect(() => recordTo(" ")).to.throw(ValidationError, "recordTo");
+  });
+
+  it("and a recorder refuse a model that a later plugin puts in, since it would really be called", async () => {
+    const other = new ScriptedModel(["other", "other"]);
+    const exchanging = definePlugin({
+      name: "exchanging",
+      apply: ({ hooks }) => hooks.beforeLlmCall.tap({ name: "other", lane: "transform", order: "post" }, () => replace({ model: other })),
+    });
+    expect(ValidationError.find((await play(ask("x"), [recordTo(file), exchanging])).error)?.message).to.include("recordTo");
+    await play(ask("x"), [exchanging, recordTo(file)]);
+    expect(other.requests.length).to.equal(2);
+    expect(ValidationError.find((await play(ask("x"), [replayFrom(file), exchanging])).error)?.message).to.include("replayFrom");
+    expect((await play(ask("x"), [exchanging, replayFrom(file)])).output.raw).to.equal("other");
+    expect(other.requests.length).to.equal(2);
+  });
+
+  it("and a recorder serve one kernel at a time", async () => {
+    const recorder = recordTo(file);
+    await using one = new Ensemble({ ...ask("x"), plugins: [recorder] });
+    await one.run();
+    await using two = new Ensemble({ ...ask("x"), plugins: [recorder] });
+    const error = await rejectionOf(PluginError, two.run());
+    expect(error.message).to.include("in use by another kernel");
+  });
+});
+
+describe("a recording", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeEach(async () => void (folder = await temporaryFolder()));
+  afterEach(() => folder.remove());
+
+  it("takes the place of an older one only when a run has ended, and leaves nothing else behind", async () => {
+    const file = join(folder.path, "run.jsonl");
+    await writeFile(file, "older");
+    const unused = new Ensemble({ ...ask("x"), plugins: [recordTo(file)] });
+    await unused.explain();
+    await unused.dispose();
+    expect(await readFile(file, "utf8")).to.equal("older");
+    await play(ask("x"), [recordTo(file)]);
+    expect((await readFile(file, "utf8")).startsWith(header)).to.equal(true);
+    expect(await readdir(folder.path)).to.deep.equal(["run.jsonl"]);
+  });
+
+  it("that can't be written stops the kernel before anything is spent", async () => {
+    await writeFile(join(folder.path, "file"), "");
+    const model = new ScriptedModel(["a", "b"]);
+    await using ensemble = new Ensemble({ ...ask("x"), model, plugins: [recordTo(join(folder.path, "file", "run.jsonl"))] });
+    const error = await rejectionOf(PluginError, ensemble.run());
+    expect(ValidationError.find(error)?.message).to.include("run.jsonl");
+    expect(model.requests.length).to.equal(0);
+  });
+
+  it("holds no secret, and replays on a machine with another one", async () => {
+    const file = join(folder.path, "run.jsonl");
+    const make = (secret: string): EnsembleOptions => ({
+      model: new ScriptedModel([{ toolCalls: [{ name: "use", arguments: { input: secret } }] }, `used ${secret}`, "then"]),
+      tasks: [
+        new Task({
+          description: `Use ${secret}`,
+          agent: new Agent({ role: "R", goal: "g", tools: [tool({ name: "use", description: "d", execute: (text) => `token: ${text}` })] }),
+        }),
+        Task.of("And then"),
+      ],
+    });
+    const [ours, theirs] = ["sk-proj-aaaaaaaaaaaaaaaaaaaaaaaa", "sk-proj-bbbbbbbbbbbbbbbbbbbbbbbb"];
+    await play(make(ours), [recordTo(file)]);
+    expect(await readFile(file, "utf8")).not.to.include("aaaaaaaaaaaa");
+    const { error, output } = await play(make(theirs), [replayFrom(file, { onUnused: "fail" })]);
+    expect(error).to.equal(undefined);
+    expect(output.taskOutputs[0]?.raw).to.include("[redacted]");
+  });
+
+  it("writes every message once, however long the conversation gets", async () => {
+    const file = join(folder.path, "run.jsonl");
+    const turns = Array.from({ length: 20 }, (_, i) => ({ toolCalls: [{ name: "count", arguments: { input: `turn ${i}` } }] }));
+    const count = tool({ name: "count", description: "d", execute: (text) => `${text} counted` });
+    await play(
+      { model: new ScriptedModel([...turns, "done"]), tasks: [new Task({ description: "Count", agent: new Agent({ role: "R", goal: "g", tools: [count] }) })] },
+      [recordTo(file)],
+    );
+    expect((await readFile(file, "utf8")).split("turn 0 counted").length - 1).to.equal(2); // the message and the tool's result
+  });
+});

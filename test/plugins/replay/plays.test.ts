@@ -1,0 +1,202 @@
+import type { ChatRequest, EnsembleEvent, EnsembleOptions, ExecutionTrace } from "agentensemble";
+import { Agent, Ensemble, ModelCallError, RateLimit, RateLimitTimeoutError, Task, answer, definePlugin, tool } from "agentensemble";
+import { recordTo, replayFrom } from "agentensemble/replay";
+import { retry } from "agentensemble/resilience";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { rejectionOf } from "../../support/rejection.js";
+import { deadModel, play, temporaryFolder, withoutDurations } from "./record-and-replay.js";
+
+const SCRIPTED = { provider: "scripted", modelId: "scripted" };
+
+describe("what is replayed", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let file = "";
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    file = join(folder.path, "run.jsonl");
+  });
+  afterEach(() => folder.remove());
+
+  const streamed = async (options: EnsembleOptions): Promise<{ id: string; events: EnsembleEvent[] }> => {
+    await using ensemble = new Ensemble(options);
+    const run = ensemble.stream();
+    const events: EnsembleEvent[] = [];
+    for await (const event of run.events) events.push(event);
+    await run.output.catch(() => undefined);
+    return { id: run.id, events };
+  };
+  const tokensOf = (events: readonly EnsembleEvent[]): string[] => events.flatMap((e) => (e.type === "token" ? [e.token] : []));
+
+  it("streams in the same chunks, with the same run id", async () => {
+    const model = new ScriptedModel([{ chunks: ["A sw", "ift", " flies"] }]);
+    const tasks = [Task.of("Stream")];
+    const recorded = await streamed({ model, tasks, plugins: [recordTo(file)] });
+    const replayed = await streamed({ model: deadModel(model), tasks, plugins: [replayFrom(file)] });
+    expect(tokensOf(replayed.events)).to.deep.equal(["A sw", "ift", " flies"]);
+    expect(replayed.id).to.equal(recorded.id);
+    const [was, is] = [recorded, replayed].map(({ events }) => events.map(({ type, seq, runId }) => ({ type, seq, runId })));
+    expect(is).to.deep.equal(was);
+  });
+
+  it("a call recorded in one piece can be streamed, and a stream read in one piece", async () => {
+    const tasks = [Task.of("Say it")];
+    await play({ model: new ScriptedModel(["whole"]), tasks }, [recordTo(file)]);
+    const replayed = await streamed({ model: deadModel(new ScriptedModel([])), tasks, plugins: [replayFrom(file)] });
+    expect(tokensOf(replayed.events)).to.deep.equal(["whole"]);
+    await streamed({ model: new ScriptedModel([{ chunks: ["in ", "pieces"] }]), tasks, plugins: [recordTo(file)] });
+    expect((await play({ model: deadModel(new ScriptedModel([])), tasks }, [replayFrom(file)])).output.raw).to.equal("in pieces");
+  });
+
+  it("several runs of one kernel, one after the other and side by side, each with its id, its start and its answers", async () => {
+    const script = async ({ messages }: ChatRequest, index: number): Promise<string> => {
+      await wait(JSON.stringify(messages).includes("Same") ? 30 - 10 * (index % 3) : 1);
+      return `answer ${index}`;
+    };
+    const run = async (options: EnsembleOptions): Promise<readonly unknown[]> => {
+      await using ensemble = new Ensemble(options);
+      const first = await ensemble.run({ word: "Other" });
+      await wait(5);
+      const sides = await Promise.all([ensemble.run({ word: "Same" }), ensemble.run({ word: "Same" }, { runId: "mine" }), ensemble.run({ word: "Same" })]);
+      return [first, ...sides].map(({ trace, raw }) => ({ raw, start: trace.startedAt, trace: withoutDurations(trace.toJson()) }));
+    };
+    const tasks = [new Task({ description: "{word}", agent: new Agent({ role: "R", goal: "g" }) })];
+    const recorded = await run({ model: new ScriptedModel(script), tasks, plugins: [recordTo(file)] });
+    const replayed = await run({ model: deadModel(new ScriptedModel([])), tasks, plugins: [replayFrom(file, { onUnused: "fail" })] });
+    expect(replayed).to.deep.equal(recorded);
+  });
+
+  it("a model that is known by its name only, and has no key", async () => {
+    const tasks = [Task.of("Say hello")];
+    const named = definePlugin({
+      name: "named-model",
+      apply: ({ hooks }) =>
+        hooks.beforeLlmCall.tap({ name: "answer", lane: "answer" }, () =>
+          answer({ message: { role: "assistant" as const, content: "hello" }, finishReason: "stop" as const }),
+        ),
+    });
+    await play({ model: "openai:gpt-4o-mini", tasks, plugins: [named] }, [recordTo(file)]);
+    const { output } = await play({ model: "openai:gpt-4o-mini", tasks }, [replayFrom(file)]); // answers of plugins are recorded too
+    expect(output.raw).to.equal("hello");
+  });
+
+  it("waits for nothing: neither back-off, nor rate limit, nor a slow model", async function () {
+    this.timeout(20_000);
+    const failure = new ModelCallError("busy", { ...SCRIPTED, code: "AE_MODEL_RATE_LIMITED", status: 429, retryable: true, retryAfterMs: 400 });
+    const make = (model: EnsembleOptions["model"]): EnsembleOptions => ({
+      model,
+      tasks: ["a", "b", "c"].map((name) => new Task({ name, description: name })),
+      workflow: "PARALLEL",
+      rateLimit: RateLimit.of(1, 400),
+      plugins: [retry({ maxAttempts: 2 })],
+    });
+    const live = new ScriptedModel([failure, { text: "x", delayMs: 300 }, "y", "z"]);
+    const began = performance.now();
+    const recorded = await play(make(live), [recordTo(file)]);
+    const recordedMs = performance.now() - began;
+    const replayed = await play(make(deadModel(live)), [replayFrom(file, { onUnused: "fail" })]);
+    expect(performance.now() - began - recordedMs).to.be.below(recordedMs / 2);
+    expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(recorded.output.trace.toJson()));
+    expect(replayed.output.trace.totalDurationMs).to.be.greaterThan(recorded.output.trace.totalDurationMs / 4); // in virtual time
+  });
+
+  it("a wait for a rate limit that was too long", async () => {
+    const make = (model: EnsembleOptions["model"]): EnsembleOptions => ({
+      model,
+      tasks: [Task.of("One"), Task.of("Two")],
+      rateLimit: RateLimit.perMinute(1).with({ waitTimeoutMs: 20 }),
+    });
+    const recorded = await play(make(new ScriptedModel(["one"])), [recordTo(file)]);
+    const replayed = await play(make(deadModel(new ScriptedModel([]))), [replayFrom(file)]);
+    expect(RateLimitTimeoutError.find(replayed.error)?.waitTimeoutMs).to.equal(20);
+    expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(recorded.output.trace.toJson()));
+  });
+
+  it("a call that was called off, when it is called off again", async () => {
+    const make = (model: EnsembleOptions["model"]): EnsembleOptions => ({ model, tasks: [new Task({ description: "Slow", timeoutMs: 60 })] });
+    const recorded = await play(make(new ScriptedModel([{ text: "late", delayMs: 5_000 }])), [recordTo(file)]);
+    const replayed = await play(make(deadModel(new ScriptedModel([]))), [replayFrom(file)]);
+    expect(replayed.error?.message).to.equal(recorded.error?.message);
+    expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(recorded.output.trace.toJson()));
+    const patient = await play({ model: deadModel(new ScriptedModel([])), tasks: [new Task({ description: "Slow" })] }, [replayFrom(file)]);
+    expect(patient.error?.code).to.equal("AE_JOURNAL_MISMATCH"); // it does not wait for ever
+  });
+
+  it("ends at once when it is cancelled", async () => {
+    await play({ model: new ScriptedModel([{ text: "x", delayMs: 30 }, "y"]), tasks: [Task.of("A"), Task.of("B")] }, [recordTo(file)]);
+    const controller = new AbortController();
+    const options = { model: deadModel(new ScriptedModel([])), tasks: [Task.of("A"), Task.of("B")] };
+    const cancelling = definePlugin({
+      name: "cancelling",
+      apply: ({ events }) => void events.on((e) => e.type === "llm_iteration_started" && controller.abort()),
+    });
+    const { output } = await play(options, [replayFrom(file), cancelling], {}, { signal: controller.signal });
+    expect(output.exitReason).to.equal("CANCELLED");
+  });
+
+  it("is the same for hooks of other plugins, which see the model's own names", async () => {
+    const seen: string[] = [];
+    const watching = definePlugin({
+      name: "watching",
+      apply: ({ hooks }) =>
+        hooks.afterLlmCall.tap(
+          ({ outcome, model, response }) => void seen.push(`${outcome} ${model.provider}:${model.modelId} ${response?.message.content ?? ""}`),
+        ),
+    });
+    const model = new ScriptedModel(["yes"]);
+    await play({ model, tasks: [Task.of("A")], plugins: [watching] }, [recordTo(file)]);
+    await play({ model: deadModel(model), tasks: [Task.of("A")], plugins: [watching] }, [replayFrom(file)]);
+    expect(seen).to.deep.equal(["ok scripted:scripted yes", "ok scripted:scripted yes"]);
+  });
+
+  describe("from a trace", () => {
+    const look = tool({ name: "look", description: "d", execute: (text) => `saw ${text}` });
+    const make = (model: EnsembleOptions["model"], lead = "Lead"): EnsembleOptions => ({
+      model,
+      captureMode: "FULL",
+      traceExporter: () => undefined, // else it goes to a folder of its own
+      agents: [new Agent({ role: "Helper", goal: "help", tools: [look] })],
+      tasks: [new Task({ name: "lead", description: lead, agent: new Agent({ role: "Leader", goal: "lead", allowDelegation: true }) })],
+    });
+    const script = ({ messages }: ChatRequest): string | { toolCalls: { name: string; arguments: unknown }[] } => {
+      const turn = messages.filter((m) => m.role === "assistant").length;
+      const isHelper = JSON.stringify(messages[0]).includes("Helper");
+      if (turn > 0) return isHelper ? "helped" : "thanks";
+      return {
+        toolCalls: [isHelper ? { name: "look", arguments: { input: "x" } } : { name: "delegate", arguments: { agentRole: "Helper", taskDescription: "Help" } }],
+      };
+    };
+    const inFile = (trace: ExecutionTrace): Record<string, unknown> => JSON.parse(trace.toJson()) as Record<string, unknown>; // an object
+
+    it("repeats a team with workers and tools, from the file and from the object", async () => {
+      const { output } = await play(make(new ScriptedModel(script)), []);
+      await output.trace.save(file);
+      const dead = deadModel(new ScriptedModel([]));
+      const replayed = await play(make(dead), [replayFrom(file, { onUnused: "fail" })]);
+      expect(replayed.output.raw).to.equal("thanks");
+      expect(replayed.output.trace.ensembleId).to.equal(output.trace.ensembleId);
+      expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(output.trace.toJson()));
+      expect((await play(make(dead), [replayFrom(output.trace)])).output.raw).to.equal("thanks");
+      expect(dead.calls).to.equal(0);
+    });
+
+    it("ends the run where the conversation is another one than in the trace", async () => {
+      const { output } = await play(make(new ScriptedModel(script)), []);
+      const trace = inFile(output.trace) as { taskTraces: { llmInteractions: { messages: object[] }[] }[] };
+      const interaction = trace.taskTraces[0]?.llmInteractions[0];
+      Object.assign(interaction?.messages[0] ?? {}, { content: "You are someone else" });
+      const { error } = await play(make(deadModel(new ScriptedModel([]))), [replayFrom(trace as unknown as ExecutionTrace)]);
+      expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+      expect(error?.message).to.include("someone else");
+    });
+
+    it("refuses one that keeps too little, and says which mode keeps enough", async () => {
+      const { output } = await play({ ...make(new ScriptedModel(script)), captureMode: "STANDARD" }, []);
+      await using ensemble = new Ensemble({ ...make(new ScriptedModel([])), plugins: [replayFrom(output.trace)] });
+      const error = await rejectionOf(Error, ensemble.run());
+      expect((error.cause as { hint?: string }).hint).to.include('captureMode: "FULL"');
+    });
+  });
+});

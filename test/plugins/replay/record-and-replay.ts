@@ -1,0 +1,67 @@
+import type { AgentEnsembleError, ChatChunk, ChatModel, EnsembleEvent, EnsembleOptions, EnsembleOutput, Inputs, Plugin, RunOptions } from "agentensemble";
+import { AgentEnsembleError as OurError, Ensemble } from "agentensemble";
+import { recordTo, replayFrom, type ReplayOptions } from "agentensemble/replay";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A folder for one test; call the function to remove it. */
+export async function temporaryFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), "replay-"));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A model that must not be called: what stands in for the real one in a replay. */
+export function deadModel(live: ChatModel): ChatModel & { readonly calls: number } {
+  const { provider, modelId, capabilities } = live;
+  const state = { calls: 0 };
+  const refuse = (): never => {
+    state.calls++;
+    throw new Error("the network was used");
+  };
+  const stream = live.stream === undefined ? {} : { stream: (): AsyncIterable<ChatChunk> => refuse() };
+  return { provider, modelId, capabilities, chat: () => Promise.resolve().then(refuse), ...stream, get calls() { return state.calls; } }; // prettier-ignore
+}
+
+/** How a run ended, and what it said on the way. */
+export interface Played {
+  readonly output: EnsembleOutput;
+  readonly error: AgentEnsembleError | undefined;
+  readonly events: readonly EnsembleEvent[];
+}
+
+/** Runs an ensemble of its own to whatever end. */
+export async function play(options: EnsembleOptions, plugins: readonly Plugin[], inputs: Inputs = {}, runOptions: RunOptions = {}): Promise<Played> {
+  const events: EnsembleEvent[] = [];
+  const ensemble = new Ensemble({ ...options, plugins: [...(options.plugins ?? []), ...plugins], on: (event) => void events.push(event) });
+  try {
+    return { output: await ensemble.run(inputs, runOptions), error: undefined, events };
+  } catch (error) {
+    if (!OurError.isInstance(error) || error.output === undefined) throw error;
+    return { output: error.output, error, events };
+  } finally {
+    await ensemble.dispose();
+  }
+}
+
+const DURATION = /(duration|latency|Ms$|ExecutionTime$|executionTime)/i;
+const LATER_INSTANT = /^(completedAt|occurredAt)$/;
+
+/** A trace less what depends on how long things took. Instants of beginnings stay where `starts` says so. */
+export function withoutDurations(json: string): unknown {
+  return JSON.parse(json, (key, value: unknown) => {
+    if (DURATION.test(key) || LATER_INSTANT.test(key) || key === "stackTrace") return undefined;
+    return key === "startedAt" ? undefined : value;
+  });
+}
+
+/** One recording and two replays of the same ensemble; `make` is called for each, since tools and guardrails may keep state. */
+export async function recordAndReplayTwice(
+  file: string,
+  make: (isReplay: boolean) => EnsembleOptions,
+  o: { readonly inputs?: Inputs; readonly replay?: ReplayOptions } = {},
+): Promise<{ readonly recorded: Played; readonly replays: readonly [Played, Played] }> {
+  const recorded = await play(make(false), [recordTo(file)], o.inputs);
+  const once = (): Promise<Played> => play(make(true), [replayFrom(file, { onUnused: "fail", ...o.replay })], o.inputs);
+  return { recorded, replays: [await once(), await once()] };
+}
