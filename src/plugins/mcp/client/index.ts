@@ -1,0 +1,41 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { McpCallOptions, McpServerOptions } from "./options.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { McpServerTools } from "./mcp-tools.js";
+import { resolveServers } from "./options.js";
+import { MCP_TEMPLATES } from "./templates.js";
+
+export { mcpTools } from "./mcp-tools.js";
+export type { McpToolProvider } from "./mcp-tools.js";
+export type { McpServerState } from "./mcp-connection.js";
+export type { McpCallOptions, McpHttpServer, McpServerCommon, McpServerOptions, McpStdioServer } from "./options.js";
+export type { McpAttachment, McpStructuredOutput } from "./tool-output.js";
+
+/** Options of `mcp()`: the servers, and what holds for all that do not say otherwise. */
+export interface McpOptions extends McpCallOptions {
+  readonly servers: readonly McpServerOptions[];
+}
+
+/**
+ * Offers the tools of MCP servers to every agent of the kernel. A server is reached when an agent's task first needs its tools, is shared by all
+ * ensembles of the kernel, and ends with it.
+ *
+ * @throws ValidationError for an unknown option, one that can't work, and two servers with one name.
+ */
+export function mcp(options: McpOptions): Plugin {
+  const servers = resolveServers(options).map((server) => new McpServerTools(server));
+  let kernels = 0;
+  return definePlugin({
+    name: "mcp",
+    bind(bind) {
+      for (const server of servers) bind.many(Tokens.Tool).toConstantValue(server);
+      bind.many(Tokens.PromptTemplates).toConstantValue(MCP_TEMPLATES);
+      kernels++;
+    },
+    start: async () => void (await Promise.all(servers.map((server) => server.revive()))),
+    async dispose() {
+      if (--kernels === 0) await Promise.all(servers.map((server) => server.close()));
+    },
+  });
+}

@@ -1,0 +1,242 @@
+import type { ResolvedServer } from "./options.js";
+import type { Redactor } from "./redactor.js";
+import { setTimeout as pause } from "node:timers/promises";
+import { AgentEnsembleError, messageOf } from "../../../contracts/errors.js";
+import { McpError } from "../../../contracts/state-errors.js";
+import { McpSession, OpeningFailed, RequestRefused } from "./mcp-session.js";
+import { createRedactor } from "./redactor.js";
+import { within } from "./within.js";
+
+const ATTEMPTS = 3;
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 5_000;
+/** After all attempts have failed, so that many tasks do not each wait for a server that is down. */
+const FIRST_REST_MS = 1_000;
+const LONGEST_REST_MS = 30_000;
+
+const grown = (first: number, times: number, longest: number): number => Math.min(first * 2 ** times, longest);
+
+/** Where a server stands: not reached yet, in use (and reached again by itself when it is lost), or closed until `start`. */
+export type McpServerState = "CREATED" | "STARTED" | "CLOSED";
+
+/** The platform's fetch hides the reason behind `fetch failed`. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined && !(error instanceof OpeningFailed) ? messageOf(error.cause) : "";
+  return cause === "" || messageOf(error).includes(cause) ? messageOf(error) : `${messageOf(error)}: ${cause}`;
+}
+
+/**
+ * The way to one server: reached when it is first needed, once for all who need it, and again after it was lost, with growing pauses.
+ * What it throws about the server is an McpError.
+ */
+export class McpConnection {
+  readonly server: ResolvedServer;
+  readonly #redact: Redactor;
+  readonly #listChanged: () => void;
+  #state: McpServerState = "CREATED";
+  #life = new AbortController();
+  #session: McpSession | undefined;
+  #opening: Promise<McpSession> | undefined;
+  #closing: Promise<void> = Promise.resolve();
+  /** Connections that were lost since the last request that was answered. */
+  #losses = 0;
+  /** Times in a row that all attempts failed. */
+  #outages = 0;
+  /** While the server is left in peace: why. */
+  #rest: { readonly reason: McpError; readonly timer: NodeJS.Timeout } | undefined;
+
+  /** @param listChanged told whenever the list of tools may have become another one. */
+  constructor(server: ResolvedServer, listChanged: () => void) {
+    this.server = server;
+    this.#redact = createRedactor(server.endpoint);
+    this.#listChanged = listChanged;
+  }
+
+  get state(): McpServerState {
+    return this.#state;
+  }
+
+  /** Process id of a local server that runs. */
+  get pid(): number | undefined {
+    return this.#session?.pid;
+  }
+
+  /** Makes a closed one reachable again, after what is being closed; and one that is left in peace after failures. */
+  async revive(): Promise<void> {
+    this.#endRest();
+    await this.#closing;
+    if (this.#state !== "CLOSED") return;
+    this.#state = "CREATED";
+    this.#life = new AbortController();
+    this.#losses = 0;
+    this.#outages = 0;
+  }
+
+  /** A connection that works, as far as is known. @throws McpError when the server can't be reached or is closed; the signal's reason. */
+  async session(signal?: AbortSignal): Promise<McpSession> {
+    signal?.throwIfAborted();
+    if (this.#state === "CLOSED") throw this.#closed();
+    if (this.#session?.isAlive === true) return this.#session;
+    if (this.#rest !== undefined) throw this.#rest.reason;
+    this.#opening ??= this.#open(this.#life.signal).finally(() => (this.#opening = undefined));
+    return within(this.#opening, signal);
+  }
+
+  /**
+   * Makes a request, and once more over a new connection where the server has forgotten the first.
+   * @throws RequestRefused; McpError, after which nobody knows whether it took effect; the signal's reason.
+   */
+  async use<T>(signal: AbortSignal, request: (session: McpSession, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const session = await this.session(signal);
+    try {
+      return await this.#answered(request(session, signal));
+    } catch (error) {
+      if (signal.aborted || !session.isForgotten(error)) throw this.#explained(session, error, signal);
+    }
+    this.#retire(session);
+    const next = await this.session(signal);
+    try {
+      return await this.#answered(request(next, signal));
+    } catch (error) {
+      throw this.#explained(next, error, signal);
+    }
+  }
+
+  /** Ends what there is. Never fails; what comes later is refused until `revive`. */
+  close(): Promise<void> {
+    if (this.#state === "CLOSED") return this.#closing;
+    this.#state = "CLOSED";
+    this.#endRest();
+    this.#life.abort(this.#closed());
+    this.#closing = this.#end(this.#closing, this.#opening, this.#session);
+    this.#session = undefined;
+    return this.#closing;
+  }
+
+  async #end(before: Promise<void>, opening: Promise<McpSession> | undefined, session: McpSession | undefined): Promise<void> {
+    await Promise.all([before, opening?.catch(() => undefined), session?.close()]); // that it did not open is told to those who wait for it
+  }
+
+  /** A session that is of no further use. */
+  #retire(session: McpSession): void {
+    if (this.#session === session) this.#session = undefined;
+    this.#closing = this.#end(this.#closing, undefined, session);
+    this.#listChanged();
+  }
+
+  async #answered<T>(answer: Promise<T>): Promise<T> {
+    const result = await answer;
+    this.#losses = 0;
+    return result;
+  }
+
+  async #open(life: AbortSignal): Promise<McpSession> {
+    const deadline = new AbortController();
+    const end = (): void => deadline.abort(life.reason);
+    life.addEventListener("abort", end, { once: true });
+    if (life.aborted) end();
+    const timer = setTimeout(() => deadline.abort(), this.server.connectTimeoutMs);
+    try {
+      return await this.#attempts(deadline.signal, life);
+    } finally {
+      clearTimeout(timer);
+      life.removeEventListener("abort", end);
+    }
+  }
+
+  async #attempts(signal: AbortSignal, life: AbortSignal): Promise<McpSession> {
+    let failure: unknown;
+    let delay = this.#losses === 0 ? 0 : grown(FIRST_DELAY_MS, this.#losses - 1, LONGEST_DELAY_MS);
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      try {
+        if (delay > 0) await pause(delay, undefined, { signal });
+        return await this.#attempt(signal);
+      } catch (error) {
+        if (life.aborted) throw this.#closed();
+        if (signal.aborted) throw this.#resting(this.#late(failure ?? error));
+        if (AgentEnsembleError.isInstance(error)) throw error; // the client is not installed
+        failure = error;
+        delay = grown(FIRST_DELAY_MS, attempt - 1, LONGEST_DELAY_MS);
+        if (error instanceof OpeningFailed && error.isFinal) break;
+      }
+    }
+    throw this.#resting(this.#unreachable(failure));
+  }
+
+  /** From now on, for a while, all who ask are told the same. */
+  #resting(reason: McpError): McpError {
+    const timer = setTimeout(() => (this.#rest = undefined), grown(FIRST_REST_MS, this.#outages++, LONGEST_REST_MS)).unref();
+    this.#rest = { reason, timer };
+    return reason;
+  }
+
+  #endRest(): void {
+    clearTimeout(this.#rest?.timer);
+    this.#rest = undefined;
+  }
+
+  async #attempt(signal: AbortSignal): Promise<McpSession> {
+    const session = await McpSession.open(this.server, this.#redact, signal, {
+      listChanged: () => this.#listChanged(),
+      lost: (lost) => this.#lost(lost),
+    });
+    if (signal.aborted) {
+      await session.close();
+      throw signal.reason;
+    }
+    this.#session = session;
+    this.#outages = 0;
+    this.#state = "STARTED";
+    this.#listChanged();
+    return session;
+  }
+
+  #lost(session: McpSession): void {
+    if (this.#session !== session) return;
+    this.#session = undefined;
+    this.#losses++;
+    this.#listChanged();
+  }
+
+  #closed(): McpError {
+    return new McpError(`MCP server '${this.server.name}' is closed`, this.server.name, { hint: "Call start() to bring it back." });
+  }
+
+  #late(cause: unknown): McpError {
+    const { name, connectTimeoutMs } = this.server;
+    return new McpError(`MCP server '${name}' was not ready within ${connectTimeoutMs} ms${this.#tail(cause)}`, name, {
+      hint: "Raise connectTimeoutMs if it needs longer to start.",
+    });
+  }
+
+  #unreachable(failure: unknown): McpError {
+    const { name, endpoint } = this.server;
+    const target = endpoint.kind === "stdio" ? `started ('${endpoint.command}')` : `reached at ${endpoint.url.origin}`;
+    const hint = endpoint.kind === "stdio" ? "Check command, args, cwd and env; run the command by hand." : "Check url and headers, and that the server runs.";
+    return new McpError(`MCP server '${name}' could not be ${target}: ${this.#told(failure)}`, name, { hint });
+  }
+
+  #tail(cause: unknown): string {
+    const account = cause instanceof OpeningFailed ? cause.account : "";
+    return account === "" ? "" : `: ${this.#redact(account)}`;
+  }
+
+  #told(failure: unknown): string {
+    const inner = failure instanceof OpeningFailed ? failure.cause : failure;
+    const text = reasonOf(inner);
+    return this.#redact(failure instanceof OpeningFailed && failure.account !== "" ? `${text}; ${failure.account}` : text);
+  }
+
+  /** What becomes of a failed request. The foreign error is not kept as the cause: its text may hold what must not be shown. */
+  #explained(session: McpSession, error: unknown, signal: AbortSignal): unknown {
+    if (signal.aborted) return signal.reason;
+    if (error instanceof RequestRefused) return new RequestRefused(this.#redact(error.message), {});
+    if (AgentEnsembleError.isInstance(error)) return error;
+    const { name, timeoutMs } = this.server;
+    if (this.#state === "CLOSED") return this.#closed();
+    if (session.isTimeout(error))
+      return new McpError(`MCP server '${name}' did not answer within ${timeoutMs} ms`, name, { hint: "Raise timeoutMs if calls take longer." });
+    const account = session.account === "" ? reasonOf(error) : `${reasonOf(error)}; ${session.account}`;
+    return new McpError(`MCP server '${name}' failed: ${this.#redact(account)}`, name, { hint: "Whether the call took effect is not known." });
+  }
+}

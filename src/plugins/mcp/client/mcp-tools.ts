@@ -1,0 +1,117 @@
+import type { TaskScope } from "../../../contracts/run.js";
+import type { AnyTool, DynamicToolProvider } from "../../../contracts/tool.js";
+import type { McpServerState } from "./mcp-connection.js";
+import type { McpServerOptions, ResolvedServer } from "./options.js";
+import { McpError } from "../../../contracts/state-errors.js";
+import { McpConnection } from "./mcp-connection.js";
+import { resolveServer } from "./options.js";
+import { ToolCatalog } from "./tool-catalog.js";
+
+const NONE: readonly AnyTool[] = Object.freeze([]);
+
+/**
+ * The tools of one MCP server, for the `tools` of an agent or a task. The server is reached when they are first needed, shared by all who need
+ * them, and reached again when it was lost. Close it when it is no longer needed: nobody else does.
+ */
+export interface McpToolProvider extends DynamicToolProvider, AsyncDisposable {
+  /** What the server is called here. */
+  readonly name: string;
+  /** `CREATED` until it is first reached, then `STARTED`, also while a lost connection waits to be made again; `CLOSED` after `close()`. */
+  readonly state: McpServerState;
+  /** Process id of a local server while it runs. */
+  readonly pid: number | undefined;
+  /** Reaches the server and reads its list of tools; brings a closed one back. @throws McpError and ToolConfigurationError, and leaves the state as it was. */
+  start(): Promise<void>;
+  /** The tools as they are now. @throws McpError when the server can't be reached (unless `onUnavailable` is `"skip"`), or is closed. */
+  resolve(scope?: TaskScope): Promise<readonly AnyTool[]>;
+  /** Ends the connection, and the process of a local server with all it has started. Never fails, and may be called often. Tools that are still held fail from now on. */
+  close(): Promise<void>;
+}
+
+/** The provider behind `mcpTools` and `mcp`. */
+export class McpServerTools implements McpToolProvider {
+  readonly #server: ResolvedServer;
+  readonly #connection: McpConnection;
+  readonly #catalog: ToolCatalog;
+  /** What was warned of, by run: every run is told once. */
+  readonly #warned = new WeakMap<object, Set<string>>();
+
+  constructor(server: ResolvedServer) {
+    this.#server = server;
+    this.#connection = new McpConnection(server, () => this.#catalog.expire());
+    this.#catalog = new ToolCatalog(this.#connection);
+  }
+
+  get name(): string {
+    return this.#server.name;
+  }
+
+  get state(): McpServerState {
+    return this.#connection.state;
+  }
+
+  get pid(): number | undefined {
+    return this.#connection.pid;
+  }
+
+  async start(): Promise<void> {
+    const wasClosed = this.state === "CLOSED";
+    await this.#connection.revive();
+    try {
+      await this.#catalog.tools();
+    } catch (error) {
+      if (wasClosed) await this.#connection.close();
+      throw error;
+    }
+  }
+
+  async resolve(scope?: TaskScope): Promise<readonly AnyTool[]> {
+    try {
+      const tools = await this.#catalog.tools(scope?.signal);
+      this.#warnOfChanges(scope);
+      return tools;
+    } catch (error) {
+      if (this.#server.onUnavailable !== "skip" || !McpError.isInstance(error) || scope?.signal.aborted === true) throw error;
+      this.#warn(scope, "unavailable", `The tools of MCP server '${this.name}' are left out: ${error.message}`);
+      return NONE;
+    }
+  }
+
+  /** Makes a closed server reachable again, without reaching it. */
+  revive(): Promise<void> {
+    return this.#connection.revive();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #warnOfChanges(scope: TaskScope | undefined): void {
+    const consequence = this.#server.onToolChange === "refuse" ? "it is not offered any more" : "each call needs approval now";
+    for (const tool of this.#catalog.changed) {
+      this.#warn(scope, tool, `Tool '${tool}' of MCP server '${this.name}' no longer says of itself what it said first: ${consequence}`);
+    }
+  }
+
+  #warn(scope: TaskScope | undefined, subject: string, message: string): void {
+    if (scope === undefined) return;
+    const warned = this.#warned.get(scope.run) ?? new Set();
+    if (warned.has(subject)) return;
+    this.#warned.set(scope.run, warned.add(subject));
+    scope.emit({ type: "run_warning", message });
+  }
+}
+
+/**
+ * The tools of an MCP server for single agents or tasks: put what it returns into their `tools`.
+ *
+ * @example await using files = mcpTools({ name: "files", command: "node", args: ["server.js", "./data"], tools: ["read_text_file"] });
+ * @throws ValidationError for an unknown option and one that can't work.
+ */
+export function mcpTools(options: McpServerOptions): McpToolProvider {
+  return new McpServerTools(resolveServer("mcpTools()", options));
+}

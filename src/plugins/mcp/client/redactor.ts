@@ -1,0 +1,30 @@
+import type { McpEndpoint } from "./options.js";
+
+/** Shorter values are no secrets, and replacing them would garble every message. */
+const SHORTEST_SECRET = 4;
+/** Some vendors put a key into the path of an address. */
+const SHORTEST_SECRET_PART = 16;
+const SECRET_NAME = /auth|key|token|secret|cookie|passw|credential|session/i;
+/** What a server says about its failures is repeated up to here. */
+const LONGEST = 2_000;
+
+/** Makes the words of a server fit for an error: known secrets replaced, and cut. */
+export type Redactor = (text: string) => string;
+
+function secretsOf(endpoint: McpEndpoint): readonly string[] {
+  if (endpoint.kind === "stdio") return Object.entries(endpoint.env).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
+  const values = Object.values(endpoint.headers).flatMap((value) => [value.trim(), ...value.trim().split(/\s+/).slice(1)]); // of `Bearer abc` the second word alone too
+  const { pathname, searchParams } = endpoint.url;
+  return [...values, ...searchParams.values(), ...pathname.split("/").filter((part) => part.length >= SHORTEST_SECRET_PART)];
+}
+
+/** A redactor that knows what the options of a server hold: all values of its headers and of its address's query, long parts of its path, and of its environment those with telling names. */
+export function createRedactor(endpoint: McpEndpoint): Redactor {
+  const secrets = [...new Set(secretsOf(endpoint).flatMap((secret) => [secret, encodeURIComponent(secret)]))]
+    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length);
+  return (text) => {
+    const clean = secrets.reduce((result, secret) => result.replaceAll(secret, "[redacted]"), text.slice(0, 10 * LONGEST));
+    return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}...` : clean;
+  };
+}

@@ -1,0 +1,167 @@
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { ChildProcess } from "node:child_process";
+import type { McpEndpoint } from "./options.js";
+import { spawn } from "node:child_process";
+import { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { toError } from "../../../contracts/errors.js";
+import { childEnvironment } from "./child-environment.js";
+import { MessageGuard, RefusedMessage } from "./message-guard.js";
+import { endProcessTree } from "./process-tree.js";
+
+const NEWLINE = 10;
+/** So many messages are read before others get their turn. */
+const MESSAGES_PER_TURN = 50;
+/** What a dead child has written may still be on its way. */
+const REST_OF_OUTPUT_MS = 200;
+const KEPT_NOISE = 2_000;
+
+/** Checks that a parsed line is a message of the protocol. */
+export type MessageParser = (value: unknown) => JSONRPCMessage;
+
+/** The only notification that is listened to; others are dropped before anything is spent on them. */
+function isWanted(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || !("method" in value) || "id" in value) return true;
+  return value.method === "notifications/tools/list_changed";
+}
+
+/**
+ * Talks to a child process over its standard input and output, one JSON document in a line. The child leads a process group of its own, so that
+ * all it has started ends with it; it does not keep this process from ending.
+ */
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport["onmessage"];
+  readonly #endpoint: Extract<McpEndpoint, { kind: "stdio" }>;
+  readonly #maxBytes: number;
+  readonly #parse: MessageParser;
+  #child: ChildProcess | undefined;
+  #ending: Promise<void> | undefined;
+  #isOver = false;
+  #errorOutput = "";
+  #noise = "";
+  #failure: Error | undefined;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(endpoint: Extract<McpEndpoint, { kind: "stdio" }>, maxBytes: number, parse: MessageParser) {
+    this.#endpoint = endpoint;
+    this.#maxBytes = maxBytes;
+    this.#parse = parse;
+  }
+
+  /** What is known about why the conversation ended: a refused message, how the child ended, the end of what it wrote to standard error. */
+  get account(): string {
+    const { exitCode = null, signalCode = null } = this.#child ?? {};
+    const end = exitCode !== null && exitCode >= 0 ? `it exited with code ${exitCode}` : signalCode !== null ? `it was ended by ${signalCode}` : undefined;
+    const noise = this.#noise === "" ? undefined : `it wrote to standard output what is no message: ${this.#noise}`;
+    const errors = this.#errorOutput.trim() === "" ? undefined : `it wrote to standard error: ${this.#errorOutput.trim()}`;
+    return [this.#failure?.message, end, noise, errors].filter((part) => part !== undefined).join("; ");
+  }
+
+  /** Process id of the child, while it is there. */
+  get pid(): number | undefined {
+    return this.#isOver ? undefined : this.#child?.pid;
+  }
+
+  async start(): Promise<void> {
+    const { command, args, env, cwd } = this.#endpoint;
+    const child = spawn(command, args, {
+      env: childEnvironment(env),
+      cwd,
+      stdio: ["pipe", "pipe", "pipe"],
+      shell: false,
+      windowsHide: true,
+      detached: process.platform !== "win32", // the leader of a process group
+    });
+    this.#child = child;
+    child.on("error", (error) => this.onerror?.(error));
+    await new Promise<void>((resolve, reject) => child.once("spawn", resolve).once("error", reject));
+    child.once("exit", () => void this.#exited());
+    for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
+    child.unref();
+    child.stdin.on("error", (error) => this.onerror?.(error));
+    child.stderr.on("data", (chunk: Buffer) => (this.#errorOutput = (this.#errorOutput + chunk.toString("utf8")).slice(-KEPT_NOISE)));
+    child.stderr.on("error", (error) => this.onerror?.(error));
+    this.#reading = this.#read(child.stdout).catch((error: unknown) => this.#fail(toError(error)));
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (stdin === undefined || stdin === null || !stdin.writable) return Promise.reject(new Error("the process does not take input any more"));
+    if (stdin.writableLength > this.#maxBytes) {
+      this.#fail(new RefusedMessage(`it has left more than ${this.#maxBytes} bytes unread`));
+      return Promise.reject(new Error("the process does not read its input"));
+    }
+    return new Promise((resolve, reject) => stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve())));
+  }
+
+  /** Ends the child and all it has started. Never fails, and may be called often. */
+  close(): Promise<void> {
+    this.#ending ??= this.#end(true);
+    return this.#ending;
+  }
+
+  async #end(isSpoken: boolean): Promise<void> {
+    if (this.#child !== undefined) {
+      await endProcessTree(this.#child, isSpoken);
+      this.#child.stdout?.destroy();
+      this.#child.stderr?.destroy();
+    }
+    this.#over();
+  }
+
+  async #exited(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([this.#reading, new Promise((resolve) => (timer = setTimeout(resolve, REST_OF_OUTPUT_MS)))]);
+    clearTimeout(timer);
+    this.#ending ??= this.#end(false); // what it has started has nobody to talk to any more
+    await this.#ending;
+  }
+
+  #fail(error: Error): void {
+    if (this.#isOver || this.#ending !== undefined) return;
+    this.#failure = error;
+    this.onerror?.(error);
+    this.#ending = this.#end(false);
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.onclose?.();
+  }
+
+  async #read(stdout: AsyncIterable<Buffer>): Promise<void> {
+    const guard = new MessageGuard(this.#maxBytes, "line");
+    let begun: Buffer[] = [];
+    let count = 0;
+    for await (const chunk of stdout) {
+      guard.scan(chunk);
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        const line = Buffer.concat([...begun, chunk.subarray(start, end)]).toString("utf8");
+        begun = [];
+        start = end + 1;
+        this.#receive(line);
+        if (++count % MESSAGES_PER_TURN === 0) await nextTurn();
+        if (this.#isOver) return;
+      }
+      if (start < chunk.length) begun.push(chunk.subarray(start));
+    }
+  }
+
+  #receive(line: string): void {
+    if (line.trim() === "") return;
+    let message: JSONRPCMessage;
+    try {
+      const value: unknown = JSON.parse(line);
+      if (!isWanted(value)) return;
+      message = this.#parse(value);
+    } catch {
+      if (this.#noise === "") this.#noise = line.slice(0, 200); // the first is the most telling one
+      return;
+    }
+    this.onmessage?.(message);
+  }
+}

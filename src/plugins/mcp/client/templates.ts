@@ -1,0 +1,10 @@
+/** What stands in the text of an MCP tool's result for what is no text, by name. `{name}` stands for a value; `docs/mcp.md` lists the values of each. */
+export const MCP_TEMPLATES = Object.freeze({
+  "mcp.media": "[{kind}, {mimeType}, {bytes} bytes: not shown]",
+  "mcp.link": "[link to resource {uri}: {name}]",
+  "mcp.resource": "[resource {uri}]\n{text}",
+  "mcp.truncated": "... [truncated, full length: {length} chars]",
+} as const);
+
+/** The name of a text of this plugin. */
+export type McpTemplateName = keyof typeof MCP_TEMPLATES;

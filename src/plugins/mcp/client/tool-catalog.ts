@@ -1,0 +1,197 @@
+import type { Tool as RemoteTool } from "@modelcontextprotocol/client";
+import type { AnyTool, ToolContext } from "../../../contracts/tool.js";
+import type { JsonSchema } from "../../../contracts/types.js";
+import type { McpConnection } from "./mcp-connection.js";
+import { createHash } from "node:crypto";
+import { ToolConfigurationError } from "../../../contracts/errors.js";
+import { McpError } from "../../../contracts/state-errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { ToolResult } from "../../../contracts/tool.js";
+import { preview } from "../../../contracts/validation.js";
+import { PromptLibrary } from "../../../kernel/index.js";
+import { RequestRefused } from "./mcp-session.js";
+import { MCP_TEMPLATES } from "./templates.js";
+import { toolNames } from "./tool-names.js";
+import { toToolResult } from "./tool-output.js";
+import { within } from "./within.js";
+
+const LONGEST_DESCRIPTION = 8_000;
+const LONGEST_SCHEMA = 100_000;
+const LONGEST_REMOTE_NAME = 512;
+
+/** A tool of an MCP server. What it says of itself and gives back comes from outside. */
+export interface McpTool extends AnyTool {
+  readonly input: JsonSchema;
+  readonly untrusted: true;
+  readonly requireApproval: boolean;
+  readonly effect: "read" | "write" | "send";
+  approvalDescription(input: unknown): string;
+}
+
+/** JSON with the fields in order, so that equal values have equal texts. The value's depth is bounded: it came as a guarded message. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, entry]) => [key, canonical(entry)]);
+}
+
+/** Stands for everything of a tool that a model or a person goes by. */
+function fingerprintOf({ description, inputSchema, annotations }: RemoteTool): string {
+  return createHash("sha256")
+    .update(JSON.stringify(canonical({ description, inputSchema, annotations })))
+    .digest("base64");
+}
+
+/** The server's own word, for those who believe it; a server that says nothing may reach anywhere. */
+function effectOf({ annotations }: RemoteTool): "read" | "write" | "send" {
+  if (annotations?.readOnlyHint === true) return "read";
+  return annotations?.openWorldHint === false ? "write" : "send";
+}
+
+/** Whether it can only be called as a background task of the protocol, which is not supported here. */
+const needsTasks = ({ execution }: RemoteTool): boolean => execution?.taskSupport === "required";
+
+interface Known {
+  readonly fingerprint: string;
+  readonly tool: McpTool;
+}
+
+/** The tools of one server: asked for when they may have changed, named, and watched for changes of what they say of themselves. */
+export class ToolCatalog {
+  readonly #connection: McpConnection;
+  readonly #library = new PromptLibrary(MCP_TEMPLATES);
+  /** What each tool was when it was first seen; kept when the server is reached again. */
+  readonly #firstSeen = new Map<string, string>();
+  readonly #changed = new Set<string>();
+  readonly #known = new Map<string, Known>();
+  /** Rises whenever the list may have become another one. */
+  #version = 0;
+  #list: { readonly version: number; readonly tools: readonly McpTool[] } | undefined;
+  #refreshing: Promise<readonly McpTool[]> | undefined;
+
+  constructor(connection: McpConnection) {
+    this.#connection = connection;
+  }
+
+  /** The list is to be asked for again before it is next used. Costs nothing, so that a server may say it as often as it likes. */
+  expire(): void {
+    this.#version++;
+  }
+
+  /** The server's names of those tools that are no longer what they were when they were first seen. */
+  get changed(): ReadonlySet<string> {
+    return this.#changed;
+  }
+
+  /** The tools that are offered. @throws McpError; ToolConfigurationError for names that don't exist or fall together; the signal's reason. */
+  async tools(signal?: AbortSignal): Promise<readonly McpTool[]> {
+    await this.#connection.session(signal); // a connection that was lost has expired the list
+    if (this.#list?.version === this.#version) return this.#list.tools;
+    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    return within(this.#refreshing, signal);
+  }
+
+  async #refresh(): Promise<readonly McpTool[]> {
+    const { name } = this.#connection.server;
+    const version = this.#version; // a change that is announced while the list comes in makes it old again
+    try {
+      const remote = await this.#connection.use(new AbortController().signal, (session, signal) => session.listTools(signal));
+      const tools = this.#offered(remote);
+      this.#list = { version, tools };
+      return tools;
+    } catch (error) {
+      throw error instanceof RequestRefused ? new McpError(`MCP server '${name}' does not list its tools: ${error.message}`, name) : error;
+    }
+  }
+
+  #offered(remote: readonly RemoteTool[]): readonly McpTool[] {
+    const { server } = this.#connection;
+    const wanted = remote.filter((tool) => (server.tools === undefined ? !needsTasks(tool) : server.tools.includes(tool.name)));
+    const missing = server.tools?.filter((name) => !remote.some((tool) => tool.name === name)) ?? [];
+    if (missing.length > 0) {
+      const names = remote.map(({ name }) => name).join(", ");
+      throw new ToolConfigurationError(`MCP server does not provide tool(s): [${missing.join(", ")}]`, {
+        hint: `Server '${server.name}' provides: ${preview(names === "" ? "no tool" : names, 1000)}`,
+      });
+    }
+    for (const tool of wanted) this.#check(tool);
+    const names = toolNames(
+      server.name,
+      server.prefix,
+      wanted.map(({ name }) => name),
+    );
+    const tools = wanted.map((tool) => this.#toolOf(tool, names.get(tool.name) ?? tool.name));
+    return server.onToolChange === "refuse" ? tools.filter((_, index) => !this.#changed.has(wanted[index]?.name ?? "")) : tools;
+  }
+
+  /** @throws McpError for what no model should be burdened with. */
+  #check(tool: RemoteTool): void {
+    const { name, inputSchema } = tool;
+    const server = this.#connection.server.name;
+    if (needsTasks(tool))
+      throw new ToolConfigurationError(`Tool '${preview(name)}' of MCP server '${server}' works in the background only, which is not supported`);
+    const hint = "Leave the tool out: name the others in tools: [...].";
+    if (name.trim() === "" || name.length > LONGEST_REMOTE_NAME) {
+      throw new McpError(`MCP server '${server}' has a tool whose name is blank or longer than ${LONGEST_REMOTE_NAME} characters: ${preview(name)}`, server, {
+        hint,
+      });
+    }
+    const size = JSON.stringify(inputSchema).length;
+    if (size <= LONGEST_SCHEMA) return;
+    throw new McpError(
+      `The input schema of tool '${preview(name)}' of MCP server '${server}' has ${size} characters; at most ${LONGEST_SCHEMA} are taken`,
+      server,
+      { hint },
+    );
+  }
+
+  /** The same object as long as the tool is the same. */
+  #toolOf(remote: RemoteTool, name: string): McpTool {
+    const fingerprint = fingerprintOf(remote);
+    const first = this.#firstSeen.get(remote.name);
+    if (first === undefined) this.#firstSeen.set(remote.name, fingerprint);
+    else if (first !== fingerprint) this.#changed.add(remote.name);
+    const known = this.#known.get(remote.name);
+    if (known?.fingerprint === fingerprint) return known.tool;
+    const tool = this.#make(remote, name);
+    this.#known.set(remote.name, { fingerprint, tool });
+    return tool;
+  }
+
+  #make(remote: RemoteTool, name: string): McpTool {
+    const { server } = this.#connection;
+    const changed = this.#changed;
+    return Object.freeze({
+      name,
+      description: preview(remote.description ?? "", LONGEST_DESCRIPTION),
+      input: remote.inputSchema,
+      timeoutMs: server.timeoutMs,
+      untrusted: true as const,
+      effect: server.trustAnnotations ? effectOf(remote) : "send",
+      /** Looked at for every call: the tool may change while a task works with it. */
+      get requireApproval(): boolean {
+        return server.requireApproval || changed.has(remote.name);
+      },
+      approvalDescription: (input: unknown) => `MCP ${server.name}: ${remote.name}\nArguments: ${preview(input)}`,
+      execute: (input: unknown, ctx: ToolContext) => this.#call(remote.name, input, ctx),
+    });
+  }
+
+  async #call(remoteName: string, input: unknown, { signal, scope }: ToolContext): Promise<ToolResult> {
+    const { server } = this.#connection;
+    if (this.#connection.state === "CLOSED") return ToolResult.failure("MCP server is not running");
+    if (server.onToolChange === "refuse" && this.#changed.has(remoteName)) {
+      return ToolResult.failure(`Tool '${remoteName}' of MCP server '${server.name}' is no longer what it was, and is not called`);
+    }
+    const args = typeof input === "object" && input !== null ? (input as Readonly<Record<string, unknown>>) : {}; // the gateway lets objects through only
+    try {
+      const result = await this.#connection.use(signal, (session, limit) => session.call(remoteName, args, limit));
+      return toToolResult(result, server.maxOutputLength, this.#library.textsOf(scope.all(Tokens.PromptTemplates)));
+    } catch (error) {
+      if (!(error instanceof RequestRefused)) throw error;
+      return ToolResult.failure(error.message);
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallSlots } from "./call-slots.js";
+import type { Arguments, CallOptions, CallOutcome, Offer } from "./offer.js";
+import type { Sdk } from "./sdk.js";
+import { messageOf, RunCancelledError, toError, ValidationError } from "../../../contracts/errors.js";
+import { NoSlotError } from "./call-slots.js";
+import { failureText } from "./run-result.js";
+
+/** Says what is wrong with a value, if anything is. */
+type Check = (value: unknown) => string | undefined;
+
+const DEEPEST = 500;
+
+/** The calls of one connection or listener: checks arguments, keeps to the limits, makes results. Ends with its endpoint. */
+export class CallDesk {
+  readonly #offers: ReadonlyMap<string, Offer>;
+  readonly #checks: ReadonlyMap<string, { readonly input?: Check; readonly output?: Check }>;
+  readonly #slots: CallSlots;
+  readonly #timeoutMs: number;
+  readonly #onError: (error: Error) => void;
+  /** Calls that run or wait, and how to end each. One signal for all would collect what has listened to it, as long as the server lives. */
+  readonly #open = new Map<Promise<unknown>, AbortController>();
+  #closing: RunCancelledError | undefined;
+
+  constructor(
+    sdk: Sdk,
+    o: {
+      readonly offers: ReadonlyMap<string, Offer>;
+      readonly slots: CallSlots;
+      readonly timeoutMs: number;
+      readonly onError: (error: Error) => void;
+    },
+  ) {
+    this.#offers = o.offers;
+    this.#slots = o.slots;
+    this.#timeoutMs = o.timeoutMs;
+    this.#onError = o.onError;
+    const schemas = new sdk.CfWorkerJsonSchemaValidator({ shortcircuit: false });
+    this.#checks = new Map(
+      [...o.offers.values()].map((offer) => [
+        offer.name,
+        {
+          ...(offer.checksInput && { input: checkOf(schemas, offer.name, offer.inputSchema) }),
+          ...(offer.outputSchema !== undefined && { output: checkOf(schemas, offer.name, offer.outputSchema) }),
+        },
+      ]),
+    );
+  }
+
+  get offers(): Iterable<Offer> {
+    return this.#offers.values();
+  }
+
+  has(name: string): boolean {
+    return this.#offers.has(name);
+  }
+
+  /** Makes a call. Never throws: whatever goes wrong is a result of its own, for the model to read. */
+  call(name: string, args: Arguments, o: Omit<CallOptions, "timeoutMs">): Promise<CallToolResult> {
+    if (this.#closing !== undefined) return Promise.resolve(failed(this.#closing.message));
+    const end = new AbortController();
+    const cancel = (): void => end.abort(o.signal.reason);
+    if (o.signal.aborted) cancel();
+    o.signal.addEventListener("abort", cancel, { once: true });
+    const call = this.#call(name, args, { ...o, signal: end.signal, timeoutMs: this.#timeoutMs }).finally(() => {
+      o.signal.removeEventListener("abort", cancel);
+      this.#open.delete(call);
+    });
+    this.#open.set(call, end);
+    return call;
+  }
+
+  /** Ends all calls and waits until they have ended. */
+  async close(): Promise<void> {
+    const reason = (this.#closing ??= new RunCancelledError("The MCP server is closing"));
+    for (const end of this.#open.values()) end.abort(reason);
+    await Promise.all(this.#open.keys());
+  }
+
+  async #call(name: string, args: Arguments, o: CallOptions): Promise<CallToolResult> {
+    const offer = this.#offers.get(name);
+    if (offer === undefined) return failed(`Unknown tool '${name}'`);
+    const problem = this.#problemWith(offer, args);
+    if (problem !== undefined) return failed(`Invalid input for tool '${name}': ${problem}`);
+    try {
+      return this.#result(offer, await this.#slots.run(o.signal, () => offer.call(args, o)));
+    } catch (error) {
+      if (error instanceof NoSlotError) return failed("The server is busy: too many calls wait already. Try again later.");
+      if (o.signal.aborted) return failed(failureText(this.#closing ?? error)); // read by somebody only where the server ended it
+      this.#onError(toError(error));
+      return failed(failureText(error));
+    }
+  }
+
+  #problemWith({ name }: Offer, args: Arguments): string | undefined {
+    if (isDeeperThan(args, DEEPEST)) return `the arguments are nested deeper than ${DEEPEST} levels`;
+    return this.#checks.get(name)?.input?.(args);
+  }
+
+  #result(offer: Offer, { text, structured }: CallOutcome): CallToolResult {
+    const content: CallToolResult["content"] = [{ type: "text", text }];
+    const misfit = this.#checks.get(offer.name)?.output?.(structured);
+    if (misfit !== undefined) {
+      this.#onError(new ValidationError(`The value of '${offer.name}' does not fit the JSON Schema of its outputType: ${misfit}`));
+      return failed("The value does not fit the schema that was announced for it"); // clients would refuse it
+    }
+    return structured === undefined ? { content } : { content, structuredContent: { ...structured } };
+  }
+}
+
+function failed(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** @throws ValidationError for a schema that is of a dialect nobody here knows. */
+function checkOf(schemas: InstanceType<Sdk["CfWorkerJsonSchemaValidator"]>, name: string, schema: Offer["inputSchema"]): Check {
+  const explain = (cause: unknown): string => `The JSON Schema of '${name}' can't be used: ${messageOf(cause)}`;
+  let validate: (value: unknown) => { readonly valid: boolean; readonly errorMessage: string | undefined };
+  try {
+    validate = schemas.getValidator(structuredClone({ ...schema })); // a copy: the validator writes notes into it
+  } catch (cause) {
+    throw new ValidationError(explain(cause), { cause });
+  }
+  return (value) => {
+    try {
+      const { valid, errorMessage } = validate(value);
+      return valid ? undefined : (errorMessage ?? "it does not fit the schema").slice(0, 1000);
+    } catch (cause) {
+      return explain(cause).slice(0, 1000); // a reference that leads nowhere, or one without end
+    }
+  };
+}
+
+/** Level by level, not by recursion: that is what deep nesting would break. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? (Object.values(item) as readonly unknown[]) : []));
+  }
+  return false;
+}

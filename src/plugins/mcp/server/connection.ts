@@ -1,0 +1,68 @@
+import type { JSONRPCMessage, MessageExtraInfo, Server, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
+import type { CallDesk } from "./call-desk.js";
+import type { Sdk } from "./sdk.js";
+
+/** One client on one transport. */
+export interface Connection {
+  /** Resolves when the transport is closed and no call runs any more. @throws what made the transport fail to start. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Serves a transport until either side closes it. */
+export function serveTransport(sdk: Sdk, transport: Transport, createServer: () => Server, desk: CallDesk, onError: (error: Error) => void): Connection {
+  const wire = new WatchedTransport(transport);
+  const handle = sdk.serveStdio(createServer, { transport: wire, onerror: onError });
+  const closed = wire.ended.finally(() => desk.close()); // a client that is gone leaves no call behind
+  closed.catch(() => undefined); // whoever serves the connection awaits it, perhaps later
+  return {
+    closed,
+    async close() {
+      await desk.close(); // answers first, so that they still get out
+      await new Promise((resolve) => setImmediate(resolve));
+      await handle.close();
+      await closed;
+    },
+  };
+}
+
+/** A transport whose end can be awaited: the SDK takes the only place where a transport tells of it. */
+class WatchedTransport implements Transport {
+  readonly #inner: Transport;
+  readonly ended: Promise<void>;
+  readonly #end: (work: Promise<void> | void) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: <T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+    let end: (work: Promise<void> | void) => void = () => undefined;
+    this.ended = new Promise((resolve) => (end = resolve));
+    this.#end = end;
+    inner.onclose = () => {
+      this.onclose?.();
+      this.#end();
+    };
+    inner.onerror = (error) => this.onerror?.(error);
+    inner.onmessage = (message, extra) => this.onmessage?.(message, extra);
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#inner.start();
+    } catch (error) {
+      this.#end(Promise.reject(error));
+      throw error;
+    }
+  }
+
+  send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    return this.#inner.send(message, options);
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close();
+    this.#end(); // some transports tell of the other side's end only
+  }
+}

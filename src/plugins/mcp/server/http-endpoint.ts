@@ -1,0 +1,139 @@
+import type { Server } from "@modelcontextprotocol/server";
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { CallDesk } from "./call-desk.js";
+import type { ResolvedHttpOptions } from "./options.js";
+import type { Sdk } from "./sdk.js";
+import type { McpHttpEndpoint } from "./types.js";
+import { createServer as createHttpServer } from "node:http";
+import { messageOf, toError } from "../../../contracts/errors.js";
+import { McpError } from "../../../contracts/state-errors.js";
+import { BodyTooLargeError, bodyText, sendRefusal, sendResponse, webRequest } from "./http-exchange.js";
+import { HttpGate } from "./http-gate.js";
+import { HttpSessions } from "./http-sessions.js";
+
+/** Time for a client to send a whole request. */
+const RECEIVE_MS = 30_000;
+
+/** What an endpoint serves with. */
+export interface EndpointParts {
+  readonly sdk: Sdk;
+  readonly desk: CallDesk;
+  readonly createServer: () => Server;
+  readonly maxMessageBytes: number;
+  /** Of the server, for errors. */
+  readonly name: string;
+  readonly onError: (error: Error) => void;
+}
+
+/** Listens. @throws McpError where the address can't be had. */
+export async function listen(parts: EndpointParts, options: ResolvedHttpOptions): Promise<McpHttpEndpoint> {
+  const exchanges = new Exchanges(parts, options);
+  const http = createHttpServer({ requestTimeout: RECEIVE_MS }, (request, response) => void exchanges.handle(request, response));
+  http.on("clientError", (error, socket) => {
+    parts.onError(error);
+    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+  });
+  await listening(http, options, parts.name);
+  const { port } = http.address() as AddressInfo; // it listens on a port, not on a pipe
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${options.urlHost}:${port}${options.path}`,
+    close: () => (closing ??= shutDown(http, exchanges, parts.desk)),
+  };
+}
+
+function listening(http: HttpServer, { host, port }: ResolvedHttpOptions, name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once("error", (cause) => {
+      const message = `The MCP server can't listen on ${host}, port ${port}: ${messageOf(cause)}`;
+      reject(new McpError(message, name, { cause, hint: "Choose another port, or leave it out for one that is free." }));
+    });
+    http.listen({ host, port, exclusive: true }, resolve);
+  });
+}
+
+/** Calls first, so that their clients are still told; then connections. */
+async function shutDown(http: HttpServer, exchanges: Exchanges, desk: CallDesk): Promise<void> {
+  const closed = new Promise<void>((resolve) => http.close(() => resolve()));
+  await desk.close();
+  await new Promise((resolve) => setImmediate(resolve));
+  await exchanges.close();
+  http.closeAllConnections();
+  await closed;
+}
+
+/** Takes requests to whoever serves their revision of the protocol: each on its own since 2026, in sessions before. */
+class Exchanges {
+  readonly #parts: EndpointParts;
+  readonly #gate: HttpGate;
+  readonly #sessions: HttpSessions;
+  readonly #modern: ReturnType<Sdk["createMcpHandler"]>;
+  #closed = false;
+
+  constructor(parts: EndpointParts, options: ResolvedHttpOptions) {
+    const { sdk, createServer, maxMessageBytes, onError } = parts;
+    const { maxSessions, sessionIdleMs } = options;
+    this.#parts = parts;
+    this.#gate = new HttpGate(sdk, options);
+    this.#sessions = new HttpSessions(sdk, createServer, { maxSessions, sessionIdleMs, maxMessageBytes }, onError);
+    this.#modern = sdk.createMcpHandler(createServer, { legacy: "reject", maxRequestBodySize: maxMessageBytes, onerror: onError });
+  }
+
+  /** Never throws: a request that breaks is answered or its connection is closed. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on("error", this.#parts.onError);
+    try {
+      await this.#handle(request, response);
+    } catch (error) {
+      if (!response.destroyed) this.#parts.onError(toError(error)); // otherwise it broke because the client is gone
+      sendRefusal(response, 500, "Internal server error", {}, -32_603);
+      if (!response.writableEnded) response.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([this.#sessions.close(), this.#modern.close()]);
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const cors = this.#gate.corsHeaders(request.headers.origin);
+    const refusal = this.#gate.refusal(request);
+    if (refusal !== undefined) return sendRefusal(response, refusal.status, refusal.message, { ...cors, ...refusal.headers });
+    if (this.#closed) return sendRefusal(response, 503, "The server is closing", cors);
+    if (request.method === "OPTIONS") return void response.writeHead(204, { ...cors }).end();
+    const asked = webRequest(request, response);
+    const body = await this.#body(request, response, cors);
+    if (body === "refused") return;
+    const legacy = await this.#parts.sdk.isLegacyRequest(asked, body?.parsed);
+    if (!legacy) return sendResponse(await this.#modern.fetch(asked, body === undefined ? {} : { parsedBody: body.parsed }), response, cors);
+    const { response: answer, answered } = await this.#sessions.handle(asked, body?.parsed);
+    try {
+      await sendResponse(answer, response, cors);
+    } finally {
+      answered();
+    }
+  }
+
+  async #body(
+    request: IncomingMessage,
+    response: ServerResponse,
+    cors: Readonly<Record<string, string>>,
+  ): Promise<{ readonly parsed: unknown } | undefined | "refused"> {
+    if (request.method !== "POST") return undefined;
+    const { maxMessageBytes, sdk } = this.#parts;
+    try {
+      if (!sdk.isJsonContentType(request.headers["content-type"] ?? null)) {
+        sendRefusal(response, 415, "Unsupported Media Type: Content-Type must be application/json", cors);
+        return "refused";
+      }
+      return { parsed: JSON.parse(await bodyText(request, maxMessageBytes)) as unknown };
+    } catch (error) {
+      if (error instanceof BodyTooLargeError) sendRefusal(response, 413, `The body is larger than ${maxMessageBytes} bytes`, cors);
+      else if (error instanceof SyntaxError) sendRefusal(response, 400, "Parse error: the body is not valid JSON", cors, -32_700);
+      else throw error;
+      return "refused";
+    }
+  }
+}

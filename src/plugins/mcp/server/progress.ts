@@ -1,0 +1,29 @@
+import type { EnsembleListener } from "../../../contracts/events.js";
+
+/** What a progress notification says: how many steps there have been, and what the last one was. */
+export interface ProgressStep {
+  readonly progress: number;
+  readonly message: string;
+}
+
+/** A listener that reports each step of a run. How many there will be nobody knows, so there is no total. */
+export function progressListener(report: (step: ProgressStep) => void): EnsembleListener {
+  let progress = 0;
+  const step = (message: string): void => report({ progress: ++progress, message });
+  return {
+    onTaskStart: ({ taskId, agentRole }) => step(`Task '${taskId}' started by ${agentRole}`),
+    onTaskComplete: ({ taskId, toolCallCount, tokenCount }) => step(`Task '${taskId}' completed: ${counted(toolCallCount, "tool call")}${tokens(tokenCount)}`),
+    onTaskFailed: ({ taskId }) => step(`Task '${taskId}' failed`),
+    onToolCall: ({ toolName, outcome, durationMs }) =>
+      step(`Tool '${toolName}' ${outcome === "SUCCESS" ? "answered" : "failed"} after ${Math.round(durationMs)} ms`),
+    onDelegationStarted: ({ delegatingAgentRole, workerRole }) => step(`${delegatingAgentRole} delegated to ${workerRole}`),
+  };
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+function tokens(count: number): string {
+  return count < 0 ? "" : `, ${counted(count, "token")}`; // -1: not reported
+}

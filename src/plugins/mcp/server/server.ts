@@ -1,0 +1,125 @@
+import type { Transport } from "@modelcontextprotocol/server";
+import type { Connection } from "./connection.js";
+import type { Offer } from "./offer.js";
+import type { ResolvedSettings } from "./options.js";
+import type { EndpointParts } from "./http-endpoint.js";
+import type { Sdk } from "./sdk.js";
+import type { McpHttpEndpoint, McpHttpOptions, McpServer, McpTransport, ServerPorts } from "./types.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview, requireFunction } from "../../../contracts/validation.js";
+import { CallDesk } from "./call-desk.js";
+import { CallSlots } from "./call-slots.js";
+import { serveTransport } from "./connection.js";
+import { listen } from "./http-endpoint.js";
+import { resolveHttpOptions } from "./options.js";
+import { protocolServers } from "./protocol-server.js";
+import { loadSdk } from "./sdk.js";
+import { reserveStdout } from "./stdio.js";
+
+/** Something that serves and can be ended. */
+type Endpoint = Pick<Connection, "close">;
+
+/** The server behind `mcpServer()`. */
+export class OfferingServer implements McpServer {
+  readonly #settings: ResolvedSettings;
+  readonly #ports: ServerPorts;
+  readonly #offers: ReadonlyMap<string, Offer>;
+  readonly #slots: CallSlots;
+  readonly #endpoints = new Set<Endpoint>();
+  #stdioServed = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: ResolvedSettings, offers: ReadonlyMap<string, Offer>, ports: ServerPorts) {
+    this.#settings = settings;
+    this.#offers = offers;
+    this.#ports = ports;
+    this.#slots = new CallSlots(settings.maxConcurrentCalls, settings.maxWaitingCalls);
+  }
+
+  async stdio(): Promise<void> {
+    if (this.#stdioServed) throw new ValidationError("The MCP server serves stdio already");
+    this.#stdioServed = true;
+    try {
+      const parts = await this.#parts();
+      const stdout = reserveStdout();
+      try {
+        await this.#connect(parts, new parts.sdk.StdioServerTransport(process.stdin, stdout.stream, { maxBufferSize: this.#settings.maxMessageBytes }));
+      } finally {
+        stdout.release();
+      }
+    } finally {
+      this.#stdioServed = false;
+    }
+  }
+
+  async serve(transport: McpTransport): Promise<void> {
+    for (const method of ["start", "send", "close"] as const) {
+      const { [method]: given } = (transport ?? {}) as Partial<McpTransport>; // users of plain JavaScript may pass anything
+      requireFunction(`serve() transport.${method}, of ${preview(typeof transport)},`, given ?? null);
+    }
+    await this.#connect(await this.#parts(), transport as unknown as Transport); // of this shape; what goes over it is the SDK's business
+  }
+
+  async http(options: McpHttpOptions = {}): Promise<McpHttpEndpoint> {
+    const resolved = resolveHttpOptions(options);
+    const { url, close } = await listen(await this.#parts(), resolved);
+    const endpoint = { url, close: () => close().finally(() => this.#endpoints.delete(endpoint)) };
+    this.#endpoints.add(endpoint);
+    if (this.#closing !== undefined) {
+      await endpoint.close(); // closed while it was starting
+      this.#refuseClosed();
+    }
+    return endpoint;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await Promise.all([...this.#endpoints].map((endpoint) => endpoint.close()));
+    } finally {
+      await this.#ports.dispose();
+    }
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing !== undefined) throw new ValidationError("The MCP server has been closed");
+  }
+
+  /** What a new endpoint serves with; a desk of its own, so that its calls end with it. */
+  async #parts(): Promise<EndpointParts> {
+    this.#refuseClosed();
+    const sdk: Sdk = await loadSdk();
+    await this.#ports.boot();
+    this.#refuseClosed();
+    const { callTimeoutMs, maxMessageBytes, name } = this.#settings;
+    const desk = new CallDesk(sdk, { offers: this.#offers, slots: this.#slots, timeoutMs: callTimeoutMs, onError: this.#report });
+    return { sdk, desk, createServer: protocolServers(sdk, desk, this.#settings), maxMessageBytes, name, onError: this.#report };
+  }
+
+  async #connect({ sdk, desk, createServer }: EndpointParts, transport: Transport): Promise<void> {
+    const connection = serveTransport(sdk, transport, createServer, desk, this.#report);
+    this.#endpoints.add(connection);
+    try {
+      await connection.closed;
+    } finally {
+      this.#endpoints.delete(connection);
+    }
+  }
+
+  /** An observer that throws changes nothing. */
+  readonly #report = (error: Error): void => {
+    try {
+      this.#settings.onError?.(error);
+    } catch {
+      // there is nobody else to tell
+    }
+  };
+}

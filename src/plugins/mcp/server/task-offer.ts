@@ -1,0 +1,48 @@
+import type { AnyTask } from "../../../contracts/task.js";
+import type { Arguments, Offer } from "./offer.js";
+import type { ServerPorts } from "./types.js";
+import { structuredOf } from "./offer.js";
+import { finished } from "./run-result.js";
+import { outputSchemaOf } from "./schemas.js";
+
+const LONGEST_NAME = 64;
+
+/** Offers a task: its variables are the arguments, and each call is a run of it and of the tasks in its context. */
+export function taskOffer(task: AnyTask, ports: ServerPorts, defaultExpectation: string): Offer {
+  const tasks = withContext(task);
+  const variables = [...new Set(tasks.flatMap(({ description, expectedOutput }) => [description, expectedOutput].flatMap((text) => ports.variablesOf(text))))];
+  const run = ports.prepare(tasks);
+  return {
+    name: nameOf(task),
+    description: [task.description, task.expectedOutput].filter((text) => text !== defaultExpectation).join("\n\n"),
+    inputSchema: {
+      type: "object",
+      properties: Object.fromEntries(variables.map((name) => [name, { type: "string" }])),
+      required: variables,
+      additionalProperties: false, // a misspelt argument would be ignored without it
+    },
+    checksInput: true,
+    outputSchema: outputSchemaOf(task.outputType),
+    async call(args: Arguments, { signal, timeoutMs, listener }) {
+      const output = finished(await run({ inputs: Object.fromEntries(Object.entries(args)), signal, timeoutMs, listener }), task);
+      return { text: output.raw, structured: structuredOf(output.parsed) };
+    },
+  };
+}
+
+/** The task and all that its context rests on, each after what it rests on. */
+function withContext(task: AnyTask, found: Set<AnyTask> = new Set()): readonly AnyTask[] {
+  for (const needed of task.context) if (!found.has(needed)) withContext(needed, found);
+  found.add(task);
+  return [...found];
+}
+
+/** A name that every client takes: the task's own, else the beginning of its description. */
+function nameOf(task: AnyTask): string {
+  const text = task.name ?? task.description.toLowerCase().split(/\s+/).slice(0, 6).join("_");
+  const name = text
+    .replace(/[^A-Za-z0-9_-]+/g, "_")
+    .slice(0, LONGEST_NAME)
+    .replace(/^_+|_+$/g, "");
+  return name === "" ? "task" : name;
+}

@@ -1,0 +1,69 @@
+import type { ExecutorResult, TaskExecutor } from "../../../contracts/executors.js";
+import type { TaskCall } from "../../../contracts/hooks.js";
+import type { PlannedTask } from "../../../contracts/plan.js";
+import type { TaskScope } from "../../../contracts/run.js";
+import type { AnyTool } from "../../../contracts/tool.js";
+import type { Arguments, Offer } from "./offer.js";
+import type { TaskRunner } from "./types.js";
+import { ToolExecutionError } from "../../../contracts/errors.js";
+import { Task } from "../../../contracts/task.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { structuredOf } from "./offer.js";
+import { finished } from "./run-result.js";
+import { inputSchemaOf, isPlainSchema } from "./schemas.js";
+
+const TEXT_INPUT = Object.freeze({
+  type: "object",
+  properties: Object.freeze({ input: Object.freeze({ type: "string" }) }),
+  required: Object.freeze(["input"]),
+});
+
+/** Offers a tool. Each call is a run of one task, so that hooks, approval, limits, trace and events are those of any tool call. */
+export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskRunner): Offer {
+  const { name, description, input } = tool;
+  const task = new Task<unknown>({ name, description: `Call of the tool '${name}' by an MCP client`, handler: () => unreachable(name) });
+  const run = prepare(task);
+  return {
+    name,
+    description,
+    inputSchema: input === undefined ? TEXT_INPUT : inputSchemaOf(name, input),
+    checksInput: input === undefined || isPlainSchema(input), // of plain JSON Schema the framework itself checks only the required names
+    async call(args, { id, signal, timeoutMs, listener }) {
+      const executor = new ToolCallExecutor(task, tool, id, args);
+      const output = await run({ inputs: {}, signal, timeoutMs, listener, bindings: (bind) => void bind.many(Tokens.TaskExecutor).toConstantValue(executor) });
+      const { raw, parsed } = finished(output, task);
+      return { text: raw, structured: structuredOf(parsed) };
+    },
+  };
+}
+
+function unreachable(name: string): never {
+  throw new ToolExecutionError(`Tool '${name}' was called without its executor`, { toolName: name, toolInput: "" });
+}
+
+/** Does the one task of such a run: calls the tool with the client's arguments. Bound for one run only. */
+class ToolCallExecutor implements TaskExecutor {
+  readonly name = "mcp-tool-call";
+  readonly #task: Task<unknown>;
+  readonly #tool: AnyTool;
+  readonly #id: string;
+  readonly #arguments: string;
+
+  constructor(task: Task<unknown>, tool: AnyTool, id: string, args: Arguments) {
+    this.#task = task;
+    this.#tool = tool;
+    this.#id = id;
+    this.#arguments = JSON.stringify(args);
+  }
+
+  handles(task: PlannedTask): boolean {
+    return task.spec.handler === this.#task.handler; // the same function in every copy of the task, and in no other task
+  }
+
+  async execute(_call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
+    const { name } = this.#tool;
+    const result = await scope.callTool({ id: this.#id, name, arguments: this.#arguments }, [this.#tool]);
+    if (!result.ok) throw new ToolExecutionError(result.errorMessage ?? `Tool '${name}' failed`, { toolName: name, toolInput: this.#arguments });
+    return { raw: result.output, toolCallCount: 1, ...(result.structured !== undefined && { parsed: result.structured }) };
+  }
+}

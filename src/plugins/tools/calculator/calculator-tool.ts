@@ -1,0 +1,23 @@
+import type { Tool } from "../../../contracts/tool.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { answering, readText } from "../shared/input-problem.js";
+import { evaluate } from "./expression.js";
+import { numberText } from "./number-text.js";
+
+const DESCRIPTION =
+  "Computes an arithmetic expression. Operators: + - * / % (remainder) ^ (power) and parentheses; plain decimal numbers only, no functions, names or units. Example: (12.5 + 7) * 4 / 3";
+
+const MAX_LENGTH = 1_000;
+
+function calculate(input: unknown): ToolResult {
+  const value = evaluate(readText("Expression", input, MAX_LENGTH));
+  return ToolResult.success(numberText(value), Number.isFinite(value) ? value : undefined); // JSON has no Infinity
+}
+
+/**
+ * The tool `calculator`: one text, an arithmetic expression of at most 1,000 characters, computed in doubles by a parser, never as code.
+ * The number is the result's `structured`. What is no expression is a failed result that says where it goes wrong.
+ */
+export function calculatorTool(): Tool {
+  return tool({ name: "calculator", description: DESCRIPTION, effect: "read", execute: (input: unknown) => answering(() => calculate(input)) });
+}

@@ -1,0 +1,117 @@
+import { InputProblem } from "../shared/input-problem.js";
+
+/** How deep parentheses, signs and powers may nest: far more than anybody writes, far less than the call stack takes. */
+const DEEPEST = 200;
+
+/** Binding powers of the operators between two values; what follows `^` is a signed value, so it binds to the right. */
+const POWERS: Readonly<Record<string, number>> = Object.freeze({ "+": 1, "-": 1, "*": 2, "/": 2, "%": 2 });
+
+/** A Pratt parser that computes while it reads: `^` binds tighter than a sign before it, so -2^2 is -4. */
+class ExpressionReader {
+  readonly #text: string;
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  whole(): number {
+    const value = this.#binary(0);
+    const rest = this.#peek();
+    if (rest !== undefined) throw invalid(`Unexpected character '${rest}' at position ${this.#at}`);
+    return value;
+  }
+
+  #binary(least: number): number {
+    let left = this.#signed();
+    for (;;) {
+      const operator = this.#peek() ?? "";
+      const power = POWERS[operator] ?? 0;
+      if (power <= least) return left;
+      this.#at++;
+      left = compute(operator, left, this.#binary(power));
+    }
+  }
+
+  #signed(): number {
+    if (++this.#depth > DEEPEST) throw invalid(`More than ${DEEPEST} levels of nesting`);
+    const sign = this.#peek();
+    let value: number;
+    if (sign === "-" || sign === "+") {
+      this.#at++;
+      value = this.#signed();
+      if (sign === "-") value = -value;
+    } else {
+      value = this.#power();
+    }
+    this.#depth--;
+    return value;
+  }
+
+  #power(): number {
+    const base = this.#primary();
+    if (this.#peek() !== "^") return base;
+    this.#at++;
+    return base ** this.#signed();
+  }
+
+  #primary(): number {
+    const next = this.#peek();
+    if (next === undefined) throw invalid("Unexpected end of expression");
+    if (/[\d.]/.test(next)) return this.#number();
+    if (next !== "(") throw invalid(`Unexpected character '${next}'`);
+    this.#at++;
+    const value = this.#binary(0);
+    if (this.#peek() !== ")") throw invalid("Missing closing parenthesis");
+    this.#at++;
+    return value;
+  }
+
+  #number(): number {
+    const [token = ""] = /^[\d.]+/.exec(this.#text.slice(this.#at)) ?? [];
+    const value = Number(token);
+    if (Number.isNaN(value)) throw invalid(`Invalid number: ${token}`);
+    this.#at += token.length;
+    return value;
+  }
+
+  /** The next character that is no white space, a whole one also outside the basic plane. */
+  #peek(): string | undefined {
+    while (/\s/.test(this.#text[this.#at] ?? "")) this.#at++;
+    const code = this.#text.codePointAt(this.#at);
+    return code === undefined ? undefined : String.fromCodePoint(code);
+  }
+}
+
+function invalid(problem: string): InputProblem {
+  return new InputProblem(`Invalid expression: ${problem}`);
+}
+
+function compute(operator: string, left: number, right: number): number {
+  switch (operator) {
+    case "+":
+      return left + right;
+    case "-":
+      return left - right;
+    case "*":
+      return left * right;
+    case "/":
+      if (right === 0) throw new InputProblem("Division by zero");
+      return left / right;
+    default:
+      if (right === 0) throw new InputProblem("Modulo by zero");
+      return left % right;
+  }
+}
+
+/**
+ * The value of an arithmetic expression in doubles: `+ - * / %` (the remainder has the sign of the dividend), `^` (to the right), signs, parentheses.
+ * No names, no functions, no exponents. Nothing is evaluated as code.
+ * @throws InputProblem
+ */
+export function evaluate(expression: string): number {
+  const value = new ExpressionReader(expression).whole();
+  if (Number.isNaN(value)) throw new InputProblem("The result is not a number");
+  return value;
+}

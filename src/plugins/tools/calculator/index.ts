@@ -1,0 +1,1 @@
+export { calculatorTool } from "./calculator-tool.js";

@@ -1,0 +1,2 @@
+export { dateTimeTool } from "./datetime-tool.js";
+export type { DateTimeToolOptions } from "./datetime-tool.js";

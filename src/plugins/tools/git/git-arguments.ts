@@ -1,0 +1,146 @@
+import { knownNames, nearestName, preview } from "../../../contracts/validation.js";
+import type { GitCommand } from "./git-commands.js";
+import { GIT_COMMANDS } from "./git-commands.js";
+
+/** What a model asks for. */
+export interface GitRequest {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly paths?: readonly string[] | undefined;
+  readonly message?: string | undefined;
+}
+
+/** A request that may be run, apart from where its paths lead. */
+export interface GitCall {
+  /** The command, of `stash` with its second word. */
+  readonly name: string;
+  readonly spec: GitCommand;
+  /** Options as git gets them. */
+  readonly options: readonly string[];
+  readonly operands: readonly string[];
+  readonly paths: readonly string[];
+  readonly reads: boolean;
+}
+
+/** A call, or what is wrong with the request, for the model. */
+export type ReadGitRequest = { readonly ok: true; readonly call: GitCall } | { readonly ok: false; readonly problem: string };
+
+/** Something a model asked for that is not to be had. */
+class Refusal extends Error {}
+
+const SHOWN_OPTIONS = 15;
+/** A configured remote: neither an address nor a folder. */
+const REMOTE = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+const MERGE_STRATEGY_OPTIONS = new Set([
+  "ours",
+  "theirs",
+  "ignore-space-change",
+  "ignore-all-space",
+  "ignore-space-at-eol",
+  "patience",
+  "histogram",
+  "no-renames",
+]);
+
+/** Reads a request for one of the `allowed` commands. Options are taken from the command's list only, so that none can name a program or a file. */
+export function readGitRequest(request: GitRequest, allowed: readonly string[]): ReadGitRequest {
+  try {
+    return { ok: true, call: callOf(request, allowed) };
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+function callOf({ command, args = [], paths: given = [], message }: GitRequest, allowed: readonly string[]): GitCall {
+  if (!allowed.includes(command)) throw new Refusal(`Unknown git command: ${preview(command)}. Allowed: ${[...allowed].sort().join(", ")}`);
+  const { name, spec, rest } = specOf(command, args);
+  const end = rest.indexOf("--");
+  const { options, operands: found } = split(name, spec, end < 0 ? rest : rest.slice(0, end));
+  const operandsArePaths = spec.operands === "paths";
+  const paths = [...(operandsArePaths ? found : []), ...(end < 0 ? [] : rest.slice(end + 1)), ...given];
+  const operands = operandsArePaths ? [] : found;
+  if (paths.length > 0 && !spec.paths) throw new Refusal(`git ${name} takes no paths`);
+  [...operands, ...paths].forEach(checkOperand);
+  const [first] = operands;
+  if (spec.remote && first !== undefined && !REMOTE.test(first)) throw new Refusal(`git ${name} takes the name of a configured remote, got: ${preview(first)}`);
+  const texts = message === undefined ? [] : [messageOption(name, spec, message)];
+  return { name, spec, options: [...options, ...texts], operands, paths, reads: onlyReads(spec, options, operands) };
+}
+
+function specOf(command: string, args: readonly string[]): { readonly name: string; readonly spec: GitCommand; readonly rest: readonly string[] } {
+  const [first] = args;
+  const hasAction = command === "stash" && first !== undefined && !first.startsWith("-");
+  const name = command !== "stash" ? command : `stash ${hasAction ? first : "push"}`;
+  const spec = GIT_COMMANDS.get(name);
+  if (spec !== undefined) return { name, spec, rest: hasAction ? args.slice(1) : args };
+  const actions = [...GIT_COMMANDS.keys()].filter((key) => key.startsWith("stash ")).map((key) => key.slice("stash ".length));
+  throw new Refusal(`Unknown action of git stash: '${preview(first)}'. ${knownNames(first ?? "", actions)}`);
+}
+
+function split(name: string, spec: GitCommand, args: readonly string[]): { readonly options: readonly string[]; readonly operands: readonly string[] } {
+  const queue = [...args];
+  const options: string[] = [];
+  const operands: string[] = [];
+  for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
+    if (!arg.startsWith("-")) operands.push(arg);
+    else options.push(...optionOf(name, spec, arg, queue));
+  }
+  return { options, operands };
+}
+
+/** The option that begins with `arg`, in one piece; its value may be the next of the `queue`. */
+function optionOf(name: string, { options }: GitCommand, arg: string, queue: string[]): readonly string[] {
+  if (options.has(arg) || (options.has("-1") && /^-\d{1,9}$/.test(arg))) return [arg];
+  const takesValue = (key: string): boolean => options.has(`${key}=`) || options.has(`${key}[=]`);
+  const short = arg.slice(0, 2);
+  const isJoinedShort = !arg.startsWith("--") && arg.length > 2 && takesValue(short); // -n5, -uall
+  const [, key = arg, joined] = isJoinedShort ? [arg, short, arg.slice(2)] : (/^(--[a-z-]+)=([^]*)$/.exec(arg) ?? []);
+  if (options.has(`${key}[=]`)) return [joined === undefined ? key : valued(name, key, joined)];
+  if (options.has(`${key}=`)) return [valued(name, key, joined ?? queue.shift())];
+  const letters = /^-([a-zA-Z]{2,8})$/.exec(arg)?.[1];
+  if (letters === undefined) throw unknownOption(name, arg, options);
+  // Several in one, as in `-fd`: each counts by itself, and the last may have a value.
+  return [...letters].map((letter, index) => {
+    const short = `-${letter}`;
+    if (options.has(short)) return short;
+    if (options.has(`${short}=`) && index === letters.length - 1) return valued(name, short, queue.shift());
+    throw unknownOption(name, arg, options);
+  });
+}
+
+function unknownOption(name: string, arg: string, options: ReadonlySet<string>): Refusal {
+  const known = [...options].map((option) => option.replace(/\[?=\]?$/, ""));
+  const nearest = nearestName(arg.replace(/=.*$/s, ""), known);
+  const long = known.filter((option) => option.startsWith("--"));
+  const some = `Allowed: ${long.slice(0, SHOWN_OPTIONS).join(", ")}${long.length > SHOWN_OPTIONS ? ", ..." : ""}`; // all of them would cost many tokens
+  return new Refusal(`Option '${preview(arg)}' is not allowed for git ${name}. ${nearest === undefined ? some : `Did you mean '${nearest}'?`}`);
+}
+
+/** Joined, so that a value can never be taken for something else. */
+function valued(name: string, key: string, value: string | undefined): string {
+  if (value === undefined || value === "") throw new Refusal(`Option '${key}' of git ${name} needs a value`);
+  if (value.startsWith("-") || value.includes("\0")) throw new Refusal(`Option '${key}' of git ${name} cannot have the value: ${preview(value)}`);
+  if (key === "-X" && !MERGE_STRATEGY_OPTIONS.has(value))
+    throw new Refusal(`Option '-X' of git ${name} can be one of: ${[...MERGE_STRATEGY_OPTIONS].join(", ")}`);
+  return key.startsWith("--") ? `${key}=${value}` : `${key}${value}`;
+}
+
+function messageOption(name: string, spec: GitCommand, message: string): string {
+  if (!spec.message) throw new Refusal(`git ${name} takes no message`);
+  if (message.trim() === "" || message.includes("\0")) throw new Refusal("The message must not be blank, nor hold NUL characters");
+  return `--message=${message}`;
+}
+
+function checkOperand(operand: string): void {
+  if (operand === "") throw new Refusal("Arguments must not be empty");
+  // Options cannot get here: they were read before. A path may begin with a dash, since it follows `--`.
+  if (/[\0\n\r]/.test(operand)) throw new Refusal(`Arguments must not hold control characters, got: ${preview(JSON.stringify(operand))}`);
+}
+
+function onlyReads({ reads }: GitCommand, options: readonly string[], operands: readonly string[]): boolean {
+  if (typeof reads === "boolean") return reads;
+  const keys = options.map((option) => option.replace(/=[^]*$/, ""));
+  const listed = reads.map((option) => option.replace(/\[?=\]?$/, ""));
+  return keys.every((key) => listed.includes(key)) && (operands.length === 0 || keys.includes("--list") || keys.includes("-l"));
+}

@@ -1,0 +1,73 @@
+import type { ArgumentsOf } from "../shared/arguments.js";
+import type { Tool } from "../../../contracts/tool.js";
+import type { JsonNode } from "./json-document.js";
+import type { PathStep } from "./json-path.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { toolArguments } from "../shared/arguments.js";
+import { answering, InputProblem, readText, shown } from "../shared/input-problem.js";
+import { isList, jsonText, parseDocument, plainText, propertyOf } from "./json-document.js";
+import { parsePath } from "./json-path.js";
+
+const DESCRIPTION =
+  'Takes one value out of a JSON document by its path: dots between names, [n] for a place in a list (from 0), quotes around names with dots or brackets, $ for the whole. Example: order.items[0]["unit.price"]';
+
+const MAX_PATH = 1_000;
+/** Reading a document of this size takes the event loop about a tenth of a second. */
+const MAX_JSON = 250_000;
+
+/** What `json_parser` takes. */
+export interface JsonParserInput {
+  /** For example `order.items[0]["unit.price"]`. */
+  readonly jsonPath: string;
+  /** The document. */
+  readonly json: string;
+}
+
+const PROPERTIES = {
+  jsonPath: { type: "string", description: "The path of the value", examples: ["order.items[0].price", '["a.b"]', "$"] },
+  json: { type: "string", description: "The JSON document, as a text", examples: ['{"order":{"items":[{"price":5}]}}'] },
+} as const;
+
+function step(node: JsonNode, next: PathStep, path: string): JsonNode {
+  if (typeof next === "string") {
+    const value = propertyOf(node, next);
+    if (value === undefined) throw new InputProblem(`Path not found: '${shown(next)}'`);
+    return value;
+  }
+  if (!isList(node)) throw new InputProblem(`Path not found: '${shown(path)}'`);
+  const value = node[next];
+  if (value === undefined) throw new InputProblem(`Array index out of bounds: index ${next} is out of bounds for array of size ${node.length}`);
+  return value;
+}
+
+/** The value as JavaScript has it, for listeners and adapters; left out where reading it again could plant a key that everything inherits. */
+function structured(node: JsonNode): unknown {
+  const text = jsonText(node);
+  return text.includes("__proto__") ? undefined : JSON.parse(text);
+}
+
+function find({ jsonPath, json }: ArgumentsOf<typeof PROPERTIES, "jsonPath" | "json">): ToolResult {
+  const path = readText("Path expression", jsonPath, MAX_PATH);
+  const steps = parsePath(path);
+  const found = steps.reduce<JsonNode>((node, next) => step(node, next, path), parseDocument(readText("JSON content", json, MAX_JSON)));
+  return ToolResult.success(plainText(found), structured(found));
+}
+
+/**
+ * The tool `json_parser`: takes `{ jsonPath, json }` and gives the value at the path: a string as it is, anything else as compact JSON, numbers with all
+ * the digits they have in the document. At most 250,000 characters and 500 levels. What is not there, or malformed, is a failed result.
+ */
+export function jsonParserTool(): Tool<JsonParserInput> {
+  const args = toolArguments({ properties: PROPERTIES, required: ["jsonPath", "json"] });
+  return tool<JsonParserInput>({
+    name: "json_parser",
+    description: DESCRIPTION,
+    input: args.input,
+    effect: "read",
+    execute: (input) =>
+      answering(async () => {
+        const read = await args.read(input);
+        return read.ok ? find(read.value) : ToolResult.failure(read.problem);
+      }),
+  });
+}

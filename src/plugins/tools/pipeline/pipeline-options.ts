@@ -1,0 +1,91 @@
+import type { AnyTool, ToolContext, ToolResult } from "../../../contracts/tool.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { isTool } from "../../../contracts/tool.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireBoolean,
+  requireDuration,
+  requireFunction,
+  requireOneOf,
+  requireText,
+} from "../../../contracts/validation.js";
+
+/** What a pipeline does when a step fails: give its failure back, or hand the failure's message to the next step. */
+export type PipelineErrorStrategy = "FAIL_FAST" | "CONTINUE_ON_FAILURE";
+
+/** One step of a {@link ToolPipeline}. */
+export interface PipelineStep {
+  readonly tool: AnyTool;
+  /**
+   * Makes the next step's input of this step's successful result: a text, or an object where the next step has an input schema. Nothing is an empty
+   * text. Not asked after a failure. Without it the next step gets `output` as it is.
+   */
+  readonly adapter?: ((result: ToolResult, ctx: ToolContext) => Awaitable<string | object | undefined>) | undefined;
+}
+
+/** Options of a {@link ToolPipeline}. */
+export interface ToolPipelineOptions {
+  /** Letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  /** For the model: what the whole of it does. */
+  readonly description: string;
+  /** In their order; without any the pipeline gives its input back. */
+  readonly steps: readonly PipelineStep[];
+  /** Default `"FAIL_FAST"`. */
+  readonly errorStrategy?: PipelineErrorStrategy | undefined;
+  /** Time for all steps together, in milliseconds. Default: none. */
+  readonly timeoutMs?: number | undefined;
+  /** Never run beside other calls of the same turn. Default: whether one of the steps is. */
+  readonly sequential?: boolean | undefined;
+  /** A person has to agree to the pipeline as a whole; steps with `requireApproval` ask for themselves. Default false. */
+  readonly requireApproval?: boolean | undefined;
+}
+
+const OPTIONS = ["name", "description", "steps", "errorStrategy", "timeoutMs", "sequential", "requireApproval"] as const;
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** @throws ValidationError naming the option, and the step by its number. */
+export function checkPipelineOptions(options: ToolPipelineOptions): void {
+  checkOptions("ToolPipeline", options, OPTIONS);
+  const { name, description, steps, errorStrategy, timeoutMs, sequential, requireApproval } = options;
+  if (steps === undefined) throw new ValidationError("ToolPipeline steps must be an array, got: undefined");
+  requireArray("ToolPipeline steps", steps);
+  steps.forEach((step: PipelineStep | null | undefined, index) => checkStep(`ToolPipeline step ${index + 1}`, step, index === steps.length - 1));
+  requireText(name, "ToolPipeline name must not be blank");
+  requireText(description, "ToolPipeline description must not be blank");
+  if (!NAME.test(name)) {
+    throw new ValidationError(`ToolPipeline name must have 1 to 64 letters, digits, '_' or '-', got: ${preview(name)}`, {
+      hint: "Give it a name of its own: ToolPipeline.of(name, description, ...steps).",
+    });
+  }
+  if (errorStrategy === null) throw new ValidationError("errorStrategy must not be null");
+  requireOneOf("ToolPipeline errorStrategy", errorStrategy, ["FAIL_FAST", "CONTINUE_ON_FAILURE"]);
+  requireDuration("ToolPipeline timeoutMs", timeoutMs);
+  requireBoolean("ToolPipeline sequential", sequential);
+  requireBoolean("ToolPipeline requireApproval", requireApproval);
+  const alone = steps.find(({ tool }) => tool.sequential === true);
+  if (sequential === false && alone !== undefined) {
+    throw new ValidationError(`ToolPipeline sequential must not be false: step '${alone.tool.name}' must never run beside other calls`);
+  }
+}
+
+function checkStep(what: string, step: PipelineStep | null | undefined, last: boolean): void {
+  if (step === undefined || step === null) throw new ValidationError("pipeline steps must not contain null elements");
+  if (isTool(step)) throw new ValidationError(`${what} is a tool and must be { tool, adapter? }`, { hint: "ToolPipeline.of(...) takes tools as they are." });
+  checkOptions(what, step, ["tool", "adapter"]);
+  const { tool, adapter } = step as { readonly tool: unknown; readonly adapter: unknown }; // not checked yet
+  if (tool === undefined || tool === null) throw new ValidationError("step tool must not be null");
+  if (!isTool(tool))
+    throw new ValidationError(`${what} tool must be a tool, got: ${preview(tool)}`, { hint: "Make it with tool({ name, description, execute })." });
+  requireText(tool.name, `${what} tool must have a name`);
+  if (adapter === null) throw new ValidationError("adapter must not be null");
+  requireFunction(`${what} adapter`, adapter);
+  if (last && adapter !== undefined) {
+    throw new ValidationError(`${what} ('${tool.name}') is the last one: its adapter would never run`, {
+      hint: "Leave the adapter out, or add a step that changes the result.",
+    });
+  }
+}

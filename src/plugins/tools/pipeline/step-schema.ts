@@ -1,0 +1,35 @@
+import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
+import type { AnyTool } from "../../../contracts/tool.js";
+import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
+import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+
+/** Whether a tool's `input` checks values itself, and is not plain JSON Schema. */
+export function isSelfChecking(input: OutputSchema<unknown> | JsonSchema): input is OutputSchema<unknown> {
+  return "~standard" in input || ("schema" in input && "jsonSchema" in input);
+}
+
+function convert(input: OutputSchema<unknown> | JsonSchema): JsonSchema {
+  if ("~standard" in input) return (input as { readonly "~standard": StandardJSONSchemaV1.Props })["~standard"].jsonSchema.input({ target: "draft-2020-12" }); // it says so itself
+  return isSelfChecking(input) && "jsonSchema" in input ? input.jsonSchema : input;
+}
+
+/**
+ * The JSON Schema of a step's input, without `$schema`; `undefined` for a step that takes one text.
+ * @throws ValidationError for a schema that has none, or that does not describe an object: no model could call the step, nor could a pipeline
+ */
+export function stepSchema(what: string, { name, input }: AnyTool): JsonSchema | undefined {
+  if (input === undefined) return undefined;
+  let schema: JsonSchema;
+  try {
+    const { $schema: _dialect, ...rest } = convert(input);
+    schema = rest;
+  } catch (error) {
+    throw new ValidationError(`${what} ('${name}'): its input schema could not be converted to JSON Schema: ${messageOf(error)}`, { cause: error });
+  }
+  const { type = "object" } = schema;
+  if (type === "object") return schema;
+  throw new ValidationError(`${what} ('${name}'): its input schema must describe an object, got type: ${preview(type)}`, {
+    hint: "Wrap the value in an object, or leave the schema out for a single text.",
+  });
+}

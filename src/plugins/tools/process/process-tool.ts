@@ -1,0 +1,92 @@
+import { ValidationError } from "../../../contracts/errors.js";
+import { CommandError } from "../../../contracts/state-errors.js";
+import type { Tool } from "../../../contracts/tool.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { checkOptions, preview, requireText } from "../../../contracts/validation.js";
+import type { CommandResult } from "../shared/run-command.js";
+import { runCommand } from "../shared/run-command.js";
+import type { RunCommandOptions } from "../shared/run-command-options.js";
+import { checkCommand, checkCommandOptions, COMMAND_OPTIONS } from "../shared/run-command-options.js";
+import { readReply } from "./process-reply.js";
+
+/** Options of {@link processTool}: what the model is told, and the command with its limits. */
+export interface ProcessToolOptions extends Pick<
+  RunCommandOptions,
+  "command" | "cwd" | "env" | "allowedEnv" | "timeoutMs" | "killGraceMs" | "maxOutputBytes" | "sandbox"
+> {
+  /** What the model calls it by: letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  /** For the model: what it does, when to use it, what the input is, an example. */
+  readonly description: string;
+  /** Whether a person approves each call first; needs a review handler. Default false. */
+  readonly requireApproval?: boolean | undefined;
+  /** What a call does to the world: "read", "write" or "send". Default: unknown, which policies treat as "send". */
+  readonly effect?: Tool["effect"];
+}
+
+const OPTIONS = [...COMMAND_OPTIONS, "name", "description", "command", "requireApproval", "effect"];
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const DEFAULTS = Object.freeze({ timeoutMs: 30_000, maxOutputBytes: 1_048_576 });
+/** How much of the input a reviewer is shown, in characters. */
+const SHOWN_INPUT = 200;
+
+function check(options: ProcessToolOptions): void {
+  checkOptions("processTool()", options, OPTIONS);
+  const { name, command } = options;
+  requireText(name, "processTool() name must not be blank");
+  if (!NAME.test(name)) throw new ValidationError(`processTool() name must be 1 to 64 letters, digits, '_' and '-', got: ${preview(name)}`);
+  checkCommand("processTool()", command);
+  const { cwd, env, allowedEnv, timeoutMs, killGraceMs, maxOutputBytes, sandbox } = options;
+  checkCommandOptions("processTool()", { cwd, env, allowedEnv, timeoutMs, killGraceMs, maxOutputBytes, sandbox });
+}
+
+/**
+ * Makes a tool of a program: a script in any language that reads `{"input": "..."}` from its standard input and writes its answer.
+ *
+ * The answer is text, or a JSON object `{ output, success?, error?, structured? }`: `success: false` is a failure with `error`, and
+ * `structured` is kept for listeners and the trace. A program that ends with another code than 0 has failed, with its error output.
+ * The program runs without a shell, within its limits, and ends with everything it started; see `runCommand`.
+ *
+ * @example
+ * processTool({ name: "word_count", description: "Counts the words of a text.", command: ["python3", "/opt/tools/word_count.py"] });
+ * @throws ValidationError for wrong options.
+ */
+export function processTool(options: ProcessToolOptions): Tool {
+  check(options);
+  const { name, description, requireApproval = false, effect } = options;
+  const { cwd, env, allowedEnv, killGraceMs, sandbox, timeoutMs = DEFAULTS.timeoutMs, maxOutputBytes = DEFAULTS.maxOutputBytes } = options;
+  const command = Object.freeze([...options.command]);
+  const limits = { cwd, env: { ...env }, allowedEnv, killGraceMs, sandbox, timeoutMs, maxOutputBytes };
+  return tool({
+    name,
+    description,
+    requireApproval,
+    untrusted: true,
+    effect,
+    approvalDescription: (input) => `Execute command: ${command.join(" ")}\nInput: ${input.length > SHOWN_INPUT ? `${input.slice(0, SHOWN_INPUT)}...` : input}`,
+    approvalRejection: () => `Command execution rejected by reviewer: ${command.join(" ")}`,
+    async execute(input, { signal }) {
+      try {
+        return toResult(await runCommand({ ...limits, command, signal, stdin: JSON.stringify({ input }) }), command[0] ?? "", limits);
+      } catch (error) {
+        if (CommandError.isInstance(error)) return ToolResult.failure(error.message);
+        throw error;
+      }
+    },
+  });
+}
+
+function toResult(
+  result: CommandResult,
+  file: string,
+  { timeoutMs, maxOutputBytes }: { readonly timeoutMs: number; readonly maxOutputBytes: number },
+): ToolResult {
+  const { exitCode, signal, stdout, stderr, timedOut } = result;
+  if (timedOut) return ToolResult.failure(`Process timed out after ${timeoutMs / 1000} seconds: ${file}`);
+  const shown = (output: string, cut: boolean): string => (cut ? `${output.trim()}\n[output truncated at ${maxOutputBytes} bytes]` : output.trim());
+  if (exitCode !== 0) {
+    const ending = signal === undefined ? `Process exited with code ${exitCode ?? "unknown"}` : `Process was ended by ${signal}`;
+    return ToolResult.failure(stderr.trim() === "" ? ending : shown(stderr, result.stderrTruncated));
+  }
+  return readReply(shown(stdout, result.stdoutTruncated));
+}

@@ -1,0 +1,181 @@
+import type { OutputUnit, Validator } from "@cfworker/json-schema";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { JsonSchema } from "../../../contracts/types.js";
+import { knownNames } from "../../../contracts/validation.js";
+
+/** The JSON Schema of a value within an argument. */
+export interface ValueSchema {
+  readonly type: "string" | "integer" | "number" | "boolean" | "array" | "object";
+  readonly description?: string | undefined;
+  readonly enum?: readonly (string | number)[] | undefined;
+  readonly default?: unknown;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
+  /** Of arrays. */
+  readonly items?: ValueSchema | undefined;
+  /** Of objects; one without `properties` may have whatever `additionalProperties` allows. */
+  readonly properties?: Readonly<Record<string, ArgumentSchema>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly additionalProperties?: ValueSchema | boolean | undefined;
+}
+
+/** The JSON Schema of one argument: a model is told what it is for, and sees at least one example. */
+export interface ArgumentSchema extends ValueSchema {
+  readonly description: string;
+  readonly examples: readonly unknown[];
+}
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** The type of an object with the properties `P`, of which `R` are required. */
+export type ArgumentsOf<P, R> = Flat<
+  { readonly [K in keyof P as K extends R ? K : never]: ValueOf<P[K]> } & { readonly [K in keyof P as K extends R ? never : K]?: ValueOf<P[K]> | undefined }
+>;
+
+/** The type of the values that fit a schema. */
+export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
+  ? E
+  : S extends { readonly type: "string" }
+    ? string
+    : S extends { readonly type: "integer" | "number" }
+      ? number
+      : S extends { readonly type: "boolean" }
+        ? boolean
+        : S extends { readonly type: "array"; readonly items: infer I }
+          ? readonly ValueOf<I>[]
+          : S extends { readonly type: "object"; readonly properties: infer P; readonly required: readonly (infer R)[] }
+            ? ArgumentsOf<P, R>
+            : S extends { readonly type: "object" }
+              ? Readonly<Record<string, unknown>>
+              : unknown;
+
+/** Arguments as they were declared, or everything that is wrong with them, as a text for the model that begins with `Invalid arguments`. */
+export type ReadArguments<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+/** The arguments of a built-in tool: told to the model, and checked, from one declaration. */
+export interface ToolArguments<T> {
+  /** For `Tool.input`: every caller that goes through the gateway has its arguments checked before hooks and reviews see them. */
+  readonly input: { readonly schema: StandardSchemaV1<unknown, T>; readonly jsonSchema: JsonSchema };
+  /** For the beginning of `execute`, which may also be called by itself. A `null` for an optional argument counts as absent. */
+  read(value: unknown): Promise<ReadArguments<T>>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Without a list of their own, objects take no other properties than those declared. */
+function closed(schema: ValueSchema): JsonSchema {
+  const { items, properties, additionalProperties, ...rest } = schema;
+  return {
+    ...rest,
+    ...(items === undefined ? {} : { items: closed(items) }),
+    ...(properties === undefined ? {} : { properties: Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, closed(property)])) }),
+    ...(schema.type === "object" ? { additionalProperties: additionalProperties ?? properties === undefined } : {}),
+  };
+}
+
+/** Strict modes of vendors make models write `null` for what they leave out. */
+function withoutNulls(value: unknown, schema: ValueSchema | undefined): unknown {
+  if (typeof value !== "object" || value === null || schema === undefined) return value;
+  if (Array.isArray(value)) return schema.items === undefined ? value : value.map((item) => withoutNulls(item, schema.items));
+  const { properties, required = [] } = schema;
+  if (properties === undefined) return value;
+  const kept = Object.entries(value).filter(([name, content]) => content !== undefined && (content !== null || required.includes(name)));
+  return Object.fromEntries(kept.map(([name, content]) => [name, withoutNulls(content, Object.hasOwn(properties, name) ? properties[name] : undefined)]));
+}
+
+/** Complaints about a parent only say that something below it is wrong. */
+const PARENTS = new Set(["properties", "items", "false"]);
+
+function pathOf({ instanceLocation }: OutputUnit): string[] {
+  const parts = instanceLocation.split("/").slice(1);
+  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function quoted(text: string): string {
+  return /"([^"]*)"/.exec(text)?.[1] ?? "";
+}
+
+interface Issue {
+  readonly message: string;
+  readonly path: readonly string[];
+}
+
+function issueOf(complaint: OutputUnit, names: readonly string[]): Issue {
+  const { keyword, error } = complaint;
+  const path = pathOf(complaint);
+  if (keyword === "required") return { message: `missing required parameter '${quoted(error)}'`, path };
+  if (keyword !== "additionalProperties") return { message: error.replace(/^Instance /, "").replace(/^type/, "the type"), path };
+  const name = quoted(error).slice(0, 100);
+  return { message: `unknown parameter '${name}'${path.length === 0 ? `. ${knownNames(name, names)}` : ""}`, path };
+}
+
+/** Everything that is missing in one line. */
+function issuesOf(complaints: readonly OutputUnit[], names: readonly string[]): Issue[] {
+  const own = complaints.filter(({ keyword }) => !PARENTS.has(keyword));
+  const missing = own.filter(({ keyword, instanceLocation }) => keyword === "required" && instanceLocation === "#");
+  const others = own.filter((complaint) => !missing.includes(complaint)).map((complaint) => issueOf(complaint, names));
+  if (missing.length === 0) return others;
+  return [{ message: `missing required parameter(s): ${missing.map(({ error }) => quoted(error)).join(", ")}`, path: [] }, ...others];
+}
+
+function textOf({ message, path }: Issue): string {
+  return path.length === 0 ? message : `${path.join(".")}: ${message}`;
+}
+
+/** A value that is not even an object. */
+const NO_OBJECT: readonly Issue[] = [{ message: "expected a JSON object", path: [] }];
+
+function isIssues(checked: object): checked is readonly Issue[] {
+  return Array.isArray(checked); // arguments are never an array
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Declares the arguments of a built-in tool once: the JSON Schema for the model and the check with its type both follow from it.
+ * Properties that were not declared are refused. The validator is loaded with the first arguments that are read.
+ *
+ * @example
+ * const args = toolArguments({
+ *   properties: { path: { type: "string", description: "The file, relative to the workspace.", examples: ["src/index.ts"] } },
+ *   required: ["path"],
+ * });
+ * tool({ name: "lines", description: "...", input: args.input, execute: async (given) => {
+ *   const read = await args.read(given);
+ *   return read.ok ? count(read.value.path) : ToolResult.failure(read.problem);
+ * } });
+ */
+export function toolArguments<const P extends Readonly<Record<string, ArgumentSchema>>, const R extends keyof P & string = never>(declaration: {
+  readonly properties: P;
+  readonly required: readonly R[];
+}): ToolArguments<ArgumentsOf<P, R>> {
+  const schema: ValueSchema = { type: "object", properties: declaration.properties, required: declaration.required };
+  const jsonSchema = closed(schema);
+  const names = Object.keys(declaration.properties);
+  let validator: Promise<Validator> | undefined;
+  const load = async (): Promise<Validator> => new (await import("@cfworker/json-schema")).Validator(jsonSchema, "2020-12", false);
+
+  const check = async (value: unknown): Promise<ArgumentsOf<P, R> | readonly Issue[]> => {
+    if (!isFields(value)) return NO_OBJECT;
+    const given = withoutNulls(value, schema);
+    const { valid, errors } = (await (validator ??= load())).validate(given);
+    return valid ? (given as ArgumentsOf<P, R>) : issuesOf(errors, names); // the validator has said that it fits
+  };
+  const validate = async (value: unknown): Promise<StandardSchemaV1.Result<ArgumentsOf<P, R>>> => {
+    const checked = await check(value);
+    return isIssues(checked) ? { issues: checked } : { value: checked };
+  };
+  return {
+    input: { schema: { "~standard": { version: 1, vendor: "agentensemble", validate } }, jsonSchema },
+    read: async (value) => {
+      const checked = await check(value);
+      return isIssues(checked) ? { ok: false, problem: `Invalid arguments: ${checked.map(textOf).join("; ")}` } : { ok: true, value: checked };
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/** Pages say what they are written in near their beginning. */
+const META_BYTES = 1_024;
+const META_CHARSET = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i;
+
+function fromHeader(contentType: string): string | undefined {
+  return /;\s*charset\s*=\s*"?([\w:.-]{1,40})/i.exec(contentType)?.[1];
+}
+
+function fromMark(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+  return bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : undefined;
+}
+
+function fromMeta(bytes: Uint8Array): string | undefined {
+  const found = META_CHARSET.exec(new TextDecoder("latin1").decode(bytes.subarray(0, META_BYTES)))?.[1];
+  // A page whose meta element could be read is not written in UTF-16, whatever it says.
+  return found?.toLowerCase().startsWith("utf-16") === true ? "utf-8" : found;
+}
+
+function isKnown(label: string): boolean {
+  try {
+    new TextDecoder(label);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The text of a body: by its byte order mark, the `charset` of the content type, the meta element of a page, else UTF-8. */
+export function decodeText(bytes: Uint8Array, contentType: string): string {
+  const label = fromMark(bytes) ?? fromHeader(contentType) ?? fromMeta(bytes);
+  // With a name that nobody knows it is UTF-8, as in browsers: wrong bytes become U+FFFD.
+  return new TextDecoder(label !== undefined && isKnown(label) ? label : "utf-8").decode(bytes);
+}

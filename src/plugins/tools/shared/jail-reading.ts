@@ -1,0 +1,86 @@
+import type { FileHandle } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
+import type { FileStats, JailFolder } from "./jail-folder.js";
+import type { JailRoot, Place } from "./jail-root.js";
+import { isMissing } from "./jail-errors.js";
+import { isInside } from "./path-text.js";
+
+/** A file that is open for reading; the caller closes the handle. */
+export interface OpenedFile {
+  readonly handle: FileHandle;
+  readonly size: number;
+  /** Another one once the file has been written to or replaced. */
+  readonly version: string;
+}
+
+/** How often a file that is replaced at the very moment is looked at again. */
+const LOOKS = 3;
+const CHUNK = 64 * 1024;
+
+/** Says which file it was, and in which state. */
+export function versionOf({ dev, ino, size, mtimeNs }: FileStats): string {
+  return [dev, ino, size, mtimeNs].join(":");
+}
+
+/** What to say of a link in the place of a file: those that lead to within are refused as well, but by their name. */
+async function refuseLink(root: JailRoot, folder: JailFolder, name: string): Promise<never> {
+  const target = await realpath(folder.at(name)).catch(() => undefined);
+  throw target !== undefined && isInside(root.path, target) ? root.errors.denied("path is a symbolic link") : root.errors.resolvesOutside();
+}
+
+/** Looks at what lies at a name. @throws AccessDeniedError for a link, FileAccessError for what is no regular file. */
+export async function statFile(root: JailRoot, folder: JailFolder, name: string, shown: string): Promise<FileStats> {
+  const stats = await folder.stat(name);
+  if (stats.isSymbolicLink()) await refuseLink(root, folder, name);
+  if (!stats.isFile()) throw root.errors.notAFile(shown);
+  return stats;
+}
+
+/** Opens a regular file in a folder: looked at before, so that no pipe or device is opened, and after, so that it is the one that was looked at. */
+export async function openIn(root: JailRoot, folder: JailFolder, name: string, shown: string): Promise<OpenedFile> {
+  for (let look = 1; ; look++) {
+    const before = await statFile(root, folder, name, shown);
+    const handle = await folder.openFile(name);
+    try {
+      const stats = await handle.stat({ bigint: true });
+      await folder.verify();
+      if (stats.isFile() && stats.ino === before.ino && stats.dev === before.dev) return { handle, size: Number(stats.size), version: versionOf(stats) };
+    } catch (e) {
+      await handle.close();
+      throw e;
+    }
+    await handle.close();
+    if (look === LOOKS) throw root.errors.denied("path leads to something else each time it is looked at");
+  }
+}
+
+/** Opens the file at a place. */
+export async function openAt(root: JailRoot, place: Place): Promise<OpenedFile> {
+  if (place.name === "") throw root.errors.notAFile(place.shown);
+  if (place.missing.length > 0) throw root.errors.notFound(place.shown);
+  try {
+    const folder = await root.folder(place.folder, place.shown);
+    try {
+      return await openIn(root, folder, place.name, place.shown);
+    } finally {
+      await folder.close();
+    }
+  } catch (e) {
+    throw isMissing(e) ? root.errors.notFound(place.shown) : root.errors.system("read", place.shown, e);
+  }
+}
+
+/** Reads from `position` to the end of the file, or until there are `limit` bytes. A file that grows meanwhile is not read on and on. */
+export async function readBytes(handle: FileHandle, position: number, limit: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  while (length < limit) {
+    signal?.throwIfAborted();
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK, limit - length));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position + length);
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
+}

@@ -1,0 +1,120 @@
+import { realpathSync, statSync } from "node:fs";
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+import { codeOf, isMissing, JailErrors } from "./jail-errors.js";
+import { canHoldFolders, JailFolder } from "./jail-folder.js";
+import { isInside, locate, problemOfPath } from "./path-text.js";
+
+/** A place in the jail, as a path leads to it once all links but the last are followed. */
+export interface Place {
+  /** The real path of the deepest folder on the way that is there. */
+  readonly folder: string;
+  /** The folders on the way that are not there yet. */
+  readonly missing: readonly string[];
+  /** The last name; empty for the root itself. */
+  readonly name: string;
+  /** Below the root, with `/` between the names. */
+  readonly relativePath: string;
+  /** As it was asked for. */
+  readonly shown: string;
+}
+
+function namesOf(path: string): string[] {
+  return path.split(sep).filter((name) => name !== "");
+}
+
+/** The folder that a jail is about: knows which paths lead into it, and opens the folders within. */
+export class JailRoot {
+  readonly path: string;
+  readonly errors: JailErrors;
+  readonly #given: string;
+  readonly #hold: boolean;
+  readonly #platform: NodeJS.Platform;
+
+  /** @throws ValidationError when there is no such folder. */
+  constructor(root: string, name: string, hold = canHoldFolders(), platform = process.platform) {
+    this.#given = resolve(root);
+    this.#hold = hold;
+    this.#platform = platform;
+    this.errors = new JailErrors(name);
+    try {
+      this.path = realpathSync.native(root);
+      if (!statSync(this.path).isDirectory()) throw new Error("it is no folder");
+    } catch (cause) {
+      throw new ValidationError(`baseDir must be an existing directory: ${preview(root)}`, { cause, hint: "Make the folder first, or give the path of one." });
+    }
+  }
+
+  /** Where a path leads. @throws AccessDeniedError when that is outside, or cannot be told. Whether something is there outside is never told. */
+  async place(path: string): Promise<Place> {
+    if (typeof path !== "string") throw this.errors.denied("path is no text");
+    const problem = problemOfPath(path, this.#platform);
+    if (problem !== undefined) throw this.errors.denied(problem);
+    const target = locate(path, { given: this.#given, real: this.path }, this.#platform);
+    if (target === undefined) throw this.errors.outside();
+    if (target === this.path) return { folder: this.path, missing: [], name: "", relativePath: "", shown: path };
+    const { real, missing } = await this.#deepest(dirname(target));
+    if (!isInside(this.path, real)) throw this.errors.resolvesOutside();
+    const name = basename(target);
+    return { folder: real, missing, name, relativePath: this.relative(join(real, ...missing, name)), shown: path };
+  }
+
+  /** A real path within, as it is told: below the root, with `/` between the names. */
+  relative(path: string): string {
+    return namesOf(relative(this.path, path)).join("/");
+  }
+
+  /** The real path of the deepest folder that is there. A link that leads nowhere counts as one that leads outside: nobody can tell where to. */
+  async #deepest(path: string): Promise<{ readonly real: string; readonly missing: readonly string[] }> {
+    const missing: string[] = [];
+    for (let current = path; ; current = dirname(current)) {
+      try {
+        return { real: await realpath(current), missing };
+      } catch (e) {
+        if (!isMissing(e)) throw codeOf(e) === "ELOOP" ? this.errors.resolvesOutside() : this.errors.denied("cannot resolve file path");
+      }
+      if (await isLink(current)) throw this.errors.resolvesOutside();
+      if (current === this.path) throw this.errors.denied("cannot resolve file path"); // the root itself is gone
+      missing.unshift(basename(current));
+    }
+  }
+
+  /** Opens a folder that is there, name by name, so that no link can slip in after the look. The caller closes it. */
+  async folder(path: string, shown: string): Promise<JailFolder> {
+    return this.descend(namesOf(relative(this.path, path)), await JailFolder.open(this.path, this.errors, this.#hold), (at, name) => at.enter(name, shown));
+  }
+
+  /** Goes down from a folder, which is closed, as are those on the way. */
+  async descend(names: readonly string[], from: JailFolder, step: (at: JailFolder, name: string) => Promise<JailFolder>): Promise<JailFolder> {
+    let at = from;
+    for (const name of names) {
+      const last = at;
+      try {
+        at = await step(last, name);
+      } finally {
+        await last.close();
+      }
+    }
+    return at;
+  }
+
+  /** Opens the folder that a path leads to, links followed as long as they lead to within. The caller closes it. */
+  async openFolder(path: string): Promise<{ readonly folder: JailFolder; readonly relativePath: string }> {
+    const place = await this.place(path);
+    if (place.missing.length > 0) throw this.errors.notADirectory(path);
+    const { real, missing } = await this.#deepest(join(place.folder, place.name));
+    if (!isInside(this.path, real)) throw this.errors.resolvesOutside();
+    if (missing.length > 0) throw this.errors.notADirectory(path);
+    return { folder: await this.folder(real, path), relativePath: this.relative(real) };
+  }
+}
+
+async function isLink(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isSymbolicLink();
+  } catch {
+    return false; // nothing is there, or nothing that can be looked at
+  }
+}

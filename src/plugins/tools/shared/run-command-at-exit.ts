@@ -1,0 +1,34 @@
+/** Where the running commands are kept: at the listener on `process` that ends them. Of all copies of this package there is one. */
+const RUNNING = Symbol.for("agentensemble/running-commands");
+
+interface Killable {
+  killNow(): void;
+}
+
+type ExitListener = (() => void) & { [RUNNING]?: Set<Killable> };
+
+function currentListener(): ExitListener | undefined {
+  return (process.listeners("exit") as unknown as readonly ExitListener[]).find((listener) => listener[RUNNING] !== undefined); // ours bear a set; of others nothing is used
+}
+
+function newListener(): ExitListener {
+  const running = new Set<Killable>();
+  const listener: ExitListener = () => running.forEach((tree) => tree.killNow());
+  listener[RUNNING] = running;
+  process.on("exit", listener);
+  return listener;
+}
+
+/**
+ * Ends `tree` if this process ends first: by `process.exit()`, an uncaught error, or because a program ends while a command runs. A signal that
+ * ends this process without a listener of its own does not come to this.
+ * @returns a function that takes it back; the listener goes with the last command.
+ */
+export function killAtExit(tree: Killable): () => void {
+  const listener = currentListener() ?? newListener();
+  listener[RUNNING]?.add(tree);
+  return () => {
+    listener[RUNNING]?.delete(tree);
+    if (listener[RUNNING]?.size === 0) process.removeListener("exit", listener);
+  };
+}

@@ -1,0 +1,197 @@
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { AgentEnsembleError, messageOf, RunCancelledError, ToolConfigurationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+import { killAtExit } from "./run-command-at-exit.js";
+import type { ResolvedCommand, RunCommandOptions } from "./run-command-options.js";
+import { cannotStart, MARK_PREFIX, resolveCommand } from "./run-command-options.js";
+import { KeptOutput } from "./run-command-output.js";
+import { checkFolder, findProgram } from "./run-command-program.js";
+import { ProcessTree } from "./run-command-tree.js";
+
+/** What came of a command. */
+export interface CommandResult {
+  /** 0 for success; undefined when a signal ended it. */
+  readonly exitCode: number | undefined;
+  /** The signal that ended it, such as "SIGKILL". */
+  readonly signal: string | undefined;
+  /** Its output, up to `maxOutputBytes`, read as UTF-8. */
+  readonly stdout: string;
+  /** Its error output, likewise. */
+  readonly stderr: string;
+  /** Whether it was ended at its time limit. */
+  readonly timedOut: boolean;
+  /** Whether one of the outputs was longer than `maxOutputBytes`. */
+  readonly truncated: boolean;
+  readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
+  readonly durationMs: number;
+  /** Ids of processes that it started and that could not be ended, because they belong to another user; nearly always empty. */
+  readonly leftRunning: readonly number[];
+}
+
+/** Longest time between an abort and SIGKILL: a run that was cancelled does not wait for its tools. */
+const ABORT_GRACE_MS = 50;
+/** Time for what lies in the pipes when nobody is left who could write to them. */
+const DRAIN_LIMIT_MS = 1_000;
+
+interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A command at work. */
+interface Running {
+  readonly tree: ProcessTree;
+  readonly exited: Promise<Exit>;
+  readonly stdout: KeptOutput;
+  readonly stderr: KeptOutput;
+  /** Lets go of everything that would outlive the call. */
+  release(): void;
+}
+
+/**
+ * Runs a program with a list of arguments, never through a shell, and ends everything it started: at the time limit, on abort, and when the
+ * program itself is done. It has a process group of its own and inherits only the variables on an allow-list.
+ *
+ * On Linux processes that left the group are found in /proc, by their parents and by a mark in their environment; elsewhere only the group
+ * is ended. A program that fails is no error: see `exitCode`. Called by `processTool` and `gitTool`, and meant for tools of your own.
+ *
+ * @example
+ * const { stdout } = await runCommand({ command: ["jq", ".name", "package.json"], signal: ctx.signal, allow: ["jq"] });
+ * @throws ValidationError for wrong options.
+ * @throws AccessDeniedError for a program that `allow` does not name.
+ * @throws CommandError when it cannot be started.
+ * @throws ToolConfigurationError when the `sandbox` cannot be started: the command does not run without it.
+ * @throws the reason of `signal`, or RunCancelledError where that is none of the framework's, after all processes have ended.
+ */
+export async function runCommand(options: RunCommandOptions): Promise<CommandResult> {
+  const command = resolveCommand(options);
+  const { signal } = command;
+  throwIfEnded(signal);
+  const program = await programOf(command);
+  throwIfEnded(signal);
+  const startedMs = performance.now();
+  const running = await start(program, command);
+  try {
+    const ending = await firstEnding(running, command);
+    const { killGraceMs } = command;
+    const leftRunning = await (ending === "aborted" ? running.tree.end(Math.min(killGraceMs, ABORT_GRACE_MS)) : running.tree.end(killGraceMs, signal));
+    const exit = await drained(running);
+    if (ending !== "done") throwIfEnded(signal);
+    const { stdout, stderr } = running;
+    return {
+      exitCode: exit?.code ?? undefined,
+      signal: exit?.signal ?? undefined,
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+      timedOut: ending === "late",
+      truncated: stdout.truncated || stderr.truncated,
+      stdoutTruncated: stdout.truncated,
+      stderrTruncated: stderr.truncated,
+      durationMs: performance.now() - startedMs,
+      leftRunning,
+    };
+  } finally {
+    running.release();
+  }
+}
+
+async function programOf({ command, sandbox, cwd, env }: ResolvedCommand): Promise<string> {
+  const [file = ""] = sandbox.length > 0 ? sandbox : command;
+  await checkFolder(file, cwd);
+  if (sandbox.length === 0) return findProgram(file, cwd, env);
+  try {
+    return await findProgram(file, cwd, env); // what it runs is looked up inside
+  } catch (error) {
+    throw withoutSandbox(file, error);
+  }
+}
+
+function withoutSandbox(file: string, cause: unknown): ToolConfigurationError {
+  const hint = `Install ${file}, or name another wrapper in \`sandbox\`. Without it the command is not run.`;
+  return new ToolConfigurationError(`The sandbox '${preview(file)}' cannot be started: ${messageOf(cause)}`, { cause, hint });
+}
+
+async function start(program: string, command: ResolvedCommand): Promise<Running> {
+  const [file = "", ...args] = [...command.sandbox, ...command.command];
+  try {
+    return await launch(program, args, command);
+  } catch (error) {
+    const why = (error as { readonly code?: unknown }).code === "E2BIG" ? "its arguments and environment are too long for the system" : messageOf(error);
+    throw command.sandbox.length > 0 ? withoutSandbox(file, error) : cannotStart(file, why, error);
+  }
+}
+
+async function launch(program: string, args: readonly string[], command: ResolvedCommand): Promise<Running> {
+  const { cwd, env, stdin, maxOutputBytes } = command;
+  const mark = `${MARK_PREFIX}${randomBytes(12).toString("hex")}`; // random for uniqueness among processes; nobody records it
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...env, [mark]: "1" },
+    stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    detached: process.platform !== "win32", // a process group of its own
+    windowsHide: true,
+  });
+  const started = new Promise<void>((resolve, reject) => void child.once("spawn", resolve).on("error", reject));
+  const exited = new Promise<Exit>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+  const { pid, stdout, stderr } = child;
+  // Without an id the event that tells why is on its way.
+  if (pid === undefined || stdout === null || stderr === null) return started.then(() => Promise.reject(new Error("the system gave it no process")));
+  const tree = new ProcessTree(pid, mark);
+  const forget = killAtExit(tree);
+  feed(child, stdin);
+  const running = { tree, exited, stdout: new KeptOutput(stdout, maxOutputBytes), stderr: new KeptOutput(stderr, maxOutputBytes) };
+  await started;
+  const release = (): void => {
+    forget();
+    running.stdout.close();
+    running.stderr.close();
+    child.stdin?.destroy();
+    child.unref(); // one that could not be ended keeps nobody waiting
+  };
+  return { ...running, release };
+}
+
+/** Many programs end without having read everything: that is no failure of theirs. */
+function feed({ stdin }: ChildProcess, text: string | Uint8Array | undefined): void {
+  stdin?.on("error", () => undefined);
+  stdin?.end(text);
+}
+
+type Ending = "done" | "late" | "aborted";
+
+function firstEnding({ exited }: Running, { timeoutMs, signal }: ResolvedCommand): Promise<Ending> {
+  if (signal?.aborted === true) return Promise.resolve("aborted");
+  return new Promise((resolve) => {
+    const end = (ending: Ending): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      resolve(ending);
+    };
+    const onAbort = (): void => end("aborted");
+    const timer = setTimeout(() => end("late"), timeoutMs);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    void exited.then(() => end("done"));
+  });
+}
+
+/**
+ * Waits until the program's end is known and its outputs are read. Whoever could write to them is gone, or can't be ended: so not for long.
+ */
+async function drained({ exited, stdout, stderr }: Running): Promise<Exit | undefined> {
+  let exit: Exit | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const all = Promise.all([exited.then((known) => (exit = known)), stdout.closed, stderr.closed]);
+  const limit = new Promise((resolve) => (timer = setTimeout(resolve, DRAIN_LIMIT_MS)));
+  await Promise.race([all, limit]);
+  clearTimeout(timer);
+  return exit;
+}
+
+function throwIfEnded(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  const reason: unknown = signal.reason;
+  throw AgentEnsembleError.isInstance(reason) ? reason : new RunCancelledError("The command was ended by its signal", { cause: reason });
+}

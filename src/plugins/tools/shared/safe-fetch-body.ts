@@ -1,0 +1,107 @@
+import type { IncomingMessage } from "node:http";
+import type { Transform } from "node:stream";
+import type { SafeFetchSettings } from "./safe-fetch-options.js";
+import { pipeline } from "node:stream/promises";
+import { PassThrough } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { FetchError } from "../../../contracts/state-errors.js";
+import { shownUrl } from "./shown-url.js";
+
+/** A body as far as it was read. */
+export interface Body {
+  readonly bytes: Uint8Array;
+  /** There was more than `maxBytes`. */
+  readonly truncated: boolean;
+}
+
+/** More than this many bytes out of one is no text but an attack ... */
+const HIGHEST_RATIO = 100;
+/** ... unless it is little altogether. */
+const HARMLESS_BYTES = 1_048_576;
+
+/** `undefined` for an encoding that is not understood; one on top of another is not either. */
+function decoderFor(encoding: string, firstByte: number): Transform | undefined {
+  if (encoding === "" || encoding === "identity") return new PassThrough();
+  if (encoding === "gzip" || encoding === "x-gzip") return createGunzip();
+  if (encoding === "br") return createBrotliDecompress();
+  // It means zlib's format, but some servers send it bare: the first byte tells.
+  if (encoding === "deflate") return firstByte % 16 === 8 ? createInflate() : createInflateRaw();
+  return undefined;
+}
+
+/** The body of one answer, on its way through the limits. */
+class BodyReader {
+  readonly #url: URL;
+  readonly #maxBytes: number;
+  readonly #cuts: boolean;
+  readonly #pieces: Buffer[] = [];
+  #wireBytes = 0;
+  #bytes = 0;
+  #truncated = false;
+
+  constructor(url: URL, { maxBytes, cuts }: SafeFetchSettings) {
+    this.#url = url;
+    this.#maxBytes = maxBytes;
+    this.#cuts = cuts;
+  }
+
+  async read(answer: IncomingMessage): Promise<Body> {
+    const announced = Number(answer.headers["content-length"] ?? 0);
+    if (announced > this.#maxBytes && !this.#cuts) throw this.#tooLarge();
+    const chunks: AsyncIterator<Buffer> = answer[Symbol.asyncIterator](); // without an encoding a stream gives buffers
+    const first = await chunks.next();
+    if (first.done !== true) await this.#decode(answer, first.value, chunks);
+    return { bytes: Buffer.concat(this.#pieces), truncated: this.#truncated };
+  }
+
+  async #decode(answer: IncomingMessage, first: Buffer, rest: AsyncIterator<Buffer>): Promise<void> {
+    const encoding = (answer.headers["content-encoding"] ?? "").trim().toLowerCase();
+    const decoder = decoderFor(encoding, first[0] ?? 0);
+    if (decoder === undefined) throw this.#bad(`its content encoding '${encoding.slice(0, 50)}' is not understood`);
+    try {
+      await pipeline(this.#wire(first, rest), decoder, (source: AsyncIterable<Buffer>) => this.#collect(source));
+    } catch (error) {
+      if (this.#truncated) return; // left early on purpose, which a pipeline takes for a failure
+      throw isDecodingError(error) ? this.#bad("its compressed body is damaged", error) : error;
+    }
+  }
+
+  async *#wire(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+    for (let next: IteratorResult<Buffer> = { value: first }; next.done !== true; next = await rest.next()) {
+      this.#wireBytes += next.value.byteLength;
+      yield next.value;
+      if (this.#wireBytes > this.#maxBytes && !this.#cuts) throw this.#tooLarge();
+    }
+  }
+
+  async #collect(source: AsyncIterable<Buffer>): Promise<void> {
+    for await (const piece of source) {
+      const room = this.#maxBytes - this.#bytes;
+      this.#bytes += piece.byteLength;
+      if (this.#bytes > HARMLESS_BYTES && this.#bytes > this.#wireBytes * HIGHEST_RATIO)
+        throw this.#bad(`its body unfolds to more than ${HIGHEST_RATIO} times its size`);
+      if (piece.byteLength > room && !this.#cuts) throw this.#tooLarge();
+      this.#pieces.push(piece.subarray(0, room));
+      this.#truncated = piece.byteLength > room;
+      if (this.#truncated) return;
+    }
+  }
+
+  #tooLarge(): FetchError {
+    return new FetchError(`Could not fetch ${shownUrl(this.#url)}: the answer is larger than ${this.#maxBytes} bytes`, { reason: "too_large" });
+  }
+
+  #bad(what: string, cause?: unknown): FetchError {
+    return new FetchError(`Could not fetch ${shownUrl(this.#url)}: ${what}`, { reason: "bad_response" }, cause === undefined ? {} : { cause });
+  }
+}
+
+function isDecodingError(error: unknown): boolean {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && (code.startsWith("Z_") || code.startsWith("ERR_BROTLI") || code.startsWith("ERR__ERROR"));
+}
+
+/** Reads and unpacks the body of an answer within the limits. @throws FetchError for a body that is too large or damaged; what the connection threw. */
+export function readBody(url: URL, answer: IncomingMessage, settings: SafeFetchSettings): Promise<Body> {
+  return new BodyReader(url, settings).read(answer);
+}

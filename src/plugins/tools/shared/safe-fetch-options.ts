@@ -1,0 +1,162 @@
+import type { Awaitable } from "../../../contracts/types.js";
+import type { AllowedTargets } from "./host-rules.js";
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, preview, requireArray, requireDuration, requireFunction, requireInteger, requireOneOf } from "../../../contracts/validation.js";
+import { AllowList, HostList } from "./host-rules.js";
+
+/** Gives all addresses of a host. Its answer is judged, and only what was judged is connected to. */
+export type HostLookup = (host: string, options: { readonly signal: AbortSignal }) => Awaitable<readonly string[]>;
+
+/** Options of {@link safeFetch}. */
+export interface SafeFetchOptions {
+  /** Targets that are allowed although they are not public: services on this machine or in a private network. Default: none. */
+  readonly allow?: AllowedTargets | undefined;
+  /** The only hosts that may be asked, as in `allow.hosts`; their addresses must be public nevertheless. Default: all. */
+  readonly onlyHosts?: readonly string[] | undefined;
+  /** Hosts that may not be asked, whatever else says so. Default: none. */
+  readonly denyHosts?: readonly string[] | undefined;
+  /** How hosts are resolved. Default: as the system does. */
+  readonly lookup?: HostLookup | undefined;
+  /** The ports that may be connected to. Default: 80 and 443. */
+  readonly ports?: readonly number[] | undefined;
+  /** Sent with every request, but not after a redirect to another origin. Secrets belong into calls whose URL you choose. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Content types that are read, such as `text/html`, `text/*` or `application/*+json`; all others, and answers without one, are refused. Default: all. */
+  readonly contentTypes?: readonly string[] | undefined;
+  /** Most bytes of a body, before decompression and after it. Default 5 MiB. */
+  readonly maxBytes?: number | undefined;
+  /** What happens to a larger body: an error, or only its beginning is read. Default `"fail"`. */
+  readonly overflow?: "fail" | "cut" | undefined;
+  /** Most bytes of the head of an answer. Default 16 KiB. */
+  readonly maxHeaderBytes?: number | undefined;
+  /** Time for everything together, in milliseconds: names, connections, redirects, bodies. Default 15,000. */
+  readonly timeoutMs?: number | undefined;
+  /** `"manual"` gives answers with a redirect as they are. Default `"follow"`. */
+  readonly redirect?: "follow" | "manual" | undefined;
+  /** Most redirects that are followed. Default 5. */
+  readonly maxRedirects?: number | undefined;
+  /** Certificates (PEM) that are trusted instead of the well-known ones, for servers of your own. */
+  readonly ca?: string | undefined;
+}
+
+/** {@link SafeFetchOptions}, checked and with defaults. */
+export interface SafeFetchSettings {
+  readonly allow: AllowList;
+  readonly onlyHosts: HostList | undefined;
+  readonly denyHosts: HostList;
+  readonly lookup: HostLookup | undefined;
+  readonly ports: readonly number[];
+  readonly headers: ReadonlyMap<string, string>;
+  readonly contentTypes: readonly string[] | undefined;
+  readonly maxBytes: number;
+  readonly cuts: boolean;
+  readonly maxHeaderBytes: number;
+  readonly timeoutMs: number;
+  readonly maxRedirects: number;
+  readonly follows: boolean;
+  readonly ca: string | undefined;
+}
+
+const MIB = 1_048_576;
+const OPTIONS = [
+  "allow",
+  "onlyHosts",
+  "denyHosts",
+  "lookup",
+  "ports",
+  "headers",
+  "contentTypes",
+  "maxBytes",
+  "overflow",
+  "maxHeaderBytes",
+  "timeoutMs",
+  "redirect",
+  "maxRedirects",
+  "ca",
+] as const;
+
+/** Set here, by what is sent: another value could hide a second request or another host in one. */
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Header fields with names in lower case. @throws ValidationError for a name or value that may not be sent; the value is not shown. */
+export function checkHeaders(what: string, headers: Readonly<Record<string, string>> | undefined): ReadonlyMap<string, string> {
+  if (headers === undefined) return new Map();
+  if (typeof headers !== "object" || headers === null || Array.isArray(headers))
+    throw new ValidationError(`${what} must be an object, got: ${preview(headers)}`);
+  return new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), checkHeader(what, name, value)]));
+}
+
+function checkHeader(what: string, name: string, value: unknown): string {
+  if (RESERVED_HEADERS.has(name.toLowerCase())) throw new ValidationError(`${what} must not contain '${name}': it follows from what is sent`);
+  if (typeof value !== "string") throw new ValidationError(`${what}['${preview(name)}'] must be a text, got: ${typeof value}`);
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  } catch {
+    throw new ValidationError(`${what}['${preview(name)}'] is no valid header field: names are tokens, values have no line breaks`);
+  }
+  return value;
+}
+
+function checkPorts(what: string, ports: readonly unknown[] | undefined): void {
+  requireArray(what, ports);
+  ports?.forEach((port) => {
+    if (typeof port !== "number" || !Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new ValidationError(`${what} must be port numbers from 1 to 65535, got: ${preview(port)}`);
+    }
+  });
+}
+
+function checkContentTypes(what: string, types: readonly unknown[] | undefined): void {
+  requireArray(what, types);
+  types?.forEach((type) => {
+    if (typeof type !== "string" || !/^(?=[^/])[\w.+-]*\*?[\w.+-]*\/(?=.)[\w.+-]*\*?[\w.+-]*$/.test(type)) {
+      throw new ValidationError(`${what} must be content types such as 'text/html' or 'text/*', got: ${preview(type)}`);
+    }
+  });
+}
+
+/** @throws ValidationError for an unknown option or a value that does not fit. */
+export function resolveSafeFetchOptions(what: string, options: SafeFetchOptions): SafeFetchSettings {
+  checkOptions(what, options, OPTIONS);
+  const { onlyHosts, lookup, ports, contentTypes, maxBytes, overflow, maxHeaderBytes, timeoutMs, redirect, maxRedirects, ca } = options;
+  requireFunction(`${what} lookup`, lookup);
+  checkPorts(`${what} ports`, ports);
+  checkContentTypes(`${what} contentTypes`, contentTypes);
+  requireInteger(`${what} maxBytes`, maxBytes, 1);
+  requireInteger(`${what} maxHeaderBytes`, maxHeaderBytes, 1);
+  requireInteger(`${what} maxRedirects`, maxRedirects, 0);
+  requireDuration(`${what} timeoutMs`, timeoutMs);
+  requireOneOf(`${what} overflow`, overflow, ["fail", "cut"]);
+  requireOneOf(`${what} redirect`, redirect, ["follow", "manual"]);
+  if (ca !== undefined && (typeof ca !== "string" || !ca.includes("-----BEGIN"))) throw new ValidationError(`${what} ca must be a text in PEM format`);
+  return Object.freeze({
+    allow: new AllowList(`${what} allow`, options.allow),
+    onlyHosts: onlyHosts === undefined ? undefined : new HostList(`${what} onlyHosts`, onlyHosts),
+    denyHosts: new HostList(`${what} denyHosts`, options.denyHosts),
+    lookup,
+    ports: [...(ports ?? [80, 443])],
+    headers: checkHeaders(`${what} headers`, options.headers),
+    contentTypes: contentTypes?.map((type) => type.toLowerCase()),
+    maxBytes: maxBytes ?? 5 * MIB,
+    cuts: overflow === "cut",
+    maxHeaderBytes: maxHeaderBytes ?? 16_384,
+    timeoutMs: timeoutMs ?? 15_000,
+    maxRedirects: maxRedirects ?? 5,
+    follows: redirect !== "manual",
+    ca,
+  });
+}

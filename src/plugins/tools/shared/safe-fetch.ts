@@ -1,0 +1,130 @@
+import type { FetchRequest } from "./safe-fetch-exchange.js";
+import type { SafeFetchOptions, SafeFetchSettings } from "./safe-fetch-options.js";
+import type { IncomingMessage } from "node:http";
+import { ValidationError } from "../../../contracts/errors.js";
+import { FetchError } from "../../../contracts/state-errors.js";
+import { checkOptions, preview } from "../../../contracts/validation.js";
+import { readBody } from "./safe-fetch-body.js";
+import { Deadline } from "./deadline.js";
+import { connectionError, sendRequest } from "./safe-fetch-exchange.js";
+import { checkHeaders, resolveSafeFetchOptions } from "./safe-fetch-options.js";
+import { redirected } from "./safe-fetch-redirect.js";
+import { parseUrl, TargetRules } from "./safe-fetch-target.js";
+import { mediaType, SafeResponse } from "./safe-response.js";
+import { shownUrl } from "./shown-url.js";
+
+/** One request of a function made by {@link safeFetch}. */
+export interface SafeRequestInit {
+  /** Default `GET`. */
+  readonly method?: string | undefined;
+  /** In addition to those of {@link SafeFetchOptions}, and before them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+  /** Ends it with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Fetches a URL that may come from a model.
+ * @throws AccessDeniedError for what is not allowed, FetchError for what fails, ValidationError for what is no URL, the signal's reason when that ends it.
+ */
+export type SafeFetch = (url: string | URL, init?: SafeRequestInit) => Promise<SafeResponse>;
+
+/**
+ * Makes a `fetch` for tools whose URLs come from models: it connects to nothing but public addresses, or what `allow` names.
+ * All addresses of a host are judged, and one of those is connected to, whatever the host resolves to a moment later; each redirect is judged anew
+ * and carries no credentials to another origin. Time, size and decompression are limited. Proxies in environment variables are not used.
+ *
+ * @example
+ * const fetchPage = safeFetch({ contentTypes: ["text/html"], timeoutMs: 5_000 });
+ * const page = await fetchPage(url, { signal });
+ * @throws ValidationError for an unknown option or a value that does not fit.
+ */
+export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
+  const settings = resolveSafeFetchOptions("safeFetch", options);
+  const rules = new TargetRules(settings);
+  return async (url, init = {}) => {
+    const request = requestOf(url, init, settings);
+    const late = (): FetchError =>
+      new FetchError(`Could not fetch ${shownUrl(request.url)}: it took longer than ${settings.timeoutMs} ms`, { reason: "timeout" });
+    const deadline = new Deadline(settings.timeoutMs, late, init.signal);
+    try {
+      return await follow(request, rules, settings, deadline);
+    } finally {
+      deadline.end();
+    }
+  };
+}
+
+function requestOf(url: string | URL, init: SafeRequestInit, settings: SafeFetchSettings): FetchRequest {
+  checkOptions("safeFetch request", init, ["method", "headers", "body", "signal"]);
+  const { method = "GET", body } = init;
+  if (typeof method !== "string" || !/^[A-Za-z]{1,20}$/.test(method) || /^(CONNECT|TRACE)$/i.test(method)) {
+    throw new ValidationError(`safeFetch request method must be one such as GET or POST, got: ${preview(method)}`);
+  }
+  if (body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)) {
+    throw new ValidationError(`safeFetch request body must be a text or bytes, got: ${typeof body}`);
+  }
+  return {
+    url: parseUrl(url),
+    method: method.toUpperCase(),
+    headers: new Map([...settings.headers, ...checkHeaders("safeFetch request headers", init.headers)]),
+    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
+  };
+}
+
+async function follow(first: FetchRequest, rules: TargetRules, settings: SafeFetchSettings, deadline: Deadline): Promise<SafeResponse> {
+  let request = first;
+  for (let redirects = 0; ; redirects++) {
+    const result = await step(request, rules, settings, deadline);
+    if (result instanceof SafeResponse) return result;
+    if (redirects >= settings.maxRedirects) {
+      throw new FetchError(`Could not fetch ${shownUrl(first.url)}: there are more than ${settings.maxRedirects} redirects`, { reason: "redirect" });
+    }
+    request = result;
+  }
+}
+
+/** One request: the answer, or the request that it redirects to. */
+async function step(request: FetchRequest, rules: TargetRules, settings: SafeFetchSettings, deadline: Deadline): Promise<SafeResponse | FetchRequest> {
+  const target = await rules.resolve(request.url, deadline);
+  const { answer, close } = await sendRequest(request, target, settings, deadline);
+  try {
+    const next = settings.follows ? redirected(request, answer.statusCode ?? 0, answer.headers.location) : undefined;
+    return next ?? (await responseOf(request, answer, settings));
+  } catch (error) {
+    throw connectionError(request.url, error, deadline);
+  } finally {
+    close();
+  }
+}
+
+async function responseOf({ url, method }: FetchRequest, answer: IncomingMessage, settings: SafeFetchSettings): Promise<SafeResponse> {
+  const headers = new Map(Object.entries(answer.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]));
+  const status = answer.statusCode ?? 0;
+  const isError = status < 200 || status > 299; // its body is for the message alone
+  if (!isError) checkContentType(url, mediaType(headers.get("content-type")), settings.contentTypes);
+  const hasBody = method !== "HEAD" && status !== 204 && status !== 304; // their heads may speak of one nevertheless
+  return new SafeResponse(url, status, headers, hasBody ? await readBody(url, answer, settings) : NO_BODY);
+}
+
+const NO_BODY = Object.freeze({ bytes: new Uint8Array(), truncated: false });
+
+function checkContentType(url: URL, type: string, allowed: readonly string[] | undefined): void {
+  if (allowed === undefined || allowed.some((pattern) => fits(type, pattern))) return;
+  const told = type === "" ? "the answer does not say its content type" : `the answer is of the type '${type.slice(0, 100)}'`;
+  throw new FetchError(`Could not fetch ${shownUrl(url)}: ${told}, and only ${allowed.join(", ")} can be read`, { reason: "content_type" });
+}
+
+function fits(type: string, pattern: string): boolean {
+  const [main = "", sub = ""] = type.split("/", 2);
+  const [wantedMain = "", wantedSub = ""] = pattern.split("/", 2);
+  return main !== "" && fitsPart(main, wantedMain) && fitsPart(sub, wantedSub);
+}
+
+/** `*` stands for any part of a name. */
+function fitsPart(part: string, pattern: string): boolean {
+  const [before = "", after] = pattern.split("*", 2);
+  if (after === undefined) return part === pattern;
+  return part.length >= before.length + after.length && part.startsWith(before) && part.endsWith(after);
+}

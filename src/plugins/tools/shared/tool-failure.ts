@@ -1,0 +1,13 @@
+import { AccessDeniedError, FileAccessError } from "../../../contracts/state-errors.js";
+import { ToolResult } from "../../../contracts/tool.js";
+
+/** What a model is told when a jail says no. Anything else is thrown on, a cancellation among it. */
+export function toFailure(e: unknown): ToolResult {
+  if (AccessDeniedError.isInstance(e) || FileAccessError.isInstance(e)) return ToolResult.failure(e.message);
+  throw e;
+}
+
+/** The beginning of a text, for a person who is to approve it. */
+export function previewOf(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}...` : text;
+}

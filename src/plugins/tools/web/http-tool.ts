@@ -1,0 +1,159 @@
+import type { Tool } from "../../../contracts/tool.js";
+import type { SafeFetch } from "../shared/safe-fetch.js";
+import type { SafeFetchOptions } from "../shared/safe-fetch-options.js";
+import type { SafeResponse } from "../shared/safe-response.js";
+import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { checkOptions, preview, requireBoolean, requireText } from "../../../contracts/validation.js";
+import { portOf } from "../shared/host-rules.js";
+import { safeFetch } from "../shared/safe-fetch.js";
+import { checkHeaders } from "../shared/safe-fetch-options.js";
+import { shownAddress, shownUrl } from "../shared/shown-url.js";
+import { cutText, oneLine } from "./outside-text.js";
+import { createRedactor, secretsOf } from "./redaction.js";
+
+/** Options of {@link httpTool}. */
+export interface HttpToolOptions extends Pick<SafeFetchOptions, "lookup" | "ca"> {
+  /** For the model, as of any tool. */
+  readonly name: string;
+  /** For the model: what the endpoint does, and what its one text argument has to be. */
+  readonly description: string;
+  /** The endpoint. It may be on this machine or in a private network: you have chosen it, not the model. */
+  readonly url: string;
+  /** Default `POST`. A `GET` sends the input as the query parameter `input`, all others as the body. */
+  readonly method?: string | undefined;
+  /** Sent with each request, for instance `authorization`. Never shown. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Time for one request in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** More of an answer is not read. Default 1 MiB. */
+  readonly maxResponseBytes?: number | undefined;
+  /** Each request waits for a person's yes; an edit changes the input. Default false. */
+  readonly requireApproval?: boolean | undefined;
+}
+
+/** What `structured` of an HTTP tool's result is. */
+export interface HttpToolOutput {
+  readonly status: number;
+  readonly contentType: string;
+  /** Whether the answer was larger than `maxResponseBytes`. */
+  readonly truncated: boolean;
+}
+
+const OPTIONS = ["name", "description", "url", "method", "headers", "timeoutMs", "maxResponseBytes", "requireApproval", "lookup", "ca"] as const;
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
+const LONGEST_PREVIEW = 200;
+
+interface Endpoint {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetchAnswer: SafeFetch;
+  readonly maxResponseBytes: number;
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * A tool for one HTTP endpoint that you choose: the model gives a text, and gets what the endpoint answers. Redirects are not followed.
+ * @throws ValidationError for a missing name, description or URL, an unknown option or a value that does not fit.
+ */
+export function httpTool(options: HttpToolOptions): Tool {
+  const endpoint = endpointOf(options);
+  const { name, description, requireApproval } = options;
+  const { method, url } = endpoint;
+  return tool({
+    name,
+    description,
+    requireApproval,
+    approvalDescription: (input) => `HTTP ${method} ${shownUrl(url)}\nBody: ${cutText(input, LONGEST_PREVIEW, "...")}`,
+    approvalRejection: () => `HTTP request rejected by reviewer: ${method} ${shownUrl(url)}`,
+    untrusted: true,
+    effect: method === "GET" || method === "HEAD" ? "read" : "send",
+    execute: (input, { signal }) => send(endpoint, input, signal),
+  });
+}
+
+function endpointOf(options: HttpToolOptions): Endpoint {
+  checkOptions("httpTool", options, OPTIONS);
+  const { name, description, url, method = "POST", headers, timeoutMs = 30_000, maxResponseBytes = 1_048_576, requireApproval, lookup, ca } = options;
+  requireText(name, "name must be set and non-blank");
+  requireText(description, "description must be set");
+  requireText(url, "url must be set and non-blank");
+  requirePositive("timeout must be positive", timeoutMs, "timeoutMs");
+  requirePositive("maxResponseBytes must be positive", maxResponseBytes, "maxResponseBytes");
+  requireBoolean("httpTool requireApproval", requireApproval);
+  checkHeaders("httpTool headers", headers);
+  const target = requireEndpoint(url);
+  const fetchAnswer = safeFetch({
+    allow: { hosts: [`${target.hostname}:${portOf(target)}`] },
+    redirect: "manual",
+    overflow: "cut",
+    maxBytes: maxResponseBytes,
+    timeoutMs,
+    lookup,
+    ca,
+  });
+  const sent = headers ?? {};
+  return { url: target, method: requireMethod(method), headers: sent, fetchAnswer, maxResponseBytes, redact: createRedactor(secretsOf(sent)) };
+}
+
+function requirePositive(message: string, value: unknown, option: string): void {
+  if (typeof value === "number" && Number.isInteger(value) && value > 0 && value <= 2_147_483_647) return;
+  throw new ValidationError(message, { hint: `${option} must be a whole number from 1 to 2147483647, got: ${preview(value)}` });
+}
+
+function requireEndpoint(url: string): URL {
+  const target = URL.canParse(url) ? new URL(url) : undefined;
+  if (target !== undefined && /^https?:$/.test(target.protocol) && target.username === "" && target.password === "") return target;
+  throw new ValidationError(`url must be an http or https URL without user name and password, got: ${shownAddress(url)}`);
+}
+
+function requireMethod(method: unknown): string {
+  const upper = typeof method === "string" ? method.toUpperCase() : "";
+  if (METHODS.has(upper)) return upper;
+  throw new ValidationError(`method must be one of ${[...METHODS].join(", ")}, got: ${preview(method)}`);
+}
+
+async function send(endpoint: Endpoint, input: string, signal: AbortSignal): Promise<ToolResult> {
+  const { url, method, headers, fetchAnswer, redact } = endpoint;
+  const sendsBody = method !== "GET" && method !== "HEAD";
+  try {
+    const response = sendsBody
+      ? await fetchAnswer(url, { method, headers: withContentType(headers, input), body: input, signal })
+      : await fetchAnswer(withInput(url, input), { method, headers, signal });
+    return resultOf(response, endpoint);
+  } catch (error) {
+    signal.throwIfAborted();
+    return ToolResult.failure(`HTTP request failed: ${redact(messageOf(error))}`);
+  }
+}
+
+function withInput(url: URL, input: string): URL {
+  const asked = new URL(url);
+  // Appended, not set: what stands there keeps its spelling.
+  asked.search = `${asked.search}${asked.search === "" ? "?" : "&"}${new URLSearchParams({ input }).toString()}`;
+  return asked;
+}
+
+function withContentType(headers: Readonly<Record<string, string>>, input: string): Readonly<Record<string, string>> {
+  if (Object.keys(headers).some((name) => name.toLowerCase() === "content-type")) return headers;
+  return { ...headers, "content-type": isJson(input) ? "application/json" : "text/plain; charset=UTF-8" };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function resultOf(response: SafeResponse, { redact, maxResponseBytes }: Endpoint): ToolResult {
+  const { status, contentType, truncated } = response;
+  const body = redact(response.text());
+  if (status >= 400) return ToolResult.failure(body.trim() === "" ? `HTTP ${status}` : `HTTP ${status}: ${oneLine(cutText(body, LONGEST_PREVIEW, ""))}`);
+  const structured: HttpToolOutput = { status, contentType, truncated };
+  if (body.trim() === "" && status >= 300) return ToolResult.success(`HTTP ${status}: the answer is a redirect, which is not followed`, structured);
+  return ToolResult.success(truncated ? `${body}\n[response truncated at ${maxResponseBytes} bytes]` : body, structured);
+}

@@ -1,0 +1,86 @@
+import type { Worker } from "node:worker_threads";
+import { messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
+import { FetchError } from "../../../contracts/state-errors.js";
+import { preview } from "../../../contracts/validation.js";
+
+/** What a page is turned into. */
+export type PageFormat = "text" | "markdown";
+
+/** One page to convert. */
+export interface PageRequest {
+  readonly html: string;
+  readonly format: PageFormat;
+  /** Where it came from: links are relative to it. */
+  readonly url: string;
+  /** Elements may lie that deep in each other. */
+  readonly maxDepth: number;
+  /** Characters that are wanted. */
+  readonly limit: number;
+}
+
+/** What the thread says: the text, at most `limit` characters of its `length`; or why there is none. */
+export type PageReply =
+  | { readonly kind: "text"; readonly text: string; readonly length: number }
+  | { readonly kind: "deep" }
+  | { readonly kind: "missing"; readonly message: string };
+
+const PACKAGES: Readonly<Record<PageFormat, string>> = { text: "html-to-text", markdown: "turndown" };
+const MEMORY_MB = 256;
+/** More stack than the main thread has, since converters go into elements by recursion. */
+const STACK_MB = 8;
+
+/** A converted page. */
+export interface PageText {
+  readonly text: string;
+  readonly truncated: boolean;
+}
+
+/**
+ * Turns a page into text in a thread of its own, with limits on its memory and, by the signal, its time: a page can be made so that this takes minutes,
+ * and nothing else would run meanwhile.
+ * @throws FetchError for a page that can't be converted, ToolConfigurationError where the package for it is missing, the signal's reason.
+ */
+export async function convertPage(request: PageRequest, signal: AbortSignal): Promise<PageText> {
+  return pageTextOf(await ask(request, signal), request);
+}
+
+/** What a reply means. @throws FetchError, ToolConfigurationError. */
+export function pageTextOf(reply: PageReply, { format, maxDepth }: Pick<PageRequest, "format" | "maxDepth">): PageText {
+  if (reply.kind === "text") return { text: reply.text, truncated: reply.length > reply.text.length };
+  if (reply.kind === "deep") throw unreadable(`its elements lie more than ${maxDepth} deep in each other`);
+  const name = PACKAGES[format];
+  throw new ToolConfigurationError(`web_scrape needs the package ${name} for the format "${format}", and it could not be loaded: ${reply.message}`, {
+    hint: `Run: npm install ${name}`,
+  });
+}
+
+async function ask(request: PageRequest, signal: AbortSignal): Promise<PageReply> {
+  const threads = await import("node:worker_threads");
+  signal.throwIfAborted();
+  const worker = new threads.Worker(new URL("./page-worker.js", import.meta.url), {
+    workerData: request,
+    env: {}, // a page has no business with them
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, stackSizeMb: STACK_MB },
+  });
+  let stop: (() => void) | undefined;
+  try {
+    return await new Promise<PageReply>((resolve, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener("abort", stop, { once: true });
+      listen(worker, resolve, reject);
+    });
+  } finally {
+    if (stop !== undefined) signal.removeEventListener("abort", stop);
+    await worker.terminate();
+  }
+}
+
+function listen(worker: Worker, resolve: (reply: PageReply) => void, reject: (error: FetchError) => void): void {
+  worker.on("message", resolve);
+  worker.on("error", (cause) => reject(unreadable(`it can't be parsed (${preview(messageOf(cause))})`, cause)));
+  worker.on("exit", () => reject(unreadable("it can't be parsed")));
+}
+
+function unreadable(reason: string, cause?: unknown): FetchError {
+  return new FetchError(`the page can't be read: ${reason}`, { reason: "bad_response" }, cause === undefined ? {} : { cause });
+}

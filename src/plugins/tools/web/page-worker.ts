@@ -1,0 +1,89 @@
+/** Runs in a thread of its own: turns a page into text, which may take long or break on pages that were made for it. */
+import type { PageReply, PageRequest } from "./page-text.js";
+import { parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../../contracts/errors.js";
+import { nestsDeeperThan } from "./html-nesting.js";
+
+/** Of no use to who reads the text. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...["script", "style", "nav", "footer", "header", "noscript", "template", "title"],
+  ...["iframe", "object", "svg", "math", "canvas", "img", "video", "audio"],
+]);
+
+type Convert = (request: PageRequest) => string;
+
+/** What is used of html-to-text. */
+interface HtmlToText {
+  convert(
+    html: string,
+    options: {
+      readonly wordwrap: false;
+      readonly limits: { readonly maxDepth: number; readonly maxInputLength: number };
+      readonly selectors: readonly { readonly selector: string; readonly format?: string; readonly options?: object }[];
+    },
+  ): string;
+}
+
+async function loadText(): Promise<Convert> {
+  // @ts-expect-error: the package brings no types
+  const { convert } = (await import("html-to-text")) as HtmlToText;
+  const selectors = [
+    { selector: "a", options: { ignoreHref: true } },
+    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: { uppercase: false } })),
+    { selector: "tr", format: "block", options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    ...["td", "th"].map((selector) => ({ selector, format: "inlineSurround", options: { suffix: " | " } })),
+    ...[...LEFT_OUT].map((selector) => ({ selector, format: "skip" })),
+  ];
+  return ({ html, maxDepth }) => convert(html, { wordwrap: false, limits: { maxDepth, maxInputLength: html.length }, selectors });
+}
+
+/** What is used of an element. */
+interface PageElement {
+  readonly nodeName: string;
+  getAttribute(name: string): string | null;
+}
+
+async function loadMarkdown(): Promise<Convert> {
+  const { default: TurndownService } = await import("turndown");
+  return ({ html, url }) => {
+    const service = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" });
+    // The package calls these with elements alone; its types need those of a browser.
+    service.addRule("leftOut", { filter: (node) => LEFT_OUT.has((node as PageElement).nodeName.toLowerCase()), replacement: () => "" });
+    service.addRule("link", { filter: "a", replacement: (content, node) => link(content, (node as PageElement).getAttribute("href"), url) });
+    service.addRule("cell", { filter: ["td", "th"], replacement: (content) => `${content.trim().replace(/\s+/g, " ")} | ` });
+    service.addRule("row", { filter: "tr", replacement: (content) => `\n| ${content.trim()}` });
+    return service.turndown(html);
+  };
+}
+
+/** A link that can be followed from elsewhere too; of others only the text. */
+function link(content: string, href: string | null, url: string): string {
+  const text = content.trim().replace(/\s*\n\s*/g, " ");
+  if (href === null || text === "" || !URL.canParse(href, url)) return text;
+  const target = new URL(href, url);
+  return target.protocol === "http:" || target.protocol === "https:" ? `[${text}](${target.href.replaceAll("(", "%28").replaceAll(")", "%29")})` : text;
+}
+
+/** At most one empty line, and nothing at the ends of lines that only separates. */
+function tidied(text: string): string {
+  return text
+    .replace(/[^\S\n]+\|?[^\S\n]*(?=\n|$)/g, "")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
+}
+
+async function reply(request: PageRequest): Promise<PageReply> {
+  const { html, format, maxDepth, limit } = request;
+  if (nestsDeeperThan(html, maxDepth)) return { kind: "deep" };
+  let convert: Convert;
+  try {
+    convert = await (format === "markdown" ? loadMarkdown() : loadText());
+  } catch (error) {
+    return { kind: "missing", message: messageOf(error) };
+  }
+  const text = tidied(convert(request));
+  return { kind: "text", text: text.slice(0, limit), length: text.length };
+}
+
+// What started this thread has put a request there.
+parentPort?.postMessage(await reply(workerData as PageRequest));

@@ -1,0 +1,90 @@
+import type { SafeFetch } from "../shared/safe-fetch.js";
+import type { SearchResult } from "./search-provider.js";
+import { ToolExecutionError, ValidationError } from "../../../contracts/errors.js";
+import { FetchError } from "../../../contracts/state-errors.js";
+import { portOf } from "../shared/host-rules.js";
+import { safeFetch } from "../shared/safe-fetch.js";
+import { shownAddress } from "../shared/shown-url.js";
+import { quotedBody } from "./outside-text.js";
+import { createRedactor } from "./redaction.js";
+
+/** What the services have in common. */
+export interface SearchServiceOptions {
+  /** The service's address, for a proxy or a stand-in of yours; it may be on this machine. Default: the service's own. */
+  readonly baseURL?: string | undefined;
+}
+
+/** Names under which a service gives what every result has. */
+export interface ResultFields {
+  readonly url: string;
+  readonly snippet: string;
+}
+
+/** @throws ValidationError for what can't be a key; the value is not shown. */
+export function requireKey(what: string, apiKey: unknown): asserts apiKey is string {
+  if (typeof apiKey !== "string" || apiKey.trim() === "" || /[\s\p{Cc}]/u.test(apiKey.trim())) {
+    throw new ValidationError(`${what} apiKey must be a non-blank text without spaces`, { hint: "Pass it from an environment variable." });
+  }
+}
+
+/** @throws ValidationError for what is no http or https URL. */
+export function requireBaseUrl(what: string, baseURL: unknown): URL {
+  const url = typeof baseURL === "string" && URL.canParse(baseURL) ? new URL(baseURL) : undefined;
+  const fits = url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  const shown = typeof baseURL === "string" ? shownAddress(baseURL) : typeof baseURL;
+  if (!fits) throw new ValidationError(`${what} baseURL must be an http or https URL without credentials and query, got: ${shown}`);
+  return url;
+}
+
+/** The time is the tool's, by the signal. */
+const NO_LIMIT_MS = 2_147_483_647;
+
+/** A search service over HTTP. Its own address is trusted, and nothing else: redirects are not followed. */
+export class SearchEndpoint {
+  readonly #label: string;
+  readonly #base: URL;
+  readonly #fetch: SafeFetch;
+  readonly #redact: (text: string) => string;
+
+  constructor(label: string, base: URL, secrets: readonly string[]) {
+    this.#label = label;
+    this.#base = base;
+    this.#redact = createRedactor(secrets);
+    const host = `${base.hostname}:${portOf(base)}`;
+    this.#fetch = safeFetch({ allow: { hosts: [host] }, onlyHosts: [host], redirect: "manual", maxBytes: 2_097_152, timeoutMs: NO_LIMIT_MS });
+  }
+
+  /** The JSON of an answer. @throws ToolExecutionError with the status and the body of an answer that is none; FetchError. */
+  async ask(path: string, request: Parameters<SafeFetch>[1] & { readonly query?: Readonly<Record<string, string>> }): Promise<unknown> {
+    const { query = {}, ...init } = request;
+    const url = new URL(this.#base);
+    url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`;
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const response = await this.#fetch(url, init);
+    if (response.ok) return response.json();
+    const body = this.#redact(response.text());
+    const message = `${this.#label} returned HTTP ${response.status}${body.trim() === "" ? "" : `: ${quotedBody(body)}`}`;
+    throw new ToolExecutionError(message, { toolName: "web_search", toolInput: "" });
+  }
+
+  /** The results at `path` of an answer; none where the service left them out. @throws FetchError for an answer of another form. */
+  resultsOf(answer: unknown, path: readonly string[], fields: ResultFields): readonly SearchResult[] {
+    if (typeof answer !== "object" || answer === null) throw this.#misshapen();
+    const list = path.reduce<unknown>((value, name) => (isFields(value) ? value[name] : undefined), answer);
+    if (list === undefined || list === null) return [];
+    if (!Array.isArray(list)) throw this.#misshapen();
+    return list.filter(isFields).map((entry) => ({ title: textOf(entry["title"]), url: textOf(entry[fields.url]), snippet: textOf(entry[fields.snippet]) }));
+  }
+
+  #misshapen(): FetchError {
+    return new FetchError(`${this.#label} returned no list of results`, { reason: "bad_response" });
+  }
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,28 @@
+import type { SearchProvider } from "./search-provider.js";
+import { checkOptions } from "../../../contracts/validation.js";
+import { checkHeaders } from "../shared/safe-fetch-options.js";
+import { secretsOf } from "./redaction.js";
+import { requireBaseUrl, SearchEndpoint } from "./search-endpoint.js";
+
+/** Options of {@link searxng}. */
+export interface SearxngOptions {
+  /** Where the instance is; it may be on this machine. Its settings must allow the format `json`. */
+  readonly baseURL: string;
+  /** Sent with every search: what a proxy before the instance asks for. Secrets among them are kept out of messages. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Searches with an instance of SearXNG, which needs no key. @throws ValidationError for a missing address or an unknown option. */
+export function searxng(options: SearxngOptions): SearchProvider {
+  checkOptions("searxng", options, ["baseURL", "headers"]);
+  const base = requireBaseUrl("searxng", options.baseURL);
+  const headers = Object.fromEntries(checkHeaders("searxng headers", options.headers));
+  const endpoint = new SearchEndpoint("SearXNG", base, secretsOf(headers));
+  return Object.freeze<SearchProvider>({
+    name: "searxng",
+    async search(query, { signal }) {
+      const answer = await endpoint.ask("/search", { query: { q: query, format: "json" }, headers: { accept: "application/json", ...headers }, signal });
+      return endpoint.resultsOf(answer, ["results"], { url: "url", snippet: "content" });
+    },
+  });
+}

@@ -1,0 +1,124 @@
+import type { Tool } from "../../../contracts/tool.js";
+import type { SearchProvider, SearchResult } from "./search-provider.js";
+import { messageOf, ToolConfigurationError, ValidationError } from "../../../contracts/errors.js";
+import { FetchError } from "../../../contracts/state-errors.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { checkOptions, preview, requireDuration, requireInteger, requireText } from "../../../contracts/validation.js";
+import { toolArguments } from "../shared/arguments.js";
+import { Deadline } from "../shared/deadline.js";
+import { cutText, oneLine } from "./outside-text.js";
+
+/** Options of {@link webSearchTool}. */
+export interface WebSearchToolOptions {
+  /** Who searches: `tavily(...)`, `brave(...)`, `serpApi(...)`, `searxng(...)`, or one of your own. */
+  readonly provider: SearchProvider;
+  /** Most results of a search. Default 5. */
+  readonly maxResults?: number | undefined;
+  /** Time for one search in milliseconds. Default 15,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What `structured` of a search's result is. */
+export interface WebSearchOutput {
+  readonly query: string;
+  readonly provider: string;
+  readonly results: readonly SearchResult[];
+}
+
+const LONGEST_TITLE = 300;
+const LONGEST_SNIPPET = 2_000;
+
+const args = toolArguments({
+  properties: {
+    query: { type: "string", description: "What to look for, as one would type it into a search engine.", examples: ["population of Oslo 2025"] },
+  },
+  required: ["query"],
+});
+
+/**
+ * A tool `web_search` with which a model searches the web. It gives titles, addresses and snippets; for whole pages add `webScraperTool`.
+ * @throws ValidationError for what is no provider, an unknown option or a value that does not fit.
+ */
+export function webSearchTool(options: WebSearchToolOptions): Tool<{ readonly query: string }> {
+  checkOptions("webSearchTool", options, ["provider", "maxResults", "timeoutMs"]);
+  const { provider, maxResults = 5, timeoutMs = 15_000 } = options;
+  checkProvider(provider);
+  requireInteger("webSearchTool maxResults", maxResults, 1);
+  requireDuration("webSearchTool timeoutMs", timeoutMs);
+  return tool({
+    name: "web_search",
+    description:
+      'Searches the web and returns titles, addresses and short excerpts of the best pages. Use it for facts that are recent or that you are not sure of. Example: {"query": "population of Oslo 2025"}',
+    input: args.input,
+    untrusted: true,
+    effect: "read",
+    async execute(given, { signal }) {
+      const read = await args.read(given);
+      if (!read.ok) return ToolResult.failure(read.problem);
+      const query = read.value.query.trim();
+      return query === "" ? ToolResult.failure("Search query must not be blank") : search({ provider, query, maxResults, timeoutMs, signal });
+    },
+  });
+}
+
+function checkProvider(provider: unknown): asserts provider is SearchProvider {
+  const given = provider as Partial<SearchProvider> | undefined | null; // looked at, not trusted
+  if (typeof given !== "object" || typeof given?.search !== "function") {
+    throw new ValidationError(`webSearchTool provider must have a name and a search function, got: ${preview(typeof provider)}`, {
+      hint: "Make one with tavily(...), brave(...), serpApi(...) or searxng(...), or implement SearchProvider.",
+    });
+  }
+  requireText(given.name, "webSearchTool provider name must not be blank");
+}
+
+interface Search {
+  readonly provider: SearchProvider;
+  readonly query: string;
+  readonly maxResults: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function search({ provider, query, maxResults, timeoutMs, signal }: Search): Promise<ToolResult> {
+  const late = (): FetchError => new FetchError(`it took longer than ${timeoutMs} ms`, { reason: "timeout" });
+  const deadline = new Deadline(timeoutMs, late, signal);
+  try {
+    // A provider may throw at once as well.
+    const found: unknown = await deadline.race(Promise.resolve().then(() => provider.search(query, { maxResults, signal: deadline.signal })));
+    if (!Array.isArray(found)) return ToolResult.failure(`Search failed: the provider '${provider.name}' returned no list of results`);
+    const results = found.map(tidied).filter(isFilled).slice(0, maxResults);
+    const structured: WebSearchOutput = { query, provider: provider.name, results };
+    return ToolResult.success(results.length === 0 ? "No results found." : results.map(rendered).join("\n\n"), structured);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (ToolConfigurationError.isInstance(error)) throw error;
+    return ToolResult.failure(`Search failed: ${messageOf(error)}`);
+  } finally {
+    deadline.end();
+  }
+}
+
+function isFilled({ title, url, snippet }: SearchResult): boolean {
+  return title !== undefined || url !== undefined || snippet !== undefined;
+}
+
+/** A result as it is passed on: text in one line each, so that none can look like another result. */
+function tidied(result: unknown): SearchResult {
+  const { title, url, snippet } = (typeof result === "object" && result !== null ? result : {}) as Readonly<Record<string, unknown>>; // looked at, not trusted
+  return Object.freeze({ title: lineOf(title, LONGEST_TITLE), url: addressOf(url), snippet: lineOf(snippet, LONGEST_SNIPPET) });
+}
+
+function lineOf(value: unknown, longest: number): string | undefined {
+  const line = typeof value === "string" ? oneLine(value.slice(0, 2 * longest)) : "";
+  return line === "" ? undefined : cutText(line, longest, "...");
+}
+
+/** Pages on the web alone; the address is written so that it holds no spaces. */
+function addressOf(value: unknown): string | undefined {
+  return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value) ? new URL(value).href : undefined;
+}
+
+function rendered({ title, url, snippet }: SearchResult, index: number): string {
+  const lines = [title, url === undefined ? undefined : `URL: ${url}`, snippet].filter((line) => line !== undefined);
+  return `${index + 1}. ${lines.join("\n   ")}`;
+}

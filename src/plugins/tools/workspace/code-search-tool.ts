@@ -1,0 +1,198 @@
+import type { RE2JS } from "re2js";
+import type { Tool, ToolContext } from "../../../contracts/tool.js";
+import type { FolderJail } from "../shared/path-jail.js";
+import type { FoundLine } from "./line-search.js";
+import type { CompiledGlob, PathTest } from "./path-pattern.js";
+import type { WalkedFile, WalkEnd, WalkRules } from "./walk.js";
+import type { WorkspaceOptions } from "./workspace-options.js";
+import { FileAccessError } from "../../../contracts/state-errors.js";
+import { tool, ToolResult } from "../../../contracts/tool.js";
+import { checkOptions, requireInteger } from "../../../contracts/validation.js";
+import { toolArguments } from "../shared/arguments.js";
+import { folderJail } from "../shared/path-jail.js";
+import { toFailure } from "../shared/tool-failure.js";
+import { renderFound, searchText } from "./line-search.js";
+import { compileGlob } from "./path-pattern.js";
+import { compileRegex } from "./regex.js";
+import { Walk } from "./walk.js";
+import { WorkLimit } from "./work-limit.js";
+import { MAX_ENTRIES, resolveWorkspaceOptions, WORKSPACE_FIELDS } from "./workspace-options.js";
+
+/** How `codeSearchTool` is set up. */
+export interface CodeSearchToolOptions extends WorkspaceOptions {
+  /** How many matching lines are given at most. Default 100. */
+  readonly maxMatches?: number | undefined;
+  /** Larger files are left out. Default 1,048,576. */
+  readonly maxFileBytes?: number | undefined;
+  /** How much is read in one search. Default 67,108,864. */
+  readonly maxTotalBytes?: number | undefined;
+}
+
+/** What a model gives to `code_search`. */
+export interface CodeSearchInput {
+  readonly pattern: string;
+  /** Only files whose path fits. Default: all. */
+  readonly glob?: string | undefined;
+  /** Lines to show before and after each match. Default 0. */
+  readonly contextLines?: number | undefined;
+  readonly ignoreCase?: boolean | undefined;
+  /** A folder or a file. Default: the whole folder. */
+  readonly path?: string | undefined;
+}
+
+const ARGUMENTS = toolArguments({
+  properties: {
+    pattern: {
+      type: "string",
+      description: "A regular expression (RE2: no look-around, no back references), tried on each line.",
+      examples: ["function \\w+Tool\\("],
+    },
+    glob: { type: "string", description: "Only files like this; without a / it is about the name alone.", examples: ["*.ts"] },
+    contextLines: { type: "integer", minimum: 0, maximum: 20, description: "Lines to show around each match. Default 0.", examples: [2] },
+    ignoreCase: { type: "boolean", description: "Default false.", examples: [true] },
+    path: { type: "string", description: "A folder or file to search. Default: all.", examples: ["src"] },
+  },
+  required: ["pattern"],
+});
+
+const DESCRIPTION =
+  'Searches the text of files; gives file:line:text for each matching line. What .gitignore names and binary files are left out. Example: {"pattern": "TODO|FIXME", "glob": "*.ts", "contextLines": 2}.';
+
+interface Settings {
+  readonly jail: FolderJail;
+  readonly rules: WalkRules;
+  readonly timeLimitMs: number;
+  readonly maxMatches: number;
+  readonly maxFileBytes: number;
+  readonly maxTotalBytes: number;
+}
+
+/** One search: what it looks for and what it has found so far. */
+class Search {
+  readonly found: FoundLine[] = [];
+  readonly #settings: Settings;
+  readonly #regex: RE2JS;
+  readonly #files: PathTest | undefined;
+  readonly #context: number;
+  readonly #limit: WorkLimit;
+  #matches = 0;
+  #bytes = 0;
+  #tooLarge = 0;
+  #longLines = 0;
+
+  constructor(settings: Settings, regex: RE2JS, files: PathTest | undefined, context: number, limit: WorkLimit) {
+    this.#settings = settings;
+    this.#regex = regex;
+    this.#files = files;
+    this.#context = context;
+    this.#limit = limit;
+  }
+
+  async in(path: string): Promise<WalkEnd> {
+    const { jail, rules } = this.#settings;
+    const walk: Walk = new Walk(jail, rules, MAX_ENTRIES, this.#limit, (file) => this.#visit(walk, file));
+    try {
+      return await walk.from(path);
+    } catch (e) {
+      if (!FileAccessError.isInstance(e) || e.reason !== "not_a_directory") throw e;
+    }
+    const { bytes, relativePath } = await jail.read(path);
+    await this.#searchBytes(relativePath, bytes);
+    return "complete";
+  }
+
+  async #visit(walk: Walk, { folder, name, path }: WalkedFile): Promise<boolean> {
+    if (!(await this.#fits(path))) return true;
+    const { maxFileBytes, maxTotalBytes, maxMatches } = this.#settings;
+    const size = await folder.stat(name).then(
+      (stats) => Number(stats.size),
+      () => 0,
+    ); // gone meanwhile
+    if (size > maxFileBytes) this.#tooLarge++;
+    const bytes = size > maxFileBytes ? undefined : await walk.readIn(folder, name, maxFileBytes);
+    if (bytes !== undefined) await this.#searchBytes(path, bytes);
+    return this.#matches < maxMatches && this.#bytes < maxTotalBytes && !this.#limit.expired;
+  }
+
+  async #fits(path: string): Promise<boolean> {
+    if (this.#files === undefined) return true;
+    await this.#limit.spend(path.length * this.#files.cost);
+    return this.#files.test(path);
+  }
+
+  async #searchBytes(path: string, bytes: Uint8Array): Promise<void> {
+    this.#bytes += bytes.length;
+    if (bytes.includes(0)) return; // binary
+    const most = this.#settings.maxMatches - this.#matches;
+    const { found, tooLong } = await searchText(path, new TextDecoder().decode(bytes), this.#regex, { context: this.#context, most, limit: this.#limit });
+    this.#matches += found.filter(({ isMatch }) => isMatch).length;
+    this.#longLines += tooLong;
+    this.found.push(...found);
+  }
+
+  /** What a reader must know about what is not there. */
+  notes(end: WalkEnd): string[] {
+    const { maxMatches, maxFileBytes, maxTotalBytes } = this.#settings;
+    return [
+      ...(this.#matches >= maxMatches ? [`... (results capped at ${maxMatches} matches)`] : []),
+      ...(this.#bytes >= maxTotalBytes ? [`... (searched ${maxTotalBytes} bytes, then stopped; give a path or a glob)`] : []),
+      ...(end === "time" || this.#limit.expired ? ["... (the time was up, not all was searched; give a path or a glob)"] : []),
+      ...(end === "too-many" ? ["... (the folder is too large, not all of it was searched; give a path)"] : []),
+      ...(this.#tooLarge > 0 ? [`... (${this.#tooLarge} file(s) of more than ${maxFileBytes} bytes not searched)`] : []),
+      ...(this.#longLines > 0 ? [`... (${this.#longLines} line(s) too long for this pattern not searched)`] : []),
+    ];
+  }
+}
+
+/** A glob without a slash is about the name. */
+async function fileTest(glob: string | undefined): Promise<CompiledGlob | undefined> {
+  if (glob === undefined || glob.trim() === "") return undefined;
+  const pattern = glob.trim().replace(/^(\.?\/)+/, "");
+  return compileGlob(pattern.includes("/") ? pattern : `**/${pattern}`);
+}
+
+async function search(settings: Settings, input: CodeSearchInput, signal: AbortSignal): Promise<ToolResult> {
+  const { pattern, contextLines = 0, ignoreCase = false } = input;
+  const [compiled, files] = await Promise.all([compileRegex(pattern, ignoreCase), fileTest(input.glob)]);
+  if (!compiled.ok) return ToolResult.failure(`Invalid regex pattern: ${compiled.problem}`);
+  if (files?.ok === false) return ToolResult.failure(`Invalid glob pattern: ${files.problem}`);
+  const limit = new WorkLimit(signal, settings.timeLimitMs);
+  try {
+    const work = new Search(settings, compiled.regex, files?.paths, contextLines, limit);
+    const path = input.path?.trim() ?? "";
+    const notes = work.notes(await work.in(path === "" ? "." : path));
+    const lines = work.found.length === 0 ? [`No matches found for pattern: ${pattern}`] : renderFound(work.found, contextLines);
+    return ToolResult.success([...lines, ...notes].join("\n"), {
+      matches: work.found.filter(({ isMatch }) => isMatch).map(({ isMatch: _, ...line }) => line),
+      complete: notes.length === 0,
+    });
+  } finally {
+    limit.dispose();
+  }
+}
+
+/**
+ * A tool `code_search` that searches the text files of one folder for a regular expression, within the process and in time proportional to the text.
+ * @throws ValidationError when the folder does not exist, or for a wrong option.
+ */
+export function codeSearchTool(options: CodeSearchToolOptions): Tool<CodeSearchInput> {
+  checkOptions("codeSearchTool()", options, [...WORKSPACE_FIELDS, "maxMatches", "maxFileBytes", "maxTotalBytes"]);
+  for (const field of ["maxMatches", "maxFileBytes", "maxTotalBytes"] as const) requireInteger(`codeSearchTool() ${field}`, options[field], 1);
+  const { maxMatches = 100, maxFileBytes = 1_048_576, maxTotalBytes = 67_108_864 } = options;
+  const resolved = resolveWorkspaceOptions("codeSearchTool()", options);
+  const jail = folderJail(options.baseDir, { name: "workspace", maxBytes: maxFileBytes });
+  const settings = { ...resolved, jail, maxMatches, maxFileBytes, maxTotalBytes };
+  const execute = async (input: CodeSearchInput, { signal }: ToolContext): Promise<ToolResult> => {
+    const read = await ARGUMENTS.read(input);
+    if (!read.ok) return ToolResult.failure(read.problem);
+    if (read.value.pattern.trim() === "") return ToolResult.failure("Pattern must not be blank");
+    try {
+      signal.throwIfAborted();
+      return await search(settings, read.value, signal);
+    } catch (e) {
+      if (signal.aborted) throw signal.reason;
+      return toFailure(jail.base.errors.system("read", read.value.path ?? "", e));
+    }
+  };
+  return tool({ name: "code_search", description: DESCRIPTION, input: ARGUMENTS.input, effect: "read", untrusted: true, execute });
+}

@@ -1,0 +1,23 @@
+import type { LineChange } from "../shared/line-diff.js";
+
+const CONTEXT = 3;
+const MOST_PLACES = 5;
+const MOST_LINES = 40;
+const LONGEST_LINE = 200;
+
+function numbered(line: string, number: number): string {
+  const text = line.replace(/\r?\n$/, "");
+  return `${String(number).padStart(4)} | ${text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}...` : text}`;
+}
+
+/** The changed lines as they are now, with their numbers and some lines around them; long stretches are cut in the middle. */
+export function snippetOf(after: readonly string[], changes: readonly LineChange[]): string {
+  const parts = changes.slice(0, MOST_PLACES).map(({ newStart, newEnd }) => {
+    const from = Math.max(newStart - CONTEXT, 0);
+    const lines = after.slice(from, newEnd + CONTEXT).map((line, i) => numbered(line, from + i + 1));
+    if (lines.length <= MOST_LINES) return lines.join("\n");
+    return [...lines.slice(0, MOST_LINES / 2), "  ...", ...lines.slice(-MOST_LINES / 2)].join("\n");
+  });
+  const rest = changes.length - parts.length;
+  return [...parts, ...(rest > 0 ? [`(${rest} more place(s) changed)`] : [])].join("\n  ...\n");
+}

@@ -1,0 +1,147 @@
+import type { Entry, JailFolder } from "../shared/jail-folder.js";
+import type { FolderJail } from "../shared/path-jail.js";
+import type { WorkLimit } from "./work-limit.js";
+import { AccessDeniedError, FileAccessError } from "../../../contracts/state-errors.js";
+import { codeOf } from "../shared/jail-errors.js";
+import { openIn, readBytes } from "../shared/jail-reading.js";
+import { IgnoreRules } from "./ignore-rules.js";
+
+/** What is left out of a walk, beside what the .gitignore files say. */
+export interface WalkRules {
+  /** Patterns as in a .gitignore file. */
+  readonly ignore: readonly string[];
+  /** Whether .gitignore files count. */
+  readonly gitignore: boolean;
+}
+
+/** A file that a walk came by. */
+export interface WalkedFile {
+  readonly folder: JailFolder;
+  readonly name: string;
+  /** Relative to the root. */
+  readonly path: string;
+}
+
+/** Called for each file, in order; `false` ends the walk. */
+export type Visit = (file: WalkedFile) => Promise<boolean>;
+
+/** What was left out of a walk that ended before its time. */
+export type WalkEnd = "complete" | "stopped" | "too-many" | "time";
+
+const DEEPEST = 64;
+const LARGEST_GITIGNORE = 64 * 1024;
+/** What the look at one entry takes, in steps of a WorkLimit. */
+const STEPS_PER_ENTRY = 2_000;
+
+/** Goes through a folder in the order of the names, without following links. */
+export class Walk {
+  readonly #jail: FolderJail;
+  readonly #rules: WalkRules;
+  readonly #limit: WorkLimit;
+  readonly #visit: Visit;
+  #entriesLeft: number;
+  #end: WalkEnd = "complete";
+
+  constructor(jail: FolderJail, rules: WalkRules, maxEntries: number, limit: WorkLimit, visit: Visit) {
+    this.#jail = jail;
+    this.#rules = rules;
+    this.#entriesLeft = maxEntries;
+    this.#limit = limit;
+    this.#visit = visit;
+  }
+
+  /** Walks below the folder at `path`, which is looked at even where a rule leaves it out. @throws AccessDeniedError, FileAccessError */
+  async from(path: string): Promise<WalkEnd> {
+    const { folder, relativePath } = await this.#jail.base.openFolder(path);
+    try {
+      const above = await this.#rulesAbove(relativePath);
+      await this.#walk(folder, relativePath, above, 0);
+    } finally {
+      await folder.close();
+    }
+    return this.#end;
+  }
+
+  /** The rules of the root and of the folders between it and where the walk begins. */
+  async #rulesAbove(path: string): Promise<IgnoreRules> {
+    let rules = await IgnoreRules.of("", this.#rules.ignore);
+    const names = path.split("/").slice(0, -1);
+    const folders = path === "" ? [] : ["", ...names.map((_, i) => names.slice(0, i + 1).join("/"))];
+    for (const above of folders) {
+      const { folder } = await this.#jail.base.openFolder(above === "" ? "." : above);
+      try {
+        rules = await this.#rulesIn(folder, above, rules);
+      } finally {
+        await folder.close();
+      }
+    }
+    return rules;
+  }
+
+  async #rulesIn(folder: JailFolder, path: string, above: IgnoreRules): Promise<IgnoreRules> {
+    if (!this.#rules.gitignore) return above;
+    const bytes = await this.readIn(folder, ".gitignore", LARGEST_GITIGNORE);
+    return bytes === undefined ? above : IgnoreRules.of(path, Buffer.from(bytes).toString("utf8").split("\n"), above);
+  }
+
+  /** A file's content; `undefined` for what is none, is larger, or may not be read. */
+  async readIn(folder: JailFolder, name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+    try {
+      const { handle, size } = await openIn(this.#jail.base, folder, name, name);
+      try {
+        return size > maxBytes ? undefined : await readBytes(handle, 0, maxBytes, undefined);
+      } finally {
+        await handle.close();
+      }
+    } catch (e) {
+      return skip(e);
+    }
+  }
+
+  async #walk(folder: JailFolder, path: string, above: IgnoreRules, depth: number): Promise<boolean> {
+    const entries = (await folder.entries()).sort((a, b) => (a.name < b.name ? -1 : 1));
+    await this.#limit.spend(entries.length * 100); // the sorting
+    const rules = entries.some(({ name }) => name === ".gitignore") ? await this.#rulesIn(folder, path, above) : above;
+    for (const entry of entries) {
+      if (!(await this.#mayGoOn(rules))) return false;
+      const below = path === "" ? entry.name : `${path}/${entry.name}`;
+      if (entry.kind === "other" || rules.ignores(below, entry.name, entry.kind === "directory")) continue;
+      if (!(await this.#look(folder, entry, below, rules, depth))) return false;
+    }
+    return true;
+  }
+
+  async #look(folder: JailFolder, { name, kind }: Entry, path: string, rules: IgnoreRules, depth: number): Promise<boolean> {
+    if (kind === "file") {
+      if (await this.#visit({ folder, name, path })) return true;
+      this.#end = "stopped";
+      return false;
+    }
+    if (depth === DEEPEST) {
+      this.#end = "too-many";
+      return true;
+    }
+    const inner = await folder.enter(name, path).catch(skip);
+    if (inner === undefined) return true;
+    try {
+      return await this.#walk(inner, path, rules, depth + 1);
+    } finally {
+      await inner.close();
+    }
+  }
+
+  async #mayGoOn(rules: IgnoreRules): Promise<boolean> {
+    await this.#limit.spend(STEPS_PER_ENTRY + rules.cost);
+    if (this.#entriesLeft-- <= 0) this.#end = "too-many";
+    else if (this.#limit.expired) this.#end = "time";
+    else return true;
+    return false;
+  }
+}
+
+/** What has gone meanwhile, may not be read or has become something else is left out of a walk. */
+function skip(e: unknown): undefined {
+  if (AccessDeniedError.isInstance(e) || FileAccessError.isInstance(e)) return undefined;
+  if (["ENOENT", "EACCES", "EPERM", "ELOOP", "ENOTDIR"].includes(String(codeOf(e)))) return undefined;
+  throw e;
+}

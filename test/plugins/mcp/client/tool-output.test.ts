@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import type { McpStructuredOutput } from "../../../../src/plugins/mcp/client/index.js";
+import { PromptLibrary } from "../../../../src/kernel/index.js";
+import { MCP_TEMPLATES } from "../../../../src/plugins/mcp/client/templates.js";
+import { toToolResult } from "../../../../src/plugins/mcp/client/tool-output.js";
+
+const words = new PromptLibrary(MCP_TEMPLATES).textsOf([]);
+const convert = (result: Parameters<typeof toToolResult>[0], limit = 1_000): ReturnType<typeof toToolResult> => toToolResult(result, limit, words);
+
+describe("results of MCP tools", () => {
+  it("join the texts", () => {
+    const { output, structured } = convert({
+      content: [
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+      ],
+    });
+    expect([output, structured]).to.deep.equal(["a\nb", undefined]);
+  });
+
+  it("may be empty", () => {
+    expect(convert({ content: [] })).to.include({ ok: true, output: "" });
+  });
+
+  it("show structured content as text where the server sends none", () => {
+    expect(convert({ content: [], structuredContent: { a: 1 } })).to.deep.include({ output: '{"a":1}', structured: { a: 1 } });
+    expect(convert({ content: [{ type: "text", text: "one" }], structuredContent: { a: 1 } })).to.deep.include({ output: "one", structured: { a: 1 } });
+  });
+
+  it("keep attachments beside structured content", () => {
+    const { output, structured } = convert({
+      content: [
+        { type: "audio", data: "AAAA", mimeType: "audio/wav" },
+        { type: "resource", resource: { uri: "file:///a.bin", blob: "AAA=" } },
+      ],
+      structuredContent: { a: 1 },
+    });
+    expect(output).to.equal("[audio, audio/wav, 3 bytes: not shown]\n[resource file:///a.bin, application/octet-stream, 2 bytes: not shown]");
+    expect(structured).to.deep.equal({
+      structuredContent: { a: 1 },
+      attachments: [
+        { kind: "audio", mimeType: "audio/wav", bytes: 3, data: "AAAA" },
+        { kind: "resource", mimeType: undefined, uri: "file:///a.bin", bytes: 2, data: "AAA=" },
+      ],
+    });
+  });
+
+  it("tell about data that is too large to keep, and keep the rest", () => {
+    const image = { type: "image" as const, data: "A".repeat(1_500_000), mimeType: "image/png" };
+    const { attachments } = convert({ content: [image, image] }).structured as McpStructuredOutput;
+    expect(attachments.map(({ bytes, data }) => [bytes, data?.length])).to.deep.equal([
+      [1_125_000, 1_500_000],
+      [1_125_000, undefined],
+    ]);
+  });
+
+  it("are cut with a note of the full length, never within a character; failures too", () => {
+    const content = [{ type: "text" as const, text: "ab😀cd" }];
+    expect(convert({ content }, 3).output).to.equal("ab... [truncated, full length: 6 chars]");
+    expect(convert({ content }, 4).output).to.equal("ab😀... [truncated, full length: 6 chars]");
+    expect(convert({ content }, 6).output).to.equal("ab😀cd");
+    expect(convert({ content, isError: true }, 2).errorMessage).to.equal("ab... [truncated, full length: 6 chars]");
+  });
+
+  it("fail with the server's words, or with ours where it has none", () => {
+    expect(convert({ content: [{ type: "text", text: "No such file" }], isError: true })).to.include({ ok: false, errorMessage: "No such file" });
+    expect(convert({ content: [{ type: "text", text: " " }], isError: true })).to.include({ ok: false, errorMessage: "MCP tool returned an error" });
+  });
+});

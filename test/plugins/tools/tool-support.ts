@@ -1,0 +1,57 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { NewEvent } from "../../../src/contracts/events.js";
+import type { Tool, ToolContext } from "../../../src/contracts/tool.js";
+import { ReviewDecision } from "../../../src/contracts/review.js";
+import { ToolResult } from "../../../src/contracts/tool.js";
+import { fakeScope } from "../../support/fake-scope.js";
+
+/** A temporary folder with an inside, which tools may see, and an outside, which they must not. */
+export interface Sandbox {
+  /** Holds both. */
+  readonly top: string;
+  readonly inside: string;
+  readonly outside: string;
+  remove(): void;
+}
+
+export function newSandbox(): Sandbox {
+  const top = mkdtempSync(join(realpathSync(tmpdir()), "file-tools-"));
+  const [inside, outside] = [join(top, "inside"), join(top, "outside")];
+  mkdirSync(inside);
+  mkdirSync(outside);
+  return { top, inside, outside, remove: () => rmSync(top, { recursive: true, force: true }) };
+}
+
+/** Writes files with the folders on the way to them. */
+export function putFiles(root: string, files: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+}
+
+export interface Call {
+  readonly result: ToolResult;
+  readonly events: readonly NewEvent[];
+  /** What the model gets. */
+  readonly text: string;
+}
+
+/** Calls a tool as the gateway would. */
+export async function call<I>(tool: Tool<I>, input: I, o: { readonly signal?: AbortSignal; readonly listening?: boolean } = {}): Promise<Call> {
+  const scope = fakeScope({ signal: o.signal, listening: o.listening === false ? [] : ["file_changed"] });
+  const ctx: ToolContext = {
+    scope,
+    signal: scope.signal,
+    runId: "run-1",
+    taskId: "task-1",
+    agentRole: "Tester",
+    toolCallId: "call-1",
+    requestApproval: () => Promise.resolve(ReviewDecision.continue()),
+  };
+  const result = await tool.execute(input, ctx);
+  if (!ToolResult.isInstance(result)) throw new Error("the tool gave no ToolResult");
+  return { result, events: scope.events, text: result.ok ? result.output : `Error: ${result.errorMessage ?? ""}` };
+}

@@ -1,0 +1,175 @@
+import { expect } from "chai";
+import type { WebPage, WebScraperToolOptions } from "../../../../src/plugins/tools/web/web-scraper-tool.js";
+import type { ToolResult } from "../../../../src/contracts/tool.js";
+import { ToolConfigurationError, ValidationError } from "../../../../src/contracts/errors.js";
+import { toolContract } from "../../../../src/plugins/testing/index.js";
+import { pageTextOf } from "../../../../src/plugins/tools/web/page-text.js";
+import { webScraperTool } from "../../../../src/plugins/tools/web/web-scraper-tool.js";
+import { LoopbackSite, page, redirect } from "../../../support/loopback-site.js";
+import { rejection } from "../../../support/rejection.js";
+import { SELF_SIGNED } from "../../../support/self-signed.js";
+import { callTool } from "./tool-call.js";
+
+const ARTICLE = `<!doctype html><html><head><title>T</title><style>p { color: red }</style></head><body>
+  <header>Top</header><nav><a href="/">Menu</a></nav>
+  <h1>Oslo &amp; more</h1><p>The   <b>capital</b>
+  of <a href="/norway?a=(1)">Norway</a>, see <a href="javascript:alert(1)">this</a>.</p>
+  <table><tr><th>Name</th><th>Size</th></tr><tr><td>Oslo</td><td>700000</td></tr></table>
+  <ul><li>one<li>two</ul><script>document.write("<div>")</script><img src="x.png" alt="x"><footer>Bottom</footer></body></html>`;
+
+describe("webScraperTool", function () {
+  this.timeout(20_000); // each page starts a thread
+
+  let site: LoopbackSite;
+  before(async function () {
+    if (import.meta.url.endsWith(".ts")) this.skip(); // pages are read in a thread, and a thread starts from the compiled file
+    site = await LoopbackSite.start({
+      "/": page(ARTICLE),
+      "/text": page("plain   text\n", "text/plain"),
+      "/json": page('{"a":1}', "application/json"),
+      "/image": page("x", "image/png"),
+      "/latin": page(Buffer.from("<p>caf\xe9", "latin1"), "text/html; charset=iso-8859-1"),
+      "/long": page(`<p>${"word ".repeat(5_000)}`),
+      "/smiley": page("abc\u{1f600}def", "text/plain"),
+      "/deep": page("<div>".repeat(20_000)),
+      "/tags": page("<p><b id=1></p>".repeat(100_000)),
+      "/cells": page("<table><tr>" + "<td colspan=100000000 rowspan=100000000>x".repeat(100) + "</table>"),
+      "/entities": page("&amp;".repeat(200_000)),
+      "/unclosed": page(`<p>text ${"<a <b <c ".repeat(20_000)}`),
+      "/comment": page(`<p>before<!--${"<!--".repeat(100_000)}`),
+      "/attributes": page(`<p ${"a='b' ".repeat(100_000)}>text`),
+      "/away": redirect(302, "http://127.0.0.3/"),
+      "/moved": redirect(301, "/"),
+      "/silent": () => undefined,
+    });
+  });
+  after(() => (site as LoopbackSite | undefined)?.close()); // none where all are skipped
+  beforeEach(() => (site.requests.length = 0));
+
+  const scrape = (path: string, o: WebScraperToolOptions = {}): Promise<ToolResult> =>
+    callTool(webScraperTool({ allow: { hosts: [site.host] }, ...o }), { url: path.includes(":") ? path : site.url(path) });
+
+  toolContract("web_scrape", {
+    create: () => webScraperTool({ allow: { hosts: [site.host] } }),
+    valid: [{ get url() { return site.url("/text"); } }], // prettier-ignore
+    invalid: [{}, { url: 1 }, { url: "x", depth: 3 }] as never,
+    failing: [{ url: " " }, { url: "http://127.0.0.3/" }, { url: "nonsense" }],
+  });
+
+  it("is told apart by what it does", () => {
+    expect(webScraperTool()).to.include({ name: "web_scrape", untrusted: true, effect: "read" });
+  });
+
+  it("gives the text of a page, without what surrounds it", async () => {
+    const result = await scrape("/");
+    expect(result.output).to.equal("Oslo & more\n\nThe capital of Norway, see this.\n\nName | Size\nOslo | 700000\n\n * one\n * two");
+    expect(result.structured).to.deep.equal({ url: site.url("/"), status: 200, contentType: "text/html", truncated: false } satisfies WebPage);
+    expect(site.requests[0]?.headers["user-agent"]).to.equal("AgentEnsemble-WebScraper/1.0");
+  });
+
+  it("gives it as Markdown, with links that can be followed", async () => {
+    const { output } = await scrape("/moved", { format: "markdown" });
+    expect(output).to.include("# Oslo & more\n\nThe **capital** of [Norway](").and.include("norway?a=%281%29), see this.").and.include("| Name | Size");
+    expect(output).to.not.match(/javascript|Menu|Top|Bottom|document|png/);
+  });
+
+  it("gives text and JSON as they are", async () => {
+    expect((await scrape("/text")).output).to.equal("plain   text");
+    expect((await scrape("/json")).output).to.equal('{"a":1}');
+    expect((await scrape("/latin")).output).to.equal("café");
+  });
+
+  it("cuts what is too long, and says so", async () => {
+    const result = await scrape("/long");
+    expect(result.output)
+      .to.have.length(5_000 + "… [truncated at 5000 chars]".length)
+      .and.match(/… \[truncated at 5000 chars\]$/);
+    expect(result.structured).to.include({ truncated: true });
+    expect((await scrape("/text", { maxContentLength: 5 })).output).to.equal("plain… [truncated at 5 chars]");
+    expect((await scrape("/text", { maxContentLength: 12 })).output).to.equal("plain   text");
+    expect((await scrape("/smiley", { maxContentLength: 4 })).output).to.equal("abc… [truncated at 4 chars]");
+  });
+
+  it("reads no more than maxBytes", async () => {
+    const result = await scrape("/text", { maxBytes: 7 });
+    expect([result.output, (result.structured as WebPage).truncated]).to.deep.equal(["plain", true]);
+  });
+
+  it("fails in words", async () => {
+    expect((await scrape("/missing?key=secret")).errorMessage).to.equal(`Failed to fetch URL: HTTP 404 from ${site.url("/missing")}?...`);
+    expect((await callTool(webScraperTool(), { url: "  " })).errorMessage).to.equal("URL must not be blank");
+    expect((await callTool(webScraperTool(), { url: site.url("/") })).errorMessage).to.match(/^Failed to fetch URL: Access to .* is not allowed/);
+    expect((await scrape("/away")).errorMessage).to.match(/^Failed to fetch URL: Access to http:\/\/127\.0\.0\.3\/ is not allowed/);
+    expect((await scrape("/image")).errorMessage).to.include("'image/png'");
+    expect((await scrape("/silent", { timeoutMs: 50 })).errorMessage).to.match(/^Failed to fetch URL: .*took longer than 50 ms/);
+    expect((await scrape("ftp://127.0.0.3/")).errorMessage).to.include("only http and https");
+    expect((await scrape("/moved", { maxRedirects: 0 })).errorMessage).to.include("more than 0 redirects");
+  });
+
+  it("goes only where its options let it", async () => {
+    expect((await scrape("/text", { onlyHosts: ["example.com"] })).ok).to.equal(false);
+    expect((await scrape("/text", { denyHosts: ["127.0.0.1"] })).ok).to.equal(false);
+    const named = { allow: { addresses: ["127.0.0.1"] }, ports: [site.port], lookup: () => ["127.0.0.1"] };
+    expect((await scrape(`http://named.example:${site.port}/text`, named)).ok).to.equal(true);
+    await scrape("/text", { headers: { "accept-language": "no" } });
+    expect(site.requests.at(-1)?.headers["accept-language"]).to.equal("no");
+    const secure = await LoopbackSite.start({ "/": page("safe", "text/plain") }, { secure: true });
+    const o = { allow: { hosts: [`localhost:${secure.port}`] }, lookup: () => ["127.0.0.1"] };
+    expect((await scrape(`https://localhost:${secure.port}/`, { ...o, ca: SELF_SIGNED.cert })).output).to.equal("safe");
+    expect((await scrape(`https://localhost:${secure.port}/`, o)).ok).to.equal(false);
+    await secure.close();
+  });
+
+  describe("with pages made to break it", () => {
+    for (const format of ["text", "markdown"] as const) {
+      it(`refuses 20,000 elements in each other (${format})`, async () => {
+        expect((await scrape("/deep", { format })).errorMessage).to.include("more than 256 deep");
+      });
+
+      it(`survives them even without that limit (${format})`, async () => {
+        expect((await scrape("/deep", { format, maxDepth: 100_000, timeoutMs: 3_000 })).ok).to.be.a("boolean");
+      });
+
+      for (const path of ["/tags", "/cells", "/entities", "/unclosed", "/comment", "/attributes"]) {
+        it(`ends in time, and lets others work meanwhile (${format} of ${path})`, async () => {
+          let ticks = 0;
+          const timer = setInterval(() => ticks++, 5);
+          const result = await scrape(path, { format, timeoutMs: 1_500 });
+          clearInterval(timer);
+          expect(ticks).to.be.greaterThan(3);
+          if (!result.ok) expect(result.errorMessage).to.match(/^Failed to fetch URL: (it took longer|the page can't be read)/);
+        });
+      }
+    }
+
+    it("ends with its signal while a page is being read", async () => {
+      const controller = new AbortController();
+      const reason = new Error("enough");
+      const tool = webScraperTool({ allow: { hosts: [site.host] }, format: "markdown" });
+      setTimeout(() => controller.abort(reason), 150);
+      expect(await rejection(callTool(tool, { url: site.url("/tags") }, controller.signal))).to.equal(reason);
+    });
+
+    it("leaves no thread behind", () => {
+      expect(process.getActiveResourcesInfo()).to.not.include("MessagePort");
+    });
+  });
+
+  it("names the package that is missing", () => {
+    const missing = (format: "text" | "markdown") => () => pageTextOf({ kind: "missing", message: "Cannot find package" }, { format, maxDepth: 1 });
+    expect(missing("text")).to.throw(ToolConfigurationError).with.property("hint", "Run: npm install html-to-text");
+    expect(missing("markdown")).to.throw(ToolConfigurationError).with.property("hint", "Run: npm install turndown");
+  });
+
+  for (const [what, options] of [
+    ["a length of nothing", { maxContentLength: 0 }],
+    ["another format", { format: "html" }],
+    ["no depth", { maxDepth: 0 }],
+    ["no time", { timeoutMs: 0 }],
+    ["an option that is fixed", { contentTypes: ["image/png"] }],
+    ["an unknown option", { maxLength: 5 }],
+    ["an allowed host that is none", { allow: { hosts: ["http://x"] } }],
+  ] as const) {
+    it(`refuses ${what}`, () => expect(() => webScraperTool(options as WebScraperToolOptions)).to.throw(ValidationError)); // wrong on purpose
+  }
+});
