@@ -1,13 +1,24 @@
 import type { EnsembleOptions } from "./contracts/ensemble-options.js";
 import type { RunOptions } from "./contracts/run.js";
 import { Agent, checkModel } from "./contracts/agent.js";
+import { checkCostConfiguration } from "./contracts/cost.js";
 import { ValidationError } from "./contracts/errors.js";
 import { CALLBACK_EVENTS } from "./contracts/events.js";
 import { HierarchicalConstraints } from "./contracts/constraints.js";
 import { checkShape } from "./ensemble-shape.js";
 import { checkRateLimit } from "./contracts/rate-limit.js";
 import { Task } from "./contracts/task.js";
-import { checkOptions, preview, requireArray, requireBoolean, requireDuration, requireFunction, requireInteger, requireText } from "./contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireBoolean,
+  requireDuration,
+  requireFunction,
+  requireInteger,
+  requireOneOf,
+  requireText,
+} from "./contracts/validation.js";
 
 const CALLBACKS = Object.keys(CALLBACK_EVENTS);
 /** Every option of an ensemble. */
@@ -34,9 +45,19 @@ export const ENSEMBLE_OPTIONS: readonly string[] = [
   ],
   ...[
     "streaming",
+    "memory",
+    "memoryStore",
+    "memoryErrors",
+    "reviewHandler",
+    "reviewPolicy",
+    "reflectionStore",
+    "contextFormat",
+    "costConfiguration",
+    "captureMode",
     "traceExporter",
     "maxToolOutputLength",
     "toolLogTruncateLength",
+    "toolTimeoutMs",
     "verbose",
     "rateLimit",
     "listeners",
@@ -51,6 +72,7 @@ const RUN_OPTIONS = [
   "timeoutMs",
   "maxToolOutputLength",
   "toolLogTruncateLength",
+  "captureMode",
   "tags",
   "runId",
   "bindings",
@@ -95,9 +117,12 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   checkShape(o);
   checkDelegation(o);
   requireObject("Ensemble prompts", o.prompts);
-  requireBoolean("Ensemble streaming", o.streaming);
+  if (![undefined, true, false, "guarded"].includes(o.streaming))
+    throw new ValidationError(`Ensemble streaming must be true, false or "guarded", got: ${preview(o.streaming)}`);
+  checkState(o);
   requireOutputLength("Ensemble maxToolOutputLength", o.maxToolOutputLength);
   requireOutputLength("Ensemble toolLogTruncateLength", o.toolLogTruncateLength);
+  requireDuration("Ensemble toolTimeoutMs", o.toolTimeoutMs);
   requireBoolean("Ensemble verbose", o.verbose);
   checkRateLimit("Ensemble rateLimit", o.rateLimit);
   requireArray("Ensemble listeners", o.listeners);
@@ -105,6 +130,39 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   checkCallbacks("Ensemble", o);
   requireArray("Ensemble plugins", o.plugins);
   checkExporters(o.traceExporter);
+}
+
+function checkMethods(what: string, value: unknown, methods: readonly string[]): void {
+  requireObject(what, value);
+  if (value === undefined) return;
+  for (const method of methods) requireFunction(`${what}.${method}`, (value as Readonly<Record<string, unknown>>)[method] ?? null);
+}
+
+function checkMemory(memory: EnsembleOptions["memory"]): void {
+  if (memory === undefined) return;
+  checkOptions("Ensemble memory", memory, ["shortTerm", "longTerm", "entity", "longTermMaxResults"]);
+  requireBoolean("Ensemble memory.shortTerm", memory.shortTerm);
+  checkMethods("Ensemble memory.longTerm", memory.longTerm, ["store", "retrieve"]);
+  checkMethods("Ensemble memory.entity", memory.entity, ["put", "get", "getAll"]);
+  if (memory.shortTerm !== true && memory.longTerm === undefined && memory.entity === undefined) {
+    throw new ValidationError("EnsembleMemory must have at least one memory type enabled: shortTerm=true, longTerm, or entityMemory");
+  }
+  const { longTermMaxResults } = memory;
+  if (longTermMaxResults !== undefined && !(Number.isInteger(longTermMaxResults) && longTermMaxResults > 0))
+    throw new ValidationError(`EnsembleMemory longTermMaxResults must be > 0, got: ${preview(longTermMaxResults)}`);
+}
+
+/** What a team remembers, asks, learns, costs and keeps. */
+function checkState(o: EnsembleOptions): void {
+  checkMemory(o.memory);
+  checkMethods("Ensemble memoryStore", o.memoryStore, ["store", "retrieve", "evict", "clear"]);
+  requireOneOf("Ensemble memoryErrors", o.memoryErrors, ["fail", "warn"]);
+  requireFunction("Ensemble reviewHandler", o.reviewHandler);
+  requireOneOf("Ensemble reviewPolicy", o.reviewPolicy, ["NEVER", "AFTER_EVERY_TASK", "AFTER_LAST_TASK"]);
+  checkMethods("Ensemble reflectionStore", o.reflectionStore, ["store", "retrieve"]);
+  requireOneOf("Ensemble contextFormat", o.contextFormat, ["JSON", "TOON"]);
+  checkCostConfiguration("Ensemble costConfiguration", o.costConfiguration);
+  if (o.captureMode !== undefined) requireText(o.captureMode, "Ensemble captureMode must not be blank when set");
 }
 
 function checkDelegation(o: EnsembleOptions): void {
@@ -143,6 +201,7 @@ export function checkRunOptions(o: RunOptions): void {
   requireDuration("timeoutMs", o.timeoutMs);
   requireOutputLength("maxToolOutputLength", o.maxToolOutputLength);
   requireOutputLength("toolLogTruncateLength", o.toolLogTruncateLength);
+  if (o.captureMode !== undefined) requireText(o.captureMode, "captureMode must not be blank when set");
   requireObject("tags", o.tags);
   if (o.runId !== undefined) requireText(o.runId, "runId must not be blank when set");
   requireFunction("bindings", o.bindings);

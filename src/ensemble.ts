@@ -1,4 +1,5 @@
 import type { ModelRef } from "./contracts/chat-model.js";
+import type { CommandLineAccess } from "./contracts/command-line.js";
 import type { Dag } from "./contracts/dag.js";
 import type { EnsembleOptions, Explanation } from "./contracts/ensemble-options.js";
 import type { EnsembleEvent } from "./contracts/events.js";
@@ -8,6 +9,7 @@ import type { AnyTask } from "./contracts/task.js";
 import type { Inputs } from "./contracts/types.js";
 import type { KernelInternals } from "./kernel/kernel.js";
 import { checkModel } from "./contracts/agent.js";
+import { COMMAND_LINE } from "./contracts/command-line.js";
 import { RunCancelledError, ValidationError } from "./contracts/errors.js";
 import { Task } from "./contracts/task.js";
 import { Tokens } from "./contracts/tokens.js";
@@ -19,6 +21,7 @@ import { explain } from "./explain.js";
 import { Cancellation } from "./kernel/cancellation.js";
 import { executeRun } from "./kernel/engine.js";
 import { Kernel, internalsOf } from "./kernel/kernel.js";
+import { Settings } from "./kernel/settings.js";
 import { standardPlugins } from "./standard-plugins.js";
 
 /** A run in progress. `output` settles as `run()` would; `events` ends with the run. */
@@ -139,6 +142,18 @@ export class Ensemble {
     return this.dispose();
   }
 
+  /** For the command `agentensemble`, which is given an ensemble that somebody else made. @internal */
+  [COMMAND_LINE](): CommandLineAccess {
+    return {
+      use: (plugin) => void this.#kernel.use(plugin),
+      model: async (name) => {
+        await this.#internals.ready();
+        return new Settings(this.#internals, this.#options, undefined).resolve(name);
+      },
+      end: () => this.#kernel.dispose(),
+    };
+  }
+
   #request(
     inputs: Inputs,
     runOptions: RunOptions,
@@ -148,7 +163,7 @@ export class Ensemble {
   }
 
   #nextId(): string {
-    return this.#internals.bindings.get(Tokens.IdGenerator).next();
+    return this.#internals.bindings.get(Tokens.IdGenerator).next("run");
   }
 }
 

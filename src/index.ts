@@ -1,4 +1,6 @@
-export { AgentSynthesizer } from "./companions.js";
+export { AgentSynthesizer, EntityMemory, EvictionPolicy, LongTermMemory, MemoryStore, ReflectionStore, ReviewHandler } from "./companions.js";
+export type { FileStoreOptions } from "./plugins/memory/file/index.js";
+export type { InMemoryEntityMemory } from "./plugins/memory/in-memory/index.js";
 export { Agent } from "./contracts/agent.js";
 export type { AgentOptions } from "./contracts/agent.js";
 export type {
@@ -24,7 +26,7 @@ export type { HierarchicalConstraintsOptions } from "./contracts/constraints.js"
 export type { Dag, DagEdge, DagTask } from "./contracts/dag.js";
 export { DelegationPolicyResult } from "./contracts/delegation.js";
 export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./contracts/delegation.js";
-export type { EmbeddingModel } from "./contracts/embedding.js";
+export type { EmbeddingModel, StoredVector, VectorMatch, VectorStore } from "./contracts/embedding.js";
 export { Workflow } from "./contracts/ensemble-options.js";
 export type { AnyGraph, EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./contracts/ensemble-options.js";
 export {
@@ -49,6 +51,21 @@ export {
   ValidationError,
 } from "./contracts/errors.js";
 export { ConstraintViolationError, GraphNoEdgeMatchedError, MaxGraphStepsExceededError, MaxLoopIterationsExceededError } from "./contracts/workflow-errors.js";
+export {
+  AccessDeniedError,
+  BudgetExceededError,
+  CommandError,
+  FetchError,
+  FileAccessError,
+  FileFormatError,
+  JournalMismatchError,
+  McpError,
+  MemoryConflictError,
+  MemoryStoreError,
+  ReviewError,
+  ReviewTimeoutError,
+} from "./contracts/state-errors.js";
+export type { FetchFailure } from "./contracts/state-errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./contracts/errors.js";
 export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./contracts/events.js";
 export type { AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./contracts/executors.js";
@@ -69,6 +86,7 @@ export type {
   EnsembleHooks,
   LlmCall,
   MemoryWrite,
+  OutputAllowance,
   PromptSection,
   Reject,
   Replace,
@@ -81,7 +99,9 @@ export type {
 export { Loop } from "./contracts/loop.js";
 export type { LoopHistory, LoopIteration, LoopOptions, OutputLookup } from "./contracts/loop.js";
 export type { MapReduceNode } from "./contracts/map-reduce.js";
-export type { EvictionPolicy, MemoryEntry, MemoryStore } from "./contracts/memory.js";
+export { MEMORY_METADATA } from "./contracts/memory.js";
+export type { MemoryEntry, MemoryOperationCounts, MemoryOptions, SharedMemoryStore, VersionedEntries } from "./contracts/memory.js";
+export { MemoryScope } from "./contracts/memory-scope.js";
 export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, WorkflowResult } from "./contracts/output.js";
 export { Phase, PhaseReview } from "./contracts/phase.js";
 export type { PhaseOptions } from "./contracts/phase.js";
@@ -89,10 +109,28 @@ export type { Plan, PlannedTask } from "./contracts/plan.js";
 export { definePlugin } from "./contracts/plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./contracts/plugin.js";
 export { RateLimit } from "./contracts/rate-limit.js";
+export type { ReflectionInput, ReflectionOptions, ReflectionStrategy, TaskReflection } from "./contracts/reflection.js";
 export type { RetryPolicy } from "./contracts/retry.js";
+export { Review, ReviewDecision } from "./contracts/review.js";
+export type {
+  ApprovalPolicy,
+  OnReviewTimeout,
+  ReviewAsker,
+  ReviewGate,
+  ReviewOptions,
+  ReviewQuestion,
+  ReviewRequest,
+  ReviewTiming,
+} from "./contracts/review.js";
+export { CaptureMode } from "./contracts/capture.js";
+export type { CaptureModeDefinition } from "./contracts/capture.js";
+export type { CostConfiguration, CostEstimate, CostRates } from "./contracts/cost.js";
+export type { ContextFormatDefinition, ContextFormatSavings, ContextFormatter } from "./contracts/context-format.js";
+export type { TokenCounter } from "./contracts/token-counter.js";
 export type {
   DefineOptions,
   DelegateOptions,
+  IsLast,
   PartOptions,
   Revision,
   Run,
@@ -101,9 +139,11 @@ export type {
   RunReport,
   TaskContext,
   TaskExtras,
+  TaskMeasures,
+  TaskMemory,
   TaskScope,
 } from "./contracts/run.js";
-export type { Clock, IdGenerator } from "./contracts/runtime.js";
+export type { Clock, IdGenerator, IdUse } from "./contracts/runtime.js";
 export { Task } from "./contracts/task.js";
 export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./contracts/task.js";
 export { createToken, Tokens } from "./contracts/tokens.js";

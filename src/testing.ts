@@ -8,6 +8,7 @@ import { standardPlugins } from "./standard-plugins.js";
 
 export {
   chatModelContract,
+  memoryStoreContract,
   recordingListener,
   ScriptedModel,
   taskExecutorContract,
@@ -20,6 +21,8 @@ export type {
   ChatModelContractSupport,
   ChatModelScenario,
   ChatModelUnderTest,
+  MemoryStoreContractOptions,
+  MemoryStoreUnderTest,
   RecordingListener,
   ScriptedModelOptions,
   ScriptedToolCall,

@@ -32,7 +32,7 @@ describe("new Ensemble", () => {
     [{ plugins: {} }, "Ensemble plugins must be an array"],
     [{ kernel: {} }, "kernel must be a Kernel"],
     [{ maxToolOutputLength: -2 }, "Ensemble maxToolOutputLength"],
-    [{ streaming: "yes" }, "Ensemble streaming must be true or false"],
+    [{ streaming: "yes" }, 'Ensemble streaming must be true, false or "guarded"'],
     [{ traceExporter: "x" }, "Ensemble traceExporter"],
     [{ agentSynthesizer: {} }, "Ensemble agentSynthesizer.synthesize"],
     [{ model: 5 }, "Ensemble model must be a ChatModel"],

@@ -71,12 +71,139 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "Verdict: open on two Sundays a month. (rounds: 2)",
     "DELIBERATION needs two speakers and a judge, got 2 tasks",
   ],
+  "24-semantic-recall.js": [
+    "encrypting the backups\n    -> Every backup is encrypted",
+    "Somebody got into our servers\n    -> (nothing near enough)",
+    "Somebody got into our servers\n    -> In March an attacker",
+    "From earlier runs: The customer prefers answers by phone. (Clerk)",
+  ],
+  "23-memory-across-runs.js": [
+    "--- Monday ---\n(nothing remembered)",
+    'The following information from scope "reports" may be relevant:\n\n---\nMonday: 12 letters, most of them about late parcels.\n---',
+    "1 fact(s) about couriers: courier: Swift & Co",
+    "Tuesday: 7 letters, five fewer than on Monday.",
+  ],
+  "25-human-review.js": [
+    "[c] Continue  [e] Edit  [x] Exit early (auto-x in 2:00)  > ",
+    "First run: COMPLETED, sent: We open again on Monday, with a new reading room.",
+    "Second run: USER_EXIT_EARLY, ",
+  ],
+  "26-reflection.js": [
+    "Without notes.",
+    "Reflection 1: Begin with what sets the animal apart",
+    "otter: A short text. (task, reflection)",
+    "With notes:\n## Task Improvement Notes (from prior executions)",
+    "Reflection 2: ",
+  ],
+  "27-budget-with-downgrade.js": [
+    "A budget of $0.1\n  clocks: good",
+    "downgrade at maps: $0.0168 of $0.022 used",
+    "6 of 6 labels for $0.0182",
+    "Budget maxCost exceeded: ",
+  ],
+  "28-streaming.js": ["bow towards home.\n[task-1 done]", "day 1 begins to be planned\nday 2 begins to be planned", "COMPLETED\nA spider has eight legs."],
+  "29-cancellation.js": [
+    "polite: CANCELLED, kept: found, back at once: true",
+    "stubborn: CANCELLED, kept: found, back at once: true",
+    "time limit: TIMEOUT, true, complete: false",
+  ],
+  "30-capture-modes.js": [
+    "OFF: messages per model call: 0, 0",
+    'STANDARD: messages per model call: 3, 5\n  {"input":"Ada Lovelace"} -> {"guest":"Ada Lovelace","room":12,"password":"[redacted]"}',
+    'PRIVATE: messages per model call: 3, 5\n  {"input":"(guest)"} -> {"guest":"(guest)","room":12,"password":"[redacted]"}\n  as a value: input',
+    "Written: monday.json",
+  ],
+  "31-cost-report.js": [
+    "By agent\n  Planner: 2 calls, 4600 tokens, $0.00062\n  Scout: 3 calls, 1950 tokens, $0.00032, without 1 that have no price",
+    "By task-tree\n  plan: 5 calls, 6550 tokens",
+    "By tag:customer\n  acme: 5 calls",
+    "The whole run: unknown\nTool delegate: 1 calls, 0 failed",
+  ],
+  "32-opentelemetry.js": [
+    "A service would be sent: traceparent 00-...-...-01",
+    "invoke_workflow garden letters\n  invoke_agent Secretary\n    chat scripted\n    execute_tool delegate\n      invoke_agent Gardener",
+    "        execute_tool look_up\n          read archive",
+  ],
+  "33-prometheus.js": [
+    "GET /metrics: 200, text/plain; version=0.0.4",
+    'agentensemble_runs_total{workflow="SEQUENTIAL",exit_reason="COMPLETED"} 2',
+    'agentensemble_tool_executions_total{tool_name="weigh",agent_role="Clerk",outcome="error"} 1',
+    "agentensemble_active_tasks 0",
+    "Served at: nowhere any more",
+  ],
+  "34-record-and-replay.js": [
+    "ok: gives the same answers again, without asking the model or the list",
+    'differs in message 2: recorded "user: ## Task\\nHow many lamps do we have?',
+    "ok: goes on live from the first change",
+  ],
+  "35-custom-exporter.js": [
+    "Warning: A trace exporter failed: the server is away",
+    "good: COMPLETED, 1 model calls, slowest task ",
+    "bad: ERROR, 1 model calls, slowest task ",
+    "Complete: true; in its trace: A trace exporter failed: the server is away",
+    "Files: bad.dag.json, bad.json, good.dag.json, good.json\nIn bad.json the first error is that of task check",
+  ],
+  "36-explain.js": [
+    "== research: Researcher with scripted:scripted, after: nothing",
+    "   tools: look_up; at most 6 model calls",
+    "| [output of research]",
+    "At most 0.0",
+    "Task 'research': its tools may answer at any length; set maxToolOutputLength",
+  ],
+  "40-calculator-and-dates.js": [
+    "json_parser: 20260001234567890123",
+    "datetime: 2026-02-28",
+    "2026-03-28T20:30:00 America/New_York",
+    "Missing closing parenthesis",
+  ],
+  "41-tool-approval.js": [
+    "More than 100 euros are paid back.\n  PAID 100 to Ada",
+    "SENT to ada@example.com: Dear Ada, the money is on its way.",
+    "send_mail -> Error: The mail to press@example.com was not sent: a person said no.",
+  ],
+  "42-file-tools.js": [
+    "server.ts:2:const port = 80;",
+    "[MODIFIED server.ts +1 -1]\ncode_edit",
+    "   2 | const port = 8080;",
+    "Error: Access denied: path is outside the sandbox directory",
+    "[CREATED notes/changes.md +1 -0]",
+    'count_lines {"path":"server.ts"} -> 4 lines',
+    '"a\\u0000b": Access denied: path holds a control character',
+  ],
+  "43-web-tools.js": [
+    "     Birds that hardly ever land.",
+    "Access to http://localhost/admin is not allowed: it is this machine",
+    "  # Swifts\n  \n  A swift can stay in the air for **ten months**.",
+    "  5 words",
+  ],
+  "44-process-tool.js": [
+    "-> 12 words",
+    "-> Error: there is no text",
+    "-> ?? word-count.mjs",
+    "Option '--output=/tmp/stolen' is not allowed for git log",
+    "Access denied: path is outside the workspace directory",
+    "A program that takes too long: timedOut true, still running: 0",
+  ],
+  "45-tool-pipeline.js": ["calculator: 100.8\nstock_worth: 100.8", "stock_worth: Error: nails are not to be looked up", "DIVISION BY ZERO"],
+  "46-mcp-server.js": [
+    "harbour-office offers:\n  high_water(harbour)\n  advise(boat, harbour)\n  log_entry(text)",
+    "Structured: { harbour: 'Husum', at: '14:40' }",
+    "There is no tide table for Atlantis",
+    "step 1: Task 'advise' started by ",
+    "Logged: all well",
+  ],
+  "47-mcp-client.js": [
+    "files__read_text_file: effect send, untrusted true",
+    "files__list_directory -> [FILE] swift.txt",
+    "files__read_text_file -> Error: Access denied",
+    "Swifts sleep in the air.",
+  ],
 };
 
 describe("the numbered examples", () => {
   it("are all tested here", () => {
     const sources = readdirSync(join(projectRoot, "examples")).filter((file) => /^\d\d-.*\.ts$/.test(file));
-    expect(sources.map((file) => file.replace(/\.ts$/, ".js")).sort()).to.deep.equal(Object.keys(EXPECTED));
+    expect(sources.map((file) => file.replace(/\.ts$/, ".js")).sort()).to.deep.equal(Object.keys(EXPECTED).sort());
   });
 
   for (const [file, texts] of Object.entries(EXPECTED)) {

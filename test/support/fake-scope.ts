@@ -7,7 +7,8 @@ import type { AnyTask } from "../../src/contracts/task.js";
 import type { AnyTool } from "../../src/contracts/tool.js";
 import { Agent } from "../../src/contracts/agent.js";
 import { AgentEnsembleError, ExitEarlySignal, messageOf, ToolConfigurationError, ToolExecutionError } from "../../src/contracts/errors.js";
-import { SOURCE_TASK } from "../../src/contracts/output.js";
+import { NO_METRICS, SOURCE_TASK } from "../../src/contracts/output.js";
+import { ReviewDecision } from "../../src/contracts/review.js";
 import { Tokens } from "../../src/contracts/tokens.js";
 import { ToolResult } from "../../src/contracts/tool.js";
 import { ScriptedModel } from "../../src/plugins/testing/index.js";
@@ -60,6 +61,7 @@ async function callTool(scope: TaskScope, call: ToolCall, tools: readonly AnyToo
       taskId: scope.taskId,
       agentRole: "Tester",
       toolCallId: call.id,
+      requestApproval: async () => ReviewDecision.continue(),
     });
   } catch (error) {
     if (ExitEarlySignal.isInstance(error) || ToolConfigurationError.isInstance(error)) throw error;
@@ -87,6 +89,9 @@ export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
     depth: o.depth ?? 0,
     signal,
     model,
+    note: () => undefined,
+    format: (_value, text) => text,
+    streaming: false,
     maxToolOutputLength: o.maxToolOutputLength ?? -1,
     events,
     purposes,
@@ -131,16 +136,6 @@ export function taskCall(task: AnyTask, o: Partial<TaskCall> = {}): TaskCall {
 
 /** The output of a task that ran before. */
 export function fakeOutput(task: AnyTask, agentRole: string, raw: string, parsed: unknown = raw): TaskOutput {
-  const metrics = {
-    inputTokens: 0,
-    outputTokens: 0,
-    totalTokens: 0,
-    llmCallCount: 0,
-    toolCallCount: 0,
-    llmLatencyMs: 0,
-    toolExecutionMs: 0,
-    delegationCount: 0,
-  };
   const output = {
     taskId: "task-0",
     raw,
@@ -150,7 +145,7 @@ export function fakeOutput(task: AnyTask, agentRole: string, raw: string, parsed
     completedAt: new Date(0),
     durationMs: 0,
     toolCallCount: 0,
-    metrics,
+    metrics: NO_METRICS,
     [SOURCE_TASK]: task,
     getParsedOutput: () => parsed as never, // by the test's own word
   };

@@ -1,0 +1,61 @@
+import { readFile } from "node:fs/promises";
+import { ValidationError, messageOf } from "../contracts/errors.js";
+import { preview } from "../contracts/validation.js";
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+/** Names that would reach the prototype of what the inputs are copied into. */
+const UNSAFE = ["__proto__", "constructor", "prototype"];
+
+/** Milliseconds of `500ms`, `30s`, `5m`, `1.5h`. @throws ValidationError */
+export function durationOf(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim());
+  const ms = Math.round(Number(match?.[1]) * (UNITS[match?.[2] ?? ""] ?? Number.NaN));
+  if (ms > 0 && ms <= 2_147_483_647) return ms;
+  throw new ValidationError(`--timeout must be a duration of more than nothing and at most 24 days, got: ${preview(text)}`, {
+    hint: "Write a number and a unit: 500ms, 30s, 5m or 1h.",
+  });
+}
+
+async function textOfFile(option: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw new ValidationError(`${option}: can't read ${preview(path)}`, { cause, hint: "Paths are relative to the current folder." });
+  }
+}
+
+/** `name=value`, `name=@file` for a file's text, `name=@@text` for a text that begins with an @. */
+async function pairOf(argument: string): Promise<readonly [string, string]> {
+  const at = argument.indexOf("=");
+  const name = argument.slice(0, Math.max(at, 0)).trim();
+  if (name === "")
+    throw new ValidationError(`--input must be name=value, got: ${preview(argument)}`, {
+      hint: "For instance --input topic=otters or --input text=@notes.txt.",
+    });
+  const value = argument.slice(at + 1);
+  if (value.startsWith("@@")) return [name, value.slice(1)];
+  return [name, value.startsWith("@") ? await textOfFile(`--input ${name}`, value.slice(1)) : value];
+}
+
+async function fileInputs(path: string): Promise<readonly (readonly [string, unknown])[]> {
+  const text = await textOfFile("--inputs", path);
+  let values: unknown;
+  try {
+    values = JSON.parse(text);
+  } catch (cause) {
+    throw new ValidationError(`--inputs ${path} is not JSON: ${messageOf(cause)}`, { hint: 'It must be an object: { "topic": "otters" }.' });
+  }
+  if (typeof values === "object" && values !== null && !Array.isArray(values)) return Object.entries(values);
+  throw new ValidationError(`--inputs ${path} must be a JSON object, got: ${preview(values)}`, { hint: 'For instance { "topic": "otters" }.' });
+}
+
+/** The inputs of a run: those of the file, then those given one by one. @throws ValidationError */
+export async function inputsOf(o: {
+  readonly input?: readonly string[] | undefined;
+  readonly inputs?: string | undefined;
+}): Promise<Readonly<Record<string, unknown>>> {
+  const pairs = [...(o.inputs === undefined ? [] : await fileInputs(o.inputs)), ...(await Promise.all((o.input ?? []).map(pairOf)))];
+  const unsafe = pairs.find(([name]) => UNSAFE.includes(name));
+  if (unsafe !== undefined) throw new ValidationError(`An input can't be named ${preview(unsafe[0])}`);
+  return Object.fromEntries(pairs);
+}

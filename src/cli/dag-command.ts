@@ -1,0 +1,15 @@
+import type { Terminal } from "./terminal.js";
+import { ExitCode } from "./exit-codes.js";
+import { endEnsemble, loadEnsemble } from "./load-ensemble.js";
+
+/** `agentensemble dag <file>`: the tasks and what they wait for. */
+export async function dagCommand(file: string, o: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
+  terminal.keepOutputForResults();
+  const ensemble = await loadEnsemble(file);
+  try {
+    await (o.json === true ? terminal.json(ensemble.toDag()) : terminal.text(ensemble.toMermaid()));
+  } finally {
+    await endEnsemble(ensemble);
+  }
+  return ExitCode.OK;
+}

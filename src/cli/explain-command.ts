@@ -1,0 +1,67 @@
+import type { ExplainedTask, Explanation } from "../contracts/ensemble-options.js";
+import type { Inputs } from "../contracts/types.js";
+import type { Paint } from "../plugins/observability/console/terminal-text.js";
+import type { Terminal } from "./terminal.js";
+import { counted } from "../plugins/observability/console/terminal-text.js";
+import { inputsOf } from "./arguments.js";
+import { ExitCode } from "./exit-codes.js";
+import { endEnsemble, loadEnsemble } from "./load-ensemble.js";
+import { toJsonValue } from "../kernel/json-value.js";
+import { harmless } from "./terminal.js";
+
+function indented(title: string, text: string): readonly string[] {
+  if (text === "") return [];
+  return [
+    `  ${title}`,
+    ...harmless(text)
+      .split("\n")
+      .map((line) => `    ${line}`.trimEnd()),
+  ];
+}
+
+function taskLines(task: ExplainedTask, paint: Paint): readonly string[] {
+  const calls = task.maxModelCalls === undefined ? "any number of model calls" : `at most ${counted(task.maxModelCalls, "model call")}`;
+  const about = task.model === "" ? "calls no model" : `${task.model}, about ${task.estimatedInputTokens} input tokens in the first call, ${calls}`;
+  return [
+    paint("bold", `${task.taskId} ${task.agentRole.startsWith("(") ? task.agentRole : `(${task.agentRole})`}`),
+    `  ${harmless(task.description).replaceAll("\n", "\n  ")}`,
+    `  ${about}`,
+    ...(task.dependsOn.length > 0 ? [`  after: ${task.dependsOn.join(", ")}`] : []),
+    ...(task.tools.length > 0 ? [`  tools: ${task.tools.join(", ")}`] : []),
+    ...(task.synthesizedByModel ? ["  A model makes its agent, so its prompt is not known yet."] : []),
+    ...indented(paint("dim", "system prompt:"), task.systemPrompt),
+    ...indented(paint("dim", "user prompt:"), task.userPrompt),
+    "",
+  ];
+}
+
+/** An explanation as a person reads it. */
+function explanationText(explanation: Explanation, paint: Paint): string {
+  const { workflow, tasks, estimatedInputTokens, costBound, unbounded } = explanation;
+  return [
+    paint("bold", `${workflow}, ${counted(tasks.length, "task")}`),
+    "",
+    ...tasks.flatMap((task) => taskLines(task, paint)),
+    `First calls: about ${estimatedInputTokens} input tokens in all.`,
+    ...(costBound === undefined ? [] : [`A run costs at most ${costBound.totalCost} ${costBound.currency}.`]),
+    ...unbounded.map((reason) => `No upper bound of the cost: ${reason}`),
+  ].join("\n");
+}
+
+/** `agentensemble explain <file>`: what would be sent. */
+export async function explainCommand(
+  file: string,
+  o: { readonly input?: readonly string[]; readonly inputs?: string; readonly json?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  const inputs = (await inputsOf(o)) as Inputs; // names of run options are plain inputs here
+  terminal.keepOutputForResults();
+  const ensemble = await loadEnsemble(file);
+  try {
+    const explanation = await ensemble.explain(inputs);
+    await (o.json === true ? terminal.json(toJsonValue(explanation)) : terminal.text(explanationText(explanation, terminal.paint)));
+  } finally {
+    await endEnsemble(ensemble);
+  }
+  return ExitCode.OK;
+}

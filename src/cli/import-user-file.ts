@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, extname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { AgentEnsembleError, messageOf, ValidationError } from "../contracts/errors.js";
+import { nearestName, preview } from "../contracts/validation.js";
+
+const JAVASCRIPT = [".js", ".mjs", ".cjs"];
+const TYPESCRIPT = [".ts", ".mts", ".cts"];
+
+/** Whether this Node.js strips types itself (22.18 and later). */
+function nodeLoadsTypeScript(): boolean {
+  return Boolean((process.features as { readonly typescript?: unknown }).typescript); // newer than the types of Node 20
+}
+
+/** @throws ValidationError unless `path` is a file that may hold an ensemble. */
+function checkFile(path: string, given: string): void {
+  if (!existsSync(path)) {
+    const folder = dirname(path);
+    const near = existsSync(folder) ? nearestName(basename(path), readdirSync(folder)) : undefined;
+    throw new ValidationError(`There is no file ${preview(given)}`, {
+      hint: near === undefined ? `It was looked for at ${path}.` : `Did you mean '${near}'? It was looked for in ${folder}.`,
+    });
+  }
+  if (!statSync(path).isFile()) throw new ValidationError(`${preview(given)} is no file`, { hint: "Name the file that default-exports the ensemble." });
+  if ([...JAVASCRIPT, ...TYPESCRIPT].includes(extname(path))) return;
+  throw new ValidationError(`${preview(given)} is neither JavaScript nor TypeScript`, {
+    hint: `The name of the file must end with one of ${[...JAVASCRIPT, ...TYPESCRIPT].join(", ")}.`,
+  });
+}
+
+/** Makes TypeScript loadable: by tsx where the project has it, else by Node.js itself. @throws ValidationError where neither can. */
+async function prepareTypeScript(path: string, given: string): Promise<void> {
+  let tsx: string;
+  try {
+    tsx = createRequire(path)
+      .resolve("tsx/esm/api")
+      .replace(/\.cjs$/, ".mjs"); // the form for import() lies beside the one for require()
+  } catch {
+    if (nodeLoadsTypeScript()) return;
+    throw new ValidationError(`Node.js ${process.versions.node} can't load TypeScript, and tsx is not installed: ${preview(given)}`, {
+      hint: "Run: npm install --save-dev tsx (or compile the file and name the JavaScript, or use Node.js 22.18 or later).",
+    });
+  }
+  const { register } = (await import(pathToFileURL(tsx).href)) as { register(): unknown }; // tsx's documented interface
+  register();
+}
+
+function hintFor(error: unknown, path: string): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const missing = /Cannot find (?:package|module) '([^']+)'/.exec(messageOf(error))?.[1];
+  if ((code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") && missing !== undefined && !/^(\.|\/|[a-z]:|file:)/i.test(missing)) {
+    const name = missing.split("/").slice(0, missing.startsWith("@") ? 2 : 1);
+    return `Run: npm install ${name.join("/")} (in ${dirname(path)})`;
+  }
+  if (error instanceof SyntaxError) return `See where: node ${path}`;
+  return "The file itself failed; --verbose shows where.";
+}
+
+/** The exports of a user's file. @throws ValidationError for a file that is not there or can't be loaded; errors of the framework as they are. */
+export async function importUserFile(given: string): Promise<Readonly<Record<string, unknown>>> {
+  const path = resolve(given);
+  checkFile(path, given);
+  if (TYPESCRIPT.includes(extname(path))) await prepareTypeScript(path, given);
+  try {
+    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>; // a module's namespace
+  } catch (cause) {
+    if (AgentEnsembleError.isInstance(cause)) throw cause; // the ensemble's own complaint says it best
+    throw new ValidationError(`Can't load ${preview(given)}`, { cause, hint: hintFor(cause, path) });
+  }
+}

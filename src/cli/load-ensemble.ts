@@ -1,0 +1,74 @@
+import type { CommandLineAccess } from "../contracts/command-line.js";
+import type { Ensemble } from "../ensemble.js";
+import { COMMAND_LINE } from "../contracts/command-line.js";
+import { AgentEnsembleError, ValidationError } from "../contracts/errors.js";
+import { preview } from "../contracts/validation.js";
+import { importUserFile } from "./import-user-file.js";
+
+/** What commands need of an ensemble; one of another copy of the package has it too. */
+export type LoadedEnsemble = Pick<Ensemble, "stream" | "explain" | "toDag" | "toMermaid">;
+
+const METHODS: readonly (keyof LoadedEnsemble)[] = ["stream", "explain", "toDag", "toMermaid"];
+const EXAMPLE = 'End the file with: export default new Ensemble({ model: "openai:gpt-4o-mini", tasks: [...] })';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Fields {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** By its methods: the user's file may import another copy of the package, whose class is another one. */
+function isEnsemble(value: unknown): value is LoadedEnsemble {
+  return isObject(value) && METHODS.every((name) => typeof value[name] === "function");
+}
+
+/** CommonJS that was compiled from ES modules has its default export one level down. */
+function defaultOf(exports: Fields): unknown {
+  const value = exports["default"];
+  return isObject(value) && value["__esModule"] === true && "default" in value ? value["default"] : value;
+}
+
+async function made(make: () => unknown, given: string): Promise<unknown> {
+  try {
+    return await make();
+  } catch (cause) {
+    if (AgentEnsembleError.isInstance(cause)) throw cause;
+    throw new ValidationError(`The function that ${preview(given)} default-exports failed`, { cause, hint: "--verbose shows where." });
+  }
+}
+
+/** A map-reduce of a fixed tree is an ensemble too. @throws ValidationError for one whose tree is made during the run. */
+function unwrapped(value: unknown): unknown {
+  if (isEnsemble(value) || !isObject(value) || typeof value["toEnsemble"] !== "function") return value;
+  return (value as { toEnsemble(): unknown }).toEnsemble();
+}
+
+function complaint(exports: Fields, value: unknown, given: string): ValidationError {
+  const named = Object.keys(exports).find((name) => name !== "default" && isEnsemble(exports[name]));
+  const hint = named === undefined ? EXAMPLE : `Add: export default ${named};`;
+  if (value === undefined) return new ValidationError(`${preview(given)} has no default export`, { hint });
+  return new ValidationError(`The default export of ${preview(given)} must be an Ensemble, or a function that returns one, got: ${preview(value)}`, { hint });
+}
+
+/** The ensemble that a file default-exports, or that its default-exported function returns. @throws ValidationError naming what is there instead. */
+export async function loadEnsemble(given: string): Promise<LoadedEnsemble> {
+  const exports = await importUserFile(given);
+  const exported = unwrapped(defaultOf(exports));
+  const value = !isEnsemble(exported) && typeof exported === "function" ? unwrapped(await made(exported as () => unknown, given)) : exported;
+  if (isEnsemble(value)) return value;
+  throw complaint(exports, value, given);
+}
+
+/** What an ensemble lets the command line do beyond its methods. @throws ValidationError where it has nothing of the kind. */
+export function accessOf(ensemble: LoadedEnsemble): CommandLineAccess {
+  const access = (ensemble as { readonly [COMMAND_LINE]?: unknown })[COMMAND_LINE];
+  if (typeof access === "function") return access.call(ensemble) as CommandLineAccess; // the symbol is ours
+  throw new ValidationError("The default export looks like an Ensemble but was not made by one", {
+    hint: "Export the Ensemble itself, made by a version of agentensemble that has this command.",
+  });
+}
+
+/** Ends what an ensemble runs on, whoever made it: the process is about to end. */
+export async function endEnsemble(ensemble: LoadedEnsemble | undefined): Promise<void> {
+  if (ensemble !== undefined && COMMAND_LINE in ensemble) await accessOf(ensemble).end();
+}

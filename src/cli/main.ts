@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+import { writeSync } from "node:fs";
+import { CommanderError } from "commander";
+import { ExitCode, exitCodeOf } from "./exit-codes.js";
+import { commandLine } from "./program.js";
+import { errorJson, errorText } from "./report-error.js";
+import { Terminal } from "./terminal.js";
+
+const UNSETTLED = 13; // Node's code for a module whose top-level await never settles
+
+/** Whether errors are shown with where they come from. */
+function isVerbose(argv: readonly string[]): boolean {
+  return argv.includes("--verbose") || (process.env["DEBUG"] ?? "") !== "";
+}
+
+async function report(error: unknown, argv: readonly string[], terminal: Terminal): Promise<number> {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return ExitCode.OK; // help and version, which commander has printed
+    if (argv.includes("--json")) await terminal.json({ error: { code: "AE_VALIDATION", name: "UsageError", message: error.message, causes: [], hints: [] } });
+    return ExitCode.USAGE; // commander has said why
+  }
+  if (argv.includes("--json")) await terminal.json({ error: errorJson(error) });
+  else await terminal.message(errorText(error, terminal));
+  return exitCodeOf(error);
+}
+
+async function main(argv: readonly string[], terminal: Terminal): Promise<number> {
+  let code: number = ExitCode.OK;
+  try {
+    await commandLine(terminal, (result) => (code = result)).parseAsync(argv, { from: "user" });
+    return code;
+  } catch (error) {
+    return report(error, argv, terminal);
+  }
+}
+
+const argv = process.argv.slice(2);
+const terminal = new Terminal(isVerbose(argv));
+let ended = false;
+
+// The user's program may leave the loop with nothing to wait for while we still wait for it; Node would end without a word.
+process.once("exit", (code) => {
+  if (ended || (code !== 0 && code !== UNSETTLED)) return;
+  writeSync(2, "error: the process ended before its work was done: something waits for a promise that nothing can settle\n");
+  process.exitCode = ExitCode.FAILED;
+});
+process.once("uncaughtException", (error) => {
+  ended = true;
+  void report(error, argv, terminal).then(() => process.exit(ExitCode.FAILED));
+});
+
+const code = await main(argv, terminal);
+await terminal.flush();
+ended = true;
+process.exit(code); // what the user's program left open must not keep a finished command

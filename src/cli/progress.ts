@@ -1,0 +1,57 @@
+import type { EnsembleEvent } from "../contracts/events.js";
+import type { Paint } from "../plugins/observability/console/terminal-text.js";
+import { ProgressPrinter } from "../plugins/observability/console/progress-printer.js";
+import { counted, oneLine, readableCount } from "../plugins/observability/console/terminal-text.js";
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const FRAME_MS = 120;
+const CLEAR_LINE = "\r\u001b[2K";
+
+/** Where progress goes. */
+export interface ProgressTarget {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}
+
+/** What a run is doing at the moment, as one line that is written over and over; only on a terminal. */
+class StatusLine {
+  readonly #running = new Set<string>();
+  #done = 0;
+  #total = 0;
+  #tokens = 0;
+  #frame = 0;
+
+  take(e: EnsembleEvent): void {
+    if (e.type === "ensemble_started") this.#total = e.totalTasks;
+    if (e.type === "task_started") this.#running.add(e.taskId);
+    if (e.type === "task_completed" || e.type === "task_failed") this.#running.delete(e.taskId);
+    if (e.type === "task_completed") this.#done++;
+    if (e.type === "llm_iteration_completed") this.#tokens += Math.max(0, e.inputTokens) + Math.max(0, e.outputTokens);
+  }
+
+  text(columns: number): string {
+    if (this.#running.size === 0) return "";
+    const names = oneLine([...this.#running].join(", "), 60);
+    const frame = FRAMES[this.#frame++ % FRAMES.length] ?? "";
+    return `${frame} ${this.#done}/${counted(this.#total, "task")}, ${readableCount(this.#tokens)} tokens: ${names}`.slice(0, Math.max(1, columns - 1));
+  }
+}
+
+/** Shows the events of a run: lines, and on a terminal below them a line that says what goes on. Ends when the events do, and leaves nothing behind. */
+export async function showProgress(events: AsyncIterable<EnsembleEvent>, target: ProgressTarget, paint: Paint): Promise<void> {
+  const live = target.isTTY === true;
+  const status = new StatusLine();
+  const printer = new ProgressPrinter((text) => void target.write(live ? `${CLEAR_LINE}${text}` : text), paint);
+  const redraw = (): void => void target.write(`${CLEAR_LINE}${paint("dim", status.text(target.columns ?? 80))}`);
+  const timer = live ? setInterval(redraw, FRAME_MS) : undefined;
+  try {
+    for await (const event of events) {
+      status.take(event);
+      printer.handle(event);
+    }
+  } finally {
+    clearInterval(timer);
+    if (live) target.write(CLEAR_LINE);
+  }
+}

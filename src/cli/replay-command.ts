@@ -1,0 +1,28 @@
+import type { RunCommandOptions } from "./run-command.js";
+import type { Terminal } from "./terminal.js";
+import { accessSync, constants } from "node:fs";
+import { ValidationError } from "../contracts/errors.js";
+import { preview } from "../contracts/validation.js";
+import { runCommand } from "./run-command.js";
+
+/** Options of `agentensemble replay`. */
+export interface ReplayCommandOptions extends Omit<RunCommandOptions, "model" | "record"> {
+  readonly onMiss?: string | undefined;
+}
+
+/** @throws ValidationError before the user's file is loaded. */
+function checkReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    throw new ValidationError(`Can't read the recording ${preview(path)}`, { cause, hint: "Make one with: agentensemble run <file> --record recording.jsonl" });
+  }
+}
+
+/** `agentensemble replay <recording> <file>`: the run of a recording, without models. */
+export async function replayCommand(recording: string, file: string, { onMiss, ...o }: ReplayCommandOptions, terminal: Terminal): Promise<number> {
+  checkReadable(recording);
+  const { replayFrom } = await import("../replay.js");
+  const plugin = replayFrom(recording, { onMiss: onMiss as "fail" | "live" | undefined }); // replayFrom checks it
+  return runCommand(file, o, terminal, [plugin]);
+}

@@ -1,0 +1,58 @@
+import type { Terminal } from "./terminal.js";
+import { AgentEnsembleError, PromptTemplateError, messageOf } from "../contracts/errors.js";
+import { harmless } from "./terminal.js";
+
+const MAX_LENGTH = 2_000;
+
+/** An error and those that led to it, outermost first. */
+function chainOf(error: unknown): readonly unknown[] {
+  const chain: unknown[] = [];
+  for (let e: unknown = error; e !== undefined && e !== null && !chain.includes(e); e = e instanceof Error ? e.cause : undefined) chain.push(e);
+  return chain;
+}
+
+/** Advice along the chain, less what only repeats a message. */
+function hintsOf(chain: readonly unknown[]): readonly string[] {
+  const messages = chain.map(messageOf);
+  const hints = chain.flatMap((e) => {
+    if (PromptTemplateError.isInstance(e)) return [`Give them as ${e.missingVariables.map((name) => `--input ${name}=...`).join(" ")}`];
+    return AgentEnsembleError.isInstance(e) && e.hint !== undefined ? [e.hint] : [];
+  });
+  return [...new Set(hints)].filter((hint) => !messages.some((message) => hint.includes(message)));
+}
+
+/** What the chain says, less what an outer message has said already. */
+function messagesOf(chain: readonly unknown[]): readonly string[] {
+  const said: string[] = [];
+  for (const e of chain) {
+    const message = harmless(messageOf(e));
+    if (!said.some((earlier) => earlier.includes(message))) said.push(message.length > MAX_LENGTH ? `${message.slice(0, MAX_LENGTH)}...` : message);
+  }
+  return said;
+}
+
+/** An error as a person reads it: what happened, why, what to do. Stack traces only where asked for. */
+export function errorText(error: unknown, { paintMessage, verbose }: Terminal): string {
+  const chain = chainOf(error);
+  const [message = "", ...causes] = messagesOf(chain);
+  const code = AgentEnsembleError.isInstance(error) ? ` ${error.code}` : "";
+  return [
+    `${paintMessage("red", `error${code}:`)} ${message}`,
+    ...causes.map((cause) => `  because: ${cause}`),
+    ...hintsOf(chain).map((hint) => `  ${paintMessage("cyan", "hint:")} ${harmless(hint)}`),
+    ...(verbose ? chain.map((e) => harmless(e instanceof Error ? (e.stack ?? e.message) : messageOf(e))) : []),
+  ].join("\n");
+}
+
+/** An error as `--json` gives it. */
+export function errorJson(error: unknown): Readonly<Record<string, unknown>> {
+  const chain = chainOf(error);
+  const [message, ...causes] = messagesOf(chain);
+  return {
+    code: AgentEnsembleError.isInstance(error) ? error.code : null,
+    name: error instanceof Error ? error.name : "Error",
+    message,
+    causes,
+    hints: hintsOf(chain),
+  };
+}

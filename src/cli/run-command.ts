@@ -1,0 +1,88 @@
+import type { EnsembleOutput, ExitReason } from "../contracts/output.js";
+import type { BindApi, Plugin } from "../contracts/plugin.js";
+import type { RunOptions } from "../contracts/run.js";
+import type { Inputs } from "../contracts/types.js";
+import type { LoadedEnsemble } from "./load-ensemble.js";
+import type { Terminal } from "./terminal.js";
+import { Tokens } from "../contracts/tokens.js";
+import { durationOf, inputsOf } from "./arguments.js";
+import { ExitCode } from "./exit-codes.js";
+import { interruptible } from "./interruption.js";
+import { accessOf, endEnsemble, loadEnsemble } from "./load-ensemble.js";
+import { showProgress } from "./progress.js";
+import { errorText } from "./report-error.js";
+import { runJson } from "./run-result.js";
+
+/** Options of `agentensemble run`. */
+export interface RunCommandOptions {
+  readonly input?: readonly string[] | undefined;
+  readonly inputs?: string | undefined;
+  readonly capture?: string | undefined;
+  readonly model?: string | undefined;
+  readonly timeout?: string | undefined;
+  readonly trace?: string | undefined;
+  readonly record?: string | undefined;
+  readonly json?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
+}
+
+const EXIT_CODES: Readonly<Record<ExitReason, number>> = {
+  COMPLETED: ExitCode.OK,
+  USER_EXIT_EARLY: ExitCode.OK,
+  TIMEOUT: ExitCode.TIMEOUT,
+  CANCELLED: ExitCode.CANCELLED,
+  ERROR: ExitCode.FAILED,
+};
+
+async function runOptionsOf(ensemble: LoadedEnsemble, o: RunCommandOptions): Promise<RunOptions> {
+  const model = o.model === undefined ? undefined : await accessOf(ensemble).model(o.model);
+  return {
+    throwOnError: false, // a failed run has results to show, too
+    ...(o.capture !== undefined && { captureMode: o.capture }),
+    ...(o.timeout !== undefined && { timeoutMs: durationOf(o.timeout) }),
+    ...(model !== undefined && { bindings: (bind: BindApi) => void bind.single(Tokens.ChatModel).toConstantValue(model) }),
+  };
+}
+
+async function finish(output: EnsembleOutput, terminal: Terminal, o: RunCommandOptions): Promise<number> {
+  if (o.trace !== undefined) await output.trace.save(o.trace);
+  if (o.json === true) await terminal.json(runJson(output, o.trace));
+  else {
+    if (o.trace !== undefined) await terminal.message(`Trace: ${o.trace}`);
+    if (output.error !== undefined) await terminal.message(errorText(output.error, terminal));
+    if (output.raw !== "") await terminal.modelText(output.raw);
+  }
+  return EXIT_CODES[output.exitReason];
+}
+
+async function recordersOf({ record }: RunCommandOptions): Promise<readonly Plugin[]> {
+  return record === undefined ? [] : [(await import("../replay.js")).recordTo(record)];
+}
+
+async function conduct(ensemble: LoadedEnsemble, inputs: Inputs, terminal: Terminal, o: RunCommandOptions): Promise<number> {
+  const handle = ensemble.stream(inputs, await runOptionsOf(ensemble, o));
+  const silent = o.json === true || o.quiet === true;
+  const cancel = (signal: string): void => {
+    void terminal.message(`${signal}: the run is being cancelled. Again to stop at once.`);
+    handle.cancel(signal);
+  };
+  const output = await interruptible(
+    Promise.all([handle.output, silent ? undefined : showProgress(handle.events, process.stderr, terminal.paintMessage)]).then(([result]) => result),
+    cancel,
+  );
+  return finish(output, terminal, o);
+}
+
+/** `agentensemble run <file>`; with `plugins` also what other commands make of it. */
+export async function runCommand(file: string, o: RunCommandOptions, terminal: Terminal, plugins: readonly Plugin[] = []): Promise<number> {
+  if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded
+  const inputs = (await inputsOf(o)) as Inputs; // names of run options among them are reported by the run
+  terminal.keepOutputForResults();
+  const ensemble = await loadEnsemble(file);
+  try {
+    for (const plugin of [...plugins, ...(await recordersOf(o))]) accessOf(ensemble).use(plugin);
+    return await conduct(ensemble, inputs, terminal, o);
+  } finally {
+    await endEnsemble(ensemble);
+  }
+}

@@ -1,0 +1,31 @@
+import type { EnsembleOutput, ExecutionMetrics, TaskOutput } from "../contracts/output.js";
+import { toJsonValue } from "../kernel/json-value.js";
+import { errorJson } from "./report-error.js";
+
+type Json = Readonly<Record<string, unknown>>;
+
+function taskJson({ taskId, agentRole, taskDescription, raw, parsed, completedAt, durationMs, toolCallCount, metrics }: TaskOutput): Json {
+  return { taskId, agentRole, taskDescription, raw, parsed, completedAt, durationMs, toolCallCount, metrics };
+}
+
+/** The sums alone: the records of single calls are in the trace, those of tasks with the tasks. */
+function totals({ ledger: _ledger, tasks: _tasks, ...sums }: ExecutionMetrics): Json {
+  return sums;
+}
+
+/** A run as `--json` prints it. `parsed` is the value of the task that was completed last. */
+export function runJson(output: EnsembleOutput, tracePath: string | undefined): unknown {
+  return toJsonValue({
+    runId: output.runId,
+    exitReason: output.exitReason,
+    isComplete: output.isComplete,
+    raw: output.raw,
+    parsed: output.lastCompletedOutput?.parsed ?? null,
+    tasks: output.taskOutputs.map(taskJson),
+    metrics: totals(output.metrics),
+    durationMs: output.totalDurationMs,
+    totalToolCalls: output.totalToolCalls,
+    trace: tracePath ?? null,
+    ...(output.error !== undefined && { error: errorJson(output.error) }),
+  });
+}

@@ -1,0 +1,77 @@
+import { stripVTControlCharacters } from "node:util";
+import type { Paint } from "../plugins/observability/console/terminal-text.js";
+import { painter } from "../plugins/observability/console/terminal-text.js";
+
+/** Text from outside that may have lines: escape sequences and other control characters are removed, so that a model can't paint the terminal. */
+export function harmless(text: string): string {
+  return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]|[\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069]/gu, "");
+}
+
+type Write = (text: string) => Promise<void>;
+
+/** Errors of a stream whose reader has gone, as `| head` does. */
+const NOBODY_READS = new Set<unknown>(["EPIPE", "ERR_STREAM_DESTROYED"]);
+
+function writerOf(stream: NodeJS.WriteStream): Write {
+  const write = stream.write.bind(stream);
+  stream.on("error", () => undefined); // the writer of the text gets it too
+  return (text) =>
+    new Promise((resolve, reject) => {
+      write(text, (error?: (Error & { readonly code?: string }) | null) => {
+        if (error === undefined || error === null || NOBODY_READS.has(error.code)) resolve();
+        else reject(error);
+      });
+    });
+}
+
+function coloursOn(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY === true && (process.env["NO_COLOR"] ?? "") === "";
+}
+
+/**
+ * Where a command writes: results to standard output, everything else to standard error. What the user's program prints goes to standard error too,
+ * so that standard output holds the result alone.
+ */
+export class Terminal {
+  readonly #out: Write = writerOf(process.stdout);
+  readonly #err: Write = writerOf(process.stderr);
+  readonly #isTerminal = process.stdout.isTTY === true;
+  /** For results. */
+  readonly paint: Paint = painter(coloursOn(process.stdout));
+  /** For messages. */
+  readonly paintMessage: Paint = painter(coloursOn(process.stderr));
+
+  constructor(
+    /** Whether errors are shown with where they come from. */
+    readonly verbose: boolean,
+  ) {}
+
+  /** From now on `process.stdout.write`, and so `console.log`, writes to standard error. */
+  keepOutputForResults(): void {
+    process.stdout.write = process.stderr.write.bind(process.stderr);
+  }
+
+  /** A result as text. On a terminal control characters are removed; elsewhere it is written as it is. */
+  text(text: string): Promise<void> {
+    return this.#out(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  /** The same for text that a model wrote. */
+  modelText(text: string): Promise<void> {
+    return this.text(this.#isTerminal ? harmless(text) : text);
+  }
+
+  json(value: unknown): Promise<void> {
+    return this.text(JSON.stringify(value, null, 2));
+  }
+
+  message(text: string): Promise<void> {
+    return this.#err(`${text}\n`);
+  }
+
+  /** Everything written so far has left the process. */
+  async flush(): Promise<void> {
+    await this.#out("");
+    await this.#err("");
+  }
+}

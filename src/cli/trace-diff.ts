@@ -1,0 +1,79 @@
+import type { Spent, TaskView, TraceView } from "./trace-view.js";
+
+/** What one run spent, and how long it took. */
+export interface Measures extends Spent {
+  readonly durationMs: number;
+}
+
+/** How a task of two runs compares. `difference` is the first line that is not the same in both outputs. */
+export interface TaskDifference {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly status: "same" | "changed" | "added" | "removed";
+  readonly outcome: readonly [string | null, string | null];
+  readonly measures: readonly [Measures | null, Measures | null];
+  readonly difference: readonly [string, string] | null;
+}
+
+/** How two runs compare. Times, tokens and costs alone are no difference. */
+export interface TraceDifference {
+  readonly different: boolean;
+  readonly runs: readonly [string, string];
+  readonly exitReasons: readonly [string, string];
+  readonly totals: readonly [Measures, Measures];
+  readonly tasks: readonly TaskDifference[];
+}
+
+/** Tasks by id and attempt; one that a loop did several times gets a number for each time. */
+function keyed(tasks: readonly TaskView[]): ReadonlyMap<string, TaskView> {
+  const byKey = new Map<string, TaskView>();
+  for (const task of tasks) {
+    const base = JSON.stringify([task.taskId, task.attempt]);
+    let key = base;
+    for (let n = 2; byKey.has(key); n++) key = `${base}#${n}`;
+    byKey.set(key, task);
+  }
+  return byKey;
+}
+
+function measuresOf({ inputTokens, outputTokens, cost, durationMs }: Measures): Measures {
+  return { inputTokens, outputTokens, cost, durationMs };
+}
+
+/** The first lines that differ; an empty text where one of them has ended. */
+function firstDifference(a: string, b: string): readonly [string, string] | null {
+  if (a === b) return null;
+  const [left, right] = [a.split("\n"), b.split("\n")];
+  const at = left.findIndex((line, i) => line !== right[i]);
+  const line = at < 0 ? left.length : at;
+  return [left[line] ?? "", right[line] ?? ""];
+}
+
+function compare(a: TaskView | undefined, b: TaskView | undefined): TaskDifference | undefined {
+  const task = a ?? b;
+  if (task === undefined) return undefined;
+  const both = a !== undefined && b !== undefined;
+  const difference = both ? firstDifference(a.output ?? "", b.output ?? "") : null;
+  const changed = difference !== null || a?.outcome !== b?.outcome;
+  return {
+    taskId: task.taskId,
+    attempt: task.attempt,
+    status: a === undefined ? "added" : b === undefined ? "removed" : changed ? "changed" : "same",
+    outcome: [a?.outcome ?? null, b?.outcome ?? null],
+    measures: [a === undefined ? null : measuresOf(a), b === undefined ? null : measuresOf(b)],
+    difference,
+  };
+}
+
+/** Compares two runs task by task, in the order of the first; tasks that only the second has come last. */
+export function compareTraces(a: TraceView, b: TraceView): TraceDifference {
+  const [left, right] = [keyed(a.tasks), keyed(b.tasks)];
+  const tasks = [...new Set([...left.keys(), ...right.keys()])].flatMap((key) => compare(left.get(key), right.get(key)) ?? []);
+  return {
+    different: a.exitReason !== b.exitReason || tasks.some(({ status }) => status !== "same"),
+    runs: [a.runId, b.runId],
+    exitReasons: [a.exitReason, b.exitReason],
+    totals: [measuresOf(a), measuresOf(b)],
+    tasks,
+  };
+}

@@ -1,0 +1,93 @@
+import type { JsonPath } from "./json-position.js";
+import { preview } from "../contracts/validation.js";
+
+/** A trace that is not of the form it should have, and where. */
+export class Misshapen extends Error {
+  constructor(
+    message: string,
+    readonly path: JsonPath,
+  ) {
+    super(message);
+  }
+}
+
+function nameOf(path: JsonPath): string {
+  const text = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  return text === "" ? "the document" : text.replace(/^\./, "");
+}
+
+const ISO_DURATION = /^-?P(?:(\d+(?:\.\d+)?)D)?T?(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$/;
+
+/** One object of a trace. What is missing is unknown; what is there and of another kind is a mistake. */
+export class TraceFields {
+  readonly #value: Readonly<Record<string, unknown>>;
+  readonly #path: JsonPath;
+
+  /** @throws Misshapen for what is no object. */
+  constructor(value: unknown, path: JsonPath) {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      throw new Misshapen(`${nameOf(path)} must be an object, got: ${preview(value)}`, path);
+    this.#value = value as Readonly<Record<string, unknown>>; // checked
+    this.#path = path;
+  }
+
+  text(name: string): string {
+    return this.optionalText(name) ?? "";
+  }
+
+  optionalText(name: string): string | undefined {
+    const value = this.#get(name);
+    if (value === undefined || typeof value === "string") return value;
+    throw this.#wrong(name, "a text");
+  }
+
+  /** `unknown` where there is none. */
+  number(name: string, unknown: number): number {
+    const value = this.#get(name);
+    if (value === undefined) return unknown;
+    if (typeof value === "number") return value;
+    throw this.#wrong(name, "a number");
+  }
+
+  flag(name: string): boolean | undefined {
+    const value = this.#get(name);
+    if (value === undefined || typeof value === "boolean") return value;
+    throw this.#wrong(name, "true or false");
+  }
+
+  /** Milliseconds of an ISO-8601 duration; -1 where there is none. */
+  duration(name: string): number {
+    const text = this.optionalText(name);
+    if (text === undefined) return -1;
+    const match = ISO_DURATION.exec(text);
+    if (match === null || !/\d/.test(text)) throw this.#wrong(name, "an ISO-8601 duration such as PT1.5S");
+    const [days = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map((part) => Number(part ?? 0));
+    return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
+  }
+
+  list(name: string): readonly TraceFields[] {
+    const value = this.#get(name);
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) throw this.#wrong(name, "a list");
+    return value.map((item: unknown, i) => new TraceFields(item, [...this.#path, name, i]));
+  }
+
+  object(name: string): TraceFields | undefined {
+    const value = this.#get(name);
+    return value === undefined ? undefined : new TraceFields(value, [...this.#path, name]);
+  }
+
+  /** The value itself, for what may be of several kinds. */
+  raw(name: string): unknown {
+    return this.#get(name);
+  }
+
+  #get(name: string): unknown {
+    return Object.hasOwn(this.#value, name) ? (this.#value[name] ?? undefined) : undefined;
+  }
+
+  #wrong(name: string, kind: string): Misshapen {
+    const path = [...this.#path, name];
+    return new Misshapen(`${nameOf(path)} must be ${kind}, got: ${preview(this.#value[name])}`, path);
+  }
+}

@@ -1,0 +1,69 @@
+import { readFile } from "node:fs/promises";
+import type { JsonPath } from "./json-position.js";
+import type { TraceView } from "./trace-view.js";
+import { ValidationError, messageOf } from "../contracts/errors.js";
+import { FileFormatError } from "../contracts/state-errors.js";
+import { preview } from "../contracts/validation.js";
+import { lineInJson } from "./json-position.js";
+import { Misshapen, TraceFields } from "./trace-fields.js";
+import { traceView } from "./trace-view.js";
+
+const SCHEMA = /^1\.\d+$/;
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw new ValidationError(`Can't read the trace ${preview(path)}`, {
+      cause,
+      hint: "Name the JSON file that run --trace, trace.save(path) or jsonTraceExporter() wrote.",
+    });
+  }
+}
+
+function notJson(path: string, text: string, error: unknown): FileFormatError {
+  const line = lineInJson(text);
+  const cut = text.trim() === "" ? "it is empty" : messageOf(error);
+  return new FileFormatError(
+    `${path} is not JSON, from line ${line}: ${cut.slice(0, 300)}`,
+    { path, line },
+    { hint: "A trace is one JSON object; was the file cut short or edited?" },
+  );
+}
+
+/** @throws FileFormatError for other documents, and for versions that are not understood. */
+function checkSchema(trace: TraceFields, path: string, text: string): void {
+  const version = trace.raw("schemaVersion");
+  const at = (steps: JsonPath): { readonly path: string; readonly line: number } => ({ path, line: lineInJson(text, steps) });
+  const type = trace.raw("type");
+  if (version === undefined || type === "dag") {
+    const found = type === "dag" ? "a task graph (made by toDag() or the command dag)" : "no trace: it has no schemaVersion";
+    throw new FileFormatError(`${path} is ${found}`, at([]), { hint: "Name a file that run --trace, trace.save(path) or jsonTraceExporter() wrote." });
+  }
+  if (typeof version === "string" && SCHEMA.test(version)) return;
+  const older = typeof version === "string" && Number.parseFloat(version) < 1;
+  const place = at(["schemaVersion"]);
+  throw new FileFormatError(`${path}, line ${place.line}: schemaVersion ${preview(version)} is not understood, only 1.x`, place, {
+    hint: older ? "Record the run again." : "It was written by a newer version: update agentensemble.",
+  });
+}
+
+/** Reads a trace of schema 1.x. @throws ValidationError for a file that can't be read, FileFormatError with the line for one that is no such trace. */
+export async function readTraceFile(path: string): Promise<TraceView> {
+  const text = (await textOf(path)).replace(/^\uFEFF/, "");
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    throw notJson(path, text, error);
+  }
+  try {
+    const trace = new TraceFields(document, []);
+    checkSchema(trace, path, text);
+    return traceView(trace);
+  } catch (error) {
+    if (!(error instanceof Misshapen)) throw error;
+    const line = lineInJson(text, error.path);
+    throw new FileFormatError(`${path}, line ${line}: ${error.message}`, { path, line }, { hint: "The file is no trace, or was changed by hand." });
+  }
+}

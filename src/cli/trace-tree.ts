@@ -1,0 +1,128 @@
+import type { Paint, Style } from "../plugins/observability/console/terminal-text.js";
+import type { CallView, DelegationView, Spent, TaskView, ToolView, TraceView } from "./trace-view.js";
+import { counted, oneLine, readableCount, readableDuration } from "../plugins/observability/console/terminal-text.js";
+import { harmless } from "./terminal.js";
+
+/** A line and what stands below it. */
+interface Node {
+  readonly text: string;
+  readonly below: readonly Node[];
+}
+
+const GOOD = new Set(["ok", "answered", "SUCCESS", "COMPLETED"]);
+
+/** `1.2 s`, or `?` where it is not known. */
+export function timeText(ms: number): string {
+  return ms < 0 ? "?" : readableDuration(ms);
+}
+
+/** `0.0123 USD`, or nothing. */
+export function costText(cost: Spent["cost"]): string {
+  return cost === null ? "" : `${Number(cost.amount.toPrecision(4))}${cost.currency === "" ? "" : ` ${oneLine(cost.currency, 10)}`}`;
+}
+
+function spentText({ inputTokens, outputTokens, cost }: Spent): string {
+  const price = costText(cost);
+  return `${readableCount(inputTokens)} in, ${readableCount(outputTokens)} out${price === "" ? "" : `, ${price}`}`;
+}
+
+/** Makes the lines of a tree. */
+class TreeMaker {
+  readonly #paint: Paint;
+
+  constructor(paint: Paint) {
+    this.#paint = paint;
+  }
+
+  task(task: TaskView): Node {
+    const attempt = task.attempt > 1 ? ` attempt ${task.attempt}` : "";
+    const role = oneLine(task.agentRole, 40);
+    const name = this.#paint("bold", `${oneLine(task.taskId, 60)}${role === "" ? "" : ` ${role.startsWith("(") ? role : `(${role})`}`}`);
+    const output = task.output === null ? [] : [{ text: `${this.#paint("dim", "output")} ${oneLine(task.output, 100)}`, below: [] }];
+    return {
+      text: `${name}${attempt} ${this.#outcome(task.outcome)} ${timeText(task.durationMs)}, ${spentText(task)}`,
+      below: [
+        ...task.calls.map((call, i) => this.#call(call, i)),
+        ...task.tools.map((tool) => this.#tool(tool)),
+        ...task.delegations.map((delegation) => this.#delegation(delegation)),
+        ...output,
+      ],
+    };
+  }
+
+  #call(call: CallView, index: number): Node {
+    const attempt = call.attempt > 1 ? ` attempt ${call.attempt}` : "";
+    const purpose = call.purpose === "" || call.purpose === "task" ? "" : ` for ${oneLine(call.purpose, 30)}`;
+    const end =
+      call.error === null ? (call.responseType === "TOOL_CALLS" ? `asked for ${counted(call.tools.length, "tool")}` : "answered") : this.#bad(call.error);
+    return {
+      text: `call ${index + 1}${attempt}${purpose} ${oneLine(call.model, 60)} ${timeText(call.durationMs)}, ${spentText(call)}: ${end}`,
+      below: call.tools.map((tool) => this.#tool(tool)),
+    };
+  }
+
+  #tool(tool: ToolView): Node {
+    const failed = !GOOD.has(tool.outcome);
+    const text = `tool ${oneLine(tool.tool, 60)} ${this.#outcome(tool.outcome)} ${timeText(tool.durationMs)} ${this.#paint("dim", oneLine(tool.arguments))}`;
+    return { text: failed ? `${text}: ${this.#bad(tool.result)}` : text, below: [] };
+  }
+
+  #delegation(delegation: DelegationView): Node {
+    const outcome = delegation.succeeded ? this.#outcome("ok") : this.#bad(delegation.result);
+    const route = `${oneLine(delegation.from, 40)} -> ${oneLine(delegation.to, 40)}`;
+    return {
+      text: `delegation ${route} ${timeText(delegation.durationMs)} ${this.#paint("dim", oneLine(delegation.description))}: ${outcome}`,
+      below: delegation.worker === null ? [] : [this.task(delegation.worker)],
+    };
+  }
+
+  #outcome(outcome: string): string {
+    return this.#paint(GOOD.has(outcome) ? "green" : "red", oneLine(outcome, 30));
+  }
+
+  #bad(text: string): string {
+    return this.#paint("red", oneLine(text, 200));
+  }
+}
+
+function draw(nodes: readonly Node[], indent: string): readonly string[] {
+  return nodes.flatMap(({ text, below }, i) => {
+    const last = i === nodes.length - 1;
+    return [`${indent}${last ? "└─ " : "├─ "}${text}`, ...draw(below, `${indent}${last ? "   " : "│  "}`)];
+  });
+}
+
+function styleOf(exitReason: string): Style {
+  return exitReason === "COMPLETED" ? "green" : exitReason === "ERROR" ? "red" : "yellow";
+}
+
+/** A trace as a tree: tasks, their model calls, tools and delegations, and below it the errors. */
+export function traceTree(trace: TraceView, paint: Paint): string {
+  const maker = new TreeMaker(paint);
+  const end = trace.exitReason === "" ? "" : ` ${paint(styleOf(trace.exitReason), oneLine(trace.exitReason, 30))}`;
+  const capture = trace.captureMode === "" ? "" : `, capture ${oneLine(trace.captureMode, 30)}`;
+  const head = `${paint("bold", `run ${oneLine(trace.runId)}`)} ${oneLine(trace.workflow, 60)}${end} ${timeText(trace.durationMs)}, ${spentText(trace)}${capture}`;
+  const errors = trace.errors.map(({ taskId, type, code, message }) => {
+    return `${paint("red", code ?? type)}${taskId === null ? "" : ` in ${oneLine(taskId, 60)}`}: ${oneLine(message, 400)}`;
+  });
+  return [
+    head,
+    ...draw(
+      trace.tasks.map((task) => maker.task(task)),
+      "",
+    ),
+    ...(errors.length > 0 ? ["", ...errors] : []),
+  ].join("\n");
+}
+
+/** The texts of a task in full: what it was told and what it answered. */
+export function taskTexts(task: TaskView, paint: Paint): string {
+  const parts: readonly (readonly [string, string | undefined])[] = [
+    ["Description", task.description],
+    ["System prompt", task.prompts?.system],
+    ["User prompt", task.prompts?.user],
+    ["Output", task.output ?? undefined],
+  ];
+  const shown = parts.flatMap(([title, text]) => (text === undefined || text === "" ? [] : [paint("bold", title), harmless(text), ""]));
+  return [paint("bold", `--- ${oneLine(task.taskId, 60)}, attempt ${task.attempt}`), ...shown].join("\n").trimEnd();
+}

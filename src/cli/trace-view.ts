@@ -1,0 +1,185 @@
+import type { TraceFields } from "./trace-fields.js";
+
+/** What something cost. */
+export interface Cost {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+/** Tokens and money; -1 and `null` where they are not known. */
+export interface Spent {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: Cost | null;
+}
+
+/** A tool call as commands show it. */
+export interface ToolView {
+  readonly tool: string;
+  readonly arguments: string;
+  readonly result: string;
+  readonly outcome: string;
+  readonly durationMs: number;
+}
+
+/** A model call, one attempt. */
+export interface CallView extends Spent {
+  readonly model: string;
+  readonly purpose: string;
+  readonly attempt: number;
+  readonly durationMs: number;
+  readonly responseType: string;
+  readonly responseText: string;
+  readonly error: string | null;
+  readonly tools: readonly ToolView[];
+}
+
+/** Work that was handed to another agent. */
+export interface DelegationView {
+  readonly from: string;
+  readonly to: string;
+  readonly description: string;
+  readonly succeeded: boolean;
+  readonly result: string;
+  readonly durationMs: number;
+  readonly worker: TaskView | null;
+}
+
+/** One attempt of a task. */
+export interface TaskView extends Spent {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly agentRole: string;
+  readonly description: string;
+  readonly outcome: string;
+  readonly durationMs: number;
+  readonly output: string | null;
+  readonly prompts: { readonly system: string; readonly user: string } | null;
+  readonly calls: readonly CallView[];
+  /** Those of a task that called no model. */
+  readonly tools: readonly ToolView[];
+  readonly delegations: readonly DelegationView[];
+}
+
+export interface ErrorView {
+  readonly taskId: string | null;
+  readonly type: string;
+  readonly code: string | null;
+  readonly message: string;
+}
+
+/** A trace as commands show it; missing from older writers is unknown. */
+export interface TraceView extends Spent {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly exitReason: string;
+  readonly captureMode: string;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly tasks: readonly TaskView[];
+  readonly errors: readonly ErrorView[];
+}
+
+/** Of metrics, under our names or the format's (`totalInputTokens`). */
+function spentOf(metrics: TraceFields | undefined): Spent {
+  const tokens = (name: string, total: string): number => metrics?.number(name, metrics.number(total, -1)) ?? -1;
+  return {
+    inputTokens: tokens("inputTokens", "totalInputTokens"),
+    outputTokens: tokens("outputTokens", "totalOutputTokens"),
+    cost: costOf(metrics?.raw("costEstimate") ?? metrics?.raw("totalCostEstimate"), metrics),
+  };
+}
+
+/** A number, or an estimate with its parts. */
+function costOf(value: unknown, metrics: TraceFields | undefined): Cost | null {
+  if (typeof value === "number") return { amount: value, currency: "" };
+  if (value === undefined || metrics === undefined) return null;
+  const name = metrics.raw("costEstimate") === undefined ? "totalCostEstimate" : "costEstimate";
+  const estimate = metrics.object(name);
+  const amount = estimate?.number("totalCost", Number.NaN) ?? Number.NaN;
+  return Number.isNaN(amount) ? null : { amount, currency: estimate?.text("currency") ?? "" };
+}
+
+function toolView(tool: TraceFields): ToolView {
+  return {
+    tool: tool.text("toolName"),
+    arguments: tool.text("arguments"),
+    result: tool.text("result"),
+    outcome: tool.text("outcome"),
+    durationMs: tool.duration("duration"),
+  };
+}
+
+function callView(call: TraceFields): CallView {
+  const [provider, model] = [call.text("provider"), call.text("modelId")];
+  return {
+    model: provider === "" ? model : `${provider}:${model}`,
+    purpose: call.text("purpose"),
+    attempt: call.number("attempt", 1),
+    durationMs: call.duration("latency"),
+    inputTokens: call.number("inputTokens", -1),
+    outputTokens: call.number("outputTokens", -1),
+    cost: costOf(call.raw("cost"), undefined),
+    responseType: call.text("responseType"),
+    responseText: call.text("responseText"),
+    error: call.optionalText("error") ?? null,
+    tools: call.list("toolCalls").map(toolView),
+  };
+}
+
+function delegationView(delegation: TraceFields): DelegationView {
+  const worker = delegation.object("workerTrace");
+  return {
+    from: delegation.text("delegatorRole"),
+    to: delegation.text("workerRole"),
+    description: delegation.text("taskDescription"),
+    succeeded: delegation.flag("succeeded") ?? true,
+    result: delegation.text("result"),
+    durationMs: delegation.duration("duration"),
+    worker: worker === undefined ? null : taskView(worker, 0),
+  };
+}
+
+/** Tasks of traces without ids are numbered as the framework numbers them. */
+function taskView(task: TraceFields, index: number): TaskView {
+  const output = task.optionalText("finalOutput") ?? null;
+  const prompts = task.object("prompts");
+  return {
+    taskId: task.optionalText("taskId") ?? `task-${index + 1}`,
+    attempt: task.number("attempt", 1),
+    agentRole: task.text("agentRole"),
+    description: task.text("taskDescription"),
+    outcome: task.optionalText("outcome") ?? (output === null ? "failed" : "ok"),
+    durationMs: task.duration("duration"),
+    output,
+    prompts: prompts === undefined ? null : { system: prompts.text("systemPrompt"), user: prompts.text("userPrompt") },
+    ...spentOf(task.object("metrics")),
+    calls: task.list("llmInteractions").map(callView),
+    tools: task.list("toolCalls").map(toolView),
+    delegations: task.list("delegations").map(delegationView),
+  };
+}
+
+function errorView(error: TraceFields): ErrorView {
+  return {
+    taskId: error.optionalText("taskId") ?? null,
+    type: error.text("errorType"),
+    code: error.optionalText("code") ?? null,
+    message: error.text("message"),
+  };
+}
+
+/** @throws Misshapen */
+export function traceView(trace: TraceFields): TraceView {
+  return {
+    runId: trace.text("ensembleId"),
+    workflow: trace.text("workflow"),
+    exitReason: trace.text("exitReason"),
+    captureMode: trace.text("captureMode"),
+    startedAt: trace.text("startedAt"),
+    durationMs: trace.duration("totalDuration"),
+    ...spentOf(trace.object("metrics")),
+    tasks: trace.list("taskTraces").map(taskView),
+    errors: trace.list("errors").map(errorView),
+  };
+}

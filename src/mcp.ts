@@ -1,0 +1,18 @@
+/** The Model Context Protocol: tools of MCP servers for agents, and tools and tasks for programs that speak it. */
+export { McpError } from "./contracts/state-errors.js";
+export { mcpServer } from "./mcp-server.js";
+export type { McpServingOptions } from "./mcp-server.js";
+export { mcp, mcpTools } from "./plugins/mcp/client/index.js";
+export type {
+  McpAttachment,
+  McpCallOptions,
+  McpHttpServer,
+  McpOptions,
+  McpServerCommon,
+  McpServerOptions,
+  McpServerState,
+  McpStdioServer,
+  McpStructuredOutput,
+  McpToolProvider,
+} from "./plugins/mcp/client/index.js";
+export type { McpHttpEndpoint, McpHttpOptions, McpServer, McpServingSettings, McpTransport } from "./plugins/mcp/server/index.js";

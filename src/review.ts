@@ -1,0 +1,12 @@
+/** Everything about people in the loop: handlers that ask them, the tool with which agents do, and the plugins behind it. */
+export { ReviewHandler } from "./companions.js";
+export type { ConsoleReviewOptions } from "./plugins/review/handlers/console-handler.js";
+export type { LineSource } from "./plugins/review/handlers/line-input.js";
+export type { TextSink } from "./plugins/review/handlers/terminal.js";
+export { Review, ReviewDecision } from "./contracts/review.js";
+export { review } from "./plugins/review/gate/index.js";
+export type { ReviewPluginOptions } from "./plugins/review/gate/index.js";
+export { reviewInbox } from "./plugins/review/handlers/review-inbox.js";
+export type { ReviewInbox } from "./plugins/review/handlers/review-inbox.js";
+export { humanInputTool } from "./plugins/review/human-input/human-input-tool.js";
+export type { HumanInput, HumanInputOptions } from "./plugins/review/human-input/human-input-tool.js";

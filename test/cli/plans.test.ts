@@ -1,0 +1,114 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { examine, OPTIONAL_PACKAGES } from "../../src/cli/doctor-command.js";
+import { ExitCode } from "../../src/cli/exit-codes.js";
+import { projectRoot, readProjectFile, tableOf } from "../support/project.js";
+import { ProjectFolder } from "./project-folder.js";
+
+const TEAM = `import { Ensemble, Task } from "agentensemble";
+const model = { provider: "none", modelId: "never", capabilities: {}, chat: () => { throw new Error("called"); } };
+const facts = new Task({ name: "facts", description: "Collect facts on {topic}" });
+export default new Ensemble({ model, tasks: [facts, new Task({ name: "text", description: "Write about {topic}", context: [facts] })] });`;
+
+describe("the commands that run nothing", function () {
+  this.timeout(60_000);
+  let project: ProjectFolder;
+
+  before(() => {
+    project = new ProjectFolder({ "team.mjs": TEAM });
+  });
+
+  after(() => {
+    project.remove();
+  });
+
+  it("explain shows the prompts and the estimates", async () => {
+    const { code, stdout } = await project.run(["explain", "team.mjs", "--input", "topic=otters"]);
+    expect(code).to.equal(0);
+    expect(stdout).to.include("PARALLEL, 2 tasks").and.include("Write about otters").and.include("[output of facts]").and.include("after: facts");
+    expect(stdout).to.match(/First calls: about \d+ input tokens in all/);
+  });
+
+  it("explain --json prints the explanation", async () => {
+    const { stdout } = await project.run(["explain", "team.mjs", "--input", "topic=otters", "--json"]);
+    const { tasks } = JSON.parse(stdout) as { readonly tasks: readonly { readonly taskId: string; readonly model: string }[] };
+    expect(tasks.map(({ taskId, model }) => [taskId, model])).to.deep.equal([
+      ["facts", "none:never"],
+      ["text", "none:never"],
+    ]);
+  });
+
+  it("explain ends with 2 for a missing variable", async () => {
+    const { code, stderr } = await project.run(["explain", "team.mjs"]);
+    expect(code).to.equal(2);
+    expect(stderr).to.include("--input topic=");
+  });
+
+  it("dag prints Mermaid, and the schema's document with --json", async () => {
+    const mermaid = await project.run(["dag", "team.mjs"]);
+    expect(mermaid.stdout).to.match(/^flowchart TD\n/);
+    const { stdout, code } = await project.run(["dag", "team.mjs", "--json"]);
+    expect(code).to.equal(0);
+    expect(JSON.parse(stdout)).to.include({ schemaVersion: "1.3", type: "dag" });
+  });
+
+  it("doctor tells of keys whether they are there, and nothing of what they are", async () => {
+    const { code, stdout } = await project.run(["doctor"], { OPENAI_API_KEY: "sk-very-secret" });
+    expect(code).to.equal(0);
+    expect(stdout)
+      .to.match(/ok +OPENAI_API_KEY/)
+      .and.match(/missing ANTHROPIC_API_KEY/);
+    expect(stdout).not.to.include("very-secret");
+  });
+
+  it("doctor --json names what is installed, and how to install the rest", async () => {
+    const { stdout } = await project.run(["doctor", "--json"]);
+    const report = JSON.parse(stdout) as ReturnType<typeof examine>;
+    expect(report.node).to.deep.include({ version: process.versions.node, ok: true });
+    expect(report.packages.find(({ name }) => name === "pg")?.installed).to.match(/^8\./);
+    expect(report.traces).to.deep.include({ writable: true });
+  });
+
+  it("doctor gives the command for a package that is missing", () => {
+    const other = new ProjectFolder();
+    try {
+      other.install("agentensemble", join(projectRoot, "dist")); // no package.json there, so the command looks at its own copy
+      expect(examine(other.path).agentensemble.folder).to.equal(projectRoot.replace(/\/$/, ""));
+      expect(examine(other.path).typescript).to.satisfy((loader: unknown) => loader === null || loader === "Node.js");
+    } finally {
+      other.remove();
+    }
+  });
+
+  it("print help with an example", async () => {
+    for (const command of [[], ["run"], ["explain"], ["dag"], ["replay"], ["trace", "show"], ["trace", "diff"], ["doctor"]]) {
+      const { code, stdout } = await project.run([...command, "--help"]);
+      expect(code, command.join(" ")).to.equal(0);
+      expect(stdout, command.join(" ")).to.include("$ agentensemble ").and.include("--help");
+    }
+  });
+
+  it("print the package's version", async () => {
+    const { version } = JSON.parse(readProjectFile("package.json")) as { readonly version: string };
+    expect((await project.run(["--version"])).stdout).to.equal(`${version}\n`);
+  });
+
+  it("ends with 2 and shows the help when no command is given", async () => {
+    const { code, stderr } = await project.run([]);
+    expect(code).to.equal(2);
+    expect(stderr).to.include("Usage: agentensemble");
+  });
+});
+
+describe("the doctor's list", () => {
+  it("says of every optional package what it is for", () => {
+    const { peerDependencies } = JSON.parse(readProjectFile("package.json")) as { readonly peerDependencies: Readonly<Record<string, string>> };
+    expect(Object.keys(OPTIONAL_PACKAGES)).to.have.members(Object.keys(peerDependencies));
+  });
+});
+
+describe("docs/command-line.md", () => {
+  it("lists exactly the exit codes", () => {
+    expect(tableOf("docs/command-line.md", "exit code").map(([code]) => Number(code))).to.deep.equal(Object.values(ExitCode));
+  });
+});

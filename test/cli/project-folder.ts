@@ -1,0 +1,90 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { projectRoot } from "../support/project.js";
+
+/** How a command ended and what it printed. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that goes on. */
+export interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Waits until standard error holds `text`. */
+  said(text: string): Promise<void>;
+}
+
+const BINARY = join(projectRoot, "dist/bundle/cli/main.js");
+/** What would change what a command does or prints. */
+const CLEARED = [
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_BASE_URL",
+  "AGENTENSEMBLE_CAPTURE_MODE",
+  "DEBUG",
+  "NODE_OPTIONS",
+  "NODE_V8_COVERAGE",
+];
+
+/** A user's project in a temporary folder, in which the package is installed. */
+export class ProjectFolder {
+  readonly path = mkdtempSync(join(tmpdir(), "command-line-"));
+
+  constructor(files: Readonly<Record<string, string>> = {}) {
+    this.install("agentensemble", projectRoot);
+    for (const [name, text] of Object.entries(files)) this.write(name, text);
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.path, name), text);
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.path, name), "utf8");
+  }
+
+  /** Makes a folder the installed package `name`. */
+  install(name: string, folder: string): void {
+    mkdirSync(join(this.path, "node_modules"), { recursive: true });
+    rmSync(join(this.path, "node_modules", name), { recursive: true, force: true });
+    symlinkSync(folder, join(this.path, "node_modules", name), "dir");
+  }
+
+  /** Starts the installed command, as npm would link it. */
+  start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Started {
+    const env: NodeJS.ProcessEnv = { ...process.env };
+    for (const name of CLEARED) delete env[name];
+    const child = spawn(BINARY, args, { cwd: this.path, env: { ...env, ...environment }, stdio: ["ignore", "pipe", "pipe"] });
+    const texts = { stdout: "", stderr: "" };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (texts.stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));
+    const ended = new Promise<Ended>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code) => resolve({ code, ...texts }));
+    });
+    const said = (text: string): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (texts.stderr.includes(text)) resolve();
+        };
+        child.stderr.on("data", look);
+        child.once("close", () => reject(new Error(`the command ended without saying '${text}': ${texts.stderr}`)));
+        look();
+      });
+    return { child, ended, said };
+  }
+
+  run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+    return this.start(args, environment).ended;
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,246 @@
+import { expect } from "chai";
+import type { TraceView } from "../../src/cli/trace-view.js";
+import { FileFormatError } from "../../src/contracts/state-errors.js";
+import { compareTraces } from "../../src/cli/trace-diff.js";
+import { readTraceFile } from "../../src/cli/trace-file.js";
+import { partOf } from "../../src/cli/trace-show-command.js";
+import { rejectionOf } from "../support/rejection.js";
+import { ProjectFolder } from "./project-folder.js";
+import { join } from "node:path";
+
+const TEAM = `import { Ensemble, Task, Agent } from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
+const weigh = { name: "weigh", description: "Weighs", inputSchema: { type: "object" }, execute: () => { throw new Error("no \\u001b[31mscales"); } };
+const facts = new Task({ name: "facts", description: "Collect facts", agent: new Agent({ role: "Reader", goal: "read", tools: [weigh] }) });
+export default new Ensemble({ model: new ScriptedModel([{ toolCalls: [{ name: "weigh", arguments: "{}" }] }, { text: "Otters weigh 9 kg.", usage: { inputTokens: 30, outputTokens: 5 } }, "The end."]),
+  tasks: [facts, new Task({ name: "text", description: "Write", context: [facts] })] });`;
+
+/** As other programs write the format: no ids, no attempts, no outcomes, totals under their own names. */
+const FOREIGN = {
+  schemaVersion: "1.1",
+  captureMode: "OFF",
+  ensembleId: "run-7",
+  workflow: "SEQUENTIAL",
+  startedAt: "2026-01-01T00:00:00Z",
+  totalDuration: "PT1H2M3.5S",
+  taskTraces: [
+    {
+      taskDescription: "Plan it",
+      agentRole: "Planner",
+      duration: "PT2.25S",
+      prompts: { systemPrompt: "You plan.", userPrompt: "Plan it" },
+      llmInteractions: [
+        {
+          iterationIndex: 0,
+          latency: "PT0.5S",
+          inputTokens: -1,
+          outputTokens: 7,
+          cost: 0.25,
+          responseType: "TOOL_CALLS",
+          responseText: null,
+          toolCalls: [{ toolName: "ask", arguments: "{}", result: "Error: nobody there", duration: "PT0S", outcome: "ERROR" }],
+        },
+      ],
+      delegations: [
+        {
+          delegatorRole: "Planner",
+          workerRole: "Writer",
+          taskDescription: "Write it",
+          duration: "PT1S",
+          depth: 1,
+          result: "text",
+          succeeded: true,
+          workerTrace: {
+            taskDescription: "Write it",
+            agentRole: "Writer",
+            duration: "PT1S",
+            finalOutput: "text",
+            metrics: { inputTokens: 3, outputTokens: 4 },
+          },
+        },
+      ],
+      finalOutput: "first line\nsecond line",
+      metrics: { inputTokens: 10, outputTokens: 20, costEstimate: { totalCost: 0.00123456, currency: "EUR" } },
+    },
+    { taskDescription: "Do it", agentRole: "Doer", duration: "PT1S", finalOutput: null, metrics: { inputTokens: 1, outputTokens: 1, costEstimate: 0.5 } },
+  ],
+  metrics: { totalInputTokens: 11, totalOutputTokens: 21 },
+  errors: [{ agentRole: "Doer", taskDescription: "Do it", errorType: "TimeoutException", message: "too late" }],
+};
+
+describe("agentensemble trace", function () {
+  this.timeout(60_000);
+  let project: ProjectFolder;
+  let foreign: TraceView;
+
+  before(async () => {
+    project = new ProjectFolder({ "team.mjs": TEAM, "foreign.json": JSON.stringify(FOREIGN, null, 2) });
+    expect((await project.run(["run", "team.mjs", "-q", "--trace", "ours.json"])).code).to.equal(0);
+    foreign = await readTraceFile(join(project.path, "foreign.json"));
+  });
+
+  after(() => {
+    project.remove();
+  });
+
+  describe("show", () => {
+    it("prints tasks, their calls and tools as a tree", async () => {
+      const { code, stdout } = await project.run(["trace", "show", "ours.json"]);
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^run \S+ PARALLEL COMPLETED /);
+      expect(stdout).to.match(
+        /├─ facts \(Reader\) ok [^]*│ {2}├─ call 1 scripted:scripted [^\n]*: asked for 1 tool\n│ {2}│ {2}└─ tool weigh ERROR [^\n]*no scales/,
+      );
+      expect(stdout).to.match(/└─ text \(Writer\) ok [^]*answered\n {3}└─ output The end\.\n$/);
+      expect(stdout).to.include("30 in, 5 out: answered").and.not.include("\u001b");
+    });
+
+    it("reads traces of other writers: delegations, costs, unknown figures", async () => {
+      const { stdout } = await project.run(["trace", "show", "foreign.json"]);
+      expect(stdout).to.include("run run-7 SEQUENTIAL 62 min 4 s, 11 in, 21 out, capture OFF");
+      expect(stdout).to.include("task-1 (Planner) ok 2.3 s, 10 in, 20 out, 0.001235 EUR");
+      expect(stdout).to.include("500 ms, ? in, 7 out, 0.25: asked for 1 tool");
+      expect(stdout).to.match(/├─ delegation Planner -> Writer 1\.0 s [^\n]*: ok\n│ {2}│ {2}└─ task-1 \(Writer\) ok 1\.0 s, 3 in, 4 out\n/);
+      expect(stdout).to.include("task-2 (Doer) failed 1.0 s, 1 in, 1 out, 0.5").and.include("TimeoutException: too late");
+    });
+
+    it("shows one task with its texts, by id or role", async () => {
+      const { stdout } = await project.run(["trace", "show", "foreign.json", "--task", "planner"]);
+      expect(stdout).to.include("System prompt\nYou plan.").and.include("Output\nfirst line\nsecond line");
+      expect(stdout).not.to.include("Doer");
+      expect(partOf(foreign, { task: "task-2" }).tasks.map(({ agentRole }) => agentRole)).to.deep.equal(["Doer"]);
+    });
+
+    it("names the tasks there are when --task is none of them", async () => {
+      const { code, stderr } = await project.run(["trace", "show", "ours.json", "--task", "fact"]);
+      expect(code).to.equal(2);
+      expect(stderr).to.include("Known: facts, text. Did you mean 'facts'?");
+    });
+
+    it("shows with --errors what went wrong and nothing else", async () => {
+      const { tasks, errors } = partOf(foreign, { errors: true });
+      expect(tasks.map(({ taskId }) => taskId)).to.deep.equal(["task-1", "task-2"]);
+      expect(tasks[0]).to.have.nested.property("calls[0].tools[0].outcome", "ERROR");
+      expect(tasks[0]?.delegations).to.deep.equal([]);
+      expect(errors.map(({ type }) => type)).to.deep.equal(["TimeoutException"]);
+      expect((await project.run(["trace", "show", "ours.json", "--errors"])).stdout)
+        .to.include("tool weigh ERROR")
+        .and.not.include("text (Writer)");
+    });
+
+    it("says so where nothing went wrong", async () => {
+      project.write("fine.json", JSON.stringify({ ...FOREIGN, taskTraces: [], errors: [] }));
+      expect((await project.run(["trace", "show", "fine.json", "--errors"])).stdout).to.include("Nothing went wrong.");
+    });
+
+    it("prints what it shows as JSON with --json", async () => {
+      const { stdout } = await project.run(["trace", "show", "foreign.json", "--json"]);
+      expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(JSON.stringify(foreign)));
+    });
+
+    it("stops quietly when its reader goes away", async () => {
+      const { child, ended } = project.start(["trace", "show", "ours.json"]);
+      child.stdout?.destroy();
+      const { code, stderr } = await ended;
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+    });
+  });
+
+  describe("a file that is no trace", () => {
+    const whole = JSON.stringify(FOREIGN, null, 2);
+    const cases: readonly (readonly [string, string, number, RegExp])[] = [
+      ["is empty", "", 1, /it is empty/],
+      ["was cut short", whole.slice(0, whole.indexOf("Planner")), whole.slice(0, whole.indexOf("Planner")).split("\n").length, /is not JSON/],
+      ["is some other document", '\n{ "name": "x" }', 2, /no schemaVersion/],
+      ["is a list", "\n\n[]", 3, /must be an object/],
+      ["is a task graph", '{ "type": "dag", "schemaVersion": "1.3" }', 1, /task graph/],
+      ["comes from a newer version", '{\n"schemaVersion": "2.0" }', 2, /"?2\.0"? is not understood/],
+      ["comes from an older version", '{\n\n"schemaVersion": "0.9" }', 3, /0\.9/],
+      ["has a version that is no text", '{"schemaVersion": 1.1 }', 1, /1\.1 is not understood/],
+      ["has a list where an object should be", '{"schemaVersion": "1.1",\n"taskTraces": [{},\n[]]}', 3, /taskTraces\[1\] must be an object/],
+      [
+        "has a text where a list should be",
+        '{"schemaVersion": "1.1",\n"taskTraces": [{"llmInteractions":\n"x"}]}',
+        3,
+        /taskTraces\[0\]\.llmInteractions must be a list/,
+      ],
+      ["has a duration of another form", '{"schemaVersion": "1.1",\n"totalDuration": "3 s"}', 2, /totalDuration must be an ISO-8601 duration/],
+      ["has a number that is a text", '{"schemaVersion": "1.1", "metrics": {\n"inputTokens": "many"}}', 2, /metrics\.inputTokens must be a number/],
+    ];
+    for (const [what, text, line, message] of cases) {
+      it(`is refused with the line when it ${what}`, async () => {
+        const path = join(project.path, "wrong.json");
+        project.write("wrong.json", text);
+        const error = await rejectionOf(FileFormatError, readTraceFile(path));
+        expect(error).to.include({ code: "AE_FILE_FORMAT", path, line });
+        expect(error.message).to.match(message);
+        expect(error.hint).to.be.a("string");
+      });
+    }
+
+    it("ends the command with 2", async () => {
+      project.write("wrong.json", "{");
+      const broken = await project.run(["trace", "show", "wrong.json"]);
+      expect(broken.code).to.equal(2);
+      expect(broken.stderr).to.include("AE_FILE_FORMAT").and.include("line 1").and.include("hint:");
+      const missing = await project.run(["trace", "diff", "foreign.json", "nowhere.json"]);
+      expect(missing.code).to.equal(2);
+      expect(missing.stderr).to.include("nowhere.json").and.include("hint:");
+    });
+  });
+
+  describe("diff", () => {
+    const [plan, act] = FOREIGN.taskTraces;
+    const changed = {
+      ...FOREIGN,
+      ensembleId: "run-8",
+      taskTraces: [
+        { ...plan, finalOutput: "first line\nanother line" },
+        { ...act, taskId: "extra" },
+      ],
+    };
+
+    it("finds no difference between runs that only cost and took something else", async () => {
+      project.write("later.json", JSON.stringify({ ...FOREIGN, totalDuration: "PT9S", metrics: { totalInputTokens: 99, totalOutputTokens: 1 } }));
+      const { code, stdout } = await project.run(["trace", "diff", "foreign.json", "later.json"]);
+      expect(code).to.equal(0);
+      expect(stdout)
+        .to.include("Same tasks, same outputs.")
+        .and.match(/Total .*11 \| 99/);
+    });
+
+    it("ends with 1 and names tasks that were added, removed or changed", async () => {
+      project.write("changed.json", JSON.stringify(changed));
+      const { code, stdout } = await project.run(["trace", "diff", "foreign.json", "changed.json"]);
+      expect(code).to.equal(1);
+      expect(stdout)
+        .to.match(/task-1 +changed/)
+        .and.match(/task-2 +removed/)
+        .and.match(/extra +added/);
+      expect(stdout).to.include("- second line\n+ another line").and.include("The runs differ.");
+    });
+
+    it("prints the comparison as JSON", async () => {
+      project.write("changed.json", JSON.stringify(changed));
+      const { code, stdout } = await project.run(["trace", "diff", "foreign.json", "changed.json", "--json"]);
+      expect(code).to.equal(1);
+      const second = await readTraceFile(join(project.path, "changed.json"));
+      expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(JSON.stringify(compareTraces(foreign, second))));
+    });
+
+    it("tells apart the rounds of a task that a loop did several times", () => {
+      const [task] = foreign.tasks;
+      if (task === undefined) throw new Error("the trace has tasks");
+      const twice = { ...foreign, tasks: [task, { ...task, output: "second round" }] };
+      const once = { ...foreign, tasks: [task] };
+      expect(compareTraces(twice, twice)).to.include({ different: false });
+      expect(compareTraces(twice, once).tasks.map(({ status }) => status)).to.deep.equal(["same", "removed"]);
+    });
+
+    it("counts an end of another kind as a difference", () => {
+      expect(compareTraces(foreign, { ...foreign, exitReason: "ERROR" }).different).to.equal(true);
+      const failed = { ...foreign, tasks: foreign.tasks.map((task) => ({ ...task, outcome: "failed" })) };
+      expect(compareTraces(foreign, failed).tasks[0]).to.deep.include({ status: "changed", difference: null, outcome: ["ok", "failed"] });
+    });
+  });
+});

@@ -1,0 +1,115 @@
+import { expect } from "chai";
+import { z } from "zod";
+import { Agent, Ensemble, Graph, Loop, MemoryScope, Phase, PhaseReview, Task, Tokens, definePlugin, tool } from "../../src/index.js";
+import { ScriptedModel } from "../../src/plugins/testing/index.js";
+
+const model = new ScriptedModel([], { provider: "openai", modelId: "gpt-x" });
+const limited = { modelOptions: { maxOutputTokens: 100 } };
+const prices = { inputTokenRate: 0.001, outputTokenRate: 0.002 };
+const echo = tool({ name: "echo", description: "Says it again", execute: (text) => text });
+
+describe("explain()", () => {
+  it("gives the very messages and tools of the first call", async () => {
+    const sent = new ScriptedModel(["done"]);
+    const agent = new Agent({ role: "Clerk", goal: "Help", tools: [echo] });
+    const ensemble = new Ensemble({ model: sent, tasks: [new Task({ description: "Copy {what}", agent })] });
+    const { tasks } = await ensemble.explain({ what: "this" });
+    await ensemble.run({ what: "this" });
+    const [request] = sent.requests;
+    expect([tasks[0]?.systemPrompt, tasks[0]?.userPrompt]).to.deep.equal(request?.messages.map((m) => m.content));
+    expect(tasks[0]?.toolSpecs).to.deep.equal(request?.tools);
+    expect(tasks[0]?.model).to.equal("scripted:scripted");
+  });
+
+  it("shows the manager's prompt and its tool, as they will be sent", async () => {
+    const sent = new ScriptedModel(["The answer"]);
+    const agents = [new Agent({ role: "Writer", goal: "Write" })];
+    const ensemble = new Ensemble({ model: sent, workflow: "HIERARCHICAL", agents, tasks: [Task.of("Write it")] });
+    const { tasks } = await ensemble.explain();
+    await ensemble.run();
+    const manager = tasks.at(-1);
+    expect([manager?.systemPrompt, manager?.userPrompt]).to.deep.equal(sent.requests[0]?.messages.map((m) => m.content));
+    expect(manager?.toolSpecs).to.deep.equal(sent.requests[0]?.tools);
+  });
+
+  it("shows the delegate tool of an agent that may delegate", async () => {
+    const tasks = [new Task({ description: "Ask", agent: new Agent({ role: "A", goal: "G", allowDelegation: true }) })];
+    const { tasks: explained } = await new Ensemble({ model, tasks, agents: [new Agent({ role: "B", goal: "G" })] }).explain();
+    expect(explained[0]?.tools).to.deep.equal(["delegate"]);
+    expect(JSON.stringify(explained[0]?.toolSpecs)).to.include('"enum":["B"]');
+  });
+
+  it("shows declared memory as placeholders, and asks no store", async () => {
+    const untouched = new Proxy({}, { get: (_, name) => (name === "then" ? undefined : () => expect.fail("asked the store")) }) as never; // fails when used
+    const task = new Task({ description: "Go on", memory: MemoryScope.of("notes") });
+    const { tasks } = await new Ensemble({ model, tasks: [task], memoryStore: untouched }).explain();
+    expect(tasks[0]?.userPrompt).to.include('[memory of scope "notes"]');
+  });
+
+  it("explains every workflow without calling a model, a handler or a tool", async () => {
+    const never = Task.of("Never");
+    const handler = new Task({ description: "Code", handler: (): string => expect.fail("called the handler") });
+    const shapes = [
+      { tasks: [never, handler] },
+      { tasks: [never], workflow: "PARALLEL" as const },
+      { phases: [new Phase({ name: "one", tasks: [never], review: new PhaseReview({ task: Task.of("Judge") }) })] },
+      { loops: [new Loop({ name: "again", tasks: [never] })] },
+      { graph: new Graph({ name: "g", states: { a: never }, start: "a", edges: [{ from: "a", to: "__END__" }] }) },
+      { tasks: [never], workflow: "HIERARCHICAL" as const, agents: [new Agent({ role: "W", goal: "G" })] },
+    ];
+    for (const shape of shapes) {
+      const { workflow, tasks, estimatedInputTokens } = await new Ensemble({ model, ...shape }).explain();
+      expect(tasks.length, workflow).to.be.greaterThan(0);
+      expect(estimatedInputTokens, workflow).to.be.greaterThan(10);
+    }
+    expect(model.requests).to.deep.equal([]);
+  });
+
+  it("counts tokens as the container's counter does", async () => {
+    const counter = definePlugin({ name: "count", bind: (b) => b.single(Tokens.TokenCounter, { override: true }).toConstantValue({ count: () => 7 }) });
+    const { estimatedInputTokens } = await new Ensemble({ model, tasks: [Task.of("a"), Task.of("b")], plugins: [counter] }).explain();
+    expect(estimatedInputTokens).to.equal(14);
+  });
+});
+
+describe("the bound of a run's cost", () => {
+  const bound = (options: object): Promise<{ readonly costBound?: { readonly totalCost: number }; readonly unbounded: readonly string[] }> =>
+    new Ensemble({ model, costConfiguration: prices, ...options }).explain(); // options of one shape or another
+
+  it("is there where answers, tools and calls are limited, and holds", async () => {
+    const usage = { inputTokens: 0, outputTokens: 100 };
+    const turn = { toolCalls: [{ name: "echo", arguments: { input: "x".repeat(500) } }], usage };
+    const real = new ScriptedModel([turn, turn, "not JSON", '{"a":1}'].map((step) => (typeof step === "string" ? { text: step, usage } : step)));
+    const agent = new Agent({ role: "R", goal: "G", tools: [echo], maxIterations: 2, ...limited });
+    const task = new Task({ description: "Do", agent, outputType: z.object({ a: z.number() }) });
+    const { costBound, unbounded } = await bound({ model: real, tasks: [task], maxToolOutputLength: 50 });
+    expect(unbounded).to.deep.equal([]);
+    const output = await new Ensemble({ model: real, tasks: [task], maxToolOutputLength: 50, costConfiguration: prices }).run();
+    expect(output.metrics.llmCallCount).to.equal(4);
+    expect(costBound?.totalCost).to.be.greaterThan(output.metrics.costEstimate?.totalCost ?? Infinity);
+  });
+
+  it("says per task what it would take to have one", async () => {
+    const agent = new Agent({ role: "R", goal: "G", tools: [echo], allowDelegation: true });
+    const { costBound, unbounded } = await bound({ tasks: [new Task({ name: "t", description: "Do", agent })] });
+    expect(costBound).to.equal(undefined);
+    for (const part of ["maxOutputTokens", "maxToolOutputLength", "delegate"]) expect(unbounded.join("\n")).to.include(part);
+  });
+
+  it("multiplies by the iterations of a loop and by retries", async () => {
+    const once = await bound({ tasks: [new Task({ description: "Do", ...limited })] });
+    const often = await bound({ loops: [new Loop({ name: "l", tasks: [new Task({ description: "Do", ...limited })], maxIterations: 3 })] });
+    const retried = await bound({ tasks: [new Task({ description: "Do", guardrailRetries: 1, ...limited })] });
+    expect(often.costBound?.totalCost).to.be.greaterThan(3 * (once.costBound?.totalCost ?? Infinity));
+    expect(retried.costBound?.totalCost).to.be.greaterThan(2 * (once.costBound?.totalCost ?? Infinity));
+  });
+
+  it("is absent without prices, and where the price function has none", async () => {
+    const tasks = [new Task({ description: "Do", ...limited })];
+    expect(await new Ensemble({ model, tasks }).explain())
+      .to.deep.include({ unbounded: [] })
+      .and.not.have.property("costBound");
+    expect((await bound({ tasks, costConfiguration: () => undefined })).unbounded[0]).to.include("no price for openai:gpt-x");
+    expect((await bound({ tasks, costConfiguration: () => NaN })).unbounded[0]).to.include("failed");
+  });
+});
