@@ -1,8 +1,10 @@
-// What the framework itself costs, beside the same work written by hand: `npm run bench`, `npm run bench -- --only S1,S4a`, `-- --assert`.
+// What the framework itself costs, beside the same work written by hand: `npm run bench`, `npm run bench -- --only S1,S4a`, `-- --assert`;
+// `-- --capture` compares the capture modes.
 import { cpus } from "node:os";
-import type { Row } from "./harness/run-scenario.js";
+import type { Scenario } from "./harness/scenario.js";
 import { collectGarbage } from "./harness/measure.js";
 import { readOptions } from "./harness/options.js";
+import { isCaptureMet, renderCapture, runCapture } from "./harness/run-capture.js";
 import { runScenario } from "./harness/run-scenario.js";
 import { isMet, renderTable } from "./harness/table.js";
 import { SCENARIOS } from "./scenarios/all.js";
@@ -13,13 +15,34 @@ const options = readOptions(
 );
 collectGarbage(); // fails at once where the sides could not
 const started = performance.now();
-const rows: Row[] = [];
-for (const scenario of SCENARIOS) {
-  if (!options.only.includes(scenario.id)) continue;
-  process.stderr.write(`${scenario.id} ...\n`);
-  rows.push(...(await runScenario(scenario)));
+const chosen = SCENARIOS.filter(({ id }) => options.only.includes(id));
+
+/** One scenario after the other, with the table of all at the end. */
+async function measure<R>(
+  scenarios: readonly Scenario[],
+  run: (scenario: Scenario) => Promise<readonly R[]>,
+  render: (rows: readonly R[]) => string,
+): Promise<readonly R[]> {
+  const rows: R[] = [];
+  for (const scenario of scenarios) {
+    process.stderr.write(`${scenario.id} ...\n`);
+    rows.push(...(await run(scenario)));
+  }
+  const seconds = ((performance.now() - started) / 1_000).toFixed(0);
+  console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, ${seconds} s. Medians; a range is the framework's.\n`);
+  console.log(render(rows));
+  return rows;
 }
-const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, ${seconds} s. Medians; the range is the framework's.\n`);
-console.log(renderTable(rows));
-if (options.assert && !rows.every(isMet)) process.exitCode = 1;
+
+/** The scenarios whose work is tasks and tool calls in this process. */
+const CAPTURED = /^S[1-5][ab]?$/;
+const met = options.capture
+  ? (
+      await measure(
+        chosen.filter(({ id }) => CAPTURED.test(id)),
+        runCapture,
+        renderCapture,
+      )
+    ).every(isCaptureMet)
+  : (await measure(chosen, runScenario, renderTable)).every(isMet);
+if (options.assert && !met) process.exitCode = 1;

@@ -1,7 +1,7 @@
 // Compiles everything into dist/ and bundles the container and the hooks into one file, which makes a cold start several times faster.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { chmodSync, existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { rollup } from "@rollup/wasm-node";
@@ -28,6 +28,7 @@ await build({
   format: "esm",
   target: "node20",
   sourcemap: false,
+  minifyWhitespace: true, // a third of what a process has to read before it starts
   legalComments: "eof",
   // tapable is CommonJS and requires node:util, which a bundle of ES modules can do only with a require of its own.
   banner: { js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);' },
@@ -37,11 +38,36 @@ await build({
 // What users load: few files instead of one for each module, because a process takes most of a millisecond for every file it loads. Parts that
 // several entry points share, and those that are imported only when they are first needed, become files of their own. The modules
 // themselves are there under the condition "agentensemble-source": tests use it, so that they and the internals they import are one copy.
-const { exports: entries } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
-const names = Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default.replace(/^\.\/dist\/bundle\/(.*)\.js$/, "$1")]));
+const { exports: entries, bin } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+const files = [...Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default])), ...Object.values(bin)];
+const names = files.map((file) => file.replace(/^\.\/dist\/bundle\/(.*)\.js$/, "$1"));
+// `new Worker(new URL("./file.js", import.meta.url))`: what a thread runs becomes a file of its own, and its address follows where that lies.
+const threads = {
+  name: "threads",
+  transform(code, id) {
+    return code.replace(/new URL\("(\.\/[\w-]+-worker\.js)", import\.meta\.url\)/g, (_match, file) => {
+      const reference = this.emitFile({ type: "chunk", id: resolve(dirname(id), file) });
+      return `new URL(import.meta.ROLLUP_FILE_URL_${reference})`;
+    });
+  },
+};
+// Everything that the root loads at once goes into two files, one of them for who wants the contracts alone: left to itself the bundler makes a file for
+// each set of modules that some entry points share, and the root would load dozens.
+const loadedByRoot = new Set();
+function visit(id, infoOf) {
+  if (loadedByRoot.has(id) || !isAbsolute(id)) return;
+  loadedByRoot.add(id);
+  for (const imported of infoOf(id).importedIds) visit(imported, infoOf);
+}
+function chunkOf(id, { getModuleInfo }) {
+  if (loadedByRoot.size === 0) visit(`${output}src/index.js`, getModuleInfo);
+  if (!loadedByRoot.has(id)) return undefined;
+  return id.startsWith(`${output}src/contracts/`) ? "contracts" : "core";
+}
 rmSync(`${output}bundle`, { recursive: true, force: true });
 const bundle = await rollup({
   input: Object.fromEntries(names.map((name) => [name, `${output}src/${name}.js`])),
+  plugins: [threads],
   external: (id) => !id.startsWith(".") && !isAbsolute(id),
 });
 await bundle.write({
@@ -50,5 +76,7 @@ await bundle.write({
   entryFileNames: "[name].js",
   chunkFileNames: "shared/[name]-[hash].js",
   hoistTransitiveImports: false,
+  manualChunks: chunkOf,
 });
 await bundle.close();
+for (const command of Object.values(bin)) chmodSync(root + command, 0o755);

@@ -19,8 +19,8 @@ export class SideProcess {
   }
 
   /** Starts the process and waits until it is warm. */
-  static async start(scenario: Scenario, side: SideName): Promise<SideProcess> {
-    const started = new SideProcess(fork(SCRIPT, [scenario.id, side]));
+  static async start(scenario: Scenario, side: SideName, environment: Readonly<Record<string, string>> = {}): Promise<SideProcess> {
+    const started = new SideProcess(fork(SCRIPT, [scenario.id, side], { env: { ...process.env, ...environment } }));
     await started.#answer();
     return started;
   }

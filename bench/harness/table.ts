@@ -6,7 +6,7 @@ const HEAD = ["", "work", "unit", "promises", "+ hooks", "framework", "range", "
 const RIGHT_FROM = 3;
 
 /** Three significant digits, and no decimals from a hundred on. */
-function text(value: number): string {
+export function text(value: number): string {
   const magnitude = Math.abs(value);
   return value.toFixed(magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2);
 }
@@ -32,10 +32,13 @@ function cells(row: Row): string[] {
   return [row.id, row.title, row.unit, ...medians, range, goal, ratio(framework, promises), ratio(framework, hooks), verdict];
 }
 
-/** The rows as text with aligned columns. */
 export function renderTable(rows: readonly Row[]): string {
-  const lines = [HEAD, ...rows.map(cells)];
-  const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return renderCells([HEAD, ...rows.map(cells)]);
+}
+
+/** Lines of cells, the first one the head, as text with aligned columns. */
+export function renderCells(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const aligned = lines.map((line) => line.map((cell, i) => (i < RIGHT_FROM ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  "));
   const rule = widths.map((width) => "-".repeat(width)).join("  ");
   return [aligned[0], rule, ...aligned.slice(1)].join("\n");

@@ -6,6 +6,7 @@ import { cpuScenario } from "../harness/measure.js";
 import { compare } from "../work/around.js";
 import { handTask } from "../work/hand-written.js";
 import { addedUp, addingModel } from "../work/models.js";
+import { exportTrace } from "../work/trace.js";
 import { agentTask } from "../work/team.js";
 
 const ITEMS = Array.from({ length: 5_000 }, (_, i) => i);
@@ -68,6 +69,7 @@ function byFramework(): Work {
     expectResult(output.parsed, await expected);
     if (!traced && output.trace.taskTraces.length !== UNITS) throw new Error("The trace is not complete");
     traced = true;
+    exportTrace(output);
     return output;
   };
 }

@@ -1,6 +1,7 @@
 import type { AnyTask, ChatModel, EnsembleOptions, EnsembleOutput } from "agentensemble";
 import { Agent, Ensemble, Task } from "agentensemble";
 import type { Work } from "../harness/scenario.js";
+import { exportTrace } from "./trace.js";
 
 /** The agent of every task, so that none has to be made up. */
 const AGENT = new Agent({ role: "Calculator", goal: "Say the right number", maxIterations: 1_000_000 });
@@ -18,6 +19,7 @@ export function teamWork(model: ChatModel, options: EnsembleOptions & { readonly
     check(output);
     if (!traced && output.trace.taskTraces.length !== options.tasks.length) throw new Error("The trace is not complete");
     traced = true;
+    exportTrace(output);
     return output;
   };
 }

@@ -1,0 +1,45 @@
+// Numbers for Prometheus: two runs, one of which fails, and what an endpoint on this machine then says about them. Run it: npm run example -- 33
+import { Agent, Ensemble, Task, tool } from "agentensemble";
+import { prometheus } from "agentensemble/observability/prometheus";
+import { ScriptedModel } from "agentensemble/testing";
+
+const metrics = prometheus({ listen: { port: 0 } }); // an application names its port, 9464 for instance
+
+const weigh = tool({
+  name: "weigh",
+  description: "Weighs a parcel",
+  execute: (parcel) => {
+    if (parcel === "piano") throw new Error("the scales end at 30 kg");
+    return "2.5 kg";
+  },
+});
+
+// Answers are written here, so that the numbers are the same for everybody.
+const usage = { inputTokens: 120, outputTokens: 30 };
+const model = new ScriptedModel(({ messages }) => {
+  const parcel = JSON.stringify(messages).includes("piano") ? "piano" : "book";
+  const weighed = messages.some((message) => message.role === "tool");
+  return weighed ? { text: `The ${parcel} has been seen to.`, usage } : { toolCalls: [{ name: "weigh", arguments: { input: parcel } }], usage };
+});
+
+const desk = new Ensemble({
+  model,
+  tasks: [
+    new Task({ name: "parcel", description: "Weigh the {parcel}", agent: new Agent({ role: "Clerk", goal: "Weigh parcels", tools: [weigh] }) }),
+    new Task({ name: "stamp", description: "Print the stamp", handler: (ctx) => `Stamp for the ${String(ctx.inputs["parcel"])}` }),
+  ],
+  costConfiguration: { inputTokenRate: 0.000_001, outputTokenRate: 0.000_004 },
+  plugins: [metrics],
+});
+
+await desk.run({ parcel: "book" });
+await desk.run({ parcel: "piano" }); // the model is told of the error, and goes on
+await desk.run({ parcel: "book" }, { signal: AbortSignal.abort(), throwOnError: false });
+
+const response = await fetch(metrics.url ?? "");
+console.log(`GET /metrics: ${response.status}, ${response.headers.get("content-type")}\n`);
+const lines = (await response.text()).split("\n").filter((line) => line !== "" && !line.startsWith("#") && !line.includes("_bucket") && !line.includes("_sum"));
+console.log(lines.join("\n"));
+
+await desk.dispose(); // the endpoint is gone with it
+console.log(`\nServed at: ${metrics.url ?? "nowhere any more"}`);

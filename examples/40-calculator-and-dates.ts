@@ -1,0 +1,49 @@
+// Tools that come with the package: an agent computes with numbers, dates and a JSON document instead of guessing.
+// Run it: npm run example -- 40     (without a key a scripted model asks for the tools; the tools themselves really run)
+import { Agent, AgentExecutionError, Ensemble, Task } from "agentensemble";
+import { calculatorTool, dateTimeTool, jsonParserTool } from "agentensemble/tools";
+import { realOrScripted } from "./support/scripted.js";
+
+const invoice = '{ "number": 20260001234567890123, "issued": "2026-01-31", "lines": [{ "net": 89.90, "count": 3 }, { "net": 240.50, "count": 1 }] }';
+
+const clerk = new Agent({
+  role: "Clerk",
+  goal: "State invoices without a mistake",
+  tools: [calculatorTool(), dateTimeTool(), jsonParserTool()],
+});
+const task = new Task({ description: `When is this invoice due, a month after it was issued, and what is the total with 19 % tax?\n${invoice}`, agent: clerk });
+
+const { model, name, note } = realOrScripted([
+  {
+    toolCalls: [
+      { name: "json_parser", arguments: { jsonPath: "number", json: invoice } },
+      { name: "json_parser", arguments: { jsonPath: "lines[0]", json: invoice } },
+    ],
+  },
+  {
+    toolCalls: [
+      { name: "calculator", arguments: { input: "(89.90 * 3 + 240.50) * 1.19" } },
+      { name: "datetime", arguments: { input: "2026-01-31 + 1 month" } },
+      { name: "datetime", arguments: { input: "weekday 2026-02-28" } },
+    ],
+  },
+  "Invoice 20260001234567890123 comes to 607.14 euros and is due on Saturday, 28 February 2026.",
+]);
+console.log(`Model: ${name} (${note})\n`);
+
+await using team = new Ensemble({
+  model,
+  tasks: [task],
+  onToolCall: ({ toolName, toolResult }) => console.log(`${toolName}: ${toolResult}`),
+});
+console.log(`\n${(await team.run()).raw}\n`);
+
+// A tool alone does a task, too.
+const convert = new Task({ description: "convert 2026-03-29T01:30:00 from Europe/Berlin to America/New_York", handler: dateTimeTool() });
+await using clock = new Ensemble({ tasks: [convert] });
+console.log((await clock.run()).raw);
+
+// What is wrong with its input is a failed result that says where; a model is told, a task of the tool's own fails with it.
+await using sum = new Ensemble({ tasks: [new Task({ description: "2 * (3 + 4", handler: calculatorTool() })] });
+const { error } = await sum.run({}, { throwOnError: false });
+console.log(AgentExecutionError.find(error)?.message);

@@ -1,0 +1,53 @@
+// An agent with the tools of an MCP server: other people's file server, started as a child process and shown one directory. Only what the agent
+// needs of its tools is offered. Run it: npm run example -- 47
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent, Ensemble, Task } from "agentensemble";
+import { mcpTools } from "agentensemble/mcp";
+import { realOrScripted } from "./support/scripted.js";
+
+/** Where the server lies, if it is installed; `npx` would find it too, and fetch it from the network if not. */
+function serverProgram(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
+  } catch {
+    return undefined;
+  }
+}
+
+const program = serverProgram();
+if (program === undefined) {
+  console.log("Skipped: this example needs a server. Run: npm install --save-dev @modelcontextprotocol/server-filesystem");
+  process.exit();
+}
+
+const directory = realpathSync(mkdtempSync(join(tmpdir(), "birds-")));
+writeFileSync(join(directory, "swift.txt"), "The common swift sleeps in the air and lands only to breed.");
+
+const { model, name, note } = realOrScripted([
+  { toolCalls: [{ name: "files__list_directory", arguments: { path: directory } }] },
+  { toolCalls: [{ name: "files__read_text_file", arguments: { path: join(directory, "swift.txt") } }] },
+  { toolCalls: [{ name: "files__read_text_file", arguments: { path: "/etc/hostname" } }] },
+  "Swifts sleep in the air.",
+]);
+console.log(`Model: ${name} (${note})\n`);
+
+await using files = mcpTools({
+  name: "files",
+  command: process.execPath,
+  args: [program, directory],
+  tools: ["list_directory", "read_text_file"],
+  timeoutMs: 10_000,
+});
+for (const { name: tool, effect, untrusted } of await files.resolve()) console.log(`${tool}: effect ${effect}, untrusted ${untrusted}`);
+
+const librarian = new Agent({ role: "Librarian", goal: "Answer from the files", tools: [files] });
+await using team = new Ensemble({
+  model,
+  tasks: [new Task({ description: `What do the files in ${directory} say about swifts?`, agent: librarian })],
+  onToolCall: ({ toolName, toolResult }) => console.log(`${toolName} -> ${toolResult.replaceAll(directory, "(directory)").slice(0, 90)}`),
+});
+console.log(`\n${(await team.run()).raw}`);
+rmSync(directory, { recursive: true });
