@@ -51,7 +51,7 @@ export class Ensemble {
     const kernel = options.kernel ?? new Kernel();
     this.#internals = internalsOf(kernel);
     this.#kernel = kernel as Kernel; // internalsOf refuses anything else
-    if (this.#internals.booted && (options.plugins?.length ?? 0) > 0) {
+    if (this.#internals.booted() && (options.plugins?.length ?? 0) > 0) {
       throw new ValidationError("Ensemble plugins come too late: the given kernel has booted", {
         hint: "Give the plugins to the kernel, before its first run.",
       });

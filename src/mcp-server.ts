@@ -43,7 +43,7 @@ function kernelFor(given: EnsembleOptions["kernel"], plugins: EnsembleOptions["p
   requireArray("mcpServer plugins", plugins);
   const kernel = given ?? new Kernel();
   const internals = internalsOf(kernel);
-  if (internals.booted && (plugins?.length ?? 0) > 0) {
+  if (internals.booted() && (plugins?.length ?? 0) > 0) {
     throw new ValidationError("mcpServer plugins come too late: the given kernel has booted", {
       hint: "Give the plugins to the kernel, before its first run.",
     });

@@ -1,6 +1,5 @@
 import type { ContextFormatter } from "../contracts/context-format.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
-import type { TaskCall } from "../contracts/hooks.js";
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { WorkflowExecutor } from "../contracts/executors.js";
 import type { EnsembleOutput, ExitReason, WorkflowResult } from "../contracts/output.js";
@@ -10,16 +9,7 @@ import type { Inputs } from "../contracts/types.js";
 import type { KernelInternals } from "./kernel.js";
 import type { PlanDraft } from "./plan.js";
 import type { RunParts } from "./run-info.js";
-import {
-  AgentEnsembleError,
-  ExitEarlySignal,
-  PluginError,
-  RunCancelledError,
-  RunTimeoutError,
-  TaskTimeoutError,
-  ValidationError,
-  messageOf,
-} from "../contracts/errors.js";
+import { AgentEnsembleError, ExitEarlySignal, PluginError, RunCancelledError, RunTimeoutError, TaskTimeoutError, messageOf } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { preview } from "../contracts/validation.js";
 import { Cancellation, settleWithin } from "./cancellation.js";
@@ -33,8 +23,7 @@ import { createPlan, inferWorkflow } from "./plan.js";
 import { ActiveRunInfo, partsOf } from "./run-info.js";
 import { FinishedRun, RunOutput } from "./run-output.js";
 import { RunView } from "./run-view.js";
-import { chat } from "./chat-gateway.js";
-import { GatewayScope } from "./task-scope.js";
+import { ActiveRunControl } from "./run-control.js";
 import { Settings } from "./settings.js";
 import { FinishedTask } from "./task-output.js";
 import { ineffectiveOptions } from "./ineffective-options.js";
@@ -137,31 +126,8 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
     { streaming, base, capture: prepared.capture.mode, formatter },
     (r, plan) => new RunView(r, plan, undefined, true),
   );
-  parts.control = {
-    startedAt: base.startedAt,
-    stop: (reason) => run.stop(reason),
-    note: (taskId, measures) => run.note(taskId, measures),
-    source: (taskId) => run.sourceOf(taskId),
-    emit: (event) => run.emit(event),
-    format: (value, text) => run.format(value, text),
-    get redactor() {
-      return run.redactor;
-    },
-    chat: (call, chatRequest, o) => chat(scopeOf(run, call), chatRequest, o),
-    scopeOf: (call) => scopeOf(run, call),
-    outputs: () => run.completed(),
-    isReview: (taskId) => run.isReview(taskId),
-  };
+  parts.control = new ActiveRunControl(run);
   return run;
-}
-
-/** The scope of a task for what its taps do. @throws ValidationError for a task that has not begun. */
-function scopeOf(run: EngineRun, { taskId, signal }: TaskCall): GatewayScope {
-  const record = run.records.findLast((r) => r.taskId === taskId);
-  if (record === undefined) throw new ValidationError(`Task '${taskId}' has not begun`);
-  const scope = new GatewayScope(run, record, run.cancellationFor(signal), 0, run.indexOf(taskId));
-  scope.iterations = (record.calls.at(-1)?.iteration ?? -1) + 1;
-  return scope;
 }
 
 function cancelledBy(signal: AbortSignal): AgentEnsembleError {

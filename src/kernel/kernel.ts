@@ -22,7 +22,7 @@ export interface KernelInternals {
   readonly models: Map<string, ChatModel>;
   /** Runs in progress; each value cancels its run and waits for its end. */
   readonly runs: Set<() => Promise<void>>;
-  readonly booted: boolean;
+  booted(): boolean;
   /** Adds those plugins whose names are not there yet, before those that are; nothing once booting has begun. */
   addMissing(plugins: readonly Plugin[]): void;
   /** @throws what made booting fail, or ValidationError after dispose. */
@@ -57,16 +57,13 @@ export class Kernel implements KernelApi {
     requireArray("Kernel plugins", o.plugins);
     this.hooks = facadeFor(this.#points, "kernel.hooks");
     this.container = this.#bindings.container;
-    const kernel = this;
     this.#internals = {
       points: this.#points,
       bindings: this.#bindings,
       hub: this.#hub,
       models: new Map(),
       runs: new Set(),
-      get booted() {
-        return kernel.#booting !== undefined;
-      },
+      booted: () => this.#booting !== undefined,
       addMissing: (plugins) => {
         if (this.#booting !== undefined || this.#disposing !== undefined) return;
         const given = [...this.#plugins.values()];

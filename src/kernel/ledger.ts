@@ -137,11 +137,8 @@ export function executionMetrics(ledger: readonly UsageRecord[], records: readon
   const tasks = [...byTask].map(([taskId, attempts]) => ({ taskId, agentRole: attempts.at(-1)?.agentRole ?? "", metrics: metricsOf(attempts) }));
   const costEstimate = sumCost(ledger);
   const { costEstimate: _ofTasks, ...ofTasks } = metricsOf(records);
-  let tools: readonly ToolUse[] | undefined;
   return Object.freeze({
-    get tools(): readonly ToolUse[] {
-      return (tools ??= toolUses(records));
-    },
+    tools: toolUses(records),
     ...ofTasks,
     ...(costEstimate !== undefined && { costEstimate }),
     inputTokens: usage.inputTokens,

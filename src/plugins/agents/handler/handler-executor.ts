@@ -1,7 +1,7 @@
 import type { ExecutorResult, TaskExecutor } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { PlannedTask } from "../../../contracts/plan.js";
-import type { TaskContext, TaskScope } from "../../../contracts/run.js";
+import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import {
   AgentExecutionError,
@@ -13,10 +13,9 @@ import {
   ToolExecutionError,
   ValidationError,
 } from "../../../contracts/errors.js";
-import { contextOutput } from "../../../contracts/output.js";
 import { isTool } from "../../../contracts/tool.js";
-import { memoryOf } from "../../../kernel/index.js";
 import { Schemas } from "../shared/schemas.js";
+import { HandlerContext } from "./handler-context.js";
 import { handlerResult } from "./handler-result.js";
 
 /** The role of tasks that no agent does. */
@@ -38,7 +37,7 @@ export class HandlerExecutor implements TaskExecutor {
       new AgentExecutionError(message, { agentRole: ROLE, taskDescription: call.task.description }, cause === undefined ? {} : { cause });
     let value: unknown;
     try {
-      value = isTool(handler) ? await scope.callTool(toolCall(handler, call), [handler]) : await handler(contextOf(call, scope));
+      value = isTool(handler) ? await scope.callTool(toolCall(handler, call), [handler]) : await handler(new HandlerContext(call, scope));
     } catch (thrown) {
       if (endsTheRun(thrown, call.signal)) throw thrown;
       // A tool's own error comes wrapped; what it threw says more.
@@ -55,24 +54,6 @@ function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
   if (ExitEarlySignal.isInstance(thrown)) return true;
   if (!signal.aborted) return false;
   return thrown === signal.reason || RunCancelledError.isInstance(thrown) || RunTimeoutError.isInstance(thrown) || TaskTimeoutError.isInstance(thrown);
-}
-
-function contextOf(call: TaskCall, scope: TaskScope): TaskContext {
-  const { contextOutputs, run, revision, signal, task, taskId } = call;
-  return {
-    taskId,
-    description: task.description,
-    expectedOutput: task.expectedOutput,
-    contextOutputs,
-    inputs: run.inputs,
-    revision,
-    signal,
-    run,
-    get memory() {
-      return memoryOf(scope); // made only for those who look
-    },
-    getOutput: (wanted) => contextOutput(contextOutputs, wanted),
-  };
 }
 
 /** A tool works on the text of the last task in the context, else on the description; with a schema of its own that text is its JSON. */

@@ -172,6 +172,7 @@ function stdioLine(vendor: ClientVendor, server: ResolvedServer): Line {
   return {
     connect: (client, options) => client.connect(transport, options),
     account: () => transport.account,
+    // eslint-disable-next-line no-restricted-syntax -- once per connection
     get pid() {
       return transport.pid;
     },

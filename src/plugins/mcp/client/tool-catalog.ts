@@ -171,6 +171,7 @@ export class ToolCatalog {
       untrusted: true as const,
       effect: server.trustAnnotations ? effectOf(remote) : "send",
       /** Looked at for every call: the tool may change while a task works with it. */
+      // eslint-disable-next-line no-restricted-syntax -- once per listing of the server
       get requireApproval(): boolean {
         return server.requireApproval || changed.has(remote.name);
       },

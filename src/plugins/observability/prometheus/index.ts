@@ -43,6 +43,7 @@ export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
     metrics: async () => (await exporter.expose()).text,
     contentType: options.registry?.contentType ?? CONTENT_TYPE,
     handler: (request, response) => answerScrape(request, response, () => exporter.expose()),
+    // eslint-disable-next-line no-restricted-syntax -- once per plugin
     get url() {
       return exporter.url;
     },

@@ -83,8 +83,10 @@ export class BudgetKeeper {
   }
 
   #lineageOf(run: RunInfo): Lineage {
-    let lineage = this.#lineages.get(run);
-    if (lineage === undefined) this.#lineages.set(run, (lineage = lineageOf(run)));
+    const known = this.#lineages.get(run);
+    if (known !== undefined) return known;
+    const lineage = lineageOf(run);
+    this.#lineages.set(run, lineage);
     return lineage;
   }
 

@@ -1,4 +1,4 @@
-import type { GraphEdge, GraphHistory, GraphStep } from "../../../contracts/graph.js";
+import type { GraphEdge, GraphHistory } from "../../../contracts/graph.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plan, PlannedTask } from "../../../contracts/plan.js";
 import type { Revision, Run } from "../../../contracts/run.js";
@@ -8,9 +8,9 @@ import type { GRAPH_TEMPLATES } from "./templates.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { GraphNoEdgeMatchedError, MaxGraphStepsExceededError } from "../../../contracts/workflow-errors.js";
 import { Graph } from "../../../contracts/graph.js";
-import { findOutput } from "../../../contracts/output.js";
 import { breathe } from "../shared/breather.js";
 import { decide } from "../shared/decision.js";
+import { FinishedStep } from "./finished-step.js";
 import { lastIn } from "../shared/last.js";
 
 /** One walk through the graph. */
@@ -101,18 +101,9 @@ export class GraphRun {
   /** The end of the first edge that holds for the last of these outputs. @throws GraphNoEdgeMatchedError */
   #next(state: string, outputs: readonly TaskOutput[], visited: readonly string[]): string {
     const edges = this.#edges.get(state) ?? [];
-    const stepNumber = outputs.length;
-    const lastOutput = outputs[stepNumber - 1];
+    const lastOutput = outputs.at(-1);
     if (lastOutput === undefined) throw new ValidationError(`Graph '${this.graph.name}' state '${state}' has no output yet`);
-    const step: GraphStep = {
-      currentState: state,
-      lastOutput,
-      stepNumber,
-      get stateHistory() {
-        return visited.slice(0, stepNumber); // copied only for those who look
-      },
-      getOutput: (task) => findOutput(outputs, task),
-    };
+    const step = new FinishedStep(state, lastOutput, outputs, visited);
     const taken = edges.find(
       ({ when, to }) => when === undefined || decide(`Graph '${this.graph.name}': when() of the edge from '${state}' to '${to}'`, when, step, lastOutput),
     );

@@ -1,15 +1,15 @@
-import type { Loop, LoopHistory, LoopIteration } from "../../../contracts/loop.js";
+import type { Loop, LoopHistory } from "../../../contracts/loop.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
 import type { IsLast, Revision, Run } from "../../../contracts/run.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { LOOP_TEMPLATES } from "./templates.js";
 import { MaxLoopIterationsExceededError } from "../../../contracts/workflow-errors.js";
-import { findOutput } from "../../../contracts/output.js";
 import { breathe } from "../shared/breather.js";
 import { decide } from "../shared/decision.js";
 import { lastIn } from "../shared/last.js";
 import { bodyIds } from "../shared/loop-plan.js";
+import { FinishedIteration } from "./finished-iteration.js";
 import { LoopMemory } from "./loop-memory.js";
 import { projectOutputs } from "./output-projection.js";
 
@@ -96,19 +96,9 @@ export class LoopRun {
 
   #ask(iterations: readonly (readonly TaskOutput[])[], lastBodyOutput: TaskOutput): boolean {
     const { name, until } = this.loop;
-    const outputs = iterations.at(-1) ?? [];
     if (until === undefined) return false;
-    const iterationNumber = iterations.length;
-    const iteration: LoopIteration = {
-      iterationNumber,
-      lastIterationOutputs: outputs,
-      lastBodyOutput,
-      get history() {
-        return iterations.slice(0, iterationNumber); // copied only for those who look
-      },
-      getOutput: (task) => findOutput(outputs, task),
-    };
-    return decide(`Loop '${name}': until() after iteration ${iterationNumber}`, until, iteration, lastBodyOutput);
+    const iteration = new FinishedIteration(iterations, lastBodyOutput);
+    return decide(`Loop '${name}': until() after iteration ${iteration.iterationNumber}`, until, iteration, lastBodyOutput);
   }
 
   /** Of a loop that was cut short neither reason holds; `stoppedByMaxIterations` tells. */
