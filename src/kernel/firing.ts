@@ -17,11 +17,12 @@ type Check<P> = (changed: P) => Promise<P | undefined>;
 export function fireBefore<P>(point: HookPoint, call: P, warn: Warn, check?: Check<P>, begun?: (firing: Firing<P>) => void): Firing<P> | Promise<Firing<P>> {
   const firing = new Firing(call, warn);
   begun?.(firing);
-  const { lanes } = point.definition;
-  for (const [index, lane] of lanes.entries()) {
+  let index = 0;
+  for (const lane of point.usedLanes) {
     const ended = point.fire(lane, firing);
     if (ended === true) break;
     if (ended !== false || isToCheck(firing, lane, check)) return resumeBefore(point, firing, index, ended, check);
+    index++;
   }
   return firing;
 }
@@ -39,7 +40,7 @@ async function resumeBefore<P>(
   check: Check<P> | undefined,
 ): Promise<Firing<P>> {
   let ended = pending;
-  for (const [index, lane] of point.definition.lanes.entries()) {
+  for (const [index, lane] of point.usedLanes.entries()) {
     if (index < from) continue;
     if (index > from) ended = point.fire(lane, firing);
     if (await ended) break;

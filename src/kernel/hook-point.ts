@@ -14,6 +14,7 @@ const VERBS: Readonly<Record<LaneName, "replace" | "reject" | "answer" | undefin
   commit: undefined,
 };
 
+const NO_LANES: readonly LaneName[] = Object.freeze([]);
 const STAGES = { pre: -1, normal: 0, post: 1 } as const;
 const OPTION_NAMES = ["name", "lane", "order", "onError", "timeoutMs"];
 
@@ -57,7 +58,7 @@ async function limited(result: PromiseLike<unknown>, timeoutMs: number): Promise
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
 }
 
@@ -69,7 +70,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 export class HookPoint {
   readonly #lanes = new Map<LaneName, AsyncSeriesBailHook<[Firing<unknown>], true | undefined>>();
   #frozen = false;
-  #used: readonly LaneName[] = [];
+  #used: readonly LaneName[] = NO_LANES;
 
   constructor(readonly definition: HookDefinition) {
     for (const lane of definition.lanes) this.#lanes.set(lane, new AsyncSeriesBailHook(["firing"]));
@@ -80,7 +81,11 @@ export class HookPoint {
     this.#used = this.definition.lanes.filter((lane) => this.#lanes.get(lane)?.isUsed() === true);
   }
 
-  /** Whether a lane has taps; known once frozen, and nothing fires before. */
+  /** The lanes that have taps, in their order; known once frozen, and nothing fires before. */
+  get usedLanes(): readonly LaneName[] {
+    return this.#used;
+  }
+
   has(lane: LaneName): boolean {
     return this.#used.includes(lane);
   }
@@ -115,19 +120,21 @@ export class HookPoint {
 
   /** Runs one lane; gives whether a tap ended the firing with a verdict: at once where every tap answered at once, which most do. */
   fire(lane: LaneName, firing: Firing<unknown>): boolean | Promise<boolean> {
-    const target = this.#lanes.get(lane);
-    if (target === undefined || !this.has(lane)) return false;
-    let settled: { readonly error: Error | null | undefined; readonly ended: boolean } | undefined;
+    const target = this.has(lane) ? this.#lanes.get(lane) : undefined;
+    if (target === undefined) return false;
+    let settled = false;
+    let ended = false;
+    let failure: Error | null | undefined;
     let settleLater: (() => void) | undefined;
     target.callAsync(firing, (error, verdict) => {
-      settled = { error, ended: verdict === true };
+      settled = true;
+      ended = verdict === true;
+      failure = error;
       settleLater?.();
     });
-    const result = (): boolean => {
-      if (settled?.error) throw settled.error;
-      return settled?.ended === true;
-    };
-    return settled !== undefined ? result() : new Promise<void>((resolve) => (settleLater = resolve)).then(result);
+    if (!settled) return new Promise((resolve, fail) => (settleLater = () => (failure ? fail(failure) : resolve(ended))));
+    if (failure) throw failure;
+    return ended;
   }
 
   #guarded(plugin: string, lane: LaneName, options: TapOptions, fn: Tap): (firing: Firing<unknown>, done: (error: Error | null, ended?: true) => void) => void {

@@ -27,10 +27,17 @@ function toChecked(result: StandardSchemaV1.Result<unknown>): Checked {
 
 /** Checks a value against a Standard Schema. Problems are listed as `path: message`. */
 export async function checkValue(schema: OutputSchema<unknown>, value: unknown): Promise<Checked> {
+  return checkAtOnce(schema, value);
+}
+
+/** As {@link checkValue}; a promise only where the schema gives one. */
+export function checkAtOnce(schema: OutputSchema<unknown>, value: unknown): Checked | Promise<Checked> {
+  const failed = (error: unknown): Checked => ({ ok: false, problem: messageOf(error) });
   try {
-    return toChecked(await validatorOf(schema)["~standard"].validate(value));
+    const result = validatorOf(schema)["~standard"].validate(value);
+    return result instanceof Promise ? result.then(toChecked).catch(failed) : toChecked(result);
   } catch (error) {
-    return { ok: false, problem: messageOf(error) };
+    return failed(error);
   }
 }
 

@@ -4,6 +4,7 @@ import type { ReviewDecision } from "../contracts/review.js";
 import type { AnyTool, ToolContext } from "../contracts/tool.js";
 import type { ToolOutcome } from "../contracts/trace.js";
 import type { Outcome } from "../contracts/usage.js";
+import type { Firing } from "./hook-point.js";
 import type { GatewayScope } from "./task-scope.js";
 import { ExitEarlySignal, TaskTimeoutError, ToolConfigurationError, ToolExecutionError, messageOf, toError } from "../contracts/errors.js";
 import { noReviewer } from "../contracts/review.js";
@@ -12,8 +13,9 @@ import { ToolResult } from "../contracts/tool.js";
 import { knownNames } from "../contracts/validation.js";
 import { Cancellation, settleWithin } from "./cancellation.js";
 import { fireAfter, fireBefore } from "./firing.js";
+import { isThenable } from "./hook-point.js";
 import type { Checked } from "./schema.js";
-import { checkValue, isValidating } from "./schema.js";
+import { checkAtOnce, isValidating } from "./schema.js";
 
 /**
  * The gateway of all tool calls: finds the tool, checks the input, fires the hook pair, keeps time and record.
@@ -28,7 +30,8 @@ export async function callTool(scope: GatewayScope, call: ToolCall, tools: reado
     const names = tools.map((t) => t.name);
     return finish(scope, call, startedMs, "FAILURE", ToolResult.failure(`Unknown tool '${call.name}'. ${knownNames(call.name, names)}`));
   }
-  const input = await readInput(tool, call.arguments);
+  const read = readInput(tool, call.arguments);
+  const input = read instanceof Promise ? await read : read;
   if (!input.ok) return finish(scope, call, startedMs, "FAILURE", ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`));
   return guarded(scope, call, tool, input.value, startedMs);
 }
@@ -49,8 +52,14 @@ async function guarded(scope: GatewayScope, call: ToolCall, tool: AnyTool, input
   const payload = { run: info, taskId, agentRole, tool, call, input, parentTaskId, attempt, signal: scope.signal };
   const state: CallState = { payload, outcome: "ok", result: undefined, failure: undefined, hookFailed: false };
   try {
-    if (points.beforeToolCall.used) await before(scope, state);
-    state.result ??= await execute(scope, call, tool, state.payload.input);
+    if (points.beforeToolCall.used) {
+      const judged = before(scope, state);
+      if (judged instanceof Promise) await judged;
+    }
+    if (state.result === undefined) {
+      const executed = execute(scope, call, tool, state.payload.input);
+      state.result = executed instanceof Promise ? await executed : executed;
+    }
   } catch (error) {
     state.outcome = scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(error) ? "aborted" : "failed";
     state.failure = error;
@@ -69,24 +78,30 @@ async function guarded(scope: GatewayScope, call: ToolCall, tool: AnyTool, input
   return fail(scope, call, startedMs, failure, hookFailed);
 }
 
-async function before(scope: GatewayScope, state: CallState): Promise<void> {
+/** Fires the before hook; a promise only where a tap gives one. */
+function before(scope: GatewayScope, state: CallState): void | Promise<void> {
   const { points, warn } = scope.engine;
-  const { tool } = state.payload;
-  let problem: string | undefined;
   state.hookFailed = true;
-  const firing = await fireBefore(points.beforeToolCall, state.payload, warn, async (changed) => {
-    // Checked before the policies judge it, so that what they see is what the tool gets.
-    const checked = await checkToolInput(tool, changed.input);
-    if (checked.ok) return { ...changed, input: checked.value };
-    problem = checked.problem;
-    return undefined;
-  });
+  // A changed input is checked before the policies judge it, so that what they see is what the tool gets.
+  const fired = fireBefore(points.beforeToolCall, state.payload, warn, (changed) => recheck(state, changed));
+  return fired instanceof Promise ? fired.then((firing) => judged(scope, state, firing)) : judged(scope, state, fired);
+}
+
+async function recheck(state: CallState, changed: ToolCallContext): Promise<ToolCallContext | undefined> {
+  const { tool } = state.payload;
+  const checked = await checkInput(tool, changed.input);
+  if (checked.ok) return { ...changed, input: checked.value };
+  [state.outcome, state.result] = ["rejected", ToolResult.failure(`Invalid input for tool '${tool.name}': ${checked.problem}`)];
+  return undefined;
+}
+
+/** What the taps have said. @throws the reason of a stop: a tap may have waited long. */
+function judged(scope: GatewayScope, state: CallState, firing: Firing<ToolCallContext>): void {
   state.hookFailed = false;
   state.payload = firing.call;
-  if (problem !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(`Invalid input for tool '${tool.name}': ${problem}`)];
-  else if (firing.rejection !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
-  else if (scope.cancellation.reason !== undefined)
-    throw scope.cancellation.reason; // a tap may have waited long
+  if (state.result !== undefined) return;
+  if (firing.rejection !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
+  else if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
   else if (firing.verdict?.verb === "answer") [state.outcome, state.result] = ["answered", toResult(firing.verdict.value)];
 }
 
@@ -108,22 +123,36 @@ function reasonOf(error: Error): string {
   return (error as { readonly reason?: string }).reason ?? error.message;
 }
 
-async function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input: unknown): Promise<ToolResult> {
-  const { engine } = scope;
-  const timeoutMs = tool.timeoutMs ?? (tool.replay === "run" ? undefined : engine.limits.toolTimeoutMs); // work that is handed on has limits of its own
+/** Runs the tool; a promise only where it gives one. */
+function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input: unknown): ToolResult | Promise<ToolResult> {
+  const { limits } = scope.engine;
+  const timeoutMs = tool.timeoutMs ?? (tool.replay === "run" ? undefined : limits.toolTimeoutMs); // work that is handed on has limits of its own
   const cancellation =
     timeoutMs === undefined
       ? scope.cancellation
       : new Cancellation(scope.cancellation).expire(timeoutMs, () => new TaskTimeoutError(`Tool '${tool.name}'`, timeoutMs));
-  const context = new CallContext(scope, cancellation.signal, call.id, tool.name);
+  const end = (): void => {
+    if (cancellation !== scope.cancellation) cancellation.dispose();
+  };
   try {
-    const returned = tool.execute(input, context);
-    const grace = timeoutMs === undefined ? engine.limits.graceMs * 0.8 : 0;
-    return toResult(returned instanceof Promise ? await settleWithin(returned, cancellation, grace) : await returned);
+    const returned = tool.execute(input, new CallContext(scope, cancellation.signal, call.id, tool.name));
+    if (isThenable(returned)) return settled(returned, cancellation, timeoutMs === undefined ? limits.graceMs * 0.8 : 0, end);
+    const result = toResult(returned);
+    end();
+    return result;
   } catch (error) {
+    end();
     throw cancellation.reason ?? error; // whatever the tool makes of its signal
+  }
+}
+
+async function settled(returned: PromiseLike<unknown>, cancellation: Cancellation, graceMs: number, end: () => void): Promise<ToolResult> {
+  try {
+    return toResult(await settleWithin(returned, cancellation, graceMs));
+  } catch (error) {
+    throw cancellation.reason ?? error;
   } finally {
-    if (timeoutMs !== undefined) cancellation.dispose();
+    end();
   }
 }
 
@@ -169,7 +198,7 @@ function toResult(returned: unknown): ToolResult {
   return ToolResult.success(JSON.stringify(returned) ?? "", returned);
 }
 
-async function readInput(tool: AnyTool, text: string): Promise<Checked> {
+function readInput(tool: AnyTool, text: string): Checked | Promise<Checked> {
   let value: unknown;
   try {
     value = text.trim() === "" ? {} : JSON.parse(text, SUSPECT.test(text) ? refuseKeys : undefined);
@@ -177,7 +206,7 @@ async function readInput(tool: AnyTool, text: string): Promise<Checked> {
     if (tool.input === undefined) return { ok: true, value: text };
     return { ok: false, problem: `the arguments are not valid JSON: ${messageOf(error)}` };
   }
-  if (tool.input !== undefined) return checkToolInput(tool, value);
+  if (tool.input !== undefined) return checkInput(tool, value);
   const field = typeof value === "object" && value !== null ? (value as { readonly input?: unknown }).input : undefined;
   if (field === undefined) return { ok: true, value: text };
   return { ok: true, value: typeof field === "string" ? field : JSON.stringify(field) };
@@ -193,9 +222,14 @@ function refuseKeys(key: string, value: unknown): unknown {
 
 /** Input against the tool's schema; of plain JSON Schema only the required names are checked, the rest is the tool's own. */
 export async function checkToolInput(tool: AnyTool, value: unknown): Promise<Checked> {
+  return checkInput(tool, value);
+}
+
+/** As {@link checkToolInput}; a promise only where the schema gives one. */
+function checkInput(tool: AnyTool, value: unknown): Checked | Promise<Checked> {
   const schema = tool.input;
   if (schema === undefined) return typeof value === "string" ? { ok: true, value } : { ok: false, problem: "expected a string" };
-  if (isValidating(schema)) return checkValue(schema, value);
+  if (isValidating(schema)) return checkAtOnce(schema, value);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { ok: false, problem: "expected a JSON object" };
   const required = (schema as { readonly required?: unknown }).required;
   const missing = Array.isArray(required) ? required.filter((name) => typeof name === "string" && !Object.hasOwn(value, name)) : [];

@@ -10,8 +10,8 @@ const REPEATED = 3;
 export class ToolTurns {
   readonly #parts: Pick<ConversationParts, "agent" | "scope" | "texts" | "tools">;
   readonly #sequential: ReadonlySet<string>;
-  /** The last answer to each call, and in how many turns it came. */
-  readonly #answers = new Map<string, { content: string; count: number; turn: number }>();
+  /** By tool and arguments: the last answer, and in how many turns it came. */
+  readonly #answers = new Map<string, Map<string, { content: string; count: number; turn: number }>>();
   #turn = 0;
 
   constructor(parts: Pick<ConversationParts, "agent" | "scope" | "texts" | "tools">) {
@@ -20,15 +20,22 @@ export class ToolTurns {
   }
 
   /** The only call of a turn. */
-  callOne(call: ToolCall): Promise<ChatMessage> {
+  async callOne(call: ToolCall): Promise<ChatMessage> {
     this.#turn++;
-    return this.#call(call);
+    return this.#noticed(call, await this.#call(call));
   }
 
   /** Side by side, except that a sequential tool waits for those before it and holds up those after it. */
   async callAll(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
     this.#turn++;
-    if (this.#sequential.size === 0) return this.#callTogether(calls);
+    const results = await (this.#sequential.size === 0 ? this.#callTogether(calls) : this.#callInTurn(calls));
+    return calls.flatMap((call, i) => {
+      const message = results[i];
+      return message === undefined ? [] : [this.#noticed(call, message)];
+    });
+  }
+
+  async #callInTurn(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
     const results: ChatMessage[] = [];
     let together: ToolCall[] = [];
     for (const call of calls) {
@@ -43,9 +50,9 @@ export class ToolTurns {
     return results;
   }
 
-  async #call(call: ToolCall): Promise<ChatMessage> {
+  #call(call: ToolCall): Promise<ChatMessage> {
     const { scope, texts, tools } = this.#parts;
-    return this.#noticed(call, await callForText(call, tools, scope, texts));
+    return callForText(call, tools, scope, texts);
   }
 
   /** Waits for all that were started even when one fails, so that nothing of this task is still at work when it ends; then starts no more. */
@@ -70,10 +77,11 @@ export class ToolTurns {
   /** Tells a model that asks the same again and again, and gets the same again and again, that it does. */
   #noticed(call: ToolCall, message: ChatMessage): ChatMessage {
     if (message.role !== "tool") return message;
-    const key = `${call.name}\n${call.arguments}`;
-    const last = this.#answers.get(key);
+    const answers = this.#answers.get(call.name) ?? new Map<string, { content: string; count: number; turn: number }>();
+    this.#answers.set(call.name, answers);
+    const last = answers.get(call.arguments);
     if (last?.content !== message.content) {
-      this.#answers.set(key, { content: message.content, count: 1, turn: this.#turn });
+      answers.set(call.arguments, { content: message.content, count: 1, turn: this.#turn });
       return message;
     }
     if (last.turn < this.#turn) [last.turn, last.count] = [this.#turn, last.count + 1];

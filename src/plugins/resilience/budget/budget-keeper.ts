@@ -40,16 +40,19 @@ export class BudgetKeeper {
   readonly #tokens = new RequestTokens();
   readonly #aborts = new AbortWatch();
 
-  /** A run begins. @throws ValidationError for a limit that can't be kept; BudgetExceededError where a run that it joined has been stopped. */
+  /** A run begins; what has no budget then has none. @throws ValidationError for a limit that can't be kept; BudgetExceededError where a run that it joined has been stopped. */
   open({ run }: RunCall): void {
-    const { all } = this.#lineageOf(run);
+    const lineage = lineageOf(run);
+    if (lineage === FREE) return;
+    this.#lineages.set(run, lineage);
+    const { all } = lineage;
     for (const account of all) if (account.closedBy !== undefined) throw excess(account, account.closedBy);
     for (const account of all) account.runs.add(run);
   }
 
   /** A run has ended. */
   close({ run }: RunCall): void {
-    for (const account of this.#lineages.get(run)?.all ?? []) account.runs.delete(run);
+    for (const account of this.#lineageOf(run).all) account.runs.delete(run);
   }
 
   /** The last of all transforms: reserves, waiting where that helps, and chooses model and allowance. @throws the signal's reason when that ends the wait. */
@@ -83,11 +86,7 @@ export class BudgetKeeper {
   }
 
   #lineageOf(run: RunInfo): Lineage {
-    const known = this.#lineages.get(run);
-    if (known !== undefined) return known;
-    const lineage = lineageOf(run);
-    this.#lineages.set(run, lineage);
-    return lineage;
+    return this.#lineages.get(run) ?? FREE;
   }
 
   #reserve(call: LlmCall, accounts: Accounts, inputTokens: number): Awaitable<Patch> {

@@ -1,0 +1,39 @@
+import type { TaskCall } from "../../../contracts/hooks.js";
+import type { TaskOutput } from "../../../contracts/output.js";
+import type { Revision, RunInfo, TaskContext, TaskMemory, TaskScope } from "../../../contracts/run.js";
+import type { Task } from "../../../contracts/task.js";
+import type { Inputs } from "../../../contracts/types.js";
+import { contextOutput } from "../../../contracts/output.js";
+import { memoryOf } from "../../../kernel/index.js";
+
+/** What a handler gets. */
+export class HandlerContext implements TaskContext {
+  readonly taskId: string;
+  readonly description: string;
+  readonly expectedOutput: string;
+  readonly contextOutputs: readonly TaskOutput[];
+  readonly inputs: Inputs;
+  readonly revision: Revision | undefined;
+  readonly signal: AbortSignal;
+  readonly run: RunInfo;
+  readonly getOutput: <U>(wanted: Task<U>) => TaskOutput<U>; // a field, since handlers take it out of the context
+  readonly #scope: TaskScope;
+
+  constructor({ contextOutputs, run, revision, signal, task, taskId }: TaskCall, scope: TaskScope) {
+    this.taskId = taskId;
+    this.description = task.description;
+    this.expectedOutput = task.expectedOutput;
+    this.contextOutputs = contextOutputs;
+    this.inputs = run.inputs;
+    this.revision = revision;
+    this.signal = signal;
+    this.run = run;
+    this.getOutput = (wanted) => contextOutput(contextOutputs, wanted);
+    this.#scope = scope;
+  }
+
+  /** Made only for those who look. */
+  get memory(): TaskMemory {
+    return memoryOf(this.#scope);
+  }
+}
