@@ -1,8 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
-import { mkdir, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { ScopeTable } from "./scope-table.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
+import { makeFolder } from "../../../kernel/index.js";
 import { FileLock, hasCode } from "../shared/file-lock.js";
 import { readJournal, type ReadJournal } from "./journal-reader.js";
 import { HEADER_LINE, linesOf } from "./record.js";
@@ -173,7 +174,7 @@ async function locate(path: string): Promise<string> {
   } catch (error) {
     if (!hasCode(error, "ENOENT")) throw error;
   }
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path), 0o700);
   return join(await realpath(dirname(path)), basename(path));
 }
 

@@ -1,7 +1,7 @@
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
+import { makeFolder } from "../../../kernel/index.js";
 import { FileLock } from "../shared/file-lock.js";
 import { Thread } from "../shared/thread.js";
 import { missingPackage } from "./missing-package.js";
@@ -100,7 +100,7 @@ export class PgliteDatabase implements SqlDatabase {
       ...(this.#vectors ? { vector: findPackage("@electric-sql/pglite-pgvector", () => import.meta.resolve("@electric-sql/pglite-pgvector")) } : {}),
     };
     if (this.#folder === undefined) return { thread: new Thread(PROGRAM, packages) };
-    await mkdir(dirname(this.#folder), { recursive: true });
+    await makeFolder(dirname(this.#folder));
     const lock = await FileLock.acquire(`${this.#folder}.lock`);
     return { thread: new Thread(PROGRAM, { ...packages, folder: this.#folder }), lock };
   }

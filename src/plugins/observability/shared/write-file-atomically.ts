@@ -1,7 +1,8 @@
-import { mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
+import { open, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { messageOf, ValidationError } from "../../../contracts/errors.js";
 import { requireText } from "../../../contracts/validation.js";
+import { makeFolder } from "../../../kernel/index.js";
 
 const MAX_STALE_FILES = 100;
 /** Characters. */
@@ -36,7 +37,7 @@ function* blocksOf(pieces: Iterable<string>): Generator<string> {
 }
 
 async function writeAndRename(target: string, pieces: Iterable<string>): Promise<void> {
-  await mkdir(dirname(target), { recursive: true });
+  await makeFolder(dirname(target));
   const temporary = await openTemporary(target);
   try {
     try {
