@@ -84,7 +84,7 @@ module.exports = {
           "^src/[^/]+\\.ts$",
           "^src/plugins/.+/index\\.ts$",
           "^src/plugins/observability/console/",
-          "^src/kernel/json-value\\.ts$",
+          "^src/kernel/json-(value|position)\\.ts$",
         ],
       },
     },

@@ -1,4 +1,4 @@
-import type { JsonPath } from "./json-position.js";
+import type { JsonPath } from "../kernel/json-position.js";
 import { preview } from "../contracts/validation.js";
 
 /** A trace that is not of the form it should have, and where. */

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import type { JsonPath } from "./json-position.js";
+import type { JsonPath } from "../kernel/json-position.js";
 import type { TraceView } from "./trace-view.js";
 import { ValidationError, messageOf } from "../contracts/errors.js";
 import { FileFormatError } from "../contracts/state-errors.js";
 import { preview } from "../contracts/validation.js";
-import { lineInJson } from "./json-position.js";
+import { lineInJson } from "../kernel/json-position.js";
 import { Misshapen, TraceFields } from "./trace-fields.js";
 import { traceView } from "./trace-view.js";
 

@@ -24,7 +24,7 @@ export interface PluginContext {
 
 /**
  * One capability. Steps, in dependency order for all plugins: `bind` (synchronous), `apply` (taps and listeners), then hooks freeze, then `start`.
- * `dispose` runs in the reverse order. An error in a step is a PluginError that names the plugin.
+ * `dispose` runs in the reverse order. An error in a step is a PluginError that names the plugin; an AgentEnsembleError of `start` is passed on as it is.
  */
 export interface Plugin {
   readonly name: string;

@@ -16,8 +16,11 @@ export {
 export { memoryOf, memoryOfCall } from "./task-memory.js";
 export type { GatewayMemory } from "./task-memory.js";
 export { systemClock, uuidGenerator } from "./defaults.js";
+export { makeFolder } from "./make-folder.js";
 export { createRedactor } from "./redaction.js";
 export type { SecretSources } from "./redaction.js";
+export { lineInJson } from "./json-position.js";
+export type { JsonPath } from "./json-position.js";
 export { toJsonValue } from "./json-value.js";
 export type { JsonValueRules } from "./json-value.js";
 export { containedText, listItem, oneLine } from "./contained-text.js";

@@ -76,7 +76,7 @@ export class PluginHost {
       try {
         await plugin.start?.(context);
       } catch (error) {
-        throw failure(plugin.name, "start", error);
+        throw AgentEnsembleError.isInstance(error) ? error : failure(plugin.name, "start", error); // ours say what is wrong by themselves, as in taps
       }
     }
   }

@@ -51,10 +51,10 @@ describe("agentensemble replay", function () {
 
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["a recording that is not there", ["replay", "nowhere.jsonl", "team.mjs"], /Can't read the recording nowhere\.jsonl[^]*--record/],
-    ["a file that is no recording", ["replay", "team.mjs", "team.mjs", "--input", "player=A"], /replay-from[^]*team\.mjs:1 /],
+    ["a file that is no recording", ["replay", "team.mjs", "team.mjs", "--input", "player=A"], /error AE_FILE_FORMAT: \S*team\.mjs:1 /],
     ["an unknown --on-miss", ["replay", "roll.jsonl", "team.mjs", "--on-miss", "lie"], /onMiss must be one of "fail", "live"/],
     ["an ensemble that has begun already", ["replay", "roll.jsonl", "booted.mjs"], /comes too late/],
-    ["a recording that can't be written", ["run", "team.mjs", "--record", "team.mjs/x.jsonl"], /record-to[^]*team\.mjs/],
+    ["a recording that can't be written", ["run", "team.mjs", "--record", "team.mjs/x.jsonl"], /error AE_VALIDATION: The recording[^]*team\.mjs' is no folder/],
   ];
   for (const [what, args, message] of cases) {
     it(`ends with 2 and says what to do: ${what}`, async () => {

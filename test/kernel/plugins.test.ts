@@ -117,6 +117,13 @@ describe("a boot that fails", () => {
     });
   }
 
+  it("passes on what start() throws of the framework's own as it is", async () => {
+    const own = new ValidationError("The file 'x' can't be read", { hint: "Name another." });
+    const kernel = new Kernel({ plugins: [definePlugin({ name: "reader", start: () => Promise.reject(own) })] });
+    expect(await failure(kernel.boot())).to.equal(own);
+    await kernel.dispose();
+  });
+
   it("rejects when start() does so later", async () => {
     const error = await failure(new Kernel({ plugins: [definePlugin({ name: "slow", start: async () => Promise.reject(new Error("no net")) })] }).boot());
     expect(error).to.include({ code: "AE_PLUGIN", plugin: "slow", hook: "start" });

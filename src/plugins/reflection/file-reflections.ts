@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -6,6 +6,7 @@ import type { ReflectionStore, TaskReflection } from "../../contracts/reflection
 import { messageOf } from "../../contracts/errors.js";
 import { FileFormatError, MemoryStoreError } from "../../contracts/state-errors.js";
 import { requireText } from "../../contracts/validation.js";
+import { lineInJson, makeFolder } from "../../kernel/index.js";
 
 const FORMAT = "agentensemble-reflections";
 
@@ -65,7 +66,7 @@ class FileReflections implements ReflectionStore {
   }
 
   async #begin(next: string): Promise<FileHandle> {
-    await mkdir(dirname(next), { recursive: true });
+    await makeFolder(dirname(next));
     let seen = "";
     for (let looks = 0; ; looks++) {
       try {
@@ -141,7 +142,7 @@ function reflectionsIn(text: string, path: string): Kept {
   try {
     value = JSON.parse(text) as typeof value; // its fields are looked at next
   } catch (cause) {
-    const line = text.slice(0, Number(/position (\d+)/.exec(messageOf(cause))?.[1] ?? 0)).split("\n").length;
+    const line = lineInJson(text);
     throw new FileFormatError(`The reflections in '${path}' are no valid JSON (line ${line}): ${messageOf(cause)}`, { path, line }, { cause, hint });
   }
   const reflections = value?.format === FORMAT ? value.reflections : undefined;

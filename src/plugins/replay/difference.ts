@@ -49,9 +49,7 @@ export function conversationDifference(recorded: readonly ChatMessage[], asked: 
   const index = commonStart(before, now);
   const [was, is] = [before[index], now[index]];
   if (was === undefined && is === undefined) return undefined;
-  if (was === undefined) return `message ${index + 1} was not there in the recording: ${preview(is)}`;
-  if (is === undefined) return `message ${index + 1} of the recording is missing: ${preview(was)}`;
-  return sides(`message ${index + 1}`, ...windows(was, is));
+  return sides(`message ${index + 1}`, ...(was === undefined || is === undefined ? ([was, is] as const) : windows(was, is)));
 }
 
 function optionsDifference(recorded: Omit<ChatRequest, "messages">, asked: ChatRequest): string | undefined {
@@ -64,8 +62,10 @@ function optionsDifference(recorded: Omit<ChatRequest, "messages">, asked: ChatR
   return undefined;
 }
 
-function sides(what: string, was: string, is: string): string {
-  return `${what}: recorded ${JSON.stringify(preview(was))}, now ${JSON.stringify(preview(is))}`;
+/** Reads on from "differs in". */
+function sides(what: string, was: string | undefined, is: string | undefined): string {
+  const recorded = was === undefined ? "not recorded" : `recorded ${JSON.stringify(preview(was))}`;
+  return `${what}: ${recorded}, now ${is === undefined ? "not sent" : JSON.stringify(preview(is))}`;
 }
 
 /** Two texts from shortly before the place where they part. */

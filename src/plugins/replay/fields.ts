@@ -1,19 +1,31 @@
+import type { JsonPath } from "../../kernel/index.js";
 import { preview } from "../../contracts/validation.js";
+import { lineInJson } from "../../kernel/index.js";
 
 /** Plain data out of a file. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Why a piece of a file is not what it should be. */
-export class Misshapen extends Error {}
+/** Why a piece of a file is not what it should be. `holder` and `key` say which, where that is known. */
+export class Misshapen extends Error {
+  constructor(
+    message: string,
+    readonly holder?: object | undefined,
+    readonly key?: string | number,
+  ) {
+    super(message);
+  }
+}
 
-export function fieldsOf(value: unknown, what: string): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Misshapen(`${what} must be an object, got: ${preview(value)}`);
+/** `value` as an object; it stands in `holder` under `key`. @throws Misshapen */
+export function fieldsOf(value: unknown, what: string, holder?: object, key?: string | number): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new Misshapen(`${what} must be an object, got: ${preview(value)}`, holder, key);
   return value as Fields; // an object, as was checked
 }
 
 export function textOf(fields: Fields, name: string): string {
   const value = fields[name];
-  if (typeof value !== "string") throw new Misshapen(`'${name}' must be a text, got: ${preview(value)}`);
+  if (typeof value !== "string") throw new Misshapen(`'${name}' must be a text, got: ${preview(value)}`, fields, name);
   return value;
 }
 
@@ -23,20 +35,43 @@ export function optionalText(fields: Fields, name: string): string | undefined {
 
 export function numberOf(fields: Fields, name: string): number {
   const value = fields[name];
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new Misshapen(`'${name}' must be a number, got: ${preview(value)}`);
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new Misshapen(`'${name}' must be a number, got: ${preview(value)}`, fields, name);
   return value;
 }
 
 export function listOf(fields: Fields, name: string): readonly unknown[] {
   const value = fields[name];
-  if (!Array.isArray(value)) throw new Misshapen(`'${name}' must be a list, got: ${preview(value)}`);
+  if (!Array.isArray(value)) throw new Misshapen(`'${name}' must be a list, got: ${preview(value)}`, fields, name);
   return value;
+}
+
+/** A list of objects. @throws Misshapen */
+export function objectsOf(fields: Fields, name: string, what: string): readonly Fields[] {
+  return listOf(fields, name).map((item, index, list) => fieldsOf(item, what, list, index));
 }
 
 /** An instant; in memory a trace has dates, in a file texts. */
 export function instantOf(fields: Fields, name: string): Date {
   const value = fields[name];
   const date = value instanceof Date ? value : new Date(textOf(fields, name));
-  if (Number.isNaN(date.getTime())) throw new Misshapen(`'${name}' must be an instant, got: ${preview(value)}`);
+  if (Number.isNaN(date.getTime())) throw new Misshapen(`'${name}' must be an instant, got: ${preview(value)}`, fields, name);
   return date;
+}
+
+/** The way to `holder` in a document. */
+function pathTo(document: unknown, holder: object): JsonPath | undefined {
+  if (document === holder) return [];
+  if (typeof document !== "object" || document === null) return undefined;
+  const isList = Array.isArray(document);
+  for (const [key, value] of Object.entries(document)) {
+    const rest = pathTo(value, holder);
+    if (rest !== undefined) return [isList ? Number(key) : key, ...rest];
+  }
+  return undefined;
+}
+
+/** Where in the JSON document `text` something is misshapen: the line of the value, or of the object in which it is missing. */
+export function lineOf({ holder, key }: Misshapen, document: unknown, text: string): number {
+  const path = holder === undefined ? [] : (pathTo(document, holder) ?? []);
+  return lineInJson(text, holder !== undefined && key !== undefined && Object.hasOwn(holder, key) ? [...path, key] : path);
 }

@@ -20,20 +20,30 @@ export class RecordingReader {
 
   /** @throws FileFormatError with the line. A last line that was cut off, because the program broke off, is left out. */
   add(text: string, line: number, isCutOff: boolean): void {
+    if (text.trim() === "") return; // left by an editor
     let fields: Fields;
     try {
       fields = fieldsOf(JSON.parse(text), "A line");
     } catch (cause) {
       if (isCutOff) return;
-      throw new FileFormatError(`${this.path}:${line} is no line of a recording: it is not a JSON object`, { path: this.path, line }, { cause });
+      throw this.#refusal(line, "it is not a JSON object", cause);
     }
     try {
       if (line === 1) checkHeader(fields);
       else this.#add(fields);
     } catch (cause) {
       if (!(cause instanceof Misshapen)) throw cause;
-      throw new FileFormatError(`${this.path}:${line} is no line of a recording: ${cause.message}`, { path: this.path, line }, { hint: "Record it again." });
+      throw this.#refusal(line, cause.message);
     }
+  }
+
+  #refusal(line: number, why: string, cause?: unknown): FileFormatError {
+    const { path } = this;
+    return new FileFormatError(
+      `${path}:${line} is no line of a recording: ${why}`,
+      { path, line },
+      { ...(cause !== undefined && { cause }), hint: "Record it again." },
+    );
   }
 
   #add(fields: Fields): void {

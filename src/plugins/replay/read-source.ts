@@ -5,6 +5,7 @@ import type { ExecutionTrace } from "../../contracts/trace.js";
 import type { Recording } from "./recording.js";
 import { ValidationError, messageOf } from "../../contracts/errors.js";
 import { FileFormatError } from "../../contracts/state-errors.js";
+import { lineInJson } from "../../kernel/index.js";
 import { RECORDING_FORMAT } from "./recording-format.js";
 import { RecordingReader } from "./read-recording.js";
 import { readTrace } from "./read-trace.js";
@@ -25,7 +26,7 @@ export class ReplaySource {
     const text = await readFile(path, "utf8").catch((error: unknown) => {
       throw unreadable(path, error);
     });
-    const pieces = piecesOf(path, text);
+    const pieces = piecesOf(path, withoutMark(text));
     for (;;) {
       const { done, value } = pieces.next();
       if (done === true) return (this.#recording ??= value);
@@ -47,7 +48,7 @@ export class ReplaySource {
     } catch (error) {
       throw unreadable(source, error);
     }
-    const pieces = piecesOf(source, text);
+    const pieces = piecesOf(source, withoutMark(text));
     for (;;) {
       const { done, value } = pieces.next();
       if (done === true) return value;
@@ -56,13 +57,18 @@ export class ReplaySource {
 }
 
 function unreadable(path: string, cause: unknown): ValidationError {
-  return new ValidationError(`The recording '${path}' can't be read: ${messageOf(cause)}`, { cause, hint: "Record it first, with recordTo(file)." });
+  return new ValidationError(`The recording '${path}' can't be read: ${messageOf(cause)}`, { cause, hint: "Name a file that recordTo(file) wrote." });
+}
+
+/** Some editors put one before a text. */
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, "");
 }
 
 /** Reads a text of either kind; yields now and then. */
 function* piecesOf(path: string, text: string): Generator<undefined, Recording> {
   const firstLine = text.slice(0, endOfLine(text, 0));
-  if (!firstLine.includes(`"${RECORDING_FORMAT}"`)) return readTrace(parseTrace(path, text), path);
+  if (!firstLine.includes(`"${RECORDING_FORMAT}"`)) return readTrace(parseTrace(path, text), path, text);
   const reader = new RecordingReader(path);
   let breath = BREATH;
   let line = 0;
@@ -87,9 +93,11 @@ function parseTrace(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
+    const line = lineInJson(text);
+    const why = text.trim() === "" ? "it is empty" : messageOf(cause);
     throw new FileFormatError(
-      `${path}:1 is neither a recording nor a trace: ${messageOf(cause)}`,
-      { path, line: 1 },
+      `${path}:${line} is neither a recording nor a trace: ${why}`,
+      { path, line },
       { cause, hint: "Make one with recordTo(file), or save a trace of captureMode FULL." },
     );
   }

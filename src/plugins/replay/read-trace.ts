@@ -5,7 +5,7 @@ import type { RecordedTool } from "./recording.js";
 import { FileFormatError } from "../../contracts/state-errors.js";
 import { CaptureMode } from "../../contracts/capture.js";
 import { preview } from "../../contracts/validation.js";
-import { Misshapen, fieldsOf, instantOf, listOf, numberOf, optionalText, textOf } from "./fields.js";
+import { Misshapen, fieldsOf, instantOf, lineOf, listOf, numberOf, objectsOf, optionalText, textOf } from "./fields.js";
 import { toolKey } from "./keys.js";
 import { Recording } from "./recording.js";
 
@@ -15,27 +15,34 @@ export function positionKey({ task, iteration, attempt }: { readonly task: strin
 }
 
 /**
- * Makes a recording of a trace: of an object, or of the JSON of schema 1.1.
+ * Makes a recording of a trace: of an object, or of the JSON of schema 1.1, which is `text`.
  * @throws FileFormatError for what is no trace, another schema, or a trace that keeps less than replaying needs.
  */
-export function readTrace(value: unknown, source: string): Recording {
+export function readTrace(value: unknown, source: string, text?: string): Recording {
   try {
     const trace = fieldsOf(value, "A trace");
     checkTrace(trace, source);
     const recording = new Recording(source, "trace");
     const run = { id: textOf(trace, "ensembleId"), startedAt: instantOf(trace, "startedAt") };
     recording.addRun(run);
-    for (const task of listOf(trace, "taskTraces")) new TaskReader(recording, run.id, run.startedAt.getTime()).add(fieldsOf(task, "A task's trace"));
+    for (const task of objectsOf(trace, "taskTraces", "A task's trace")) new TaskReader(recording, run.id, run.startedAt.getTime()).add(task);
     return recording;
   } catch (error) {
     if (!(error instanceof Misshapen)) throw error;
-    throw new FileFormatError(`${source} is no trace that can be replayed: ${error.message}`, { path: source });
+    const line = text === undefined ? undefined : lineOf(error, value, text);
+    throw new FileFormatError(
+      `${source}${line === undefined ? "" : `:${line}`} is no trace that can be replayed: ${error.message}`,
+      { path: source, line },
+      { hint: "Name what recordTo(file) wrote, or a trace of captureMode FULL." },
+    );
   }
 }
 
 function checkTrace(trace: Fields, source: string): void {
   const { schemaVersion, captureMode } = trace;
-  if (typeof schemaVersion !== "string" || !/^1\.\d+$/.test(schemaVersion)) throw new Misshapen(`schema ${preview(schemaVersion)} is not understood, only 1.x`);
+  if (typeof schemaVersion !== "string" || !/^1\.\d+$/.test(schemaVersion)) {
+    throw new Misshapen(`schema ${preview(schemaVersion)} is not understood, only 1.x`, trace, "schemaVersion");
+  }
   if (captureMode === CaptureMode.FULL) return;
   throw new FileFormatError(
     `${source} was made with captureMode ${preview(captureMode)}, which keeps too little to be replayed`,
@@ -55,13 +62,12 @@ class TaskReader {
   add(trace: Fields): void {
     const task = textOf(trace, "taskId");
     const attempt = numberOf(trace, "attempt");
-    const calls = listOf(trace, "llmInteractions").map((call) => fieldsOf(call, "A model call"));
+    const calls = objectsOf(trace, "llmInteractions", "A model call");
     calls.forEach((call, index) => this.#call(task, call, calls[index + 1]));
-    const tools = [...calls.flatMap((call) => listOf(call, "toolCalls")), ...listOf(trace, "toolCalls")];
-    for (const tool of tools) this.#tool(task, attempt, fieldsOf(tool, "A tool call"));
-    for (const delegation of listOf(trace, "delegations")) {
-      const { workerTrace } = fieldsOf(delegation, "A delegation");
-      if (workerTrace !== undefined && workerTrace !== null) this.add(fieldsOf(workerTrace, "A worker's trace"));
+    for (const holder of [...calls, trace]) for (const tool of objectsOf(holder, "toolCalls", "A tool call")) this.#tool(task, attempt, tool);
+    for (const delegation of objectsOf(trace, "delegations", "A delegation")) {
+      const { workerTrace } = delegation;
+      if (workerTrace !== undefined && workerTrace !== null) this.add(fieldsOf(workerTrace, "A worker's trace", delegation, "workerTrace"));
     }
   }
 

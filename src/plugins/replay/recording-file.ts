@@ -1,8 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { HeaderLine } from "./recording-format.js";
 import { ValidationError, messageOf } from "../../contracts/errors.js";
+import { makeFolder } from "../../kernel/index.js";
 import { RECORDING_FORMAT, RECORDING_VERSION } from "./recording-format.js";
 
 const MAX_UNFINISHED = 100;
@@ -29,7 +30,8 @@ export class RecordingFile {
   /** Makes the folder and the file. @throws ValidationError naming the path. */
   async open(): Promise<void> {
     try {
-      await mkdir(dirname(this.#target), { recursive: true });
+      await makeFolder(dirname(this.#target));
+      await this.#checkTarget();
       await this.#create();
     } catch (error) {
       throw this.#refusal(error);
@@ -99,6 +101,13 @@ export class RecordingFile {
     if (this.#unfinished !== undefined) await rm(this.#unfinished, { force: true });
   }
 
+  /** What is there will be replaced, which must not be found out when everything has been paid for. */
+  async #checkTarget(): Promise<void> {
+    const there = await stat(this.#target).catch(() => undefined); // nothing, or nothing that can be looked at: it is replaced without being opened
+    if (there?.isDirectory() === true) throw new Error("it is a folder");
+    if (there?.isFile() === false) throw new Error("it is no regular file");
+  }
+
   async #create(): Promise<void> {
     for (let n = 0; ; n++) {
       const path = `${this.#target}.${process.pid}-${n}.part`;
@@ -132,7 +141,7 @@ export class RecordingFile {
   #refusal(cause: unknown): ValidationError {
     return new ValidationError(`The recording can't be written to '${this.#target}': ${messageOf(cause)}`, {
       cause,
-      hint: "Choose a path that this process may write to.",
+      hint: "Choose the path of a file that this process may write to.",
     });
   }
 }

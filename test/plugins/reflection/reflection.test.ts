@@ -198,6 +198,7 @@ describe("ReflectionStore.file", () => {
   it("refuses what it has not written, and leaves it as it was", async () => {
     for (const [text, line] of [
       ['{"a":\n1,\n}', 3],
+      ['{\n"a":\n', 3],
       ["[]", 1],
       ['{"format":"agentensemble-reflections","reflections":{"a":{}}}', 1],
     ] as const) {

@@ -27,11 +27,9 @@ describe("a replay", () => {
     await mkdir(join(folder.path, "deep"), { recursive: true });
     await writeFile(file, text);
     const ensemble = new Ensemble({ ...ask("x"), plugins: [replayFrom(file)] });
-    const error = await rejectionOf(PluginError, ensemble.run());
+    const error = await rejectionOf(FileFormatError, ensemble.run());
     await ensemble.dispose();
-    const found = FileFormatError.find(error);
-    if (found === undefined) throw error;
-    return found;
+    return error;
   };
 
   describe("of a request that was not recorded", () => {
@@ -53,6 +51,19 @@ describe("a replay", () => {
       await play(make("One"), [recordTo(file)]);
       const { error } = await play(make("Two"), [replayFrom(file)]);
       expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+    });
+
+    it("says of a conversation that is longer or shorter what is there on one side only", async () => {
+      const once = tool({ name: "look_up", description: "Looks up", execute: () => "found" });
+      const make = (tools: readonly (typeof once)[], script: ConstructorParameters<typeof ScriptedModel>[0]): EnsembleOptions => ({
+        model: new ScriptedModel(script),
+        tasks: [new Task({ description: "Look", agent: new Agent({ role: "R", goal: "g", tools }) })],
+      });
+      await play(make([once], [{ toolCalls: [{ name: "look_up", arguments: { input: "x" } }] }, "done"]), [recordTo(file)]);
+      const lines = (await readFile(file, "utf8")).split("\n").filter((line) => !(line.includes('"type":"call"') && line.includes('"iteration":1')));
+      await writeFile(file, lines.join("\n"));
+      const { error } = await play(make([once], []), [replayFrom(file)]);
+      expect(error?.message).to.include('differs in message 3: not recorded, now "assistant:');
     });
 
     it("says that another model is asked", async () => {
@@ -113,8 +124,7 @@ describe("a replay", () => {
   describe("of a file", () => {
     it("that is not there says so when the kernel starts", async () => {
       await using ensemble = new Ensemble({ ...ask("x"), plugins: [replayFrom(file)] });
-      const error = await rejectionOf(PluginError, ensemble.run());
-      expect(ValidationError.find(error)?.message).to.include(file);
+      expect((await rejectionOf(ValidationError, ensemble.run())).message).to.include(file);
     });
 
     it("that is foreign, corrupt or of another version names the line", async () => {
@@ -125,6 +135,26 @@ describe("a replay", () => {
       expect((await boot(`${header}\n{"type":"riddle"}\n`)).message).to.include("riddle");
       expect((await boot(header.replace(":1}", ":99}"))).message).to.include("99");
       expect((await boot('{"schemaVersion":"1.1","captureMode":"OFF","taskTraces":[]}')).hint).to.include("FULL");
+    });
+
+    it("that is a trace with a mistake names its line", async () => {
+      const agent = new Agent({ role: "Clerk", goal: "Answer" });
+      const { output } = await play({ model: new ScriptedModel(["fine"]), tasks: [new Task({ description: "One", agent })], captureMode: "FULL" }, []);
+      const text = output.trace.toJson();
+      const lineWith = (part: string): number => text.split("\n").findIndex((line) => line.includes(part)) + 1;
+      const wrong = text.replace(/"responseText": "[^"]*"/, '"responseText": 7');
+      expect(await boot(wrong)).to.include({ line: lineWith('"responseText"') });
+      expect(await boot(text.replace(/"schemaVersion": "[^"]*"/, '"schemaVersion": "9"'))).to.include({ line: lineWith('"schemaVersion"') });
+      expect((await boot(text.replace(/"iterationIndex": \d+,/, ""))).line).to.equal(lineWith('"llmInteractions"') + 1); // of what lacks it
+      const cut = text.split("\n").slice(0, 9).join("\n");
+      expect(await boot(cut)).to.include({ line: 9 });
+      expect((await boot(cut)).hint).to.include("FULL");
+    });
+
+    it("that an editor has put a mark before, or empty lines into, is played", async () => {
+      await play(ask("One"), [recordTo(file)]);
+      await writeFile(file, `\uFEFF${(await readFile(file, "utf8")).replaceAll("\n", "\r\n")}\r\n`);
+      expect((await play(ask("One", []), [replayFrom(file)])).output.raw).to.equal("fine");
     });
 
     it("whose last line was cut off plays what is there", async () => {
@@ -190,12 +220,21 @@ describe("a recording", () => {
     expect(await readdir(folder.path)).to.deep.equal(["run.jsonl"]);
   });
 
+  it("is refused where a folder stands in its place, before anything is spent", async () => {
+    const model = new ScriptedModel(["x", "x"]);
+    await using ensemble = new Ensemble({ ...ask("x"), model, plugins: [recordTo(folder.path)] });
+    const error = await rejectionOf(ValidationError, ensemble.run());
+    expect(error.message).to.include(folder.path).and.to.include("is a folder");
+    expect(error.hint).to.be.a("string");
+    expect(model.requests).to.deep.equal([]);
+    expect(await readdir(folder.path)).to.deep.equal([]);
+  });
+
   it("that can't be written stops the kernel before anything is spent", async () => {
     await writeFile(join(folder.path, "file"), "");
     const model = new ScriptedModel(["a", "b"]);
     await using ensemble = new Ensemble({ ...ask("x"), model, plugins: [recordTo(join(folder.path, "file", "run.jsonl"))] });
-    const error = await rejectionOf(PluginError, ensemble.run());
-    expect(ValidationError.find(error)?.message).to.include("run.jsonl");
+    expect((await rejectionOf(ValidationError, ensemble.run())).message).to.include("run.jsonl");
     expect(model.requests.length).to.equal(0);
   });
 

@@ -1,5 +1,5 @@
 import type { ChatRequest, EnsembleEvent, EnsembleOptions, ExecutionTrace } from "agentensemble";
-import { Agent, Ensemble, ModelCallError, RateLimit, RateLimitTimeoutError, Task, answer, definePlugin, tool } from "agentensemble";
+import { Agent, Ensemble, FileFormatError, ModelCallError, RateLimit, RateLimitTimeoutError, Task, answer, definePlugin, tool } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
 import { retry } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
@@ -195,8 +195,8 @@ describe("what is replayed", () => {
     it("refuses one that keeps too little, and says which mode keeps enough", async () => {
       const { output } = await play({ ...make(new ScriptedModel(script)), captureMode: "STANDARD" }, []);
       await using ensemble = new Ensemble({ ...make(new ScriptedModel([])), plugins: [replayFrom(output.trace)] });
-      const error = await rejectionOf(Error, ensemble.run());
-      expect((error.cause as { hint?: string }).hint).to.include('captureMode: "FULL"');
+      const error = await rejectionOf(FileFormatError, ensemble.run());
+      expect(error.hint).to.include('captureMode: "FULL"');
     });
   });
 });

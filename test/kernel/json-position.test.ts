@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { lineInJson } from "../../src/cli/json-position.js";
+import { lineInJson } from "../../src/kernel/json-position.js";
 
 describe("lineInJson", () => {
   const mistakes: readonly (readonly [string, number])[] = [
