@@ -15,7 +15,7 @@ const lookUp = tool({
   description: "Tells how many of an article are in stock",
   execute: (article) => {
     lookUps++;
-    return `${article}: ${Math.floor(Math.random() * 1_000)} in stock`; // never the same twice
+    return `${article}: ${1_000 - lookUps} in stock`; // never the same twice
   },
 });
 const clerk = new Agent({ role: "Clerk", goal: "Answer from the stock list", tools: [lookUp] });

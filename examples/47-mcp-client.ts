@@ -1,9 +1,6 @@
 // An agent with the tools of an MCP server: other people's file server, started as a child process and shown one directory. Only what the agent
 // needs of its tools is offered. Run it: npm run example -- 47
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Agent, Ensemble, Task } from "agentensemble";
 import { mcpTools } from "agentensemble/mcp";
 import { realOrScripted } from "./support/scripted.js";
@@ -23,14 +20,13 @@ if (program === undefined) {
   process.exit();
 }
 
-const directory = realpathSync(mkdtempSync(join(tmpdir(), "birds-")));
-writeFileSync(join(directory, "swift.txt"), "The common swift sleeps in the air and lands only to breed.");
+const directory = "examples/data";
 
 const { model, name, note } = realOrScripted([
-  { toolCalls: [{ name: "files__list_directory", arguments: { path: directory } }] },
-  { toolCalls: [{ name: "files__read_text_file", arguments: { path: join(directory, "swift.txt") } }] },
+  { toolCalls: [{ name: "files__list_directory", arguments: { path: "." } }] },
+  { toolCalls: [{ name: "files__read_text_file", arguments: { path: "prompt-injection.md" } }] },
   { toolCalls: [{ name: "files__read_text_file", arguments: { path: "/etc/hostname" } }] },
-  "Swifts sleep in the air.",
+  "Text that a tool brings in can hold instructions.",
 ]);
 console.log(`Model: ${name} (${note})\n`);
 
@@ -46,8 +42,7 @@ for (const { name: tool, effect, untrusted } of await files.resolve()) console.l
 const librarian = new Agent({ role: "Librarian", goal: "Answer from the files", tools: [files] });
 await using team = new Ensemble({
   model,
-  tasks: [new Task({ description: `What do the files in ${directory} say about swifts?`, agent: librarian })],
-  onToolCall: ({ toolName, toolResult }) => console.log(`${toolName} -> ${toolResult.replaceAll(directory, "(directory)").slice(0, 90)}`),
+  tasks: [new Task({ description: "What do the files in '.' say about prompt injection?", agent: librarian })],
+  onToolCall: ({ toolName, toolResult }) => console.log(`${toolName} -> ${toolResult.replaceAll(process.cwd(), "").replaceAll("\n", " ").slice(0, 90)}`),
 });
 console.log(`\n${(await team.run()).raw}`);
-rmSync(directory, { recursive: true });

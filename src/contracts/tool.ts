@@ -89,8 +89,13 @@ export interface ToolBase<I = never> {
   readonly effect?: "read" | "write" | "send" | undefined;
   /** What this very call does; decides instead of `effect`. */
   effectOf?(input: I): "read" | "write" | "send";
-  /** What a replay of a recorded run does: give the recorded `result` (default), or `run` the tool again, because it only hands work to the framework. Policies go by the calls that such a tool makes there. */
+  /** What a replay of a recorded run does: give the recorded `result` (default), or `run` the tool again, because the rest of the run needs what it does. */
   readonly replay?: "result" | "run" | undefined;
+  /**
+   * It does nothing itself but hands work to other agents or tools. `approveAfterUntrusted` goes by the calls that are made there, and the default time
+   * limit of tools does not hold for it. Default false.
+   */
+  readonly delegates?: boolean | undefined;
 }
 
 /**
@@ -116,7 +121,7 @@ export type ToolLike = AnyTool | DynamicToolProvider;
 
 const TOOL_FIELDS = [
   ...["name", "description", "input", "execute", "sequential", "timeoutMs"],
-  ...["requireApproval", "needsApproval", "approvalDescription", "approvalRejection", "untrusted", "effect", "effectOf", "replay"],
+  ...["requireApproval", "needsApproval", "approvalDescription", "approvalRejection", "untrusted", "effect", "effectOf", "replay", "delegates"],
 ];
 
 /**
@@ -145,7 +150,7 @@ export function tool<I>(t: Tool<I>): Tool<I> {
 function checkFields(t: ToolBase<never>): void {
   const what = `Tool '${t.name}'`;
   requireDuration(`${what} timeoutMs`, t.timeoutMs);
-  for (const field of ["sequential", "requireApproval", "untrusted"] as const) requireBoolean(`${what} ${field}`, t[field]);
+  for (const field of ["sequential", "requireApproval", "untrusted", "delegates"] as const) requireBoolean(`${what} ${field}`, t[field]);
   for (const field of ["needsApproval", "approvalDescription", "approvalRejection", "effectOf"] as const) requireFunction(`${what} ${field}`, t[field]);
   requireOneOf(`${what} effect`, t.effect, ["read", "write", "send"]);
   requireOneOf(`${what} replay`, t.replay, ["result", "run"]);

@@ -126,7 +126,7 @@ function reasonOf(error: Error): string {
 /** Runs the tool; a promise only where it gives one. */
 function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input: unknown): ToolResult | Promise<ToolResult> {
   const { limits } = scope.engine;
-  const timeoutMs = tool.timeoutMs ?? (tool.replay === "run" ? undefined : limits.toolTimeoutMs); // work that is handed on has limits of its own
+  const timeoutMs = tool.timeoutMs ?? (tool.delegates === true ? undefined : limits.toolTimeoutMs); // work that is handed on has limits of its own
   const cancellation =
     timeoutMs === undefined
       ? scope.cancellation

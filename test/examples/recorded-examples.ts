@@ -1,5 +1,6 @@
 // Loaded before an example with `--import`: gives a recorder or a player to every kernel that it boots. RECORD_EXAMPLE or REPLAY_EXAMPLE is the folder with
-// one recording per kernel, in the order in which they boot; what came out goes to `{folder}/{mode}-{kernel}.json`.
+// one recording per kernel, in the order in which they boot; what came out goes to `{folder}/{mode}-{kernel}.json`. A kernel that an example itself gave
+// a recorder or a player is left as it is; what came out of it goes to `{folder}/{mode}-{kernel}-own.json`.
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { definePlugin, Kernel, type Plugin } from "agentensemble";
@@ -8,20 +9,23 @@ import { recordTo, replayFrom } from "agentensemble/replay";
 const { RECORD_EXAMPLE: recordFolder, REPLAY_EXAMPLE: replayFolder, REPLAY_NAME: replayName = "recorded" } = process.env;
 const folder = recordFolder ?? replayFolder ?? ".";
 const original = Object.getOwnPropertyDescriptor(Kernel.prototype, "boot")?.value as (this: Kernel) => Promise<void>; // it has that method
+const use = Object.getOwnPropertyDescriptor(Kernel.prototype, "use")?.value as (this: Kernel, plugin: Plugin) => Kernel; // and that one
 const known = new WeakSet<Kernel>();
+/** Those that record or replay by themselves. */
+const own = new WeakSet<Kernel>();
 let kernels = 0;
 
-/** Writes a line for each run that ends, and lets no model be called but a recorded one. */
-function observer(number: number): Plugin {
+/** Writes a line for each run that ends, and where `guarded` lets no model be called but a recorded one. */
+function observer(place: string, guarded: boolean): Plugin {
   return definePlugin({
     name: "examples-observer",
     apply({ hooks }) {
       hooks.afterRun.tap({ name: "observe", lane: "transform" }, ({ run, outcome, output, error }) => {
         const ended = output ?? (error as { readonly output?: typeof output }).output;
         const line = { run: run.id, outcome, raw: ended?.raw, error: error?.message, trace: ended?.trace };
-        appendFileSync(join(folder, `${replayName}-${number}.json`), `${JSON.stringify(line)}\n`);
+        appendFileSync(join(folder, `${replayName}-${place}.json`), `${JSON.stringify(line)}\n`);
       });
-      if (replayFolder === undefined) return;
+      if (!guarded) return;
       hooks.beforeLlmCall.tap({ name: "observe", lane: "policy" }, ({ model, taskId }) => {
         if (model.capabilities?.unlimited !== true) throw new Error(`a model is called in the replay, for ${taskId}`);
       });
@@ -29,14 +33,22 @@ function observer(number: number): Plugin {
   });
 }
 
+Kernel.prototype.use = function useAndTell(this: Kernel, plugin: Plugin): Kernel {
+  if (plugin.name === "record-to" || plugin.name === "replay-from") own.add(this);
+  return use.call(this, plugin);
+};
+
 Kernel.prototype.boot = function boot(this: Kernel): Promise<void> {
   if (!known.has(this)) {
     known.add(this);
     const number = ++kernels;
     const file = join(folder, `${number}.jsonl`);
-    if (replayFolder === undefined) this.use(recordTo(file));
-    else if (existsSync(file)) this.use(replayFrom(file, { onUnused: "fail" })); // not there where nothing was run
-    this.use(observer(number));
+    if (own.has(this)) this.use(observer(`${number}-own`, false));
+    else {
+      if (replayFolder === undefined) this.use(recordTo(file));
+      else if (existsSync(file)) this.use(replayFrom(file, { onUnused: "fail" })); // not there where nothing was run
+      this.use(observer(String(number), replayFolder !== undefined));
+    }
   }
   return original.call(this);
 };

@@ -44,7 +44,7 @@ export async function play(options: EnsembleOptions, plugins: readonly Plugin[],
   }
 }
 
-const DURATION = /(duration|latency|Ms$|ExecutionTime$|executionTime)/i;
+const DURATION = /(duration|latency|Ms$|ExecutionTime$|executionTime|RetrievalTime)/i;
 const LATER_INSTANT = /^(completedAt|occurredAt)$/;
 
 /** A trace less what depends on how long things took. Instants of beginnings stay where `starts` says so. */

@@ -36,6 +36,7 @@ function delegateTool(agent: Agent, scope: LookUps, texts: Texts): AnyTool {
     name: "delegate",
     description: texts.render("delegation.tool", {}),
     replay: "run",
+    delegates: true,
     input: delegateInput(roles, descriptions),
     execute: (input, ctx) => delegate(input, ctx.scope, texts),
   });

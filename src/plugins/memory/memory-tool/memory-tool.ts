@@ -76,6 +76,7 @@ function storingTool(name: string, { scope, store }: Place): AnyTool {
     name,
     description: 'Stores a fact or piece of information for future reference, under a short key. Example: {"key": "office", "value": "The office is in Kiel."}',
     effect: "write",
+    replay: "run", // what reads the store later in the run is not recorded
     input: textArguments({
       key: { description: "What the fact is about, in a word or two", examples: ["office"] },
       value: { description: "The fact, in a sentence that can be understood by itself", examples: ["The office is in Kiel."] },

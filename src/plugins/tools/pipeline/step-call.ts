@@ -28,6 +28,7 @@ function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
     effect: tool.effect,
     effectOf: effectOf === undefined ? undefined : (input) => effectOf.call(tool, input),
     replay: tool.replay,
+    delegates: tool.delegates,
     execute: (input, ctx) => tool.execute(input, contextWith(ctx.signal === ctx.scope.signal ? signal : AbortSignal.any([signal, ctx.signal]), ctx)),
   };
   return tied as AnyTool; // four absent methods are there as `undefined`, which readers of a tool can't tell from absence

@@ -32,6 +32,7 @@ export class ToolPipeline implements Tool<unknown> {
   readonly effect: (typeof EFFECTS)[number] | undefined;
   /** The steps are calls of their own, recorded one by one. */
   readonly replay = "run";
+  readonly delegates = true;
 
   /**
    * @throws ValidationError for a blank or unfit name, a blank description, a step that is no tool or whose input schema does not describe an object,

@@ -16,7 +16,7 @@ export function approveAfterUntrusted(): Plugin {
       bind.many(Tokens.ApprovalPolicy).toConstantValue({
         name: "untrusted text",
         needsApproval: ({ run, tool, input }) =>
-          (tool.effectOf?.(input) ?? tool.effect) === "read" || tool.replay === "run" ? false : reasonOf(runs.sourceOf(run)),
+          (tool.effectOf?.(input) ?? tool.effect) === "read" || tool.delegates === true ? false : reasonOf(runs.sourceOf(run)),
       });
     },
     apply({ hooks }) {

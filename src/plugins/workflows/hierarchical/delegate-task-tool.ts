@@ -26,6 +26,7 @@ export function delegateTaskTool(parts: DelegateTaskParts): Tool<DelegateTaskInp
     name: "delegateTask",
     description: texts.render("manager.tool", {}),
     replay: "run",
+    delegates: true,
     input: delegateTaskInput(roles, assignments.count, texts),
     execute: (input, ctx) => assign(input, ctx.scope, parts),
   });

@@ -159,7 +159,7 @@ describe("ToolPipeline", () => {
     it("is as careful as the most careful of its steps", () => {
       const alone = tool({ name: "alone", description: "d", sequential: true, effect: "write", untrusted: true, execute: () => "" });
       const reads = calculatorTool();
-      expect(ToolPipeline.of(reads, alone)).to.include({ sequential: true, effect: "write", untrusted: true, replay: "run" });
+      expect(ToolPipeline.of(reads, alone)).to.include({ sequential: true, effect: "write", untrusted: true, replay: "run", delegates: true });
       expect(ToolPipeline.of(reads)).to.include({ sequential: false, effect: "read", untrusted: false });
       expect(ToolPipeline.of(reads, trim).effect).to.equal(undefined); // unknown
       expect(new ToolPipeline(options({ sequential: true })).sequential).to.equal(true);

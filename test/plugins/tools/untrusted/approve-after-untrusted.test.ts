@@ -1,6 +1,7 @@
 import type { AnyTool, EnsembleOptions, Tool, ToolBase } from "agentensemble";
-import { Agent, Ensemble, reject, ReviewDecision, Task, tool, ToolConfigurationError } from "agentensemble";
+import { Agent, Ensemble, MemoryStore, reject, ReviewDecision, Task, tool, ToolConfigurationError } from "agentensemble";
 import { mcpTools } from "agentensemble/mcp";
+import { memoryTool } from "agentensemble/memory";
 import { ScriptedModel, type Step } from "agentensemble/testing";
 import { approveAfterUntrusted, fileReadTool, ToolPipeline } from "agentensemble/tools";
 import { expect } from "chai";
@@ -85,6 +86,26 @@ describe("approveAfterUntrusted()", () => {
     const { error } = await run({ tools, steps: [call("fetch"), call("act")], attended: false });
     expect(ToolConfigurationError.find(error)?.message).to.include("act");
     expect(calls).to.deep.equal(["fetch x"]);
+  });
+
+  it("asks before a tool that a replay runs again, but not before one that only hands work on", async () => {
+    const calls: string[] = [];
+    const tools = [
+      noting("fetch", calls, { untrusted: true, effect: "read" }),
+      noting("keep", calls, { replay: "run" }),
+      noting("hand_on", calls, { replay: "run", delegates: true }),
+    ];
+    const { asked } = await run({ tools, steps: [call("fetch"), call("keep"), call("hand_on")] });
+    expect(calls).to.deep.equal(["fetch x", "keep x", "hand_on x"]);
+    expect(asked).to.have.length(1);
+    expect(asked[0]).to.include("keep");
+  });
+
+  it("asks before the memory tool stores something", async () => {
+    const tools = [noting("fetch", [], { untrusted: true, effect: "read" }), ...memoryTool("facts", MemoryStore.inMemory()).tools];
+    const { asked } = await run({ tools, steps: [call("fetch"), { toolCalls: [{ name: "storeMemory", arguments: { key: "a", value: "b" } }] }] });
+    expect(asked).to.have.length(1);
+    expect(asked[0]).to.include("storeMemory");
   });
 
   it("lets tools that only read go on", async () => {
