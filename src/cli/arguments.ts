@@ -1,4 +1,6 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { ValidationError, messageOf } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 
@@ -14,6 +16,31 @@ export function durationOf(text: string): number {
   throw new ValidationError(`--timeout must be a duration of more than nothing and at most 24 days, got: ${preview(text)}`, {
     hint: "Write a number and a unit: 500ms, 30s, 5m or 1h.",
   });
+}
+
+/** @throws ValidationError where no file can come to be at `path`, as far as that can be told without making one. */
+export function checkTraceFile(path: string): void {
+  const problem = placeProblem(resolve(path));
+  if (problem === undefined) return;
+  throw new ValidationError(`--trace: can't write ${preview(path)}: ${problem}`, { hint: "Name a file in a folder that this process may write to." });
+}
+
+function placeProblem(path: string): string | undefined {
+  if (existsSync(path)) return statSync(path).isFile() ? undefined : "it is no file";
+  const folder = nearestFolder(path);
+  if (!statSync(folder).isDirectory()) return `${folder} is no folder`;
+  try {
+    accessSync(folder, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** What is there on the way to a path; what is missing will be made. */
+function nearestFolder(path: string): string {
+  const folder = dirname(path);
+  return existsSync(folder) || folder === path ? folder : nearestFolder(folder);
 }
 
 async function textOfFile(option: string, path: string): Promise<string> {

@@ -16,11 +16,14 @@ function isVerbose(argv: readonly string[]): boolean {
 async function report(error: unknown, argv: readonly string[], terminal: Terminal): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return ExitCode.OK; // help and version, which commander has printed
-    if (argv.includes("--json")) await terminal.json({ error: { code: "AE_VALIDATION", name: "UsageError", message: error.message, causes: [], hints: [] } });
+    const message = error.message.replace(/^error: /, "");
+    if (argv.includes("--json")) await terminal.json({ error: { code: "AE_VALIDATION", name: "UsageError", message, causes: [], hints: [] } });
     return ExitCode.USAGE; // commander has said why
   }
-  if (argv.includes("--json")) await terminal.json({ error: errorJson(error) });
-  else await terminal.message(errorText(error, terminal));
+  const say = (): Promise<void> => terminal.message(errorText(error, terminal));
+  if (argv.includes("--json"))
+    await terminal.json({ error: errorJson(error) }).catch(say); // it may have been that which failed
+  else await say();
   return exitCodeOf(error);
 }
 

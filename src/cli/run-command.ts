@@ -5,7 +5,7 @@ import type { Inputs } from "../contracts/types.js";
 import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { Terminal } from "./terminal.js";
 import { Tokens } from "../contracts/tokens.js";
-import { durationOf, inputsOf } from "./arguments.js";
+import { checkTraceFile, durationOf, inputsOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
 import { interruptible } from "./interruption.js";
 import { accessOf, endEnsemble, loadEnsemble } from "./load-ensemble.js";
@@ -44,15 +44,27 @@ async function runOptionsOf(ensemble: LoadedEnsemble, o: RunCommandOptions): Pro
   };
 }
 
+/** What kept the trace from being written: no reason to lose the result. */
+async function saveTrace({ trace }: EnsembleOutput, path: string | undefined): Promise<unknown> {
+  try {
+    if (path !== undefined) await trace.save(path);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
 async function finish(output: EnsembleOutput, terminal: Terminal, o: RunCommandOptions): Promise<number> {
-  if (o.trace !== undefined) await output.trace.save(o.trace);
-  if (o.json === true) await terminal.json(runJson(output, o.trace));
+  const unsaved = await saveTrace(output, o.trace);
+  if (o.json === true) await terminal.json(runJson(output, o.trace, unsaved));
   else {
-    if (o.trace !== undefined) await terminal.message(`Trace: ${o.trace}`);
     if (output.error !== undefined) await terminal.message(errorText(output.error, terminal));
+    if (unsaved !== undefined) await terminal.message(errorText(unsaved, terminal));
+    else if (o.trace !== undefined) await terminal.message(`Trace: ${o.trace}`);
     if (output.raw !== "") await terminal.modelText(output.raw);
   }
-  return EXIT_CODES[output.exitReason];
+  const code = EXIT_CODES[output.exitReason];
+  return code === ExitCode.OK && unsaved !== undefined ? ExitCode.FAILED : code;
 }
 
 async function recordersOf({ record }: RunCommandOptions): Promise<readonly Plugin[]> {
@@ -76,6 +88,7 @@ async function conduct(ensemble: LoadedEnsemble, inputs: Inputs, terminal: Termi
 /** `agentensemble run <file>`; with `plugins` also what other commands make of it. */
 export async function runCommand(file: string, o: RunCommandOptions, terminal: Terminal, plugins: readonly Plugin[] = []): Promise<number> {
   if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded
+  if (o.trace !== undefined) checkTraceFile(o.trace);
   const inputs = (await inputsOf(o)) as Inputs; // names of run options among them are reported by the run
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);

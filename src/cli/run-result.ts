@@ -13,8 +13,8 @@ function totals({ ledger: _ledger, tasks: _tasks, ...sums }: ExecutionMetrics): 
   return sums;
 }
 
-/** A run as `--json` prints it. `parsed` is the value of the task that was completed last. */
-export function runJson(output: EnsembleOutput, tracePath: string | undefined): unknown {
+/** A run as `--json` prints it. `parsed` is the value of the task that was completed last; `unsaved` is why there is no file at `tracePath`. */
+export function runJson(output: EnsembleOutput, tracePath: string | undefined, unsaved?: unknown): unknown {
   return toJsonValue({
     runId: output.runId,
     exitReason: output.exitReason,
@@ -25,7 +25,8 @@ export function runJson(output: EnsembleOutput, tracePath: string | undefined): 
     metrics: totals(output.metrics),
     durationMs: output.totalDurationMs,
     totalToolCalls: output.totalToolCalls,
-    trace: tracePath ?? null,
+    trace: unsaved === undefined ? (tracePath ?? null) : null,
+    ...(unsaved !== undefined && { traceError: errorJson(unsaved) }),
     ...(output.error !== undefined && { error: errorJson(output.error) }),
   });
 }

@@ -22,6 +22,13 @@ async function textOf(path: string): Promise<string> {
 }
 
 function notJson(path: string, text: string, error: unknown): FileFormatError {
+  if (text.startsWith('{"format":"agentensemble/recording"')) {
+    return new FileFormatError(
+      `${path} is a recording, no trace`,
+      { path, line: 1 },
+      { hint: `Replay it: agentensemble replay ${path} <file> --trace out.json` },
+    );
+  }
   const line = lineInJson(text);
   const cut = text.trim() === "" ? "it is empty" : messageOf(error);
   return new FileFormatError(
@@ -60,7 +67,9 @@ export async function readTraceFile(path: string): Promise<TraceView> {
   try {
     const trace = new TraceFields(document, []);
     checkSchema(trace, path, text);
-    return traceView(trace);
+    const view = traceView(trace);
+    if (trace.raw("taskTraces") === undefined) throw new Misshapen("taskTraces must be a list, got: undefined", []);
+    return view;
   } catch (error) {
     if (!(error instanceof Misshapen)) throw error;
     const line = lineInJson(text, error.path);

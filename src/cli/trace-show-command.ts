@@ -45,6 +45,13 @@ export function partOf(trace: TraceView, o: { readonly task?: string | undefined
   return { ...trace, tasks: o.errors === true ? tasks.flatMap((task) => failuresOf(task) ?? []) : tasks, errors };
 }
 
+/** What to say of nothing. */
+function remarks({ tasks, errors }: TraceView, errorsOnly: boolean): readonly string[] {
+  if (tasks.length > 0) return [];
+  if (errorsOnly) return errors.length > 0 ? [] : ["Nothing went wrong."];
+  return ["No task was started."];
+}
+
 /** `agentensemble trace show <file>`: what a run did, as a tree. */
 export async function traceShowCommand(
   file: string,
@@ -55,8 +62,7 @@ export async function traceShowCommand(
   if (o.json === true) await terminal.json(part);
   else {
     const texts = o.task === undefined ? [] : part.tasks.map((task) => taskTexts(task, terminal.paint));
-    const none = o.errors === true && part.tasks.length === 0 && part.errors.length === 0 ? ["Nothing went wrong."] : [];
-    await terminal.text([traceTree(part, terminal.paint), ...none, ...texts].join("\n\n"));
+    await terminal.text([traceTree(part, terminal.paint), ...remarks(part, o.errors === true), ...texts].join("\n\n"));
   }
   return ExitCode.OK;
 }

@@ -101,7 +101,7 @@ export function traceTree(trace: TraceView, paint: Paint): string {
   const maker = new TreeMaker(paint);
   const end = trace.exitReason === "" ? "" : ` ${paint(styleOf(trace.exitReason), oneLine(trace.exitReason, 30))}`;
   const capture = trace.captureMode === "" ? "" : `, capture ${oneLine(trace.captureMode, 30)}`;
-  const head = `${paint("bold", `run ${oneLine(trace.runId)}`)} ${oneLine(trace.workflow, 60)}${end} ${timeText(trace.durationMs)}, ${spentText(trace)}${capture}`;
+  const head = `${paint("bold", `run ${oneLine(trace.runId) || "?"}`)} ${oneLine(trace.workflow, 60) || "?"}${end} ${timeText(trace.durationMs)}, ${spentText(trace)}${capture}`;
   const errors = trace.errors.map(({ taskId, type, code, message }) => {
     return `${paint("red", code ?? type)}${taskId === null ? "" : ` in ${oneLine(taskId, 60)}`}: ${oneLine(message, 400)}`;
   });

@@ -65,17 +65,11 @@ export class Settings {
     const cache = this.#isOwn(Tokens.ChatModelProvider) ? this.#models : this.kernel.models;
     const known = cache.get(ref);
     if (known !== undefined) return known;
-    const colon = ref.indexOf(":");
-    const name = ref.slice(0, Math.max(0, colon));
     const providers = this.all(Tokens.ChatModelProvider);
+    const [, name, modelId] = /^([^:]*):(.+)$/s.exec(ref) ?? [];
     const provider = providers.findLast((p) => p.name === name);
-    if (provider === undefined || colon === ref.length - 1) {
-      const names = providers.map((p) => p.name);
-      throw new ValidationError(`Unknown model provider '${name}' in model ${preview(ref)}. ${knownNames(name, names)}`, {
-        hint: "Write provider:model, for instance openai:gpt-4o-mini; a provider is added by its plugin.",
-      });
-    }
-    const model = createModel(provider, ref.slice(colon + 1));
+    if (name === undefined || modelId === undefined || provider === undefined) throw unknownModel(ref, name, providers);
+    const model = createModel(provider, modelId);
     cache.set(ref, model);
     return model;
   }
@@ -97,6 +91,17 @@ export class Settings {
     if (token === Tokens.TraceExporter && traceExporter !== undefined) return Array.isArray(traceExporter) ? traceExporter : [traceExporter];
     return [];
   }
+}
+
+/** `provider` is undefined where the reference is none. */
+function unknownModel(ref: string, provider: string | undefined, providers: readonly ChatModelProvider[]): ValidationError {
+  const names = knownNames(
+    provider ?? ref,
+    providers.map((p) => p.name),
+  );
+  const hint = "Write provider:model, for instance openai:gpt-4o-mini; a provider is added by its plugin.";
+  if (provider === undefined) return new ValidationError(`Model ${preview(ref)} names no provider and model. ${names}`, { hint });
+  return new ValidationError(`Unknown model provider '${provider}' in model ${preview(ref)}. ${names}`, { hint });
 }
 
 /** @throws what the provider throws, where that is one of our errors; PluginError for everything else, and for what is no model. */

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { projectRoot } from "../support/project.js";
@@ -73,6 +73,21 @@ describe("agentensemble run", function () {
       expect(result).to.have.nested.property("metrics.llmCallCount", 1);
       expect(result).not.to.have.nested.property("metrics.ledger");
       expect(stderr).to.equal("printed by the file\n");
+    });
+
+    it("keeps the result when the trace can't be written in the end, and ends with 1", async () => {
+      project.write(
+        "spoils.mjs",
+        `${IMPORTS}import { mkdirSync } from "node:fs";
+export default new Ensemble({ tasks: [new Task({ description: "x", handler: () => (mkdirSync("spoilt.json", { recursive: true }), "the result") })] });`,
+      );
+      const { code, stdout, stderr } = await project.run(["run", "spoils.mjs", "-q", "--trace", "spoilt.json"]);
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "the result\n" });
+      expect(stderr).to.match(/Cannot write the trace[^]*it is a folder/);
+      rmSync(join(project.path, "spoilt.json"), { recursive: true });
+      const json = await project.run(["run", "spoils.mjs", "--json", "--trace", "spoilt.json"]);
+      expect(json.code).to.equal(1);
+      expect(JSON.parse(json.stdout)).to.deep.include({ raw: "the result", trace: null }).and.to.have.nested.property("traceError.code", "AE_VALIDATION");
     });
 
     it("shows no progress with --quiet", async () => {
@@ -200,6 +215,13 @@ describe("agentensemble run", function () {
       ["a missing package", ["run", "lacks.mjs"], /npm install @some\/thing \(in /],
       ["no model", ["run", "unmodelled.mjs"], /has no LLM available[^]*hint: Set `model`/],
       ["an unknown model", ["run", "unmodelled.mjs", "--model", "ofline:x"], /Unknown model provider 'ofline'[^]*Did you mean 'offline'/],
+      [
+        "a model without a provider",
+        ["run", "unmodelled.mjs", "--model", "gpt-4o"],
+        /Model gpt-4o names no provider and model\. Known: openai[^]*hint: Write provider:model/,
+      ],
+      ["a trace below a file", ["run", "echo.mjs", "--trace", "words.txt/out.json"], /--trace: can't write words\.txt\/out\.json: \S*words\.txt is no folder/],
+      ["a folder for a trace", ["run", "echo.mjs", "--trace", "node_modules"], /--trace: can't write node_modules: it is no file/],
       ["a missing variable", ["run", "team.mjs"], /\[topic\][^]*--input topic=/],
       ["an unknown capture mode", ["run", "echo.mjs", "--capture", "OF"], /captureMode 'OF'[^]*Did you mean 'OFF'/],
       ["a duration without a unit", ["run", "echo.mjs", "--timeout", "30"], /--timeout[^]*got: 30[^]*30s/],

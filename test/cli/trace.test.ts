@@ -133,6 +133,11 @@ describe("agentensemble trace", function () {
       expect((await project.run(["trace", "show", "fine.json", "--errors"])).stdout).to.include("Nothing went wrong.");
     });
 
+    it("says so where no task was started", async () => {
+      project.write("none.json", '{"schemaVersion":"1.1","taskTraces":[]}');
+      expect((await project.run(["trace", "show", "none.json"])).stdout).to.equal("run ? ? ?, ? in, ? out\n\nNo task was started.\n");
+    });
+
     it("prints what it shows as JSON with --json", async () => {
       const { stdout } = await project.run(["trace", "show", "foreign.json", "--json"]);
       expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(JSON.stringify(foreign)));
@@ -152,6 +157,8 @@ describe("agentensemble trace", function () {
       ["is empty", "", 1, /it is empty/],
       ["was cut short", whole.slice(0, whole.indexOf("Planner")), whole.slice(0, whole.indexOf("Planner")).split("\n").length, /is not JSON/],
       ["is some other document", '\n{ "name": "x" }', 2, /no schemaVersion/],
+      ["is a recording", '{"format":"agentensemble/recording","version":1}\n{"type":"run"}\n', 1, /is a recording, no trace/],
+      ["has no list of tasks", '\n{ "schemaVersion": "1.1" }', 2, /taskTraces must be a list/],
       ["is a list", "\n\n[]", 3, /must be an object/],
       ["is a task graph", '{ "type": "dag", "schemaVersion": "1.3" }', 1, /task graph/],
       ["comes from a newer version", '{\n"schemaVersion": "2.0" }', 2, /"?2\.0"? is not understood/],

@@ -7,7 +7,7 @@ import { JournalMismatchError } from "../../contracts/state-errors.js";
 import { preview } from "../../contracts/validation.js";
 import { differenceOf, nearestCall } from "./difference.js";
 
-const HINT = 'Record it again with recordTo(file), or replay with onMiss: "live".';
+const HINT = 'Record it again with recordTo(file), or replay with onMiss: "live" (in the command line --record and --on-miss live).';
 
 /** A request to a model that is not in the recording. `difference`: what is known already. */
 export function unknownCall(recording: Recording, asked: UnknownRequest, redactor: Redactor, difference?: string): JournalMismatchError {

@@ -43,6 +43,7 @@ function checkTrace(trace: Fields, source: string): void {
   if (typeof schemaVersion !== "string" || !/^1\.\d+$/.test(schemaVersion)) {
     throw new Misshapen(`schema ${preview(schemaVersion)} is not understood, only 1.x`, trace, "schemaVersion");
   }
+  listOf(trace, "taskTraces"); // before it is said what a trace lacks, it has to be one
   if (captureMode === CaptureMode.FULL) return;
   throw new FileFormatError(
     `${source} was made with captureMode ${preview(captureMode)}, which keeps too little to be replayed`,

@@ -1,4 +1,4 @@
-import { open, rename, rm, type FileHandle } from "node:fs/promises";
+import { open, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { messageOf, ValidationError } from "../../../contracts/errors.js";
 import { requireText } from "../../../contracts/validation.js";
@@ -36,8 +36,15 @@ function* blocksOf(pieces: Iterable<string>): Generator<string> {
   if (block !== "") yield block;
 }
 
+/** A device would be replaced by a file, for good. */
+async function checkTarget(target: string): Promise<void> {
+  const there = await stat(target).catch(() => undefined); // nothing is there, or nothing that anybody may look at
+  if (there?.isFile() === false) throw new Error(there.isDirectory() ? "it is a folder" : "it is no regular file");
+}
+
 async function writeAndRename(target: string, pieces: Iterable<string>): Promise<void> {
   await makeFolder(dirname(target));
+  await checkTarget(target);
   const temporary = await openTemporary(target);
   try {
     try {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { ValidationError } from "../../../../src/contracts/errors.js";
@@ -12,6 +12,7 @@ import { dagOfRun, type RunDag } from "../../../../src/plugins/observability/sha
 import { ScriptedModel } from "../../../../src/testing.js";
 import { jsonTraceExporter } from "../../../../src/observability.js";
 import { recordedTraceBuilder } from "../../../../src/plugins/observability/trace/recorded-trace.js";
+import { rejectionOf } from "../../../support/rejection.js";
 import { runRecord } from "../shared/run-record.js";
 
 function traceOf(id: string): ExecutionTrace {
@@ -47,6 +48,19 @@ describe("jsonTraceExporter", () => {
     await exporter.export(traceOf("run-2"));
     expect(JSON.parse(await readFile(file, "utf8"))).to.have.property("ensembleId", "run-2");
     expect(await readdir(dir)).to.deep.equal(["last.json"]);
+  });
+
+  it("replaces neither a folder nor a device", async () => {
+    await mkdir(join(dir, "folder"));
+    await symlink("/dev/null", join(dir, "device"));
+    for (const [name, why] of [
+      ["folder", "it is a folder"],
+      ["device", "it is no regular file"],
+    ] as const) {
+      // prettier-ignore
+      expect((await rejectionOf(ValidationError, traceOf("run-1").save(join(dir, name)))).message).to.include(why);
+    }
+    expect(await readdir(dir)).to.have.members(["folder", "device"]);
   });
 
   it("makes a safe name of any id, and never leaves its folder", async () => {
