@@ -56,10 +56,15 @@ function optionsDifference(recorded: Omit<ChatRequest, "messages">, asked: ChatR
   const { messages: _, ...options } = asked;
   const names = [...new Set([...Object.keys(recorded), ...Object.keys(options)])].sort();
   for (const name of names) {
-    const [was, is] = [recorded, options].map((o) => canonicalJson((o as Readonly<Record<string, unknown>>)[name])) as [string, string]; // its own fields
-    if (was !== is) return sides(`'${name}'`, ...windows(was, is));
+    const [was, is] = [jsonIn(recorded, name), jsonIn(options, name)];
+    if (was !== is) return sides(`'${name}'`, ...(was === undefined || is === undefined ? ([was, is] as const) : windows(was, is)));
   }
   return undefined;
+}
+
+function jsonIn(options: object, name: string): string | undefined {
+  const value = (options as Readonly<Record<string, unknown>>)[name]; // its own fields
+  return value === undefined ? undefined : canonicalJson(value);
 }
 
 /** Reads on from "differs in". */

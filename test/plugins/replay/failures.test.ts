@@ -66,6 +66,16 @@ describe("a replay", () => {
       expect(error?.message).to.include('differs in message 3: not recorded, now "assistant:');
     });
 
+    it("says which option of the request was another one, or was not there", async () => {
+      const make = (modelOptions: { readonly temperature?: number }): EnsembleOptions => ({
+        model: new ScriptedModel(["fine"]),
+        tasks: [new Task({ description: "Look", agent: new Agent({ role: "R", goal: "g", modelOptions }) })],
+      });
+      await play(make({ temperature: 0.5 }), [recordTo(file)]);
+      expect((await play(make({ temperature: 1 }), [replayFrom(file)])).error?.message).to.include(`differs in 'temperature': recorded "0.5", now "1"`);
+      expect((await play(make({}), [replayFrom(file)])).error?.message).to.include(`differs in 'temperature': recorded "0.5", now not sent`);
+    });
+
     it("says that another model is asked", async () => {
       await play(ask("One"), [recordTo(file)]);
       const { error } = await play({ ...ask("One"), model: new ScriptedModel(["x"], { modelId: "other" }) }, [replayFrom(file)]);
