@@ -68,7 +68,7 @@ function jsonIn(options: object, name: string): string | undefined {
 }
 
 /** Reads on from "differs in". */
-function sides(what: string, was: string | undefined, is: string | undefined): string {
+export function sides(what: string, was: string | undefined, is: string | undefined): string {
   const recorded = was === undefined ? "not recorded" : `recorded ${JSON.stringify(preview(was))}`;
   return `${what}: ${recorded}, now ${is === undefined ? "not sent" : JSON.stringify(preview(is))}`;
 }

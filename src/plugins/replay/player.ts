@@ -13,7 +13,7 @@ import { answer, reject, replace } from "../../contracts/hooks.js";
 import { JournalMismatchError } from "../../contracts/state-errors.js";
 import { ToolResult } from "../../contracts/tool.js";
 import { emitEvent, redactorOf, stopRun, systemClock, uuidGenerator } from "../../kernel/index.js";
-import { conversationDifference } from "./difference.js";
+import { conversationDifference, sides } from "./difference.js";
 import { callKey, toolKey } from "./keys.js";
 import { neverEnded, replacedModel, unknownCall, unknownTool, unused } from "./mismatch.js";
 import { positionKey } from "./read-trace.js";
@@ -139,9 +139,10 @@ export class Player {
     return this.recording.tools.take(keys, { run: this.#recordedId(run), task: taskId, attempt });
   }
 
-  /** A trace finds a call by its place; what was asked there must be the same. */
-  #traceDifference({ messages }: RecordedCall, { request }: UnknownRequest, run: RunInfo): string | undefined {
+  /** A trace finds a call by its place; what was asked there, and whom, must be the same. Of the model it knows only what the answer called it. */
+  #traceDifference({ messages, provider }: RecordedCall, { request, ...asked }: UnknownRequest, run: RunInfo): string | undefined {
     if (this.recording.kind !== "trace" || messages === undefined) return undefined;
+    if (provider !== asked.provider) return sides("the provider of the model", provider, asked.provider);
     const difference = conversationDifference(messages, request.messages);
     if (difference === undefined) return undefined;
     const redacted = redactorOf(run).redactValue(request.messages) as ChatRequest["messages"]; // of the same shape

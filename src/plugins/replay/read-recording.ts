@@ -101,7 +101,8 @@ export class RecordingReader {
 function checkHeader(fields: Fields): void {
   const { format, version } = fields;
   if (format !== RECORDING_FORMAT) throw new Misshapen(`'format' must be "${RECORDING_FORMAT}", got: ${preview(format)}`);
-  if (version !== RECORDING_VERSION) throw new Misshapen(`version ${preview(version)} is not understood, only ${RECORDING_VERSION}: another version of agentensemble wrote it`);
+  if (version !== RECORDING_VERSION)
+    throw new Misshapen(`version ${preview(version)} is not understood, only ${RECORDING_VERSION}: another version of agentensemble wrote it`);
 }
 
 function keysOf(fields: Fields): readonly string[] {

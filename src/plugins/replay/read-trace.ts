@@ -74,8 +74,9 @@ class TaskReader {
 
   #call(task: string, call: Fields, next: Fields | undefined): void {
     const place = { task, iteration: numberOf(call, "iterationIndex"), attempt: numberOf(call, "attempt") };
-    // A trace tells of a failure only what it said; that it was tried again says that it could be.
-    const retried = next !== undefined && next["iterationIndex"] === place.iteration && numberOf(next, "attempt") > place.attempt;
+    // A trace tells of a failure only what it said; that it was tried again says that it could be, unless that was with a fallback.
+    const tried = next !== undefined && next["iterationIndex"] === place.iteration && numberOf(next, "attempt") > place.attempt;
+    const retried = tried && next["provider"] === call["provider"];
     this.recording.addCall({
       ...place,
       keys: [positionKey(place)],

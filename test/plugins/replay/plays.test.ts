@@ -1,7 +1,7 @@
-import type { ChatRequest, EnsembleEvent, EnsembleOptions, ExecutionTrace } from "agentensemble";
+import type { ChatModel, ChatRequest, EnsembleEvent, EnsembleOptions, ExecutionTrace } from "agentensemble";
 import { Agent, Ensemble, FileFormatError, ModelCallError, RateLimit, RateLimitTimeoutError, Task, answer, definePlugin, tool } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
-import { retry } from "agentensemble/resilience";
+import { fallback, retry } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { join } from "node:path";
@@ -190,6 +190,25 @@ describe("what is replayed", () => {
       const { error } = await play(make(deadModel(new ScriptedModel([]))), [replayFrom(trace as unknown as ExecutionTrace)]);
       expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
       expect(error?.message).to.include("someone else");
+    });
+
+    it("ends the run where another vendor's model is asked", async () => {
+      const { output } = await play(make(new ScriptedModel(script)), []);
+      const { error } = await play(make(new ScriptedModel([], { provider: "other" })), [replayFrom(output.trace)]);
+      expect(error?.message).to.include('differs in the provider of the model: recorded "scripted", now "other"');
+    });
+
+    it("turns to the fallback where the traced run did", async () => {
+      const failing: ChatModel = {
+        provider: "first",
+        modelId: "m",
+        chat: () => Promise.reject(new ModelCallError("no credit", { provider: "first", modelId: "m", code: "AE_MODEL_QUOTA", retryable: false })),
+      };
+      const teamOf = (spare: ChatModel): EnsembleOptions => ({ ...make(failing), plugins: [fallback([spare])] });
+      const { output } = await play(teamOf(new ScriptedModel(script)), []);
+      const replayed = await play(teamOf(deadModel(new ScriptedModel([]))), [replayFrom(output.trace, { onUnused: "fail" })]);
+      expect(replayed.error).to.equal(undefined);
+      expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(output.trace.toJson()));
     });
 
     it("refuses one that keeps too little, and says which mode keeps enough", async () => {
