@@ -4,6 +4,7 @@ import type { RunOptions } from "../contracts/run.js";
 import type { Inputs } from "../contracts/types.js";
 import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { Terminal } from "./terminal.js";
+import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { checkTraceFile, durationOf, inputsOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
@@ -71,6 +72,19 @@ async function recordersOf({ record }: RunCommandOptions): Promise<readonly Plug
   return record === undefined ? [] : [(await import("../replay.js")).recordTo(record)];
 }
 
+/** @throws ValidationError for an ensemble that has it already, or that has begun. */
+function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
+  try {
+    accessOf(ensemble).use(plugin);
+  } catch (cause) {
+    if (!ValidationError.isInstance(cause) || cause.hint !== undefined) throw cause;
+    throw new ValidationError(cause.message, {
+      cause,
+      hint: `An ensemble that brings '${plugin.name}' itself can be run as it is, or without it by this command.`,
+    });
+  }
+}
+
 async function conduct(ensemble: LoadedEnsemble, inputs: Inputs, terminal: Terminal, o: RunCommandOptions): Promise<number> {
   const handle = ensemble.stream(inputs, await runOptionsOf(ensemble, o));
   const silent = o.json === true || o.quiet === true;
@@ -93,7 +107,7 @@ export async function runCommand(file: string, o: RunCommandOptions, terminal: T
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
   try {
-    for (const plugin of [...plugins, ...(await recordersOf(o))]) accessOf(ensemble).use(plugin);
+    for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
     return await conduct(ensemble, inputs, terminal, o);
   } finally {
     await endEnsemble(ensemble);

@@ -80,9 +80,13 @@ export interface TraceView extends Spent {
   readonly errors: readonly ErrorView[];
 }
 
-/** Of metrics, under our names or the format's (`totalInputTokens`). */
+/** Of metrics, under our names or the format's (`totalInputTokens`). A sum of nothing but unknown figures is unknown. */
 function spentOf(metrics: TraceFields | undefined): Spent {
-  const tokens = (name: string, total: string): number => metrics?.number(name, metrics.number(total, -1)) ?? -1;
+  const unknownCalls = metrics?.number("unknownUsageCalls", 0) ?? 0;
+  const tokens = (name: string, total: string): number => {
+    const sum = metrics?.number(name, metrics.number(total, -1)) ?? -1;
+    return sum === 0 && unknownCalls > 0 ? -1 : sum;
+  };
   return {
     inputTokens: tokens("inputTokens", "totalInputTokens"),
     outputTokens: tokens("outputTokens", "totalOutputTokens"),

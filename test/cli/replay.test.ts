@@ -18,6 +18,10 @@ describe("agentensemble replay", function () {
   before(async () => {
     project = new ProjectFolder({
       "team.mjs": TEAM,
+      "own.mjs": TEAM.replace("tasks:", 'plugins: [recordTo("own.jsonl")], tasks:').replace(
+        "import",
+        'import { recordTo } from "agentensemble/replay";\nimport',
+      ),
       "booted.mjs": `import team from "./team.mjs";\nawait team.explain({ player: "A" });\nexport default team;`,
     });
     const { code, stdout, stderr } = await project.run(["run", "team.mjs", "-q", "--input", "player=A", "--record", "roll.jsonl"]);
@@ -53,6 +57,7 @@ describe("agentensemble replay", function () {
     ["a recording that is not there", ["replay", "nowhere.jsonl", "team.mjs"], /Can't read the recording nowhere\.jsonl[^]*--record/],
     ["a file that is no recording", ["replay", "team.mjs", "team.mjs", "--input", "player=A"], /error AE_FILE_FORMAT: \S*team\.mjs:1 /],
     ["an unknown --on-miss", ["replay", "roll.jsonl", "team.mjs", "--on-miss", "lie"], /onMiss must be one of "fail", "live"/],
+    ["an ensemble with a recorder of its own", ["run", "own.mjs", "--record", "x.jsonl"], /'record-to' is already there[^]*hint: An ensemble that brings/],
     ["an ensemble that has begun already", ["replay", "roll.jsonl", "booted.mjs"], /comes too late/],
     ["a recording that can't be written", ["run", "team.mjs", "--record", "team.mjs/x.jsonl"], /error AE_VALIDATION: The recording[^]*team\.mjs' is no folder/],
   ];

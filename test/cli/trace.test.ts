@@ -104,6 +104,16 @@ describe("agentensemble trace", function () {
       expect(stdout).to.include("task-2 (Doer) failed 1.0 s, 1 in, 1 out, 0.5").and.include("TimeoutException: too late");
     });
 
+    it("shows a sum of which nothing is known as unknown", async () => {
+      const metrics = (unknownUsageCalls: number): object => ({ totalInputTokens: 0, totalOutputTokens: 0, unknownUsageCalls });
+      const shown = async (n: number): Promise<TraceView> => {
+        project.write("sums.json", JSON.stringify({ schemaVersion: "1.1", taskTraces: [], metrics: metrics(n) }));
+        return readTraceFile(join(project.path, "sums.json"));
+      };
+      expect(await shown(2)).to.include({ inputTokens: -1, outputTokens: -1 });
+      expect(await shown(0)).to.include({ inputTokens: 0, outputTokens: 0 });
+    });
+
     it("shows one task with its texts, by id or role", async () => {
       const { stdout } = await project.run(["trace", "show", "foreign.json", "--task", "planner"]);
       expect(stdout).to.include("System prompt\nYou plan.").and.include("Output\nfirst line\nsecond line");
