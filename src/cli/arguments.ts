@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ValidationError, messageOf } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
+import { lineInJson } from "../kernel/json-position.js";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 /** Names that would reach the prototype of what the inputs are copied into. */
@@ -70,7 +71,9 @@ async function fileInputs(path: string): Promise<readonly (readonly [string, unk
   try {
     values = JSON.parse(text);
   } catch (cause) {
-    throw new ValidationError(`--inputs ${path} is not JSON: ${messageOf(cause)}`, { hint: 'It must be an object: { "topic": "otters" }.' });
+    throw new ValidationError(`--inputs ${path} is not JSON, from line ${lineInJson(text)}: ${messageOf(cause)}`, {
+      hint: 'It must be an object: { "topic": "otters" }.',
+    });
   }
   if (typeof values === "object" && values !== null && !Array.isArray(values)) return Object.entries(values);
   throw new ValidationError(`--inputs ${path} must be a JSON object, got: ${preview(values)}`, { hint: 'For instance { "topic": "otters" }.' });

@@ -228,6 +228,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       ["an input without a name", ["run", "echo.mjs", "--input", "=x"], /--input must be name=value, got: =x/],
       ["an input that would reach a prototype", ["run", "echo.mjs", "--input", "__proto__=x"], /can't be named __proto__/],
       ["an input's file that is not there", ["run", "echo.mjs", "--input", "a=@nowhere.txt"], /--input a: can't read nowhere\.txt/],
+      ["inputs that are not JSON", ["run", "echo.mjs", "--inputs", "words.json"], /words\.json is not JSON, from line 2: /],
       ["inputs that are no object", ["run", "echo.mjs", "--inputs", "package.json", "--inputs", "list.json"], /must be a JSON object, got: \[1\]/],
       ["an unknown option", ["run", "echo.mjs", "--jsn"], /unknown option '--jsn'[^]*--json/],
       ["an unknown command", ["rnu", "echo.mjs"], /unknown command 'rnu'[^]*run/],
@@ -236,6 +237,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
 
     before(() => {
       project.write("list.json", "[1]");
+      project.write("words.json", '{ "a":\nwords }');
     });
 
     for (const [what, args, message] of cases) {

@@ -40,7 +40,8 @@ export function differenceOf(recorded: RecordedCall, asked: UnknownRequest): str
   const models = [`${recorded.provider}:${recorded.modelId}`, `${asked.provider}:${asked.modelId}`] as const;
   if (models[0] !== models[1]) return sides("the model", ...models);
   if (recorded.purpose !== asked.purpose) return sides("the purpose", recorded.purpose, asked.purpose);
-  return conversationDifference(recorded.messages ?? [], request.messages) ?? optionsDifference(recorded.request ?? {}, request);
+  const before = recorded.messages ?? [];
+  return conversationDifference(before, request.messages) ?? imageDifference(before, request.messages) ?? optionsDifference(recorded.request ?? {}, request);
 }
 
 /** The first message that is another one. */
@@ -50,6 +51,16 @@ export function conversationDifference(recorded: readonly ChatMessage[], asked: 
   const [was, is] = [before[index], now[index]];
   if (was === undefined && is === undefined) return undefined;
   return sides(`message ${index + 1}`, ...(was === undefined || is === undefined ? ([was, is] as const) : windows(was, is)));
+}
+
+/** Of conversations that are the same word for word. */
+function imageDifference(recorded: readonly ChatMessage[], asked: readonly ChatMessage[]): string | undefined {
+  const index = commonStart(recorded.map(imagesOf), asked.map(imagesOf));
+  return index < asked.length ? `an image of message ${index + 1}` : undefined;
+}
+
+function imagesOf({ content }: ChatMessage): string {
+  return typeof content === "string" ? "" : JSON.stringify(content.filter(({ type }) => type !== "text"));
 }
 
 function optionsDifference(recorded: Omit<ChatRequest, "messages">, asked: ChatRequest): string | undefined {

@@ -1,4 +1,4 @@
-import type { EnsembleOptions } from "agentensemble";
+import type { EnsembleOptions, Plugin } from "agentensemble";
 import { Agent, Ensemble, FileFormatError, JournalMismatchError, PluginError, Task, ValidationError, definePlugin, replace, tool } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
 import { ScriptedModel } from "agentensemble/testing";
@@ -74,6 +74,21 @@ describe("a replay", () => {
       await play(make({ temperature: 0.5 }), [recordTo(file)]);
       expect((await play(make({ temperature: 1 }), [replayFrom(file)])).error?.message).to.include(`differs in 'temperature': recorded "0.5", now "1"`);
       expect((await play(make({}), [replayFrom(file)])).error?.message).to.include(`differs in 'temperature': recorded "0.5", now not sent`);
+    });
+
+    it("says that another image is sent with the same words", async () => {
+      const showing = (data: string): Plugin =>
+        definePlugin({
+          name: "showing",
+          apply: ({ hooks }) =>
+            hooks.beforeLlmCall.tap({ name: "show", lane: "transform" }, ({ request }) => {
+              const content = [{ type: "text", text: "What is this?" } as const, { type: "image", data, mediaType: "image/png" } as const];
+              return replace({ request: { ...request, messages: [{ role: "user", content } as const] } });
+            }),
+        });
+      await play(ask("One"), [showing("aaaa"), recordTo(file)]);
+      const { error } = await play(ask("One"), [showing("bbbb"), replayFrom(file)]);
+      expect(error?.message).to.include("differs in an image of message 1");
     });
 
     it("says that another model is asked", async () => {
