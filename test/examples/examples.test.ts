@@ -194,9 +194,9 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "47-mcp-client.js": [
     "files__read_text_file: effect send, untrusted true",
-    "files__list_directory -> [FILE] swift.txt",
+    "files__list_directory -> [FILE] agent-teams.md",
     "files__read_text_file -> Error: Access denied",
-    "Swifts sleep in the air.",
+    "Text that a tool brings in can hold instructions.",
   ],
 };
 
