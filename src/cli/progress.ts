@@ -43,7 +43,8 @@ export async function showProgress(events: AsyncIterable<EnsembleEvent>, target:
   const live = target.isTTY === true;
   const status = new StatusLine();
   const printer = new ProgressPrinter((text) => void target.write(live ? `${CLEAR_LINE}${text}` : text), paint);
-  const redraw = (): void => void target.write(`${CLEAR_LINE}${paint("dim", status.text(target.columns ?? 80))}`);
+  const columns = (): number => (target.columns === undefined || target.columns === 0 ? 80 : target.columns); // 0: a terminal that does not say
+  const redraw = (): void => void target.write(`${CLEAR_LINE}${paint("dim", status.text(columns()))}`);
   const timer = live ? setInterval(redraw, FRAME_MS) : undefined;
   try {
     for await (const event of events) {

@@ -5,7 +5,7 @@ import { showProgress } from "../../src/cli/progress.js";
 import { harmless } from "../../src/cli/terminal.js";
 import { painter } from "../../src/plugins/observability/console/terminal-text.js";
 
-async function shown(isTTY: boolean): Promise<readonly string[]> {
+async function shown(isTTY: boolean, columns = 20): Promise<readonly string[]> {
   const writes: string[] = [];
   let release: () => void = () => undefined;
   const handler = (): Promise<string> => new Promise((resolve) => (release = () => resolve("x")));
@@ -15,7 +15,7 @@ async function shown(isTTY: boolean): Promise<readonly string[]> {
     if (!isTTY ? text.includes("start") : text.includes("0/1 task")) release(); // on a terminal it goes on once the status line has been drawn
   };
   const handle = ensemble.stream();
-  await Promise.all([showProgress(handle.events, { write, isTTY, columns: 20 }, painter(false)), handle.output]);
+  await Promise.all([showProgress(handle.events, { write, isTTY, columns }, painter(false)), handle.output]);
   return writes;
 }
 
@@ -32,6 +32,10 @@ describe("showProgress", () => {
     for (const line of status) expect(line.replace("\r\u001b[2K", "")).to.have.lengthOf.at.most(19);
     expect(writes.at(-1)).to.equal("\r\u001b[2K");
     expect(writes.every((text) => text.startsWith("\r\u001b[2K"))).to.equal(true);
+  });
+
+  it("takes a terminal that does not know its width for one of 80 columns", async () => {
+    expect((await shown(true, 0)).some((text) => text.includes("0/1 task, 0 tokens: wait"))).to.equal(true);
   });
 });
 
