@@ -68,7 +68,8 @@ export class RunProgress {
 
   /** The lines of the table that closes a run; the last row holds the run's own totals. */
   summary(e: Ev<"ensemble_completed">): readonly string[] {
-    const rows = [...this.#rows.values()].map((row) => [
+    const tasks = [...this.#rows.values()];
+    const rows = tasks.map((row) => [
       `${oneLine(row.taskId, 40)}${row.starts > 1 ? ` (x${row.starts})` : ""}`,
       oneLine(row.agentRole, 40),
       row.status,
@@ -76,7 +77,8 @@ export class RunProgress {
       readableCount(row.tokens),
       String(row.tools),
     ]);
-    const totals = ["Total", "", e.exitReason, readableDuration(e.durationMs), readableCount(e.totalTokens), String(e.totalToolCalls)];
+    const tokens = e.totalTokens === 0 && tasks.some((row) => row.tokens < 0) ? -1 : e.totalTokens; // a sum of what nobody reported
+    const totals = ["Total", "", e.exitReason, readableDuration(e.durationMs), readableCount(tokens), String(e.totalToolCalls)];
     return textTable(HEAD, [...rows, totals], 3);
   }
 

@@ -11,8 +11,8 @@ const base = { v: 1, seq: 0, at } as const;
 function start(runId: string): EnsembleEvent {
   return { ...base, runId, type: "ensemble_started", workflow: "PARALLEL", totalTasks: 2, startedAt: at, verbose: false, toolLogTruncateLength: 200 };
 }
-function end(runId: string): EnsembleEvent {
-  const numbers = { totalDurationMs: 3200, durationMs: 3200, totalTokens: 30, totalToolCalls: 1 };
+function end(runId: string, totalTokens = 30): EnsembleEvent {
+  const numbers = { totalDurationMs: 3200, durationMs: 3200, totalTokens, totalToolCalls: 1 };
   return { ...base, runId, type: "ensemble_completed", exitReason: "COMPLETED", completedAt: at, ...numbers };
 }
 function task(runId: string, taskId = "research", agentRole = "Researcher", taskDescription = "Find it"): EnsembleEvent {
@@ -148,6 +148,15 @@ describe("consoleProgress", () => {
   it("adds up a task that is done several times, and says when a count is unknown", () => {
     const table = printed([start("r1"), task("r1"), done("r1"), task("r1"), done("r1", "research", -1), end("r1")]).at(-1);
     expect(table).to.match(/research \(x2\) +Researcher +done +3\.0 s +\? +0/);
+  });
+
+  it("does not call a total of unknown counts zero", () => {
+    const table = (tokens: number): string | undefined =>
+      printed([start("r"), task("r"), done("r", "research", tokens), end("r", 0)])
+        .join("")
+        .match(/^Total.*$/m)?.[0];
+    expect(table(-1)).to.match(/ \? +1$/);
+    expect(table(0)).to.match(/ 0 +1$/);
   });
 
   it("forgets a run that has ended", () => {
