@@ -113,6 +113,8 @@ export interface RunRecord {
   readonly capture: CaptureModeDefinition;
   /** Takes out the secrets that the run knows of. A record itself holds everything as it was. */
   readonly redactor: Redactor;
+  /** Of a tracing system, where one is in use. */
+  readonly traceId?: string | undefined;
 }
 
 /** Makes the trace of a finished run, when somebody first reads it. */
@@ -303,6 +305,8 @@ export interface ExecutionTrace {
   readonly phases: readonly PhaseTrace[];
   /** What the run cost, as in `metrics.costEstimate`; missing where that is. */
   readonly totalCostEstimate?: CostEstimate | undefined;
+  /** Under which a tracing system (OpenTelemetry) knows the run; missing where none is in use. */
+  readonly traceId?: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Pretty-printed JSON: instants as ISO-8601, durations as `PT..S`. */
   toJson(): string;

@@ -55,6 +55,8 @@ export class EngineRun {
   readonly reports: RunReport[] = [];
   /** The models called so far. */
   readonly models = new Set<ChatModel>();
+  /** Under which a tracing system knows the run. */
+  traceId: string | undefined;
   #redactor: Redactor | undefined;
   #stopped: AgentEnsembleError | undefined;
   readonly #planned = new Map<string, PlannedTask>();

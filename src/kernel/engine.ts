@@ -273,6 +273,7 @@ function assemble(run: EngineRun, workflow: string, ending: Ending): RunOutput {
     run.reports,
     run.capture,
     run.formatter?.savings,
+    run.traceId,
   );
   return new RunOutput(record, ending.result, { byId: run.outputs, ids: run.ids }, run.settings.find(Tokens.TraceBuilder));
 }

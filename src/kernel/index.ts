@@ -5,6 +5,7 @@ export {
   formatIn,
   isReview,
   noteTask,
+  noteTraceId,
   outputsOf,
   parentOf,
   redactorOf,

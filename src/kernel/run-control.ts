@@ -33,6 +33,9 @@ export class ActiveRunControl implements RunControl {
   note(taskId: string, measures: TaskMeasures): void {
     this.#run.note(taskId, measures);
   }
+  noteTraceId(traceId: string): void {
+    this.#run.traceId ??= traceId;
+  }
   source(taskId: string): AnyTask | undefined {
     return this.#run.sourceOf(taskId);
   }

@@ -37,6 +37,7 @@ export interface RunControl {
   readonly startedAt: Date;
   stop(reason: AgentEnsembleError): void;
   note(taskId: string, measures: TaskMeasures): void;
+  noteTraceId(traceId: string): void;
   emit(event: NewEvent): void;
   chat(call: TaskCall, request: ChatRequest, o: ChatOptions): Promise<ChatResponse>;
   format(value: unknown, text: string): string;
@@ -120,6 +121,11 @@ export function redactorOf(run: RunInfo): Redactor {
 /** Adds to what the metrics of a task say, from a tap. */
 export function noteTask(run: RunInfo, taskId: string, measures: TaskMeasures): void {
   if (run instanceof ActiveRunInfo) revealParts(run).control?.note(taskId, measures);
+}
+
+/** Says under which id a tracing system knows the run, for `traceId` of its trace; the first one said stays. Does nothing for a foreign object. */
+export function noteTraceId(run: RunInfo, traceId: string): void {
+  if (run instanceof ActiveRunInfo) revealParts(run).control?.noteTraceId(traceId);
 }
 
 /**

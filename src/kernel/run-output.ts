@@ -30,6 +30,7 @@ export class FinishedRun implements RunRecord {
     readonly reports: readonly RunReport[],
     readonly capture: CaptureModeDefinition,
     readonly contextFormat?: ContextFormatSavings | undefined,
+    readonly traceId?: string | undefined,
   ) {}
 
   get startedAt(): Date {

@@ -7,7 +7,7 @@ import type { RunInfo } from "../../../contracts/run.js";
 import type { EndedLlmCall } from "./model-spans.js";
 import type { EndedToolCall } from "./tool-spans.js";
 import type { Tracing } from "./tracing.js";
-import { parentOf, settingsOf } from "../../../kernel/index.js";
+import { noteTraceId, parentOf, settingsOf } from "../../../kernel/index.js";
 import { ModelSpans } from "./model-spans.js";
 import { RunTrace } from "./run-trace.js";
 import { ToolSpans } from "./tool-spans.js";
@@ -55,7 +55,9 @@ export class Telemetry {
 
   beginRun({ run }: { readonly run: RunInfo }): void {
     const trace = this.#runs.get(run.id);
-    trace?.root(run, this.#parentContext(run, trace));
+    if (trace === undefined) return;
+    const span = trace.root(run, this.#parentContext(run, trace)).span.spanContext();
+    if (this.tracing.api.isSpanContextValid(span)) noteTraceId(run, span.traceId); // without an SDK it is all zeros
   }
 
   runFailed({ run, error }: { readonly run: RunInfo; readonly error?: Error | undefined }): void {

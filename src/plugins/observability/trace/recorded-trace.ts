@@ -76,6 +76,10 @@ class RecordedTrace implements ExecutionTrace {
     return this.#record.metrics.costEstimate;
   }
 
+  get traceId(): string | undefined {
+    return this.#record.traceId;
+  }
+
   get inputs(): Readonly<Record<string, unknown>> {
     return (this.#made.inputs ??= fieldsOf(this.#keeper.value(this.#record.run.inputs)));
   }

@@ -101,7 +101,7 @@ function head(trace: ExecutionTrace): Json {
     loopTraces: trace.loopTraces.map((loop) => ({ ...loop, terminationReason: loop.terminationReason ?? null })),
     graphTrace: trace.graphTrace === undefined ? null : { ...trace.graphTrace, terminationReason: trace.graphTrace.terminationReason ?? null },
     phases: trace.phases,
-    traceId: null,
+    traceId: trace.traceId ?? null,
     metadata: trace.metadata,
   };
 }
