@@ -2,7 +2,7 @@ import type { CaptureModeDefinition } from "../contracts/capture.js";
 import type { Settings } from "./settings.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
-import { knownNames } from "../contracts/validation.js";
+import { knownNames, preview, requireBoolean, requireFunction, requireText } from "../contracts/validation.js";
 
 /** Nothing beyond the base trace; there on every kernel. */
 const CAPTURE_OFF: CaptureModeDefinition = Object.freeze({ name: "OFF", capturesMessages: false, capturesMemory: false, parsesToolInput: false });
@@ -17,15 +17,13 @@ export interface ChosenCapture {
 
 /**
  * Run option, ensemble option, the container's default, the environment, OFF: the first that is set.
- * @throws ValidationError for an unknown name, except in the environment.
+ * @throws ValidationError for an unknown name, except in the environment, and for a mode that is none.
  */
 export function chooseCapture(settings: Settings, ofRun: string | undefined): ChosenCapture {
-  const explicit = ofRun ?? settings.options.captureMode ?? settings.find(Tokens.DefaultCaptureMode);
-  if (explicit !== undefined) {
-    const mode = findMode(settings, explicit);
-    if (mode !== undefined) return { mode };
-    throw new ValidationError(`Unknown captureMode '${explicit}'. ${knownNames(explicit, namesOf(settings))}`);
-  }
+  const explicit = ofRun ?? settings.options.captureMode;
+  if (explicit !== undefined) return { mode: modeNamed(settings, "captureMode", explicit) };
+  const bound = settings.find(Tokens.DefaultCaptureMode);
+  if (bound !== undefined) return { mode: modeNamed(settings, "Tokens.DefaultCaptureMode", bound) };
   const named = process.env[VARIABLE];
   if (named === undefined || named.trim() === "") return { mode: CAPTURE_OFF };
   const mode = findMode(settings, named.trim().toUpperCase()) ?? findMode(settings, named.trim());
@@ -34,8 +32,27 @@ export function chooseCapture(settings: Settings, ofRun: string | undefined): Ch
     : { mode };
 }
 
+function modeNamed(settings: Settings, what: string, name: string): CaptureModeDefinition {
+  requireText(name, `${what} must be the name of a capture mode, got: ${preview(name)}`); // what is bound to a token may be anything
+  const mode = findMode(settings, name);
+  if (mode !== undefined) return mode;
+  throw new ValidationError(`Unknown ${what} '${name}'. ${knownNames(name, namesOf(settings))}`);
+}
+
 function findMode(settings: Settings, name: string): CaptureModeDefinition | undefined {
-  return settings.all(Tokens.CaptureMode).findLast((mode) => mode.name === name) ?? (name === CAPTURE_OFF.name ? CAPTURE_OFF : undefined);
+  const mode = modesOf(settings).findLast((m) => m.name === name);
+  if (mode === undefined) return name === CAPTURE_OFF.name ? CAPTURE_OFF : undefined;
+  const what = `Capture mode '${name}'`;
+  for (const field of ["capturesMessages", "capturesMemory", "parsesToolInput"] as const) requireBoolean(`${what} ${field}`, mode[field]);
+  if (mode.exportsTo !== undefined) requireText(mode.exportsTo, `${what} exportsTo must be a folder, got: ${preview(mode.exportsTo)}`);
+  requireFunction(`${what} redact`, mode.redact);
+  return mode;
+}
+
+function modesOf(settings: Settings): readonly CaptureModeDefinition[] {
+  const modes = settings.all(Tokens.CaptureMode);
+  for (const mode of modes) requireText((mode as CaptureModeDefinition | null)?.name, `A value of Tokens.CaptureMode must have a name, got: ${preview(mode)}`);
+  return modes;
 }
 
 function namesOf(settings: Settings): string[] {

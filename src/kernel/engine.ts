@@ -4,8 +4,8 @@ import type { EnsembleEvent } from "../contracts/events.js";
 import type { WorkflowExecutor } from "../contracts/executors.js";
 import type { EnsembleOutput, ExitReason, WorkflowResult } from "../contracts/output.js";
 import type { RunOptions } from "../contracts/run.js";
-import type { TraceExporter } from "../contracts/trace.js";
-import type { Inputs } from "../contracts/types.js";
+import type { ExecutionTrace, TraceExporter } from "../contracts/trace.js";
+import type { Awaitable, Inputs } from "../contracts/types.js";
 import type { KernelInternals } from "./kernel.js";
 import type { PlanDraft } from "./plan.js";
 import type { RunParts } from "./run-info.js";
@@ -281,11 +281,16 @@ function assemble(run: EngineRun, workflow: string, ending: Ending): RunOutput {
 /** Those that are configured; where there are none, the folder of the capture mode. */
 function exportersOf({ settings, capture, warn }: EngineRun): readonly TraceExporter[] {
   const exporters = settings.all(Tokens.TraceExporter);
-  if (exporters.length > 0 || capture.exportsTo === undefined) return exporters;
+  const { exportsTo } = capture;
+  if (exporters.length > 0 || exportsTo === undefined) return exporters;
   const toFolder = settings.find(Tokens.FolderExporter);
-  if (toFolder !== undefined) return [toFolder(capture.exportsTo)];
+  if (toFolder !== undefined) return [(trace) => exportTo(toFolder(exportsTo), trace)];
   warn(`Capture mode '${capture.name}' exports to '${capture.exportsTo}', but nothing is bound to Tokens.FolderExporter. Add the standard plugins.`);
   return exporters;
+}
+
+function exportTo(exporter: TraceExporter, trace: ExecutionTrace): Awaitable<void> {
+  return typeof exporter === "function" ? exporter(trace) : exporter.export(trace);
 }
 
 /** Gives the trace to every exporter; a broken or slow one is a warning. */
@@ -294,7 +299,7 @@ async function exportTrace(run: EngineRun, output: RunOutput): Promise<void> {
   await Promise.all(
     exporters.map(async (exporter: TraceExporter) => {
       try {
-        await limited(Promise.resolve(typeof exporter === "function" ? exporter(output.trace) : exporter.export(output.trace)));
+        await limited(Promise.resolve(exportTo(exporter, output.trace)));
       } catch (error) {
         run.warn(`A trace exporter failed: ${messageOf(error)}`);
       }

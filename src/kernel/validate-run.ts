@@ -2,6 +2,7 @@ import type { WorkflowExecutor } from "../contracts/executors.js";
 import type { Plan, PlannedTask } from "../contracts/plan.js";
 import type { Settings } from "./settings.js";
 import type { AnyTask } from "../contracts/task.js";
+import { checkCostConfiguration } from "../contracts/cost.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Graph } from "../contracts/graph.js";
 import { Loop } from "../contracts/loop.js";
@@ -23,6 +24,7 @@ export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowEx
     checkToolNames(task, shared);
   }
   checkPrompts(settings);
+  checkCostConfiguration("Tokens.CostConfiguration", settings.find(Tokens.CostConfiguration)); // the ensemble's was checked, what is bound was not
   workflow.validate?.(plan);
 }
 

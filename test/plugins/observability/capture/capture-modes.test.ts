@@ -193,6 +193,52 @@ describe("capture modes", () => {
     });
   });
 
+  describe("what is bound and does not fit", () => {
+    it("as the default is an error that names the token and the value", async () => {
+      for (const value of ["STANDART", 3, null, {}]) {
+        const bound = definePlugin({ name: "d", bind: (bind) => void bind.single(Tokens.DefaultCaptureMode).toConstantValue(value as never) });
+        const { message } = await rejectionOf(ValidationError, run({ plugins: [bound] }));
+        expect(message)
+          .to.include("Tokens.DefaultCaptureMode")
+          .and.include(typeof value === "object" ? JSON.stringify(value) : String(value));
+      }
+    });
+
+    it("as a mode is an error that names the field, before anything is spent", async () => {
+      const cases: readonly (readonly [unknown, string])[] = [
+        [null, "Tokens.CaptureMode must have a name"],
+        [{}, "Tokens.CaptureMode must have a name"],
+        [mode("X", { capturesMessages: "yes" as never }), "Capture mode 'X' capturesMessages"],
+        [mode("X", { redact: 5 as never }), "Capture mode 'X' redact"],
+        [mode("X", { exportsTo: 5 as never }), "Capture mode 'X' exportsTo"],
+      ];
+      for (const [value, expected] of cases) {
+        const model = new ScriptedModel(() => "x");
+        const plugins = [definePlugin({ name: "m", bind: (bind) => void bind.many(Tokens.CaptureMode).toConstantValue(value as never) })];
+        const { message } = await rejectionOf(ValidationError, run({ model, captureMode: "X", plugins }));
+        expect(message).to.include(expected);
+        expect(model.requests).to.deep.equal([]);
+      }
+    });
+
+    it("as the maker of files is a warning, and the run is as it was", async () => {
+      const broken = (): never => {
+        throw new Error("no such disk");
+      };
+      const plugins = [definePlugin({ name: "f", bind: (bind) => void bind.single(Tokens.FolderExporter).toConstantValue(broken) })];
+      const { raw, trace } = await run({ captureMode: "FULL", plugins });
+      expect([raw, String(trace.metadata["warnings"])]).to.deep.equal(["The answer", "A trace exporter failed: no such disk"]);
+    });
+
+    it("as prices is an error that names the token", async () => {
+      const bind = (prices: unknown) => definePlugin({ name: "p", bind: (b) => void b.single(Tokens.CostConfiguration).toConstantValue(prices as never) });
+      for (const prices of [null, 5, { inputTokenRate: "1", outputTokenRate: 1 }, { inputTokenRate: 1 }]) {
+        const { message } = await rejectionOf(ValidationError, run({ plugins: [bind(prices)] }));
+        expect(message).to.include("Tokens.CostConfiguration");
+      }
+    });
+  });
+
   describe("a mode of one's own", () => {
     it("is chosen by name, keeps what it says, and writes where it says", async () => {
       const plugins = [binding(mode("AUDIT", { capturesMessages: false, exportsTo: "audit" }))];
