@@ -7,6 +7,7 @@ import type { GatewayScope } from "./task-scope.js";
 import { ModelCallError, messageOf, toError } from "../contracts/errors.js";
 import { sleep, settleWithin } from "./cancellation.js";
 import { fireAfter, fireBefore } from "./firing.js";
+import { isRefused } from "./cost.js";
 import { tokensOf } from "./ledger.js";
 import { callModel } from "./model-call.js";
 
@@ -141,7 +142,7 @@ function keep(
   error: Error | undefined,
 ): void {
   const { engine, record } = scope;
-  const tokens = tokensOf(response, outcome === "answered");
+  const tokens = tokensOf(response, outcome === "answered" || isRefused(error));
   const usage: UsageRecord = {
     runId: engine.info.id,
     taskId: record.taskId,

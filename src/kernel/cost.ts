@@ -1,12 +1,26 @@
 import type { CostConfiguration } from "../contracts/cost.js";
 import type { UsageRecord } from "../contracts/usage.js";
-import { messageOf } from "../contracts/errors.js";
+import { ModelCallError, messageOf } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 
 /** What one call costs, as its usage record keeps it. */
 export type Price = Pick<UsageRecord, "cost" | "inputCost" | "outputCost" | "currency">;
 
 const NO_PRICE: Price = Object.freeze({});
+
+/** Failures with which a vendor refuses a request: nothing of it was processed, so nothing of it is charged. */
+const REFUSALS: readonly string[] = Object.freeze([
+  "AE_MODEL_RATE_LIMITED",
+  "AE_MODEL_AUTH",
+  "AE_MODEL_BAD_REQUEST",
+  "AE_MODEL_QUOTA",
+  "AE_MODEL_CONTEXT_LENGTH",
+]);
+
+/** Whether a model call failed because the vendor refused it, before it had answered anything. */
+export function isRefused(error: unknown): boolean {
+  return ModelCallError.isInstance(error) && REFUSALS.includes(error.code) && (error.partialText ?? "") === "";
+}
 
 /** The cost of a call by rates or by a function; nothing where its tokens are unknown or the function has no price. @throws what a price function throws. */
 export function priceOf(configuration: CostConfiguration, usage: UsageRecord): Price {

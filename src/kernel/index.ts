@@ -25,7 +25,7 @@ export type { JsonPath } from "./json-position.js";
 export { toJsonValue } from "./json-value.js";
 export type { JsonValueRules } from "./json-value.js";
 export { containedText, listItem, oneLine } from "./contained-text.js";
-export { priceOf } from "./cost.js";
+export { isRefused, priceOf } from "./cost.js";
 export { canonicalJson, canonicalRequest, requestKey } from "./canonical.js";
 export type { RunSettings } from "./run-info.js";
 export { canonicalRole } from "./workers.js";

@@ -55,13 +55,13 @@ function count(value: number | undefined): number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : -1;
 }
 
-/** The tokens of a response as a record keeps them: -1 where the vendor said nothing; an answer given instead of a call costs nothing unless it says so. */
+/** The tokens of a response as a record keeps them: -1 where the vendor said nothing; an answer given instead of a call, and a call that was refused, use nothing unless they say so. */
 export function tokensOf(
   response: ChatResponse | undefined,
-  answered: boolean,
+  free: boolean,
 ): Pick<UsageRecord, "inputTokens" | "outputTokens" | "cachedInputTokens" | "reasoningTokens"> {
   const usage = response?.usage;
-  if (usage === undefined && answered) return { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  if (usage === undefined && free) return { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
   return {
     inputTokens: count(usage?.inputTokens),
     outputTokens: count(usage?.outputTokens),

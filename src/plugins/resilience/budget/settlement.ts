@@ -4,24 +4,14 @@ import type { Awaitable } from "../../../contracts/types.js";
 import type { Reservation } from "./reservation.js";
 import { ModelCallError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { emitEvent, settingsOf } from "../../../kernel/index.js";
+import { emitEvent, isRefused, settingsOf } from "../../../kernel/index.js";
 import { countOf, textOfMessage } from "../shared/request-tokens.js";
-
-/** Failures with which a vendor has refused the request: nothing of it was processed. */
-const UNPAID: readonly string[] = Object.freeze([
-  "AE_MODEL_RATE_LIMITED",
-  "AE_MODEL_AUTH",
-  "AE_MODEL_BAD_REQUEST",
-  "AE_MODEL_QUOTA",
-  "AE_MODEL_CONTEXT_LENGTH",
-]);
 
 /** Counts what a call has used: as reported, else by estimate. A promise only where the text of the answer can't be counted at once. */
 export function settleCall(call: After<LlmCall, "response", ChatResponse>, reservation: Reservation): Promise<void> | undefined {
   const { outcome, response, error } = call;
   if (outcome === "ok") return settleResponse(call, response, reservation);
-  const unpaid = ModelCallError.isInstance(error) && UNPAID.includes(error.code);
-  if (outcome === "answered" || outcome === "rejected" || !reservation.begun || unpaid) return void reservation.release();
+  if (outcome === "answered" || outcome === "rejected" || !reservation.begun || isRefused(error)) return void reservation.release();
   const partial = ModelCallError.isInstance(error) ? (error.partialText ?? "") : "";
   return withCount(call, partial, reservation, (outputTokens) => reservation.settle(reservation.demand.inputTokens, outputTokens));
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { EnsembleOutput, Plugin, UsageRecord } from "agentensemble";
-import { Agent, Ensemble, GuardrailResult, MapReduceEnsemble, Task, ValidationError, tool } from "agentensemble";
+import { Agent, Ensemble, GuardrailResult, MapReduceEnsemble, ModelCallError, Task, ValidationError, tool } from "agentensemble";
 import { formatCost, usageReport } from "agentensemble/observability";
 import { openai } from "agentensemble/providers/openai";
 import { retry } from "agentensemble/resilience";
@@ -169,6 +169,7 @@ describe("the ledger of a run", () => {
       }
       if (text.includes("You are Researcher")) {
         if (manager === 3) return { kind: "status", status: 400, body: { error: { message: "no more" } } };
+        if (first("rate")) return { kind: "status", status: 429, headers: { "retry-after-ms": "1" }, body: { error: { message: "slow down" } } };
         if (first("overload")) return { kind: "status", status: 503, body: { error: { message: "overloaded" } } };
         if (first("cut")) return { kind: "raw", body: '{"choices": [', contentType: "application/json" };
         return counter.answer({ text: first("prose") ? "no JSON at all" : '{"facts": ["one"]}' });
@@ -179,7 +180,7 @@ describe("the ledger of a run", () => {
     const long = ({ raw }: { readonly raw: string }): GuardrailResult => (raw.length > 3 ? GuardrailResult.success() : GuardrailResult.failure("too short"));
     const text = new Task({ name: "text", description: "Write it", outputGuardrails: [long], guardrailRetries: 1 });
     const agents = ["Researcher", "Writer"].map((role) => new Agent({ role, goal: "Work" }));
-    const plugins: readonly Plugin[] = [retry({ maxAttempts: 3, baseDelayMs: 1 })];
+    const plugins: readonly Plugin[] = [retry({ maxAttempts: 4, baseDelayMs: 1 })];
     let output: EnsembleOutput;
     try {
       await using ensemble = new Ensemble({
@@ -197,7 +198,7 @@ describe("the ledger of a run", () => {
     const { metrics, trace } = output;
     expect(metrics.llmCallCount).to.equal(counter.calls);
     expect([metrics.inputTokens, metrics.outputTokens]).to.deep.equal([counter.input, counter.output]);
-    expect(metrics.unknownUsageCalls).to.equal(3);
+    expect(metrics.unknownUsageCalls).to.equal(2); // the overload and the cut answer; what was refused (429, 400) used nothing
     expect(trace.taskTraces[0]?.delegations.map(({ succeeded }) => succeeded)).to.deep.equal([true, true, false]);
     for (const by of ["task", "task-tree", "agent", "model", "purpose"] as const) {
       const rows = usageReport(output, { by });
@@ -209,7 +210,38 @@ describe("the ledger of a run", () => {
     expect(row?.cost?.totalCost).to.be.closeTo(counter.input * 0.001 + counter.output * 0.01, 1e-6);
     const document = JSON.parse(trace.toJson()) as { readonly metrics: { readonly ledger: readonly unknown[] }; readonly totalCostEstimate: unknown };
     expect(document.metrics.ledger).to.have.length(counter.calls);
-    expect(document.totalCostEstimate).to.equal(null); // three calls have no price, and a sum without them would be too low
+    expect(document.totalCostEstimate).to.equal(null); // two calls have no price, and a sum without them would be too low
+  });
+});
+
+describe("a call that the vendor refused", () => {
+  const refused = (more: object = {}): ModelCallError =>
+    new ModelCallError("later", { provider: "p", modelId: "m", code: "AE_MODEL_RATE_LIMITED", retryable: true, ...more });
+  const run = async (error: Error): Promise<EnsembleOutput> => {
+    const model = new ScriptedModel([error, { text: "ok", usage: { inputTokens: 10, outputTokens: 5 } }]);
+    await using ensemble = new Ensemble({
+      model,
+      tasks: [Task.of("Try")],
+      plugins: [retry({ maxAttempts: 2, baseDelayMs: 1 })],
+      costConfiguration: { inputTokenRate: 0.01, outputTokenRate: 0.1 },
+    });
+    return await ensemble.run();
+  };
+
+  it("has used nothing, so that a retry leaves tokens and cost known", async () => {
+    const { metrics, taskOutputs } = await run(refused());
+    expect(metrics).to.include({ llmCallCount: 2, unknownUsageCalls: 0, totalTokens: 15 });
+    expect(metrics.costEstimate).to.include({ totalCost: 0.6 });
+    expect(taskOutputs[0]?.metrics).to.deep.include({ totalTokens: 15, costEstimate: metrics.costEstimate });
+    expect(metrics.ledger[0]).to.include({ outcome: "failed", inputTokens: 0, outputTokens: 0, cost: 0 });
+  });
+
+  it("has used who knows what where it had begun to answer, or broke", async () => {
+    for (const error of [refused({ partialText: "Once" }), refused({ code: "AE_MODEL_CONNECTION" })]) {
+      const { metrics } = await run(error);
+      expect(metrics).to.include({ unknownUsageCalls: 1, totalTokens: 15 });
+      expect(metrics.costEstimate).to.equal(undefined);
+    }
   });
 });
 
