@@ -2,6 +2,7 @@ import type { DelegationRequest, DelegationResponse } from "./delegation.js";
 import type { AgentEnsembleError } from "./errors.js";
 import type { ChatMessage } from "./chat-model.js";
 import type { ExitReason, TaskOutput } from "./output.js";
+import type { Redactor } from "./redaction.js";
 import type { TaskReflection } from "./reflection.js";
 import type { OnReviewTimeout, ReviewDecision, ReviewTiming } from "./review.js";
 
@@ -271,7 +272,10 @@ export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: Ensem
   onEnsembleCompleted: "ensemble_completed",
 });
 
-/** Where observers subscribe; `on` returns the function that ends the subscription. */
+/**
+ * Where observers subscribe; `on` returns the function that ends the subscription. Events hold values as they are: an observer that shows them elsewhere
+ * takes out the secrets of their run with the redactor.
+ */
 export interface EventStream {
-  on(fn: (e: EnsembleEvent) => void): () => void;
+  on(fn: (e: EnsembleEvent, redactor: Redactor) => void): () => void;
 }

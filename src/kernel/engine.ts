@@ -96,7 +96,10 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
   const id = runOptions.runId ?? settings.get(Tokens.IdGenerator).next("run");
   const cancellation = new Cancellation(parent?.cancellation);
   const ledger = new Ledger(parent?.ledger);
-  const events = new RunEvents(id, clock, kernel.hub);
+  const events = new RunEvents(id, clock, kernel.hub, {
+    redactText: (text) => run.redactor.redactText(text),
+    redactValue: (value) => run.redactor.redactValue(value),
+  });
   const parts: RunParts = { ledger, cancellation, events, settings, parent: runOptions.parent, control: undefined };
   const info = new ActiveRunInfo(id, inputs, Object.freeze({ ...runOptions.tags }), parts);
   if (request.onEvent !== undefined) events.onAll(request.onEvent);
@@ -113,7 +116,7 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
   };
   const streaming = options.streaming ?? (request.streaming || events.listensTo("token"));
   const base = { startedAt: clock.startOf?.(id) ?? clock.now(), startedMs: clock.monotonicMs() };
-  const run = new EngineRun(
+  const run: EngineRun = new EngineRun(
     info,
     draft,
     settings,

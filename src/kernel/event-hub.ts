@@ -1,9 +1,10 @@
 import type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, EventStream, NewEvent } from "../contracts/events.js";
+import type { Redactor } from "../contracts/redaction.js";
 import type { Clock } from "../contracts/runtime.js";
 import { messageOf } from "../contracts/errors.js";
 import { CALLBACK_EVENTS } from "../contracts/events.js";
 
-type Sink = (event: EnsembleEvent) => unknown;
+type Sink = (event: EnsembleEvent, redactor: Redactor) => unknown;
 type EventType = EnsembleEvent["type"];
 
 /** The observers of a kernel: they see the events of all its runs. */
@@ -12,7 +13,7 @@ export class EventHub implements EventStream {
   /** Those that have thrown once; a fault is reported once. */
   readonly faulty = new WeakSet<object>();
 
-  on(fn: (e: EnsembleEvent) => void): () => void {
+  on(fn: (e: EnsembleEvent, redactor: Redactor) => void): () => void {
     this.#sinks.add(fn);
     return () => this.#sinks.delete(fn);
   }
@@ -43,6 +44,7 @@ export class RunEvents {
     readonly runId: string,
     readonly clock: Clock,
     readonly hub: EventHub,
+    readonly redactor: Redactor,
   ) {}
 
   onAll(fn: Sink): void {
@@ -56,12 +58,12 @@ export class RunEvents {
       const callback = listener[name];
       if (callback === undefined) continue;
       const sinks = this.#byType.get(type) ?? [];
-      sinks.push(this.#owned(listener, callback as Sink));
+      sinks.push(this.#owned(listener, callback as (event: EnsembleEvent) => unknown));
       this.#byType.set(type, sinks);
     }
   }
 
-  #owned(listener: EnsembleListener, callback: Sink): Sink {
+  #owned(listener: EnsembleListener, callback: (event: EnsembleEvent) => unknown): Sink {
     const sink: Sink = (event) => callback.call(listener, event);
     this.#owners.set(sink, listener);
     return sink;
@@ -102,7 +104,7 @@ export class RunEvents {
 
   warn(message: string): void {
     if (this.listens("run_warning")) this.emit({ type: "run_warning", message });
-    else process.emitWarning(message, "AgentEnsembleWarning");
+    else process.emitWarning(this.redactor.redactText(message), "AgentEnsembleWarning");
   }
 
   /** After this nothing is delivered any more: work that was abandoned may still come to an end. */
@@ -119,7 +121,7 @@ export class RunEvents {
 
   #deliver(sink: Sink, event: EnsembleEvent): void {
     try {
-      const result = sink(event);
+      const result = sink(event, this.redactor);
       if (result instanceof Promise) result.catch((error: unknown) => this.#fault(sink, error));
     } catch (error) {
       this.#fault(sink, error);

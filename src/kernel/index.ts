@@ -18,7 +18,7 @@ export { memoryOf, memoryOfCall } from "./task-memory.js";
 export type { GatewayMemory } from "./task-memory.js";
 export { systemClock, uuidGenerator } from "./defaults.js";
 export { makeFolder } from "./make-folder.js";
-export { createRedactor } from "./redaction.js";
+export { createRedactor, redactEvent } from "./redaction.js";
 export type { SecretSources } from "./redaction.js";
 export { lineInJson } from "./json-position.js";
 export type { JsonPath } from "./json-position.js";

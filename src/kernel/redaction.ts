@@ -1,4 +1,5 @@
 import type { Redactor, SecretFilter } from "../contracts/redaction.js";
+import type { EnsembleEvent } from "../contracts/events.js";
 import { REDACTED, toJsonValue } from "./json-value.js";
 import { isSecretField, isSecretVariable, redactShapes } from "./secret-shapes.js";
 
@@ -43,4 +44,10 @@ export function createRedactor(sources: SecretSources = {}): Redactor {
     return typeof result === "string" ? redactShapes(result) : "[redacted: a secret filter gave no text]";
   };
   return Object.freeze({ redactText, redactValue: (value: unknown): unknown => toJsonValue(value, { text: redactText, hides: isSecretField }) });
+}
+
+/** An event with its texts redacted, for observers that show it elsewhere. Live objects in it (`taskOutput`, `cause`, ...) stay as they are. */
+export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleEvent {
+  const texts = Object.entries(event).flatMap(([name, value]) => (typeof value === "string" ? [[name, redactor.redactText(value)]] : []));
+  return { ...event, ...Object.fromEntries(texts) } as EnsembleEvent; // with the same fields, texts for texts
 }

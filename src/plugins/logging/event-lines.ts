@@ -1,4 +1,5 @@
 import type { EnsembleEvent, Ev } from "../../contracts/events.js";
+import type { Redactor } from "../../contracts/redaction.js";
 import type { LogLevel } from "./log-sink.js";
 import type { RunState } from "./run-state.js";
 import { block, oneLine } from "./text.js";
@@ -29,7 +30,7 @@ function place({ taskId, taskIndex, totalTasks }: { readonly taskId: string; rea
 }
 
 /** Lines for each event that is logged. */
-const LINES: { readonly [K in EnsembleEvent["type"]]?: (e: Ev<K>, run: RunState) => readonly Line[] } = {
+const LINES: { readonly [K in EnsembleEvent["type"]]?: (e: Ev<K>, run: RunState, redactor: Redactor) => readonly Line[] } = {
   ensemble_started: (e) => [info(() => `Ensemble run started | Workflow: ${oneLine(e.workflow)} | Tasks: ${e.totalTasks}`)],
   ensemble_completed: (e) => [
     (e.exitReason === "COMPLETED" ? info : warn)(() => {
@@ -40,9 +41,9 @@ const LINES: { readonly [K in EnsembleEvent["type"]]?: (e: Ev<K>, run: RunState)
   run_failed: (e) => [error(() => `Ensemble run failed | ${e.code} | ${reason(e.message)}`)],
   run_warning: (e) => [warn(() => reason(e.message))],
   task_started: (e) => [info(() => `${place(e)} starting | Description: ${described(e.taskDescription)} | Agent: ${oneLine(e.agentRole)}`)],
-  task_completed: (e, run) => [
+  task_completed: (e, run, redactor) => [
     info(() => `${place(e)} completed | Duration: ${duration(e.durationMs)} | Tool calls: ${e.toolCallCount}`),
-    ...(run.isVerbose(e.taskId) ? [info(() => `${place(e)} output preview: ${oneLine(e.taskOutput.raw, PREVIEW_LENGTH)}`)] : []),
+    ...(run.isVerbose(e.taskId) ? [info(() => `${place(e)} output preview: ${oneLine(redactor.redactText(e.taskOutput.raw), PREVIEW_LENGTH)}`)] : []),
   ],
   task_failed: (e) => [(isStop(e.cause.code) ? warn : error)(() => `${place(e)} failed | Duration: ${duration(e.durationMs)} | Reason: ${reason(e.reason)}`)],
   task_input: (e, run) =>
@@ -95,7 +96,7 @@ function toolText(e: Ev<"tool_called">, limit: number): string {
 }
 
 /** What is to be logged about an event. */
-export function linesOf(e: EnsembleEvent, run: RunState): readonly Line[] {
-  const lines = LINES[e.type] as ((event: EnsembleEvent, state: RunState) => readonly Line[]) | undefined; // each takes the event it is named after
-  return lines?.(e, run) ?? [];
+export function linesOf(e: EnsembleEvent, run: RunState, redactor: Redactor): readonly Line[] {
+  const lines = LINES[e.type] as ((event: EnsembleEvent, state: RunState, of: Redactor) => readonly Line[]) | undefined; // each takes the event it is named after
+  return lines?.(e, run, redactor) ?? [];
 }

@@ -1,5 +1,7 @@
 import type { EnsembleEvent } from "../../contracts/events.js";
+import type { Redactor } from "../../contracts/redaction.js";
 import type { LogSink } from "./log-sink.js";
+import { redactEvent } from "../../kernel/index.js";
 import { linesOf } from "./event-lines.js";
 import { RunState } from "./run-state.js";
 
@@ -9,13 +11,15 @@ export class EventLogger {
 
   constructor(readonly sink: LogSink) {}
 
-  handle(e: EnsembleEvent): void {
+  handle(e: EnsembleEvent, redactor: Redactor): void {
     if (e.type === "token") return; // there are thousands
     const run = this.#runs.get(e.runId) ?? new RunState();
     if (e.type === "ensemble_started") this.#runs.set(e.runId, run);
     if (e.type === "ensemble_completed") this.#runs.delete(e.runId);
     run.follow(e);
-    for (const { level, text } of linesOf(e, run)) {
+    if (!linesOf(e, run, redactor).some(({ level }) => this.sink.enabled(level))) return;
+    // Secrets are taken out before texts are cut: half a secret has no shape any more.
+    for (const { level, text } of linesOf(redactEvent(e, redactor), run, redactor)) {
       if (this.sink.enabled(level)) this.sink.write(level, text(), run.contextOf(e), e.at);
     }
   }

@@ -26,7 +26,7 @@ export function winstonLogging(options: WinstonLoggingOptions = {}): Plugin {
       const events = new EventLogger(sink);
       stop.push(
         () => sink.close(),
-        ctx.events.on((e) => events.handle(e)),
+        ctx.events.on((e, redactor) => events.handle(e, redactor)),
       );
     },
     async dispose() {

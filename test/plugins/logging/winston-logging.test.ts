@@ -62,6 +62,18 @@ describe("winstonLogging", () => {
     });
   });
 
+  it("shows no secrets, also where a text is cut in the middle of one", async () => {
+    const key = "sk-live-3f9a7c51e2d84b60";
+    const input = { password: "hunter2", text: `${"x".repeat(150)} ${key}` };
+    const model = Object.assign(new ScriptedModel([{ toolCalls: [{ name: "explode", arguments: input }] }, `Ada has model-secret and ${key}`]), {
+      redact: (text: string) => text.replaceAll("model-secret", "[mine]"),
+    });
+    const { lines } = await logged({ model, verbose: true, tasks: [new Task({ description: `Tell of ${key}`, agent: worker })] });
+    const text = lines().join("\n");
+    expect(text).to.include("Ada has [mine] and [redacted]").and.include('"password":"[redacted]"');
+    for (const secret of ["sk-live", "hunter2", "model-secret"]) expect(text).to.not.include(secret);
+  });
+
   it("logs tool calls at level info and failed ones as warnings, cut to 200 characters", async () => {
     const { lines } = await logged({ model: calls("echo", "refuse", "explode"), tasks: [new Task({ description: "Work", agent: worker })] });
     const output = `${"abc".repeat(4)} `.repeat(40).slice(0, 200);

@@ -18,7 +18,7 @@ export function consoleProgress(options: ConsoleProgressOptions = {}): Plugin {
     name: "observability-console",
     apply({ events }) {
       const printer = new ProgressPrinter((text) => void stream.write(text), painter(color));
-      events.on((e) => printer.handle(e));
+      events.on((e, redactor) => printer.handle(e, redactor));
     },
   });
 }

@@ -1,12 +1,28 @@
 import type { EnsembleEvent, Ev } from "../../../contracts/events.js";
+import type { Redactor } from "../../../contracts/redaction.js";
 import type { Paint } from "./terminal-text.js";
+import { createRedactor, redactEvent } from "../../../kernel/index.js";
 import { isStopped, RunProgress } from "./run-progress.js";
 import { counted, oneLine, readableCount, readableDuration } from "./terminal-text.js";
+
+const SHOWN: ReadonlySet<EnsembleEvent["type"]> = new Set([
+  "ensemble_started",
+  "ensemble_completed",
+  "run_failed",
+  "run_warning",
+  "task_started",
+  "task_completed",
+  "task_failed",
+  "tool_called",
+  "retry_scheduled",
+]);
 
 /** Prints the events of runs as lines; each line is one write, so that those of concurrent runs stay whole. */
 export class ProgressPrinter {
   readonly #write: (text: string) => void;
   readonly #paint: Paint;
+  /** For events that come without one of their run. */
+  #redactor: Redactor | undefined;
   readonly #runs = new Map<string, RunProgress>();
 
   constructor(write: (text: string) => void, paint: Paint) {
@@ -15,7 +31,11 @@ export class ProgressPrinter {
   }
 
   /** Takes every event; those that say nothing about progress are passed over. */
-  handle(e: EnsembleEvent): void {
+  handle(e: EnsembleEvent, redactor: Redactor = (this.#redactor ??= createRedactor())): void {
+    if (SHOWN.has(e.type)) this.#show(redactEvent(e, redactor)); // before texts are cut: half a secret has no shape any more
+  }
+
+  #show(e: EnsembleEvent): void {
     switch (e.type) {
       case "ensemble_started":
         return this.#runStarted(e);

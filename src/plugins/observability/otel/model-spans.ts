@@ -18,8 +18,7 @@ export class ModelSpans {
   constructor(readonly tracing: Tracing) {}
 
   begin(run: RunTrace, call: LlmCall): void {
-    const { captureContent, redact } = this.tracing;
-    const content = captureContent ? requestContent(call.request, redact) : {};
+    const content = this.tracing.captureContent ? requestContent(call.request, run.redact) : {};
     const open = begin(
       this.tracing,
       run.clock,
@@ -51,10 +50,10 @@ export class ModelSpans {
   #finish(run: RunTrace, open: OpenModelCall, call: EndedLlmCall, endedMs: number): void {
     const { span, startedMs, firstChunkMs } = open;
     const at = run.clock.instant(endedMs);
-    span.setAttributes(this.#responseAttributes(call.response));
+    span.setAttributes(this.#responseAttributes(run, call.response));
     if (firstChunkMs !== undefined) span.setAttributes({ [ATTRIBUTES.requestStream]: true, [ATTRIBUTES.timeToFirstChunk]: (firstChunkMs - startedMs) / 1000 });
     if (call.outcome !== "ok") span.setAttribute(ATTRIBUTES.outcome, call.outcome);
-    if (call.error !== undefined) noteError(this.tracing, span, call.error, at);
+    if (call.error !== undefined) noteError(this.tracing, span, call.error, at, run.redact);
     span.end(at);
     if (call.outcome === "answered") return; // nobody was called
     const { instruments } = this.tracing;
@@ -94,7 +93,7 @@ export class ModelSpans {
     };
   }
 
-  #responseAttributes(response: ChatResponse | undefined): Attributes {
+  #responseAttributes(run: RunTrace, response: ChatResponse | undefined): Attributes {
     if (response === undefined) return {};
     const { responseId, modelId, finishReason, usage } = response;
     const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage ?? {};
@@ -106,7 +105,7 @@ export class ModelSpans {
       ...(outputTokens !== undefined && { [ATTRIBUTES.outputTokens]: outputTokens }),
       ...(cachedInputTokens !== undefined && { [ATTRIBUTES.cachedTokens]: cachedInputTokens }),
       ...(reasoningTokens !== undefined && { [ATTRIBUTES.reasoningTokens]: reasoningTokens }),
-      ...(this.tracing.captureContent && responseContent(response, this.tracing.redact)),
+      ...(this.tracing.captureContent && responseContent(response, run.redact)),
     };
   }
 

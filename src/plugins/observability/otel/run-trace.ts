@@ -2,9 +2,11 @@ import type { Attributes, Context } from "@opentelemetry/api";
 import type { Ev } from "../../../contracts/events.js";
 import type { MemoryWrite, TaskCall } from "../../../contracts/hooks.js";
 import type { ChatModel } from "../../../contracts/chat-model.js";
+import type { Redactor } from "../../../contracts/redaction.js";
 import type { RunInfo } from "../../../contracts/run.js";
 import type { OpenModelCall, OpenTask } from "./task-trace.js";
 import type { OpenSpan, Tracing } from "./tracing.js";
+import { createRedactor, redactorOf } from "../../../kernel/index.js";
 import { KeyedQueue } from "../shared/keyed-queue.js";
 import { ATTRIBUTES, OPERATIONS, SPAN_EVENTS } from "./semantic-names.js";
 import { openTask, placeOfChild } from "./task-trace.js";
@@ -22,6 +24,7 @@ export class RunTrace {
   readonly #tasks = new KeyedQueue<string, OpenTask>();
   /** Tasks that have been announced and whose hook has not fired yet. */
   readonly #announced = new KeyedQueue<string, Ev<"task_started">>();
+  #redactor: Redactor | undefined;
   #root: OpenSpan | undefined;
   #name: string | undefined;
 
@@ -35,9 +38,13 @@ export class RunTrace {
     this.startedMs = this.clock.ms();
   }
 
+  /** A text without the secrets that the run knows of, as the user's own rule leaves it. */
+  readonly redact = (text: string): string => this.tracing.redact(text, (this.#redactor ??= createRedactor()));
+
   /** Begins the run's span once; `run` is missing only where no hook has fired. */
   root(run?: RunInfo, parent: Context = this.caller): OpenSpan {
     if (this.#root !== undefined) return this.#root;
+    if (run !== undefined) this.#redactor = redactorOf(run);
     const { runId, workflow, totalTasks } = this.started;
     this.#name = run === undefined ? undefined : this.tracing.workflowNameOf(run);
     const tags: Attributes = Object.fromEntries(Object.entries(run?.tags ?? {}).map(([name, value]) => [ATTRIBUTES.runTag + name, value]));
@@ -66,7 +73,7 @@ export class RunTrace {
     }
     root.span.setAttribute(ATTRIBUTES.exitReason, e?.exitReason ?? "ERROR");
     if (e !== undefined) root.span.setAttribute(ATTRIBUTES.totalTokens, e.totalTokens);
-    if (this.error !== undefined) noteError(this.tracing, root.span, this.error, at);
+    if (this.error !== undefined) noteError(this.tracing, root.span, this.error, at, this.redact);
     root.span.end(at);
     this.tracing.instruments.run(atMs - this.startedMs, { ...this.#named(), ...errorAttribute(this.error) });
   }
@@ -151,7 +158,7 @@ export class RunTrace {
       { startedMs: this.memoryWrites.shift(scope) ?? endedMs },
     );
     const at = this.clock.instant(endedMs);
-    if (error !== undefined) noteError(this.tracing, span, error, at);
+    if (error !== undefined) noteError(this.tracing, span, error, at, this.redact);
     span.end(at);
   }
 
@@ -167,7 +174,7 @@ export class RunTrace {
     event: Ev<"task_started"> | undefined,
     model: ChatModel | undefined,
   ): OpenTask {
-    const { names, redact, captureContent } = this.tracing;
+    const { names, captureContent } = this.tracing;
     const parent = parentTaskId === undefined ? undefined : this.task(parentTaskId);
     const operation = role === undefined ? OPERATIONS.task : OPERATIONS.agent;
     const attributes: Attributes = {
@@ -178,7 +185,7 @@ export class RunTrace {
       [ATTRIBUTES.taskId]: taskId,
       ...(parentTaskId !== undefined && { [ATTRIBUTES.parentTaskId]: parentTaskId }),
       ...(event !== undefined && event.taskIndex > 0 && { [ATTRIBUTES.taskIndex]: event.taskIndex }),
-      ...(captureContent && { [ATTRIBUTES.taskDescription]: redact(description) }),
+      ...(captureContent && { [ATTRIBUTES.taskDescription]: this.redact(description) }),
     };
     const place = parent === undefined ? this.root().context : placeOfChild(parent, role, description);
     const task = openTask(begin(this.tracing, this.clock, place, `${operation} ${role ?? taskId}`, attributes), taskId, role);
@@ -190,7 +197,7 @@ export class RunTrace {
     const atMs = this.clock.ms();
     const at = this.clock.instant(atMs);
     for (const { span } of [...task.modelCalls.values(), ...task.toolCalls.values()]) span.end(at); // abandoned ones
-    if (error !== undefined) noteError(this.tracing, task.span, error, at);
+    if (error !== undefined) noteError(this.tracing, task.span, error, at, this.redact);
     task.span.end(at);
     if (task.agentRole !== undefined)
       this.tracing.instruments.agent(atMs - task.startedMs, { [ATTRIBUTES.agentName]: task.agentRole, ...errorAttribute(error) });

@@ -4,7 +4,7 @@ import type { OtelOptions } from "./options.js";
 import type { Tracing } from "./tracing.js";
 import { Instruments } from "./instruments.js";
 import { loadOtelApi } from "./otel-api.js";
-import { redactor } from "./redaction.js";
+import { textRedactor } from "./redaction.js";
 import { chosenVersion, namesOf } from "./semantic-names.js";
 
 const SCOPE = "agentensemble";
@@ -21,7 +21,7 @@ export async function startTelemetry(options: OtelOptions, clock: Clock, noted: 
     names,
     clock,
     captureContent: options.captureContent === true,
-    redact: redactor(options.redact, process.env, noted),
+    redact: textRedactor(options.redact, noted),
     workflowNameOf: typeof workflowName === "function" ? workflowName : () => workflowName,
   };
 }

@@ -22,11 +22,11 @@ export class ToolSpans {
   constructor(readonly tracing: Tracing) {}
 
   begin(run: RunTrace, { call, tool, taskId, parentTaskId, agentRole }: ToolCallContext): void {
-    const { captureContent, redact } = this.tracing;
+    const { captureContent } = this.tracing;
     const open = begin(this.tracing, run.clock, run.contextOf(taskId, parentTaskId), `${OPERATIONS.tool} ${tool.name}`, {
       ...this.#attributes(run, tool.name, agentRole, taskId),
       [ATTRIBUTES.toolCallId]: call.id,
-      ...(captureContent && { [ATTRIBUTES.toolArguments]: redact(call.arguments) }),
+      ...(captureContent && { [ATTRIBUTES.toolArguments]: run.redact(call.arguments) }),
     });
     run.task(taskId)?.toolCalls.push(call, { ...open, call, children: 0, end: undefined });
   }
@@ -55,11 +55,11 @@ export class ToolSpans {
   }
 
   #finish(run: RunTrace, { span, startedMs, end }: OpenToolCall, e: Ev<"tool_called">): void {
-    const { captureContent, redact, instruments } = this.tracing;
+    const { captureContent, instruments } = this.tracing;
     const { atMs = run.clock.ms(), error, failed = false, text = "" } = end ?? {};
     const at = run.clock.instant(atMs);
-    if (captureContent && text !== "") span.setAttribute(ATTRIBUTES.toolResult, redact(text));
-    if (error !== undefined) noteError(this.tracing, span, error, at);
+    if (captureContent && text !== "") span.setAttribute(ATTRIBUTES.toolResult, run.redact(text));
+    if (error !== undefined) noteError(this.tracing, span, error, at, run.redact);
     const isFailure = error === undefined && (failed || e.outcome === "FAILURE");
     if (isFailure) this.#markFailed(span);
     span.end(at);
@@ -68,12 +68,12 @@ export class ToolSpans {
   }
 
   #refused(run: RunTrace, e: Ev<"tool_called">): void {
-    const { captureContent, redact } = this.tracing;
+    const { captureContent } = this.tracing;
     const endedMs = run.clock.ms();
     const attributes = {
       ...this.#attributes(run, e.toolName, e.agentRole, e.taskId),
       [ATTRIBUTES.outcome]: e.outcome === "SUCCESS" ? "answered" : "rejected",
-      ...(captureContent && { [ATTRIBUTES.toolArguments]: redact(e.toolArguments), [ATTRIBUTES.toolResult]: redact(e.toolResult) }),
+      ...(captureContent && { [ATTRIBUTES.toolArguments]: run.redact(e.toolArguments), [ATTRIBUTES.toolResult]: run.redact(e.toolResult) }),
     };
     const place = run.contextOf(e.taskId, e.parentTaskId);
     const { span } = begin(this.tracing, run.clock, place, `${OPERATIONS.tool} ${e.toolName}`, attributes, { startedMs: endedMs - e.durationMs });

@@ -1,5 +1,6 @@
 import type { Attributes, Context, HrTime, Span, Tracer } from "@opentelemetry/api";
 import type { RunInfo } from "../../../contracts/run.js";
+import type { Redactor } from "../../../contracts/redaction.js";
 import type { Clock } from "../../../contracts/runtime.js";
 import type { Instruments } from "./instruments.js";
 import type { OtelApi } from "./otel-api.js";
@@ -16,7 +17,7 @@ export interface Tracing {
   readonly names: VersionedNames;
   readonly clock: Clock;
   readonly captureContent: boolean;
-  readonly redact: (text: string) => string;
+  readonly redact: (text: string, run: Redactor) => string;
   readonly workflowNameOf: (run: RunInfo) => string | undefined;
 }
 
@@ -66,7 +67,7 @@ export function begin(
 }
 
 /** How a step ended, for its span: a failure is an error, a wish to stop is none. */
-export function noteError({ api, redact }: Tracing, span: Span, error: Error, at: HrTime): void {
+export function noteError({ api }: Tracing, span: Span, error: Error, at: HrTime, redact: (text: string) => string): void {
   if (!isFault(error)) return;
   const root = rootOf(error);
   const message = redact(root.message).slice(0, 1000);

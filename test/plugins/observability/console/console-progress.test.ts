@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import type { EnsembleEvent } from "../../../../src/contracts/events.js";
+import type { Redactor } from "../../../../src/contracts/redaction.js";
+import { createRedactor } from "../../../../src/kernel/redaction.js";
 import type { ConsoleProgressOptions } from "../../../../src/observability.js";
 import { consoleProgress } from "../../../../src/observability.js";
 import { output } from "../shared/run-record.js";
@@ -56,13 +58,14 @@ function toolCalled(runId: string, toolName = "search", outcome: "SUCCESS" | "FA
 function printed(events: readonly EnsembleEvent[], options: ConsoleProgressOptions = {}, isTTY = false): readonly string[] {
   const writes: string[] = [];
   const stream = { isTTY, write: (text: string) => writes.push(text) };
-  let listener: (e: EnsembleEvent) => void = () => expect.fail("the plugin did not listen");
-  const on = (fn: (e: EnsembleEvent) => void): (() => void) => {
+  let listener: (e: EnsembleEvent, redactor: Redactor) => void = () => expect.fail("the plugin did not listen");
+  const on = (fn: typeof listener): (() => void) => {
     listener = fn;
     return () => undefined;
   };
   consoleProgress({ stream, ...options }).apply?.({ events: { on }, hooks: {} as never });
-  events.forEach((e) => listener(e));
+  const redactor = createRedactor({ environment: { ACME_API_KEY: "acme-9f8e7d6c5b" } });
+  events.forEach((e) => listener(e, redactor));
   return writes;
 }
 
@@ -99,6 +102,17 @@ describe("consoleProgress", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  it("shows no secrets, also where a text is cut in the middle of one", () => {
+    const key = "sk-live-3f9a7c51e2d84b60";
+    const text = printed([
+      start("r1"),
+      task("r1", "research", "Researcher", `${"x".repeat(70)} ${key}`),
+      { ...base, runId: "r1", type: "run_warning", message: "refused acme-9f8e7d6c5b" },
+      failed("r1", `${"y".repeat(290)} ${key}`),
+    ]).join("");
+    expect(text).to.include("refused [redacted]").and.not.include("sk-live").and.not.include("acme-9f");
   });
 
   it("shows failed tools, warnings, retries and the reason of a failed run", () => {

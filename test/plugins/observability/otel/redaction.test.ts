@@ -1,47 +1,52 @@
 import { expect } from "chai";
-import { redactor } from "../../../../src/plugins/observability/otel/redaction.js";
+import { Agent, definePlugin, Ensemble, Task, Tokens, tool } from "../../../../src/index.js";
+import { createRedactor } from "../../../../src/kernel/index.js";
+import { otel } from "../../../../src/plugins/observability/otel/index.js";
+import { textRedactor } from "../../../../src/plugins/observability/otel/redaction.js";
+import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
+import { RecordedSpans } from "./span-tree.js";
 
 const ignored = (): void => undefined;
 
 describe("the redaction of texts on spans", () => {
-  const redact = redactor(undefined, { ACME_API_KEY: "hunter(2).long", DB_PASSWORD: "pass", PATH: "/usr/local/bin" }, ignored);
+  const run = createRedactor({ environment: { ACME_API_KEY: "hunter(2).long" } });
 
-  it("takes out keys and tokens by their shapes", () => {
-    const secrets = [
-      "sk-proj-0123456789abcdefghij",
-      "AKIAABCDEFGHIJKLMNOP",
-      "ghp_0123456789abcdefghijABCDEFGHIJ",
-      "xoxb-1234567890-abcdef",
-      `AIza${"x".repeat(35)}`,
-      "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
-      "Bearer abcdefghijklmnop",
-      `-----BEGIN RSA PRIVATE KEY-----\n${"A".repeat(20_000)}\n-----END RSA PRIVATE KEY-----`,
-      "-----BEGIN PRIVATE KEY-----\nAAAA, and then it breaks off",
-    ];
-    for (const secret of secrets) expect(redact(`before ${secret}`)).to.equal("before [REDACTED]");
+  it("takes out the secrets that the run knows of, and cuts", () => {
+    const redact = textRedactor(undefined, ignored);
+    expect(redact("key hunter(2).long and sk-proj-0123456789abcdefghij", run)).to.equal("key [redacted] and [redacted]");
+    expect(redact("x".repeat(50_000), run)).to.have.length(16_387);
   });
-
-  it("takes out values of the environment that are secret by name and long enough, and leaves the rest", () => {
-    expect(redact("key hunter(2).long, pass, /usr/local/bin")).to.equal("key [REDACTED], pass, /usr/local/bin");
-    expect(redact("nothing to hide: a sk-short, a risk-free plan")).to.equal("nothing to hide: a sk-short, a risk-free plan");
-  });
-
-  it("copes with long texts made to be slow to search", () => {
-    for (const piece of ["eyJ-", "eyJaaaaaaaaaaaa.", "-----BEGIN ", "Bearer ", "sk-", "-----BEGIN PRIVATE KEY-----"]) {
-      expect(redact(piece.repeat(50_000)).length).to.be.at.most(16_387);
-    }
-  }).timeout(5_000);
 
   it("lets the user's rule see the text last, and shows nothing where it fails", () => {
     const seen: unknown[] = [];
-    expect(redactor((text) => text.toUpperCase(), {}, ignored)("a sk-0123456789abcdefghij")).to.equal("A [REDACTED]");
+    expect(textRedactor((text) => text.toUpperCase(), ignored)("a sk-0123456789abcdefghij", run)).to.equal("A [REDACTED]");
     expect(
-      redactor(
+      textRedactor(
         () => 5 as never,
-        {},
         (error) => void seen.push(error),
-      )("secret"),
+      )("secret", run),
     ).to.not.include("secret");
     expect(seen).to.have.length(1);
+  });
+
+  it("knows the keys of models, users' filters and fields named like secrets, in content and in errors", async () => {
+    const spans = new RecordedSpans();
+    const model = Object.assign(new ScriptedModel([{ toolCalls: [{ name: "echo", arguments: { password: "hunter2" } }] }, new Error("refused model-secret")]), {
+      redact: (text: string) => text.replaceAll("model-secret", "[mine]"),
+    });
+    const filter = (text: string): string => text.replaceAll("Ada Lovelace", "[name]");
+    const names = definePlugin({ name: "names", bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue(filter) });
+    const echo = tool({ name: "echo", description: "Echoes", input: { type: "object" }, execute: () => "for Ada Lovelace" });
+    await using ensemble = new Ensemble({
+      model,
+      tasks: [new Task({ description: "Tell Ada Lovelace of model-secret", agent: new Agent({ role: "Clerk", goal: "Do it", tools: [echo] }) })],
+      plugins: [otel({ tracerProvider: spans.tracerProvider, captureContent: true }), names],
+    });
+    await ensemble.run({}, { throwOnError: false });
+    const shown = JSON.stringify(spans.all.map(({ attributes, events, status }) => ({ attributes, events, status })));
+    expect(shown).to.include("[name]").and.include("refused [mine]");
+    for (const secret of ["Ada Lovelace", "hunter2"]) expect(shown).to.not.include(secret);
+    // The first request is made before the run knows of its model.
+    expect(shown.replace(/Tell \[name\] of model-secret/g, "")).to.not.include("model-secret");
   });
 });
