@@ -200,7 +200,7 @@ describe("capture modes", () => {
         const { message } = await rejectionOf(ValidationError, run({ plugins: [bound] }));
         expect(message)
           .to.include("Tokens.DefaultCaptureMode")
-          .and.include(typeof value === "object" ? JSON.stringify(value) : String(value));
+          .and.include(typeof value === "string" ? value : JSON.stringify(value));
       }
     });
 
