@@ -12,6 +12,10 @@ import { priceOf, rounded } from "./kernel/cost.js";
 const OTHER_TURNS = 3;
 /** Tokens of a message beside its text: role, ids, the note that something was cut. */
 const FRAME = 60;
+/** Tokens of what a guardrail, or a schema that an answer does not fit, has to say (texts of 2,000 characters). */
+const FEEDBACK = 500;
+/** In the two turns over the limit every refused call is answered by a text, about four times as long as the call. */
+const STOP_TEXTS = 2 * 4;
 
 /** How many model calls a run makes for a task at most, tries that fail not counted. Missing where nothing limits them. */
 export function callsOf(task: Omit<TaskDetails, "explained"> & { readonly tools: number }, plan: Plan): number | undefined {
@@ -34,18 +38,18 @@ type Bound = Pick<Explanation, "costBound" | "unbounded">;
 export function costBoundOf(tasks: readonly TaskDetails[], workflow: string, options: EnsembleOptions, prices: CostConfiguration): Bound {
   const unbounded: string[] = [];
   if (workflow === "HIERARCHICAL") unbounded.push("HIERARCHICAL: how often the manager delegates, and what for, is its own decision");
-  const outputs = new Map(tasks.map((task) => [task.planned.id, task]));
   let [inputCost, outputCost, totalCost, currency] = [0, 0, 0, "USD"];
   for (const task of tasks) {
     if (task.model === undefined) continue;
-    const usage = usageOf(task, outputs, options, unbounded);
+    const usage = longestCall(task, tasks, options, unbounded);
     if (usage === undefined) continue;
+    const calls = task.explained.maxModelCalls ?? 0;
     try {
-      const price = priceOf(prices, usage);
+      const price = priceOf(prices, usage); // of each call by itself: a function may have a fee per call, or dearer tokens in long ones
       if (price.cost === undefined) unbounded.push(`Task '${task.planned.id}': the price function knows no price for ${task.explained.model}`);
-      inputCost += price.inputCost ?? 0;
-      outputCost += price.outputCost ?? 0;
-      totalCost += price.cost ?? 0;
+      inputCost += calls * (price.inputCost ?? 0);
+      outputCost += calls * (price.outputCost ?? 0);
+      totalCost += calls * (price.cost ?? 0);
       currency = price.currency ?? currency;
     } catch (error) {
       unbounded.push(`Task '${task.planned.id}': the price function failed: ${messageOf(error)}`);
@@ -55,9 +59,19 @@ export function costBoundOf(tasks: readonly TaskDetails[], workflow: string, opt
   return { unbounded, costBound: { inputCost: rounded(inputCost), outputCost: rounded(outputCost), totalCost: rounded(totalCost), currency } };
 }
 
-/** All calls of a task as one usage record, or nothing and the reasons. */
-function usageOf(task: TaskDetails, all: ReadonlyMap<string, TaskDetails>, options: EnsembleOptions, unbounded: string[]): UsageRecord | undefined {
+/** Tasks whose outputs stand in the first prompt of this one, beside what the estimate has of it. */
+function sourcesOf({ planned }: TaskDetails, all: readonly TaskDetails[]): readonly (TaskDetails | undefined)[] {
+  const context = planned.contextIds.map((id) => all.find((task) => task.planned.id === id));
+  const { group } = planned;
+  if (!(group instanceof Loop) || !group.injectFeedback) return context;
+  const body = all.filter((task) => task.planned.group === group);
+  return planned === body[0]?.planned ? [...context, body.at(-1)] : context; // the iteration before
+}
+
+/** The longest call that a task may make, or nothing and the reasons. */
+function longestCall(task: TaskDetails, all: readonly TaskDetails[], options: EnsembleOptions, unbounded: string[]): UsageRecord | undefined {
   const { planned, explained, modelOptions, agent, model, dynamicTools } = task;
+  const { spec } = planned;
   const before = unbounded.length;
   const because = (reason: string): void => void unbounded.push(`Task '${planned.id}': ${reason}`);
   const { maxOutputTokens } = modelOptions;
@@ -66,17 +80,20 @@ function usageOf(task: TaskDetails, all: ReadonlyMap<string, TaskDetails>, optio
   if (calls === undefined) because("a phase review may have it done again");
   if (explained.synthesizedByModel) because("its agent is made by a model");
   if (agent?.allowDelegation === true) because("its agent may delegate");
-  if (planned.spec.memory.length > 0 || options.memory !== undefined || planned.spec.reflect !== false) because("what is remembered may have any length");
+  if (spec.attachments.length > 0) because("how many tokens its attachments have is for the vendor to say");
+  if (spec.memory.length > 0 || options.memory !== undefined || spec.reflect !== false) because("what is remembered may have any length");
   const hasTools = explained.tools.length > 0 || dynamicTools;
   const toolLength = options.maxToolOutputLength ?? -1;
   if (hasTools && toolLength < 0) because("its tools may answer at any length; set maxToolOutputLength");
   if (dynamicTools) because("which tools it has is known only when it starts");
-  const context = planned.contextIds.map((id) => all.get(id)?.modelOptions.maxOutputTokens);
+  const context = sourcesOf(task, all).map((source) => source?.modelOptions.maxOutputTokens);
   if (context.includes(undefined)) because("a task in its context may put out any length");
   if (unbounded.length > before || maxOutputTokens === undefined || calls === undefined || model === undefined) return undefined;
   const given = explained.estimatedInputTokens + context.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
-  const grown = hasTools ? (agent?.maxIterations ?? 0) * (toolLength + FRAME) : 0;
-  const inputTokens = calls * (given + grown) + ((maxOutputTokens + FRAME) * calls * (calls - 1)) / 2;
+  const grown = hasTools ? (agent?.maxIterations ?? 0) * (toolLength + FRAME) + STOP_TEXTS * maxOutputTokens : 0;
+  const corrections = spec.outputType === undefined ? 0 : spec.maxOutputRetries;
+  const schemas = spec.outputType === undefined ? 0 : (1 + corrections) * explained.estimatedInputTokens; // beside the request, and in every correction
+  const said = (calls - 1) * (maxOutputTokens + FRAME) + (corrections + spec.guardrailRetries) * FEEDBACK;
   return {
     runId: "explain",
     taskId: planned.id,
@@ -84,8 +101,8 @@ function usageOf(task: TaskDetails, all: ReadonlyMap<string, TaskDetails>, optio
     purpose: "task",
     provider: model.provider,
     modelId: model.modelId,
-    inputTokens,
-    outputTokens: calls * maxOutputTokens,
+    inputTokens: given + grown + schemas + said,
+    outputTokens: maxOutputTokens,
     cachedInputTokens: 0,
     reasoningTokens: 0,
     latencyMs: 0,

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import { z } from "zod";
-import { Agent, Ensemble, Graph, Loop, MemoryScope, Phase, PhaseReview, Task, Tokens, definePlugin, tool } from "../../src/index.js";
+import { Agent, Ensemble, Graph, GuardrailResult, Loop, MemoryScope, Phase, PhaseReview, Task, Tokens, definePlugin, tool } from "../../src/index.js";
+import type { ChatRequest, EnsembleOptions, UsageRecord } from "../../src/index.js";
+import { EstimatingTokenCounter } from "../../src/plugins/resilience/token-counter/estimating-token-counter.js";
 import { ScriptedModel } from "../../src/plugins/testing/index.js";
+import type { Step } from "../../src/plugins/testing/index.js";
 
 const model = new ScriptedModel([], { provider: "openai", modelId: "gpt-x" });
 const limited = { modelOptions: { maxOutputTokens: 100 } };
@@ -87,6 +90,78 @@ describe("the bound of a run's cost", () => {
     const output = await new Ensemble({ model: real, tasks: [task], maxToolOutputLength: 50, costConfiguration: prices }).run();
     expect(output.metrics.llmCallCount).to.equal(4);
     expect(costBound?.totalCost).to.be.greaterThan(output.metrics.costEstimate?.totalCost ?? Infinity);
+  });
+
+  describe("holds, whatever the model does:", () => {
+    const counter = new EstimatingTokenCounter();
+    const LIMIT = 40;
+    const most = { modelOptions: { maxOutputTokens: LIMIT } };
+    const words = "word ".repeat(LIMIT - 10).trim();
+    const busy = new Agent({
+      role: "R",
+      goal: "G",
+      tools: [tool({ name: "read", description: "Reads", execute: () => "x".repeat(999) })],
+      maxIterations: 3,
+      ...most,
+    });
+    const three = { toolCalls: ["1", "2", "3"].map((input) => ({ name: "read", arguments: { input } })) };
+    const big = z.object({ list: z.array(z.object({ someLongName: z.number().describe("A number of which much is to be said, ".repeat(20)) })) });
+    const never = (): GuardrailResult => GuardrailResult.failure("still not good enough, and that is why: ".repeat(20));
+    const draft = new Task({ name: "draft", description: "Draft", ...most });
+    const long = new Task({ name: "long", description: "Write at length", modelOptions: { maxOutputTokens: 2000 } });
+    const cases: Readonly<Record<string, { readonly options: Partial<EnsembleOptions>; readonly says?: (request: ChatRequest) => Step }>> = {
+      "a tool loop driven to its end, with many calls refused": {
+        options: { tasks: [new Task({ description: "Read", agent: busy })] },
+        says: ({ toolChoice }) => (toolChoice === "none" ? words : three),
+      },
+      "corrections with a long schema": { options: { tasks: [new Task({ description: "List", outputType: big, maxOutputRetries: 4, ...most })] } },
+      "guardrails that refuse at length": { options: { tasks: [new Task({ description: "Say", outputGuardrails: [never], guardrailRetries: 3, ...most })] } },
+      "a chain of context": { options: { tasks: [long, new Task({ description: "Shorten", context: [long], ...most })] } },
+      "a loop whose last task says most": { options: { loops: [new Loop({ name: "l", tasks: [draft, long], maxIterations: 4 })] } },
+      "a graph that goes round": {
+        options: {
+          graph: new Graph({
+            name: "g",
+            states: { a: draft, b: long },
+            start: "a",
+            maxSteps: 6,
+            edges: [
+              { from: "a", to: "b" },
+              { from: "b", to: "a" },
+            ],
+          }),
+        },
+      },
+    };
+    const fees = ({ inputTokens, outputTokens }: UsageRecord): number => 1 + (inputTokens > 500 ? 2 : 1) * inputTokens * 0.001 + outputTokens * 0.002;
+    for (const [name, { options, says = ({ maxOutputTokens = 0 }) => "word ".repeat(maxOutputTokens - 10).trim() }] of Object.entries(cases))
+      for (const [what, costConfiguration] of Object.entries({ rates: prices, "a function with fees": fees }))
+        it(`${name}, at ${what}`, async () => {
+          // Counts what it is sent as the vendors do: texts, calls and schemas.
+          const counting = new ScriptedModel(async (request) => {
+            const { messages, tools = [], responseFormat, maxOutputTokens = 0 } = request;
+            const parts = [...messages.flatMap((m) => [m.content, ...("toolCalls" in m ? [m.toolCalls] : [])]), ...tools, responseFormat ?? ""];
+            let inputTokens = 0;
+            for (const part of parts) inputTokens += await counter.count(typeof part === "string" ? part : JSON.stringify(part));
+            const step = says(request);
+            const usage = { inputTokens, outputTokens: maxOutputTokens };
+            return typeof step === "string" ? { text: step, usage } : { ...step, usage };
+          });
+          await using ensemble = new Ensemble({ model: counting, maxToolOutputLength: 200, costConfiguration, ...options });
+          const { costBound, unbounded } = await ensemble.explain();
+          expect(unbounded).to.deep.equal([]);
+          const { metrics } = await ensemble.run({}, { throwOnError: false });
+          expect(metrics.llmCallCount).to.be.greaterThan(1);
+          expect(costBound?.totalCost).to.be.at.least(metrics.costEstimate?.totalCost ?? Infinity);
+        });
+  });
+
+  it("is missing for what has no measure: attachments, an earlier round of any length", async () => {
+    const picture = new Task({ name: "p", description: "Look", attachments: [{ type: "image", data: "AAAA", mediaType: "image/png" }], ...limited });
+    expect((await bound({ tasks: [picture] })).unbounded.join()).to.include("attachments");
+    const body = [new Task({ name: "a", description: "A", ...limited }), new Task({ name: "b", description: "B", handler: () => "any length" })];
+    expect((await bound({ loops: [new Loop({ name: "l", tasks: body })] })).unbounded.join()).to.include("any length");
+    expect((await bound({ loops: [new Loop({ name: "l", tasks: body, injectFeedback: false })] })).unbounded).to.deep.equal([]);
   });
 
   it("says per task what it would take to have one", async () => {

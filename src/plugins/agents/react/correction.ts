@@ -3,9 +3,13 @@ import type { OutputSchema } from "../../../contracts/types.js";
 import type { Checked } from "../../../kernel/index.js";
 import type { SchemaFacts } from "../shared/schemas.js";
 import type { Conversation } from "./conversation.js";
+import { preview } from "../../../contracts/validation.js";
 import { outputParsingError, parseOutput } from "../shared/output-parser.js";
 
 const CUT = 'The response was cut by the output limit (finishReason "length") before it was complete';
+
+/** Characters of what is wrong with an answer that its correction tells: a long list of wrong items may have thousands of lines. */
+const LONGEST_PROBLEM = 2_000;
 
 /**
  * The value of a structured task: parsed from the answer or, as often as the task allows, from a corrected one asked for in the same conversation.
@@ -27,6 +31,6 @@ export async function parseWithCorrections(
     if (result.ok) return { raw, parsed: result.value };
     problems.push(result.problem);
     if (problems.length > call.task.maxOutputRetries) throw outputParsingError(call.task.description, facts.title, raw, problems);
-    response = await conversation.ask(response, texts.render("task.correction", { error: result.problem, schema: facts.text }));
+    response = await conversation.ask(response, texts.render("task.correction", { error: preview(result.problem, LONGEST_PROBLEM), schema: facts.text }));
   }
 }
