@@ -9,6 +9,7 @@ import type { TokenCounter } from "./contracts/token-counter.js";
 import type { Settings } from "./kernel/settings.js";
 import { Agent } from "./contracts/agent.js";
 import { ValidationError } from "./contracts/errors.js";
+import { PhaseReview } from "./contracts/phase.js";
 import { NO_METRICS } from "./contracts/output.js";
 import { isToolProvider } from "./contracts/tool.js";
 import { Tokens } from "./contracts/tokens.js";
@@ -25,17 +26,19 @@ export interface TaskDetails {
   readonly explained: ExplainedTask;
 }
 
+/** Who did a task with a handler, as outputs say it. */
+const DETERMINISTIC = "(deterministic)";
 const NOTHING: PromptPreview = { systemPrompt: "", userPrompt: "", tools: [] };
 
 /** Stands for an output that does not exist yet. */
-function placeholder({ id, spec, agent }: PlannedTask): TaskOutput {
+function placeholder({ id, spec }: PlannedTask, agentRole: string): TaskOutput {
   const raw = `[output of ${id}]`;
   const output = {
     taskId: id,
     raw,
     parsed: raw,
     taskDescription: spec.description,
-    agentRole: agent?.role ?? "",
+    agentRole,
     completedAt: new Date(0),
     durationMs: 0,
     toolCallCount: 0,
@@ -54,6 +57,13 @@ function declaredSections({ spec }: PlannedTask, { memory, memoryStore }: Ensemb
     ...(memory?.entity === undefined ? [] : [{ slot: "entity" as const, text: "[known entities]" }]),
     ...(spec.reflect === false ? [] : [{ slot: "improvement" as const, text: "[notes of earlier runs]" }]),
   ];
+}
+
+/** Whose outputs a task is given: of its context, and for the review of a phase first those of the phase. */
+function givenIds({ contextIds, group }: PlannedTask, plan: Plan): readonly string[] {
+  if (!(group instanceof PhaseReview)) return contextIds;
+  const phase = plan.phases.find(({ review }) => review === group);
+  return [...new Set([...plan.tasks.filter((task) => task.group === phase).map(({ id }) => id), ...contextIds])];
 }
 
 /** Says of each task what its first model call would be. */
@@ -83,9 +93,9 @@ export class TaskExplainer {
     const explained: ExplainedTask = {
       taskId: task.id,
       description: task.spec.description,
-      agentRole: agent?.role ?? "(deterministic)",
+      agentRole: agent?.role ?? DETERMINISTIC,
       synthesizedByModel: byModel,
-      dependsOn: task.contextIds,
+      dependsOn: givenIds(task, this.plan),
       model: model === undefined ? "" : `${model.provider}:${model.modelId}`,
       systemPrompt,
       userPrompt,
@@ -100,12 +110,13 @@ export class TaskExplainer {
   async #preview(task: PlannedTask, agent: Agent | undefined, model: ChatModel | undefined): Promise<PromptPreview> {
     const { settings, run, plan } = this;
     const byId = new Map(plan.tasks.map((t) => [t.id, t]));
+    const given = givenIds(task, plan).flatMap((id) => byId.get(id) ?? []);
     const call: TaskCall = {
       run: { id: run.id, inputs: run.inputs, tags: {} },
       taskId: task.id,
       task: task.spec,
       agent,
-      contextOutputs: task.contextIds.flatMap((id) => byId.get(id) ?? []).map(placeholder),
+      contextOutputs: await Promise.all(given.map(async (source) => placeholder(source, (await this.#agentOf(source)).agent?.role ?? DETERMINISTIC))),
       promptSections: declaredSections(task, plan.options, settings.find(Tokens.MemoryStore) !== undefined),
       attempt: 1,
       revision: undefined,

@@ -35,6 +35,26 @@ describe("explain()", () => {
     expect(manager?.toolSpecs).to.deep.equal(sent.requests[0]?.tools);
   });
 
+  it("shows the outputs a task is given under the names of those who make them", async () => {
+    const code = new Task({ name: "code", description: "Count", handler: () => "[output of code]" });
+    const write = new Task({ name: "write", description: "Write a letter" });
+    const sent = new ScriptedModel(["[output of write]", "done"]);
+    const ensemble = new Ensemble({ model: sent, workflow: "SEQUENTIAL", tasks: [code, write, new Task({ description: "Check", context: [code, write] })] });
+    const { tasks } = await ensemble.explain();
+    await ensemble.run();
+    expect(tasks[2]?.userPrompt).to.equal(sent.requests[1]?.messages[1]?.content);
+  });
+
+  it("shows the review of a phase with the outputs that it judges", async () => {
+    const phase = new Phase({ name: "one", tasks: [new Task({ name: "a", description: "Write" })], review: new PhaseReview({ task: Task.of("Judge") }) });
+    const sent = new ScriptedModel(["[output of one/a]", "APPROVE"]);
+    const ensemble = new Ensemble({ model: sent, phases: [phase] });
+    const review = (await ensemble.explain()).tasks.at(-1);
+    await ensemble.run();
+    expect(review?.dependsOn).to.deep.equal(["one/a"]);
+    expect(review?.userPrompt).to.equal(sent.requests[1]?.messages[1]?.content).and.include("[output of one/a]");
+  });
+
   it("shows the delegate tool of an agent that may delegate", async () => {
     const tasks = [new Task({ description: "Ask", agent: new Agent({ role: "A", goal: "G", allowDelegation: true }) })];
     const { tasks: explained } = await new Ensemble({ model, tasks, agents: [new Agent({ role: "B", goal: "G" })] }).explain();
