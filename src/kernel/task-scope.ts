@@ -1,7 +1,8 @@
 import type { Agent } from "../contracts/agent.js";
-import type { ChatModel, ChatRequest, ChatResponse, ToolCall } from "../contracts/chat-model.js";
+import type { ChatModel, ChatRequest, ChatResponse, Purpose, ToolCall } from "../contracts/chat-model.js";
 import type { DelegationRequest, DelegationResponse } from "../contracts/delegation.js";
 import type { EnsembleEvent, NewEvent } from "../contracts/events.js";
+import type { MapReduceNode } from "../contracts/map-reduce.js";
 import type { MemoryEntry } from "../contracts/memory.js";
 import type { TaskOutput } from "../contracts/output.js";
 import type { DefineOptions, DelegateOptions, RunInfo, TaskExtras, TaskMeasures, TaskScope } from "../contracts/run.js";
@@ -17,6 +18,14 @@ import { chat } from "./chat-gateway.js";
 import { delegate } from "./delegation-gateway.js";
 import { writeMemory } from "./memory-gateway.js";
 import { callTool } from "./tool-gateway.js";
+
+/** By the place in a map-reduce tree. A `direct` task does the work of the whole tree. */
+const PURPOSES: Readonly<Record<MapReduceNode["nodeType"], Purpose>> = Object.freeze({
+  map: "map",
+  reduce: "reduce",
+  "final-reduce": "reduce",
+  direct: "task",
+});
 
 /** One attempt of a task as its executor sees it: the gateways, with the task's identity behind them. */
 export class GatewayScope implements TaskScope {
@@ -73,7 +82,14 @@ export class GatewayScope implements TaskScope {
   }
 
   chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
-    return chat(this, request, o);
+    const purpose = o.purpose === "task" ? this.#purpose : o.purpose;
+    return chat(this, request, purpose === o.purpose ? o : { ...o, purpose });
+  }
+  /** What the task itself is for: executors know only that they do a task. */
+  get #purpose(): Purpose {
+    const { mapReduce, taskId } = this.record;
+    if (mapReduce !== undefined) return PURPOSES[mapReduce.nodeType];
+    return this.engine.isReview(taskId) ? "review" : "task";
   }
   callTool(call: ToolCall, tools: readonly AnyTool[]): Promise<ToolResult> {
     return callTool(this, call, tools);

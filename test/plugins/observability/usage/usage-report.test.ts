@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { EnsembleOutput, Plugin, UsageRecord } from "agentensemble";
-import { Agent, Ensemble, GuardrailResult, MapReduceEnsemble, ModelCallError, Task, ValidationError, tool } from "agentensemble";
+import { Agent, Ensemble, GuardrailResult, MapReduceEnsemble, ModelCallError, Phase, PhaseReview, Task, ValidationError, tool } from "agentensemble";
 import { formatCost, usageReport } from "agentensemble/observability";
 import { openai } from "agentensemble/providers/openai";
 import { retry } from "agentensemble/resilience";
@@ -211,6 +211,24 @@ describe("the ledger of a run", () => {
     const document = JSON.parse(trace.toJson()) as { readonly metrics: { readonly ledger: readonly unknown[] }; readonly totalCostEstimate: unknown };
     expect(document.metrics.ledger).to.have.length(counter.calls);
     expect(document.totalCostEstimate).to.equal(null); // two calls have no price, and a sum without them would be too low
+  });
+});
+
+describe("the purpose of a call", () => {
+  const purposes = ({ metrics }: EnsembleOutput): readonly string[] => metrics.ledger.map(({ taskId, purpose }) => `${taskId} ${purpose}`);
+
+  it("tells the reviews of phases, and corrections within them, from the work", async () => {
+    const judge = new Task({ description: "Judge", outputType: z.object({ a: z.number() }) });
+    const phases = [new Phase({ name: "p", tasks: [Task.of("Write")], review: new PhaseReview({ task: judge }) })];
+    await using ensemble = new Ensemble({ model: new ScriptedModel(["text", "no JSON", '{"a":1}']), phases });
+    expect(purposes(await ensemble.run())).to.deep.equal(["p/task-1 task", "p/review review", "p/review correction"]);
+  });
+
+  it("tells mapping from reducing", async () => {
+    const parts = { mapTask: (n: number) => Task.of(`Read ${n}`), reduceTask: (context: readonly Task[]) => new Task({ description: "Merge", context }) };
+    await using tree = new MapReduceEnsemble({ model: new ScriptedModel(() => "note"), items: [1, 2, 3], chunkSize: 2, ...parts });
+    const rows = usageReport(await tree.run(), { by: "purpose" });
+    expect(Object.fromEntries(rows.map(({ key, calls }) => [key, calls]))).to.deep.equal({ map: 3, reduce: 3 });
   });
 });
 
