@@ -152,66 +152,69 @@ class Counter {
 }
 
 describe("the ledger of a run", () => {
-  it("agrees with what the vendor counted: delegation, retries, corrections, guardrails, a failed task", async () => {
-    const counter = new Counter();
-    let manager = 0;
-    const tried = new Set<string>();
-    const server = await OpenAIServer.start((request) => {
-      counter.calls++;
-      const text = JSON.stringify(request.body["messages"]);
-      const first = (what: string): boolean => !tried.has(what) && tried.add(what).size > 0;
-      if (text.includes("You are Manager")) {
-        const turns = ["Researcher", "Writer", "Researcher"];
-        const role = turns[manager++];
-        if (role === undefined) return counter.answer({ text: "All done." });
-        const input = JSON.stringify({ agentRole: role, taskDescription: `Work of ${role}`, ...(manager < 3 && { taskNumber: manager }) });
-        return counter.answer({ toolCalls: [{ id: `c${manager}`, name: "delegateTask", arguments: input }] });
-      }
-      if (text.includes("You are Researcher")) {
-        if (manager === 3) return { kind: "status", status: 400, body: { error: { message: "no more" } } };
-        if (first("rate")) return { kind: "status", status: 429, headers: { "retry-after-ms": "1" }, body: { error: { message: "slow down" } } };
-        if (first("overload")) return { kind: "status", status: 503, body: { error: { message: "overloaded" } } };
-        if (first("cut")) return { kind: "raw", body: '{"choices": [', contentType: "application/json" };
-        return counter.answer({ text: first("prose") ? "no JSON at all" : '{"facts": ["one"]}' });
-      }
-      return counter.answer({ text: first("short") ? "no" : "A long text." });
-    });
-    const facts = new Task({ name: "facts", description: "Collect facts", outputType: z.object({ facts: z.array(z.string()) }) });
-    const long = ({ raw }: { readonly raw: string }): GuardrailResult => (raw.length > 3 ? GuardrailResult.success() : GuardrailResult.failure("too short"));
-    const text = new Task({ name: "text", description: "Write it", outputGuardrails: [long], guardrailRetries: 1 });
-    const agents = ["Researcher", "Writer"].map((role) => new Agent({ role, goal: "Work" }));
-    const plugins: readonly Plugin[] = [retry({ maxAttempts: 4, baseDelayMs: 1 })];
-    let output: EnsembleOutput;
-    try {
-      await using ensemble = new Ensemble({
-        model: openai("gpt-4o-mini", { baseURL: server.url, apiKey: "sk-test" }),
-        workflow: "HIERARCHICAL",
-        agents,
-        tasks: [facts, text],
-        plugins,
-        costConfiguration: { inputTokenRate: 0.001, outputTokenRate: 0.01 },
+  for (const streaming of [false, true])
+    it(`agrees with what the vendor counted: delegation, retries, corrections, guardrails, a failed task${streaming ? ", streamed" : ""}`, async () => {
+      const counter = new Counter();
+      let manager = 0;
+      const tried = new Set<string>();
+      const server = await OpenAIServer.start((request) => {
+        counter.calls++;
+        const text = JSON.stringify(request.body["messages"]);
+        const first = (what: string): boolean => !tried.has(what) && tried.add(what).size > 0;
+        if (text.includes("You are Manager")) {
+          const turns = ["Researcher", "Writer", "Researcher"];
+          const role = turns[manager++];
+          if (role === undefined) return counter.answer({ text: "All done." });
+          const input = JSON.stringify({ agentRole: role, taskDescription: `Work of ${role}`, ...(manager < 3 && { taskNumber: manager }) });
+          return counter.answer({ toolCalls: [{ id: `c${manager}`, name: "delegateTask", arguments: input }] });
+        }
+        if (text.includes("You are Researcher")) {
+          if (manager === 3) return { kind: "status", status: 400, body: { error: { message: "no more" } } };
+          if (first("rate")) return { kind: "status", status: 429, headers: { "retry-after-ms": "1" }, body: { error: { message: "slow down" } } };
+          if (first("overload")) return { kind: "status", status: 503, body: { error: { message: "overloaded" } } };
+          if (first("cut")) return { kind: "raw", body: '{"choices": [', contentType: "application/json" };
+          return counter.answer({ text: first("prose") ? "no JSON at all" : '{"facts": ["one"]}' });
+        }
+        return counter.answer({ text: first("short") ? "no" : "A long text." });
       });
-      output = await ensemble.run({}, { throwOnError: false });
-    } finally {
-      await server.close();
-    }
-    const { metrics, trace } = output;
-    expect(metrics.llmCallCount).to.equal(counter.calls);
-    expect([metrics.inputTokens, metrics.outputTokens]).to.deep.equal([counter.input, counter.output]);
-    expect(metrics.unknownUsageCalls).to.equal(2); // the overload and the cut answer; what was refused (429, 400) used nothing
-    expect(trace.taskTraces[0]?.delegations.map(({ succeeded }) => succeeded)).to.deep.equal([true, true, false]);
-    for (const by of ["task", "task-tree", "agent", "model", "purpose"] as const) {
-      const rows = usageReport(output, { by });
-      expect(rows.reduce((sum, row) => sum + row.inputTokens, 0)).to.equal(counter.input);
-      expect(rows.reduce((sum, row) => sum + row.calls, 0)).to.equal(counter.calls);
-    }
-    expect(usageReport(output, { by: "task-tree" })).to.have.length(1); // all was done for the manager's task
-    const [row] = usageReport(output, { by: "model" });
-    expect(row?.cost?.totalCost).to.be.closeTo(counter.input * 0.001 + counter.output * 0.01, 1e-6);
-    const document = JSON.parse(trace.toJson()) as { readonly metrics: { readonly ledger: readonly unknown[] }; readonly totalCostEstimate: unknown };
-    expect(document.metrics.ledger).to.have.length(counter.calls);
-    expect(document.totalCostEstimate).to.equal(null); // two calls have no price, and a sum without them would be too low
-  });
+      const facts = new Task({ name: "facts", description: "Collect facts", outputType: z.object({ facts: z.array(z.string()) }) });
+      const long = ({ raw }: { readonly raw: string }): GuardrailResult => (raw.length > 3 ? GuardrailResult.success() : GuardrailResult.failure("too short"));
+      const text = new Task({ name: "text", description: "Write it", outputGuardrails: [long], guardrailRetries: 1 });
+      const agents = ["Researcher", "Writer"].map((role) => new Agent({ role, goal: "Work" }));
+      const plugins: readonly Plugin[] = [retry({ maxAttempts: 4, baseDelayMs: 1 })];
+      let output: EnsembleOutput;
+      try {
+        await using ensemble = new Ensemble({
+          model: openai("gpt-4o-mini", { baseURL: server.url, apiKey: "sk-test" }),
+          workflow: "HIERARCHICAL",
+          agents,
+          tasks: [facts, text],
+          ...(streaming && { onToken: () => undefined }),
+          plugins,
+          costConfiguration: { inputTokenRate: 0.001, outputTokenRate: 0.01 },
+        });
+        output = await ensemble.run({}, { throwOnError: false });
+      } finally {
+        await server.close();
+      }
+      const { metrics, trace } = output;
+      expect(server.requests.every(({ body }) => (body["stream"] === true) === streaming)).to.equal(true);
+      expect(metrics.llmCallCount).to.equal(counter.calls);
+      expect([metrics.inputTokens, metrics.outputTokens]).to.deep.equal([counter.input, counter.output]);
+      expect(metrics.unknownUsageCalls).to.equal(2); // the overload and the cut answer; what was refused (429, 400) used nothing
+      expect(trace.taskTraces[0]?.delegations.map(({ succeeded }) => succeeded)).to.deep.equal([true, true, false]);
+      for (const by of ["task", "task-tree", "agent", "model", "purpose"] as const) {
+        const rows = usageReport(output, { by });
+        expect(rows.reduce((sum, row) => sum + row.inputTokens, 0)).to.equal(counter.input);
+        expect(rows.reduce((sum, row) => sum + row.calls, 0)).to.equal(counter.calls);
+      }
+      expect(usageReport(output, { by: "task-tree" })).to.have.length(1); // all was done for the manager's task
+      const [row] = usageReport(output, { by: "model" });
+      expect(row?.cost?.totalCost).to.be.closeTo(counter.input * 0.001 + counter.output * 0.01, 1e-6);
+      const document = JSON.parse(trace.toJson()) as { readonly metrics: { readonly ledger: readonly unknown[] }; readonly totalCostEstimate: unknown };
+      expect(document.metrics.ledger).to.have.length(counter.calls);
+      expect(document.totalCostEstimate).to.equal(null); // two calls have no price, and a sum without them would be too low
+    });
 });
 
 describe("the purpose of a call", () => {
