@@ -4,6 +4,7 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { McpServerTools } from "./mcp-tools.js";
 import { resolveServers } from "./options.js";
+import { secretFilterOf } from "./redactor.js";
 import { MCP_TEMPLATES } from "./templates.js";
 
 export { mcpTools } from "./mcp-tools.js";
@@ -24,12 +25,14 @@ export interface McpOptions extends McpCallOptions {
  * @throws ValidationError for an unknown option, one that can't work, and two servers with one name.
  */
 export function mcp(options: McpOptions): Plugin {
-  const servers = resolveServers(options).map((server) => new McpServerTools(server));
+  const resolved = resolveServers(options);
+  const servers = resolved.map((server) => new McpServerTools(server));
   let kernels = 0;
   return definePlugin({
     name: "mcp",
     bind(bind) {
       for (const server of servers) bind.many(Tokens.Tool).toConstantValue(server);
+      for (const { endpoint } of resolved) bind.many(Tokens.SecretFilter).toConstantValue(secretFilterOf(endpoint));
       bind.many(Tokens.PromptTemplates).toConstantValue(MCP_TEMPLATES);
       kernels++;
     },

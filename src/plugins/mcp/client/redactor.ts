@@ -1,3 +1,4 @@
+import type { SecretFilter } from "../../../contracts/redaction.js";
 import type { McpEndpoint } from "./options.js";
 
 /** Shorter values are no secrets, and replacing them would garble every message. */
@@ -27,4 +28,15 @@ export function createRedactor(endpoint: McpEndpoint): Redactor {
     const clean = secrets.reduce((result, secret) => result.replaceAll(secret, "[redacted]"), text.slice(0, 10 * LONGEST));
     return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}...` : clean;
   };
+}
+
+/** Shorter values are replaced in errors of the server itself only: in everything that a run leaves they would garble other words. */
+const SHORTEST_EVERYWHERE = 8;
+
+/** Takes what the options of a server hold under telling names out of traces, logs and recordings. */
+export function secretFilterOf(endpoint: McpEndpoint): SecretFilter {
+  const named = endpoint.kind === "stdio" ? Object.entries(endpoint.env) : [...Object.entries(endpoint.headers), ...endpoint.url.searchParams];
+  const values = named.flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value.trim(), ...value.trim().split(/\s+/).slice(1)] : [])); // as above
+  const secrets = [...new Set(values)].filter((value) => value.length >= SHORTEST_EVERYWHERE).sort((a, b) => b.length - a.length);
+  return (text) => secrets.reduce((result, secret) => result.replaceAll(secret, "[redacted]"), text);
 }

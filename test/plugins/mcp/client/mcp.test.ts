@@ -56,6 +56,20 @@ describe("mcp", function () {
     expect(directory.lines()).to.deep.equal([]);
   });
 
+  it("keeps the secrets in its servers' options out of traces, and leaves other words alone", async () => {
+    const servers = [
+      { name: "local", command: "never-started", env: { LICENCE_KEY: "swordfish-1", LANG_NAME: "some language" } },
+      { name: "remote", url: "http://127.0.0.1:9/mcp?token=swordfish-2", headers: { authorization: "Custom swordfish-3", accept: "text/plain" } },
+    ];
+    await using ensemble = new Ensemble({
+      tasks: [new Task({ description: "Say", handler: ({ inputs }) => String(inputs["text"]) })],
+      plugins: [mcp({ servers })],
+    });
+    const { raw, trace } = await ensemble.run({ text: "swordfish-1, swordfish-2, swordfish-3, some language, text/plain" });
+    expect(raw).to.include("swordfish-1");
+    expect(trace.taskTraces[0]?.finalOutput).to.equal("[redacted], [redacted], [redacted], some language, text/plain");
+  });
+
   it("shares a server among tasks, runs and ensembles of a kernel", async () => {
     const kernel = new Kernel({ plugins: [...standardPlugins(), mcp({ servers: [faulty("ok", {}, directory.file)] })] });
     const team = (): Ensemble =>
