@@ -178,6 +178,8 @@ export interface LlmInteraction {
   readonly responseText: string;
   readonly finishReason: string | undefined;
   readonly error: string | undefined;
+  /** Of an error of the framework's, for instance `AE_MODEL_RATE_LIMITED`. */
+  readonly errorCode: string | undefined;
   readonly toolCalls: readonly ToolCallTrace[];
   /** The whole conversation of the call, its answer at the end; empty in capture modes that do not keep it (OFF). */
   readonly messages: readonly CapturedMessage[];

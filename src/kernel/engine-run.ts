@@ -53,7 +53,7 @@ export class EngineRun {
   /** Agents that were made for tasks without one. */
   readonly madeAgents: Agent[] = [];
   readonly reports: RunReport[] = [];
-  /** The models called so far. */
+  /** The models called so far, and those of the plan once secrets are looked for. */
   readonly models = new Set<ChatModel>();
   /** Under which a tracing system knows the run. */
   traceId: string | undefined;
@@ -118,9 +118,17 @@ export class EngineRun {
     return this.plan.options;
   }
 
-  /** Made when first asked for, since it looks through the environment; knows the models that are called later, too. */
+  /** Made when first asked for, since it looks through the environment; knows the models of the plan, and those that are called later. */
   get redactor(): Redactor {
-    return (this.#redactor ??= createRedactor({ filters: () => this.#secretFilters() }));
+    return (this.#redactor ??= this.#makeRedactor());
+  }
+
+  #makeRedactor(): Redactor {
+    for (const { spec, agent } of this.plan.tasks) {
+      const model = spec.handler === undefined ? this.settings.model(spec, agent) : undefined; // names were resolved when the run was validated
+      if (model !== undefined) this.models.add(model);
+    }
+    return createRedactor({ filters: () => this.#secretFilters() });
   }
 
   *#secretFilters(): Generator<SecretFilter> {

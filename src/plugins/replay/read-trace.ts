@@ -120,7 +120,9 @@ function resultOf(call: Fields, retried: boolean): CallResult {
   const modelId = textOf(call, "modelId");
   if (call["responseType"] === "ERROR") {
     const message = optionalText(call, "error") ?? "the model call failed";
-    return { error: { kind: "model", name: "ModelCallError", message, provider, modelId, retryable: retried } };
+    const code = optionalText(call, "errorCode");
+    const coded = code !== undefined && /^AE_MODEL_/.test(code) ? { code } : {}; // what else ends a call is no failure of the model
+    return { error: { kind: "model", name: "ModelCallError", message, ...coded, provider, modelId, retryable: retried } };
   }
   const toolCalls = toolCallsOf(call);
   const response: ChatResponse = {

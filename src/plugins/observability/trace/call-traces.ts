@@ -3,7 +3,7 @@ import type { ChatMessage, ContentPart } from "../../../contracts/chat-model.js"
 import type { CapturedMessage, LlmInteraction, ModelCallRecord, ToolCallRecord, ToolCallTrace } from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 import type { WallClock } from "./wall-clock.js";
-import { messageOf } from "../../../contracts/errors.js";
+import { AgentEnsembleError, messageOf } from "../../../contracts/errors.js";
 import { spanOf } from "./wall-clock.js";
 
 function responseType(record: ModelCallRecord): LlmInteraction["responseType"] {
@@ -88,6 +88,7 @@ export class CallTraces {
       responseText: keeper.text(response?.message.content ?? ""),
       finishReason: response?.finishReason === undefined ? undefined : keeper.text(response.finishReason),
       error: error === undefined ? undefined : keeper.text(messageOf(error)),
+      errorCode: AgentEnsembleError.isInstance(error) ? error.code : undefined,
       toolCalls: this.tools(record.tools),
       messages: this.#conversation(record),
     };

@@ -11,13 +11,14 @@ function toolCall({ durationMs, structuredOutput, parsedInput, ...call }: ToolCa
   return { ...call, duration: isoDuration(durationMs), structuredOutput: structuredOutput ?? null, parsedInput: parsedInput ?? null, metadata: {} };
 }
 
-function llmInteraction({ latencyMs, toolCalls, messages, finishReason, error, cost, ...call }: LlmInteraction): Json {
+function llmInteraction({ latencyMs, toolCalls, messages, finishReason, error, errorCode, cost, ...call }: LlmInteraction): Json {
   return {
     ...call,
     latency: isoDuration(latencyMs),
     cost: cost ?? null,
     finishReason: finishReason ?? null,
     error: error ?? null,
+    errorCode: errorCode ?? null,
     toolCalls: toolCalls.map(toolCall),
     messages: messages.map((message) => ({ ...message, toolName: message.toolName ?? null })),
   };

@@ -147,6 +147,7 @@ export const OURS: Readonly<Record<string, Shape>> = {
     cost: "?number",
     finishReason: "?text",
     error: "?text",
+    errorCode: "?text",
   },
   Delegation: { priority: "text" },
   RunMetrics: { ...metrics, unknownUsageCalls: "count", tools: "Tool[]", tasks: "TaskMetrics[]", ledger: "Usage[]" },
