@@ -23,7 +23,8 @@ function observer(place: string, guarded: boolean): Plugin {
       hooks.afterRun.tap({ name: "observe", lane: "transform" }, ({ run, outcome, output, error }) => {
         const ended = output ?? (error as { readonly output?: typeof output }).output;
         const line = { run: run.id, outcome, raw: ended?.raw, error: error?.message, trace: ended?.trace };
-        appendFileSync(join(folder, `${replayName}-${place}.json`), `${JSON.stringify(line)}\n`);
+        const text = JSON.stringify(line).replace(/"traceId":"[0-9a-f]{32}"/, '"traceId":"(random)"'); // a replay has spans of its own
+        appendFileSync(join(folder, `${replayName}-${place}.json`), `${text}\n`);
       });
       if (!guarded) return;
       hooks.beforeLlmCall.tap({ name: "observe", lane: "policy" }, ({ model, taskId }) => {
