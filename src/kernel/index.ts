@@ -3,7 +3,7 @@ export {
   chatInTask,
   emitEvent,
   formatIn,
-  isReview,
+  groupOf,
   noteTask,
   outputsOf,
   parentOf,
