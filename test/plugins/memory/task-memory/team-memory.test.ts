@@ -215,10 +215,10 @@ describe("entity memory", () => {
     expect(events.flatMap((e) => (e.type === "memory_read" ? [[e.kind, e.entries]] : []))).to.deep.equal([["entity", 2]]);
   });
 
-  it("says nothing while it is empty", async () => {
+  it("says nothing while it is empty, and brings no short-term memory with it", async () => {
     const model = echoing();
-    await runToEnd({ tasks: [writing("A")], model, memory: { entity: EntityMemory.inMemory() } });
-    expect(beforeTask(userPrompts(model.requests)[0])).to.equal("");
+    await runToEnd({ tasks: [writing("A"), writing("B")], model, memory: { entity: EntityMemory.inMemory(), shortTerm: false } });
+    expect(userPrompts(model.requests).map(beforeTask)).to.deep.equal(["", ""]);
   });
 });
 
