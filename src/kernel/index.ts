@@ -1,18 +1,5 @@
 export { Kernel } from "./kernel.js";
-export {
-  chatInTask,
-  emitEvent,
-  formatIn,
-  groupOf,
-  noteTask,
-  outputsOf,
-  parentOf,
-  redactorOf,
-  settingsOf,
-  sourceTaskOf,
-  startOf,
-  stopRun,
-} from "./run-info.js";
+export { chatInTask, emitEvent, formatIn, groupOf, noteTask, outputsOf, parentOf, redactorOf, settingsOf, sourceTaskOf, startOf, stopRun } from "./run-info.js";
 export { memoryOf, memoryOfCall } from "./task-memory.js";
 export type { GatewayMemory } from "./task-memory.js";
 export { systemClock, uuidGenerator } from "./defaults.js";
