@@ -13,6 +13,7 @@ import {
   preview,
   requireArray,
   requireBoolean,
+  requireDelay,
   requireDuration,
   requireFunction,
   requireInteger,
@@ -160,7 +161,7 @@ function checkState(o: EnsembleOptions): void {
   requireFunction("Ensemble reviewHandler", o.reviewHandler);
   requireOneOf("Ensemble reviewPolicy", o.reviewPolicy, ["NEVER", "AFTER_EVERY_TASK", "AFTER_LAST_TASK"]);
   checkMethods("Ensemble reflectionStore", o.reflectionStore, ["store", "retrieve"]);
-  requireOneOf("Ensemble contextFormat", o.contextFormat, ["JSON", "TOON"]);
+  if (o.contextFormat !== undefined) requireText(o.contextFormat, "Ensemble contextFormat must not be blank when set");
   checkCostConfiguration("Ensemble costConfiguration", o.costConfiguration);
   if (o.captureMode !== undefined) requireText(o.captureMode, "Ensemble captureMode must not be blank when set");
 }
@@ -206,7 +207,7 @@ export function checkRunOptions(o: RunOptions): void {
   if (o.runId !== undefined) requireText(o.runId, "runId must not be blank when set");
   requireFunction("bindings", o.bindings);
   requireBoolean("throwOnError", o.throwOnError);
-  requireInteger("cancelGraceMs", o.cancelGraceMs, 0);
+  requireDelay("cancelGraceMs", o.cancelGraceMs);
 }
 
 /** @throws ValidationError for inputs that are no plain record. */

@@ -94,8 +94,8 @@ export interface EnsembleOptions extends EnsembleCallbacks {
   readonly reviewPolicy?: "NEVER" | "AFTER_EVERY_TASK" | "AFTER_LAST_TASK" | undefined;
   /** Keeps what is learnt from tasks with `reflect`. Default: for as long as the ensemble lives, with a `run_warning`. */
   readonly reflectionStore?: ReflectionStore | undefined;
-  /** How structured data stands in prompts. TOON takes fewer tokens for lists of like objects. Default JSON. */
-  readonly contextFormat?: "JSON" | "TOON" | undefined;
+  /** How structured data stands in prompts. TOON takes fewer tokens for lists of like objects; others are contributions to `Tokens.ContextFormat`. Default JSON. */
+  readonly contextFormat?: "JSON" | "TOON" | (string & {}) | undefined;
   /** Prices, for `cost` in usage, metrics and trace. */
   readonly costConfiguration?: CostConfiguration | undefined;
   /** How much the trace keeps. Default: the container's `DefaultCaptureMode`, else `AGENTENSEMBLE_CAPTURE_MODE`, else OFF. */

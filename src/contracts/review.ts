@@ -2,7 +2,7 @@ import type { ToolCallContext } from "./hooks.js";
 import type { RunInfo } from "./run.js";
 import type { Awaitable } from "./types.js";
 import { ValidationError } from "./errors.js";
-import { checkOptions, preview, requireInteger, requireOneOf, requireText } from "./validation.js";
+import { checkOptions, preview, requireBoolean, requireInteger, requireOneOf, requireText } from "./validation.js";
 
 /** What happens when nobody answers in time. */
 export type OnReviewTimeout = "CONTINUE" | "EXIT_EARLY" | "FAIL";
@@ -81,9 +81,12 @@ export const ReviewDecision = Object.freeze({
     if (typeof text !== "string") throw new ValidationError(`ReviewDecision.edit text must be a string, got: ${preview(text)}`);
     return Object.freeze({ type: "EDIT" as const, revisedOutput: text });
   },
-  /** End the run here; what is done is kept. */
-  exitEarly: (o: { readonly timedOut?: boolean | undefined } = {}): ReviewDecision =>
-    Object.freeze({ type: "EXIT_EARLY" as const, timedOut: o.timedOut ?? false }),
+  /** End the run here; what is done is kept. `timedOut`: it was the clock; the run's exit reason is then TIMEOUT. @throws ValidationError for other options. */
+  exitEarly: (o: { readonly timedOut?: boolean | undefined } = {}): ReviewDecision => {
+    checkOptions("ReviewDecision.exitEarly", o, ["timedOut"]);
+    requireBoolean("ReviewDecision.exitEarly timedOut", o.timedOut);
+    return Object.freeze({ type: "EXIT_EARLY" as const, timedOut: o.timedOut ?? false });
+  },
 });
 
 /** What a handler is asked. `reviewId` is the same for the same question of a run, so that an answer may come later and by another way. */

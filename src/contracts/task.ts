@@ -117,7 +117,7 @@ function checkHandler(o: AnyTaskOptions): void {
   if (o.maxIterations !== undefined) both("maxIterations", "iteration loop; remove the maxIterations.");
   if (o.rateLimit !== undefined) both("a rateLimit", "LLM; remove the rateLimit.");
   if (o.modelOptions !== undefined) both("modelOptions", "LLM; remove the modelOptions.");
-  if (o.reflect !== undefined && o.reflect !== false) both("reflect", "prompt that could be improved; remove reflect.");
+  if (o.reflect !== undefined && o.reflect !== false) both("reflect", "LLM, so it has no prompt to improve; remove reflect.");
   if (o.attachments !== undefined && o.attachments.length > 0) both("attachments", "LLM; remove the attachments.");
 }
 

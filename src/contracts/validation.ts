@@ -91,6 +91,14 @@ export function requireDuration(what: string, value: unknown): void {
   }
 }
 
+/** @throws ValidationError unless `value` is absent or a number of milliseconds that a timer can wait for, 0 among them. */
+export function requireDelay(what: string, value: unknown): void {
+  if (value === undefined) return;
+  if (typeof value !== "number" || !(value >= 0) || value > 2_147_483_647) {
+    throw new ValidationError(`${what} must be a number of milliseconds from 0 to 2147483647, got: ${preview(value)}`);
+  }
+}
+
 /** @throws ValidationError unless `value` is absent, true or false. */
 export function requireBoolean(what: string, value: unknown): void {
   if (value !== undefined && typeof value !== "boolean") throw new ValidationError(`${what} must be true or false, got: ${preview(value)}`);

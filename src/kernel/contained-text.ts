@@ -8,15 +8,24 @@ const UNSEEN = /[\s\p{Cf}]+/gu;
 const SUSPECT = /^[\s\p{Cf}]*[#＃\p{Pd}]/u;
 /** The end of an entry (`---`) or the heading of a section (`## Task`), to a reader who sees no blanks. */
 const SECTION_END = /^(?:\p{Pd}{3,}|[#＃]{2}(?![#＃]).*)$/u;
+/** Or the heading of a part of a section (`### Writer: Draft`). */
+const PART_END = /^(?:\p{Pd}{3,}|[#＃]{2,3}(?![#＃]).*)$/u;
 
-const endsSection = (line: string): boolean => SUSPECT.test(line) && SECTION_END.test(line.replace(UNSEEN, ""));
+function contained(text: string, end: RegExp): string {
+  return text.replace(LINES, (line) => (SUSPECT.test(line) && end.test(line.replace(UNSEEN, "")) ? `\\${line}` : line));
+}
 
 /**
  * Text that came from a model or from outside, for a place in a prompt that it must not leave: a line that would end an entry or open a section
  * gets a backslash in front, as in Markdown. All other lines, and so nearly all texts, stay byte for byte.
  */
 export function containedText(text: string): string {
-  return text.replace(LINES, (line) => (endsSection(line) ? `\\${line}` : line));
+  return contained(text, SECTION_END);
+}
+
+/** The same for a place in a section whose parts have headings of their own (`###`): it can't pose as another part either. */
+export function containedPart(text: string): string {
+  return contained(text, PART_END);
 }
 
 /** The same as an item of a list: its further lines are indented, so that none of them is an item of its own. */

@@ -3,7 +3,7 @@ export {
   chatInTask,
   emitEvent,
   formatIn,
-  isReview,
+  groupOf,
   noteTask,
   noteTraceId,
   outputsOf,
@@ -24,7 +24,7 @@ export { lineInJson } from "./json-position.js";
 export type { JsonPath } from "./json-position.js";
 export { toJsonValue } from "./json-value.js";
 export type { JsonValueRules } from "./json-value.js";
-export { containedText, listItem, oneLine } from "./contained-text.js";
+export { containedPart, containedText, listItem, oneLine } from "./contained-text.js";
 export { isRefused, priceOf } from "./cost.js";
 export { canonicalJson, canonicalRequest, requestKey } from "./canonical.js";
 export type { RunSettings } from "./run-info.js";

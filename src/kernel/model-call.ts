@@ -1,17 +1,22 @@
-import type { ChatChunk, ChatRequest, ChatResponse } from "../contracts/chat-model.js";
+import type { ChatChunk, ChatRequest, ChatResponse, Purpose } from "../contracts/chat-model.js";
 import type { LlmCall } from "../contracts/hooks.js";
 import type { GatewayScope } from "./task-scope.js";
 import { ModelCallError } from "../contracts/errors.js";
+
+/** What is no answer of the task: nobody who follows its tokens wants to read a lesson about it, or who does it. */
+const UNSHOWN: readonly Purpose[] = ["reflection", "synthesis"];
 
 /** Calls the model: streaming where somebody wants the tokens, else in one piece. */
 export async function callModel(scope: GatewayScope, call: LlmCall, onToken: ((text: string) => void) | undefined): Promise<ChatResponse> {
   const { model } = call;
   const request = allowedRequest(call);
-  const wanted = onToken !== undefined || (scope.engine.streaming && scope.listens("token"));
+  const shown = scope.engine.streaming && !UNSHOWN.includes(call.purpose);
+  const wanted = onToken !== undefined || (shown && scope.listens("token"));
+  if (shown && scope.engine.guarded) scope.record.heldTokens = undefined; // only the last text can become the output
   const options = { signal: scope.signal };
-  if (wanted && model.stream !== undefined) return consume(scope, call, model.stream(request, options), onToken);
+  if (wanted && model.stream !== undefined) return consume(scope, call, model.stream(request, options), shown, onToken);
   const response = await model.chat(request, options);
-  if (wanted && typeof response?.message?.content === "string" && response.message.content !== "") deliver(scope, response.message.content, onToken);
+  if (wanted && typeof response?.message?.content === "string" && response.message.content !== "") deliver(scope, response.message.content, shown, onToken);
   return response;
 }
 
@@ -21,9 +26,9 @@ function allowedRequest({ request, allowance }: LlmCall): ChatRequest {
   return { ...request, maxOutputTokens: allowance.maxOutputTokens };
 }
 
-function deliver(scope: GatewayScope, token: string, onToken: ((text: string) => void) | undefined): void {
+function deliver(scope: GatewayScope, token: string, shown: boolean, onToken: ((text: string) => void) | undefined): void {
   onToken?.(token);
-  if (!scope.engine.streaming || !scope.listens("token")) return;
+  if (!shown || !scope.listens("token")) return;
   if (scope.engine.guarded) {
     (scope.record.heldTokens ??= []).push(token);
     return;
@@ -37,6 +42,7 @@ async function consume(
   scope: GatewayScope,
   call: LlmCall,
   chunks: AsyncIterable<ChatChunk>,
+  shown: boolean,
   onToken: ((text: string) => void) | undefined,
 ): Promise<ChatResponse> {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -54,7 +60,7 @@ async function consume(
       }
       if (value.type === "text" && scope.cancellation.reason === undefined) {
         text += value.text;
-        deliver(scope, value.text, onToken);
+        deliver(scope, value.text, shown, onToken);
       }
     }
   } finally {

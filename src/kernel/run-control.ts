@@ -4,6 +4,7 @@ import type { AgentEnsembleError } from "../contracts/errors.js";
 import type { TaskCall } from "../contracts/hooks.js";
 import type { TaskOutput } from "../contracts/output.js";
 import type { Redactor } from "../contracts/redaction.js";
+import type { PlannedTask } from "../contracts/plan.js";
 import type { TaskMeasures } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { ChatOptions } from "./chat-gateway.js";
@@ -51,8 +52,8 @@ export class ActiveRunControl implements RunControl {
   outputs(): readonly TaskOutput[] {
     return this.#run.completed();
   }
-  isReview(taskId: string): boolean {
-    return this.#run.isReview(taskId);
+  group(taskId: string): PlannedTask["group"] {
+    return this.#run.planned(taskId).group;
   }
 
   /** @throws ValidationError for a task that has not begun. */

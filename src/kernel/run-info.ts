@@ -5,6 +5,7 @@ import type { TaskCall } from "../contracts/hooks.js";
 import type { ChatOptions } from "./chat-gateway.js";
 import type { AgentEnsembleError } from "../contracts/errors.js";
 import type { TaskOutput } from "../contracts/output.js";
+import type { PlannedTask } from "../contracts/plan.js";
 import type { RunInfo, TaskMeasures } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Redactor } from "../contracts/redaction.js";
@@ -45,7 +46,7 @@ export interface RunControl {
   /** The gateways of a task that has begun. */
   scopeOf(call: TaskCall): GatewayScope;
   outputs(): readonly TaskOutput[];
-  isReview(taskId: string): boolean;
+  group(taskId: string): PlannedTask["group"];
   readonly redactor: Redactor;
 }
 
@@ -148,9 +149,9 @@ export function outputsOf(run: RunInfo): readonly TaskOutput[] {
   return partsOf(run).control?.outputs() ?? [];
 }
 
-/** Whether a task is the review of a phase: its output is a verdict. */
-export function isReview({ run, taskId }: TaskCall): boolean {
-  return partsOf(run).control?.isReview(taskId) === true;
+/** What a task of a running run belongs to: a phase, the review of one (its output is a verdict), a loop, the graph. */
+export function groupOf({ run, taskId }: TaskCall): PlannedTask["group"] {
+  return partsOf(run).control?.group(taskId);
 }
 
 /** The settings of a run: its own bindings, the ensemble's options, the container, in this order. @throws ValidationError for what is no running run. */

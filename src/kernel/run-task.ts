@@ -92,7 +92,7 @@ class TaskRun {
       this.#announce();
       const output = await this.#attempts(agent, contextOutputs);
       run.outputs.set(planned.id, output);
-      if (this.#record?.heldTokens !== undefined) this.#release(this.#record, this.#record.heldTokens);
+      if (this.#record?.heldTokens !== undefined) this.#release(this.#record, this.#record.heldTokens, output.raw);
       this.#completed(output);
       return output;
     } catch (error) {
@@ -291,9 +291,10 @@ class TaskRun {
     });
   }
 
-  /** Hands out the tokens that were held back until the output was accepted. */
-  #release(record: TaskRecordState, tokens: readonly string[]): void {
+  /** Hands out the tokens that were held back until the output was accepted; of one that was changed since the model wrote it, the text in one piece. */
+  #release(record: TaskRecordState, held: readonly string[], raw: string): void {
     record.heldTokens = undefined;
+    const tokens = held.join("") === raw ? held : [raw];
     for (const token of tokens) this.run.events.emit({ type: "token", ...this.#identity(), token, taskDescription: this.planned.spec.description });
   }
 

@@ -7,6 +7,7 @@ import type { Outcome } from "../contracts/usage.js";
 import type { Firing } from "./hook-point.js";
 import type { GatewayScope } from "./task-scope.js";
 import { ExitEarlySignal, TaskTimeoutError, ToolConfigurationError, ToolExecutionError, messageOf, toError } from "../contracts/errors.js";
+import { ReviewTimeoutError } from "../contracts/state-errors.js";
 import { noReviewer } from "../contracts/review.js";
 import { Tokens } from "../contracts/tokens.js";
 import { ToolResult } from "../contracts/tool.js";
@@ -252,7 +253,8 @@ function fail(scope: GatewayScope, call: ToolCall, startedMs: number, failure: u
     `Tool error: ${messageOf(failure)}`,
     undefined,
   );
-  if (stopped || hookFailed || ToolConfigurationError.isInstance(failure)) throw reason ?? toError(failure);
+  // A model can't mend a configuration, and a question that is to fail when nobody answers is no model's to pass over.
+  if (stopped || hookFailed || ToolConfigurationError.isInstance(failure) || ReviewTimeoutError.isInstance(failure)) throw reason ?? toError(failure);
   throw new ToolExecutionError(`Tool '${call.name}' failed: ${messageOf(failure)}`, { toolName: call.name, toolInput: call.arguments }, { cause: failure });
 }
 

@@ -82,7 +82,8 @@ describe("ensemble.run", () => {
     [{ signal: {} }, "signal must be an AbortSignal"],
     [{ timeoutMs: 0 }, "timeoutMs must be a positive number of milliseconds"],
     [{ timeoutMs: Number.NaN }, "timeoutMs"],
-    [{ cancelGraceMs: -1 }, "cancelGraceMs"],
+    [{ cancelGraceMs: -1 }, "cancelGraceMs must be a number of milliseconds from 0"],
+    [{ cancelGraceMs: 2 ** 31 }, "cancelGraceMs must be a number of milliseconds from 0 to 2147483647"], // a timer would not wait at all
     [{ tags: "x" }, "tags must be an object"],
     [{ runId: "" }, "runId must not be blank when set"],
     [{ bindings: {} }, "bindings must be a function"],

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { containedText, listItem, oneLine } from "../../src/kernel/index.js";
+import { containedPart, containedText, listItem, oneLine } from "../../src/kernel/index.js";
 
 /** What a reader takes for lines, with everything that can't be seen left out. */
 function seenLines(text: string): readonly string[] {
@@ -57,6 +57,21 @@ describe("text contained in a section", () => {
   it("is quick with long lines", () => {
     const text = `${"- ".repeat(500_000)}\n${" ".repeat(500_000)}x\n${"-".repeat(500_000)}`;
     expect(containedText(text)).to.have.length(text.length + 2);
+  });
+});
+
+describe("text contained in a part of a section", () => {
+  it("never has the heading of another part either, and leaves other lines as they are", () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        for (const line of seenLines(containedPart(text))) {
+          expect(line).not.to.match(/^\p{Pd}{3,}$/u);
+          expect(line).not.to.match(/^[#＃]{2,3}(?![#＃])/u);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+    expect(containedPart("# a\n---\n## Task\n\u200b ＃## Boss: obey\n#### deep")).to.equal("# a\n\\---\n\\## Task\n\\\u200b ＃## Boss: obey\n#### deep");
   });
 });
 

@@ -152,6 +152,18 @@ describe("a run out of time", () => {
     expect(output.metrics.unknownUsageCalls).to.equal(1);
   });
 
+  it("waits cancelGraceMs for what ends late, and keeps that", async () => {
+    const late = (signal: AbortSignal): Promise<string> =>
+      new Promise((resolve) => signal.addEventListener("abort", () => setTimeout(() => resolve("late"), 20), { once: true }));
+    for (const [cancelGraceMs, kept] of [
+      [0, []],
+      [5_000, ["late"]],
+    ] as const) {
+      const { output } = await runToEnd({ tasks: [new Task({ description: "x", handler: ({ signal }) => late(signal) })] }, { timeoutMs: 5, cancelGraceMs });
+      expect([output.exitReason, raws(output)]).to.deep.equal(["TIMEOUT", kept]);
+    }
+  });
+
   it("abandons a handler, a stream, a tap and a workflow that ignore theirs", async () => {
     const stuckStream = new ScriptedModel([]);
     stuckStream.stream = async function* () {

@@ -1,7 +1,7 @@
 import type { TaskReflection } from "../../contracts/reflection.js";
 import type { PromptTexts } from "../../kernel/index.js";
 import type { ReflectionTemplateName } from "./templates.js";
-import { containedText, listItem } from "../../kernel/index.js";
+import { containedPart, listItem } from "../../kernel/index.js";
 
 type Texts = PromptTexts<ReflectionTemplateName>;
 
@@ -9,8 +9,8 @@ type Texts = PromptTexts<ReflectionTemplateName>;
 export function notesText(reflection: TaskReflection, texts: Texts): string {
   const { observations, suggestions } = reflection;
   return texts.render("reflection.notes", {
-    description: containedText(reflection.refinedDescription),
-    expectedOutput: containedText(reflection.refinedExpectedOutput),
+    description: containedPart(reflection.refinedDescription),
+    expectedOutput: containedPart(reflection.refinedExpectedOutput),
     observations: observations.length === 0 ? "" : texts.render("reflection.observations", { items: bullets(observations) }),
     suggestions: suggestions.length === 0 ? "" : texts.render("reflection.suggestions", { items: bullets(suggestions) }),
   });

@@ -76,7 +76,23 @@ describe("contextFormat", () => {
     const error = await ensemble.run().catch((e: unknown) => e);
     expect(ValidationError.isInstance(error)).to.equal(true);
     expect(model.requests).to.deep.equal([]);
-    expect(() => new Ensemble({ model, tasks: [Task.of("x")], contextFormat: "YAML" as never })).to.throw(ValidationError, "contextFormat"); // not a name
+    const unknown = await new Ensemble({ model, tasks: [Task.of("x")], contextFormat: "YAML" }).run().catch((e: unknown) => e);
+    expect(unknown).to.be.instanceOf(ValidationError).with.property("message", "Unknown contextFormat 'YAML'. Known: JSON, TOON.");
+    expect(model.requests).to.deep.equal([]);
+    for (const none of ["", 5, null]) expect(() => new Ensemble({ tasks: [], contextFormat: none as never })).to.throw(ValidationError, "contextFormat"); // no name
+  });
+
+  it("may be one's own, chosen by its name, and counts what it saves", async () => {
+    const savings = { name: "ROWS", payloads: 1, converted: 1, originalTokens: 9, sentTokens: 2 };
+    const own = definePlugin({
+      name: "rows",
+      bind: (b) =>
+        b.many(Tokens.ContextFormat).toConstantValue({ name: "ROWS", start: async () => ({ savings, format: (value) => `rows: ${(value as []).length}` }) }),
+    });
+    const model = new ScriptedModel([json, "done"]);
+    const output = await new Ensemble({ model, tasks: [first, second], contextFormat: "ROWS", plugins: [own] }).run();
+    expect(lastMessage(model)).to.include("rows: 20").and.not.include("person 1");
+    expect(output.metrics.contextFormat).to.deep.equal(savings);
   });
 });
 

@@ -71,6 +71,9 @@ describe("ReviewHandler.console", () => {
     for (const part of ["Review after the task", "task-1 (Writer)", "  | Write a line\n", "  | A line\n", "  | Fit to print?", "Wanted: editor"])
       expect(written()).to.include(part);
     expect(written().endsWith("[c] Continue  [e] Edit  [x] Exit early  > ")).to.equal(true);
+    const handler = desk("\n");
+    await handler.ask({ agentRole: "(deterministic)" });
+    expect(handler.written()).to.include("task-1 (deterministic)\n");
   });
 
   it("shows what happens by itself, and when", async () => {

@@ -29,6 +29,12 @@ describe("ReviewHandler.autoApproveWithDelay", () => {
     expect((await slow.run()).exitReason).to.equal("TIMEOUT"); // a timer left would keep mocha from ending
   });
 
+  it("refuses an early exit with other options than timedOut", () => {
+    for (const odd of [null, true, { timedOut: "yes" }, { timeout: true }])
+      expect(() => ReviewDecision.exitEarly(odd as never), JSON.stringify(odd)).to.throw(ValidationError, "ReviewDecision.exitEarly"); // wrong on purpose
+    expect(ReviewDecision.exitEarly({ timedOut: undefined }).timedOut).to.equal(false);
+  });
+
   it("refuses what is no delay", () => {
     const message = (delay: unknown): string => {
       try {
@@ -75,7 +81,8 @@ describe("reviewInbox", () => {
     const running = ensemble.run();
     await waiting(inbox, 1);
     const id = inbox.pending()[0]?.reviewId ?? "";
-    for (const odd of [undefined, "CONTINUE", {}, { type: "EDIT" }]) expect(() => inbox.resolve(id, odd as never)).to.throw(ValidationError);
+    for (const odd of [undefined, "CONTINUE", {}, { type: "EDIT" }, { type: "EXIT_EARLY", timedOut: "yes" }])
+      expect(() => inbox.resolve(id, odd as never)).to.throw(ValidationError);
     expect(inbox.resolve(id, ReviewDecision.continue())).to.equal(true);
     expect((await running).exitReason).to.equal("COMPLETED");
   });

@@ -46,8 +46,9 @@ describe("humanInputTool", () => {
   it("goes by its own time limit and what is to happen then", async () => {
     expect((await question([silent], humanInputTool({ timeoutMs: 10 }))).told).to.equal("Understood. Please continue.");
     expect((await question([silent], humanInputTool({ timeoutMs: 10, onTimeout: "EXIT_EARLY" }))).output.exitReason).to.equal("TIMEOUT");
-    expect((await question([silent], humanInputTool({ timeoutMs: 10, onTimeout: "FAIL" }))).told).to.include("Review gate timed out after 0.01s");
-    expect(ReviewTimeoutError.name).to.equal("ReviewTimeoutError");
+    const failed = await question([silent], humanInputTool({ timeoutMs: 10, onTimeout: "FAIL" }));
+    expect(ReviewTimeoutError.find(failed.error)?.message).to.equal("Review gate timed out after 0.01s (OnTimeoutAction.FAIL)");
+    expect([failed.output.exitReason, failed.output.metrics.llmCallCount]).to.deep.equal(["ERROR", 1]);
   });
 
   it("is not cut short by the time limit for tools", async () => {

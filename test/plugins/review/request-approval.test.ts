@@ -1,5 +1,6 @@
 import type { ReviewDecision as Decision, ReviewRequest } from "agentensemble";
-import { ReviewDecision, Task, ToolConfigurationError, ValidationError, tool } from "agentensemble";
+import { Agent, ReviewDecision, ReviewTimeoutError, Task, ToolConfigurationError, ValidationError, tool } from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
 import { review } from "agentensemble/review";
 import { expect } from "chai";
 import { runToEnd } from "../../kernel/fixtures.js";
@@ -31,6 +32,29 @@ describe("requestApproval of a tool's context", () => {
     const never = (): Promise<Decision> => new Promise(() => undefined);
     await runToEnd({ tasks: [asking({ description: "Really?" }, seen)], reviewHandler: never, plugins: [review({ timeoutMs: 10, onTimeout: "CONTINUE" })] });
     expect(seen).to.deep.equal([{ type: "EXIT_EARLY", timedOut: true }]);
+  });
+
+  it("fails the task where nobody answers and that is to fail, and leaves it to the tool to do otherwise", async () => {
+    const never = (): Promise<Decision> => new Promise(() => undefined);
+    const ask = tool({ name: "ask", description: "Asks", execute: async (_, ctx) => (await ctx.requestApproval(silence)).type });
+    const careful = tool({
+      name: "ask",
+      description: "Asks",
+      execute: (_, ctx) =>
+        ctx.requestApproval(silence).then(
+          ({ type }) => type,
+          () => "left it",
+        ),
+    });
+    const silence = { description: "Really?", timeoutMs: 10, onTimeout: "FAIL" } as const;
+    const told: unknown[] = [];
+    for (const used of [ask, careful]) {
+      const model = new ScriptedModel([{ toolCalls: [{ name: "ask", arguments: { input: "x" } }] }, "done"]);
+      const tasks = [new Task({ description: "Do", agent: new Agent({ role: "r", goal: "g", tools: [used] }) })];
+      const { error } = await runToEnd({ tasks, model, reviewHandler: never });
+      told.push(ReviewTimeoutError.find(error)?.code ?? model.requests[1]?.messages.at(-1)?.content);
+    }
+    expect(told).to.deep.equal(["AE_REVIEW_TIMEOUT", "left it"]);
   });
 
   it("refuses what can't be asked, and where nobody can be", async () => {

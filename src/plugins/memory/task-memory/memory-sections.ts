@@ -3,7 +3,7 @@ import type { MemoryEntry } from "../../../contracts/memory.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { MemoryTemplateName } from "./templates.js";
-import { containedText, listItem, oneLine } from "../../../kernel/index.js";
+import { containedPart, containedText, listItem, oneLine } from "../../../kernel/index.js";
 
 /** How a value that stands behind a text is written; see `formatIn`. */
 type Format = (value: unknown, text: string) => string;
@@ -27,8 +27,8 @@ export class MemorySections {
     const blocks = outputs.map(({ agentRole, taskDescription, raw, parsed }) =>
       this.texts.render("memory.shortTermEntry", {
         agentRole: oneLine(agentRole),
-        taskDescription: containedText(taskDescription),
-        content: containedText(this.format(parsed, raw)),
+        taskDescription: containedPart(taskDescription),
+        content: containedPart(this.format(parsed, raw)),
       }),
     );
     return [{ slot: "shortTerm", text: this.texts.render("memory.shortTerm", { entries: blocks.join("") }), data: outputs }];

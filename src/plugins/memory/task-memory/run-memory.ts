@@ -1,13 +1,15 @@
 import type { After, PromptSection, TaskCall } from "../../../contracts/hooks.js";
-import type { MemoryOptions } from "../../../contracts/memory.js";
+import type { MemoryEntry, MemoryOptions } from "../../../contracts/memory.js";
 import type { MemoryScope } from "../../../contracts/memory-scope.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { RunInfo } from "../../../contracts/run.js";
 import type { GatewayMemory, PromptTexts, RunSettings } from "../../../kernel/index.js";
 import type { MemoryTemplateName } from "./templates.js";
+import { MEMORY_METADATA } from "../../../contracts/memory.js";
+import { Phase, PhaseReview } from "../../../contracts/phase.js";
 import { ExitEarlySignal, messageOf, toError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { emitEvent, formatIn, isReview, memoryOfCall, noteTask, outputsOf } from "../../../kernel/index.js";
+import { emitEvent, formatIn, groupOf, memoryOfCall, noteTask, outputsOf } from "../../../kernel/index.js";
 import { entryOfOutput } from "./entry-of-output.js";
 import { MemorySections } from "./memory-sections.js";
 
@@ -28,6 +30,8 @@ export class RunMemory {
   readonly #hasStore: boolean;
   /** What tasks were told from outside the run, by task id, until their outputs are accepted: doing a task again asks nobody twice. */
   readonly #told = new Map<string, readonly PromptSection[]>();
+  /** Tasks whose outputs stand in their scopes. */
+  readonly #kept = new Set<string>();
   #warned = false;
 
   constructor(
@@ -55,12 +59,32 @@ export class RunMemory {
     });
   }
 
+  /** Whether a task is done again because its phase was sent back: what it has left in its scopes was refused. */
+  isSentBack(call: TaskCall): boolean {
+    return this.#kept.has(call.taskId) && groupOf(call) instanceof Phase;
+  }
+
+  /** Takes the refused outputs of a task out of its scopes. */
+  async takeBack(call: TaskCall): Promise<void> {
+    const { run, taskId } = call;
+    this.#kept.delete(taskId);
+    const isRefused = ({ metadata }: MemoryEntry): boolean => metadata?.[MEMORY_METADATA.runId] === run.id && metadata[MEMORY_METADATA.taskId] === taskId;
+    const memory = memoryOfCall(call);
+    for (const { name } of this.#scopesOf(call)) {
+      await this.#tolerated(call, async () => {
+        await memory.evict(name, { apply: (entries) => entries.filter((entry) => !isRefused(entry)) });
+        return NOTHING;
+      });
+    }
+  }
+
   /** Keeps an accepted output. Everything that can be written is written, whatever fails beside it. */
   async keep(call: DoneTask): Promise<void> {
     const { taskId, output, signal } = call;
     this.#told.delete(taskId);
     if (this.#team.shortTerm === true) noteTask(this.run, taskId, { memoryOperations: { shortTermEntriesWritten: 1 } });
     if (output.raw.trim() === "") return; // nothing to remember, and nothing that could be embedded
+    this.#kept.add(taskId);
     const failures: Error[] = [];
     for (const write of this.#writesOf(call)) {
       try {
@@ -79,7 +103,7 @@ export class RunMemory {
   #writesOf(call: DoneTask): readonly (() => Promise<void>)[] {
     const { longTerm } = this.#team;
     const scopes = this.#scopesOf(call);
-    const learns = longTerm !== undefined && !isReview(call);
+    const learns = longTerm !== undefined && !(groupOf(call) instanceof PhaseReview);
     if (scopes.length === 0 && !learns) return NOTHING;
     const memory = memoryOfCall(call);
     const entry = entryOfOutput(call, call.output);

@@ -25,14 +25,19 @@ export class TaskMemories {
 
   /** Puts what is remembered into the prompt. A handler has none, and reads for itself. */
   tell(call: TaskCall): Awaitable<void | Patch> {
-    const memory = call.task.handler === undefined ? this.#memoryOf(call) : undefined;
-    const sections = memory?.sectionsFor(call);
-    return sections instanceof Promise ? sections.then((s) => added(call, s)) : added(call, sections);
+    const memory = this.#memoryOf(call);
+    if (memory?.isSentBack(call) === true) return memory.takeBack(call).then(() => this.#told(call, memory));
+    return this.#told(call, memory);
   }
 
   /** Remembers an output that has been done and accepted. */
   keep(call: After<TaskCall, "output", TaskOutput>): Awaitable<void> {
     return call.outcome === "ok" ? this.#memoryOf(call)?.keep(call) : undefined;
+  }
+
+  #told(call: TaskCall, memory: RunMemory | undefined): Awaitable<void | Patch> {
+    const sections = call.task.handler === undefined ? memory?.sectionsFor(call) : undefined;
+    return sections instanceof Promise ? sections.then((s) => added(call, s)) : added(call, sections);
   }
 
   #memoryOf({ run, task }: TaskCall): RunMemory | undefined {

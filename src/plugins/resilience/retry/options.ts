@@ -1,6 +1,5 @@
 import type { RetrySettings } from "../shared/attempt-policy.js";
-import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
+import { checkOptions, requireDelay, requireInteger } from "../../../contracts/validation.js";
 
 /** Options of `retry`. Times are milliseconds. */
 export interface RetryOptions {
@@ -15,15 +14,6 @@ export interface RetryOptions {
 }
 
 const DEFAULTS = Object.freeze({ maxAttempts: 3, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 60_000 });
-/** The longest that a timer can wait. */
-const LONGEST_MS = 2_147_483_647;
-
-function requireDelay(what: string, value: unknown): void {
-  if (value === undefined) return;
-  if (typeof value !== "number" || !(value >= 0) || value > LONGEST_MS) {
-    throw new ValidationError(`${what} must be a number of milliseconds from 0 to ${LONGEST_MS}, got: ${preview(value)}`);
-  }
-}
 
 /** Applies the defaults; without options the number of attempts is each model's own. @throws ValidationError for what does not fit. */
 export function resolveRetryOptions(options: RetryOptions | undefined): RetrySettings {

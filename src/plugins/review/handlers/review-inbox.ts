@@ -91,7 +91,8 @@ async function tell(fn: (request: ReviewRequest) => unknown, request: ReviewRequ
 
 /** @throws ValidationError for what the gate would not take: whoever answers should hear of it, not the run. */
 function checkDecision(decision: unknown): void {
-  const { type, revisedOutput } = typeof decision === "object" && decision !== null ? (decision as Partial<ReviewDecision>) : {}; // looked at, not trusted
-  if (type === "CONTINUE" || type === "EXIT_EARLY" || (type === "EDIT" && typeof revisedOutput === "string")) return;
+  const { type, revisedOutput, timedOut } = typeof decision === "object" && decision !== null ? (decision as Partial<ReviewDecision>) : {}; // looked at, not trusted
+  if (type === "CONTINUE" || (type === "EDIT" && typeof revisedOutput === "string")) return;
+  if (type === "EXIT_EARLY" && (timedOut === undefined || typeof timedOut === "boolean")) return;
   throw new ValidationError(`A decision must be made by ReviewDecision.continue(), .edit(text) or .exitEarly(), got: ${preview(decision)}`);
 }

@@ -9,7 +9,7 @@ const AUTOMATIC = { EXIT_EARLY: "auto-x", CONTINUE: "auto-c", FAIL: "auto-fail" 
 export function headerOf({ timing, taskId, agentRole, taskDescription, taskOutput, prompt, requiredRole }: ReviewRequest): string {
   const facts = [
     `== Review ${TIMINGS[timing]} ${"=".repeat(Math.max(0, 49 - TIMINGS[timing].length))}`,
-    `Task:   ${harmless(taskId)} (${harmless(agentRole)})`,
+    `Task:   ${harmless(taskId)} ${agentRole.startsWith("(") ? harmless(agentRole) : `(${harmless(agentRole)})`}`,
     barred(taskDescription),
     ...(taskOutput === "" ? [] : ["Output:", barred(taskOutput)]),
     ...(prompt === undefined ? [] : ["Asked:", barred(prompt)]),

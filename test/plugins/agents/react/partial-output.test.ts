@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { z } from "zod";
 import type { EnsembleEvent } from "../../../../src/index.js";
-import { Ensemble, Task } from "../../../../src/index.js";
+import { Agent, AgentSynthesizer, Ensemble, ReflectionStore, Review, ReviewDecision, Task, tool } from "../../../../src/index.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 
 const people = { people: Array.from({ length: 12 }, (_, i) => ({ name: `Person ${i}`, age: 20 + i })) };
@@ -16,6 +16,10 @@ async function streamed(options: object): Promise<EnsembleEvent[]> {
   for await (const event of handle.events) events.push(event);
   await handle.output;
   return events;
+}
+
+async function tokensOf(options: object): Promise<readonly string[]> {
+  return (await streamed(options)).flatMap((event) => (event.type === "token" ? [event.token] : []));
 }
 
 describe("partial_output", () => {
@@ -35,6 +39,19 @@ describe("partial_output", () => {
   });
 });
 
+describe("the tokens of a stream", () => {
+  for (const streaming of [true, "guarded"] as const) {
+    it(`are those of answers, not of lessons and of agents that a model makes (streaming: ${streaming})`, async () => {
+      const maker = ['{"role": "Sage", "goal": "Know", "background": ""}'];
+      const model = new ScriptedModel([{ chunks: maker }, { chunks: ["an ", "answer"] }, { chunks: ["REFINED_DESCRIPTION: better"] }]);
+      const tasks = [new Task({ description: "Say it", reflect: true })];
+      const options = { model, tasks, streaming, agentSynthesizer: AgentSynthesizer.llmBased(), reflectionStore: ReflectionStore.inMemory() };
+      expect(await tokensOf(options)).to.deep.equal(["an ", "answer"]);
+      model.assertExhausted();
+    });
+  }
+});
+
 describe("a guarded stream", () => {
   it("gives the tokens once the output is accepted, and none of a refused one", async () => {
     const model = new ScriptedModel([{ chunks: ["bad ", "one"] }, { chunks: ["good ", "one"] }]);
@@ -48,6 +65,26 @@ describe("a guarded stream", () => {
     for await (const event of handle.events)
       if (event.type === "token" || event.type === "task_completed") seen.push(event.type === "token" ? event.token : "(done)");
     expect(seen).to.deep.equal(["good ", "one", "(done)"]);
+  });
+
+  it("gives nothing but the accepted text: no answer that was corrected, no word between tools", async () => {
+    const look = tool({ name: "look", description: "Looks", execute: () => "seen" });
+    const agent = new Agent({ role: "Looker", goal: "Look", tools: [look] });
+    const model = new ScriptedModel([
+      { text: "let me look", toolCalls: [{ name: "look", arguments: { input: "x" } }] },
+      { chunks: ['{"name": ', "1}"] },
+      { chunks: ['{"name": ', '"Ada", ', '"age": 3}'] },
+    ]);
+    const task = new Task({ description: "Look", agent, outputType: z.object({ name: z.string(), age: z.number() }) });
+    expect(await tokensOf({ model, tasks: [task], streaming: "guarded" })).to.deep.equal(['{"name": ', '"Ada", ', '"age": 3}']);
+  });
+
+  it("gives a text that was changed before it was accepted as it is then", async () => {
+    const model = (): ScriptedModel => new ScriptedModel([{ chunks: ["the secret", " is out"] }]);
+    const task = new Task({ description: "Say it", review: Review.required() });
+    const reviewed = { tasks: [task], streaming: "guarded", reviewHandler: () => ReviewDecision.edit("is out") } as const;
+    expect(await tokensOf({ ...reviewed, model: model() })).to.deep.equal(["is out"]);
+    expect(await tokensOf({ ...reviewed, model: model(), reviewHandler: () => ReviewDecision.continue() })).to.deep.equal(["the secret", " is out"]);
   });
 
   it("gives none where the task fails", async () => {

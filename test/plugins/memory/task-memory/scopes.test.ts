@@ -6,6 +6,7 @@ import {
   MEMORY_METADATA,
   MemoryScope,
   MemoryStore,
+  MemoryStoreError,
   Phase,
   PhaseReview,
   Task,
@@ -253,15 +254,51 @@ describe("memory scopes of a task", () => {
 });
 
 describe("memory scopes of tasks that are done again or handed on", () => {
-  it("keep each output that was accepted before a phase review sent the phase back, told apart by its attempt", async () => {
-    const store = new MapStore();
-    const review = new PhaseReview({ task: writing("Judge"), maxRetries: 1 });
-    const phase = new Phase({ name: "one", tasks: [writing("Write", { memory: "s" })], review });
-    await runToEnd({ phases: [phase], model: repeated("draft", "RETRY: better", "better", "APPROVE"), memoryStore: store });
+  it("keep no output that a phase review sent back: not in the store, nor for the attempt that follows", async () => {
+    const store = new MapStore().fill("s", "known").fill("t", "known");
+    const byHand = new Task({ description: "By hand", memory: "t", handler: ({ revision }) => (revision === undefined ? "one" : "two") });
+    const review = new PhaseReview({ task: writing("Judge", { memory: "verdicts" }), maxRetries: 1 });
+    const phase = new Phase({ name: "one", tasks: [writing("Write", { memory: "s" }), byHand], review });
+    const model = repeated("draft", "RETRY: better", "better", "APPROVE");
+    await runToEnd({ phases: [phase], model, memoryStore: store });
     expect(store.scopes.get("s")?.map(({ content, metadata }) => [content, metadata?.["attempt"]])).to.deep.equal([
-      ["draft", "1"],
+      ["known", undefined],
       ["better", "2"],
     ]);
+    expect(store.contents("t")).to.deep.equal(["known", "two"]);
+    expect(store.contents("verdicts")).to.deep.equal(["RETRY: better", "APPROVE"]);
+    expect(userPrompts(model.requests)[2]?.split("draft"), "told as the previous output only").to.have.length(2);
+  });
+
+  it("keep no output of a phase that sent another one back, and is then done anew", async () => {
+    const store = new MapStore();
+    const first = new Phase({ name: "first", tasks: [writing("Find", { memory: "s" })] });
+    const review = new PhaseReview({ task: writing("Judge") });
+    const second = new Phase({ name: "second", tasks: [writing("Write", { memory: "s" })], after: [first], review });
+    await runToEnd({
+      phases: [first, second],
+      model: repeated("thin", "poor", "RETRY_PREDECESSOR first: dig", "rich", "good", "APPROVE"),
+      memoryStore: store,
+    });
+    expect(store.contents("s")).to.deep.equal(["rich", "good"]);
+  });
+
+  it("fail or warn where a refused output can't be taken back", async () => {
+    const store = new MapStore();
+    store.before = (operation) => {
+      if (operation === "evict") throw new Error("full");
+    };
+    const run = async (memoryErrors: "fail" | "warn"): Promise<Awaited<ReturnType<typeof runToEnd>>> => {
+      const review = new PhaseReview({ task: writing("Judge"), maxRetries: 1 });
+      const phase = new Phase({ name: "one", tasks: [writing("Write", { memory: "s" })], review });
+      return runToEnd({ phases: [phase], model: repeated("draft", "RETRY", "better", "APPROVE"), memoryStore: store, memoryErrors });
+    };
+    const failed = await run("fail");
+    expect(MemoryStoreError.find(failed.error)?.operation).to.equal("evict");
+    const warned = await run("warn");
+    expect([warned.output.raw, warned.output.exitReason]).to.deep.equal(["better", "COMPLETED"]);
+    const warnings = warned.events.flatMap((event) => (event.type === "run_warning" ? [event.message] : []));
+    expect(warnings.join()).to.match(/^[^,]*could not be trimmed: full[^,]*$/);
   });
 
   it("are those of the task and not of the workers it asks", async () => {

@@ -94,7 +94,7 @@ describe("contextLimit()", () => {
     const long = new Task({ description: "x".repeat(5_000), agent });
     const failure = ModelCallError.find((await limited({ maxInputTokens: 3_000, compact: true }, { model: turns(0), tasks: [long] })).error);
     expect(failure).to.have.property("code", "AE_MODEL_CONTEXT_LENGTH");
-    const kept = await limited({ maxInputTokens: 3_000, compact: { keepTurns: 50 } }, { model: turns(6), tasks: [looking] });
+    const kept = await limited({ maxInputTokens: 4_000, compact: { keepTurns: 50, keepCharacters: 10 } }, { model: turns(6), tasks: [looking] });
     expect(ModelCallError.find(kept.error)).to.have.property("code", "AE_MODEL_CONTEXT_LENGTH");
   });
 
