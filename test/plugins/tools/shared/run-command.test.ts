@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { spawn } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
 import { getEventListeners, setMaxListeners } from "node:events";
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -243,6 +244,16 @@ describe("runCommand", function () {
         await allEnded();
       });
     }
+
+    it("one that forks, and forks again, while it is looked for", async function () {
+      if (process.platform !== "linux") this.skip();
+      const script = `(setsid sh -c 'sh -c "sh -c \\"echo \\\\\\$\\\\\\$ > a.pid; exec sleep 60\\" &" &' >/dev/null 2>&1 &)`;
+      for (let i = 0; i < 12; i++) {
+        rmSync(join(dir, "a.pid"), { force: true });
+        await runCommand(shell(script, { cwd: dir, killGraceMs: 50 }));
+        if (existsSync(join(dir, "a.pid"))) await allEnded(); // else it was ended before it got that far
+      }
+    });
 
     const STAYING: readonly Case[] = [
       ...BACKGROUND.slice(-3).map(({ script, ...rest }) => ({ ...rest, script: `${script}; sleep 60` })),
