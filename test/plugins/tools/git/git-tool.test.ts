@@ -236,6 +236,9 @@ describe("gitTool", function () {
       ["a message where there is none", { command: "log", message: "x" }],
       ["a blank message", { command: "commit", message: " " }],
       ["an action that stash has not", { command: "stash", args: ["store", "x"] }],
+      ["an endless argument", { command: "log", args: ["x".repeat(5_000)] }],
+      ["an endless path", { command: "log", paths: ["x".repeat(5_000)] }],
+      ["an endless message", { command: "commit", message: "x".repeat(20_001) }],
       ["too many arguments", { command: "log", args: Array.from({ length: 101 }, () => "HEAD") }],
     ];
     for (const [title, input] of injections) {
