@@ -1,8 +1,7 @@
-import { ValidationError } from "../../../contracts/errors.js";
 import { CommandError } from "../../../contracts/state-errors.js";
 import type { Tool } from "../../../contracts/tool.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
-import { checkOptions, preview, requireText } from "../../../contracts/validation.js";
+import { checkOptions, requireText } from "../../../contracts/validation.js";
 import type { CommandResult } from "../shared/run-command.js";
 import { runCommand } from "../shared/run-command.js";
 import type { RunCommandOptions } from "../shared/run-command-options.js";
@@ -25,7 +24,6 @@ export interface ProcessToolOptions extends Pick<
 }
 
 const OPTIONS = [...COMMAND_OPTIONS, "name", "description", "command", "requireApproval", "effect"];
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const DEFAULTS = Object.freeze({ timeoutMs: 30_000, maxOutputBytes: 1_048_576 });
 /** How much of the input a reviewer is shown, in characters. */
 const SHOWN_INPUT = 200;
@@ -34,7 +32,6 @@ function check(options: ProcessToolOptions): void {
   checkOptions("processTool()", options, OPTIONS);
   const { name, command } = options;
   requireText(name, "processTool() name must not be blank");
-  if (!NAME.test(name)) throw new ValidationError(`processTool() name must be 1 to 64 letters, digits, '_' and '-', got: ${preview(name)}`);
   checkCommand("processTool()", command);
   const { cwd, env, allowedEnv, timeoutMs, killGraceMs, maxOutputBytes, sandbox } = options;
   checkCommandOptions("processTool()", { cwd, env, allowedEnv, timeoutMs, killGraceMs, maxOutputBytes, sandbox });
