@@ -147,11 +147,11 @@ export function tool<I>(t: Tool<I>): Tool<I> {
   return Object.freeze({ ...t, execute: t.execute });
 }
 
-/** What every vendor of models takes. */
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** Names of tools that every vendor of models takes. */
+export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 function checkFields(t: ToolBase<never>): void {
-  if (!NAME.test(t.name)) {
+  if (!TOOL_NAME.test(t.name)) {
     throw new ValidationError(`Tool name must be 1 to 64 letters, digits, '_' and '-', got: ${preview(t.name)}`, {
       hint: "Models are offered tools by these names, and take no others.",
     });
