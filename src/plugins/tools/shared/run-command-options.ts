@@ -1,3 +1,4 @@
+import { delimiter, isAbsolute } from "node:path";
 import { ValidationError } from "../../../contracts/errors.js";
 import { AccessDeniedError, CommandError } from "../../../contracts/state-errors.js";
 import { inheritedMarks } from "../../shared/processes/mark.js";
@@ -100,12 +101,15 @@ export function checkCommandOptions(what: string, options: Omit<RunCommandOption
   requireInteger(`${what} maxOutputBytes`, options.maxOutputBytes, 1);
 }
 
+/** Of `PATH` the absolute folders alone: what a program starts must not come from its working directory either, which may be an agent's. */
 function inherited(allowed: readonly string[]): Record<string, string> {
   const names = new Set(allowed);
   const beginnings = allowed.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   const passes = ([name, value]: readonly [string, string | undefined]): boolean =>
     value !== undefined && (names.has(name) || beginnings.some((beginning) => name.startsWith(beginning)));
-  return Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>; // those without a value are gone
+  const variables = Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>; // those without a value are gone
+  const { PATH } = variables;
+  return PATH === undefined ? variables : { ...variables, PATH: PATH.split(delimiter).filter(isAbsolute).join(delimiter) };
 }
 
 /**

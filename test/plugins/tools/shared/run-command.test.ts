@@ -99,6 +99,17 @@ describe("runCommand", function () {
       expect(await environment({ allowedEnv: [] })).to.not.have.property("PATH");
     });
 
+    it("of PATH inherits the absolute folders", async () => {
+      const before = process.env["PATH"];
+      process.env["PATH"] = ["bin", "", before, "."].join(delimiter);
+      try {
+        expect(await environment({})).to.have.property("PATH", before);
+        expect(await environment({ env: { PATH: `.${delimiter}${before}` } })).to.have.property("PATH", `.${delimiter}${before}`);
+      } finally {
+        process.env["PATH"] = before;
+      }
+    });
+
     it("takes added variables before inherited ones", async () => {
       expect(await environment({ env: { LANG: "xx", EXTRA: "a=b\nc" } })).to.include({ LANG: "xx", EXTRA: "a=b\nc" });
     });
