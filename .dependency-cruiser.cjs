@@ -53,10 +53,10 @@ module.exports = {
     },
     {
       name: "plugins-meet-through-contracts",
-      comment: "A plugin imports contracts, the kernel's index, its own folder and its own group's shared folder; never another plugin.",
+      comment: "A plugin imports contracts, the kernel's index, its own folder, its own group's shared folder and that of all; never another plugin.",
       severity: "error",
       from: { path: "^src/plugins/([^/]+)/([^/]+)/" },
-      to: { path: "^src/", pathNot: ["^src/contracts/", "^src/kernel/index\\.ts$", "^src/plugins/$1/$2/", "^src/plugins/$1/shared/"] },
+      to: { path: "^src/", pathNot: ["^src/contracts/", "^src/kernel/index\\.ts$", "^src/plugins/$1/$2/", "^src/plugins/($1/)?shared/"] },
     },
     {
       name: "lone-plugins-too",

@@ -126,7 +126,7 @@ const TOOL_FIELDS = [
 
 /**
  * Makes a tool; the type of `execute`'s input follows from `input`.
- * @throws ValidationError for a blank name or description, a missing `execute`, an input that is no schema, an unknown field.
+ * @throws ValidationError for a name that is not 1 to 64 letters, digits, `_` and `-`, a blank description, a missing `execute`, an input that is no schema, an unknown field.
  */
 export function tool<I>(
   t: ToolBase<NoInfer<I>> & { readonly input: OutputSchema<I>; execute(input: NoInfer<I>, ctx: ToolContext): Awaitable<ToolReturn> },
@@ -147,7 +147,15 @@ export function tool<I>(t: Tool<I>): Tool<I> {
   return Object.freeze({ ...t, execute: t.execute });
 }
 
+/** Names of tools that every vendor of models takes. */
+export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
 function checkFields(t: ToolBase<never>): void {
+  if (!TOOL_NAME.test(t.name)) {
+    throw new ValidationError(`Tool name must be 1 to 64 letters, digits, '_' and '-', got: ${preview(t.name)}`, {
+      hint: "Models are offered tools by these names, and take no others.",
+    });
+  }
   const what = `Tool '${t.name}'`;
   requireDuration(`${what} timeoutMs`, t.timeoutMs);
   for (const field of ["sequential", "requireApproval", "untrusted", "delegates"] as const) requireBoolean(`${what} ${field}`, t[field]);

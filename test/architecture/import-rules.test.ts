@@ -42,8 +42,9 @@ const BROKEN: Readonly<Record<string, string>> = {
   "src/kernel/bad.ts": 'import { one } from "../plugins/g/one/index.js"; export const x = one;',
   "src/kernel/barrel.ts": 'import { a } from "../contracts/index.js"; export const y = a;',
   "src/plugins/g/shared/s.ts": "export const s = 1;",
+  "src/plugins/shared/t/t.ts": "export const t = 1;",
   "src/plugins/g/one/index.ts":
-    'import { k } from "../../../kernel/index.js"; import { s } from "../shared/s.js"; import "node:fs"; export const one = [k, s];',
+    'import { k } from "../../../kernel/index.js"; import { s } from "../shared/s.js"; import { t } from "../../shared/t/t.js"; import "node:fs"; export const one = [k, s, t];',
   "src/plugins/g/two/index.ts": 'import { one } from "../one/index.js"; export const two = one;',
   "src/plugins/g/two/lazy.ts": 'export const load = async (): Promise<unknown> => import("openai");',
   "src/plugins/h/three/index.ts": 'import { s } from "../../g/shared/s.js"; import { x } from "../../../kernel/bad.js"; export const three = [s, x];',

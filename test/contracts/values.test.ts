@@ -132,6 +132,8 @@ describe("tool", () => {
     const base = { name: "t", description: "d", execute: () => "" };
     const refused = (changes: object): string => refusal(() => tool({ ...base, ...changes }));
     expect(refused({ name: "" })).to.equal("Tool name must not be blank");
+    expect(refused({ name: "say hello" })).to.equal("Tool name must be 1 to 64 letters, digits, '_' and '-', got: say hello");
+    expect(refused({ name: "x".repeat(65) })).to.contain("Tool name must be 1 to 64 letters");
     expect(refused({ description: " " })).to.include("description must not be blank");
     expect(refused({ execute: undefined })).to.include("execute must be a function");
     expect(refused({ timeoutMs: -1 })).to.include("timeoutMs");

@@ -33,7 +33,26 @@ let descriptions: Readonly<Record<string, string>> = {};
 let held: number | undefined;
 
 const schema = { type: "object", properties: { value: { type: "string" } } };
-const names = ["echo", "crash", "hang", "garbage", "twice", "huge", "deep", "flood", "hold", "change", "offspring", "failed", "refused", "deaf", "pings"];
+const names = [
+  "echo",
+  "crash",
+  "hang",
+  "garbage",
+  "twice",
+  "huge",
+  "deep",
+  "flood",
+  "hold",
+  "change",
+  "offspring",
+  "daemon",
+  "failed",
+  "broken",
+  "misshapen",
+  "refused",
+  "deaf",
+  "pings",
+];
 
 function listed(cursor: string | undefined): unknown {
   if (mode === "collide") return { tools: ["a.b", "a_b"].map((name) => ({ name, inputSchema: schema })) };
@@ -89,6 +108,13 @@ const calls: Readonly<Record<string, (id: number | undefined, args: Readonly<Rec
     const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
     answer(id, text(String(child.pid)));
   },
+  daemon: (id) => {
+    const inner = "const c = require('child_process').spawn('sleep', ['60'], { detached: true, stdio: 'ignore' }); c.unref(); console.log(c.pid)"; // forks twice
+    const child = spawn(process.execPath, ["-e", inner], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
+    child.stdout.once("data", (pid: Buffer) => child.once("exit", () => answer(id, text(pid.toString().trim()))));
+  },
+  broken: (id) => answer(id, { content: [{ type: "text", text: `no entry with ${process.env["ACCESS_KEY"] ?? ""}${"!".repeat(5_000)}` }], isError: true }),
+  misshapen: (id) => answer(id, { content: "no list" }),
   failed: (id) => answer(id, { content: [], isError: true }),
   refused: (id) => write({ jsonrpc: "2.0", id, error: { code: -32602, message: "no such key: swordfish-1234" } }),
   deaf: (id) => {

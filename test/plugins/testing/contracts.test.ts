@@ -117,7 +117,10 @@ describe("the contract suites", function () {
     const ends = async (subject: typeof waiting): Promise<boolean> =>
       !(await failuresOf(() => toolContract("t", { create: () => subject, valid: [] }))).includes("ends soon after its signal");
     expect([await ends(never), await ends(waiting)]).to.deep.equal([false, true]);
-    const changing = tool({ name: "bad name", description: " x", input: z.object({ a: z.number() }), execute: (input) => ((input.a = 5), "x") });
+    const changing = {
+      ...tool({ name: "bad", description: " x", input: z.object({ a: z.number() }), execute: (input) => ((input.a = 5), "x") }),
+      name: "bad name",
+    };
     expect(await failuresOf(() => toolContract("changing", { create: () => changing, valid: [{ a: 1 }], invalid: [{ a: 2 }] }))).to.have.members([
       "has a name that models may write, and a description",
       "tells the model what each parameter is for",

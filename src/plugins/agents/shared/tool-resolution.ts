@@ -9,7 +9,7 @@ import type { PromptTexts } from "../../../kernel/index.js";
 import type { Schemas } from "./schemas.js";
 import type { AgentTemplateName } from "./templates.js";
 import { AgentEnsembleError, messageOf, toError, ToolConfigurationError } from "../../../contracts/errors.js";
-import { isTool, isToolProvider } from "../../../contracts/tool.js";
+import { isTool, isToolProvider, TOOL_NAME } from "../../../contracts/tool.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { preview } from "../../../contracts/validation.js";
 
@@ -77,7 +77,9 @@ async function ask(who: string, resolve: () => unknown): Promise<readonly AnyToo
   }
   if (!Array.isArray(tools)) throw new ToolConfigurationError(`${who} must resolve to an array of tools, got: ${preview(tools)}`);
   return tools.map((tool: unknown, index) => {
-    if (isTool(tool)) return tool;
+    if (isTool(tool) && TOOL_NAME.test(tool.name)) return tool;
+    if (isTool(tool))
+      throw new ToolConfigurationError(`${who} resolved to a tool whose name is not 1 to 64 letters, digits, '_' and '-': ${preview(tool.name)}`);
     throw new ToolConfigurationError(`${who} resolved to something else than a tool at index ${index}: ${preview(tool)}`);
   });
 }

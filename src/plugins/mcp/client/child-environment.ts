@@ -1,3 +1,5 @@
+import { inheritedMarks } from "../../shared/processes/mark.js";
+
 /** What a program needs to find its way; nothing that is likely to hold a secret. */
 const INHERITED = [
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"],
@@ -11,5 +13,5 @@ export function childEnvironment(given: Readonly<Record<string, string>>): Reado
     const value = process.env[name];
     return value === undefined || value.startsWith("()") ? [] : [[name, value] as const]; // "()": a shell function
   });
-  return { ...Object.fromEntries(inherited), ...given };
+  return { ...Object.fromEntries(inherited), ...inheritedMarks(), ...given };
 }

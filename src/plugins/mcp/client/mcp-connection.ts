@@ -19,8 +19,10 @@ const grown = (first: number, times: number, longest: number): number => Math.mi
 /** Where a server stands: not reached yet, in use (and reached again by itself when it is lost), or closed until `start`. */
 export type McpServerState = "CREATED" | "STARTED" | "CLOSED";
 
-/** The platform's fetch hides the reason behind `fetch failed`. */
+/** The platform's fetch hides the reason behind `fetch failed`; the protocol's client writes all that it finds wrong with an answer, as JSON. */
 function reasonOf(error: unknown): string {
+  const [, misfit, first] = /^(Invalid result for [^:\n]*): \[[^]*?"message": "([^"\n]*)"/.exec(messageOf(error)) ?? [];
+  if (misfit !== undefined) return `${misfit}: ${first}`;
   const cause = error instanceof Error && error.cause !== undefined && !(error instanceof OpeningFailed) ? messageOf(error.cause) : "";
   return cause === "" || messageOf(error).includes(cause) ? messageOf(error) : `${messageOf(error)}: ${cause}`;
 }
@@ -31,7 +33,8 @@ function reasonOf(error: unknown): string {
  */
 export class McpConnection {
   readonly server: ResolvedServer;
-  readonly #redact: Redactor;
+  /** Makes the server's words fit for an error. */
+  readonly redact: Redactor;
   readonly #listChanged: () => void;
   #state: McpServerState = "CREATED";
   #life = new AbortController();
@@ -48,7 +51,7 @@ export class McpConnection {
   /** @param listChanged told whenever the list of tools may have become another one. */
   constructor(server: ResolvedServer, listChanged: () => void) {
     this.server = server;
-    this.#redact = createRedactor(server.endpoint);
+    this.redact = createRedactor(server.endpoint);
     this.#listChanged = listChanged;
   }
 
@@ -176,7 +179,7 @@ export class McpConnection {
   }
 
   async #attempt(signal: AbortSignal): Promise<McpSession> {
-    const session = await McpSession.open(this.server, this.#redact, signal, {
+    const session = await McpSession.open(this.server, this.redact, signal, {
       listChanged: () => this.#listChanged(),
       lost: (lost) => this.#lost(lost),
     });
@@ -218,25 +221,25 @@ export class McpConnection {
 
   #tail(cause: unknown): string {
     const account = cause instanceof OpeningFailed ? cause.account : "";
-    return account === "" ? "" : `: ${this.#redact(account)}`;
+    return account === "" ? "" : `: ${this.redact(account)}`;
   }
 
   #told(failure: unknown): string {
     const inner = failure instanceof OpeningFailed ? failure.cause : failure;
     const text = reasonOf(inner);
-    return this.#redact(failure instanceof OpeningFailed && failure.account !== "" ? `${text}; ${failure.account}` : text);
+    return this.redact(failure instanceof OpeningFailed && failure.account !== "" ? `${text}; ${failure.account}` : text);
   }
 
   /** What becomes of a failed request. The foreign error is not kept as the cause: its text may hold what must not be shown. */
   #explained(session: McpSession, error: unknown, signal: AbortSignal): unknown {
     if (signal.aborted) return signal.reason;
-    if (error instanceof RequestRefused) return new RequestRefused(this.#redact(error.message), {});
+    if (error instanceof RequestRefused) return new RequestRefused(this.redact(error.message), {});
     if (AgentEnsembleError.isInstance(error)) return error;
     const { name, timeoutMs } = this.server;
     if (this.#state === "CLOSED") return this.#closed();
     if (session.isTimeout(error))
       return new McpError(`MCP server '${name}' did not answer within ${timeoutMs} ms`, name, { hint: "Raise timeoutMs if calls take longer." });
     const account = session.account === "" ? reasonOf(error) : `${reasonOf(error)}; ${session.account}`;
-    return new McpError(`MCP server '${name}' failed: ${this.#redact(account)}`, name, { hint: "Whether the call took effect is not known." });
+    return new McpError(`MCP server '${name}' failed: ${this.redact(account)}`, name, { hint: "Whether the call took effect is not known." });
   }
 }

@@ -9,8 +9,8 @@ const SECRET_NAME = /auth|key|token|secret|cookie|passw|credential|session/i;
 /** What a server says about its failures is repeated up to here. */
 const LONGEST = 2_000;
 
-/** Makes the words of a server fit for an error: known secrets replaced, and cut. */
-export type Redactor = (text: string) => string;
+/** Makes the words of a server fit for an error: known secrets replaced, and cut, by default after 2,000 characters. */
+export type Redactor = (text: string, longest?: number) => string;
 
 function secretsOf(endpoint: McpEndpoint): readonly string[] {
   if (endpoint.kind === "stdio") return Object.entries(endpoint.env).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
@@ -24,9 +24,9 @@ export function createRedactor(endpoint: McpEndpoint): Redactor {
   const secrets = [...new Set(secretsOf(endpoint).flatMap((secret) => [secret, encodeURIComponent(secret)]))]
     .filter((secret) => secret.length >= SHORTEST_SECRET)
     .sort((a, b) => b.length - a.length);
-  return (text) => {
-    const clean = secrets.reduce((result, secret) => result.replaceAll(secret, "[redacted]"), text.slice(0, 10 * LONGEST));
-    return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}...` : clean;
+  return (text, longest = LONGEST) => {
+    const clean = secrets.reduce((result, secret) => result.replaceAll(secret, "[redacted]"), text.slice(0, 10 * longest));
+    return clean.length > longest ? `${clean.slice(0, longest)}...` : clean;
   };
 }
 

@@ -5,9 +5,10 @@ import { spawn } from "node:child_process";
 import { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { toError } from "../../../contracts/errors.js";
+import { newMark } from "../../shared/processes/mark.js";
+import { ProcessTree } from "../../shared/processes/process-tree.js";
 import { childEnvironment } from "./child-environment.js";
 import { MessageGuard, RefusedMessage } from "./message-guard.js";
-import { endProcessTree } from "./process-tree.js";
 
 const NEWLINE = 10;
 /** So many messages are read before others get their turn. */
@@ -15,6 +16,8 @@ const MESSAGES_PER_TURN = 50;
 /** What a dead child has written may still be on its way. */
 const REST_OF_OUTPUT_MS = 200;
 const KEPT_NOISE = 2_000;
+/** How long each step of the end may take before the next, harder one. */
+const PATIENCE_MS = 500;
 
 /** Checks that a parsed line is a message of the protocol. */
 export type MessageParser = (value: unknown) => JSONRPCMessage;
@@ -26,8 +29,8 @@ function isWanted(value: unknown): boolean {
 }
 
 /**
- * Talks to a child process over its standard input and output, one JSON document in a line. The child leads a process group of its own, so that
- * all it has started ends with it; it does not keep this process from ending.
+ * Talks to a child process over its standard input and output, one JSON document in a line. All it has started ends with it; it does not keep this
+ * process from ending.
  */
 export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -37,6 +40,7 @@ export class StdioTransport implements Transport {
   readonly #maxBytes: number;
   readonly #parse: MessageParser;
   #child: ChildProcess | undefined;
+  #tree: ProcessTree | undefined;
   #ending: Promise<void> | undefined;
   #isOver = false;
   #errorOutput = "";
@@ -66,8 +70,9 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { command, args, env, cwd } = this.#endpoint;
+    const mark = newMark();
     const child = spawn(command, args, {
-      env: childEnvironment(env),
+      env: { ...childEnvironment(env), [mark]: "1" },
       cwd,
       stdio: ["pipe", "pipe", "pipe"],
       shell: false,
@@ -75,6 +80,7 @@ export class StdioTransport implements Transport {
       detached: process.platform !== "win32", // the leader of a process group
     });
     this.#child = child;
+    if (child.pid !== undefined) this.#tree = new ProcessTree(child.pid, mark);
     child.on("error", (error) => this.onerror?.(error));
     await new Promise<void>((resolve, reject) => child.once("spawn", resolve).once("error", reject));
     child.once("exit", () => void this.#exited());
@@ -102,12 +108,15 @@ export class StdioTransport implements Transport {
     return this.#ending;
   }
 
+  /** @param isSpoken whether the child takes part in a conversation, so that the end of its input means something to it. */
   async #end(isSpoken: boolean): Promise<void> {
-    if (this.#child !== undefined) {
-      await endProcessTree(this.#child, isSpoken);
-      this.#child.stdout?.destroy();
-      this.#child.stderr?.destroy();
-    }
+    const child = this.#child;
+    child?.stdin?.end();
+    if (child?.pid !== undefined && isSpoken) await exits(child);
+    await this.#tree?.end(PATIENCE_MS);
+    if (child?.pid !== undefined) await exits(child); // else it would still be counted among the living
+    child?.stdout?.destroy();
+    child?.stderr?.destroy();
     this.#over();
   }
 
@@ -164,4 +173,14 @@ export class StdioTransport implements Transport {
     }
     this.onmessage?.(message);
   }
+}
+
+/** Waits for the end of a child, but not for long. */
+async function exits(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  let end: (() => void) | undefined;
+  const timer = setTimeout(() => end?.(), PATIENCE_MS);
+  await new Promise<void>((resolve) => child.once("exit", (end = resolve)));
+  clearTimeout(timer);
+  if (end !== undefined) child.off("exit", end);
 }

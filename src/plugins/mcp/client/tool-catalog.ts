@@ -189,7 +189,8 @@ export class ToolCatalog {
     const args = typeof input === "object" && input !== null ? (input as Readonly<Record<string, unknown>>) : {}; // the gateway lets objects through only
     try {
       const result = await this.#connection.use(signal, (session, limit) => session.call(remoteName, args, limit));
-      return toToolResult(result, server.maxOutputLength, this.#library.textsOf(scope.all(Tokens.PromptTemplates)));
+      const told = toToolResult(result, server.maxOutputLength, this.#library.textsOf(scope.all(Tokens.PromptTemplates)));
+      return told.ok ? told : ToolResult.failure(this.#connection.redact(told.errorMessage ?? "", Number.POSITIVE_INFINITY));
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
       return ToolResult.failure(error.message);

@@ -7,17 +7,8 @@ import { preview } from "../../../contracts/validation.js";
 import { taskOffer } from "./task-offer.js";
 import { toolOffer } from "./tool-offer.js";
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-
 /** Everything that clients can call, by name. @throws ValidationError for a name that clients refuse or that occurs twice. */
 export function offersOf({ tools, tasks }: ResolvedSettings, ports: ServerPorts): ReadonlyMap<string, Offer> {
-  for (const { name } of tools) {
-    if (!NAME.test(name)) {
-      throw new ValidationError(`Tool '${preview(name)}' can't be offered through MCP under this name`, {
-        hint: "Use letters, digits, '_' and '-', at most 64 characters.",
-      });
-    }
-  }
   const { expectedOutput } = Task.of("a task that expects nothing of its own");
   const offers = new Map<string, Offer>();
   const add = (offer: Offer, source: string): void => {

@@ -29,6 +29,9 @@ export type ReadGitRequest = { readonly ok: true; readonly call: GitCall } | { r
 class Refusal extends Error {}
 
 const SHOWN_OPTIONS = 15;
+/** In characters. Checked here and not by the schema: with a longest text a vendor's strict mode would not take it. */
+const LONGEST_ARGUMENT = 4_096;
+const LONGEST_MESSAGE = 20_000;
 /** A configured remote: neither an address nor a folder. */
 const REMOTE = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const MERGE_STRATEGY_OPTIONS = new Set([
@@ -54,6 +57,8 @@ export function readGitRequest(request: GitRequest, allowed: readonly string[]):
 
 function callOf({ command, args = [], paths: given = [], message }: GitRequest, allowed: readonly string[]): GitCall {
   if (!allowed.includes(command)) throw new Refusal(`Unknown git command: ${preview(command)}. Allowed: ${[...allowed].sort().join(", ")}`);
+  const long = [...args, ...given].find((text) => text.length > LONGEST_ARGUMENT);
+  if (long !== undefined) throw new Refusal(`Arguments must not have more than ${LONGEST_ARGUMENT} characters, got: ${preview(long)}`);
   const { name, spec, rest } = specOf(command, args);
   const end = rest.indexOf("--");
   const { options, operands: found } = split(name, spec, end < 0 ? rest : rest.slice(0, end));
@@ -129,6 +134,7 @@ function valued(name: string, key: string, value: string | undefined): string {
 function messageOption(name: string, spec: GitCommand, message: string): string {
   if (!spec.message) throw new Refusal(`git ${name} takes no message`);
   if (message.trim() === "" || message.includes("\0")) throw new Refusal("The message must not be blank, nor hold NUL characters");
+  if (message.length > LONGEST_MESSAGE) throw new Refusal(`The message must not have more than ${LONGEST_MESSAGE} characters`);
   return `--message=${message}`;
 }
 

@@ -13,7 +13,7 @@ export interface GitRepository {
 
 /** Names of settings that make git run a program which none of the fixed settings turns off. Those of the user and the system are trusted. */
 const PROGRAMS =
-  /^(?:filter\..+\.(?:clean|smudge|process)|diff\.external|diff\..+\.(?:command|textconv)|merge\..+\.driver|gpg\.(?:.+\.)?program|gpg\.ssh\.defaultkeycommand|core\.alternaterefscommand|trailer\..+\.(?:command|cmd))$/;
+  /^(?:filter\..+\.(?:clean|smudge|process)|diff\.external|diff\..+\.(?:command|textconv)|merge\..+\.driver|gpg\.(?:.+\.)?program|gpg\.ssh\.defaultkeycommand|core\.alternaterefscommand|trailer\..+\.(?:command|cmd)|hook\..+\.command)$/;
 const REMOTE_PROGRAMS = /^(?:core\.(?:sshcommand|gitproxy)|credential\.(?:.+\.)?helper|remote\..+\.(?:uploadpack|receivepack|vcs))$/;
 /** Lines of a rebase's list that run a command. */
 const EXEC_LINE = /^\s*(?:x|exec)\s/m;

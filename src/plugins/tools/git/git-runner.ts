@@ -4,16 +4,16 @@ import { ToolResult } from "../../../contracts/tool.js";
 import type { CommandResult } from "../shared/run-command.js";
 import { JailRoot } from "../shared/jail-root.js";
 import { runCommand } from "../shared/run-command.js";
+import type { RunCommandOptions } from "../shared/run-command-options.js";
 import type { GitCall } from "./git-arguments.js";
 import type { GitSettings } from "./git-options.js";
 import type { GitRepository } from "./git-repository.js";
-import { findRepository, hasRepository, programSettings, rebaseRunsCommands } from "./git-repository.js";
+import { findRepository, hasRepository, rebaseRunsCommands } from "./git-repository.js";
+import { dangerIn } from "./git-danger.js";
 import { fixedArguments, fixedEnvironment } from "./git-settings.js";
 
 /** What git says when it was given a path where it expected a revision. */
 const NOT_A_REVISION = /bad revision|unknown revision|invalid reference|ambiguous argument|bad object/;
-/** How much of a repository's configuration is read; one that is longer is refused. */
-const LISTING_BYTES = 1_048_576;
 /** A name and password in an address. */
 const CREDENTIALS = /:\/\/[^/@\s]{1,1000}@/g;
 
@@ -22,14 +22,12 @@ export class GitRunner {
   readonly #settings: GitSettings;
   readonly #repository: GitRepository;
   readonly #root: JailRoot;
-  readonly #fixed: readonly string[];
 
   /** @throws ValidationError unless `baseDir` is a folder. */
   constructor(settings: GitSettings) {
     this.#settings = settings;
     this.#repository = findRepository(settings.baseDir);
     this.#root = new JailRoot(settings.baseDir, "workspace");
-    this.#fixed = fixedArguments(this.#repository.gitDir, this.#repository.baseDir);
   }
 
   /** Runs a call, unless its paths lead out of the working tree or the repository is set up to run programs. */
@@ -46,7 +44,10 @@ export class GitRunner {
     if (danger !== undefined) return ToolResult.failure(danger);
     // Always `--`: without it git takes operands that are no revisions for paths, also of files outside.
     const end = call.spec.paths ? ["--", ...paths] : [];
-    return this.#toResult(call, await this.#git([...call.name.split(" "), ...call.spec.fixed, ...call.options, ...call.operands, ...end], signal));
+    const args = [...call.name.split(" "), ...call.spec.fixed, ...call.options, ...call.operands, ...end];
+    // Only calls that are meant to reach another machine may: in a partial clone any could.
+    const env = call.spec.remote ? { GIT_ALLOW_PROTOCOL: this.#settings.protocols.join(":"), GIT_NO_LAZY_FETCH: "0" } : {};
+    return this.#toResult(call, await this.#git(this.#repository, args, { signal, env }));
   }
 
   /**
@@ -58,11 +59,15 @@ export class GitRunner {
     return relativePath === "" ? "." : relativePath;
   }
 
-  async #git(args: readonly string[], signal: AbortSignal, maxOutputBytes = this.#settings.limits.maxOutputBytes): Promise<CommandResult> {
-    const { limits, protocols } = this.#settings;
-    const env = { ...limits.env, ...fixedEnvironment(protocols) };
+  async #git(
+    { gitDir, baseDir }: GitRepository,
+    args: readonly string[],
+    o: Pick<RunCommandOptions, "signal" | "env" | "maxOutputBytes">,
+  ): Promise<CommandResult> {
+    const { limits } = this.#settings;
+    const env = { ...limits.env, ...fixedEnvironment(), ...o.env };
     try {
-      return await runCommand({ ...limits, maxOutputBytes, env, command: [...this.#fixed, ...args], cwd: this.#repository.baseDir, signal });
+      return await runCommand({ ...limits, ...o, env, command: [...fixedArguments(gitDir, baseDir), ...args], cwd: baseDir });
     } catch (error) {
       if (!CommandError.isInstance(error)) throw error;
       throw new ToolConfigurationError(`Tool 'git' cannot run: ${error.message}`, { cause: error, hint: "Install git, or set PATH in `env`." });
@@ -71,14 +76,14 @@ export class GitRunner {
 
   /** Why the call is not made: somebody, perhaps an agent with a tool for files, has set up the repository so that git would run a program. */
   async #danger(call: GitCall, signal: AbortSignal): Promise<string | undefined> {
-    const listing = await this.#git(["config", "--list", "--show-scope", "--name-only", "-z"], signal, LISTING_BYTES);
-    if (listing.exitCode !== 0 || listing.truncated) return `The repository's configuration cannot be read: ${listing.stderr.trim().slice(0, 500)}`;
     const { trustedConfig } = this.#settings;
     const isTrusted = (name: string): boolean => trustedConfig.some((entry) => (entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry));
-    const names = programSettings(listing.stdout, call.spec.remote).filter((name) => !isTrusted(name));
-    if (names.length > 0) return `Refused: the repository's own configuration names programs that git would run (${names.slice(0, 10).join(", ")})`;
-    if (call.name === "rebase" && (await rebaseRunsCommands(this.#repository))) return "Refused: the rebase under way would run commands";
-    return undefined;
+    const danger = await dangerIn(this.#repository, { remote: call.spec.remote, submodules: !call.reads, isTrusted }, (repository, args, maxOutputBytes) =>
+      this.#git(repository, args, { signal, maxOutputBytes }),
+    );
+    if (danger === undefined && call.name === "rebase" && (await rebaseRunsCommands(this.#repository)))
+      return "Refused: the rebase under way would run commands";
+    return danger;
   }
 
   #toResult({ name }: GitCall, result: CommandResult): ToolResult {

@@ -24,7 +24,7 @@ export function fixedArguments(gitDir: string, baseDir: string): readonly string
 }
 
 /** Variables of every call; they win over those of the caller. */
-export function fixedEnvironment(protocols: readonly string[]): Readonly<Record<string, string>> {
+export function fixedEnvironment(): Readonly<Record<string, string>> {
   return {
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "false",
@@ -37,7 +37,8 @@ export function fixedEnvironment(protocols: readonly string[]): Readonly<Record<
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_ATTR_NOSYSTEM: "1",
     GIT_LITERAL_PATHSPECS: "1",
-    GIT_ALLOW_PROTOCOL: protocols.join(":"),
+    GIT_ALLOW_PROTOCOL: "", // none, unless the call names some
+    GIT_NO_LAZY_FETCH: "1",
     GIT_PROTOCOL_FROM_USER: "0",
     LC_ALL: "C.UTF-8",
   };

@@ -14,7 +14,7 @@ const ARGUMENTS = toolArguments({
     command: { type: "string", description: "The git command.", examples: ["status", "diff"] },
     args: {
       type: "array",
-      items: { type: "string", maxLength: 4096 },
+      items: { type: "string" },
       maxItems: 100,
       description: "Its options, branches and revisions, one per entry, without quotes.",
       examples: [
@@ -24,12 +24,12 @@ const ARGUMENTS = toolArguments({
     },
     paths: {
       type: "array",
-      items: { type: "string", maxLength: 4096 },
+      items: { type: "string" },
       maxItems: 1000,
       description: "Files and folders in the workspace, literally: no patterns.",
       examples: [["src/index.ts"]],
     },
-    message: { type: "string", maxLength: 20_000, description: "The message of a commit, merge, tag or stash.", examples: ["Fix the login form"] },
+    message: { type: "string", description: "The message of a commit, merge, tag or stash.", examples: ["Fix the login form"] },
   },
   required: ["command"],
 });

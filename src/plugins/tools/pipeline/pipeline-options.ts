@@ -1,7 +1,7 @@
 import type { AnyTool, ToolContext, ToolResult } from "../../../contracts/tool.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { isTool } from "../../../contracts/tool.js";
+import { isTool, TOOL_NAME } from "../../../contracts/tool.js";
 import {
   checkOptions,
   preview,
@@ -45,7 +45,6 @@ export interface ToolPipelineOptions {
 }
 
 const OPTIONS = ["name", "description", "steps", "errorStrategy", "timeoutMs", "sequential", "requireApproval"] as const;
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** @throws ValidationError naming the option, and the step by its number. */
 export function checkPipelineOptions(options: ToolPipelineOptions): void {
@@ -56,7 +55,7 @@ export function checkPipelineOptions(options: ToolPipelineOptions): void {
   steps.forEach((step: PipelineStep | null | undefined, index) => checkStep(`ToolPipeline step ${index + 1}`, step, index === steps.length - 1));
   requireText(name, "ToolPipeline name must not be blank");
   requireText(description, "ToolPipeline description must not be blank");
-  if (!NAME.test(name)) {
+  if (!TOOL_NAME.test(name)) {
     throw new ValidationError(`ToolPipeline name must have 1 to 64 letters, digits, '_' or '-', got: ${preview(name)}`, {
       hint: "Give it a name of its own: ToolPipeline.of(name, description, ...steps).",
     });

@@ -1,8 +1,8 @@
-import { ValidationError } from "../../../contracts/errors.js";
 import { CommandError } from "../../../contracts/state-errors.js";
 import type { Tool } from "../../../contracts/tool.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
-import { checkOptions, preview, requireText } from "../../../contracts/validation.js";
+import { checkOptions, requireText } from "../../../contracts/validation.js";
+import { createRedactor, secretValues } from "../shared/redaction.js";
 import type { CommandResult } from "../shared/run-command.js";
 import { runCommand } from "../shared/run-command.js";
 import type { RunCommandOptions } from "../shared/run-command-options.js";
@@ -25,7 +25,6 @@ export interface ProcessToolOptions extends Pick<
 }
 
 const OPTIONS = [...COMMAND_OPTIONS, "name", "description", "command", "requireApproval", "effect"];
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const DEFAULTS = Object.freeze({ timeoutMs: 30_000, maxOutputBytes: 1_048_576 });
 /** How much of the input a reviewer is shown, in characters. */
 const SHOWN_INPUT = 200;
@@ -34,7 +33,6 @@ function check(options: ProcessToolOptions): void {
   checkOptions("processTool()", options, OPTIONS);
   const { name, command } = options;
   requireText(name, "processTool() name must not be blank");
-  if (!NAME.test(name)) throw new ValidationError(`processTool() name must be 1 to 64 letters, digits, '_' and '-', got: ${preview(name)}`);
   checkCommand("processTool()", command);
   const { cwd, env, allowedEnv, timeoutMs, killGraceMs, maxOutputBytes, sandbox } = options;
   checkCommandOptions("processTool()", { cwd, env, allowedEnv, timeoutMs, killGraceMs, maxOutputBytes, sandbox });
@@ -57,6 +55,7 @@ export function processTool(options: ProcessToolOptions): Tool {
   const { cwd, env, allowedEnv, killGraceMs, sandbox, timeoutMs = DEFAULTS.timeoutMs, maxOutputBytes = DEFAULTS.maxOutputBytes } = options;
   const command = Object.freeze([...options.command]);
   const limits = { cwd, env: { ...env }, allowedEnv, killGraceMs, sandbox, timeoutMs, maxOutputBytes };
+  const redact = createRedactor(secretValues(limits.env));
   return tool({
     name,
     description,
@@ -67,7 +66,7 @@ export function processTool(options: ProcessToolOptions): Tool {
     approvalRejection: () => `Command execution rejected by reviewer: ${command.join(" ")}`,
     async execute(input, { signal }) {
       try {
-        return toResult(await runCommand({ ...limits, command, signal, stdin: JSON.stringify({ input }) }), command[0] ?? "", limits);
+        return toResult(await runCommand({ ...limits, command, signal, stdin: JSON.stringify({ input }) }), command[0] ?? "", { ...limits, redact });
       } catch (error) {
         if (CommandError.isInstance(error)) return ToolResult.failure(error.message);
         throw error;
@@ -79,11 +78,11 @@ export function processTool(options: ProcessToolOptions): Tool {
 function toResult(
   result: CommandResult,
   file: string,
-  { timeoutMs, maxOutputBytes }: { readonly timeoutMs: number; readonly maxOutputBytes: number },
+  o: { readonly timeoutMs: number; readonly maxOutputBytes: number; readonly redact: (text: string) => string },
 ): ToolResult {
   const { exitCode, signal, stdout, stderr, timedOut } = result;
-  if (timedOut) return ToolResult.failure(`Process timed out after ${timeoutMs / 1000} seconds: ${file}`);
-  const shown = (output: string, cut: boolean): string => (cut ? `${output.trim()}\n[output truncated at ${maxOutputBytes} bytes]` : output.trim());
+  if (timedOut) return ToolResult.failure(`Process timed out after ${o.timeoutMs / 1000} seconds: ${file}`);
+  const shown = (output: string, cut: boolean): string => `${o.redact(output.trim())}${cut ? `\n[output truncated at ${o.maxOutputBytes} bytes]` : ""}`;
   if (exitCode !== 0) {
     const ending = signal === undefined ? `Process exited with code ${exitCode ?? "unknown"}` : `Process was ended by ${signal}`;
     return ToolResult.failure(stderr.trim() === "" ? ending : shown(stderr, result.stderrTruncated));

@@ -4,6 +4,9 @@ export type AddressJudge = (address: string) => string | undefined;
 /** All of the IPv6 space that is handed out to the public begins with these three bits. */
 const GLOBAL_UNICAST_BITS = 0b001;
 
+/** A public address in form, behind which a cloud answers its machines alone. */
+const CLOUD_SERVICE = "168.63.129.16";
+
 /** By ipaddr.js, which is loaded with the first judge. Whatever is not plainly public is refused: fail closed. */
 export async function createAddressJudge(): Promise<AddressJudge> {
   const { default: ipaddr } = await import("ipaddr.js");
@@ -12,6 +15,7 @@ export async function createAddressJudge(): Promise<AddressJudge> {
     const parsed = ipaddr.parse(address);
     const range = parsed.range();
     if (range !== "unicast") return range;
+    if (parsed.toString() === CLOUD_SERVICE) return "cloud service";
     // What ipaddr.js has no name for: IPv4 addresses in the last bits of `::/96`, and all that has not been assigned.
     const isGlobal = parsed.kind() === "ipv4" || (parsed.toByteArray()[0] ?? 0) >> 5 === GLOBAL_UNICAST_BITS;
     return isGlobal ? undefined : "unassigned";

@@ -11,8 +11,6 @@ export interface ValueSchema {
   readonly default?: unknown;
   readonly minimum?: number | undefined;
   readonly maximum?: number | undefined;
-  readonly minLength?: number | undefined;
-  readonly maxLength?: number | undefined;
   readonly minItems?: number | undefined;
   readonly maxItems?: number | undefined;
   /** Of arrays. */

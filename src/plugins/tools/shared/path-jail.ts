@@ -6,6 +6,7 @@ import { isMissing } from "./jail-errors.js";
 import { openAt, readBytes, statFile } from "./jail-reading.js";
 import { JailRoot } from "./jail-root.js";
 import { JailWriter } from "./jail-writing.js";
+import { leadsIntoGit } from "./path-text.js";
 
 /** How a path jail is set up. */
 export interface PathJailOptions {
@@ -78,10 +79,13 @@ export class FolderJail implements PathJail {
   readonly maxBytes: number;
   readonly base: JailRoot;
   readonly #writer: JailWriter;
+  readonly #guardsGit: boolean;
 
-  constructor(base: JailRoot, maxBytes: number) {
+  /** @param guardsGit whether nothing is written into a folder `.git`: what lies there makes git run programs, also when somebody calls it later. */
+  constructor(base: JailRoot, maxBytes: number, guardsGit = false) {
     this.base = base;
     this.maxBytes = maxBytes;
+    this.#guardsGit = guardsGit;
     this.#writer = new JailWriter(base);
   }
 
@@ -141,17 +145,18 @@ export class FolderJail implements PathJail {
     const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
     if (bytes.length > this.maxBytes) throw this.base.errors.tooLarge(path, bytes.length, this.maxBytes);
     const place = await this.base.place(path);
+    if (this.#guardsGit && leadsIntoGit(place.relativePath)) throw this.base.errors.denied("nothing is written into .git");
     const created = await this.#writer.write({ place, bytes, expectedVersion, signal });
     return { created, relativePath: place.relativePath };
   }
 }
 
 /** As {@link pathJail}, for the built-in tools. */
-export function folderJail(root: string, { name = "sandbox", maxBytes = DEFAULT_MAX_BYTES }: PathJailOptions = {}): FolderJail {
+export function folderJail(root: string, { name = "sandbox", maxBytes = DEFAULT_MAX_BYTES }: PathJailOptions = {}, guardsGit = true): FolderJail {
   if (typeof root !== "string" || root.trim() === "") throw new ValidationError(`baseDir must be an existing directory: ${preview(root)}`);
   requireText(name, "pathJail() name must not be blank");
   requireInteger("maxBytes", maxBytes, 1);
-  return new FolderJail(new JailRoot(root, name), maxBytes);
+  return new FolderJail(new JailRoot(root, name), maxBytes, guardsGit);
 }
 
 /**
@@ -165,5 +170,5 @@ export function folderJail(root: string, { name = "sandbox", maxBytes = DEFAULT_
  */
 export function pathJail(root: string, options: PathJailOptions = {}): PathJail {
   checkOptions("pathJail()", options, ["name", "maxBytes"]);
-  return folderJail(root, options);
+  return folderJail(root, options, false);
 }

@@ -52,3 +52,8 @@ export function locate(path: string, root: { readonly given: string; readonly re
   const way = below(root.real, target, platform) ?? (isAbsolute(path) ? below(root.given, target, platform) : undefined);
   return way === undefined ? undefined : join(root.real, way);
 }
+
+/** Whether one of the names is `.git`, as any disk may read it: without regard to case and unseen characters, or by its short form. */
+export function leadsIntoGit(relativePath: string): boolean {
+  return relativePath.split("/").some((name) => /^(?:\.git|git~\d+)$/i.test(name.replace(/\p{Cf}/gu, "")));
+}

@@ -1,5 +1,7 @@
+import { delimiter, isAbsolute } from "node:path";
 import { ValidationError } from "../../../contracts/errors.js";
 import { AccessDeniedError, CommandError } from "../../../contracts/state-errors.js";
+import { inheritedMarks } from "../../shared/processes/mark.js";
 import { checkOptions, preview, requireArray, requireDuration, requireInteger, requireText } from "../../../contracts/validation.js";
 
 /** What `runCommand` runs, and within which limits. */
@@ -55,12 +57,6 @@ export const COMMAND_OPTIONS = ["cwd", "env", "allowedEnv", "timeoutMs", "killGr
 
 const OPTIONS = [...COMMAND_OPTIONS, "command", "stdin", "signal", "allow"];
 
-/**
- * Names a framework's commands are recognised by, each in the environment of one command and all it starts. They are always inherited, so that
- * a program that is itself a command, and runs others, hands its own mark on.
- */
-export const MARK_PREFIX = "AGENTENSEMBLE_COMMAND_";
-
 function requireTexts(what: string, value: unknown): void {
   requireArray(what, value);
   for (const entry of (value ?? []) as readonly unknown[]) {
@@ -105,12 +101,15 @@ export function checkCommandOptions(what: string, options: Omit<RunCommandOption
   requireInteger(`${what} maxOutputBytes`, options.maxOutputBytes, 1);
 }
 
+/** Of `PATH` the absolute folders alone: what a program starts must not come from its working directory either, which may be an agent's. */
 function inherited(allowed: readonly string[]): Record<string, string> {
   const names = new Set(allowed);
-  const beginnings = [MARK_PREFIX, ...allowed.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1))];
+  const beginnings = allowed.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   const passes = ([name, value]: readonly [string, string | undefined]): boolean =>
     value !== undefined && (names.has(name) || beginnings.some((beginning) => name.startsWith(beginning)));
-  return Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>; // those without a value are gone
+  const variables = Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>; // those without a value are gone
+  const { PATH } = variables;
+  return PATH === undefined ? variables : { ...variables, PATH: PATH.split(delimiter).filter(isAbsolute).join(delimiter) };
 }
 
 /**
@@ -132,7 +131,7 @@ export function resolveCommand(options: RunCommandOptions): ResolvedCommand {
   }
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new ValidationError(`runCommand() signal must be an AbortSignal, got: ${preview(signal)}`);
-  const env = { ...inherited(options.allowedEnv ?? DEFAULT_ALLOWED_ENV), ...options.env };
+  const env = { ...inherited(options.allowedEnv ?? DEFAULT_ALLOWED_ENV), ...inheritedMarks(), ...options.env };
   const { timeoutMs = DEFAULTS.timeoutMs, killGraceMs = DEFAULTS.killGraceMs, maxOutputBytes = DEFAULTS.maxOutputBytes } = options;
   return { command, cwd, env, stdin, signal, sandbox, timeoutMs, killGraceMs, maxOutputBytes };
 }

@@ -1,14 +1,14 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { AgentEnsembleError, messageOf, RunCancelledError, ToolConfigurationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
-import { killAtExit } from "./run-command-at-exit.js";
+import { killAtExit } from "../../shared/processes/kill-at-exit.js";
+import { newMark } from "../../shared/processes/mark.js";
+import { ProcessTree } from "../../shared/processes/process-tree.js";
 import type { ResolvedCommand, RunCommandOptions } from "./run-command-options.js";
-import { cannotStart, MARK_PREFIX, resolveCommand } from "./run-command-options.js";
+import { cannotStart, resolveCommand } from "./run-command-options.js";
 import { KeptOutput } from "./run-command-output.js";
 import { checkFolder, findProgram } from "./run-command-program.js";
-import { ProcessTree } from "./run-command-tree.js";
 
 /** What came of a command. */
 export interface CommandResult {
@@ -126,7 +126,7 @@ async function start(program: string, command: ResolvedCommand): Promise<Running
 
 async function launch(program: string, args: readonly string[], command: ResolvedCommand): Promise<Running> {
   const { cwd, env, stdin, maxOutputBytes } = command;
-  const mark = `${MARK_PREFIX}${randomBytes(12).toString("hex")}`; // random for uniqueness among processes; nobody records it
+  const mark = newMark();
   const child = spawn(program, args, {
     cwd,
     env: { ...env, [mark]: "1" },

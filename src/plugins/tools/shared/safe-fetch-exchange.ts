@@ -27,11 +27,14 @@ export interface Exchange {
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** In the place of a resolver: gives what was judged, whatever is asked. */
+/**
+ * In the place of a resolver: gives what was judged, whatever is asked. A tick later, as resolvers do: an address that can't be reached fails at once, and
+ * before that somebody must listen to the socket, or its error ends the process.
+ */
 function pinned(addresses: readonly string[]): (host: string, options: LookupOptions, callback: LookupCallback) => void {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   const [first = { address: "", family: 0 }] = all;
-  return (_host, options, callback) => (options.all === true ? callback(null, all) : callback(null, first.address, first.family));
+  return (_host, options, callback) => process.nextTick(() => (options.all === true ? callback(null, all) : callback(null, first.address, first.family)));
 }
 
 function headersOf({ headers, body, method }: FetchRequest): Record<string, string | number> {

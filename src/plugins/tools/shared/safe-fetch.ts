@@ -58,13 +58,15 @@ export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
 
 function requestOf(url: string | URL, init: SafeRequestInit, settings: SafeFetchSettings): FetchRequest {
   checkOptions("safeFetch request", init, ["method", "headers", "body", "signal"]);
-  const { method = "GET", body } = init;
+  const { method = "GET", body, signal } = init;
   if (typeof method !== "string" || !/^[A-Za-z]{1,20}$/.test(method) || /^(CONNECT|TRACE)$/i.test(method)) {
     throw new ValidationError(`safeFetch request method must be one such as GET or POST, got: ${preview(method)}`);
   }
   if (body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)) {
     throw new ValidationError(`safeFetch request body must be a text or bytes, got: ${typeof body}`);
   }
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new ValidationError(`safeFetch request signal must be an AbortSignal, got: ${preview(signal)}`);
   return {
     url: parseUrl(url),
     method: method.toUpperCase(),

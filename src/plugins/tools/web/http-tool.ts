@@ -10,7 +10,7 @@ import { safeFetch } from "../shared/safe-fetch.js";
 import { checkHeaders } from "../shared/safe-fetch-options.js";
 import { shownAddress, shownUrl } from "../shared/shown-url.js";
 import { cutText, oneLine } from "./outside-text.js";
-import { createRedactor, secretsOf } from "./redaction.js";
+import { createRedactor, secretsOf } from "../shared/redaction.js";
 
 /** Options of {@link httpTool}. */
 export interface HttpToolOptions extends Pick<SafeFetchOptions, "lookup" | "ca"> {

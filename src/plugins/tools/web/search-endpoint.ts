@@ -6,7 +6,7 @@ import { portOf } from "../shared/host-rules.js";
 import { safeFetch } from "../shared/safe-fetch.js";
 import { shownAddress } from "../shared/shown-url.js";
 import { quotedBody } from "./outside-text.js";
-import { createRedactor } from "./redaction.js";
+import { createRedactor } from "../shared/redaction.js";
 
 /** What the services have in common. */
 export interface SearchServiceOptions {

@@ -1,7 +1,7 @@
 import type { SearchProvider } from "./search-provider.js";
 import { checkOptions } from "../../../contracts/validation.js";
 import { checkHeaders } from "../shared/safe-fetch-options.js";
-import { secretsOf } from "./redaction.js";
+import { secretsOf } from "../shared/redaction.js";
 import { requireBaseUrl, SearchEndpoint } from "./search-endpoint.js";
 
 /** Options of {@link searxng}. */

@@ -146,6 +146,7 @@ describe("ReactExecutor", () => {
       },
       { resolve: () => "none" as never },
       { resolve: () => [42] as never },
+      { resolve: () => [{ name: "say hello", description: "Says hello", execute: () => "" }] as never },
     ];
     for (const provider of providers) {
       const agent = new Agent({ role: "R", goal: "G", tools: [echo, provider] });

@@ -196,6 +196,16 @@ describe("an MCP server that misbehaves", function () {
     expect((await callTool(open(), "failed")).errorMessage).to.equal("MCP tool returned an error");
   });
 
+  it("fails with words that hold a secret: the model is told without it, and at length", async () => {
+    const { errorMessage } = await callTool(open("ok", { env: { ACCESS_KEY: "swordfish-1234" } }), "broken");
+    expect(errorMessage).to.equal(`no entry with [redacted]${"!".repeat(5_000)}`);
+  });
+
+  it("answers in another form than the protocol's: one line says what is wrong", async () => {
+    const error = await rejectionOf(McpError, callTool(open(), "misshapen"));
+    expect(error.message).to.match(/^MCP server 'faults' failed: Invalid result for tools\/call: Invalid input: expected array, received string$/);
+  });
+
   it("refuses a request: the model is told, without secrets", async () => {
     const result = await callTool(open("ok", { env: { ACCESS_KEY: "swordfish-1234" } }), "refused");
     expect(result.ok).to.equal(false);
@@ -210,6 +220,15 @@ describe("an MCP server that misbehaves", function () {
       await provider.close();
       expect(isRunning(pid)).to.equal(false);
       expect(directory.lines()).to.include.members(["end of input", "SIGTERM"]);
+    });
+
+    it("takes with it a process that has left for a session of its own", async function () {
+      if (process.platform !== "linux") this.skip();
+      const provider = open();
+      const pid = Number((await callTool(provider, "daemon")).output);
+      expect(isRunning(pid)).to.equal(true);
+      await provider.close();
+      expect(isRunning(pid)).to.equal(false);
     });
 
     it("takes with it what it has started", async function () {

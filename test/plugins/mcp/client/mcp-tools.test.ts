@@ -3,10 +3,16 @@ import { tmpdir } from "node:os";
 import type { McpToolProvider } from "../../../../src/plugins/mcp/client/index.js";
 import { ToolConfigurationError, ValidationError } from "../../../../src/contracts/errors.js";
 import { McpError } from "../../../../src/contracts/state-errors.js";
+import { Agent, Ensemble, Task, tool } from "../../../../src/index.js";
+import { recordingListener, ScriptedModel } from "../../../../src/testing.js";
+import { calculatorTool, ToolPipeline } from "../../../../src/tools.js";
 import { mcpTools } from "../../../../src/plugins/mcp/client/index.js";
 import { callTool, execute, MCP_PROGRAMS, faulty, isRunning, temporaryDirectory, until } from "../../../support/mcp.js";
 import { fakeScope } from "../../../support/fake-scope.js";
 import { rejection } from "../../../support/rejection.js";
+
+/** What the server has echoed, without the JSON around it. */
+const echoed = tool({ name: "value", description: "Takes the value out", execute: (text) => (JSON.parse(text) as { readonly value: string }).value });
 
 describe("mcpTools", function () {
   this.timeout(20_000);
@@ -241,6 +247,24 @@ describe("mcpTools", function () {
     } finally {
       delete process.env["MCP_CLIENT_TEST_SECRET"];
     }
+  });
+
+  it("gives tools that may be steps of a pipeline, also after the server was reached again", async () => {
+    const provider = open("ok", { tools: ["echo"] });
+    const steps = [...(await provider.resolve()), calculatorTool()].map((tool) => ({ tool }));
+    steps.splice(1, 0, { tool: echoed });
+    const pipeline = new ToolPipeline({ name: "compute", description: "Computes what is echoed", steps });
+    const compute = async (): Promise<string | undefined> => {
+      const model = new ScriptedModel([{ toolCalls: [{ name: "compute", arguments: { value: "2 * 21" } }] }, "done"]);
+      const agent = new Agent({ role: "Clerk", goal: "Compute", tools: [pipeline] });
+      const seen = recordingListener();
+      await new Ensemble({ model, listeners: [seen], tasks: [new Task({ description: "Compute", agent })] }).run();
+      return seen.of("tool_called").at(-1)?.toolResult;
+    };
+    expect(await compute()).to.equal("42");
+    process.kill(provider.pid ?? 0, "SIGKILL");
+    await until(() => provider.pid === undefined);
+    expect(await compute()).to.equal("42");
   });
 
   it("starts the child in cwd", async () => {

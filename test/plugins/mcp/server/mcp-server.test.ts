@@ -37,7 +37,7 @@ describe("mcpServer()", () => {
   });
 
   describe("refuses when it is made", () => {
-    const named = (name: string): AnyTool => tool({ name, description: "d", execute: () => "" });
+    const named = (name: string): AnyTool => ({ name, description: "d", execute: () => "" });
     for (const [what, options, part] of [
       ["nothing to offer", {}, "nothing to offer"],
       ["an unknown option", { tols: [echo] }, "tools"],

@@ -38,6 +38,23 @@ describe("file_write", () => {
     expect(readdirSync(join(s.inside, "a/b"))).to.deep.equal(["c.txt"]);
   });
 
+  for (const path of [".git/hooks/pre-commit", "sub/.GIT/config", "sub/.git", ".g\u200cit/config", "git~1/config", "to-git/config", "sub/../.git/config"]) {
+    it(`writes nothing that git would run: ${path}`, async () => {
+      putFiles(s.inside, { ".git/HEAD": "", "sub/x": "" });
+      symlinkSync(".git", join(s.inside, "to-git"));
+      const { text } = await call(fileWriteTool({ baseDir: s.inside }), { path, content: "x" });
+      expect(text).to.equal("Error: Access denied: nothing is written into .git");
+      expect(readdirSync(join(s.inside, ".git"))).to.deep.equal(["HEAD"]);
+    });
+  }
+
+  it("writes beside it, and in a folder that lies within it", async () => {
+    putFiles(s.inside, { ".git/x": "" });
+    for (const path of [".gitignore", ".github/workflows/a.yml", "a.git/x"])
+      expect((await call(fileWriteTool({ baseDir: s.inside }), { path, content: "x" })).text).to.contain("Successfully");
+    expect((await call(fileWriteTool({ baseDir: join(s.inside, ".git") }), { path: "x", content: "x" })).text).to.contain("Successfully");
+  });
+
   for (const [what, path, message] of [
     ["a blank path", " ", "Path must not be blank"],
     ["a way out", "../outside/x", "Access denied: path is outside the sandbox directory"],

@@ -155,7 +155,7 @@ describe("gitTool", function () {
     expect(await succeed({ command: "show" }, newTool({ maxOutputBytes: 10 }))).to.match(/^.{10}\n\[output truncated at 10 bytes\]$/);
     const slow = join(parent, "bin");
     mkdirSync(slow);
-    writeFileSync(join(slow, "git"), '#!/bin/sh\ncase "$*" in *config*) exit 0;; esac\nsleep 60\n', { mode: 0o755 });
+    writeFileSync(join(slow, "git"), '#!/bin/sh\ncase "$*" in *config*|*ls-files*) exit 0;; esac\nsleep 60\n', { mode: 0o755 });
     const tool = newTool({ timeoutMs: 400, env: { ...env, PATH: `${slow}:/usr/bin:/bin` } });
     expect(await fail({ command: "status" }, tool)).to.equal("Git command timed out after 0.4 seconds");
   });
@@ -163,9 +163,13 @@ describe("gitTool", function () {
   it("hides names and passwords of addresses in git's errors", async () => {
     const fake = join(parent, "bin");
     mkdirSync(fake);
-    writeFileSync(join(fake, "git"), '#!/bin/sh\ncase "$*" in *config*) exit 0;; esac\necho "fatal: https://me:hunter2@example.test/x" >&2; exit 128\n', {
-      mode: 0o755,
-    });
+    writeFileSync(
+      join(fake, "git"),
+      '#!/bin/sh\ncase "$*" in *config*|*ls-files*) exit 0;; esac\necho "fatal: https://me:hunter2@example.test/x" >&2; exit 128\n',
+      {
+        mode: 0o755,
+      },
+    );
     const message = await fail({ command: "fetch" }, newTool({ env: { PATH: `${fake}:/usr/bin:/bin` } }));
     expect(message).to.equal("fatal: https://***@example.test/x");
   });
@@ -232,6 +236,9 @@ describe("gitTool", function () {
       ["a message where there is none", { command: "log", message: "x" }],
       ["a blank message", { command: "commit", message: " " }],
       ["an action that stash has not", { command: "stash", args: ["store", "x"] }],
+      ["an endless argument", { command: "log", args: ["x".repeat(5_000)] }],
+      ["an endless path", { command: "log", paths: ["x".repeat(5_000)] }],
+      ["an endless message", { command: "commit", message: "x".repeat(20_001) }],
       ["too many arguments", { command: "log", args: Array.from({ length: 101 }, () => "HEAD") }],
     ];
     for (const [title, input] of injections) {
@@ -309,6 +316,7 @@ describe("gitTool", function () {
       ["remote.origin.uploadpack", { command: "fetch" }],
       ["remote.origin.receivepack", { command: "push" }],
       ["remote.origin.vcs", { command: "fetch" }],
+      ["hook.evil.command", { command: "status" }],
     ];
     for (const [key, input] of settings) {
       it(`not ${key}: it refuses the call`, async () => {
@@ -328,6 +336,45 @@ describe("gitTool", function () {
       git("config", "extensions.worktreeConfig", "true");
       git("config", "--worktree", "filter.evil.smudge", "touch pwned");
       expect(await fail({ command: "status" })).to.contain("filter.evil.smudge");
+    });
+
+    it("nor by fetching, in a partial clone, what it has not got", async () => {
+      const blob = git("rev-parse", "HEAD:a.txt").trim();
+      rmSync(join(dir, ".git/objects", blob.slice(0, 2)), { recursive: true });
+      const settings = {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": "ssh://127.0.0.1/x",
+        "core.sshCommand": payload(),
+      };
+      for (const [key, value] of Object.entries(settings)) git("config", key, value);
+      for (const input of [{ command: "show" }, { command: "log", args: ["-p"] }, { command: "checkout", paths: ["a.txt"] }]) await fail(input);
+      expect(pwned()).to.equal(false);
+    });
+
+    it("nor what a submodule names, however deep", async () => {
+      for (const folder of ["sub", "sub/inner"]) {
+        const inner = join(dir, folder);
+        cpSync(join(model, "work"), inner, { recursive: true });
+        git("-C", folder, "config", "user.name", "A");
+      }
+      git("-C", "sub", "add", "inner");
+      git("-C", "sub", "commit", "-q", "-m", "Inner");
+      git("add", "sub");
+      git("commit", "-q", "-m", "Sub");
+      await succeed({ command: "add", args: ["-u"] });
+      git("-C", "sub/inner", "config", "filter.evil.clean", payload());
+      expect(await fail({ command: "add", args: ["-u"] })).to.contain("(filter.evil.clean)");
+      git("-C", "sub/inner", "config", "--unset", "filter.evil.clean");
+      git("-C", "sub", "config", "filter.evil.clean", payload());
+      write("sub/.gitattributes", "* filter=evil\n");
+      write("sub/a.txt", "two\n");
+      for (const input of [{ command: "add", args: ["-u"] }, { command: "commit", args: ["--dry-run"] }, { command: "stash" }])
+        expect(await fail(input)).to.contain("Refused: a submodule's own configuration names programs that git would run (filter.evil.clean)");
+      await succeed({ command: "status" });
+      await succeed({ command: "add", args: ["-u"] }, newTool({ trustedConfig: ["filter.evil.clean"] }));
+      expect(pwned(), "what is trusted").to.equal(true);
     });
 
     it("unless the setting is trusted", async () => {

@@ -41,6 +41,14 @@ describe("processTool", function () {
     }
   });
 
+  it("gives back no secret of its environment", async () => {
+    const env = { SERVICE_KEY: "swordfish-1234", CITY: "Oslo" };
+    const failed = await call({ env, command: shell('echo "$CITY: bad key $SERVICE_KEY" >&2; exit 1') });
+    expect(failed.errorMessage).to.equal("Oslo: bad key [redacted]");
+    const worked = await call({ env, command: shell(`printf '{"output":"%s","structured":{"key":"%s"}}' "$CITY" "$SERVICE_KEY"`) });
+    expect([worked.output, worked.structured]).to.deep.equal(["Oslo", { key: "[redacted]" }]);
+  });
+
   describe("reads the output", () => {
     const cases: readonly (readonly [string, string, { readonly output?: string; readonly error?: string; readonly structured?: unknown }])[] = [
       ["plain text, trimmed", "  two\nlines \n", { output: "two\nlines" }],

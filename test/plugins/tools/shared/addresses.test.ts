@@ -28,6 +28,7 @@ async function isRefused(url: string, lookup: (host: string) => readonly string[
 
 const REFUSED_URLS: readonly string[] = [
   "http://127.0.0.1/",
+  "http://168.63.129.16/",
   "http://127.1/",
   "http://127.255.255.254/",
   "http://2130706433/",

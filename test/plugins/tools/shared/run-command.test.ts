@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { spawn } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
 import { getEventListeners, setMaxListeners } from "node:events";
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -96,6 +97,17 @@ describe("runCommand", function () {
       expect(env[SECRET]).to.equal("hunter2");
       expect(env).to.not.have.property("HOME");
       expect(await environment({ allowedEnv: [] })).to.not.have.property("PATH");
+    });
+
+    it("of PATH inherits the absolute folders", async () => {
+      const before = process.env["PATH"];
+      process.env["PATH"] = ["bin", "", before, "."].join(delimiter);
+      try {
+        expect(await environment({})).to.have.property("PATH", before);
+        expect(await environment({ env: { PATH: `.${delimiter}${before}` } })).to.have.property("PATH", `.${delimiter}${before}`);
+      } finally {
+        process.env["PATH"] = before;
+      }
     });
 
     it("takes added variables before inherited ones", async () => {
@@ -243,6 +255,16 @@ describe("runCommand", function () {
         await allEnded();
       });
     }
+
+    it("one that forks, and forks again, while it is looked for", async function () {
+      if (process.platform !== "linux") this.skip();
+      const script = `(setsid sh -c 'sh -c "sh -c \\"echo \\\\\\$\\\\\\$ > a.pid; exec sleep 60\\" &" &' >/dev/null 2>&1 &)`;
+      for (let i = 0; i < 12; i++) {
+        rmSync(join(dir, "a.pid"), { force: true });
+        await runCommand(shell(script, { cwd: dir, killGraceMs: 50 }));
+        if (existsSync(join(dir, "a.pid"))) await allEnded(); // else it was ended before it got that far
+      }
+    });
 
     const STAYING: readonly Case[] = [
       ...BACKGROUND.slice(-3).map(({ script, ...rest }) => ({ ...rest, script: `${script}; sleep 60` })),

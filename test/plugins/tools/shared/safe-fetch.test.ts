@@ -387,6 +387,13 @@ describe("safeFetch", () => {
     expect(error.reason).to.equal("connection");
   });
 
+  it("tells of an address that no network leads to, by name and by number", async () => {
+    const nowhere = "255.255.255.255"; // the system refuses to connect to it, at once
+    const fetchAny = safeFetch({ allow: { addresses: [nowhere] }, lookup: () => [nowhere] });
+    for (const url of [`http://${nowhere}/`, "http://a.test/", "https://a.test/"])
+      expect((await rejectionOf(FetchError, fetchAny(url))).reason).to.equal("connection");
+  });
+
   it("does not begin after its signal", async () => {
     const reason = new Error("too late");
     expect(await rejection(trusting()(site.url("/"), { signal: AbortSignal.abort(reason) }))).to.equal(reason);
@@ -438,6 +445,7 @@ describe("safeFetch", () => {
       ["a method that is none", "http://127.0.0.3/", { method: "GET /x" }],
       ["CONNECT", "http://127.0.0.3/", { method: "CONNECT" }],
       ["a body that is none", "http://127.0.0.3/", { body: {} }],
+      ["a signal that is none", "http://127.0.0.3/", { signal: {} }],
       ["an unknown field", "http://127.0.0.3/", { redirect: "follow" }],
       ["transfer-encoding", "http://127.0.0.3/", { headers: { "Transfer-Encoding": "chunked" } }],
     ] as const) {

@@ -88,6 +88,13 @@ describe("code_edit", () => {
       },
     ],
   ];
+  it("changes nothing that git would run", async () => {
+    putFiles(s.inside, { ".git/config": "[core]\n" });
+    const { text } = await call(codeEditTool({ baseDir: s.inside }), { path: ".git/config", command: "write", content: "[core]\n\tpager = x\n" });
+    expect(text).to.equal("Error: Access denied: nothing is written into .git");
+    expect(readFileSync(join(s.inside, ".git/config"), "utf8")).to.equal("[core]\n");
+  });
+
   for (const [what, before, after, input] of edits) {
     it(what, async () => {
       putFiles(s.inside, { f: before });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import type { RootProcess } from "./run-command-processes.js";
-import { findProcesses, findProcessesNow, startTicksOf } from "./run-command-processes.js";
+import type { RootProcess } from "./process-search.js";
+import { findProcesses, findProcessesNow, startTicksOf } from "./process-search.js";
 
 /** How long processes are given to be gone after SIGKILL, in milliseconds. Only what belongs to another user, or hangs in the kernel, outlives it. */
 const KILL_LIMIT_MS = 1_000;
