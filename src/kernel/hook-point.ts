@@ -45,17 +45,26 @@ export interface HookDefinition {
 
 type Tap = (call: unknown) => unknown;
 
-/** Lets go of a tap that takes too long. */
-async function limited(result: PromiseLike<unknown>, timeoutMs: number): Promise<unknown> {
+/** Lets go of a tap that takes too long. What is called off has the grace period for a limit, and leaves no timer behind. */
+async function limited(result: PromiseLike<unknown>, timeoutMs: number, signal: AbortSignal | undefined): Promise<unknown> {
+  if (signal?.aborted === true) return result;
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, fail) => {
     timer = setTimeout(() => fail(new Error(`did not answer within ${timeoutMs} ms`)), timeoutMs);
   });
+  const stop = (): void => clearTimeout(timer);
+  signal?.addEventListener("abort", stop);
   try {
     return await Promise.race([result, limit]);
   } finally {
-    clearTimeout(timer);
+    stop();
+    signal?.removeEventListener("abort", stop);
   }
+}
+
+/** Of a call that has one: all but those of runs and memory writes. */
+function signalOf(call: unknown): AbortSignal | undefined {
+  return (call as { readonly signal?: AbortSignal }).signal;
 }
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -155,7 +164,9 @@ export class HookPoint {
       try {
         const result = fn(firing.call);
         if (isThenable(result)) {
-          const verdict = Promise.resolve(timeoutMs === undefined ? result : limited(result, timeoutMs)).then((value) => settled(firing, value));
+          const verdict = Promise.resolve(timeoutMs === undefined ? result : limited(result, timeoutMs, signalOf(firing.call))).then((value) =>
+            settled(firing, value),
+          );
           verdict.then(
             (value) => done(null, value),
             (error: unknown) => done(failed(firing, error)),

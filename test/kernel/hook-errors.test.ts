@@ -111,6 +111,20 @@ describe("a tap with a time limit", () => {
     const { error } = await withTaps(({ beforeTask }) => beforeTask.tap({ name: "quick", timeoutMs: 5_000 }, async () => (await pause(), reject("no"))));
     expect(error?.cause).to.have.property("code", "AE_HOOK_REJECTED");
   });
+
+  for (const hook of ["beforeTask", "afterTask"] as const) {
+    it(`leaves no timer behind when the run is cancelled: ${hook}`, async () => {
+      const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+      await pause(); // mocha's own timer starts when the test first waits
+      const before = timers();
+      const options = { name: "slow", timeoutMs: 60_000 };
+      const never = (): Promise<void> => new Promise(() => undefined);
+      const hang = tapping("taps", ({ hooks }) => (hook === "beforeTask" ? hooks.beforeTask.tap(options, never) : hooks.afterTask.tap(options, never)));
+      const { error } = await runToEnd({ tasks: [echo("work")], plugins: [hang] }, { timeoutMs: 10, cancelGraceMs: 5 });
+      expect(error).to.have.property("code", "AE_RUN_TIMEOUT");
+      expect(timers()).to.equal(before);
+    });
+  }
 });
 
 describe("a verdict that its lane does not know", () => {
