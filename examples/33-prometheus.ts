@@ -1,4 +1,4 @@
-// Numbers for Prometheus: two runs, one of which fails, and what an endpoint on this machine then says about them. Run it: npm run example -- 33
+// Numbers for Prometheus: three runs, one with a tool that fails and one that is cancelled, and what an endpoint on this machine says about them. Run it: npm run example -- 33
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { prometheus } from "agentensemble/observability/prometheus";
 import { ScriptedModel } from "agentensemble/testing";

@@ -178,7 +178,8 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
           ? { run: info, outcome: "ok" as const, output }
           : { run: info, outcome: outcomeOf(ending), error: attach(ending.error, output) };
       const fired = fireAfter(points.afterRun, settled, warn);
-      if (fired instanceof Promise) await (run.cancellation.reason === undefined ? settleWithin(fired, run.cancellation, FINISH_LIMIT_MS) : limited(fired));
+      if (fired instanceof Promise)
+        await (run.cancellation.reason === undefined ? settleWithin(fired, run.cancellation, FINISH_LIMIT_MS) : limited("afterRun", fired));
     } catch (error) {
       if (ending.error !== undefined)
         warn(`afterRun: ${messageOf(error)}`); // the first reason stays
@@ -253,8 +254,8 @@ function outcomeOf(ending: Ending): "rejected" | "failed" | "aborted" {
   return ending.rejected === true ? "rejected" : "failed";
 }
 
-async function limited(work: Promise<unknown>): Promise<void> {
-  const limit = new Cancellation().expire(FINISH_LIMIT_MS, () => new TaskTimeoutError("afterRun", FINISH_LIMIT_MS));
+async function limited(what: string, work: Promise<unknown>): Promise<void> {
+  const limit = new Cancellation().expire(FINISH_LIMIT_MS, () => new TaskTimeoutError(what, FINISH_LIMIT_MS));
   try {
     await settleWithin(work, limit, 0);
   } finally {
@@ -302,7 +303,7 @@ async function exportTrace(run: EngineRun, output: RunOutput): Promise<void> {
   await Promise.all(
     exporters.map(async (exporter: TraceExporter) => {
       try {
-        await limited(Promise.resolve(exportTo(exporter, output.trace)));
+        await limited("it", Promise.resolve(exportTo(exporter, output.trace)));
       } catch (error) {
         run.warn(`A trace exporter failed: ${messageOf(error)}`);
       }

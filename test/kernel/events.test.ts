@@ -225,6 +225,26 @@ describe("a trace exporter", () => {
     expect(warnings.join()).to.include("disk full").and.include("no trace for you");
   });
 
+  it("that never ends is a warning after thirty seconds", async () => {
+    const waiting = globalThis.setTimeout;
+    const limits: (number | undefined)[] = [];
+    const hanging = (): Promise<void> => {
+      // From here on half a minute is no time.
+      const impatient = (callback: () => void, ms?: number): NodeJS.Timeout => (limits.push(ms), waiting(callback, 0));
+      globalThis.setTimeout = impatient as typeof setTimeout; // used with a callback and a time only
+      return new Promise(() => undefined);
+    };
+    try {
+      const { output, events } = await runToEnd({ tasks: [echo("a")], traceExporter: hanging });
+      expect(output).to.include({ exitReason: "COMPLETED", raw: "a" });
+      const warnings = events.flatMap((event) => (event.type === "run_warning" ? [event.message] : []));
+      expect(warnings).to.deep.equal(["A trace exporter failed: it did not finish within 30000 ms"]);
+      expect(limits).to.include(30_000);
+    } finally {
+      globalThis.setTimeout = waiting;
+    }
+  });
+
   it("must be one", () => {
     expect(() => new Ensemble({ tasks: [echo("a")], traceExporter: {} as never })).to.throw("traceExporter");
   });

@@ -115,12 +115,18 @@ function conversationOf(call: Fields): readonly ChatMessage[] | undefined {
   return read.at(-1)?.role === "assistant" && call["responseType"] !== "ERROR" ? read.slice(0, -1) : read;
 }
 
+/** Codes of what ends a call from outside: a time limit, a cancelled run, a task beside it that failed. */
+const CALLED_OFF: readonly string[] = ["AE_TASK_TIMEOUT", "AE_RUN_TIMEOUT", "AE_RUN_CANCELLED"];
+
 function resultOf(call: Fields, retried: boolean): CallResult {
   const provider = textOf(call, "provider");
   const modelId = textOf(call, "modelId");
   if (call["responseType"] === "ERROR") {
     const message = optionalText(call, "error") ?? "the model call failed";
     const code = optionalText(call, "errorCode");
+    if (code !== undefined && CALLED_OFF.includes(code)) return { aborted: true };
+    // An empty field says that the error was none of ours, and nobody tries those again; another program's trace does not have the field.
+    if (code === undefined && Object.hasOwn(call, "errorCode") && !retried) return { error: { kind: "other", name: "Error", message } };
     const coded = code !== undefined && /^AE_MODEL_/.test(code) ? { code } : {}; // what else ends a call is no failure of the model
     return { error: { kind: "model", name: "ModelCallError", message, ...coded, provider, modelId, retryable: retried } };
   }

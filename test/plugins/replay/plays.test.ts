@@ -2,7 +2,7 @@ import type { ChatModel, ChatRequest, EnsembleEvent, EnsembleOptions, ExecutionT
 import { Agent, Ensemble, FileFormatError, ModelCallError, RateLimit, RateLimitTimeoutError, Task, answer, definePlugin, tool } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
 import { fallback, retry } from "agentensemble/resilience";
-import { ScriptedModel } from "agentensemble/testing";
+import { ScriptedModel, type Step } from "agentensemble/testing";
 import { expect } from "chai";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -209,6 +209,21 @@ describe("what is replayed", () => {
       const replayed = await play(teamOf(deadModel(new ScriptedModel([]))), [replayFrom(output.trace, { onUnused: "fail" })]);
       expect(replayed.error).to.equal(undefined);
       expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(output.trace.toJson()));
+    });
+
+    it("fails as the traced run did: by an error of another kind, which nobody tries again, and by a time limit", async () => {
+      const spare = new ScriptedModel(() => "spared");
+      const slow: Step = { text: "late", delayMs: 5000 };
+      for (const last of [new TypeError("odd"), slow]) {
+        const teamOf = (model: ChatModel): EnsembleOptions => {
+          const tasks = [Task.of("Begin"), new Task({ description: "End", timeoutMs: 50 })];
+          return { model, captureMode: "FULL", traceExporter: () => undefined, tasks, plugins: [fallback([spare])] };
+        };
+        const traced = await play(teamOf(new ScriptedModel(["begun", last])), []);
+        const replayed = await play(teamOf(deadModel(new ScriptedModel([]))), [replayFrom(traced.output.trace, { onUnused: "fail" })]);
+        expect(replayed.error?.message).to.equal(traced.error?.message);
+        expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(traced.output.trace.toJson()));
+      }
     });
 
     it("refuses one that keeps too little, and says which mode keeps enough", async () => {

@@ -3,7 +3,8 @@ import type { Dag } from "../../../contracts/dag.js";
 import type { ExecutionTrace } from "../../../contracts/trace.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireFunction, requireText } from "../../../contracts/validation.js";
-import { dagOfRun } from "./run-dag.js";
+import { createRedactor } from "../../../kernel/index.js";
+import { dagOfRun, redactedDag } from "./run-dag.js";
 import { traceFileName } from "./trace-files.js";
 import { writeFileAtomically } from "./write-file-atomically.js";
 
@@ -37,7 +38,9 @@ export function jsonTraceExporter(options: JsonTraceExporterOptions): JsonTraceE
   return Object.freeze({
     export: async (trace: ExecutionTrace): Promise<void> => {
       await trace.save(file ?? pathOf(trace, ".json"));
-      if (dag !== undefined) await writeFileAtomically(pathOf(trace, ".dag.json"), [JSON.stringify(dagOfRun(dag(), trace), null, 2)]);
+      if (dag === undefined) return;
+      const diagram = redactedDag(dagOfRun(dag(), trace), createRedactor());
+      await writeFileAtomically(pathOf(trace, ".dag.json"), [JSON.stringify(diagram, null, 2)]);
     },
   });
 }

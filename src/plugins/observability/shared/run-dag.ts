@@ -1,4 +1,5 @@
-import type { Dag, DagEdge } from "../../../contracts/dag.js";
+import type { Dag, DagEdge, DagTask } from "../../../contracts/dag.js";
+import type { Redactor } from "../../../contracts/redaction.js";
 import type { ExecutionTrace, GraphTrace } from "../../../contracts/trace.js";
 import { Graph } from "../../../contracts/graph.js";
 
@@ -20,5 +21,28 @@ export function dagOfRun(dag: Dag, { completedAt, graphTrace }: ExecutionTrace):
     graphEdges: edgesAfter(dag.graphEdges, graphTrace),
     graphTerminationReason: graphTrace.terminationReason ?? null,
     graphStepsRun: graphTrace.stepsRun,
+  };
+}
+
+/** The diagram without the secrets in its texts, for files. Names and ids stay: they connect its parts with each other and with the trace. */
+export function redactedDag(dag: RunDag, redactor: Redactor): RunDag {
+  const text = (value: string): string => redactor.redactText(value);
+  const taskOf = (task: DagTask): DagTask => ({
+    ...task,
+    description: text(task.description),
+    expectedOutput: text(task.expectedOutput),
+    ...(task.loopBody !== undefined && { loopBody: task.loopBody.map(taskOf) }),
+  });
+  return {
+    ...dag,
+    agents: dag.agents.map((agent) => ({
+      ...agent,
+      goal: text(agent.goal),
+      background: agent.background === undefined ? undefined : text(agent.background),
+    })),
+    tasks: dag.tasks.map(taskOf),
+    ...(dag.graphEdges !== undefined && {
+      graphEdges: dag.graphEdges.map((edge) => ({ ...edge, conditionDescription: text(edge.conditionDescription) })),
+    }),
   };
 }

@@ -3,6 +3,7 @@ import type { GraphHistory } from "../../../contracts/graph.js";
 import type { Loop, LoopHistory } from "../../../contracts/loop.js";
 import type { RunReport } from "../../../contracts/run.js";
 import type { GraphTrace, LoopTrace, PhaseTrace } from "../../../contracts/trace.js";
+import type { TraceKeeper } from "./keeper.js";
 
 /** What workflows reported beside the outputs of tasks. */
 export interface HistoryTraces {
@@ -11,8 +12,8 @@ export interface HistoryTraces {
   readonly phases: readonly PhaseTrace[];
 }
 
-function loopTrace(loop: Loop, { iterations, terminationReason, stoppedByMaxIterations }: LoopHistory): LoopTrace {
-  const names = loop.tasks.map((task) => task.name ?? task.description);
+function loopTrace(loop: Loop, { iterations, terminationReason, stoppedByMaxIterations }: LoopHistory, keeper: TraceKeeper): LoopTrace {
+  const names = loop.tasks.map((task) => task.name ?? keeper.text(task.description));
   return {
     loopName: loop.name,
     iterationsRun: iterations.length,
@@ -37,12 +38,12 @@ function graphTrace({ name, start, maxSteps }: AnyGraph, { steps, terminationRea
 }
 
 /** The histories among a run's reports; of two with one name the later. */
-export function historyTraces(reports: readonly RunReport[]): HistoryTraces {
+export function historyTraces(reports: readonly RunReport[], keeper: TraceKeeper): HistoryTraces {
   const loops = new Map<string, LoopTrace>();
   const phases = new Map<string, PhaseTrace>();
   let graph: GraphTrace | undefined;
   for (const report of reports) {
-    if (report.kind === "loop") loops.set(report.loop.name, loopTrace(report.loop, report.history));
+    if (report.kind === "loop") loops.set(report.loop.name, loopTrace(report.loop, report.history, keeper));
     else if (report.kind === "graph") graph = graphTrace(report.graph, report.history);
     else {
       const { name, after } = report.phase;

@@ -55,15 +55,15 @@ class RecordedTrace implements ExecutionTrace {
     this.completedAt = clock(record.endedMs);
     this.totalDurationMs = Math.max(0, record.endedMs - record.startedMs);
     this.exitReason = record.exitReason;
-    const { loopTraces, graphTrace, phases } = historyTraces(record.reports);
-    this.loopTraces = loopTraces;
-    if (graphTrace !== undefined) this.graphTrace = graphTrace;
-    this.phases = phases;
     this.#record = record;
     this.#keeper = new TraceKeeper(record.capture, {
       redactText: (text) => record.redactor.redactText(text),
       redactValue: (value) => record.redactor.redactValue(value),
     });
+    const { loopTraces, graphTrace, phases } = historyTraces(record.reports, this.#keeper);
+    this.loopTraces = loopTraces;
+    if (graphTrace !== undefined) this.graphTrace = graphTrace;
+    this.phases = phases;
     this.#tasks = new TaskTraces(record, clock, this.#keeper);
     Object.freeze(this);
   }

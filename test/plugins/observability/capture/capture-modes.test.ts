@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CaptureModeDefinition, EnsembleOptions, EnsembleOutput, RunOptions } from "agentensemble";
-import { definePlugin, Ensemble, EntityMemory, Kernel, MemoryStore, Task, Tokens, ValidationError, standardPlugins, tool } from "agentensemble";
+import { definePlugin, Ensemble, EntityMemory, Kernel, Loop, MemoryStore, Task, Tokens, ValidationError, standardPlugins, tool } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { rejectionOf } from "../../../support/rejection.js";
 
@@ -286,6 +286,14 @@ describe("capture modes", () => {
       } finally {
         delete process.env["ACME_API_KEY"];
       }
+    });
+
+    it("are taken out of the texts that name a loop's tasks", async () => {
+      const loops = [new Loop({ name: "l", tasks: [Task.of(`Use ${KEY}`)], maxIterations: 1 })];
+      await using ensemble = new Ensemble({ model: new ScriptedModel(["done"]), loops });
+      const { trace } = await ensemble.run();
+      expect(trace.loopTraces[0]?.iterations).to.deep.equal([["Use [redacted]"]]);
+      expect(trace.toJson()).not.to.include(KEY);
     });
 
     it("in what a tool gave back are withheld by the names of their fields", async () => {

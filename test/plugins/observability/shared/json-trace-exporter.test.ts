@@ -3,8 +3,10 @@ import fc from "fast-check";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { Agent } from "../../../../src/contracts/agent.js";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import { Graph } from "../../../../src/contracts/graph.js";
+import { Loop } from "../../../../src/contracts/loop.js";
 import { Task } from "../../../../src/contracts/task.js";
 import type { ExecutionTrace } from "../../../../src/contracts/trace.js";
 import { Ensemble } from "../../../../src/ensemble.js";
@@ -14,6 +16,8 @@ import { jsonTraceExporter } from "../../../../src/observability.js";
 import { recordedTraceBuilder } from "../../../../src/plugins/observability/trace/recorded-trace.js";
 import { rejectionOf } from "../../../support/rejection.js";
 import { runRecord } from "../shared/run-record.js";
+
+const KEY = "sk-live-3f9a7c51e2d84b60";
 
 function traceOf(id: string): ExecutionTrace {
   return recordedTraceBuilder.build(runRecord({ run: { id, inputs: {}, tags: {} } }));
@@ -115,6 +119,30 @@ describe("jsonTraceExporter", () => {
     });
     expect(dag.graphEdges?.map(({ fired }) => fired)).to.deep.equal([true, true, false]);
     expect(dag.tasks.map(({ id }) => id)).to.include.members(trace.taskTraces.map(({ taskId }) => taskId));
+  });
+
+  it("takes secrets out of the texts of the diagram, and leaves the names that connect its parts", async () => {
+    const agent = new Agent({ role: "Caller", goal: `Call with ${KEY}`, background: `Knows ${KEY}` });
+    const call = new Task({ name: "call", description: `Use ${KEY}`, expectedOutput: `Not ${KEY}`, agent });
+    const states = { call, end: Task.of("End") };
+    const graph = new Graph({
+      name: "g",
+      states,
+      start: "call",
+      edges: [
+        { from: "call", to: "end", label: `if ${KEY}`, when: () => true },
+        { from: "call", to: Graph.END },
+        { from: "end", to: Graph.END },
+      ],
+    });
+    const loops = [new Loop({ name: "l", tasks: [call] })];
+    for (const [runId, options] of Object.entries({ graph: { graph }, loop: { loops } })) {
+      const dag = new Ensemble({ model: new ScriptedModel([]), ...options }).toDag();
+      await jsonTraceExporter({ dir, dag: () => dag }).export(traceOf(runId));
+      const text = await readFile(join(dir, `${runId}.dag.json`), "utf8");
+      expect(text).to.include("Use [redacted]").and.include("Not [redacted]").and.not.include(KEY);
+      expect((JSON.parse(text) as RunDag).tasks.map(({ id }) => id)).to.deep.equal(dag.tasks.map(({ id }) => id));
+    }
   });
 
   it("gives the diagram of other workflows the time of the run", () => {
