@@ -5,7 +5,7 @@ import type { RecordedCall, RecordedTool, Recording } from "./recording.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { JournalMismatchError } from "../../contracts/state-errors.js";
 import { preview } from "../../contracts/validation.js";
-import { differenceOf, nearestCall } from "./difference.js";
+import { conversationDifference, differenceOf, nearestCall } from "./difference.js";
 
 const HINT = 'Record it again with recordTo(file), or replay with onMiss: "live" (in the command line --record and --on-miss live).';
 
@@ -21,8 +21,10 @@ export function unknownCall(recording: Recording, asked: UnknownRequest, redacto
 function explanation(nearest: RecordedCall | undefined, asked: UnknownRequest, recording: Recording): string {
   if (nearest === undefined) return "It holds no model call at all.";
   const place = `call ${nearest.iteration + 1} of task '${nearest.task}'`;
-  const difference = recording.kind === "trace" ? undefined : differenceOf(nearest, asked);
+  const isTrace = recording.kind === "trace"; // which knows the words of a request and nothing else of it
+  const difference = isTrace ? conversationDifference(nearest.messages ?? [], asked.request.messages) : differenceOf(nearest, asked);
   if (difference !== undefined) return `The nearest one, ${place}, differs in ${difference}`;
+  if (isTrace && nearest.task !== asked.task) return `The nearest one is ${place}, and a trace finds calls by their task.`;
   return `What was recorded for it (${place}) has been given back already: this run asks more often.`;
 }
 

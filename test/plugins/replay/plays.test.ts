@@ -192,6 +192,18 @@ describe("what is replayed", () => {
       expect(error?.message).to.include("someone else");
     });
 
+    it("ends the run where a task is another one, with what is most like it", async () => {
+      const { output } = await play(make(new ScriptedModel(script)), []);
+      const missed = async (name: string, description: string): Promise<string | undefined> => {
+        const options = make(deadModel(new ScriptedModel([])));
+        const tasks = [new Task({ name, description, agent: new Agent({ role: "Leader", goal: "lead", allowDelegation: true }) })];
+        return (await play({ ...options, tasks }, [replayFrom(output.trace)])).error?.message;
+      };
+      const place = "Call 1 of task 'chief' to scripted:scripted is not in the trace. The nearest one";
+      expect(await missed("chief", "Rule")).to.include(`${place}, call 1 of task 'lead', differs in message 2: recorded "user: ## Task\\nLead`);
+      expect(await missed("chief", "Lead")).to.equal(`${place} is call 1 of task 'lead', and a trace finds calls by their task.`);
+    });
+
     it("ends the run where another vendor's model is asked", async () => {
       const { output } = await play(make(new ScriptedModel(script)), []);
       const { error } = await play(make(new ScriptedModel([], { provider: "other" })), [replayFrom(output.trace)]);
