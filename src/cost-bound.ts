@@ -1,11 +1,12 @@
 import type { CostConfiguration } from "./contracts/cost.js";
 import type { EnsembleOptions, Explanation } from "./contracts/ensemble-options.js";
-import type { Plan } from "./contracts/plan.js";
+import type { Plan, PlannedTask } from "./contracts/plan.js";
 import type { UsageRecord } from "./contracts/usage.js";
 import type { TaskDetails } from "./explain-task.js";
 import { messageOf } from "./contracts/errors.js";
 import { Graph } from "./contracts/graph.js";
 import { Loop } from "./contracts/loop.js";
+import { Phase } from "./contracts/phase.js";
 import { priceOf, rounded } from "./kernel/cost.js";
 
 /** Turns of a tool loop beside those in which a tool runs: two over the limit, and the last. */
@@ -17,8 +18,24 @@ const FEEDBACK = 500;
 /** In the two turns over the limit every refused call is answered by a text, about four times as long as the call. */
 const STOP_TEXTS = 2 * 4;
 
-/** How many model calls a run makes for a task at most, tries that fail not counted. Missing where nothing limits them. */
-export function callsOf(task: Omit<TaskDetails, "explained"> & { readonly tools: number }, plan: Plan): number | undefined {
+/** Phases that may have a phase done again: those right behind it, by their review. */
+function askersOf(phase: Phase, phases: readonly Phase[]): readonly Phase[] {
+  return phases.filter(({ after, review }) => after.includes(phase) && (review?.maxPredecessorRetries ?? 0) > 0);
+}
+
+/** How often a phase is done at most: each time it is begun, by itself or for another, and after each predecessor that it sends back its retries begin anew. */
+function attemptsOf(phase: Phase, phases: readonly Phase[]): number {
+  const begun = askersOf(phase, phases).reduce((sum, { review }) => sum + (review?.maxPredecessorRetries ?? 0), 1);
+  return (begun + phase.after.length * (phase.review?.maxPredecessorRetries ?? 0)) * (1 + (phase.review?.maxRetries ?? 0));
+}
+
+/** The phase that a task, or a review, belongs to. */
+function phaseOf({ group }: PlannedTask, phases: readonly Phase[]): Phase | undefined {
+  return group === undefined ? undefined : phases.find((phase) => group === phase || group === phase.review);
+}
+
+/** How many model calls a run makes for a task at most, tries that fail not counted. */
+export function callsOf(task: Omit<TaskDetails, "explained"> & { readonly tools: number }, plan: Plan): number {
   const { planned, agent, model, tools, dynamicTools } = task;
   const { spec, group } = planned;
   if (model === undefined || agent === undefined) return 0;
@@ -28,8 +45,8 @@ export function callsOf(task: Omit<TaskDetails, "explained"> & { readonly tools:
   const once = attempt * (1 + spec.guardrailRetries) + (spec.reflect === false ? 0 : 1);
   if (group instanceof Loop) return once * group.maxIterations;
   if (group instanceof Graph) return once * group.maxSteps;
-  if (plan.phases.some((phase) => phase.review !== undefined)) return undefined; // a review may send any phase back, and its predecessors
-  return once;
+  const phase = phaseOf(planned, plan.phases);
+  return phase === undefined ? once : once * attemptsOf(phase, plan.phases);
 }
 
 type Bound = Pick<Explanation, "costBound" | "unbounded">;
@@ -43,7 +60,7 @@ export function costBoundOf(tasks: readonly TaskDetails[], workflow: string, opt
     if (task.model === undefined) continue;
     const usage = longestCall(task, tasks, options, unbounded);
     if (usage === undefined) continue;
-    const calls = task.explained.maxModelCalls ?? 0;
+    const calls = task.explained.maxModelCalls;
     try {
       const price = priceOf(prices, usage); // of each call by itself: a function may have a fee per call, or dearer tokens in long ones
       if (price.cost === undefined) unbounded.push(`Task '${task.planned.id}': the price function knows no price for ${task.explained.model}`);
@@ -59,10 +76,17 @@ export function costBoundOf(tasks: readonly TaskDetails[], workflow: string, opt
   return { unbounded, costBound: { inputCost: rounded(inputCost), outputCost: rounded(outputCost), totalCost: rounded(totalCost), currency } };
 }
 
-/** Tasks whose outputs stand in the first prompt of this one, beside what the estimate has of it. */
-function sourcesOf({ planned }: TaskDetails, all: readonly TaskDetails[]): readonly (TaskDetails | undefined)[] {
-  const context = planned.contextIds.map((id) => all.find((task) => task.planned.id === id));
+/** Reviews whose feedback a phase may be done again with. */
+function reviewsOf(phase: Phase, phases: readonly Phase[], all: readonly TaskDetails[]): readonly TaskDetails[] {
+  const asking = [...((phase.review?.maxRetries ?? 0) > 0 ? [phase] : []), ...askersOf(phase, phases)];
+  return asking.flatMap(({ review }) => all.filter(({ planned }) => planned.group === review));
+}
+
+/** Tasks whose outputs stand in the prompt of this one, beside what the estimate has of it. */
+function sourcesOf({ planned, explained }: TaskDetails, all: readonly TaskDetails[], phases: readonly Phase[]): readonly (TaskDetails | undefined)[] {
+  const context = explained.dependsOn.map((id) => all.find((task) => task.planned.id === id));
   const { group } = planned;
+  if (group instanceof Phase) return [...context, ...reviewsOf(group, phases, all)];
   if (!(group instanceof Loop) || !group.injectFeedback) return context;
   const body = all.filter((task) => task.planned.group === group);
   return planned === body[0]?.planned ? [...context, body.at(-1)] : context; // the iteration before
@@ -77,7 +101,6 @@ function longestCall(task: TaskDetails, all: readonly TaskDetails[], options: En
   const { maxOutputTokens } = modelOptions;
   const { maxModelCalls: calls } = explained;
   if (maxOutputTokens === undefined) because("its answers may have any length; set modelOptions.maxOutputTokens");
-  if (calls === undefined) because("a phase review may have it done again");
   if (explained.synthesizedByModel) because("its agent is made by a model");
   if (agent?.allowDelegation === true) because("its agent may delegate");
   if (spec.attachments.length > 0) because("how many tokens its attachments have is for the vendor to say");
@@ -86,9 +109,9 @@ function longestCall(task: TaskDetails, all: readonly TaskDetails[], options: En
   const toolLength = options.maxToolOutputLength ?? -1;
   if (hasTools && toolLength < 0) because("its tools may answer at any length; set maxToolOutputLength");
   if (dynamicTools) because("which tools it has is known only when it starts");
-  const context = sourcesOf(task, all).map((source) => source?.modelOptions.maxOutputTokens);
-  if (context.includes(undefined)) because("a task in its context may put out any length");
-  if (unbounded.length > before || maxOutputTokens === undefined || calls === undefined || model === undefined) return undefined;
+  const context = sourcesOf(task, all, options.phases ?? []).map((source) => source?.modelOptions.maxOutputTokens);
+  if (context.includes(undefined)) because("a task in its context, or a review that sends it back, may put out any length");
+  if (unbounded.length > before || maxOutputTokens === undefined || model === undefined) return undefined;
   const given = explained.estimatedInputTokens + context.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
   const grown = hasTools ? (agent?.maxIterations ?? 0) * (toolLength + FRAME) + STOP_TEXTS * maxOutputTokens : 0;
   const corrections = spec.outputType === undefined ? 0 : spec.maxOutputRetries;

@@ -102,7 +102,7 @@ export class TaskExplainer {
       tools: tools.map((t) => t.name),
       toolSpecs: tools,
       estimatedInputTokens: preview === NOTHING ? 0 : await this.counter.count(text),
-      ...(calls !== undefined && { maxModelCalls: calls }),
+      maxModelCalls: calls,
     };
     return { ...details, explained };
   }

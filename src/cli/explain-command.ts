@@ -20,8 +20,8 @@ function indented(title: string, text: string): readonly string[] {
 }
 
 function taskLines(task: ExplainedTask, paint: Paint): readonly string[] {
-  const calls = task.maxModelCalls === undefined ? "any number of model calls" : `at most ${counted(task.maxModelCalls, "model call")}`;
-  const about = task.model === "" ? "calls no model" : `${task.model}, about ${task.estimatedInputTokens} input tokens in the first call, ${calls}`;
+  const calls = counted(task.maxModelCalls, "model call");
+  const about = task.model === "" ? "calls no model" : `${task.model}, about ${task.estimatedInputTokens} input tokens in the first call, at most ${calls}`;
   return [
     paint("bold", `${task.taskId} ${task.agentRole.startsWith("(") ? task.agentRole : `(${task.agentRole})`}`),
     `  ${harmless(task.description).replaceAll("\n", "\n  ")}`,

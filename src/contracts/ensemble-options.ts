@@ -148,6 +148,6 @@ export interface ExplainedTask {
   /** The tools as the model sees them; those of dynamic providers are known only when the task starts. */
   readonly toolSpecs: readonly ToolSpec[];
   readonly estimatedInputTokens: number;
-  /** How many model calls a run makes for it at most, not counting tries that fail; missing where nothing limits them. */
-  readonly maxModelCalls?: number;
+  /** How many model calls a run makes for it at most, not counting tries that fail. */
+  readonly maxModelCalls: number;
 }

@@ -176,6 +176,39 @@ describe("the bound of a run's cost", () => {
         });
   });
 
+  it("counts each time that reviews may have a phase done, and holds then", async () => {
+    const worker = (name: string): Task => new Task({ name, description: `Do ${name}`, ...limited });
+    const judge = (name: string): Task => new Task({ description: `Judge ${name}`, ...limited });
+    const first = new Phase({ name: "first", tasks: [worker("first")], review: new PhaseReview({ task: judge("first"), maxRetries: 1 }) });
+    const review = new PhaseReview({ task: judge("second"), maxRetries: 1, maxPredecessorRetries: 2 });
+    const second = new Phase({ name: "second", tasks: [worker("second")], after: [first], review });
+    const last = new Phase({ name: "last", tasks: [worker("last")], after: [second] });
+    const counter = new EstimatingTokenCounter();
+    let judged = 0;
+    const severe = new ScriptedModel(async ({ messages }) => {
+      const prompt = messages.map(({ content }) => (typeof content === "string" ? content : "")).join("\n");
+      const verdict = prompt.includes("Judge first") || (prompt.includes("Judge second") && judged++ % 2 === 0) ? "RETRY" : "RETRY_PREDECESSOR first";
+      const text = `${prompt.includes("Judge") ? `${verdict}: ` : ""}${"word ".repeat(80).trim()}`;
+      return { text, usage: { inputTokens: await counter.count(prompt), outputTokens: await counter.count(text) } };
+    });
+    await using ensemble = new Ensemble({ model: severe, phases: [first, second, last], costConfiguration: prices });
+    const { tasks, costBound, unbounded } = await ensemble.explain();
+    expect(unbounded).to.deep.equal([]);
+    expect(tasks.map(({ maxModelCalls }) => maxModelCalls)).to.deep.equal([6, 6, 6, 6, 1]);
+    const { metrics } = await ensemble.run();
+    expect(metrics.llmCallCount).to.equal(25); // as many as that
+    expect(costBound?.totalCost).to.be.at.least(metrics.costEstimate?.totalCost ?? Infinity);
+  });
+
+  it("is missing where the review of a phase may say anything", async () => {
+    const task = new Task({ description: "Do", ...limited });
+    const ofReview = async (review: PhaseReview): Promise<readonly string[]> =>
+      (await bound({ phases: [new Phase({ name: "p", tasks: [task], review })] })).unbounded;
+    const byCode = new Task({ description: "Judge", handler: () => "RETRY: again" });
+    expect((await ofReview(new PhaseReview({ task: byCode }))).join()).to.include("a review that sends it back, may put out any length");
+    expect(await ofReview(new PhaseReview({ task: byCode, maxRetries: 0 }))).to.deep.equal([]);
+  });
+
   it("is missing for what has no measure: attachments, an earlier round of any length", async () => {
     const picture = new Task({ name: "p", description: "Look", attachments: [{ type: "image", data: "AAAA", mediaType: "image/png" }], ...limited });
     expect((await bound({ tasks: [picture] })).unbounded.join()).to.include("attachments");
