@@ -1,8 +1,9 @@
-import type { CostConfiguration } from "./contracts/cost.js";
+import type { CostConfiguration, CostEstimate } from "./contracts/cost.js";
 import type { EnsembleOptions, Explanation } from "./contracts/ensemble-options.js";
 import type { Plan, PlannedTask } from "./contracts/plan.js";
 import type { UsageRecord } from "./contracts/usage.js";
 import type { TaskDetails } from "./explain-task.js";
+import type { Team } from "./explain-team.js";
 import { messageOf } from "./contracts/errors.js";
 import { Graph } from "./contracts/graph.js";
 import { Loop } from "./contracts/loop.js";
@@ -51,29 +52,68 @@ export function callsOf(task: Omit<TaskDetails, "explained"> & { readonly tools:
 
 type Bound = Pick<Explanation, "costBound" | "unbounded">;
 
+/** Where a bound is reckoned: what it goes by, and where it is said why there is none. */
+interface Reckoning {
+  readonly options: EnsembleOptions;
+  readonly prices: CostConfiguration;
+  /** All tasks whose outputs may stand in a prompt. */
+  readonly all: readonly TaskDetails[];
+  readonly manager: TaskDetails | undefined;
+  readonly unbounded: Set<string>;
+}
+
 /** The most that a run costs, or what it depends on. Estimates of tokens are taken for what they are: a text may have a few more. */
-export function costBoundOf(tasks: readonly TaskDetails[], workflow: string, options: EnsembleOptions, prices: CostConfiguration): Bound {
-  const unbounded: string[] = [];
-  if (workflow === "HIERARCHICAL") unbounded.push("HIERARCHICAL: how often the manager delegates, and what for, is its own decision");
-  let [inputCost, outputCost, totalCost, currency] = [0, 0, 0, "USD"];
-  for (const task of tasks) {
-    if (task.model === undefined) continue;
-    const usage = longestCall(task, tasks, options, unbounded);
-    if (usage === undefined) continue;
-    const calls = task.explained.maxModelCalls;
-    try {
-      const price = priceOf(prices, usage); // of each call by itself: a function may have a fee per call, or dearer tokens in long ones
-      if (price.cost === undefined) unbounded.push(`Task '${task.planned.id}': the price function knows no price for ${task.explained.model}`);
-      inputCost += calls * (price.inputCost ?? 0);
-      outputCost += calls * (price.outputCost ?? 0);
-      totalCost += calls * (price.cost ?? 0);
-      currency = price.currency ?? currency;
-    } catch (error) {
-      unbounded.push(`Task '${task.planned.id}': the price function failed: ${messageOf(error)}`);
-    }
+export function costBoundOf(tasks: readonly TaskDetails[], options: EnsembleOptions, prices: CostConfiguration, team?: Team): Bound {
+  const reckoning: Reckoning = { options, prices, all: [...tasks, ...(team?.assignments ?? [])], manager: team?.manager, unbounded: new Set() };
+  const costs = tasks.map((task) => costOf(task, reckoning));
+  if (team !== undefined) {
+    const texts = [team.manager, ...team.assignments].map((task) => task.modelOptions.maxOutputTokens ?? 0); // without that limit there is no bound anyway
+    const told = (texts[0] ?? 0) + Math.max(...texts) + FRAME; // what the manager writes and, of a task that is done again, the output before
+    costs.push(times(team.delegations, greatest(team.assignments.map((task) => costOf(task, reckoning, told)))));
   }
-  if (unbounded.length > 0) return { unbounded };
-  return { unbounded, costBound: { inputCost: rounded(inputCost), outputCost: rounded(outputCost), totalCost: rounded(totalCost), currency } };
+  const unbounded = [...reckoning.unbounded];
+  return unbounded.length > 0 ? { unbounded } : { unbounded, costBound: sumOf(costs) };
+}
+
+/** What all calls of a task cost at most; `told` are tokens that another model adds to its prompt. */
+function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate | undefined {
+  const { explained, planned, model } = task;
+  const usage = model === undefined ? undefined : longestCall(task, reckoning, told);
+  if (usage === undefined) return undefined;
+  try {
+    const price = priceOf(reckoning.prices, usage); // of each call by itself: a function may have a fee per call, or dearer tokens in long ones
+    if (price.cost === undefined) reckoning.unbounded.add(`Task '${planned.id}': the price function knows no price for ${explained.model}`);
+    const { inputCost = 0, outputCost = 0, cost: totalCost = 0, currency = "USD" } = price;
+    return times(explained.maxModelCalls, { inputCost, outputCost, totalCost, currency });
+  } catch (error) {
+    reckoning.unbounded.add(`Task '${planned.id}': the price function failed: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+const FREE: CostEstimate = Object.freeze({ inputCost: 0, outputCost: 0, totalCost: 0, currency: "USD" });
+
+function times(n: number, { inputCost, outputCost, totalCost, currency }: CostEstimate): CostEstimate {
+  return { inputCost: n * inputCost, outputCost: n * outputCost, totalCost: n * totalCost, currency };
+}
+
+function greatest(costs: readonly (CostEstimate | undefined)[]): CostEstimate {
+  return costs.reduce<CostEstimate>((most, cost = FREE) => {
+    const { inputCost, outputCost, totalCost, currency } = cost;
+    const [input, output, total] = [Math.max(most.inputCost, inputCost), Math.max(most.outputCost, outputCost), Math.max(most.totalCost, totalCost)];
+    return { inputCost: input, outputCost: output, totalCost: total, currency };
+  }, FREE);
+}
+
+function sumOf(costs: readonly (CostEstimate | undefined)[]): CostEstimate {
+  const known = costs.filter((cost) => cost !== undefined);
+  const sum = (of: (cost: CostEstimate) => number): number => rounded(known.reduce((all, cost) => all + of(cost), 0));
+  return {
+    inputCost: sum((c) => c.inputCost),
+    outputCost: sum((c) => c.outputCost),
+    totalCost: sum((c) => c.totalCost),
+    currency: known.at(-1)?.currency ?? "USD",
+  };
 }
 
 /** Reviews whose feedback a phase may be done again with. */
@@ -82,9 +122,15 @@ function reviewsOf(phase: Phase, phases: readonly Phase[], all: readonly TaskDet
   return asking.flatMap(({ review }) => all.filter(({ planned }) => planned.group === review));
 }
 
+/** Of a task that any of several agents may do: with the one whose answers may be longest. */
+function longestOf(tasks: readonly TaskDetails[]): TaskDetails | undefined {
+  const lengthOf = ({ modelOptions }: TaskDetails): number => modelOptions.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  return [...tasks].sort((a, b) => lengthOf(b) - lengthOf(a))[0];
+}
+
 /** Tasks whose outputs stand in the prompt of this one, beside what the estimate has of it. */
 function sourcesOf({ planned, explained }: TaskDetails, all: readonly TaskDetails[], phases: readonly Phase[]): readonly (TaskDetails | undefined)[] {
-  const context = explained.dependsOn.map((id) => all.find((task) => task.planned.id === id));
+  const context = explained.dependsOn.map((id) => longestOf(all.filter((task) => task.planned.id === id)));
   const { group } = planned;
   if (group instanceof Phase) return [...context, ...reviewsOf(group, phases, all)];
   if (!(group instanceof Loop) || !group.injectFeedback) return context;
@@ -93,14 +139,18 @@ function sourcesOf({ planned, explained }: TaskDetails, all: readonly TaskDetail
 }
 
 /** The longest call that a task may make, or nothing and the reasons. */
-function longestCall(task: TaskDetails, all: readonly TaskDetails[], options: EnsembleOptions, unbounded: string[]): UsageRecord | undefined {
+function longestCall(task: TaskDetails, { all, manager, options, unbounded }: Reckoning, told: number): UsageRecord | undefined {
   const { planned, explained, modelOptions, agent, model, dynamicTools } = task;
   const { spec } = planned;
-  const before = unbounded.length;
-  const because = (reason: string): void => void unbounded.push(`Task '${planned.id}': ${reason}`);
+  let isBound = true;
+  const because = (reason: string): void => {
+    isBound = false;
+    unbounded.add(`Task '${planned.id}': ${reason}`);
+  };
   const { maxOutputTokens } = modelOptions;
   const { maxModelCalls: calls } = explained;
-  if (maxOutputTokens === undefined) because("its answers may have any length; set modelOptions.maxOutputTokens");
+  if (maxOutputTokens === undefined)
+    because(`its answers may have any length; set ${task === manager ? "managerModelOptions" : "modelOptions"}.maxOutputTokens`);
   if (explained.synthesizedByModel) because("its agent is made by a model");
   if (agent?.allowDelegation === true) because("its agent may delegate");
   if (spec.attachments.length > 0) because("how many tokens its attachments have is for the vendor to say");
@@ -111,8 +161,8 @@ function longestCall(task: TaskDetails, all: readonly TaskDetails[], options: En
   if (dynamicTools) because("which tools it has is known only when it starts");
   const context = sourcesOf(task, all, options.phases ?? []).map((source) => source?.modelOptions.maxOutputTokens);
   if (context.includes(undefined)) because("a task in its context, or a review that sends it back, may put out any length");
-  if (unbounded.length > before || maxOutputTokens === undefined || model === undefined) return undefined;
-  const given = explained.estimatedInputTokens + context.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
+  if (!isBound || maxOutputTokens === undefined || model === undefined) return undefined;
+  const given = explained.estimatedInputTokens + told + context.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
   const grown = hasTools ? (agent?.maxIterations ?? 0) * (toolLength + FRAME) + STOP_TEXTS * maxOutputTokens : 0;
   const corrections = spec.outputType === undefined ? 0 : spec.maxOutputRetries;
   const schemas = spec.outputType === undefined ? 0 : (1 + corrections) * explained.estimatedInputTokens; // beside the request, and in every correction

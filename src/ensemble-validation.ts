@@ -1,6 +1,6 @@
 import type { EnsembleOptions } from "./contracts/ensemble-options.js";
 import type { RunOptions } from "./contracts/run.js";
-import { Agent, checkModel } from "./contracts/agent.js";
+import { Agent, checkModel, checkModelOptions } from "./contracts/agent.js";
 import { checkCostConfiguration } from "./contracts/cost.js";
 import { ValidationError } from "./contracts/errors.js";
 import { CALLBACK_EVENTS } from "./contracts/events.js";
@@ -40,6 +40,7 @@ export const ENSEMBLE_OPTIONS: readonly string[] = [
     "delegationPolicies",
     "hierarchicalConstraints",
     "managerModel",
+    "managerModelOptions",
     "managerMaxIterations",
     "managerPromptStrategy",
     "prompts",
@@ -168,6 +169,7 @@ function checkState(o: EnsembleOptions): void {
 
 function checkDelegation(o: EnsembleOptions): void {
   checkModel("Ensemble managerModel", o.managerModel);
+  checkModelOptions("Ensemble managerModelOptions", o.managerModelOptions);
   requireInteger("Ensemble managerMaxIterations", o.managerMaxIterations, 1, "> 0 for HIERARCHICAL workflow");
   if (o.managerPromptStrategy !== undefined) {
     const { buildSystemPrompt, buildUserPrompt } = o.managerPromptStrategy as { readonly buildSystemPrompt?: unknown; readonly buildUserPrompt?: unknown };

@@ -1,12 +1,14 @@
-import type { EnsembleOptions, Explanation } from "./contracts/ensemble-options.js";
+import type { EnsembleOptions, ExplainedTask, Explanation } from "./contracts/ensemble-options.js";
 import type { Plan, PlannedTask } from "./contracts/plan.js";
 import type { Run } from "./contracts/run.js";
 import type { Inputs } from "./contracts/types.js";
 import type { KernelInternals } from "./kernel/kernel.js";
 import type { Settings } from "./kernel/settings.js";
+import type { TaskDetails } from "./explain-task.js";
 import { ValidationError } from "./contracts/errors.js";
 import { Tokens } from "./contracts/tokens.js";
 import { costBoundOf } from "./cost-bound.js";
+import { teamOf } from "./explain-team.js";
 import { TaskExplainer } from "./explain-task.js";
 import { formatterOf } from "./kernel/context-format.js";
 import { prepareRun } from "./kernel/engine.js";
@@ -39,6 +41,11 @@ function explainedRun(plan: Plan, settings: Settings, inputs: Inputs): Run {
   };
 }
 
+/** A manager may assign a listed task as often as it may assign anything. */
+function doneAtMost(task: ExplainedTask, times: number): ExplainedTask {
+  return times === 1 ? task : { ...task, maxModelCalls: task.maxModelCalls * times };
+}
+
 /** The plan and the first prompt of every task, with token estimates and an upper bound of the cost. No model, tool or tap is called. */
 export async function explain(kernel: KernelInternals, options: EnsembleOptions, inputs: Inputs): Promise<Explanation> {
   const { draft, settings, workflow } = prepareRun(kernel, options, inputs, {});
@@ -48,10 +55,14 @@ export async function explain(kernel: KernelInternals, options: EnsembleOptions,
   const added = (workflow.preview?.(draft.plan, run) ?? []).map((spec, i): PlannedTask => {
     return { id: spec.name ?? `task-${draft.plan.tasks.length + i + 1}`, spec, contextIds: [], agent: spec.agent };
   });
-  const details = [];
-  for (const task of [...draft.plan.tasks, ...added]) details.push(await explainer.explain(task));
+  const listed: TaskDetails[] = [];
+  for (const task of draft.plan.tasks) listed.push(await explainer.explain(task));
+  const others: TaskDetails[] = [];
+  for (const task of added) others.push(await explainer.explain(task));
+  const [manager] = others;
+  const team = workflow.name === "HIERARCHICAL" && manager !== undefined ? await teamOf(draft.plan, listed, manager, explainer) : undefined;
   const prices = settings.find(Tokens.CostConfiguration);
-  const bound = prices === undefined ? { unbounded: [] } : costBoundOf(details, workflow.name, options, prices);
-  const tasks = details.map(({ explained }) => explained);
+  const bound = prices === undefined ? { unbounded: [] } : costBoundOf(team === undefined ? [...listed, ...others] : others, options, prices, team);
+  const tasks = [...listed.map(({ explained }) => doneAtMost(explained, team?.delegations ?? 1)), ...others.map(({ explained }) => explained)];
   return { workflow: workflow.name, tasks, estimatedInputTokens: tasks.reduce((sum, t) => sum + t.estimatedInputTokens, 0), ...bound };
 }

@@ -17,6 +17,7 @@ const DECIDED = [
   "delegationPolicies",
   "hierarchicalConstraints",
   "managerModel",
+  "managerModelOptions",
   "managerMaxIterations",
   "managerPromptStrategy",
 ] as const;

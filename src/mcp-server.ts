@@ -14,7 +14,7 @@ import { standardPlugins } from "./standard-plugins.js";
 /** Options of an ensemble that decide what it does; here each call does one task. */
 const DECIDED = [
   ...(["tasks", "phases", "loops", "graph", "workflow", "parallelErrorStrategy", "maxConcurrency"] as const),
-  ...(["managerModel", "managerMaxIterations", "managerPromptStrategy", "hierarchicalConstraints"] as const),
+  ...(["managerModel", "managerModelOptions", "managerMaxIterations", "managerPromptStrategy", "hierarchicalConstraints"] as const),
 ] as const;
 const OWN: readonly string[] = MCP_SERVING_SETTINGS;
 const TAKEN = ENSEMBLE_OPTIONS.filter((name) => !(DECIDED as readonly string[]).includes(name));

@@ -62,11 +62,11 @@ export function checkModel(what: string, model: unknown): void {
 /** @throws ValidationError for an unknown field or a value out of range. */
 export function checkModelOptions(what: string, options: ModelOptions | undefined): void {
   if (options === undefined) return;
-  checkOptions(`${what} modelOptions`, options, MODEL_OPTION_FIELDS);
-  requireInteger(`${what} modelOptions.maxOutputTokens`, options.maxOutputTokens, 1, "> 0");
-  requireArray(`${what} modelOptions.stopSequences`, options.stopSequences);
+  checkOptions(what, options, MODEL_OPTION_FIELDS);
+  requireInteger(`${what}.maxOutputTokens`, options.maxOutputTokens, 1, "> 0");
+  requireArray(`${what}.stopSequences`, options.stopSequences);
   if (options.temperature !== undefined && !(typeof options.temperature === "number" && options.temperature >= 0)) {
-    throw new ValidationError(`${what} modelOptions.temperature must be a number >= 0, got: ${preview(options.temperature)}`);
+    throw new ValidationError(`${what}.temperature must be a number >= 0, got: ${preview(options.temperature)}`);
   }
 }
 
@@ -97,7 +97,7 @@ export class Agent implements AgentOptions {
     requireInteger("Agent maxParallelToolCalls", options.maxParallelToolCalls, 1, "> 0");
     requireArray("Agent tools", options.tools);
     checkTools("Tool", options.tools ?? []);
-    checkModelOptions("Agent", options.modelOptions);
+    checkModelOptions("Agent modelOptions", options.modelOptions);
     checkRateLimit("Agent rateLimit", options.rateLimit);
     requireBoolean("Agent verbose", options.verbose);
     requireBoolean("Agent allowDelegation", options.allowDelegation);

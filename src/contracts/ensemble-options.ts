@@ -1,6 +1,6 @@
 import type { Container } from "inversify";
 import type { Agent } from "./agent.js";
-import type { ModelRef, ToolSpec } from "./chat-model.js";
+import type { ModelOptions, ModelRef, ToolSpec } from "./chat-model.js";
 import type { HierarchicalConstraints } from "./constraints.js";
 import type { DelegationPolicy, ManagerPromptStrategy } from "./delegation.js";
 import type { Graph } from "./graph.js";
@@ -68,6 +68,8 @@ export interface EnsembleOptions extends EnsembleCallbacks {
   readonly maxConcurrency?: number | undefined;
   /** HIERARCHICAL: the manager's model. Default: the ensemble's, else the container's, else the first worker's. */
   readonly managerModel?: ModelRef | undefined;
+  /** HIERARCHICAL: for the manager's calls. Default: what the model does by itself. */
+  readonly managerModelOptions?: ModelOptions | undefined;
   /** HIERARCHICAL: tool calls the manager may make. Default 20. */
   readonly managerMaxIterations?: number | undefined;
   readonly managerPromptStrategy?: ManagerPromptStrategy | undefined;

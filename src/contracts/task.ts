@@ -157,7 +157,7 @@ function checkTask(o: AnyTaskOptions): void {
     });
   }
   requireArray("Task attachments", o.attachments);
-  checkModelOptions("Task", o.modelOptions);
+  checkModelOptions("Task modelOptions", o.modelOptions);
   checkRateLimit("Task rateLimit", o.rateLimit);
   requireDuration("Task timeoutMs", o.timeoutMs);
   checkReview("Task review", o.review);

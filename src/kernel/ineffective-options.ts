@@ -3,7 +3,7 @@ import type { PlanDraft } from "./plan.js";
 
 /** Options that only these workflows read; workflows of plugins may read any. */
 const READERS: readonly { readonly options: readonly (keyof EnsembleOptions)[]; readonly workflows: readonly string[] }[] = [
-  { options: ["managerModel", "managerMaxIterations", "managerPromptStrategy", "hierarchicalConstraints"], workflows: ["HIERARCHICAL"] },
+  { options: ["managerModel", "managerModelOptions", "managerMaxIterations", "managerPromptStrategy", "hierarchicalConstraints"], workflows: ["HIERARCHICAL"] },
   { options: ["parallelErrorStrategy", "maxConcurrency"], workflows: ["PARALLEL", "PHASES", "MAP_REDUCE_ADAPTIVE"] },
 ];
 const BUILT_IN = ["SEQUENTIAL", "PARALLEL", "HIERARCHICAL", "PHASES", "GRAPH", "LOOP", "MAP_REDUCE_ADAPTIVE"];

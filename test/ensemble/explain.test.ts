@@ -1,6 +1,20 @@
 import { expect } from "chai";
 import { z } from "zod";
-import { Agent, Ensemble, Graph, GuardrailResult, Loop, MemoryScope, Phase, PhaseReview, Task, Tokens, definePlugin, tool } from "../../src/index.js";
+import {
+  Agent,
+  Ensemble,
+  Graph,
+  GuardrailResult,
+  HierarchicalConstraints,
+  Loop,
+  MemoryScope,
+  Phase,
+  PhaseReview,
+  Task,
+  Tokens,
+  definePlugin,
+  tool,
+} from "../../src/index.js";
 import type { ChatRequest, EnsembleOptions, UsageRecord } from "../../src/index.js";
 import { EstimatingTokenCounter } from "../../src/plugins/resilience/token-counter/estimating-token-counter.js";
 import { ScriptedModel } from "../../src/plugins/testing/index.js";
@@ -138,6 +152,21 @@ describe("the bound of a run's cost", () => {
       "guardrails that refuse at length": { options: { tasks: [new Task({ description: "Say", outputGuardrails: [never], guardrailRetries: 3, ...most })] } },
       "a chain of context": { options: { tasks: [long, new Task({ description: "Shorten", context: [long], ...most })] } },
       "a loop whose last task says most": { options: { loops: [new Loop({ name: "l", tasks: [draft, long], maxIterations: 4 })] } },
+      "a manager that delegates as long as it may": {
+        options: {
+          workflow: "HIERARCHICAL",
+          agents: [busy, new Agent({ role: "Idle", goal: "G", modelOptions: { maxOutputTokens: 5 } })],
+          tasks: [new Task({ description: "List", outputType: big, maxOutputRetries: 2, agent: busy })],
+          managerMaxIterations: 4,
+          managerModelOptions: { maxOutputTokens: LIMIT },
+        },
+        says: ({ messages, tools = [], toolChoice }) => {
+          if (toolChoice === "none") return words;
+          if (!tools.some(({ name }) => name === "delegateTask")) return three;
+          const taskNumber = messages.length % 4 === 0 ? { taskNumber: 1 } : {};
+          return { toolCalls: [{ name: "delegateTask", arguments: { agentRole: "R", taskDescription: words, ...taskNumber } }] };
+        },
+      },
       "a graph that goes round": {
         options: {
           graph: new Graph({
@@ -198,6 +227,21 @@ describe("the bound of a run's cost", () => {
     const { metrics } = await ensemble.run();
     expect(metrics.llmCallCount).to.equal(25); // as many as that
     expect(costBound?.totalCost).to.be.at.least(metrics.costEstimate?.totalCost ?? Infinity);
+  });
+
+  it("goes by how often a manager may delegate", async () => {
+    const agents = [new Agent({ role: "Writer", goal: "Write", ...limited })];
+    const tasks = [new Task({ description: "Write it", agent: agents[0] })];
+    const team = { workflow: "HIERARCHICAL", agents, tasks, maxToolOutputLength: 50, managerModelOptions: limited.modelOptions };
+    const costs = async (options: object): Promise<number> => (await bound({ ...team, ...options })).costBound?.totalCost ?? NaN;
+    const [once, twice] = [await costs({ managerMaxIterations: 1 }), await costs({ managerMaxIterations: 2 })];
+    const constrained = await costs({ managerMaxIterations: 2, hierarchicalConstraints: new HierarchicalConstraints({ globalMaxDelegations: 1 }) });
+    expect(constrained).to.be.greaterThan(once).and.lessThan(twice); // it may ask twice, and be let through once
+    expect((await bound({ ...team, managerModelOptions: undefined })).unbounded).to.deep.equal([
+      "Task 'task-2': its answers may have any length; set managerModelOptions.maxOutputTokens",
+    ]);
+    const asking = [new Agent({ role: "Asker", goal: "Ask", allowDelegation: true, ...limited })];
+    expect((await bound({ ...team, agents: asking })).unbounded.join()).to.include("may delegate");
   });
 
   it("is missing where the review of a phase may say anything", async () => {

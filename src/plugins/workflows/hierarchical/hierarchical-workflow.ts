@@ -59,7 +59,7 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
 
   /** The task of the run's manager. `onStart` is called before anything is delegated. @throws ValidationError for a team that can't work. */
   #managerTask(plan: Plan, run: Run, assignments: Assignments, onStart: (run: RunInfo) => void): Task {
-    const { managerPromptStrategy, managerMaxIterations } = plan.options;
+    const { managerPromptStrategy, managerMaxIterations, managerModelOptions } = plan.options;
     const { workers } = run;
     checkReserved(workers); // once more, for those that were made
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
@@ -71,6 +71,7 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
       goal: texts.render("manager.goal", {}),
       background: prompts.system,
       model: managerModel(plan, run),
+      modelOptions: managerModelOptions,
       maxIterations: managerMaxIterations ?? DEFAULT_MAX_ITERATIONS,
       tools: [tool],
     });

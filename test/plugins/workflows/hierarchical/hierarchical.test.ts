@@ -130,6 +130,11 @@ describe("HIERARCHICAL", () => {
     expect(ended.workers.requests).to.have.length(2);
   });
 
+  it("calls the manager's model with the manager's own options", async () => {
+    const ended = await lead(["done"], { agents, tasks: [facts], managerModelOptions: { maxOutputTokens: 77, temperature: 0 } });
+    expect(ended.manager.requests[0]).to.include({ maxOutputTokens: 77, temperature: 0 });
+  });
+
   it("books the manager's calls as coordination and the workers' as work", async () => {
     const { output } = await lead([delegateTask({ agentRole: "Writer" }), "done"], { agents, tasks: [facts] });
     expect(output.metrics.ledger.map(({ agentRole, purpose }) => [agentRole, purpose])).to.deep.equal([

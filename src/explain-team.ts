@@ -1,0 +1,31 @@
+import type { Agent } from "./contracts/agent.js";
+import type { Plan, PlannedTask } from "./contracts/plan.js";
+import type { TaskDetails, TaskExplainer } from "./explain-task.js";
+import { Task } from "./contracts/task.js";
+import { Tokens } from "./contracts/tokens.js";
+import { canonicalRole } from "./kernel/workers.js";
+
+/** A hierarchical team, as far as its cost depends on what its manager decides. */
+export interface Team {
+  readonly manager: TaskDetails;
+  /** What can be assigned: to each worker every listed task, and one that the manager makes up. */
+  readonly assignments: readonly TaskDetails[];
+  /** How often something is assigned at most. */
+  readonly delegations: number;
+}
+
+/** The team of a manager; `listed` are the plan's tasks. */
+export async function teamOf(plan: Plan, listed: readonly TaskDetails[], manager: TaskDetails, explainer: TaskExplainer): Promise<Team> {
+  const agents = new Map<string, Agent>();
+  for (const agent of [...explainer.run.workers, ...listed.flatMap((task) => task.agent ?? [])]) agents.set(canonicalRole(agent.role), agent);
+  const tasks = plan.tasks.filter(({ spec }) => spec.handler === undefined);
+  const assigned = [...agents.values()].flatMap((agent) => [madeUp(agent), ...tasks.map((task) => ({ ...task, agent }))]);
+  const limit = explainer.settings.find(Tokens.HierarchicalConstraints)?.globalMaxDelegations ?? 0;
+  const delegations = Math.min(manager.agent?.maxIterations ?? 0, limit === 0 ? Number.POSITIVE_INFINITY : limit);
+  return { manager, delegations, assignments: await Promise.all(assigned.map((task) => explainer.explain(task))) };
+}
+
+/** A task that the manager makes up; its text is the manager's answer. */
+function madeUp(agent: Agent): PlannedTask {
+  return { id: `a task for ${agent.role}`, spec: new Task({ description: "What the manager writes", agent }), contextIds: [], agent };
+}
