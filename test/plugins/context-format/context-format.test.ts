@@ -53,6 +53,17 @@ describe("contextFormat", () => {
     expect(output.metrics.contextFormat).to.include({ payloads: 1, converted: 1 });
   });
 
+  it("writes what a manager is told of a structured task as TOON", async () => {
+    const agent = new Agent({ role: "Worker", goal: "Work" });
+    const delegated = { name: "delegateTask", arguments: { agentRole: "Worker", taskDescription: "List them", taskNumber: 1 } };
+    const model = new ScriptedModel([{ toolCalls: [delegated] }, json, "done"]);
+    const task = new Task({ description: "List them", outputType: People, agent });
+    const output = await new Ensemble({ model, tasks: [task], workflow: "HIERARCHICAL", contextFormat: "TOON" }).run();
+    expect(lastMessage(model)).to.match(/^\[20\]\{id,name,age\}:/);
+    expect(output.metrics.contextFormat).to.include({ payloads: 1, converted: 1 });
+    expect(output.getOutput(task)?.raw).to.equal(json);
+  });
+
   it("leaves every text as it is with JSON, and without the option", async () => {
     const prompts: string[] = [];
     for (const options of [{ contextFormat: "JSON" as const }, {}]) {
