@@ -9,7 +9,7 @@ import { realOrScripted } from "./support/scripted.js";
 const folder = await mkdtemp(join(tmpdir(), "reflection-"));
 const reflectionStore = ReflectionStore.file(join(folder, "notes.json"));
 
-const answer = `REFINED_DESCRIPTION: Describe the {{animal}} in one sentence that names a number
+const answer = `REFINED_DESCRIPTION: Describe the {animal} in one sentence that names a number
 REFINED_EXPECTED_OUTPUT: One sentence
 OBSERVATIONS:
 - The text was long and named no number

@@ -134,20 +134,22 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   checkExporters(o.traceExporter);
 }
 
-function checkMethods(what: string, value: unknown, methods: readonly string[]): void {
-  requireObject(what, value);
+function checkMethods(what: string, value: unknown, methods: readonly string[], hint: string): void {
   if (value === undefined) return;
-  for (const method of methods) requireFunction(`${what}.${method}`, (value as Readonly<Record<string, unknown>>)[method] ?? null);
+  const missing = methods.find((method) => typeof (value as Readonly<Record<string, unknown>> | null)?.[method] !== "function");
+  if (missing !== undefined) throw new ValidationError(`${what} must have a method ${missing}, got: ${preview(value)}`, { hint });
 }
 
 function checkMemory(memory: EnsembleOptions["memory"]): void {
   if (memory === undefined) return;
   checkOptions("Ensemble memory", memory, ["shortTerm", "longTerm", "entity", "longTermMaxResults"]);
   requireBoolean("Ensemble memory.shortTerm", memory.shortTerm);
-  checkMethods("Ensemble memory.longTerm", memory.longTerm, ["store", "retrieve"]);
-  checkMethods("Ensemble memory.entity", memory.entity, ["put", "get", "getAll"]);
+  checkMethods("Ensemble memory.longTerm", memory.longTerm, ["store", "retrieve"], "Use LongTermMemory.of(store), or LongTermMemory.embeddings(model).");
+  checkMethods("Ensemble memory.entity", memory.entity, ["put", "get", "getAll"], "Use EntityMemory.inMemory().");
   if (memory.shortTerm !== true && memory.longTerm === undefined && memory.entity === undefined) {
-    throw new ValidationError("EnsembleMemory must have at least one memory type enabled: shortTerm=true, longTerm, or entityMemory");
+    throw new ValidationError("EnsembleMemory must have at least one memory type enabled: shortTerm=true, longTerm, or entityMemory", {
+      hint: "A store for the memory of single tasks is the option memoryStore.",
+    });
   }
   const { longTermMaxResults } = memory;
   if (longTermMaxResults !== undefined && !(Number.isInteger(longTermMaxResults) && longTermMaxResults > 0))
@@ -157,11 +159,14 @@ function checkMemory(memory: EnsembleOptions["memory"]): void {
 /** What a team remembers, asks, learns, costs and keeps. */
 function checkState(o: EnsembleOptions): void {
   checkMemory(o.memory);
-  checkMethods("Ensemble memoryStore", o.memoryStore, ["store", "retrieve", "evict", "clear"]);
+  checkMethods("Ensemble memoryStore", o.memoryStore, ["store", "retrieve", "evict", "clear"], "Use MemoryStore.inMemory(), or MemoryStore.file(path).");
   requireOneOf("Ensemble memoryErrors", o.memoryErrors, ["fail", "warn"]);
-  requireFunction("Ensemble reviewHandler", o.reviewHandler);
+  if (o.reviewHandler !== undefined && typeof o.reviewHandler !== "function")
+    throw new ValidationError(`Ensemble reviewHandler must be a function, got: ${preview(o.reviewHandler)}`, {
+      hint: "Use ReviewHandler.console(), or the handler of a reviewInbox().",
+    });
   requireOneOf("Ensemble reviewPolicy", o.reviewPolicy, ["NEVER", "AFTER_EVERY_TASK", "AFTER_LAST_TASK"]);
-  checkMethods("Ensemble reflectionStore", o.reflectionStore, ["store", "retrieve"]);
+  checkMethods("Ensemble reflectionStore", o.reflectionStore, ["store", "retrieve"], "Use ReflectionStore.file(path), or ReflectionStore.inMemory().");
   if (o.contextFormat !== undefined) requireText(o.contextFormat, "Ensemble contextFormat must not be blank when set");
   checkCostConfiguration("Ensemble costConfiguration", o.costConfiguration);
   if (o.captureMode !== undefined) requireText(o.captureMode, "Ensemble captureMode must not be blank when set");

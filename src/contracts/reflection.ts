@@ -18,6 +18,8 @@ export interface TaskReflection {
 export interface ReflectionInput {
   /** As it was run, templates filled. */
   readonly task: AnyTask;
+  /** As it was written, templates unfilled: what runs with other inputs have in common with this one, and are shown the lesson for. */
+  readonly source: AnyTask;
   readonly output: TaskOutput;
   /** What was learnt before. */
   readonly previous: TaskReflection | undefined;

@@ -49,7 +49,7 @@ export interface TaskContext {
   getOutput<U>(task: Task<U>): TaskOutput<U>;
 }
 
-/** A memory store as a handler uses it: writes go through the hooks, reads and writes are counted. Rejects with ValidationError without a store. */
+/** A memory store as a handler uses it: writes go through the hooks and get the `metadata` of their origin, reads and writes are counted. Rejects with ValidationError without a store. */
 export interface TaskMemory {
   /** At most `maxResults` entries (default 5). */
   retrieve(scope: string, query: string, maxResults?: number): Promise<readonly MemoryEntry[]>;

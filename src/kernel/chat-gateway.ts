@@ -9,7 +9,7 @@ import { sleep, settleWithin } from "./cancellation.js";
 import { fireAfter, fireBefore } from "./firing.js";
 import { isRefused } from "./cost.js";
 import { tokensOf } from "./ledger.js";
-import { callModel } from "./model-call.js";
+import { callModel, showWhole } from "./model-call.js";
 
 export interface ChatOptions {
   readonly purpose: Purpose;
@@ -86,7 +86,7 @@ async function attemptOnce(scope: GatewayScope, planned: LlmCall, attempt: numbe
         error = firing.rejection;
       } else if (firing.verdict?.verb === "answer") {
         outcome = "answered";
-        response = checkResponse(firing.verdict.value, call.model);
+        response = showWhole(scope, call, checkResponse(firing.verdict.value, call.model), onToken);
       }
     }
     if (outcome === "ok") {

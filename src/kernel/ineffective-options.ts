@@ -12,7 +12,7 @@ const BUILT_IN = ["SEQUENTIAL", "PARALLEL", "HIERARCHICAL", "PHASES", "GRAPH", "
 export function ineffectiveOptions({ plan, unfilled }: PlanDraft, workflow: string): readonly string[] {
   const names = [...unfilled].map((name) => `{${name}}`).join(", ");
   const literal = names === "" ? [] : [`Tasks made from items contain ${names}, the name of an input. Their texts are taken as they are and not filled`];
-  return [...literal, ...ofTasks(plan), ...ofWorkflow(plan.options, workflow)];
+  return [...literal, ...ofTasks(plan), ...ofMemory(plan.options), ...ofWorkflow(plan.options, workflow)];
 }
 
 function ofTasks(plan: PlanDraft["plan"]): readonly string[] {
@@ -21,6 +21,11 @@ function ofTasks(plan: PlanDraft["plan"]): readonly string[] {
     const options = [...(spec.tools.length > 0 ? ["tools"] : []), ...(spec.maxIterations !== undefined ? ["maxIterations"] : [])];
     return options.map((option) => `Task '${spec.description}' has an agent of its own, so its option '${option}' has no effect: set it on the agent`);
   });
+}
+
+function ofMemory({ memory }: EnsembleOptions): readonly string[] {
+  const idle = memory?.longTermMaxResults !== undefined && memory.longTerm === undefined;
+  return idle ? ["Option 'memory.longTermMaxResults' has no effect without memory.longTerm"] : [];
 }
 
 function ofWorkflow(options: EnsembleOptions, workflow: string): readonly string[] {

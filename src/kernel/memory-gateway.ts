@@ -1,6 +1,7 @@
 import type { EvictionPolicy, MemoryEntry, MemoryOperationCounts, MemoryStore } from "../contracts/memory.js";
 import type { GatewayScope } from "./task-scope.js";
 import { AgentEnsembleError, ValidationError, messageOf, toError } from "../contracts/errors.js";
+import { MEMORY_METADATA } from "../contracts/memory.js";
 import { MemoryStoreError } from "../contracts/state-errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { preview } from "../contracts/validation.js";
@@ -40,8 +41,21 @@ function storeError(error: unknown, what: string, operation: string, scope: stri
   return new MemoryStoreError(`${what}: ${messageOf(error)}`, { operation, scope }, { cause: error });
 }
 
+/** The entry with where it came from; what its writer says of that itself stands. What is no entry is left to the store to refuse. */
+function withOrigin({ engine, taskId, attempt, record }: GatewayScope, entry: MemoryEntry): MemoryEntry {
+  const { metadata = {} } = (entry as MemoryEntry | null | undefined) ?? {}; // handlers may be JavaScript
+  if (typeof entry !== "object" || typeof metadata !== "object" || Array.isArray(metadata)) return entry;
+  const origin = {
+    [MEMORY_METADATA.agentRole]: record.agentRole,
+    [MEMORY_METADATA.runId]: engine.info.id,
+    [MEMORY_METADATA.taskId]: taskId,
+    [MEMORY_METADATA.attempt]: String(attempt),
+  };
+  return Object.freeze({ ...entry, metadata: Object.freeze({ ...origin, ...metadata }) });
+}
+
 /**
- * The gateway of all writes to memory. A rejected entry is not written and becomes a warning.
+ * The gateway of all writes to memory. Every entry bears the run, the task, its attempt and its agent's role. A rejected entry is not written and becomes a warning.
  * @throws ValidationError without a store; MemoryStoreError around what the store throws.
  */
 export async function writeMemory(scope: GatewayScope, name: string, entry: MemoryEntry, target?: MemoryTarget): Promise<void> {
@@ -49,7 +63,7 @@ export async function writeMemory(scope: GatewayScope, name: string, entry: Memo
   const { points, warn, info } = engine;
   checkGoing(scope);
   const { store, count } = target ?? { store: storeOf(scope), count: "scopeWrites" };
-  let write = { run: info, scope: name, entry };
+  let write = { run: info, scope: name, entry: withOrigin(scope, entry) };
   const fired = points.beforeMemoryWrite.used || points.afterMemoryWrite.used;
   try {
     if (points.beforeMemoryWrite.used) {

@@ -10,14 +10,30 @@ const UNSHOWN: readonly Purpose[] = ["reflection", "synthesis"];
 export async function callModel(scope: GatewayScope, call: LlmCall, onToken: ((text: string) => void) | undefined): Promise<ChatResponse> {
   const { model } = call;
   const request = allowedRequest(call);
-  const shown = scope.engine.streaming && !UNSHOWN.includes(call.purpose);
-  const wanted = onToken !== undefined || (shown && scope.listens("token"));
-  if (shown && scope.engine.guarded) scope.record.heldTokens = undefined; // only the last text can become the output
+  const shown = isShown(scope, call);
   const options = { signal: scope.signal };
-  if (wanted && model.stream !== undefined) return consume(scope, call, model.stream(request, options), shown, onToken);
-  const response = await model.chat(request, options);
-  if (wanted && typeof response?.message?.content === "string" && response.message.content !== "") deliver(scope, response.message.content, shown, onToken);
+  if (model.stream === undefined || (onToken === undefined && !(shown && scope.listens("token"))))
+    return showWhole(scope, call, await model.chat(request, options), onToken);
+  forgetHeld(scope, shown);
+  return consume(scope, call, model.stream(request, options), shown, onToken);
+}
+
+/** Hands out an answer as one token: that of a model that does not stream, or of a tap that answered in its place. */
+export function showWhole(scope: GatewayScope, call: LlmCall, response: ChatResponse, onToken: ((text: string) => void) | undefined): ChatResponse {
+  const shown = isShown(scope, call);
+  forgetHeld(scope, shown);
+  const text = response?.message?.content;
+  if (typeof text === "string" && text !== "") deliver(scope, text, shown, onToken);
   return response;
+}
+
+function isShown(scope: GatewayScope, call: LlmCall): boolean {
+  return scope.engine.streaming && !UNSHOWN.includes(call.purpose);
+}
+
+/** Of a guarded stream only the last text can become the output. */
+function forgetHeld(scope: GatewayScope, shown: boolean): void {
+  if (shown && scope.engine.guarded) scope.record.heldTokens = undefined;
 }
 
 /** The request with the lower of its own output limit and the allowance. */

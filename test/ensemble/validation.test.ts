@@ -1,5 +1,6 @@
 import type { EnsembleOptions } from "agentensemble";
-import { Agent, Ensemble, Kernel, Task, ValidationError, openai } from "agentensemble";
+import { Agent, Ensemble, Kernel, MemoryStore, Task, ValidationError, openai } from "agentensemble";
+import { reviewInbox } from "agentensemble/review";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { inspect } from "node:util";
@@ -153,4 +154,21 @@ describe("the output of a run", () => {
       "No parsed output available. Ensure the task was built with outputType(...) and that parsing succeeded.",
     );
   });
+});
+
+describe("new Ensemble with something else than what it keeps its state with", () => {
+  const cases: readonly (readonly [object, string, string])[] = [
+    [{ memoryStore: "./memory.jsonl" }, "Ensemble memoryStore must have a method store, got: ./memory.jsonl", "MemoryStore.file(path)"],
+    [{ memoryStore: null }, "Ensemble memoryStore must have a method store, got: null", "MemoryStore.inMemory()"],
+    [{ memory: { longTerm: { store: () => undefined } } }, "Ensemble memory.longTerm must have a method retrieve", "LongTermMemory.of(store)"],
+    [{ memory: { entity: new Map() } }, "Ensemble memory.entity must have a method put", "EntityMemory.inMemory()"],
+    [{ memory: MemoryStore.inMemory() }, "EnsembleMemory must have at least one memory type enabled", "the option memoryStore"],
+    [{ reflectionStore: [] }, "Ensemble reflectionStore must have a method store", "ReflectionStore.file(path)"],
+    [{ reviewHandler: reviewInbox() }, "Ensemble reviewHandler must be a function", "the handler of a reviewInbox()"],
+  ];
+  for (const [options, message, hint] of cases) {
+    it(`says what to use: ${message}`, () => {
+      expect(construct(options)).to.throw(ValidationError, message).with.property("hint").that.includes(hint);
+    });
+  }
 });

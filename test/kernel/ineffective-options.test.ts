@@ -1,5 +1,5 @@
 import type { EnsembleOptions } from "agentensemble";
-import { Agent, Ensemble, HierarchicalConstraints, Task, tool } from "agentensemble";
+import { Agent, Ensemble, HierarchicalConstraints, LongTermMemory, MemoryStore, Task, tool } from "agentensemble";
 import { recordingListener, ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 
@@ -21,6 +21,12 @@ describe("options that can't do anything", () => {
   it("are named in warnings: limits of side by side where nothing runs side by side", async () => {
     expect(await warningsOf({ maxConcurrency: 2 })).to.have.lengthOf(1);
     expect(await warningsOf({ maxConcurrency: 2, workflow: "PARALLEL" })).to.deep.equal([]);
+  });
+
+  it("are named in warnings: how much to recall where there is no long-term memory", async () => {
+    const warnings = await warningsOf({ memory: { shortTerm: true, longTermMaxResults: 3 } });
+    expect(warnings).to.deep.equal(["Option 'memory.longTermMaxResults' has no effect without memory.longTerm"]);
+    expect(await warningsOf({ memory: { longTerm: LongTermMemory.of(MemoryStore.inMemory()), longTermMaxResults: 3 } })).to.deep.equal([]);
   });
 
   it("are named in warnings: a task's tools where its agent brings its own", async () => {

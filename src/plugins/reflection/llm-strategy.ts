@@ -12,7 +12,7 @@ const MAX_ITEMS = 10;
 
 const SECTIONS = ["REFINED_DESCRIPTION", "REFINED_EXPECTED_OUTPUT", "OBSERVATIONS", "SUGGESTIONS"] as const;
 
-/** Asks a model how the task should be put. Where its answer lacks a section the task's own words stand. */
+/** Asks a model how the task should be put, as it was written: the inputs of one run are not for the prompts of others. Where an answer lacks a section the task's own words stand. */
 export function llmStrategy(texts: PromptTexts<ReflectionTemplateName>): ReflectionStrategy {
   return {
     async reflect(input) {
@@ -21,19 +21,19 @@ export function llmStrategy(texts: PromptTexts<ReflectionTemplateName>): Reflect
   };
 }
 
-function promptOf({ task, output, previous }: ReflectionInput, texts: PromptTexts<ReflectionTemplateName>): string {
-  const { description, expectedOutput } = task;
+function promptOf({ source, output, previous }: ReflectionInput, texts: PromptTexts<ReflectionTemplateName>): string {
+  const { description, expectedOutput } = source;
   const notes = previous === undefined ? "" : texts.render("reflection.previous", { notes: notesText(previous, texts) });
   return texts.render("reflection.prompt", { description, expectedOutput, output: output.raw, previous: notes });
 }
 
 /** @throws Error for an answer with none of the sections: there is nothing to learn from it. */
-function lessonOf(answer: string, { task }: ReflectionInput): Lesson {
+function lessonOf(answer: string, { source }: ReflectionInput): Lesson {
   const found = sectionsOf(answer);
   if (found.size === 0) throw new Error("the model's answer has none of the sections it was asked for");
   return {
-    refinedDescription: cut(found.get("REFINED_DESCRIPTION"), MAX_TEXT) ?? task.description,
-    refinedExpectedOutput: cut(found.get("REFINED_EXPECTED_OUTPUT"), MAX_TEXT) ?? task.expectedOutput,
+    refinedDescription: cut(found.get("REFINED_DESCRIPTION"), MAX_TEXT) ?? source.description,
+    refinedExpectedOutput: cut(found.get("REFINED_EXPECTED_OUTPUT"), MAX_TEXT) ?? source.expectedOutput,
     observations: itemsOf(found.get("OBSERVATIONS")),
     suggestions: itemsOf(found.get("SUGGESTIONS")),
   };

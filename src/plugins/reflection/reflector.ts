@@ -2,6 +2,7 @@ import type { PromptSection, TaskCall } from "../../contracts/hooks.js";
 import type { TaskOutput } from "../../contracts/output.js";
 import type { ReflectionOptions, ReflectionStore, TaskReflection } from "../../contracts/reflection.js";
 import type { RunInfo } from "../../contracts/run.js";
+import type { AnyTask } from "../../contracts/task.js";
 import { messageOf } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
 import { Tokens } from "../../contracts/tokens.js";
@@ -35,7 +36,8 @@ export class Reflector {
       const previous = await this.#known(call);
       const options: ReflectionOptions = typeof call.task.reflect === "object" ? call.task.reflect : {};
       const strategy = options.strategy ?? llmStrategy(this.#texts(call));
-      const lesson = await strategy.reflect({ task: call.task, output, previous, signal: call.signal, ask: (prompt) => ask(call, prompt, options) });
+      const { task, signal } = call;
+      const lesson = await strategy.reflect({ task, source: sourceOf(call), output, previous, signal, ask: (prompt) => ask(call, prompt, options) });
       const reflection = complete(lesson, previous, settingsOf(call.run).get(Tokens.Clock).now());
       await store.store(identity, reflection);
       emitEvent(call.run, {
@@ -88,8 +90,12 @@ export class Reflector {
 }
 
 /** The name of the task, else its description as it was written: the same task with other inputs is still the same task. */
-function identityOf({ run, taskId, task }: TaskCall): string {
-  return task.name ?? (sourceTaskOf(run, taskId) ?? task).description;
+function identityOf(call: TaskCall): string {
+  return call.task.name ?? sourceOf(call).description;
+}
+
+function sourceOf({ run, taskId, task }: TaskCall): AnyTask {
+  return sourceTaskOf(run, taskId) ?? task;
 }
 
 async function ask(call: TaskCall, prompt: string, { model }: ReflectionOptions): Promise<string> {

@@ -20,7 +20,7 @@ The task itself, below, comes first where they differ.
 
 ### Suggestions
 {items}`,
-  "reflection.prompt": `You help to improve the instructions of a task that is done again and again. Here is the task, and what was produced this time.
+  "reflection.prompt": `You help to improve the instructions of a task that is done again and again. Here is the task, and what was produced this time. A name in braces stands for what differs from run to run: keep it.
 
 ## Task
 {description}

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { decode } from "@toon-format/toon";
 import { z } from "zod";
-import { Agent, Ensemble, Task, Tokens, ToolResult, ValidationError, definePlugin, tool } from "../../../src/index.js";
+import { Agent, Ensemble, MemoryStore, Task, Tokens, ToolResult, ValidationError, definePlugin, tool } from "../../../src/index.js";
+import { memoryTool } from "../../../src/memory.js";
 import { startToon } from "../../../src/plugins/context-format/toon-formatter.js";
 import { ScriptedModel } from "../../../src/plugins/testing/index.js";
 
@@ -40,6 +41,27 @@ describe("contextFormat", () => {
     const output = await new Ensemble({ model, tasks: [task], contextFormat: "TOON" }).run();
     expect(lastMessage(model)).to.match(/^\[20\]\{id,name,age\}:/);
     expect(output.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.result).to.equal(json);
+  });
+
+  it("writes what the memory tool finds as TOON", async () => {
+    const store = MemoryStore.inMemory();
+    await store.store("people", { content: json, structuredContent: rows, storedAt: new Date(0) });
+    const model = new ScriptedModel([{ toolCalls: [{ name: "retrieveMemory", arguments: { query: "who?" } }] }, "done"]);
+    const task = new Task({ description: "Go", tools: [memoryTool("people", store)] });
+    const output = await new Ensemble({ model, tasks: [task], contextFormat: "TOON" }).run();
+    expect(lastMessage(model)).to.include("- [20]{id,name,age}:");
+    expect(output.metrics.contextFormat).to.include({ payloads: 1, converted: 1 });
+  });
+
+  it("writes what a manager is told of a structured task as TOON", async () => {
+    const agent = new Agent({ role: "Worker", goal: "Work" });
+    const delegated = { name: "delegateTask", arguments: { agentRole: "Worker", taskDescription: "List them", taskNumber: 1 } };
+    const model = new ScriptedModel([{ toolCalls: [delegated] }, json, "done"]);
+    const task = new Task({ description: "List them", outputType: People, agent });
+    const output = await new Ensemble({ model, tasks: [task], workflow: "HIERARCHICAL", contextFormat: "TOON" }).run();
+    expect(lastMessage(model)).to.match(/^\[20\]\{id,name,age\}:/);
+    expect(output.metrics.contextFormat).to.include({ payloads: 1, converted: 1 });
+    expect(output.getOutput(task)?.raw).to.equal(json);
   });
 
   it("leaves every text as it is with JSON, and without the option", async () => {

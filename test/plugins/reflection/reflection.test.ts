@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EnsembleEvent, TaskReflection } from "../../../src/index.js";
+import type { EnsembleEvent, ReflectionStrategy, TaskReflection } from "../../../src/index.js";
 import { Ensemble, FileFormatError, MemoryStoreError, ReflectionStore, Task, ValidationError } from "../../../src/index.js";
 import { ScriptedModel } from "../../../src/plugins/testing/index.js";
 
@@ -48,7 +48,7 @@ describe("a task that reflects", () => {
     expect(output.raw).to.equal("A text");
     expect(output.metrics.ledger.map((r) => r.purpose)).to.deep.equal(["task", "reflection"]);
     expect(output.trace.taskTraces[0]?.llmInteractions.map((i) => i.purpose)).to.deep.equal(["task", "reflection"]);
-    expect(userPrompt(model, 1)).to.include("Write about bees").and.include("A text");
+    expect(userPrompt(model, 1)).to.include("Write about {topic}").and.include("A text");
     const reflected = events.find((e) => e.type === "task_reflected");
     expect(reflected).to.deep.include({ taskId: "task-1", isFirstReflection: true });
     expect(reflected?.type === "task_reflected" && reflected.reflection).to.deep.include({
@@ -73,6 +73,28 @@ describe("a task that reflects", () => {
     expect(prompt.indexOf("Improvement")).to.be.lessThan(prompt.indexOf("## Task\\nWrite about owls"));
     expect(events.find((e) => e.type === "task_reflected")).to.deep.include({ isFirstReflection: false });
     expect((await store.retrieve("Write about {topic}"))?.runCount).to.equal(2);
+  });
+
+  it("puts no input of one run into the prompts of another, unless the output has it", async () => {
+    const model = new ScriptedModel(["One", "SUGGESTIONS:\n- Be brief", "Two", LESSON]);
+    const store = ReflectionStore.inMemory();
+    const secret = new Task({ description: "Write to {customer}", expectedOutput: "A letter to {customer}", reflect: true });
+    for (const customer of ["Acme", "Bolt"]) await runWith(model, secret, { reflectionStore: store }, { customer });
+    expect(userPrompt(model, 1)).to.include("A letter to {customer}");
+    expect(userPrompt(model, 2)).to.include("Write to Bolt").and.include("Write to {customer}").and.not.include("Acme");
+  });
+
+  it("gives a strategy the task as it was run and as it was written", async () => {
+    const seen: string[] = [];
+    const strategy: ReflectionStrategy = {
+      usesModel: false,
+      reflect: ({ task: run, source }) => {
+        seen.push(run.description, source.description);
+        return lesson;
+      },
+    };
+    await runWith(new ScriptedModel(["x"]), task.with({ reflect: { strategy } }), {}, { topic: "bees" });
+    expect(seen).to.deep.equal(["Write about bees", "Write about {topic}"]);
   });
 
   it("keeps what a model wrote inside its section", async () => {

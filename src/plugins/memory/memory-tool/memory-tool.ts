@@ -91,15 +91,8 @@ function storingTool(name: string, { scope, store }: Place): AnyTool {
   return storing; // it checks what it is given
 }
 
-function entryOf(key: string, value: string, { scope, runId, taskId, agentRole }: ToolContext): MemoryEntry {
-  const metadata = {
-    [MEMORY_METADATA.key]: key,
-    [MEMORY_METADATA.source]: "MemoryTool",
-    [MEMORY_METADATA.agentRole]: agentRole,
-    [MEMORY_METADATA.runId]: runId,
-    [MEMORY_METADATA.taskId]: taskId,
-    [MEMORY_METADATA.attempt]: String(scope.attempt),
-  };
+function entryOf(key: string, value: string, { scope }: ToolContext): MemoryEntry {
+  const metadata = { [MEMORY_METADATA.key]: key, [MEMORY_METADATA.source]: "MemoryTool" };
   return Object.freeze({ content: `${key}: ${value}`, storedAt: scope.get(Tokens.Clock).now(), metadata: Object.freeze(metadata) });
 }
 
@@ -114,7 +107,7 @@ function retrievingTool(name: string, { scope, store }: Place, maxResults: numbe
       if (query.trim() === "") return "No query provided";
       const entries = await memoryOf(ctx.scope, store).retrieve(scope, query, maxResults);
       if (entries.length === 0) return `No relevant memories found for: ${query}`;
-      return ["Retrieved memories:", ...entries.map(({ content }) => `- ${listItem(content)}`)].join("\n");
+      return ["Retrieved memories:", ...entries.map((e) => `- ${listItem(ctx.scope.format(e.structuredContent, e.content))}`)].join("\n");
     },
   });
   return retrieving; // it checks what it is given

@@ -6,7 +6,10 @@ import { preview } from "../../../contracts/validation.js";
 export function checkModel(model: unknown): asserts model is EmbeddingModel {
   if (model === undefined || model === null) throw new ValidationError("embeddingModel must not be null");
   const { embed } = model as { readonly embed?: unknown }; // any value but those two may be asked for a field
-  if (typeof embed !== "function") throw new ValidationError(`embeddingModel must have a method embed, got: ${preview(model)}`);
+  if (typeof embed !== "function")
+    throw new ValidationError(`embeddingModel must have a method embed, got: ${preview(model)}`, {
+      hint: "Use hashedBagOfWords(), universalSentenceEncoder() or openaiEmbeddings(modelId).",
+    });
 }
 
 /** The least cosine of what is given back. @throws ValidationError unless it is absent or lies between -1 and 1. */

@@ -64,7 +64,7 @@ function resultOf(
   const reason = response.errors.join("; ");
   const list = (numbers: readonly number[]): string => (numbers.length === 0 ? "none" : numbers.join(", "));
   const progress = texts.render("manager.progress", { done: list(assignments.done), open: list(assignments.open) });
-  if (response.status !== "FAILURE") return ToolResult.success((response.rawOutput ?? "") + progress);
+  if (response.status !== "FAILURE") return ToolResult.success(scope.format(response.parsedOutput, response.rawOutput ?? "") + progress);
   if (workerOf(response) !== undefined) return ToolResult.failure(reason + progress);
   const known = scope.workers.some(({ role }) => canonicalRole(role) === canonicalRole(agentRole));
   return ToolResult.success(known ? reason : `No agent found with role '${agentRole}'. Available roles: [${roles.join(", ")}]`);

@@ -10,6 +10,7 @@ import {
   Phase,
   PhaseReview,
   Task,
+  ValidationError,
   definePlugin,
   reject,
   replace,
@@ -17,7 +18,7 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
-import { runToEnd } from "../../../kernel/fixtures.js";
+import { runToEnd, type Ended } from "../../../kernel/fixtures.js";
 import { MapStore } from "../map-store.js";
 import { beforeTask, userPrompts, writer, writing } from "../prompts.js";
 
@@ -106,8 +107,26 @@ describe("memory scopes of a task", () => {
     ]);
     expect(seen).to.have.length(2);
     expect(store.scopes.get("s")?.at(-1)?.metadata).to.include({ agentRole: "(deterministic)" });
+    const origin = { agentRole: "(deterministic)", runId: output.runId, taskId: "task-1", attempt: "1" };
+    expect(store.scopes.get("other")?.[0]?.metadata).to.deep.equal(origin);
     expect(output.metrics.memoryOperations).to.include({ scopeReads: 2, scopeWrites: 2 });
     expect(events.flatMap((e) => (e.type === "memory_written" ? [e.scope] : []))).to.deep.equal(["other", "s"]);
+  });
+
+  it("keep what a handler says of an entry's origin, and refuse what is no entry", async () => {
+    const store = MemoryStore.inMemory();
+    const writes = (entry: unknown): Promise<Ended> =>
+      runToEnd({
+        memoryStore: store,
+        tasks: [new Task({ description: "Handle", handler: async ({ memory }) => memory.store("s", entry as MemoryEntry) })], // JavaScript may give anything
+      });
+    await writes({ content: "told", storedAt: new Date(0), metadata: { agentRole: "Anna", source: "call" } });
+    const [told] = await store.retrieve("s", "", 1);
+    expect(told?.metadata).to.include({ agentRole: "Anna", source: "call", taskId: "task-1" });
+    for (const bad of [undefined, null, "text", { content: "x", storedAt: new Date(0), metadata: "call" }]) {
+      const { error } = await writes(bad);
+      expect(ValidationError.find(error), JSON.stringify(bad)).to.be.instanceOf(ValidationError);
+    }
   });
 
   it("count in the metrics and show in events", async () => {

@@ -55,6 +55,19 @@ describe("cache()", () => {
     expect(ended.output.metrics.totalTokens).to.equal(30);
   });
 
+  it("streams a cached answer in one piece, also where tokens are held back", async () => {
+    for (const streaming of [true, "guarded"] as const) {
+      const model = new ScriptedModel([{ chunks: ["an ", "answer"] }]);
+      const { events } = await caching({}, { model, tasks: twice(), streaming });
+      const tokens = events.flatMap((e) => (e.type === "token" ? [[e.taskId, e.token]] : []));
+      expect(tokens, String(streaming)).to.deep.equal([
+        ["a", "an "],
+        ["a", "answer"],
+        ["b", "an answer"],
+      ]);
+    }
+  });
+
   it("tells apart models, and settings of the call", async () => {
     const models = [new ScriptedModel(() => "x", { modelId: "one" }), new ScriptedModel(() => "x", { modelId: "two" })];
     const tasks = [
