@@ -1,7 +1,7 @@
 import type { ToolCallContext } from "./hooks.js";
 import type { RunInfo } from "./run.js";
 import type { Awaitable } from "./types.js";
-import { ValidationError } from "./errors.js";
+import { ToolConfigurationError, ValidationError } from "./errors.js";
 import { checkOptions, preview, requireBoolean, requireInteger, requireOneOf, requireText } from "./validation.js";
 
 /** What happens when nobody answers in time. */
@@ -149,7 +149,8 @@ export interface ApprovalPolicy {
   needsApproval(call: ToolCallContext): Awaitable<boolean | string>;
 }
 
-/** The message for a tool that needs approval where nobody can give it. */
-export function noReviewer(toolName: string): string {
-  return `Tool '${toolName}' requires approval but no ReviewHandler is configured on the ensemble. Add .reviewHandler(ReviewHandler.console()) to the ensemble builder.`;
+/** The error of a tool that needs approval where nobody can give it. */
+export function noReviewer(toolName: string): ToolConfigurationError {
+  const message = `Tool '${toolName}' requires approval but no ReviewHandler is configured on the ensemble. Add .reviewHandler(ReviewHandler.console()) to the ensemble builder.`;
+  return new ToolConfigurationError(message, { hint: "Give the ensemble one: new Ensemble({ reviewHandler: ReviewHandler.console(), ... })." });
 }

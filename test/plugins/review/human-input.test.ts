@@ -40,7 +40,10 @@ describe("humanInputTool", () => {
   });
 
   it("tells the model that nobody is there", async () => {
-    expect((await question([])).told).to.equal("No reviewer is available. Please proceed with your best judgment.");
+    const { told, events } = await question([]);
+    const warnings = events.flatMap((event) => (event.type === "run_warning" ? [event.message] : []));
+    expect(told).to.equal("No reviewer is available. Please proceed with your best judgment.");
+    expect(warnings).to.deep.equal(["Tool 'human_input' has nobody to ask: the run has no review handler"]);
   });
 
   it("goes by its own time limit and what is to happen then", async () => {

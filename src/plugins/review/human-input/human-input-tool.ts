@@ -1,4 +1,5 @@
 import type { OnReviewTimeout, ReviewDecision } from "../../../contracts/review.js";
+import type { RunInfo } from "../../../contracts/run.js";
 import type { Tool, ToolContext } from "../../../contracts/tool.js";
 import { ExitEarlySignal, ToolConfigurationError } from "../../../contracts/errors.js";
 import { checkReviewOptions } from "../../../contracts/review.js";
@@ -23,14 +24,17 @@ export interface HumanInputOptions {
 /** What the model asks. */
 export type HumanInput = Readonly<Record<string, unknown>>;
 
-const DESCRIPTION = "Asks a person a question and waits for the answer. Use it when a decision or a fact is missing that only a person can give.";
+const DESCRIPTION =
+  'Asks a person a question and waits for the answer. Use it when a decision or a fact is missing that only a person can give. Example: {"question": "Which of the two dates suits you?"}';
 
 /** The gate keeps the time of the question, so a time limit for tools in general does not hold for it. */
 const LONGEST_MS = 2_147_483_647;
 
 const INPUT = Object.freeze({
   type: "object",
-  properties: { question: { type: "string", description: "The question, with all that the person must know to answer it" } },
+  properties: {
+    question: { type: "string", description: "The question, with all that the person must know to answer it", examples: ["Which of the two dates suits you?"] },
+  },
   required: ["question"],
   additionalProperties: false,
 });
@@ -46,6 +50,7 @@ export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput
   const { description = DESCRIPTION, timeoutMs, onTimeout = "CONTINUE", requiredRole } = options;
   requireText(description, "humanInputTool description must not be blank");
   const library = new PromptLibrary(REVIEW_TEMPLATES);
+  const warned = new WeakSet<RunInfo>();
   return tool<HumanInput>({
     name: "human_input",
     description,
@@ -56,11 +61,21 @@ export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput
       if (typeof question !== "string" || question.trim() === "") return ToolResult.failure("question must be a text that is not blank");
       const texts = library.textsOf(ctx.scope.all(Tokens.PromptTemplates));
       const decision = await ask(ctx, { description: question, timeoutMs, onTimeout, requiredRole });
-      if (decision === undefined) return texts.render("review.humanMissing", {});
+      if (decision === undefined) {
+        warnOnce(warned, ctx);
+        return texts.render("review.humanMissing", {});
+      }
       if (decision.type === "EXIT_EARLY") throw new ExitEarlySignal("Human reviewer requested early exit via HumanInputTool", { timedOut: decision.timedOut });
       return decision.type === "EDIT" ? (decision.revisedOutput ?? "") : texts.render("review.humanContinue", {});
     },
   });
+}
+
+/** The model makes do without a person; whoever forgot the handler should know. */
+function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
+  if (warned.has(scope.run)) return;
+  warned.add(scope.run);
+  scope.emit({ type: "run_warning", message: "Tool 'human_input' has nobody to ask: the run has no review handler" });
 }
 
 /** `undefined` where nobody can be asked. */

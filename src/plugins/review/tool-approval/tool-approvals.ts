@@ -2,7 +2,6 @@ import type { ToolCall } from "../../../contracts/chat-model.js";
 import type { Reject, Replace, ToolCallContext } from "../../../contracts/hooks.js";
 import type { ReviewGate } from "../../../contracts/review.js";
 import type { Awaitable } from "../../../contracts/types.js";
-import { ToolConfigurationError } from "../../../contracts/errors.js";
 import { reject, replace } from "../../../contracts/hooks.js";
 import { noReviewer } from "../../../contracts/review.js";
 import { Tokens } from "../../../contracts/tokens.js";
@@ -65,7 +64,7 @@ export class ToolApprovals {
 function gateFor({ run, tool }: ToolCallContext): ReviewGate {
   const gate = settingsOf(run).find(Tokens.ReviewGate);
   if (gate?.hasHandler(run) === true) return gate;
-  throw new ToolConfigurationError(noReviewer(tool.name));
+  throw noReviewer(tool.name);
 }
 
 function questionOf({ tool, input, call }: ToolCallContext, reason: string | true): Parameters<ReviewGate["ask"]>[0] {
