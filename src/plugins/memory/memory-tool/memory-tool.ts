@@ -31,6 +31,8 @@ export interface MemoryTool extends DynamicToolProvider {
 
 const OPTION_NAMES = ["prefix", "maxResults", "untrusted"];
 const MAX_RESULTS = 5;
+/** Time for one call, whatever the store does. */
+const CALL_MS = 30_000;
 const METHODS = ["store", "retrieve", "evict", "clear"] as const;
 
 /** What a tool call works on. */
@@ -76,6 +78,7 @@ function storingTool(name: string, { scope, store }: Place): AnyTool {
     name,
     description: 'Stores a fact or piece of information for future reference, under a short key. Example: {"key": "office", "value": "The office is in Kiel."}',
     effect: "write",
+    timeoutMs: CALL_MS,
     replay: "run", // what reads the store later in the run is not recorded
     input: textArguments({
       key: { description: "What the fact is about, in a word or two", examples: ["office"] },
@@ -101,6 +104,7 @@ function retrievingTool(name: string, { scope, store }: Place, maxResults: numbe
     name,
     description: 'Looks up what was stored earlier, in this run or before. Example: {"query": "Where is the office?"}',
     effect: "read",
+    timeoutMs: CALL_MS,
     untrusted,
     input: textArguments({ query: { description: "What to look for, in your own words", examples: ["Where is the office?"] } }),
     execute: async ({ query }, ctx) => {

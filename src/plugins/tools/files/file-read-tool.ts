@@ -7,7 +7,7 @@ import { tool, ToolResult } from "../../../contracts/tool.js";
 import { checkOptions, requireInteger } from "../../../contracts/validation.js";
 import { toolArguments } from "../shared/arguments.js";
 import { HASH_LENGTH } from "../shared/file-hash.js";
-import { folderJail } from "../shared/path-jail.js";
+import { FILE_CALL_MS, folderJail } from "../shared/path-jail.js";
 import { toFailure } from "../shared/tool-failure.js";
 import { readPage } from "./line-page.js";
 
@@ -109,5 +109,5 @@ export function fileReadTool(options: FileReadToolOptions): Tool<FileReadInput> 
       return toFailure(jail.base.errors.system("read", path, e));
     }
   };
-  return tool({ name: "file_read", description: DESCRIPTION, input: ARGUMENTS.input, effect: "read", untrusted: true, execute });
+  return tool({ name: "file_read", description: DESCRIPTION, input: ARGUMENTS.input, effect: "read", untrusted: true, timeoutMs: FILE_CALL_MS, execute });
 }

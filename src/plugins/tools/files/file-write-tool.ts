@@ -5,7 +5,7 @@ import { tool, ToolResult } from "../../../contracts/tool.js";
 import { checkOptions, requireBoolean, requireInteger } from "../../../contracts/validation.js";
 import { toolArguments } from "../shared/arguments.js";
 import { tellFileChanged } from "../shared/file-changed.js";
-import { folderJail } from "../shared/path-jail.js";
+import { FILE_CALL_MS, folderJail } from "../shared/path-jail.js";
 import { previewOf, toFailure } from "../shared/tool-failure.js";
 
 /** How `fileWriteTool` is set up. */
@@ -78,6 +78,7 @@ export function fileWriteTool(options: FileWriteToolOptions): Tool<FileWriteInpu
     description: DESCRIPTION,
     input: ARGUMENTS.input,
     sequential: true,
+    timeoutMs: FILE_CALL_MS,
     effect: "write",
     requireApproval: options.requireApproval ?? false,
     approvalDescription: ({ path, content }) => `Write to file: ${path.trim()}\nContent preview: ${previewOf(content)}`,

@@ -74,6 +74,9 @@ export interface PathJail {
 /** 1 MiB: some 250,000 tokens. */
 const DEFAULT_MAX_BYTES = 1_048_576;
 
+/** Time for one call of a tool that works on single files, in milliseconds: a disk that does not answer, or a file without end, must not hold its task. */
+export const FILE_CALL_MS = 30_000;
+
 /** A jail with the parts that only the built-in tools use. */
 export class FolderJail implements PathJail {
   readonly maxBytes: number;

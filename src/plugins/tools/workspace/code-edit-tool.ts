@@ -8,7 +8,7 @@ import { checkOptions, requireBoolean, requireInteger } from "../../../contracts
 import { tellFileChanged } from "../shared/file-changed.js";
 import { fileHash, matchesHash } from "../shared/file-hash.js";
 import { diffLines, linesOf, unifiedDiff } from "../shared/line-diff.js";
-import { folderJail } from "../shared/path-jail.js";
+import { FILE_CALL_MS, folderJail } from "../shared/path-jail.js";
 import { previewOf, toFailure } from "../shared/tool-failure.js";
 import { CODE_EDIT_ARGUMENTS, CODE_EDIT_DESCRIPTION, problemOfInput } from "./code-edit-input.js";
 import { snippetOf } from "./snippet.js";
@@ -141,6 +141,7 @@ export function codeEditTool(options: CodeEditToolOptions): Tool<CodeEditInput> 
     description: CODE_EDIT_DESCRIPTION,
     input: CODE_EDIT_ARGUMENTS.input,
     sequential: true,
+    timeoutMs: FILE_CALL_MS,
     effect: "write",
     requireApproval: options.requireApproval ?? false,
     approvalDescription,
