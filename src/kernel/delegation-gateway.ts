@@ -12,7 +12,7 @@ import { preview } from "../contracts/validation.js";
 import { canonicalRole } from "./workers.js";
 import { checkRequest } from "./delegation-request.js";
 import { fireAfter, fireBefore } from "./firing.js";
-import { outputSchemaOf } from "./json-schema-output.js";
+import { checkingSchemaOf } from "./json-schema-check.js";
 import { FinishedTask } from "./task-output.js";
 import { TaskRecordState } from "./task-record.js";
 
@@ -202,7 +202,7 @@ async function defineTask({ scope, call, options }: Delegation, agent: Agent | u
   const task =
     expectedOutputSchema === undefined
       ? new Task(common)
-      : new Task<unknown>({ ...common, outputType: await outputSchemaOf(expectedOutputSchema), maxOutputRetries });
+      : new Task<unknown>({ ...common, outputType: await checkingSchemaOf("expectedOutputSchema", expectedOutputSchema), maxOutputRetries });
   return scope.engine.define(task, { parentTaskId: scope.taskId, agent });
 }
 

@@ -7,6 +7,7 @@ type Issue = StandardSchemaV1.Issue;
 
 /** One complaint of the validator; those about a parent only say that something below it is wrong. */
 interface Complaint {
+  readonly keyword: string;
   readonly keywordLocation: string;
   readonly instanceLocation: string;
   readonly error: string;
@@ -25,25 +26,31 @@ function pathOf(pointer: string): string[] {
 }
 
 function issuesOf(complaints: readonly Complaint[]): Issue[] {
-  const deepest = complaints.filter(({ keywordLocation }) => !complaints.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`)));
-  return deepest.map(({ error, instanceLocation }) => ({ message: error, path: pathOf(instanceLocation) }));
+  const isForbidden = complaints.some(({ keyword }) => keyword === "false");
+  const deepest = complaints.filter(
+    ({ keyword, keywordLocation }) =>
+      !(isForbidden && keyword === "additionalProperties") && !complaints.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`)),
+  );
+  return deepest.map(({ error, instanceLocation, keyword }) => ({ message: keyword === "false" ? "not allowed" : error, path: pathOf(instanceLocation) }));
 }
 
 /**
- * A schema for task outputs out of plain JSON Schema (draft 2020-12, or the one that its `$schema` names). The validator is loaded when the first one is made.
- * @throws ValidationError for what is no JSON Schema.
+ * A schema that checks values, out of plain JSON Schema (draft 2020-12, or the one that its `$schema` names). The validator is loaded when the first one is
+ * made. `name` stands for the schema in errors.
+ * @throws ValidationError for what is no JSON Schema, here or when the first value meets the part that is none.
  */
-export async function outputSchemaOf(jsonSchema: JsonSchema): Promise<OutputSchema<unknown>> {
+export async function checkingSchemaOf(name: string, jsonSchema: JsonSchema): Promise<OutputSchema<unknown>> {
   const { Validator } = await import("@cfworker/json-schema");
-  const validator = ((): InstanceType<typeof Validator> => {
+  const readable = <T>(read: () => T): T => {
     try {
-      return new Validator(jsonSchema, draftOf(jsonSchema), false);
+      return read();
     } catch (error) {
-      throw new ValidationError(`expectedOutputSchema is no JSON Schema that can be read: ${messageOf(error)}`, { cause: error });
+      throw new ValidationError(`${name} is no JSON Schema that can be read: ${messageOf(error).split("\n", 1)[0] ?? ""}`, { cause: error });
     }
-  })();
+  };
+  const validator = readable(() => new Validator(structuredClone(jsonSchema), draftOf(jsonSchema), false)); // it writes into what it is given
   const validate = (value: unknown): StandardSchemaV1.Result<unknown> => {
-    const { valid, errors } = validator.validate(value);
+    const { valid, errors } = readable(() => validator.validate(value));
     return valid ? { value } : { issues: issuesOf(errors) };
   };
   return { schema: { "~standard": { version: 1, vendor: "json-schema", validate } }, jsonSchema };

@@ -16,6 +16,7 @@ import { Cancellation, settleWithin } from "./cancellation.js";
 import { fireAfter, fireBefore } from "./firing.js";
 import { isThenable } from "./hook-point.js";
 import type { Checked } from "./schema.js";
+import { checkPlain } from "./plain-schema.js";
 import { checkAtOnce, isValidating } from "./schema.js";
 
 /**
@@ -31,8 +32,13 @@ export async function callTool(scope: GatewayScope, call: ToolCall, tools: reado
     const names = tools.map((t) => t.name);
     return finish(scope, call, startedMs, "FAILURE", ToolResult.failure(`Unknown tool '${call.name}'. ${knownNames(call.name, names)}`));
   }
-  const read = readInput(tool, call.arguments);
-  const input = read instanceof Promise ? await read : read;
+  let input: Checked;
+  try {
+    const read = readInput(tool, call.arguments);
+    input = read instanceof Promise ? await read : read;
+  } catch (error) {
+    return fail(scope, call, startedMs, error, false);
+  }
   if (!input.ok) return finish(scope, call, startedMs, "FAILURE", ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`));
   return guarded(scope, call, tool, input.value, startedMs);
 }
@@ -182,7 +188,7 @@ class CallContext implements ToolContext {
     const { scope, signal } = this;
     const { run, record } = scope;
     const gate = scope.engine.settings.find(Tokens.ReviewGate);
-    if (gate === undefined || !gate.hasHandler(run)) throw new ToolConfigurationError(noReviewer(this.#toolName));
+    if (gate === undefined || !gate.hasHandler(run)) throw noReviewer(this.#toolName);
     const { taskId, parentTaskId, agentRole, attempt } = record;
     return gate.ask(
       { ...options, timing: "DURING_EXECUTION", taskDescription: description, taskOutput: "", key: `${this.#toolName}:${this.toolCallId}` },
@@ -221,7 +227,7 @@ function refuseKeys(key: string, value: unknown): unknown {
   return value;
 }
 
-/** Input against the tool's schema; of plain JSON Schema only the required names are checked, the rest is the tool's own. */
+/** Input against the tool's schema. @throws ToolConfigurationError for plain JSON Schema that can't be read. */
 export async function checkToolInput(tool: AnyTool, value: unknown): Promise<Checked> {
   return checkInput(tool, value);
 }
@@ -234,7 +240,7 @@ function checkInput(tool: AnyTool, value: unknown): Checked | Promise<Checked> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { ok: false, problem: "expected a JSON object" };
   const required = (schema as { readonly required?: unknown }).required;
   const missing = Array.isArray(required) ? required.filter((name) => typeof name === "string" && !Object.hasOwn(value, name)) : [];
-  return missing.length === 0 ? { ok: true, value } : { ok: false, problem: `missing required parameter(s): ${missing.join(", ")}` };
+  return missing.length === 0 ? checkPlain(tool.name, schema, value) : { ok: false, problem: `missing required parameter(s): ${missing.join(", ")}` };
 }
 
 function finish(scope: GatewayScope, call: ToolCall, startedMs: number, outcome: ToolOutcome, result: ToolResult): ToolResult {

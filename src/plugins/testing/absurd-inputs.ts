@@ -1,5 +1,6 @@
 import type { AnyTool } from "../../contracts/tool.js";
-import { jsonSchemaOf, validatorOf } from "./tool-trial.js";
+import { checkToolInput } from "../../kernel/index.js";
+import { jsonSchemaOf } from "./tool-trial.js";
 
 const TEXTS = Object.freeze([
   ...["", "   ", "\u0000", "\ud800", "\u202e😀", "{", "[".repeat(1_000), "(".repeat(1_000), "-".repeat(1_000), "%00%ff", "../".repeat(50), "null"],
@@ -36,16 +37,10 @@ function candidates(schema: Readonly<Record<string, unknown>>, sample: unknown):
 export async function absurdInputs(tool: AnyTool, sample: unknown): Promise<readonly unknown[]> {
   const schema = jsonSchemaOf(tool);
   if (schema === undefined) return TEXTS;
-  const validator = validatorOf(tool);
-  const required = Array.isArray(schema["required"]) ? (schema["required"] as readonly string[]) : []; // as the gateway reads it
   const passed: unknown[] = [];
   for (const input of candidates(schema, sample)) {
-    if (validator !== undefined) {
-      const checked = await validator.validate(input);
-      if (checked.issues === undefined) passed.push(checked.value);
-    } else if (typeof input === "object" && input !== null && !Array.isArray(input) && required.every((name) => Object.hasOwn(input, name))) {
-      passed.push(input);
-    }
+    const checked = await checkToolInput(tool, input);
+    if (checked.ok) passed.push(checked.value);
   }
   return passed;
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import type { AnyTool, ToolReturn } from "../../contracts/tool.js";
+import { RunCancelledError } from "../../contracts/errors.js";
 import { ScriptedModel } from "./scripted-model.js";
 import { stagedContext, StagedScope } from "./staged-scope.js";
 
@@ -31,7 +32,7 @@ export function tryTool(tool: AnyTool, input: unknown, { aborted = false }: { re
   const scope = new StagedScope("run-1", new ScriptedModel(["answer"], { onExhausted: "repeat-last" }));
   const given = deepFreeze(structuredClone(input));
   let ended = false;
-  if (aborted) scope.abort(new Error("enough"));
+  if (aborted) scope.abort(new RunCancelledError("enough"));
   const call = async (): Promise<Ending> => {
     try {
       return { kind: "returned", returned: await tool.execute(given, stagedContext(scope)) };
@@ -41,7 +42,12 @@ export function tryTool(tool: AnyTool, input: unknown, { aborted = false }: { re
       ended = true;
     }
   };
-  return { ending: call(), ended: () => ended, abort: () => scope.abort(new Error("enough")), changedInput: () => !isDeepStrictEqual(given, input) };
+  return {
+    ending: call(),
+    ended: () => ended,
+    abort: () => scope.abort(new RunCancelledError("enough")),
+    changedInput: () => !isDeepStrictEqual(given, input),
+  };
 }
 
 /** How a call ends within a time, which is counted in small steps: what delays them on a busy machine delays the tool, too. */

@@ -106,8 +106,13 @@ describe("toolContract", function () {
     const nested = (input: string): string => (input.startsWith("(((") ? nested(input) : input); // a raw RangeError
     expect(await broken(nested)).to.deep.equal([ABSURD]);
     const input = { type: "object", properties: { a: { type: "string", description: "a text" } }, required: ["a"] } as const;
-    const trusting = tool({ name: "trusting", description: "d", input, execute: ({ a }: { a: string }) => a.trim() }); // of plain JSON Schema nobody checks the types
-    expect(await failuresOf(() => toolContract("t", { create: () => trusting, valid: [{ a: "x" }] }))).to.deep.equal([ABSURD]);
+    const trusting = tool({ name: "trusting", description: "d", input, execute: ({ a }: { a: string }) => a.trim() }); // the framework checks the type
+    expect(await failuresOf(() => toolContract("t", { create: () => trusting, valid: [{ a: "x" }], invalid: [{ a: 1 }] }))).to.deep.equal([]);
+    const parsing = tool({ name: "parsing", description: "d", input, execute: ({ a }: { a: string }) => JSON.parse(`["${a}"]`) as object });
+    expect(await failuresOf(() => toolContract("t", { create: () => parsing, valid: [{ a: "x" }] }))).to.deep.equal([ABSURD]);
+    const waiting = (text: string, { signal }: ToolContext): Promise<string> | string =>
+      text.length < 3 ? text : new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+    expect(await broken(waiting)).to.deep.equal([]); // it ends when it is told to
     const refusing = (text: string): string => {
       if (text.length < 3) return text;
       throw new ValidationError("too long");

@@ -1,6 +1,6 @@
 import type { Tool as RemoteTool } from "@modelcontextprotocol/client";
 import type { AnyTool, ToolContext } from "../../../contracts/tool.js";
-import type { JsonSchema } from "../../../contracts/types.js";
+import type { DescribedInput } from "../../shared/described-input.js";
 import type { McpConnection } from "./mcp-connection.js";
 import { createHash } from "node:crypto";
 import { ToolConfigurationError } from "../../../contracts/errors.js";
@@ -10,6 +10,7 @@ import { ToolResult } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
 import { PromptLibrary } from "../../../kernel/index.js";
 import { RequestRefused } from "./mcp-session.js";
+import { describedInput } from "../../shared/described-input.js";
 import { MCP_TEMPLATES } from "./templates.js";
 import { toolNames } from "./tool-names.js";
 import { toToolResult } from "./tool-output.js";
@@ -21,7 +22,7 @@ const LONGEST_REMOTE_NAME = 512;
 
 /** A tool of an MCP server. What it says of itself and gives back comes from outside. */
 export interface McpTool extends AnyTool {
-  readonly input: JsonSchema;
+  readonly input: DescribedInput;
   readonly untrusted: true;
   readonly requireApproval: boolean;
   readonly effect: "read" | "write" | "send";
@@ -166,7 +167,8 @@ export class ToolCatalog {
     return Object.freeze({
       name,
       description: preview(remote.description ?? "", LONGEST_DESCRIPTION),
-      input: remote.inputSchema,
+      // For the server to check: a pattern or a web of references in a schema from outside could keep this program busy without end.
+      input: describedInput(remote.inputSchema),
       timeoutMs: server.timeoutMs,
       untrusted: true as const,
       effect: server.trustAnnotations ? effectOf(remote) : "send",

@@ -27,7 +27,7 @@ export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskR
     name,
     description,
     inputSchema: input === undefined ? TEXT_INPUT : inputSchemaOf(name, input),
-    checksInput: input === undefined || isPlainSchema(input), // of plain JSON Schema the framework itself checks only the required names
+    checksInput: input === undefined || isPlainSchema(input), // by the validator of the protocol, for all clients alike
     async call(args, { id, signal, timeoutMs, listener }) {
       const executor = new ToolCallExecutor(task, tool, id, args);
       const output = await run({ inputs: {}, signal, timeoutMs, listener, bindings: (bind) => void bind.many(Tokens.TaskExecutor).toConstantValue(executor) });

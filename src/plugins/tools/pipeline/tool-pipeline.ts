@@ -1,8 +1,9 @@
 import type { AnyTool, Tool, ToolContext } from "../../../contracts/tool.js";
-import type { JsonSchema } from "../../../contracts/types.js";
+import type { DescribedInput } from "../../shared/described-input.js";
 import type { PipelineErrorStrategy, PipelineStep, ToolPipelineOptions } from "./pipeline-options.js";
 import { AgentEnsembleError, messageOf, ValidationError } from "../../../contracts/errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
+import { describedInput } from "../../shared/described-input.js";
 import { checkPipelineOptions } from "./pipeline-options.js";
 import { callStep } from "./step-call.js";
 import { stepSchema } from "./step-schema.js";
@@ -20,7 +21,7 @@ export class ToolPipeline implements Tool<unknown> {
   readonly name: string;
   readonly description: string;
   /** The first step's JSON Schema; the step itself checks the arguments. */
-  readonly input: JsonSchema | undefined;
+  readonly input: DescribedInput | undefined;
   readonly steps: readonly PipelineStep[];
   readonly errorStrategy: PipelineErrorStrategy;
   readonly timeoutMs: number | undefined;
@@ -44,7 +45,8 @@ export class ToolPipeline implements Tool<unknown> {
     this.name = name;
     this.description = description;
     this.steps = Object.freeze(steps.map((step) => Object.freeze({ ...step })));
-    [this.input] = steps.map(({ tool }, index) => stepSchema(`ToolPipeline step ${index + 1}`, tool));
+    const [first] = steps.map(({ tool }, index) => stepSchema(`ToolPipeline step ${index + 1}`, tool));
+    this.input = first && describedInput(first);
     this.errorStrategy = errorStrategy;
     this.timeoutMs = timeoutMs;
     this.sequential = sequential ?? steps.some(({ tool }) => tool.sequential === true);

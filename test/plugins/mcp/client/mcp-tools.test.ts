@@ -112,7 +112,7 @@ describe("mcpTools", function () {
     it("have the server's schema, are marked as untrusted, and have the time limit of a call", async () => {
       const [echo] = await open("ok", { timeoutMs: 1234 }).resolve();
       expect(echo).to.include({ name: "echo", description: "Does echo", untrusted: true, effect: "send", requireApproval: false, timeoutMs: 1234 });
-      expect(echo?.input).to.deep.equal({ type: "object", properties: { value: { type: "string" } } });
+      expect(echo?.input).to.have.deep.property("jsonSchema", { type: "object", properties: { value: { type: "string" } } });
     });
 
     it("are all taken to send, whatever the server says of them, unless it is trusted", async () => {

@@ -4,6 +4,8 @@ import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { McpToolProvider, McpStructuredOutput } from "../../../../src/plugins/mcp/client/index.js";
+import type { AnyTool } from "agentensemble";
+import { toolContract } from "agentensemble/testing";
 import { mcpTools } from "../../../../src/plugins/mcp/client/index.js";
 import { callTool, MCP_PROGRAMS, temporaryDirectory } from "../../../support/mcp.js";
 
@@ -15,6 +17,27 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+describe("tools of a server", function () {
+  this.timeout(30_000);
+  const provider = mcpTools({ name: "all", command: process.execPath, args: [MCP_PROGRAMS.everything], tools: ["echo", "trigger-long-running-operation"] });
+  let tools: readonly AnyTool[] = [];
+  before(async () => (tools = await provider.resolve()));
+  after(() => provider.close());
+  const named = (name: string): AnyTool => tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
+
+  toolContract("tool of a server", {
+    create: () => named("all__echo"),
+    valid: [{ message: "hi" }, { message: "" }],
+    invalid: [{}, "hi", null],
+    failing: [{ message: 1 }],
+  });
+  toolContract("slow tool of a server", {
+    create: () => named("all__trigger-long-running-operation"),
+    valid: [{ duration: 0.2, steps: 1 }],
+    slow: { duration: 20, steps: 20 },
+  });
+});
 
 describe("server-filesystem, over standard input and output", function () {
   this.timeout(30_000);

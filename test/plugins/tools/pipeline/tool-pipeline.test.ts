@@ -149,11 +149,11 @@ describe("ToolPipeline", () => {
 
     it("takes what its first step takes", () => {
       expect(ToolPipeline.of(trim, city).input).to.equal(undefined);
-      expect(ToolPipeline.of(city, trim).input).to.deep.include({ type: "object", required: ["city"] });
-      expect(ToolPipeline.of(city).input).not.to.have.property("$schema");
+      expect(ToolPipeline.of(city, trim).input?.jsonSchema).to.deep.include({ type: "object", required: ["city"] });
+      expect(ToolPipeline.of(city).input?.jsonSchema).not.to.have.property("$schema");
       const plain = tool({ name: "plain", description: "d", input: { type: "object", properties: {} }, execute: () => "" });
-      expect(ToolPipeline.of(plain).input).to.deep.equal({ type: "object", properties: {} });
-      expect(ToolPipeline.of(jsonParserTool()).input).to.have.property("additionalProperties", false);
+      expect(ToolPipeline.of(plain).input?.jsonSchema).to.deep.equal({ type: "object", properties: {} });
+      expect(ToolPipeline.of(jsonParserTool()).input?.jsonSchema).to.have.property("additionalProperties", false);
     });
 
     it("is as careful as the most careful of its steps", () => {

@@ -1,0 +1,19 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
+
+/** A schema with a check of its own. */
+export type DescribedInput = Extract<OutputSchema<unknown>, { readonly jsonSchema: JsonSchema }>;
+
+/**
+ * The input of a tool that hands its arguments on to whoever checks them. Models are told the schema; here only the names that it requires are looked for.
+ */
+export function describedInput(jsonSchema: JsonSchema): DescribedInput {
+  const { required } = jsonSchema;
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const validate = (value: unknown): StandardSchemaV1.Result<unknown> => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return { issues: [{ message: "expected a JSON object" }] };
+    const missing = names.filter((name) => !Object.hasOwn(value, name));
+    return missing.length === 0 ? { value } : { issues: [{ message: `missing required parameter(s): ${missing.join(", ")}` }] };
+  };
+  return { schema: { "~standard": { version: 1, vendor: "agentensemble", validate } }, jsonSchema };
+}

@@ -1,0 +1,19 @@
+import { expect } from "chai";
+import { describedInput } from "../../../src/plugins/shared/described-input.js";
+
+describe("the input of a tool that hands its arguments on", () => {
+  const jsonSchema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" }, b: { $ref: "#/$defs/none" } }, required: ["a", 1] };
+  const { schema } = describedInput(jsonSchema);
+  const check = (value: unknown): unknown => schema["~standard"].validate(value);
+
+  it("tells models the schema as it is", () => {
+    expect(describedInput(jsonSchema).jsonSchema).to.equal(jsonSchema);
+  });
+
+  it("is looked through for what is required, and no further: its patterns and references are somebody else's", () => {
+    const long = { a: `${"a".repeat(40)}!`, b: 1 }; // the pattern would take years
+    expect(check(long)).to.deep.equal({ value: long });
+    expect(check({ b: 1 })).to.deep.equal({ issues: [{ message: "missing required parameter(s): a" }] });
+    for (const other of ["a", null, []]) expect(check(other)).to.deep.equal({ issues: [{ message: "expected a JSON object" }] });
+  });
+});
