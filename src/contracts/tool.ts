@@ -186,7 +186,10 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
     if (!isTool(entry)) {
       const kind = typeof entry === "object" ? (entry.constructor?.name ?? "Object") : typeof entry;
       throw new ValidationError(`${prefix} at index ${index} (${kind}) is neither an AgentTool nor has @Tool-annotated methods`, {
-        hint: "Make it with tool({ name, description, execute }), or pass an object with name, description and execute.",
+        hint:
+          typeof entry === "function"
+            ? `A function that makes a tool has to be called: ${entry.name === "" ? "makeTool" : entry.name}(...).`
+            : "Make it with tool({ name, description, execute }), or pass an object with name, description and execute.",
       });
     }
     requireText(entry.name, `${prefix} at index ${index} must have a name`);

@@ -11,7 +11,10 @@ const STEPS = ["bind", "apply", "start", "dispose"] as const;
 
 /** @throws ValidationError for what is no plugin, and for a field that looks like a misspelt one of the contract; other fields are the plugin's own. */
 export function checkPlugin(plugin: Plugin): void {
-  if (typeof plugin !== "object" || plugin === null) throw new ValidationError(`A plugin must be an object with a name, got: ${preview(plugin)}`);
+  if (typeof plugin !== "object" || plugin === null) {
+    const hint = typeof plugin === "function" ? "A function that makes a plugin has to be called." : undefined;
+    throw new ValidationError(`A plugin must be an object with a name, got: ${preview(plugin)}`, { hint });
+  }
   requireText(plugin.name, `A plugin must have a name, got: ${preview(plugin)}`);
   for (const field of Object.keys(plugin)) {
     const meant = PLUGIN_FIELDS.includes(field) ? undefined : nearestName(field, PLUGIN_FIELDS);

@@ -27,6 +27,8 @@ describe("Agent", () => {
     expect(agent({ tools: [noop, null] })).to.equal("Tool at index 1 must not be null");
     expect(agent({ tools: [new Date(0)] })).to.equal("Tool at index 0 (Date) is neither an AgentTool nor has @Tool-annotated methods");
     expect(agent({ tools: [noop, noop] })).to.match(/^Duplicate tool name 'noop'/);
+    const forgotten = (): Agent => new Agent({ role: "r", goal: "g", tools: [function clockTool() {} as never] });
+    expect(forgotten).to.throw(ValidationError).with.property("hint", "A function that makes a tool has to be called: clockTool(...).");
   });
 
   it("checks in the order of the specification", () => {

@@ -215,8 +215,7 @@ export class McpConnection {
   #unreachable(failure: unknown): McpError {
     const { name, endpoint } = this.server;
     const target = endpoint.kind === "stdio" ? `started ('${endpoint.command}')` : `reached at ${endpoint.url.origin}`;
-    const hint = endpoint.kind === "stdio" ? "Check command, args, cwd and env; run the command by hand." : "Check url and headers, and that the server runs.";
-    return new McpError(`MCP server '${name}' could not be ${target}: ${this.#told(failure)}`, name, { hint });
+    return new McpError(`MCP server '${name}' could not be ${target}: ${this.#told(failure)}`, name, { hint: hintFor(endpoint) });
   }
 
   #tail(cause: unknown): string {
@@ -242,4 +241,10 @@ export class McpConnection {
     const account = session.account === "" ? reasonOf(error) : `${reasonOf(error)}; ${session.account}`;
     return new McpError(`MCP server '${name}' failed: ${this.redact(account)}`, name, { hint: "Whether the call took effect is not known." });
   }
+}
+
+function hintFor(endpoint: ResolvedServer["endpoint"]): string {
+  if (endpoint.kind !== "stdio") return "Check url and headers, and that the server runs.";
+  if (/\s-/.test(endpoint.command)) return "command is the program alone, without a shell: what follows it belongs into args.";
+  return "Check command, args, cwd and env; run the command by hand.";
 }

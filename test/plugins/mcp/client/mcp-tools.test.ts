@@ -282,6 +282,8 @@ describe("mcpTools", function () {
       "nobody",
       "MCP server 'nobody' could not be started ('/no/such/program'): spawn /no/such/program ENOENT",
     ]);
+    const line = await rejection(mcpTools({ name: "line", command: "no-such-program --verbose" }).start());
+    expect(line).to.have.property("hint", "command is the program alone, without a shell: what follows it belongs into args.");
   });
 
   it("refuses options that can't work", () => {
