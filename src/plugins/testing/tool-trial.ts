@@ -63,7 +63,7 @@ export function pause(ms: number): Promise<void> {
 type Validator = StandardSchemaV1["~standard"];
 
 /** What checks a tool's input before it is called; `undefined` where nothing does. */
-export function validatorOf(tool: AnyTool): Validator | undefined {
+function validatorOf(tool: AnyTool): Validator | undefined {
   const input = tool.input as { readonly "~standard"?: Validator; readonly schema?: { readonly "~standard"?: Validator } } | undefined; // looked at, not trusted
   return input?.["~standard"] ?? input?.schema?.["~standard"];
 }
