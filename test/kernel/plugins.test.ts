@@ -72,7 +72,7 @@ describe("plugins", () => {
   });
 
   it("are refused for what is no plugin", () => {
-    const uncalled = (): Kernel => new Kernel({ plugins: [(() => traced([], "a"))] });
+    const uncalled = (): Kernel => new Kernel({ plugins: [() => traced([], "a")] });
     expect(uncalled).to.throw(ValidationError).with.property("hint", "A function that makes a plugin has to be called.");
     for (const plugin of [undefined, null, "name", {}, { name: "" }, { name: "x", apply: "no" }, { name: "x", dependsOn: "y" }]) {
       expect(() => new Kernel().use(plugin as unknown as Plugin), JSON.stringify(plugin)).to.throw(ValidationError);
