@@ -12,6 +12,7 @@ import { systemClock, uuidGenerator } from "./defaults.js";
 import { EventHub } from "./event-hub.js";
 import { createHookPoints, facadeFor } from "./hooks.js";
 import { PluginHost, checkPlugin } from "./plugin-host.js";
+import { PlainSchemas } from "./plain-schema.js";
 
 /** What the engine uses of a kernel; not part of the public API. */
 export interface KernelInternals {
@@ -20,6 +21,8 @@ export interface KernelInternals {
   readonly hub: EventHub;
   /** Models made from names, so that all runs share their connections. */
   readonly models: Map<string, ChatModel>;
+  /** Of tools, so that all runs share what was made ready. */
+  readonly plainSchemas: PlainSchemas;
   /** Runs in progress; each value cancels its run and waits for its end. */
   readonly runs: Set<() => Promise<void>>;
   booted(): boolean;
@@ -62,6 +65,7 @@ export class Kernel implements KernelApi {
       bindings: this.#bindings,
       hub: this.#hub,
       models: new Map(),
+      plainSchemas: new PlainSchemas(),
       runs: new Set(),
       booted: () => this.#booting !== undefined,
       addMissing: (plugins) => {

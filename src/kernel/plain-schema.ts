@@ -4,25 +4,27 @@ import { messageOf, ToolConfigurationError } from "../contracts/errors.js";
 import { checkingSchemaOf } from "./json-schema-check.js";
 import { checkValueNow } from "./schema.js";
 
-/** Tools keep their schemas for all runs; each is made ready when the first value meets it. */
-const ready = new WeakMap<JsonSchema, OutputSchema<unknown> | Promise<OutputSchema<unknown>>>();
+/** The plain JSON Schemas of tools, each made ready when the first value meets it. Tools keep their schemas for all runs. */
+export class PlainSchemas {
+  readonly #ready = new WeakMap<JsonSchema, OutputSchema<unknown> | Promise<OutputSchema<unknown>>>();
 
-/**
- * Checks a tool's input against plain JSON Schema; a promise only while the schema is made ready.
- * @throws ToolConfigurationError for a schema that can't be read: no model can mend that.
- */
-export function checkPlain(toolName: string, jsonSchema: JsonSchema, value: unknown): Checked | Promise<Checked> {
-  const known = ready.get(jsonSchema);
-  if (known !== undefined && !(known instanceof Promise)) return check(known, value);
-  const made = known ?? checkingSchemaOf(`The input of tool '${toolName}'`, jsonSchema);
-  if (known === undefined) ready.set(jsonSchema, made);
-  return made.then(
-    (schema) => {
-      ready.set(jsonSchema, schema);
-      return check(schema, value);
-    },
-    (error: unknown) => unreadable(error),
-  );
+  /**
+   * Checks a tool's input; a promise only while the schema is made ready.
+   * @throws ToolConfigurationError for a schema that can't be read: no model can mend that.
+   */
+  check(toolName: string, jsonSchema: JsonSchema, value: unknown): Checked | Promise<Checked> {
+    const known = this.#ready.get(jsonSchema);
+    if (known !== undefined && !(known instanceof Promise)) return check(known, value);
+    const made = known ?? checkingSchemaOf(`The input of tool '${toolName}'`, jsonSchema);
+    if (known === undefined) this.#ready.set(jsonSchema, made);
+    return made.then(
+      (schema) => {
+        this.#ready.set(jsonSchema, schema);
+        return check(schema, value);
+      },
+      (error: unknown) => unreadable(error),
+    );
+  }
 }
 
 function check(schema: OutputSchema<unknown>, value: unknown): Checked {

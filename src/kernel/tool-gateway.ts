@@ -16,7 +16,7 @@ import { Cancellation, settleWithin } from "./cancellation.js";
 import { fireAfter, fireBefore } from "./firing.js";
 import { isThenable } from "./hook-point.js";
 import type { Checked } from "./schema.js";
-import { checkPlain } from "./plain-schema.js";
+import { PlainSchemas } from "./plain-schema.js";
 import { checkAtOnce, isValidating } from "./schema.js";
 
 /**
@@ -34,7 +34,7 @@ export async function callTool(scope: GatewayScope, call: ToolCall, tools: reado
   }
   let input: Checked;
   try {
-    const read = readInput(tool, call.arguments);
+    const read = readInput(tool, call.arguments, schemasOf(scope));
     input = read instanceof Promise ? await read : read;
   } catch (error) {
     return fail(scope, call, startedMs, error, false);
@@ -90,13 +90,13 @@ function before(scope: GatewayScope, state: CallState): void | Promise<void> {
   const { points, warn } = scope.engine;
   state.hookFailed = true;
   // A changed input is checked before the policies judge it, so that what they see is what the tool gets.
-  const fired = fireBefore(points.beforeToolCall, state.payload, warn, (changed) => recheck(state, changed));
+  const fired = fireBefore(points.beforeToolCall, state.payload, warn, (changed) => recheck(scope, state, changed));
   return fired instanceof Promise ? fired.then((firing) => judged(scope, state, firing)) : judged(scope, state, fired);
 }
 
-async function recheck(state: CallState, changed: ToolCallContext): Promise<ToolCallContext | undefined> {
+async function recheck(scope: GatewayScope, state: CallState, changed: ToolCallContext): Promise<ToolCallContext | undefined> {
   const { tool } = state.payload;
-  const checked = await checkInput(tool, changed.input);
+  const checked = await checkInput(tool, changed.input, schemasOf(scope));
   if (checked.ok) return { ...changed, input: checked.value };
   [state.outcome, state.result] = ["rejected", ToolResult.failure(`Invalid input for tool '${tool.name}': ${checked.problem}`)];
   return undefined;
@@ -205,7 +205,11 @@ function toResult(returned: unknown): ToolResult {
   return ToolResult.success(JSON.stringify(returned) ?? "", returned);
 }
 
-function readInput(tool: AnyTool, text: string): Checked | Promise<Checked> {
+function schemasOf({ engine }: GatewayScope): PlainSchemas {
+  return engine.settings.kernel.plainSchemas;
+}
+
+function readInput(tool: AnyTool, text: string, schemas: PlainSchemas): Checked | Promise<Checked> {
   let value: unknown;
   try {
     value = text.trim() === "" ? {} : JSON.parse(text, SUSPECT.test(text) ? refuseKeys : undefined);
@@ -213,7 +217,7 @@ function readInput(tool: AnyTool, text: string): Checked | Promise<Checked> {
     if (tool.input === undefined) return { ok: true, value: text };
     return { ok: false, problem: `the arguments are not valid JSON: ${messageOf(error)}` };
   }
-  if (tool.input !== undefined) return checkInput(tool, value);
+  if (tool.input !== undefined) return checkInput(tool, value, schemas);
   const field = typeof value === "object" && value !== null ? (value as { readonly input?: unknown }).input : undefined;
   if (field === undefined) return { ok: true, value: text };
   return { ok: true, value: typeof field === "string" ? field : JSON.stringify(field) };
@@ -229,18 +233,18 @@ function refuseKeys(key: string, value: unknown): unknown {
 
 /** Input against the tool's schema. @throws ToolConfigurationError for plain JSON Schema that can't be read. */
 export async function checkToolInput(tool: AnyTool, value: unknown): Promise<Checked> {
-  return checkInput(tool, value);
+  return checkInput(tool, value, new PlainSchemas());
 }
 
 /** As {@link checkToolInput}; a promise only where the schema gives one. */
-function checkInput(tool: AnyTool, value: unknown): Checked | Promise<Checked> {
+function checkInput(tool: AnyTool, value: unknown, schemas: PlainSchemas): Checked | Promise<Checked> {
   const schema = tool.input;
   if (schema === undefined) return typeof value === "string" ? { ok: true, value } : { ok: false, problem: "expected a string" };
   if (isValidating(schema)) return checkAtOnce(schema, value);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { ok: false, problem: "expected a JSON object" };
   const required = (schema as { readonly required?: unknown }).required;
   const missing = Array.isArray(required) ? required.filter((name) => typeof name === "string" && !Object.hasOwn(value, name)) : [];
-  return missing.length === 0 ? checkPlain(tool.name, schema, value) : { ok: false, problem: `missing required parameter(s): ${missing.join(", ")}` };
+  return missing.length === 0 ? schemas.check(tool.name, schema, value) : { ok: false, problem: `missing required parameter(s): ${missing.join(", ")}` };
 }
 
 function finish(scope: GatewayScope, call: ToolCall, startedMs: number, outcome: ToolOutcome, result: ToolResult): ToolResult {
