@@ -162,7 +162,7 @@ function keep(
   };
   const priced = engine.pricing === undefined ? usage : engine.pricing.priced(usage);
   engine.ledger.add(priced);
-  engine.models.add(call.model);
+  engine.redactor.knows(call.model);
   const made: ModelCallRecord = engine.capture.capturesMessages
     ? { usage: priced, iteration: call.iteration, startedMs, response, error, tools: [], messages: [...call.request.messages] }
     : { usage: priced, iteration: call.iteration, startedMs, response, error, tools: [] };

@@ -1,8 +1,6 @@
 import type { CaptureModeDefinition } from "../contracts/capture.js";
 import type { Agent } from "../contracts/agent.js";
 import type { ContextFormatter } from "../contracts/context-format.js";
-import type { ChatModel } from "../contracts/chat-model.js";
-import type { Redactor, SecretFilter } from "../contracts/redaction.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { NewEvent } from "../contracts/events.js";
 import type { TaskExecutor, WorkflowExecutor } from "../contracts/executors.js";
@@ -16,6 +14,7 @@ import type { RunEvents } from "./event-hub.js";
 import type { HookPoints } from "./hooks.js";
 import type { Ledger } from "./ledger.js";
 import type { PlanDraft } from "./plan.js";
+import type { RunRedactor } from "./run-redactor.js";
 import type { Settings } from "./settings.js";
 import { AgentEnsembleError, RunCancelledError, ValidationError } from "../contracts/errors.js";
 import { PhaseReview } from "../contracts/phase.js";
@@ -23,7 +22,6 @@ import { Tokens } from "../contracts/tokens.js";
 import { knownNames } from "../contracts/validation.js";
 import { Cancellation } from "./cancellation.js";
 import { Pricing } from "./cost.js";
-import { createRedactor } from "./redaction.js";
 import { contextIdsOf, fillTask } from "./plan.js";
 import type { TaskRecordState, TimeBase } from "./task-record.js";
 
@@ -53,11 +51,8 @@ export class EngineRun {
   /** Agents that were made for tasks without one. */
   readonly madeAgents: Agent[] = [];
   readonly reports: RunReport[] = [];
-  /** The models called so far, and those of the plan once secrets are looked for. */
-  readonly models = new Set<ChatModel>();
   /** Under which a tracing system knows the run. */
   traceId: string | undefined;
-  #redactor: Redactor | undefined;
   #stopped: AgentEnsembleError | undefined;
   readonly #planned = new Map<string, PlannedTask>();
   readonly #indexes = new Map<string, number>();
@@ -81,6 +76,7 @@ export class EngineRun {
       readonly base: TimeBase;
       readonly capture: CaptureModeDefinition;
       readonly formatter: ContextFormatter | undefined;
+      readonly redactor: RunRedactor;
     },
     viewOf: (run: EngineRun, plan: Plan) => Run,
   ) {
@@ -89,6 +85,7 @@ export class EngineRun {
     this.base = recording.base;
     this.capture = recording.capture;
     this.formatter = recording.formatter;
+    this.redactor = recording.redactor;
     const prices = settings.find(Tokens.CostConfiguration);
     this.pricing = prices === undefined ? undefined : new Pricing(prices, this.warn);
     this.view = viewOf(this, draft.plan);
@@ -109,6 +106,7 @@ export class EngineRun {
   readonly base: TimeBase;
   readonly capture: CaptureModeDefinition;
   readonly formatter: ContextFormatter | undefined;
+  readonly redactor: RunRedactor;
   readonly pricing: Pricing | undefined;
   readonly plan: Plan;
   /** The run as workflows see it. */
@@ -116,24 +114,6 @@ export class EngineRun {
 
   get options(): EnsembleOptions {
     return this.plan.options;
-  }
-
-  /** Made when first asked for, since it looks through the environment; knows the models of the plan, and those that are called later. */
-  get redactor(): Redactor {
-    return (this.#redactor ??= this.#makeRedactor());
-  }
-
-  #makeRedactor(): Redactor {
-    for (const { spec, agent } of this.plan.tasks) {
-      const model = spec.handler === undefined ? this.settings.model(spec, agent) : undefined; // names were resolved when the run was validated
-      if (model !== undefined) this.models.add(model);
-    }
-    return createRedactor({ filters: () => this.#secretFilters() });
-  }
-
-  *#secretFilters(): Generator<SecretFilter> {
-    yield* this.settings.all(Tokens.SecretFilter);
-    for (const model of this.models) if (typeof model.redact === "function") yield (text) => model.redact?.(text) ?? text;
   }
 
   /** Why no further task may start, once that is so. */
@@ -229,6 +209,7 @@ export class EngineRun {
   /** Lets go of signals and timers. */
   close(): void {
     this.events.close();
+    this.redactor.close();
     for (const shared of this.#borrowed) shared.dispose();
     this.cancellation.dispose();
   }

@@ -22,6 +22,7 @@ import { Ledger } from "./ledger.js";
 import { createPlan, inferWorkflow } from "./plan.js";
 import { ActiveRunInfo, partsOf } from "./run-info.js";
 import { FinishedRun, RunOutput } from "./run-output.js";
+import { RunRedactor } from "./run-redactor.js";
 import { RunView } from "./run-view.js";
 import { ActiveRunControl } from "./run-control.js";
 import { Settings } from "./settings.js";
@@ -84,6 +85,7 @@ export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
     return await conduct(run, prepared, request);
   } finally {
     run.close();
+    partsOf(run.info).control = undefined; // outputs keep the info, and shall not keep the whole run
     kernel.runs.delete(end);
     finished();
   }
@@ -96,11 +98,10 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
   const id = runOptions.runId ?? settings.get(Tokens.IdGenerator).next("run");
   const cancellation = new Cancellation(parent?.cancellation);
   const ledger = new Ledger(parent?.ledger);
-  const events = new RunEvents(id, clock, kernel.hub, {
-    redactText: (text) => run.redactor.redactText(text),
-    redactValue: (value) => run.redactor.redactValue(value),
-  });
-  const parts: RunParts = { ledger, cancellation, events, settings, parent: runOptions.parent, control: undefined };
+  const redactor = new RunRedactor(settings, draft.plan.tasks);
+  const events = new RunEvents(id, clock, kernel.hub, redactor);
+  const base = { startedAt: clock.startOf?.(id) ?? clock.now(), startedMs: clock.monotonicMs() };
+  const parts: RunParts = { ledger, cancellation, events, settings, parent: runOptions.parent, startedAt: base.startedAt, redactor, control: undefined };
   const info = new ActiveRunInfo(id, inputs, Object.freeze({ ...runOptions.tags }), parts);
   if (request.onEvent !== undefined) events.onAll(request.onEvent);
   for (const listener of [...(options.listeners ?? []), options]) events.onCallbacks(listener);
@@ -115,8 +116,7 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
     toolTimeoutMs: options.toolTimeoutMs,
   };
   const streaming = options.streaming ?? (request.streaming || events.listensTo("token"));
-  const base = { startedAt: clock.startOf?.(id) ?? clock.now(), startedMs: clock.monotonicMs() };
-  const run: EngineRun = new EngineRun(
+  const run = new EngineRun(
     info,
     draft,
     settings,
@@ -126,7 +126,7 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
     ledger,
     cancellation,
     limits,
-    { streaming, base, capture: prepared.capture.mode, formatter },
+    { streaming, base, capture: prepared.capture.mode, formatter, redactor },
     (r, plan) => new RunView(r, plan, undefined, true),
   );
   parts.control = new ActiveRunControl(run);

@@ -3,7 +3,6 @@ import type { NewEvent } from "../contracts/events.js";
 import type { AgentEnsembleError } from "../contracts/errors.js";
 import type { TaskCall } from "../contracts/hooks.js";
 import type { TaskOutput } from "../contracts/output.js";
-import type { Redactor } from "../contracts/redaction.js";
 import type { PlannedTask } from "../contracts/plan.js";
 import type { TaskMeasures } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
@@ -22,12 +21,6 @@ export class ActiveRunControl implements RunControl {
     this.#run = run;
   }
 
-  get startedAt(): Date {
-    return this.#run.base.startedAt;
-  }
-  get redactor(): Redactor {
-    return this.#run.redactor;
-  }
   stop(reason: AgentEnsembleError): void {
     this.#run.stop(reason);
   }

@@ -29,13 +29,14 @@ export interface RunParts {
   readonly events: RunEvents;
   readonly settings: Settings;
   readonly parent: RunInfo | undefined;
-  /** What only the run itself can do, once it has begun. */
+  readonly startedAt: Date;
+  readonly redactor: Redactor;
+  /** What only the run itself can do, while it goes on. */
   control: RunControl | undefined;
 }
 
 /** What plugins may ask of a run that they know only by its info. */
 export interface RunControl {
-  readonly startedAt: Date;
   stop(reason: AgentEnsembleError): void;
   note(taskId: string, measures: TaskMeasures): void;
   noteTraceId(traceId: string): void;
@@ -47,7 +48,6 @@ export interface RunControl {
   scopeOf(call: TaskCall): GatewayScope;
   outputs(): readonly TaskOutput[];
   group(taskId: string): PlannedTask["group"];
-  readonly redactor: Redactor;
 }
 
 /** Look-ups of a run's settings, for taps that know the run only by its info. */
@@ -96,7 +96,7 @@ export function parentOf(run: RunInfo): RunInfo | undefined {
 
 /** When a run started, as its trace says; `undefined` for a foreign object. */
 export function startOf(run: RunInfo): Date | undefined {
-  return run instanceof ActiveRunInfo ? revealParts(run).control?.startedAt : undefined;
+  return run instanceof ActiveRunInfo ? revealParts(run).startedAt : undefined;
 }
 
 /** Ends a run for this reason: no further task starts, what is in flight may finish. It ends as failed with this error. */
@@ -116,7 +116,7 @@ export function formatIn(run: RunInfo, value: unknown, text: string): string {
 
 /** What takes the secrets of a run out of what leaves the process: those of the environment, of its models so far, and of `Tokens.SecretFilter`. */
 export function redactorOf(run: RunInfo): Redactor {
-  return (run instanceof ActiveRunInfo ? revealParts(run).control?.redactor : undefined) ?? createRedactor();
+  return run instanceof ActiveRunInfo ? revealParts(run).redactor : createRedactor();
 }
 
 /** Adds to what the metrics of a task say, from a tap. */
@@ -135,7 +135,7 @@ export function noteTraceId(run: RunInfo, traceId: string): void {
  */
 export function chatInTask(call: TaskCall, request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
   const { control } = partsOf(call.run);
-  if (control === undefined) throw new ValidationError("The run has not begun");
+  if (control === undefined) throw new ValidationError("The run has ended");
   return control.chat(call, request, o);
 }
 
