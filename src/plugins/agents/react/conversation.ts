@@ -31,12 +31,11 @@ function withoutTools(request: ChatRequest): ChatRequest {
 /** The conversation of one task with its model: one list of messages that only grows, shared by all requests. */
 export class Conversation {
   readonly parts: ConversationParts;
-  readonly #turns: ToolTurns;
+  #turns: ToolTurns | undefined;
   #toolCallsMade = 0;
 
   constructor(parts: ConversationParts) {
     this.parts = parts;
-    this.#turns = new ToolTurns(parts);
   }
 
   /** Tool calls that were executed. */
@@ -99,8 +98,9 @@ export class Conversation {
     const allowed = Math.min(calls.length, agent.maxIterations - this.#toolCallsMade);
     this.#toolCallsMade += allowed;
     const [only] = calls;
-    if (calls.length === 1 && allowed === 1 && only !== undefined) messages.push(await this.#turns.callOne(only));
-    else if (allowed > 0) messages.push(...(await this.#turns.callAll(calls.slice(0, allowed))));
+    const turns = (this.#turns ??= new ToolTurns(this.parts));
+    if (calls.length === 1 && allowed === 1 && only !== undefined) messages.push(await turns.callOne(only));
+    else if (allowed > 0) messages.push(...(await turns.callAll(calls.slice(0, allowed))));
     if (allowed === calls.length) return true;
     const content = texts.render("agent.stop", { maxIterations: agent.maxIterations });
     for (const call of calls.slice(allowed)) {
