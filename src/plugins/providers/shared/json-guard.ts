@@ -1,3 +1,4 @@
+import { JsonScanner } from "../../shared/json-scanner.js";
 import { BadAnswer } from "./bad-answer.js";
 
 /** Deeper documents overflow the stack of whoever walks them. */
@@ -9,41 +10,18 @@ const DEEPEST = 500;
 const MOST_WORK = 5_000_000;
 const PART_WORK = 20;
 
-const QUOTE = 34;
-const COMMA = 44;
-const COLON = 58;
-const BACKSLASH = 92;
-
-/** Looks at JSON before it is parsed, piece by piece as it comes: how deep it is and how much work it would be. Knows nothing else of its syntax. */
+/** Looks at JSON before it is parsed, piece by piece as it comes: how deep it is and how much work it would be. */
 export class JsonGuard {
-  #depth = 0;
-  #work = 0;
-  #inString = false;
-  #escaped = false;
+  readonly #scanner = new JsonScanner();
 
   /** @throws BadAnswer when the document has become too deep, or too much. */
   scan(text: string): void {
-    for (let index = 0; index < text.length; index++) {
-      const code = text.charCodeAt(index);
-      if (this.#inString) {
-        if (this.#escaped) this.#escaped = false;
-        else if (code === BACKSLASH) this.#escaped = true;
-        else if (code === QUOTE) this.#inString = false;
-      } else if (code === QUOTE) this.#inString = true;
-      else if (code === COMMA) this.#work++;
-      else if (code === COLON) this.#work += PART_WORK;
-      else if ((code | 32) === 123)
-        this.#open(); // [ and {
-      else if ((code | 32) === 125) this.#depth--; // ] and }
-    }
-    if (this.#work > MOST_WORK)
+    const scanner = this.#scanner;
+    for (let index = 0; index < text.length; index++) scanner.look(text.charCodeAt(index));
+    const { deepest, commas, colons, opened } = scanner;
+    if (deepest > DEEPEST) throw new BadAnswer(`The answer is nested more than ${DEEPEST} levels deep`);
+    if (commas + PART_WORK * (colons + opened) > MOST_WORK)
       throw new BadAnswer(`The answer has too many parts: more than ${MOST_WORK / PART_WORK} objects, lists and fields, or ${MOST_WORK} elements`);
-  }
-
-  #open(): void {
-    this.#work += PART_WORK;
-    this.#depth++;
-    if (this.#depth > DEEPEST) throw new BadAnswer(`The answer is nested more than ${DEEPEST} levels deep`);
   }
 }
 

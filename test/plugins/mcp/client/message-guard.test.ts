@@ -39,6 +39,18 @@ describe("MessageGuard", () => {
     expect(() => scan(new MessageGuard(10_000, "line"), JSON.stringify({ text: `\\"${deep}` }), 7)).to.not.throw();
   });
 
+  it("refuses a whole message that comes in one piece with its end", () => {
+    for (const [unit, end] of [
+      ["line", "\n"],
+      ["event", "\n\n"],
+    ] as const) {
+      const once = (text: string): void => new MessageGuard(100_000, unit).scan(Buffer.from(`${text}${end}`));
+      expect(() => once("x".repeat(100_001)), unit).to.throw(RefusedMessage, "larger");
+      expect(() => once(`[${"0,".repeat(49_000)}0]`), unit).to.not.throw();
+      expect(() => new MessageGuard(200_000, unit).scan(Buffer.from(`[${"0,".repeat(60_000)}0]${end}`)), unit).to.throw(RefusedMessage, "parts");
+    }
+  });
+
   it("refuses what has too many parts", () => {
     expect(() => scan(new MessageGuard(1_000_000, "body"), `[${"{},".repeat(30_000)}0]`, 4096)).to.throw(RefusedMessage);
   });
