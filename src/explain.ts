@@ -8,7 +8,7 @@ import type { TaskDetails } from "./explain-task.js";
 import { ValidationError } from "./contracts/errors.js";
 import { Tokens } from "./contracts/tokens.js";
 import { costBoundOf } from "./cost-bound.js";
-import { teamOf } from "./explain-team.js";
+import { assignmentsOf, delegationsOf } from "./explain-team.js";
 import { TaskExplainer } from "./explain-task.js";
 import { formatterOf } from "./kernel/context-format.js";
 import { prepareRun } from "./kernel/engine.js";
@@ -60,9 +60,12 @@ export async function explain(kernel: KernelInternals, options: EnsembleOptions,
   const others: TaskDetails[] = [];
   for (const task of added) others.push(await explainer.explain(task));
   const [manager] = others;
-  const team = workflow.name === "HIERARCHICAL" && manager !== undefined ? await teamOf(draft.plan, listed, manager, explainer) : undefined;
+  const delegations = workflow.name === "HIERARCHICAL" && manager !== undefined ? delegationsOf(manager, explainer) : undefined;
   const prices = settings.find(Tokens.CostConfiguration);
-  const bound = prices === undefined ? { unbounded: [] } : costBoundOf(team === undefined ? [...listed, ...others] : others, options, prices, team);
-  const tasks = [...listed.map(({ explained }) => doneAtMost(explained, team?.delegations ?? 1)), ...others.map(({ explained }) => explained)];
+  let bound: ReturnType<typeof costBoundOf> = { unbounded: [] };
+  if (prices !== undefined && delegations !== undefined && manager !== undefined)
+    bound = costBoundOf(others, options, prices, { manager, delegations, assignments: await assignmentsOf(draft.plan, listed, explainer) });
+  else if (prices !== undefined) bound = costBoundOf([...listed, ...others], options, prices);
+  const tasks = [...listed.map(({ explained }) => doneAtMost(explained, delegations ?? 1)), ...others.map(({ explained }) => explained)];
   return { workflow: workflow.name, tasks, estimatedInputTokens: tasks.reduce((sum, t) => sum + t.estimatedInputTokens, 0), ...bound };
 }

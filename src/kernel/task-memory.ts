@@ -89,6 +89,6 @@ export function memoryOf(scope: TaskScope, store?: MemoryStore): TaskMemory {
 /** Memory for a tap of a task that has begun. @throws ValidationError for what is no running task. */
 export function memoryOfCall(call: TaskCall): GatewayMemory {
   const { control } = partsOf(call.run);
-  if (control === undefined) throw new ValidationError("The run has not begun");
+  if (control === undefined) throw new ValidationError("The run has ended");
   return new GatewayMemory(control.scopeOf(call));
 }

@@ -242,6 +242,8 @@ describe("the bound of a run's cost", () => {
     ]);
     const asking = [new Agent({ role: "Asker", goal: "Ask", allowDelegation: true, ...limited })];
     expect((await bound({ ...team, agents: asking })).unbounded.join()).to.include("may delegate");
+    const agentSynthesizer = { usesModel: true, synthesize: (): Agent => new Agent({ role: "Made", goal: "G" }) };
+    expect((await bound({ ...team, agentSynthesizer, tasks: [Task.of("Write it")] })).unbounded.join()).to.include("made by a model");
   });
 
   it("is missing where the review of a phase may say anything", async () => {
