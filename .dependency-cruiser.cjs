@@ -32,17 +32,22 @@ module.exports = {
     },
     {
       name: "contracts-load-no-package",
-      comment: "Contracts take types only, and only from inversify, tapable and @standard-schema/spec.",
+      comment:
+        "Contracts take types only, and only from inversify, tapable and @standard-schema/spec.",
       severity: "error",
       from: { path: "^src/contracts/" },
       to: { path: "(^|/)node_modules/", dependencyTypesNot: onlyTypes },
     },
     {
       name: "contracts-types-of-few-packages",
-      comment: "Contracts take types only, and only from inversify, tapable and @standard-schema/spec.",
+      comment:
+        "Contracts take types only, and only from inversify, tapable and @standard-schema/spec.",
       severity: "error",
       from: { path: "^src/contracts/" },
-      to: { path: "(^|/)node_modules/", pathNot: "(^|/)node_modules/(inversify|@inversifyjs|tapable|@standard-schema)/" },
+      to: {
+        path: "(^|/)node_modules/",
+        pathNot: "(^|/)node_modules/(inversify|@inversifyjs|tapable|@standard-schema)/",
+      },
     },
     {
       name: "kernel-knows-contracts-only",
@@ -53,28 +58,43 @@ module.exports = {
     },
     {
       name: "plugins-meet-through-contracts",
-      comment: "A plugin imports contracts, the kernel's index, its own folder, its own group's shared folder and that of all; never another plugin.",
+      comment:
+        "A plugin imports contracts, the kernel's index, its own folder, its own group's shared folder and that of all; never another plugin.",
       severity: "error",
       from: { path: "^src/plugins/([^/]+)/([^/]+)/" },
-      to: { path: "^src/", pathNot: ["^src/contracts/", "^src/kernel/index\\.ts$", "^src/plugins/$1/$2/", "^src/plugins/($1/)?shared/"] },
+      to: {
+        path: "^src/",
+        pathNot: [
+          "^src/contracts/",
+          "^src/kernel/index\\.ts$",
+          "^src/plugins/$1/$2/",
+          "^src/plugins/($1/)?shared/",
+        ],
+      },
     },
     {
       name: "lone-plugins-too",
-      comment: "A plugin that is alone in its group, and so lies in the group's folder, keeps to the same rule.",
+      comment:
+        "A plugin that is alone in its group, and so lies in the group's folder, keeps to the same rule.",
       severity: "error",
       from: { path: "^src/plugins/([^/]+)/[^/]+$" },
-      to: { path: "^src/", pathNot: ["^src/contracts/", "^src/kernel/index\\.ts$", "^src/plugins/$1/"] },
+      to: {
+        path: "^src/",
+        pathNot: ["^src/contracts/", "^src/kernel/index\\.ts$", "^src/plugins/$1/"],
+      },
     },
     {
       name: "barrels-are-for-users",
-      comment: "Inside src, contracts are imported file by file; the barrel serves the entry point.",
+      comment:
+        "Inside src, contracts are imported file by file; the barrel serves the entry point.",
       severity: "error",
       from: { path: "^src/(contracts|kernel|plugins)/", pathNot: "^src/kernel/index\\.ts$" },
       to: { path: "^src/contracts/index\\.ts$" },
     },
     {
       name: "command-line-uses-the-face",
-      comment: "The command line imports what users may, contracts, and how the console plugin writes text and the kernel JSON.",
+      comment:
+        "The command line imports what users may, contracts, and how the console plugin writes text and the kernel JSON.",
       severity: "error",
       from: { path: "^src/cli/" },
       to: {
@@ -106,7 +126,10 @@ module.exports = {
     vendorOnlyIn("@opentelemetry/", "src/plugins/observability/otel"),
     vendorOnlyIn("prom-client", "src/plugins/observability/prometheus"),
     vendorOnlyIn("@toon-format/", "src/plugins/context-format"),
-    vendorOnlyIn("(re2js|ipaddr\\.js|temporal-polyfill|html-to-text|turndown)/", "src/plugins/tools"),
+    vendorOnlyIn(
+      "(re2js|ipaddr\\.js|temporal-polyfill|html-to-text|turndown)/",
+      "src/plugins/tools",
+    ),
     vendorOnlyIn("commander/", "src/cli"),
     {
       name: "no-cycles",
@@ -138,7 +161,8 @@ module.exports = {
     },
     {
       name: "resolvable",
-      comment: "Every import leads somewhere. (Imports of the package by its own name need a build.)",
+      comment:
+        "Every import leads somewhere. (Imports of the package by its own name need a build.)",
       severity: "error",
       from: {},
       to: { couldNotResolve: true },

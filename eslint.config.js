@@ -2,16 +2,34 @@ import tseslint from "typescript-eslint";
 
 /** Times, chance and ids come from the Clock and IdGenerator bindings: replay and tests depend on it. */
 const impure = [
-  ["CallExpression[callee.object.name='Date'][callee.property.name='now']", "Ask the Clock (Tokens.Clock) instead of Date.now()."],
-  ["NewExpression[callee.name='Date'][arguments.length=0]", "Ask the Clock (Tokens.Clock) instead of new Date()."],
+  [
+    "CallExpression[callee.object.name='Date'][callee.property.name='now']",
+    "Ask the Clock (Tokens.Clock) instead of Date.now().",
+  ],
+  [
+    "NewExpression[callee.name='Date'][arguments.length=0]",
+    "Ask the Clock (Tokens.Clock) instead of new Date().",
+  ],
   ["CallExpression[callee.name='Date']", "Ask the Clock (Tokens.Clock) instead of Date()."],
-  ["MemberExpression[object.name='Math'][property.name='random']", "Random numbers make runs unrepeatable; ids come from Tokens.IdGenerator."],
-  ["MemberExpression[property.name='randomUUID']", "Ask the IdGenerator (Tokens.IdGenerator) for ids."],
-  ["ImportSpecifier[imported.name='randomUUID']", "Ask the IdGenerator (Tokens.IdGenerator) for ids."],
+  [
+    "MemberExpression[object.name='Math'][property.name='random']",
+    "Random numbers make runs unrepeatable; ids come from Tokens.IdGenerator.",
+  ],
+  [
+    "MemberExpression[property.name='randomUUID']",
+    "Ask the IdGenerator (Tokens.IdGenerator) for ids.",
+  ],
+  [
+    "ImportSpecifier[imported.name='randomUUID']",
+    "Ask the IdGenerator (Tokens.IdGenerator) for ids.",
+  ],
 ].map(([selector, message]) => ({ selector, message }));
 
 /** V8 makes a hidden class for every such object, which keeps what its getter sees in memory until the next full collection. */
-const getter = { selector: "ObjectExpression > Property[kind='get']", message: "Make it a class: a getter of an object literal keeps garbage alive." };
+const getter = {
+  selector: "ObjectExpression > Property[kind='get']",
+  message: "Make it a class: a getter of an object literal keeps garbage alive.",
+};
 const exportAll = { selector: "ExportAllDeclaration", message: "List the exported names." };
 
 export default tseslint.config(
@@ -20,7 +38,9 @@ export default tseslint.config(
   {
     files: ["**/*.ts"],
     extends: [tseslint.configs.recommendedTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       "@typescript-eslint/consistent-type-imports": "error",
       "@typescript-eslint/explicit-module-boundary-types": "error",
@@ -28,10 +48,19 @@ export default tseslint.config(
       "@typescript-eslint/no-floating-promises": "error",
       "@typescript-eslint/no-misused-promises": "error",
       "@typescript-eslint/no-non-null-assertion": "error",
-      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true }],
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true },
+      ],
       // A reason that came from elsewhere (an AbortSignal's, a caught one) is passed on as it is.
-      "@typescript-eslint/only-throw-error": ["error", { allowThrowingUnknown: true, allowThrowingAny: true }],
-      "@typescript-eslint/prefer-promise-reject-errors": ["error", { allowThrowingUnknown: true, allowThrowingAny: true }],
+      "@typescript-eslint/only-throw-error": [
+        "error",
+        { allowThrowingUnknown: true, allowThrowingAny: true },
+      ],
+      "@typescript-eslint/prefer-promise-reject-errors": [
+        "error",
+        { allowThrowingUnknown: true, allowThrowingAny: true },
+      ],
       // A walk along a chain begins with `this`.
       "@typescript-eslint/no-this-alias": "off",
       // A method that fulfils an asynchronous contract may have nothing to wait for.
@@ -39,7 +68,14 @@ export default tseslint.config(
       // Options and contracts are objects with methods; validating and passing them on reads the methods as values.
       "@typescript-eslint/unbound-method": "off",
       eqeqeq: "error",
-      "no-restricted-imports": ["error", { patterns: [{ regex: "(^|/)dist(/|$)", message: "Import the sources, or the package by its name." }] }],
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            { regex: "(^|/)dist(/|$)", message: "Import the sources, or the package by its name." },
+          ],
+        },
+      ],
       "no-restricted-syntax": ["error", exportAll],
       "no-var": "error",
       "prefer-const": "error",

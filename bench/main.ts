@@ -29,7 +29,9 @@ async function measure<R>(
     rows.push(...(await run(scenario)));
   }
   const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-  console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, ${seconds} s. Medians; a range is the framework's.\n`);
+  console.log(
+    `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, ${seconds} s. Medians; a range is the framework's.\n`,
+  );
   console.log(render(rows));
   return rows;
 }

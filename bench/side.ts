@@ -6,7 +6,8 @@ import { SCENARIOS } from "./scenarios/all.js";
 const [id, name] = process.argv.slice(2);
 const scenario = SCENARIOS.find((s) => s.id === id);
 const side = SIDES.find((s) => s === name);
-if (scenario === undefined || side === undefined || process.send === undefined) throw new Error("This is started by main.js");
+if (scenario === undefined || side === undefined || process.send === undefined)
+  throw new Error("This is started by main.js");
 
 const send = (message: SideMessage): void => void process.send?.(message);
 const round = await scenario.prepare(side);

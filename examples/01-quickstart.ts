@@ -10,7 +10,12 @@ Renovated houses often have no such holes any more. Nesting boxes under the eave
 const { model, name, note } = chooseModel(3);
 console.log(`Model: ${name} (${note})\n`);
 
-const output = await Ensemble.run(model, Task.of(`Name the three most important points of this text:\n---\n${text}\n---`));
+const output = await Ensemble.run(
+  model,
+  Task.of(`Name the three most important points of this text:\n---\n${text}\n---`),
+);
 
 console.log(output.raw);
-console.log(`\n${output.exitReason}: ${output.metrics.totalTokens} tokens in ${Math.round(output.totalDurationMs)} ms`);
+console.log(
+  `\n${output.exitReason}: ${output.metrics.totalTokens} tokens in ${Math.round(output.totalDurationMs)} ms`,
+);

@@ -15,7 +15,8 @@ const lookUpPrice = tool({
   input: z.object({ item: z.string().describe("name of the item, in English and singular") }),
   execute: ({ item }) => {
     const price = prices.get(item.toLowerCase());
-    if (price === undefined) throw new Error(`There is no '${item}'. Items: ${[...prices.keys()].join(", ")}`);
+    if (price === undefined)
+      throw new Error(`There is no '${item}'. Items: ${[...prices.keys()].join(", ")}`);
     return { item, price };
   },
 });
@@ -27,11 +28,24 @@ const add = tool({
   execute: ({ amounts }) => amounts.reduce((sum, amount) => sum + amount, 0).toFixed(2),
 });
 
-const clerk = new Agent({ role: "Clerk", goal: "Calculate orders without a mistake", tools: [lookUpPrice, add], maxIterations: 10 });
+const clerk = new Agent({
+  role: "Clerk",
+  goal: "Calculate orders without a mistake",
+  tools: [lookUpPrice, add],
+  maxIterations: 10,
+});
 const writer = new Agent({ role: "Writer", goal: "Write short and friendly letters" });
 
-const total = new Task({ description: "What do two lamps and one table cost together?", expectedOutput: "The total in euros.", agent: clerk });
-const letter = new Task({ description: "Write one sentence that tells the customer the total.", agent: writer, context: [total] });
+const total = new Task({
+  description: "What do two lamps and one table cost together?",
+  expectedOutput: "The total in euros.",
+  agent: clerk,
+});
+const letter = new Task({
+  description: "Write one sentence that tells the customer the total.",
+  agent: writer,
+  context: [total],
+});
 
 const { model, name, note } = realOrScripted([
   {
@@ -49,7 +63,8 @@ console.log(`Model: ${name} (${note})\n`);
 const output = await new Ensemble({
   model,
   tasks: [total, letter],
-  onToolCall: ({ agentRole, toolName, toolArguments, toolResult }) => console.log(`${agentRole}: ${toolName} ${toolArguments} -> ${toolResult}`),
+  onToolCall: ({ agentRole, toolName, toolArguments, toolResult }) =>
+    console.log(`${agentRole}: ${toolName} ${toolArguments} -> ${toolResult}`),
 }).run();
 
 console.log(`\nClerk:  ${output.getOutput(total)?.raw}`);

@@ -19,7 +19,14 @@ const notes = new Task({
   description: "Take notes on this article:\n---\n{article}\n---",
   outputType: z.object({
     summary: z.string().describe("one sentence"),
-    points: z.array(z.object({ statement: z.string(), section: z.string().describe("heading it stands under") })).max(4),
+    points: z
+      .array(
+        z.object({
+          statement: z.string(),
+          section: z.string().describe("heading it stands under"),
+        }),
+      )
+      .max(4),
   }),
 });
 

@@ -39,11 +39,15 @@ const report = new Task({
   description: "Write the report",
   context: [parse, average],
   handler: (ctx) => {
-    const lines = ctx.getOutput(average).parsed.map(({ station, celsius }) => `${station.padEnd(8)} ${celsius.toFixed(1)} C`);
+    const lines = ctx
+      .getOutput(average)
+      .parsed.map(({ station, celsius }) => `${station.padEnd(8)} ${celsius.toFixed(1)} C`);
     return [`${ctx.getOutput(parse).parsed.length} readings`, ...lines].join("\n");
   },
 });
 
 const output = await Ensemble.run(parse, average, report);
 console.log(output.raw);
-console.log(`\nTasks: ${output.taskOutputs.map(({ taskId }) => taskId).join(", ")}; model calls: ${output.metrics.llmCallCount}`);
+console.log(
+  `\nTasks: ${output.taskOutputs.map(({ taskId }) => taskId).join(", ")}; model calls: ${output.metrics.llmCallCount}`,
+);

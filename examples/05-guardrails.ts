@@ -1,17 +1,29 @@
 // Checks around a task: one before any model is called, one on the answer, with a second attempt that is told what was wrong.
 // Run it: npm run example -- 05
-import { Ensemble, GuardrailResult, GuardrailViolationError, namedGuardrail, Task, type InputGuardrail, type OutputGuardrail } from "agentensemble";
+import {
+  Ensemble,
+  GuardrailResult,
+  GuardrailViolationError,
+  namedGuardrail,
+  Task,
+  type InputGuardrail,
+  type OutputGuardrail,
+} from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
 const MAX_WORDS = 12;
 
 const noCardNumbers: InputGuardrail = ({ taskDescription }) =>
-  /\b\d{4}([ -]?\d{4}){3}\b/.test(taskDescription) ? GuardrailResult.failure("the text holds a card number") : true;
+  /\b\d{4}([ -]?\d{4}){3}\b/.test(taskDescription)
+    ? GuardrailResult.failure("the text holds a card number")
+    : true;
 
 const short: OutputGuardrail = ({ raw }) => {
   const words = raw.split(/\s+/).length;
   console.log(`  checking: "${raw}" (${words} words)`);
-  return words <= MAX_WORDS ? true : GuardrailResult.failure(`The answer has ${words} words; at most ${MAX_WORDS} are allowed.`);
+  return words <= MAX_WORDS
+    ? true
+    : GuardrailResult.failure(`The answer has ${words} words; at most ${MAX_WORDS} are allowed.`);
 };
 
 const { model, name, note } = realOrScripted([

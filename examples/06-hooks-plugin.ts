@@ -1,11 +1,24 @@
 // A plugin in front of every model call, with a tap in each lane: transform changes the request, policy judges it, answer replaces the call.
 // An event listener watches without a say. Run it: npm run example -- 06
-import { answer, definePlugin, Ensemble, HookRejectedError, reject, replace, Task, type ChatMessage, type ChatResponse, type Plugin } from "agentensemble";
+import {
+  answer,
+  definePlugin,
+  Ensemble,
+  HookRejectedError,
+  reject,
+  replace,
+  Task,
+  type ChatMessage,
+  type ChatResponse,
+  type Plugin,
+} from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
 /** The system message too: an agent that is made from a description has it as its goal. */
 const masked = (message: ChatMessage): ChatMessage =>
-  typeof message.content === "string" ? { ...message, content: message.content.replace(/\S+@\S+/g, "[e-mail]") } : message;
+  typeof message.content === "string"
+    ? { ...message, content: message.content.replace(/\S+@\S+/g, "[e-mail]") }
+    : message;
 
 /** `count` is told how each model call ended. */
 function houseRules(count: (outcome: string) => void): Plugin {
@@ -17,7 +30,9 @@ function houseRules(count: (outcome: string) => void): Plugin {
         replace({ request: { ...request, messages: request.messages.map(masked) } }),
       );
       hooks.beforeLlmCall.tap({ name: "secrets", lane: "policy" }, ({ request }) =>
-        JSON.stringify(request.messages).includes("TOP SECRET") ? reject("secret papers never leave the house") : undefined,
+        JSON.stringify(request.messages).includes("TOP SECRET")
+          ? reject("secret papers never leave the house")
+          : undefined,
       );
       hooks.beforeLlmCall.tap({ name: "cache", lane: "answer" }, ({ request }) => {
         const known = cache.get(JSON.stringify(request.messages));
@@ -37,10 +52,17 @@ function houseRules(count: (outcome: string) => void): Plugin {
 const counts = new Map<string, number>();
 const rules = houseRules((outcome) => counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
 // The scripted model repeats what it was asked, so that the masking shows.
-const { model, name, note } = realOrScripted(({ messages }) => `I was asked: ${/Answer in one line: ([^\\]*)/.exec(JSON.stringify(messages))?.[1]}`);
+const { model, name, note } = realOrScripted(
+  ({ messages }) =>
+    `I was asked: ${/Answer in one line: ([^\\]*)/.exec(JSON.stringify(messages))?.[1]}`,
+);
 console.log(`Model: ${name} (${note})\n`);
 
-await using team = new Ensemble({ model, tasks: [Task.of("Answer in one line: {question}")], plugins: [rules] });
+await using team = new Ensemble({
+  model,
+  tasks: [Task.of("Answer in one line: {question}")],
+  plugins: [rules],
+});
 
 const question = "Is ann@example.org a valid address?";
 console.log((await team.run({ question })).raw);
@@ -50,4 +72,6 @@ try {
 } catch (error) {
   console.log(HookRejectedError.find(error)?.message);
 }
-console.log(`\nModel calls by outcome: ${[...counts].map(([outcome, count]) => `${outcome} ${count}`).join(", ")}`);
+console.log(
+  `\nModel calls by outcome: ${[...counts].map(([outcome, count]) => `${outcome} ${count}`).join(", ")}`,
+);

@@ -1,6 +1,14 @@
 // The model comes from the container: bound as a class whose own dependency is injected, and replaced for a single run.
 // Run it: npm run example -- 07     (always with models of its own, so that the difference shows)
-import { Ensemble, Task, Tokens, type ChatModel, type ChatRequest, type ChatResponse, type Clock } from "agentensemble";
+import {
+  Ensemble,
+  Task,
+  Tokens,
+  type ChatModel,
+  type ChatRequest,
+  type ChatResponse,
+  type Clock,
+} from "agentensemble";
 import { Kernel } from "agentensemble/kernel";
 import { offline } from "agentensemble/providers/offline";
 import { inject, injectable } from "inversify";
@@ -22,14 +30,25 @@ class HouseModel implements ChatModel {
 await using kernel = new Kernel();
 kernel.container.bind(Tokens.ChatModel).to(HouseModel).inSingletonScope();
 // Any other dependency of the framework is replaced in the same way: a clock that stands still, for instance.
-kernel.container.bind(Tokens.Clock).toConstantValue({ now: () => new Date("2001-02-03T04:05:06Z"), monotonicMs: () => performance.now() });
+kernel.container
+  .bind(Tokens.Clock)
+  .toConstantValue({
+    now: () => new Date("2001-02-03T04:05:06Z"),
+    monotonicMs: () => performance.now(),
+  });
 
-const team = new Ensemble({ kernel, tasks: [Task.of("Which year is it?\n---\nThe calendar on this wall shows the year 1984.\n---")] });
+const team = new Ensemble({
+  kernel,
+  tasks: [Task.of("Which year is it?\n---\nThe calendar on this wall shows the year 1984.\n---")],
+});
 
 const first = await team.run();
 console.log(`Bound in the container: ${first.raw}`);
 
-const second = await team.run({}, { bindings: (bind) => bind.single(Tokens.ChatModel).toConstantValue(offline()) });
+const second = await team.run(
+  {},
+  { bindings: (bind) => bind.single(Tokens.ChatModel).toConstantValue(offline()) },
+);
 console.log(`Bound for one run:      ${second.raw}`);
 
 const third = await team.run();

@@ -1,6 +1,16 @@
 // A workflow of your own, as a plugin: two speakers argue for some rounds, each hearing what was said before, and a judge decides.
 // Run it: npm run example -- 08
-import { Agent, definePlugin, Ensemble, Task, Tokens, ValidationError, type Plugin, type TaskOutput, type WorkflowExecutor } from "agentensemble";
+import {
+  Agent,
+  definePlugin,
+  Ensemble,
+  Task,
+  Tokens,
+  ValidationError,
+  type Plugin,
+  type TaskOutput,
+  type WorkflowExecutor,
+} from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
 /** Adds the workflow DEBATE: all tasks but the last argue, the last one judges. */
@@ -8,7 +18,10 @@ function debate(rounds: number): Plugin {
   const workflow: WorkflowExecutor = {
     name: "DEBATE",
     validate(plan) {
-      if (plan.tasks.length < 3) throw new ValidationError(`A debate needs two speakers and a judge, got ${plan.tasks.length} tasks`);
+      if (plan.tasks.length < 3)
+        throw new ValidationError(
+          `A debate needs two speakers and a judge, got ${plan.tasks.length} tasks`,
+        );
     },
     async execute(plan, run) {
       const ids = plan.tasks.map(({ id }) => id);
@@ -22,7 +35,10 @@ function debate(rounds: number): Plugin {
       return { raw: verdict.raw, taskOutputs: [...said, verdict] };
     },
   };
-  return definePlugin({ name: "workflow-debate", bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue(workflow) });
+  return definePlugin({
+    name: "workflow-debate",
+    bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue(workflow),
+  });
 }
 
 const motion = "The office should have a cat";
@@ -44,7 +60,8 @@ const { model, name, note } = realOrScripted(({ messages }) => {
   const role = /You are (\w+)/.exec(prompt)?.[1];
   const heard = prompt.includes("Context from Previous Tasks");
   if (role === "Judge") return "The cat may come on Fridays.";
-  if (role === "Friend") return heard ? "Then those who sneeze get the quiet room." : "A cat calms everybody down.";
+  if (role === "Friend")
+    return heard ? "Then those who sneeze get the quiet room." : "A cat calms everybody down.";
   return heard ? "Calm is no help to those who sneeze." : "Some of us sneeze near cats.";
 });
 console.log(`Model: ${name} (${note})\n`);

@@ -5,9 +5,12 @@ import { Agent, Ensemble, ParallelExecutionError, Task } from "agentensemble";
 import { chooseModel } from "./support/model.js";
 
 const library: Readonly<Record<string, string>> = {
-  "owl field notes": "The barn owl hunts at night over open fields. It finds mice by their sound alone.",
-  "owl interview": "Farmers value the barn owl because it eats mice. Many leave a small window in the barn open for it.",
-  "bat field notes": "Bats find insects by the echo of their calls. One colony lives under the bridge.",
+  "owl field notes":
+    "The barn owl hunts at night over open fields. It finds mice by their sound alone.",
+  "owl interview":
+    "Farmers value the barn owl because it eats mice. Many leave a small window in the barn open for it.",
+  "bat field notes":
+    "Bats find insects by the echo of their calls. One colony lives under the bridge.",
 };
 
 const fetchTask = (title: string): Task =>
@@ -22,9 +25,17 @@ const fetchTask = (title: string): Task =>
     },
   });
 
-const analyst = new Agent({ role: "Analyst", goal: "Report what the sources say, and nothing else" });
+const analyst = new Agent({
+  role: "Analyst",
+  goal: "Report what the sources say, and nothing else",
+});
 const reportTask = (animal: string, sources: readonly Task[]): Task =>
-  new Task({ name: `report ${animal}`, description: `Report the main facts about the ${animal} in two points.`, agent: analyst, context: sources });
+  new Task({
+    name: `report ${animal}`,
+    description: `Report the main facts about the ${animal} in two points.`,
+    agent: analyst,
+    context: sources,
+  });
 
 const owlSources = ["owl field notes", "owl interview"].map(fetchTask);
 const batSources = ["bat field notes", "bat radio archive"].map(fetchTask);
@@ -49,7 +60,11 @@ const team = new Ensemble({
 const output = await team.run({}, { throwOnError: false });
 
 console.log(`\nOwl report:\n${output.getOutput(owls)?.raw}`);
-console.log(`\nBat report: ${output.getOutput(bats)?.raw ?? "skipped, because one of its sources failed"}`);
+console.log(
+  `\nBat report: ${output.getOutput(bats)?.raw ?? "skipped, because one of its sources failed"}`,
+);
 const failed = ParallelExecutionError.find(output.error);
-console.log(`\n${failed?.completedCount} tasks done, failed: ${[...(failed?.failedTaskCauses.keys() ?? [])].join(", ")}`);
+console.log(
+  `\n${failed?.completedCount} tasks done, failed: ${[...(failed?.failedTaskCauses.keys() ?? [])].join(", ")}`,
+);
 await team.dispose();

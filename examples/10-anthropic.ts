@@ -7,21 +7,40 @@ import { playVendor, type VendorReply } from "./support/loopback-vendor.js";
 
 /** What the played vendor answers, one after the other, in the form of the Messages API. */
 const answers = [
-  { content: [{ type: "tool_use", id: "toolu_1", name: "tide_table", input: { harbour: "Husum" } }], stop_reason: "tool_use" },
-  { content: [{ type: "text", text: '{"harbour":"Husum","leaveAt":"14:10"}' }], stop_reason: "end_turn" },
+  {
+    content: [{ type: "tool_use", id: "toolu_1", name: "tide_table", input: { harbour: "Husum" } }],
+    stop_reason: "tool_use",
+  },
+  {
+    content: [{ type: "text", text: '{"harbour":"Husum","leaveAt":"14:10"}' }],
+    stop_reason: "end_turn",
+  },
 ];
 let answered = 0;
 const played = await playVendor(({ path, body }): VendorReply => {
   const { max_tokens, system, output_config } = body;
   const cached = JSON.stringify(system).includes("cache_control");
-  console.log(`  ${path}: max_tokens ${String(max_tokens)}, system prompt cached: ${cached}, held to a schema: ${output_config !== undefined}`);
-  const usage = { input_tokens: 60, output_tokens: 20, cache_read_input_tokens: answered === 0 ? 0 : 200 };
+  console.log(
+    `  ${path}: max_tokens ${String(max_tokens)}, system prompt cached: ${cached}, held to a schema: ${output_config !== undefined}`,
+  );
+  const usage = {
+    input_tokens: 60,
+    output_tokens: 20,
+    cache_read_input_tokens: answered === 0 ? 0 : 200,
+  };
   return { document: { type: "message", role: "assistant", ...answers[answered++], usage } };
 });
 
 const isReal = (process.env["ANTHROPIC_API_KEY"] ?? "") !== "";
-const model = anthropic("claude-sonnet-4-5", isReal ? { maxOutputTokens: 1_000 } : { apiKey: "example", baseURL: played.url, maxOutputTokens: 1_000 });
-console.log(`Model: anthropic:claude-sonnet-4-5 (${isReal ? "because ANTHROPIC_API_KEY is set" : "played by a server on this machine"})`);
+const model = anthropic(
+  "claude-sonnet-4-5",
+  isReal
+    ? { maxOutputTokens: 1_000 }
+    : { apiKey: "example", baseURL: played.url, maxOutputTokens: 1_000 },
+);
+console.log(
+  `Model: anthropic:claude-sonnet-4-5 (${isReal ? "because ANTHROPIC_API_KEY is set" : "played by a server on this machine"})`,
+);
 
 const tideTable = tool({
   name: "tide_table",
@@ -29,7 +48,11 @@ const tideTable = tool({
   input: z.strictObject({ harbour: z.string() }),
   execute: ({ harbour }) => ({ harbour, highWater: ["01:55", "14:40"] }),
 });
-const skipper = new Agent({ role: "Skipper", goal: "Leave harbour half an hour before high water", tools: [tideTable] });
+const skipper = new Agent({
+  role: "Skipper",
+  goal: "Leave harbour half an hour before high water",
+  tools: [tideTable],
+});
 const departure = new Task({
   description: "When do we leave Husum this afternoon?",
   agent: skipper,
@@ -39,7 +62,8 @@ const departure = new Task({
 const team = new Ensemble({
   model,
   tasks: [departure],
-  onToolCall: ({ toolName, toolArguments, toolResult }) => console.log(`${toolName} ${toolArguments} -> ${toolResult}`),
+  onToolCall: ({ toolName, toolArguments, toolResult }) =>
+    console.log(`${toolName} ${toolArguments} -> ${toolResult}`),
 });
 try {
   const output = await team.run();

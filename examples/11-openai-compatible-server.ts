@@ -8,9 +8,19 @@ const WORDS = ["A ", "server ", "at ", "home ", "keeps ", "its ", "letters ", "a
 
 /** A small server of the kind that many run at home: it streams, and its model takes no tools. */
 function play(body: Readonly<Record<string, unknown>>): VendorReply {
-  if (body["tools"] !== undefined) return { status: 400, document: { error: { message: `${String(body["model"])} does not support tools` } } };
+  if (body["tools"] !== undefined)
+    return {
+      status: 400,
+      document: { error: { message: `${String(body["model"])} does not support tools` } },
+    };
   const events = WORDS.map((content) => ({ choices: [{ delta: { content } }] }));
-  return { events: [...events, { choices: [{ delta: {}, finish_reason: "stop" }] }, { choices: [], usage: { prompt_tokens: 30, completion_tokens: 9 } }] };
+  return {
+    events: [
+      ...events,
+      { choices: [{ delta: {}, finish_reason: "stop" }] },
+      { choices: [], usage: { prompt_tokens: 30, completion_tokens: 9 } },
+    ],
+  };
 }
 
 const played = await playVendor(({ body }) => play(body));
@@ -21,18 +31,34 @@ const modelId = named.startsWith("openai:") ? named.slice("openai:".length) : "l
 
 // A server other than OpenAI's needs no key. Local models may think long before they answer.
 const model = openai(modelId, { baseURL, idleTimeoutMs: 120_000 });
-console.log(`Model: openai:${modelId} (${own === "" ? "played by a server on this machine" : own})\n`);
+console.log(
+  `Model: openai:${modelId} (${own === "" ? "played by a server on this machine" : own})\n`,
+);
 
-const team = new Ensemble({ model, tasks: [Task.of("Say in one sentence what is good about a server at home.")] });
-const clock = tool({ name: "clock", description: "Tells the time", input: { type: "object" }, execute: () => "12:00" });
+const team = new Ensemble({
+  model,
+  tasks: [Task.of("Say in one sentence what is good about a server at home.")],
+});
+const clock = tool({
+  name: "clock",
+  description: "Tells the time",
+  input: { type: "object" },
+  execute: () => "12:00",
+});
 const toolTeam = new Ensemble({
   model,
-  tasks: [new Task({ description: "What time is it?", agent: new Agent({ role: "Clerk", goal: "Help", tools: [clock] }) })],
+  tasks: [
+    new Task({
+      description: "What time is it?",
+      agent: new Agent({ role: "Clerk", goal: "Help", tools: [clock] }),
+    }),
+  ],
 });
 
 try {
   const handle = team.stream();
-  for await (const event of handle.events) if (event.type === "token") process.stdout.write(event.token);
+  for await (const event of handle.events)
+    if (event.type === "token") process.stdout.write(event.token);
   const { metrics } = await handle.output;
   console.log(`\n\n${metrics.totalTokens} tokens, in ${metrics.llmCallCount} call`);
 

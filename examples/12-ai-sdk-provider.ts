@@ -8,9 +8,16 @@ import { playVendor } from "./support/loopback-vendor.js";
 
 const apiKey = process.env["OPENAI_API_KEY"] ?? "";
 const played = await playVendor(({ path, body }) => {
-  console.log(`  ${path} for ${String(body["model"])}, held to a schema: ${body["response_format"] !== undefined}`);
+  console.log(
+    `  ${path} for ${String(body["model"])}, held to a schema: ${body["response_format"] !== undefined}`,
+  );
   const content = '{"name":"Rialto","city":"Venice","year":1591}';
-  return { document: { choices: [{ message: { role: "assistant", content }, finish_reason: "stop" }], usage: { prompt_tokens: 70, completion_tokens: 18 } } };
+  return {
+    document: {
+      choices: [{ message: { role: "assistant", content }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 70, completion_tokens: 18 },
+    },
+  };
 });
 
 // Any provider of the AI SDK stands here.
@@ -21,18 +28,25 @@ const provider = createOpenAICompatible({
   supportsStructuredOutputs: true,
 });
 const model = aiSdk(provider("gpt-4o-mini"), { timeoutMs: 60_000 });
-console.log(`Model: ${model.provider} ${model.modelId} (${apiKey === "" ? "played by a server on this machine" : "because OPENAI_API_KEY is set"})`);
+console.log(
+  `Model: ${model.provider} ${model.modelId} (${apiKey === "" ? "played by a server on this machine" : "because OPENAI_API_KEY is set"})`,
+);
 
 const bridge = new Task({
   description: "Name the oldest bridge over the Grand Canal.",
-  outputType: z.strictObject({ name: z.string(), city: z.string(), year: z.int().describe("when it was finished") }),
+  outputType: z.strictObject({
+    name: z.string(),
+    city: z.string(),
+    year: z.int().describe("when it was finished"),
+  }),
 });
 const team = new Ensemble({ model, tasks: [bridge] });
 try {
   const output = await team.run();
   const parsed = output.getOutput(bridge)?.parsed;
   console.log(`\n${parsed?.name}, ${parsed?.city}, ${parsed?.year}`);
-  for (const { modelId, inputTokens, outputTokens } of output.metrics.ledger) console.log(`${modelId}: ${inputTokens} tokens in, ${outputTokens} out`);
+  for (const { modelId, inputTokens, outputTokens } of output.metrics.ledger)
+    console.log(`${modelId}: ${inputTokens} tokens in, ${outputTokens} out`);
 } finally {
   await team.dispose();
   played.close();

@@ -6,7 +6,8 @@ import { ScriptedModel } from "agentensemble/testing";
 import { realOrScripted } from "./support/scripted.js";
 
 const tasks = ["barn owl", "robin", "kingfisher"].map(
-  (bird) => new Task({ name: bird, description: `Say in one sentence what is special about the ${bird}.` }),
+  (bird) =>
+    new Task({ name: bird, description: `Say in one sentence what is special about the ${bird}.` }),
 );
 const { model, name, note } = realOrScripted(() => "It flies.");
 console.log(`Model: ${name} (${note})\n`);
@@ -17,17 +18,28 @@ const clock = definePlugin({
   name: "clock",
   apply: ({ hooks }) =>
     hooks.beforeLlmCall.tap({ name: "clock", lane: "answer", order: "post" }, ({ run, taskId }) => {
-      console.log(`${String(Math.round(performance.now() - began)).padStart(5)} ms  ${run.id} asks about the ${taskId}`);
+      console.log(
+        `${String(Math.round(performance.now() - began)).padStart(5)} ms  ${run.id} asks about the ${taskId}`,
+      );
     }),
 });
 
 // At most two calls begin in any 300 ms.
-const team = new Ensemble({ model, tasks, workflow: "PARALLEL", rateLimit: RateLimit.of(2, 300), plugins: [clock] });
+const team = new Ensemble({
+  model,
+  tasks,
+  workflow: "PARALLEL",
+  rateLimit: RateLimit.of(2, 300),
+  plugins: [clock],
+});
 await Promise.all([team.run({}, { runId: "run 1" }), team.run({}, { runId: "run 2" })]);
 await team.dispose();
 
 // Any model can be limited, and a wait that is certain to be too long is not even begun.
-const slow = rateLimited(new ScriptedModel(() => "Hello."), RateLimit.perMinute(1).with({ waitTimeoutMs: 1_000 }));
+const slow = rateLimited(
+  new ScriptedModel(() => "Hello."),
+  RateLimit.perMinute(1).with({ waitTimeoutMs: 1_000 }),
+);
 await using pair = new Ensemble({
   model: slow,
   tasks: [Task.of("Greet"), Task.of("Greet again")],

@@ -12,7 +12,12 @@ const badDay: readonly (readonly [number, Readonly<Record<string, string>>, unkn
   [
     200,
     {},
-    { choices: [{ message: { role: "assistant", content: "Oslo, at last." }, finish_reason: "stop" }], usage: { prompt_tokens: 40, completion_tokens: 5 } },
+    {
+      choices: [
+        { message: { role: "assistant", content: "Oslo, at last." }, finish_reason: "stop" },
+      ],
+      usage: { prompt_tokens: 40, completion_tokens: 5 },
+    },
   ],
   [429, {}, { error: { code: "insufficient_quota", message: "You exceeded your current quota" } }],
 ];
@@ -21,13 +26,22 @@ const badDay: readonly (readonly [number, Readonly<Record<string, string>>, unkn
 let answered = 0;
 const server = createServer((request, response) => {
   const [status, headers, body] = badDay[answered++] ?? [503, {}, {}];
-  request.resume().on("end", () => response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body)));
+  request
+    .resume()
+    .on("end", () =>
+      response
+        .writeHead(status, { "content-type": "application/json", ...headers })
+        .end(JSON.stringify(body)),
+    );
 });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const address = server.address();
 const port = typeof address === "object" && address !== null ? address.port : 0;
 
-const vendor = openai("gpt-4o-mini", { apiKey: "sk-example", baseURL: `http://127.0.0.1:${port}/v1` });
+const vendor = openai("gpt-4o-mini", {
+  apiKey: "sk-example",
+  baseURL: `http://127.0.0.1:${port}/v1`,
+});
 const spare = new ScriptedModel(["Stockholm, says the spare model."], { modelId: "spare" });
 
 const team = new Ensemble({
@@ -35,7 +49,10 @@ const team = new Ensemble({
   tasks: [Task.of("What is the capital of Norway?"), Task.of("What is the capital of Sweden?")],
   plugins: [retry({ maxAttempts: 3, baseDelayMs: 100 }), fallback([spare])],
   on: (e) => {
-    if (e.type === "retry_scheduled") console.log(`  attempt ${e.attempt} of ${e.taskId} failed, next in ${e.delayMs} ms: ${e.reason}`);
+    if (e.type === "retry_scheduled")
+      console.log(
+        `  attempt ${e.attempt} of ${e.taskId} failed, next in ${e.delayMs} ms: ${e.reason}`,
+      );
     if (e.type === "task_completed") console.log(`${e.taskId}: ${e.taskOutput.raw}`);
   },
 });
@@ -43,7 +60,8 @@ const team = new Ensemble({
 try {
   const { metrics } = await team.run();
   console.log("\nLedger:");
-  for (const { taskId, attempt, modelId, outcome } of metrics.ledger) console.log(`  ${taskId} attempt ${attempt}: ${modelId} ${outcome}`);
+  for (const { taskId, attempt, modelId, outcome } of metrics.ledger)
+    console.log(`  ${taskId} attempt ${attempt}: ${modelId} ${outcome}`);
 } finally {
   await team.dispose();
   server.close();

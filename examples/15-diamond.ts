@@ -16,8 +16,18 @@ const source = new Task({
 });
 
 const reader = new Agent({ role: "Reader", goal: "Report what the minutes say, and nothing else" });
-const costs = new Task({ name: "costs", description: "What does the repair cost, and how long does it take?", agent: reader, context: [source] });
-const risks = new Task({ name: "risks", description: "Which damage may happen if the repair waits?", agent: reader, context: [source] });
+const costs = new Task({
+  name: "costs",
+  description: "What does the repair cost, and how long does it take?",
+  agent: reader,
+  context: [source],
+});
+const risks = new Task({
+  name: "risks",
+  description: "Which damage may happen if the repair waits?",
+  agent: reader,
+  context: [source],
+});
 
 const memo = new Task({
   name: "memo",
@@ -27,7 +37,9 @@ const memo = new Task({
 });
 
 const { model, name, note } = realOrScripted(({ messages }) =>
-  JSON.stringify(messages).includes("cost, and how long") ? "14000, in three weeks without the map room." : "The old maps may not outlast the winter.",
+  JSON.stringify(messages).includes("cost, and how long")
+    ? "14000, in three weeks without the map room."
+    : "The old maps may not outlast the winter.",
 );
 console.log(`Model: ${name} (${note})\n`);
 

@@ -3,9 +3,20 @@
 import { Agent, Ensemble, Phase, PhaseReview, Task } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
-const analyst = new Agent({ role: "Analyst", goal: "Say in one sentence what can be said for sure" });
-const size = new Task({ name: "size", description: "How many people would use a bicycle path along the river?", agent: analyst });
-const ground = new Task({ name: "ground", description: "Is the ground along the river firm enough for a path?", agent: analyst });
+const analyst = new Agent({
+  role: "Analyst",
+  goal: "Say in one sentence what can be said for sure",
+});
+const size = new Task({
+  name: "size",
+  description: "How many people would use a bicycle path along the river?",
+  agent: analyst,
+});
+const ground = new Task({
+  name: "ground",
+  description: "Is the ground along the river firm enough for a path?",
+  agent: analyst,
+});
 
 const memo = new Task({
   name: "memo",
@@ -14,20 +25,30 @@ const memo = new Task({
   context: [size, ground], // of earlier phases
 });
 const judge = new Task({
-  description: "Read the memo. Answer APPROVE when it names a cost, else RETRY: and what is missing.",
+  description:
+    "Read the memo. Answer APPROVE when it names a cost, else RETRY: and what is missing.",
   agent: new Agent({ role: "Reviewer", goal: "Let nothing vague through" }),
 });
 
 const demand = Phase.of("demand", size);
 const site = Phase.of("site", ground);
-const recommendation = new Phase({ name: "recommendation", tasks: [memo], after: [demand, site], review: new PhaseReview({ task: judge, maxRetries: 2 }) });
+const recommendation = new Phase({
+  name: "recommendation",
+  tasks: [memo],
+  after: [demand, site],
+  review: new PhaseReview({ task: judge, maxRetries: 2 }),
+});
 
 // The scripted author mends the memo when the prompt holds the reviewer's feedback; the scripted reviewer looks for a figure.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   const role = /You are (\w+)/.exec(prompt)?.[1];
-  if (role === "Analyst") return prompt.includes("firm enough") ? "The ground is firm except at the mill." : "About 900 people would use it on a working day.";
-  if (role === "Reviewer") return prompt.includes("40,000") ? "APPROVE" : "RETRY: say what it costs";
+  if (role === "Analyst")
+    return prompt.includes("firm enough")
+      ? "The ground is firm except at the mill."
+      : "About 900 people would use it on a working day.";
+  if (role === "Reviewer")
+    return prompt.includes("40,000") ? "APPROVE" : "RETRY: say what it costs";
   const cost = prompt.includes("say what it costs") ? " It costs 40,000." : "";
   return `Build the path, with a bridge at the mill.${cost}`;
 });
@@ -37,13 +58,18 @@ const team = new Ensemble({
   model,
   phases: [demand, site, recommendation],
   on: (e) => {
-    if (e.type === "phase_started") console.log(`phase ${e.phaseName} begins (attempt ${e.attempt})`);
-    if (e.type === "phase_completed") console.log(`phase ${e.phaseName} is done (attempt ${e.attempt})`);
-    if (e.type === "task_completed" && e.agentRole === "Reviewer") console.log(`review: ${e.taskOutput.raw}`);
+    if (e.type === "phase_started")
+      console.log(`phase ${e.phaseName} begins (attempt ${e.attempt})`);
+    if (e.type === "phase_completed")
+      console.log(`phase ${e.phaseName} is done (attempt ${e.attempt})`);
+    if (e.type === "task_completed" && e.agentRole === "Reviewer")
+      console.log(`review: ${e.taskOutput.raw}`);
   },
 });
 const output = await team.run();
 await team.dispose();
 
 console.log(`\n${output.phaseOutputs.get("recommendation")?.at(-1)?.raw}`);
-console.log(`\nPhases: ${[...output.phaseOutputs.keys()].join(", ")}; model calls: ${output.metrics.llmCallCount}`);
+console.log(
+  `\nPhases: ${[...output.phaseOutputs.keys()].join(", ")}; model calls: ${output.metrics.llmCallCount}`,
+);

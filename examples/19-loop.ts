@@ -33,17 +33,21 @@ const { model, name, note } = realOrScripted(({ messages }) => {
     return '{"score": 3, "advice": "Say where it is."}';
   }
   if (prompt.includes("what they can do")) return "Come and build a kite with us at the harbour!";
-  return prompt.includes("where it is") ? "The kite festival is at the harbour." : "There is a kite festival.";
+  return prompt.includes("where it is")
+    ? "The kite festival is at the harbour."
+    : "There is a kite festival.";
 });
 console.log(`Model: ${name} (${note})\n`);
 
 const output = await new Ensemble({
   model,
   loops: [polish],
-  onLoopIterationCompleted: (e) => console.log(`iteration ${e.iterationNumber} of at most ${e.maxIterations} is done`),
+  onLoopIterationCompleted: (e) =>
+    console.log(`iteration ${e.iterationNumber} of at most ${e.maxIterations} is done`),
 }).run({ event: "kite festival" });
 
 const history = output.loops.get("polish");
-for (const [text, verdict] of history?.iterations ?? []) console.log(`\n${text?.raw}\n  ${verdict?.raw}`);
+for (const [text, verdict] of history?.iterations ?? [])
+  console.log(`\n${text?.raw}\n  ${verdict?.raw}`);
 console.log(`\nEnded by: ${history?.terminationReason}`);
 console.log(`Final text: ${output.getOutput(draft)?.raw}`);

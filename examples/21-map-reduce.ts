@@ -8,27 +8,42 @@ import { chooseModel } from "./support/model.js";
 
 const folder = "examples/data";
 const names = (await readdir(folder)).sort();
-const documents = await Promise.all(names.map(async (name) => ({ name, text: await readFile(join(folder, name), "utf8") })));
+const documents = await Promise.all(
+  names.map(async (name) => ({ name, text: await readFile(join(folder, name), "utf8") })),
+);
 
 const { model, name, note } = chooseModel(3);
 console.log(`Model: ${name} (${note})\n`);
 
 const reader = new Agent({ role: "Reader", goal: "Note what a text says, and nothing else" });
-const editor = (): Agent => new Agent({ role: "Editor", goal: "Bring notes together without losing the main points" });
-const Digest = z.object({ headline: z.string().describe("one sentence"), points: z.array(z.string()).max(5) });
+const editor = (): Agent =>
+  new Agent({ role: "Editor", goal: "Bring notes together without losing the main points" });
+const Digest = z.object({
+  headline: z.string().describe("one sentence"),
+  points: z.array(z.string()).max(5),
+});
 type Document = (typeof documents)[number];
 
 // A document is data: were there a {word} in it, it would stay as it is.
-const readTask = ({ name, text }: Document): Task => new Task({ name, description: `Take notes on this document:\n---\n${text}\n---`, agent: reader });
+const readTask = ({ name, text }: Document): Task =>
+  new Task({ name, description: `Take notes on this document:\n---\n${text}\n---`, agent: reader });
 const mergeTask = (tasks: readonly AnyTask[], agent?: Agent): Task<z.infer<typeof Digest>> =>
   new Task({ description: "Merge these notes", agent, context: tasks, outputType: Digest });
 
 function show(title: string, { trace, metrics }: EnsembleOutput): void {
   const levels = (trace.mapReduceLevels ?? []).map(({ taskCount }) => taskCount);
-  console.log(`${title}: tasks per level ${levels.join(", ")}; ${metrics.llmCallCount} model calls`);
+  console.log(
+    `${title}: tasks per level ${levels.join(", ")}; ${metrics.llmCallCount} model calls`,
+  );
 }
 
-const options = { model, items: documents, mapTask: readTask, reduceAgent: editor, reduceTask: mergeTask };
+const options = {
+  model,
+  items: documents,
+  mapTask: readTask,
+  reduceAgent: editor,
+  reduceTask: mergeTask,
+};
 
 const inChunks = new MapReduceEnsemble({ ...options, chunkSize: 2 });
 const chunked = await inChunks.run();
@@ -46,9 +61,16 @@ const atOnce = new MapReduceEnsemble({
   contextWindowSize: 128_000,
   inputEstimator: ({ text }) => text,
   directAgent: editor,
-  directTask: (all, agent) => new Task({ description: `Digest:\n---\n${all.map(({ text }) => text).join("\n\n")}\n---`, agent, outputType: Digest }),
+  directTask: (all, agent) =>
+    new Task({
+      description: `Digest:\n---\n${all.map(({ text }) => text).join("\n\n")}\n---`,
+      agent,
+      outputType: Digest,
+    }),
 });
 show("\nWindow of 128,000 tokens", await atOnce.run());
 
-console.log(`\nThe tree of the chunks, for a Mermaid viewer:\n${inChunks.toEnsemble().toMermaid().split("\n").slice(0, 4).join("\n")}\n  ...`);
+console.log(
+  `\nThe tree of the chunks, for a Mermaid viewer:\n${inChunks.toEnsemble().toMermaid().split("\n").slice(0, 4).join("\n")}\n  ...`,
+);
 await Promise.all([inChunks, inBudget, atOnce].map((mapReduce) => mapReduce.dispose()));

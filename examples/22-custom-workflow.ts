@@ -5,7 +5,11 @@ import { Agent, Ensemble, Task, ValidationError } from "agentensemble";
 import { deliberation } from "./support/deliberation.js";
 import { realOrScripted } from "./support/scripted.js";
 
-const facts = new Task({ name: "facts", description: "Look up the figures", handler: () => "The library has 40 visitors on a Sunday; opening costs 300." });
+const facts = new Task({
+  name: "facts",
+  description: "Look up the figures",
+  handler: () => "The library has 40 visitors on a Sunday; opening costs 300.",
+});
 const speaker = (role: string, side: string): Task =>
   new Task({
     name: role.toLowerCase(),
@@ -24,8 +28,14 @@ const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   const role = /You are (\w+)/.exec(prompt)?.[1];
   const asked = prompt.includes("Question: who pays?");
-  if (role === "Judge") return prompt.includes("The friends of the library pay") ? "Verdict: open on two Sundays a month." : "Question: who pays?";
-  if (role === "Reader") return asked ? "The friends of the library pay for two Sundays a month." : "40 visitors have no other day to come.";
+  if (role === "Judge")
+    return prompt.includes("The friends of the library pay")
+      ? "Verdict: open on two Sundays a month."
+      : "Question: who pays?";
+  if (role === "Reader")
+    return asked
+      ? "The friends of the library pay for two Sundays a month."
+      : "40 visitors have no other day to come.";
   return asked ? "The city does not, for no single Sunday." : "300 for 40 visitors is too much.";
 });
 console.log(`Model: ${name} (${note})\n`);
@@ -37,11 +47,18 @@ const output = await new Ensemble({
   plugins: [deliberation({ rounds: 3, isDecided: ({ raw }) => raw.startsWith("Verdict:") })],
   onTaskComplete: ({ agentRole, taskOutput }) => console.log(`${agentRole}: ${taskOutput.raw}`),
 }).run();
-console.log(`\n${output.raw} (rounds: ${output.trace.taskTraces.filter(({ taskId }) => taskId === "judge").length})`);
+console.log(
+  `\n${output.raw} (rounds: ${output.trace.taskTraces.filter(({ taskId }) => taskId === "judge").length})`,
+);
 
 // A plan that the workflow can't run costs nothing: `validate` refuses it before any task begins.
 try {
-  await new Ensemble({ model, tasks: [facts, judge], workflow: "DELIBERATION", plugins: [deliberation({ isDecided: () => true })] }).run();
+  await new Ensemble({
+    model,
+    tasks: [facts, judge],
+    workflow: "DELIBERATION",
+    plugins: [deliberation({ isDecided: () => true })],
+  }).run();
 } catch (error) {
   if (!ValidationError.isInstance(error)) throw error;
   console.log(error.message);

@@ -17,16 +17,24 @@ const { model, name, note } = realOrScripted(({ messages }) => {
     const told = messages.some(({ role }) => role === "tool");
     return told
       ? "Monday: 12 letters, most of them about late parcels."
-      : { toolCalls: [{ name: "storeMemory", arguments: { key: "courier", value: "Swift & Co" } }] };
+      : {
+          toolCalls: [{ name: "storeMemory", arguments: { key: "courier", value: "Swift & Co" } }],
+        };
   }
-  return prompt.includes("12 letters") ? "Tuesday: 7 letters, five fewer than on Monday." : "Tuesday: 7 letters.";
+  return prompt.includes("12 letters")
+    ? "Tuesday: 7 letters, five fewer than on Monday."
+    : "Tuesday: 7 letters.";
 });
 console.log(`Model: ${name} (${note})\n`);
 
 /** One working day: a process of its own would do the same. */
 async function workOn(day: string): Promise<void> {
   const store = MemoryStore.file(path);
-  const analyst = new Agent({ role: "Analyst", goal: "Report on letters of complaint", tools: [memoryTool("couriers", store)] });
+  const analyst = new Agent({
+    role: "Analyst",
+    goal: "Report on letters of complaint",
+    tools: [memoryTool("couriers", store)],
+  });
   const report = new Task({
     description: `Report on the letters of this day: ${day}`,
     agent: analyst,
@@ -44,11 +52,14 @@ async function workOn(day: string): Promise<void> {
     tasks: [report, count],
     workflow: "SEQUENTIAL",
     memoryStore: store,
-    onTaskInput: ({ userPrompt }) => console.log(`${userPrompt.split("## Task")[0]?.trim() || "(nothing remembered)"}\n`),
+    onTaskInput: ({ userPrompt }) =>
+      console.log(`${userPrompt.split("## Task")[0]?.trim() || "(nothing remembered)"}\n`),
   });
   const output = await team.run();
   const { scopeReads, scopeWrites } = output.metrics.memoryOperations;
-  console.log(`${output.getOutput(report)?.raw}\n${output.getOutput(count)?.raw}\nReads: ${scopeReads}, writes: ${scopeWrites}\n`);
+  console.log(
+    `${output.getOutput(report)?.raw}\n${output.getOutput(count)?.raw}\nReads: ${scopeReads}, writes: ${scopeWrites}\n`,
+  );
   await store.close?.();
 }
 

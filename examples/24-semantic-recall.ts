@@ -2,7 +2,11 @@
 // The words of a text are compared by the hashed bag of words, its meaning by the Universal Sentence Encoder, where its packages are installed.
 // Run it: npm run example -- 24
 import { LongTermMemory, MemoryStore, ValidationError } from "agentensemble";
-import { hashedBagOfWords, universalSentenceEncoder, type EmbeddingModel } from "agentensemble/memory";
+import {
+  hashedBagOfWords,
+  universalSentenceEncoder,
+  type EmbeddingModel,
+} from "agentensemble/memory";
 
 const LEARNT = [
   "Compressing the pictures made the site twice as fast.",
@@ -10,12 +14,20 @@ const LEARNT = [
   "In March an attacker broke into two machines with a stolen password.",
   "Travel expense reports need the approval of the head of department.",
 ];
-const QUESTIONS = ["encrypting the backups", "How can we make the web page load quicker?", "Somebody got into our servers"];
+const QUESTIONS = [
+  "encrypting the backups",
+  "How can we make the web page load quicker?",
+  "Somebody got into our servers",
+];
 
 async function recall(name: string, model: EmbeddingModel): Promise<void> {
   const memory = MemoryStore.embeddings(model, undefined, { minScore: 0.2 });
   for (const [day, content] of LEARNT.entries()) {
-    await memory.store("help desk", { content, storedAt: new Date(Date.UTC(2026, 2, day + 1)), metadata: { agentRole: "Help desk" } });
+    await memory.store("help desk", {
+      content,
+      storedAt: new Date(Date.UTC(2026, 2, day + 1)),
+      metadata: { agentRole: "Help desk" },
+    });
   }
   console.log(name);
   for (const question of QUESTIONS) {
@@ -37,6 +49,10 @@ await encoder.close();
 
 // Long-term memory is one scope of such a store. `sqlMemoryStore({ url: "pglite:./memory", model })` would keep it after the program has ended.
 const experience = LongTermMemory.of(MemoryStore.embeddings(hashedBagOfWords()));
-await experience.store({ content: "The customer prefers answers by phone.", storedAt: new Date(), metadata: { agentRole: "Clerk" } });
+await experience.store({
+  content: "The customer prefers answers by phone.",
+  storedAt: new Date(),
+  metadata: { agentRole: "Clerk" },
+});
 const [remembered] = await experience.retrieve("What do customers prefer?", 1);
 console.log(`\nFrom earlier runs: ${remembered?.content} (${remembered?.metadata?.["agentRole"]})`);

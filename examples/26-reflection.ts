@@ -15,16 +15,28 @@ OBSERVATIONS:
 - The text was long and named no number
 SUGGESTIONS:
 - Begin with what sets the animal apart`;
-const { model, name } = realOrScripted((request) => (JSON.stringify(request.messages).includes("REFINED_DESCRIPTION") ? answer : "A short text."));
+const { model, name } = realOrScripted((request) =>
+  JSON.stringify(request.messages).includes("REFINED_DESCRIPTION") ? answer : "A short text.",
+);
 console.log(`Model: ${name}\n`);
 
-const describe = new Task({ name: "describe", description: "Describe the {animal}", reflect: true });
+const describe = new Task({
+  name: "describe",
+  description: "Describe the {animal}",
+  reflect: true,
+});
 await using team = new Ensemble({
   model,
   tasks: [describe],
   reflectionStore,
-  onTaskInput: ({ userPrompt }) => console.log(userPrompt.includes("Improvement Notes") ? `With notes:\n${userPrompt}\n` : "Without notes.\n"),
-  onTaskReflected: ({ reflection }) => console.log(`Reflection ${reflection.runCount}: ${reflection.suggestions.join("; ")}\n`),
+  onTaskInput: ({ userPrompt }) =>
+    console.log(
+      userPrompt.includes("Improvement Notes")
+        ? `With notes:\n${userPrompt}\n`
+        : "Without notes.\n",
+    ),
+  onTaskReflected: ({ reflection }) =>
+    console.log(`Reflection ${reflection.runCount}: ${reflection.suggestions.join("; ")}\n`),
 });
 for (const animal of ["otter", "owl"]) {
   const { raw, metrics } = await team.run({ animal });

@@ -4,17 +4,28 @@ import { Ensemble, Task } from "agentensemble";
 import { z } from "zod";
 import { realOrScripted } from "./support/scripted.js";
 
-const Plan = z.object({ title: z.string(), steps: z.array(z.object({ day: z.number(), what: z.string() })) });
-const plan = { title: "Two days in Ghent", steps: ["the belfry", "the canals by boat"].map((what, i) => ({ day: i + 1, what })) };
+const Plan = z.object({
+  title: z.string(),
+  steps: z.array(z.object({ day: z.number(), what: z.string() })),
+});
+const plan = {
+  title: "Two days in Ghent",
+  steps: ["the belfry", "the canals by boat"].map((what, i) => ({ day: i + 1, what })),
+};
 const story = "The keeper lit the lamp. Far out, a ship turned its bow towards home.";
 const pieces = (text: string): string[] => text.match(/.{1,6}/gs) ?? [];
 const { model, name } = realOrScripted((request) => {
-  const text = JSON.stringify(request.messages.at(-1)).includes("JSON") ? JSON.stringify(plan) : story;
+  const text = JSON.stringify(request.messages.at(-1)).includes("JSON")
+    ? JSON.stringify(plan)
+    : story;
   return { chunks: pieces(text) };
 });
 console.log(`Model: ${name}\n`);
 
-const tasks = [Task.of("Tell a story of two sentences about {place}"), Task.of("Plan two days in Ghent", Plan)];
+const tasks = [
+  Task.of("Tell a story of two sentences about {place}"),
+  Task.of("Plan two days in Ghent", Plan),
+];
 await using team = new Ensemble({ model, tasks });
 const handle = team.stream({ place: "a lighthouse" });
 let shown = 0;
@@ -32,10 +43,13 @@ console.log((await handle.output).exitReason);
 const strict = new Task({
   description: "Say how many legs a spider has",
   guardrailRetries: 1,
-  outputGuardrails: [({ raw }) => (raw.includes("eight") ? true : { ok: false, reason: "Count again." })],
+  outputGuardrails: [
+    ({ raw }) => (raw.includes("eight") ? true : { ok: false, reason: "Count again." }),
+  ],
 });
 const answers = ["A spider has six legs.", "A spider has eight legs."];
 const careful = realOrScripted((_, index) => ({ chunks: pieces(answers[index] ?? "") }));
 await using guarded = new Ensemble({ model: careful.model, tasks: [strict], streaming: "guarded" });
-for await (const event of guarded.stream().events) if (event.type === "token") process.stdout.write(event.token);
+for await (const event of guarded.stream().events)
+  if (event.type === "token") process.stdout.write(event.token);
 console.log();

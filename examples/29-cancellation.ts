@@ -12,12 +12,16 @@ const polite = new Task({
 const stubborn = new Task({
   name: "stubborn",
   description: "Listen to nobody",
-  handler: () => new Promise<string>((resolve) => setTimeout(resolve, 3_000, "much too late").unref()),
+  handler: () =>
+    new Promise<string>((resolve) => setTimeout(resolve, 3_000, "much too late").unref()),
 });
 
 for (const slow of [polite, stubborn]) {
   const controller = new AbortController();
-  await using team = new Ensemble({ tasks: [quick, slow], onTaskComplete: () => controller.abort() });
+  await using team = new Ensemble({
+    tasks: [quick, slow],
+    onTaskComplete: () => controller.abort(),
+  });
   const began = performance.now();
   try {
     await team.run({}, { signal: controller.signal, cancelGraceMs: 200 });
@@ -33,4 +37,6 @@ for (const slow of [polite, stubborn]) {
 // A time limit is the same, with its own error; with throwOnError: false the partial output comes back instead.
 await using team = new Ensemble({ tasks: [quick, polite] });
 const output = await team.run({}, { timeoutMs: 100, throwOnError: false });
-console.log(`time limit: ${output.exitReason}, ${RunTimeoutError.isInstance(output.error)}, complete: ${output.isComplete}`);
+console.log(
+  `time limit: ${output.exitReason}, ${RunTimeoutError.isInstance(output.error)}, complete: ${output.isComplete}`,
+);

@@ -2,7 +2,15 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { definePlugin, Ensemble, Task, tool, Tokens, type CaptureModeDefinition, type ExecutionTrace } from "agentensemble";
+import {
+  definePlugin,
+  Ensemble,
+  Task,
+  tool,
+  Tokens,
+  type CaptureModeDefinition,
+  type ExecutionTrace,
+} from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
 const lookUp = tool({
@@ -12,12 +20,15 @@ const lookUp = tool({
 });
 
 const { model, name, note } = realOrScripted(({ messages }) =>
-  messages.some(({ role }) => role === "tool") ? "Ada Lovelace has room 12." : { toolCalls: [{ name: "look_up_guest", arguments: { input: "Ada Lovelace" } }] },
+  messages.some(({ role }) => role === "tool")
+    ? "Ada Lovelace has room 12."
+    : { toolCalls: [{ name: "look_up_guest", arguments: { input: "Ada Lovelace" } }] },
 );
 console.log(`Model: ${name} (${note})\n`);
 
 // A mode of one's own: everything is kept, but no names. What `redact` returns stands in the trace instead of what it was given.
-const withoutNames = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null).replaceAll("Ada Lovelace", "(guest)"));
+const withoutNames = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value ?? null).replaceAll("Ada Lovelace", "(guest)"));
 const folder = await mkdtemp(join(tmpdir(), "traces-"));
 const PRIVATE: CaptureModeDefinition = {
   name: "PRIVATE",
@@ -27,7 +38,10 @@ const PRIVATE: CaptureModeDefinition = {
   exportsTo: folder,
   redact: withoutNames,
 };
-const privacy = definePlugin({ name: "privacy", bind: (bind) => void bind.many(Tokens.CaptureMode).toConstantValue(PRIVATE) });
+const privacy = definePlugin({
+  name: "privacy",
+  bind: (bind) => void bind.many(Tokens.CaptureMode).toConstantValue(PRIVATE),
+});
 
 await using desk = new Ensemble({
   model,
@@ -37,10 +51,15 @@ await using desk = new Ensemble({
 
 function show({ captureMode, taskTraces }: ExecutionTrace): void {
   const calls = taskTraces.flatMap(({ llmInteractions }) => llmInteractions);
-  console.log(`${captureMode}: messages per model call: ${calls.map(({ messages }) => messages.length).join(", ")}`);
-  for (const { arguments: text, parsedInput, result } of calls.flatMap(({ toolCalls }) => toolCalls)) {
+  console.log(
+    `${captureMode}: messages per model call: ${calls.map(({ messages }) => messages.length).join(", ")}`,
+  );
+  for (const { arguments: text, parsedInput, result } of calls.flatMap(
+    ({ toolCalls }) => toolCalls,
+  )) {
     console.log(`  ${text} -> ${result}`);
-    if (parsedInput !== undefined) console.log(`  as a value: ${Object.keys(parsedInput).join(", ")}`);
+    if (parsedInput !== undefined)
+      console.log(`  as a value: ${Object.keys(parsedInput).join(", ")}`);
   }
 }
 

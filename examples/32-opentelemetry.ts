@@ -2,14 +2,20 @@
 // an application gives its exporter instead. Run it: npm run example -- 32
 import { context } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { otel } from "agentensemble/observability/otel";
 import { realOrScripted } from "./support/scripted.js";
 
 // The application's own set-up: where spans go, and how the active span is known.
 const exporter = new InMemorySpanExporter();
-const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+const tracerProvider = new BasicTracerProvider({
+  spanProcessors: [new SimpleSpanProcessor(exporter)],
+});
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
 const telemetry = otel({ tracerProvider, workflowName: "garden letters" });
@@ -22,7 +28,9 @@ const lookUp = tool({
     telemetry.within(ctx, () => {
       const span = tracerProvider.getTracer("archive").startSpan("read archive");
       span.end();
-      console.log(`A service would be sent: traceparent ${telemetry.traceparent(ctx)?.replace(/[0-9a-f]{8,}/g, "...")}`);
+      console.log(
+        `A service would be sent: traceparent ${telemetry.traceparent(ctx)?.replace(/[0-9a-f]{8,}/g, "...")}`,
+      );
       return `${plant}: bears shade`;
     }),
 });
@@ -30,8 +38,13 @@ const lookUp = tool({
 const { model, name, note } = realOrScripted(({ messages }) => {
   const answers = messages.filter((message) => message.role === "tool").length;
   if (/You are Gardener/.test(JSON.stringify(messages)))
-    return answers === 0 ? { toolCalls: [{ name: "look_up", arguments: { input: "hornbeam" } }] } : "Hornbeam: it bears shade.";
-  const ask = { name: "delegate", arguments: { agentRole: "Gardener", taskDescription: "Which hedge bears shade?" } };
+    return answers === 0
+      ? { toolCalls: [{ name: "look_up", arguments: { input: "hornbeam" } }] }
+      : "Hornbeam: it bears shade.";
+  const ask = {
+    name: "delegate",
+    arguments: { agentRole: "Gardener", taskDescription: "Which hedge bears shade?" },
+  };
   return answers === 0 ? { toolCalls: [ask] } : "Plant a hornbeam hedge.";
 });
 console.log(`Model: ${name} (${note})\n`);
@@ -39,7 +52,12 @@ console.log(`Model: ${name} (${note})\n`);
 const office = new Ensemble({
   model,
   agents: [new Agent({ role: "Gardener", goal: "Say what plants need", tools: [lookUp] })],
-  tasks: [new Task({ description: "Answer the letter", agent: new Agent({ role: "Secretary", goal: "Answer letters", allowDelegation: true }) })],
+  tasks: [
+    new Task({
+      description: "Answer the letter",
+      agent: new Agent({ role: "Secretary", goal: "Answer letters", allowDelegation: true }),
+    }),
+  ],
   plugins: [telemetry],
 });
 await office.run();
@@ -51,7 +69,9 @@ const print = (parent: string | undefined, indent: string): void => {
     .filter((s) => s.parentSpanContext?.spanId === parent)
     .sort((a, b) => a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1])) {
     const tokens = span.attributes["gen_ai.usage.output_tokens"];
-    console.log(`${indent}${span.name}${tokens === undefined ? "" : ` (${String(tokens)} tokens out)`}`);
+    console.log(
+      `${indent}${span.name}${tokens === undefined ? "" : ` (${String(tokens)} tokens out)`}`,
+    );
     print(span.spanContext().spanId, `${indent}  `);
   }
 };

@@ -19,14 +19,24 @@ const usage = { inputTokens: 120, outputTokens: 30 };
 const model = new ScriptedModel(({ messages }) => {
   const parcel = JSON.stringify(messages).includes("piano") ? "piano" : "book";
   const weighed = messages.some((message) => message.role === "tool");
-  return weighed ? { text: `The ${parcel} has been seen to.`, usage } : { toolCalls: [{ name: "weigh", arguments: { input: parcel } }], usage };
+  return weighed
+    ? { text: `The ${parcel} has been seen to.`, usage }
+    : { toolCalls: [{ name: "weigh", arguments: { input: parcel } }], usage };
 });
 
 const desk = new Ensemble({
   model,
   tasks: [
-    new Task({ name: "parcel", description: "Weigh the {parcel}", agent: new Agent({ role: "Clerk", goal: "Weigh parcels", tools: [weigh] }) }),
-    new Task({ name: "stamp", description: "Print the stamp", handler: (ctx) => `Stamp for the ${String(ctx.inputs["parcel"])}` }),
+    new Task({
+      name: "parcel",
+      description: "Weigh the {parcel}",
+      agent: new Agent({ role: "Clerk", goal: "Weigh parcels", tools: [weigh] }),
+    }),
+    new Task({
+      name: "stamp",
+      description: "Print the stamp",
+      handler: (ctx) => `Stamp for the ${String(ctx.inputs["parcel"])}`,
+    }),
   ],
   costConfiguration: { inputTokenRate: 0.000_001, outputTokenRate: 0.000_004 },
   plugins: [metrics],
@@ -38,7 +48,12 @@ await desk.run({ parcel: "book" }, { signal: AbortSignal.abort(), throwOnError: 
 
 const response = await fetch(metrics.url ?? "");
 console.log(`GET /metrics: ${response.status}, ${response.headers.get("content-type")}\n`);
-const lines = (await response.text()).split("\n").filter((line) => line !== "" && !line.startsWith("#") && !line.includes("_bucket") && !line.includes("_sum"));
+const lines = (await response.text())
+  .split("\n")
+  .filter(
+    (line) =>
+      line !== "" && !line.startsWith("#") && !line.includes("_bucket") && !line.includes("_sum"),
+  );
 console.log(lines.join("\n"));
 
 await desk.dispose(); // the endpoint is gone with it

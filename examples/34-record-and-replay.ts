@@ -31,7 +31,14 @@ console.log(`Model: ${name} (${note})\n`);
 
 const team = (plugin: Plugin, question = "How many lamps do we have?"): Ensemble => {
   const stock = new Task({ description: question, agent: clerk });
-  return new Ensemble({ model, tasks: [stock, new Task({ description: "Write a letter about it", agent: clerk, context: [stock] })], plugins: [plugin] });
+  return new Ensemble({
+    model,
+    tasks: [
+      stock,
+      new Task({ description: "Write a letter about it", agent: clerk, context: [stock] }),
+    ],
+    plugins: [plugin],
+  });
 };
 
 /** As mocha would have it. */
@@ -68,7 +75,10 @@ await it("says what has changed", async () => {
 });
 
 await it("goes on live from the first change", async () => {
-  await using replay = team(replayFrom(file, { onMiss: "live" }), "How many lamps and chairs do we have?");
+  await using replay = team(
+    replayFrom(file, { onMiss: "live" }),
+    "How many lamps and chairs do we have?",
+  );
   const output = await replay.run();
   equal(output.exitReason, "COMPLETED");
   if (model instanceof ScriptedModel) console.log(`    look-ups now: ${lookUps}`);

@@ -23,7 +23,10 @@ const journal: TraceExporter = {
 };
 const broken: TraceExporter = () => Promise.reject(new Error("the server is away"));
 
-const cities = new Task({ name: "cities", description: "Name the three largest cities of {country}" });
+const cities = new Task({
+  name: "cities",
+  description: "Name the three largest cities of {country}",
+});
 const check = new Task({
   name: "check",
   description: "Check the list",
@@ -39,7 +42,11 @@ await using geography: Ensemble = new Ensemble({
   model,
   tasks: [cities, check],
   on: (e) => e.type === "run_warning" && console.log(`Warning: ${e.message}`),
-  traceExporter: [journal, broken, jsonTraceExporter({ dir: folder, dag: () => geography.toDag() })],
+  traceExporter: [
+    journal,
+    broken,
+    jsonTraceExporter({ dir: folder, dag: () => geography.toDag() }),
+  ],
 });
 
 const good = await geography.run({ country: "Germany" }, { runId: "good" });
@@ -47,7 +54,9 @@ await geography.run({ country: "Atlantis" }, { runId: "bad", throwOnError: false
 for (const line of lines) console.log(line);
 
 // An exporter that fails is a warning and changes nothing.
-console.log(`\nComplete: ${good.isComplete}; in its trace: ${String(good.trace.metadata["warnings"])}`);
+console.log(
+  `\nComplete: ${good.isComplete}; in its trace: ${String(good.trace.metadata["warnings"])}`,
+);
 console.log(`Files: ${(await readdir(folder)).sort().join(", ")}`);
 const file = JSON.parse(await readFile(join(folder, "bad.json"), "utf8")) as {
   readonly totalDuration: string;

@@ -3,20 +3,53 @@
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 
-const lookUp = tool({ name: "look_up", description: "Looks a word up in the encyclopedia, for instance: otter", execute: (word) => `About ${word}: ...` });
-const researcher = new Agent({ role: "Researcher", goal: "Find facts", tools: [lookUp], maxIterations: 3, modelOptions: { maxOutputTokens: 400 } });
-const writer = new Agent({ role: "Writer", goal: "Write plainly", modelOptions: { maxOutputTokens: 200 } });
-const research = new Task({ name: "research", description: "Collect facts about the {animal}", agent: researcher });
-const article = new Task({ name: "article", description: "Write a paragraph about the {animal}", agent: writer, context: [research] });
+const lookUp = tool({
+  name: "look_up",
+  description: "Looks a word up in the encyclopedia, for instance: otter",
+  execute: (word) => `About ${word}: ...`,
+});
+const researcher = new Agent({
+  role: "Researcher",
+  goal: "Find facts",
+  tools: [lookUp],
+  maxIterations: 3,
+  modelOptions: { maxOutputTokens: 400 },
+});
+const writer = new Agent({
+  role: "Writer",
+  goal: "Write plainly",
+  modelOptions: { maxOutputTokens: 200 },
+});
+const research = new Task({
+  name: "research",
+  description: "Collect facts about the {animal}",
+  agent: researcher,
+});
+const article = new Task({
+  name: "article",
+  description: "Write a paragraph about the {animal}",
+  agent: writer,
+  context: [research],
+});
 
-const options = { model: new ScriptedModel([]), tasks: [research, article], costConfiguration: { inputTokenRate: 0.15e-6, outputTokenRate: 0.6e-6 } };
+const options = {
+  model: new ScriptedModel([]),
+  tasks: [research, article],
+  costConfiguration: { inputTokenRate: 0.15e-6, outputTokenRate: 0.6e-6 },
+};
 await using team = new Ensemble({ ...options, maxToolOutputLength: 2_000 });
-const { workflow, tasks, estimatedInputTokens, costBound } = await team.explain({ animal: "otter" });
+const { workflow, tasks, estimatedInputTokens, costBound } = await team.explain({
+  animal: "otter",
+});
 
 console.log(`${workflow}, about ${estimatedInputTokens} tokens to begin with\n`);
 for (const task of tasks) {
-  console.log(`== ${task.taskId}: ${task.agentRole} with ${task.model}, after: ${task.dependsOn.join(", ") || "nothing"}`);
-  console.log(`   tools: ${task.tools.join(", ") || "none"}; at most ${task.maxModelCalls} model calls`);
+  console.log(
+    `== ${task.taskId}: ${task.agentRole} with ${task.model}, after: ${task.dependsOn.join(", ") || "nothing"}`,
+  );
+  console.log(
+    `   tools: ${task.tools.join(", ") || "none"}; at most ${task.maxModelCalls} model calls`,
+  );
   console.log(task.userPrompt.replace(/^/gm, "   | "));
 }
 console.log(`\nAt most ${costBound?.totalCost} ${costBound?.currency}`);

@@ -4,14 +4,18 @@ import { Agent, AgentExecutionError, Ensemble, Task } from "agentensemble";
 import { calculatorTool, dateTimeTool, jsonParserTool } from "agentensemble/tools";
 import { realOrScripted } from "./support/scripted.js";
 
-const invoice = '{ "number": 20260001234567890123, "issued": "2026-01-31", "lines": [{ "net": 89.90, "count": 3 }, { "net": 240.50, "count": 1 }] }';
+const invoice =
+  '{ "number": 20260001234567890123, "issued": "2026-01-31", "lines": [{ "net": 89.90, "count": 3 }, { "net": 240.50, "count": 1 }] }';
 
 const clerk = new Agent({
   role: "Clerk",
   goal: "State invoices without a mistake",
   tools: [calculatorTool(), dateTimeTool(), jsonParserTool()],
 });
-const task = new Task({ description: `When is this invoice due, a month after it was issued, and what is the total with 19 % tax?\n${invoice}`, agent: clerk });
+const task = new Task({
+  description: `When is this invoice due, a month after it was issued, and what is the total with 19 % tax?\n${invoice}`,
+  agent: clerk,
+});
 
 const { model, name, note } = realOrScripted([
   {
@@ -39,11 +43,16 @@ await using team = new Ensemble({
 console.log(`\n${(await team.run()).raw}\n`);
 
 // A tool alone does a task, too.
-const convert = new Task({ description: "convert 2026-03-29T01:30:00 from Europe/Berlin to America/New_York", handler: dateTimeTool() });
+const convert = new Task({
+  description: "convert 2026-03-29T01:30:00 from Europe/Berlin to America/New_York",
+  handler: dateTimeTool(),
+});
 await using clock = new Ensemble({ tasks: [convert] });
 console.log((await clock.run()).raw);
 
 // What is wrong with its input is a failed result that says where; a model is told, a task of the tool's own fails with it.
-await using sum = new Ensemble({ tasks: [new Task({ description: "2 * (3 + 4", handler: calculatorTool() })] });
+await using sum = new Ensemble({
+  tasks: [new Task({ description: "2 * (3 + 4", handler: calculatorTool() })],
+});
 const { error } = await sum.run({}, { throwOnError: false });
 console.log(AgentExecutionError.find(error)?.message);

@@ -1,6 +1,15 @@
 // Tool calls that wait for a person: because the tool says so, or because a policy does. The person may change the arguments, or say no.
 // Run it: npm run example -- 41
-import { Agent, definePlugin, Ensemble, ReviewDecision, Task, Tokens, tool, type ReviewHandler } from "agentensemble";
+import {
+  Agent,
+  definePlugin,
+  Ensemble,
+  ReviewDecision,
+  Task,
+  Tokens,
+  tool,
+  type ReviewHandler,
+} from "agentensemble";
 import { z } from "zod";
 import { realOrScripted } from "./support/scripted.js";
 
@@ -34,7 +43,10 @@ const largeRefunds = definePlugin({
   bind: (bind) =>
     bind.many(Tokens.ApprovalPolicy).toConstantValue({
       name: "large refunds",
-      needsApproval: ({ tool: { name }, input }) => name === "refund" && (input as { amount: number }).amount > 100 && "More than 100 euros are paid back.",
+      needsApproval: ({ tool: { name }, input }) =>
+        name === "refund" &&
+        (input as { amount: number }).amount > 100 &&
+        "More than 100 euros are paid back.",
     }),
 });
 
@@ -42,15 +54,24 @@ const largeRefunds = definePlugin({
 const clerkOnDuty: ReviewHandler = ({ taskDescription, prompt }) => {
   console.log(`ASKED: ${taskDescription}\n  ${prompt?.split("\n")[0] ?? ""}`);
   if (taskDescription.includes("press@")) return ReviewDecision.exitEarly();
-  if (taskDescription.startsWith("refund")) return ReviewDecision.edit('{"customer":"Ada","amount":100}');
+  if (taskDescription.startsWith("refund"))
+    return ReviewDecision.edit('{"customer":"Ada","amount":100}');
   return ReviewDecision.edit("Dear Ada, the money is on its way.");
 };
 
 const { model, name, note } = realOrScripted([
   { toolCalls: [{ name: "refund", arguments: { customer: "Ben", amount: 20 } }] },
   { toolCalls: [{ name: "refund", arguments: { customer: "Ada", amount: 900 } }] },
-  { toolCalls: [{ name: "send_mail", arguments: { to: "ada@example.com", body: "money sent lol" } }] },
-  { toolCalls: [{ name: "send_mail", arguments: { to: "press@example.com", body: "We pay everybody!" } }] },
+  {
+    toolCalls: [
+      { name: "send_mail", arguments: { to: "ada@example.com", body: "money sent lol" } },
+    ],
+  },
+  {
+    toolCalls: [
+      { name: "send_mail", arguments: { to: "press@example.com", body: "We pay everybody!" } },
+    ],
+  },
   "Ben got 20 euros and Ada 100; the press was not told.",
 ]);
 console.log(`Model: ${name} (${note})\n`);
@@ -60,7 +81,8 @@ const team = new Ensemble({
   model,
   tasks: [
     new Task({
-      description: "Pay Ben 20 and Ada 900 euros back, write to ada@example.com that it is done, and tell press@example.com how kind we are.",
+      description:
+        "Pay Ben 20 and Ada 900 euros back, write to ada@example.com that it is done, and tell press@example.com how kind we are.",
       agent,
     }),
   ],

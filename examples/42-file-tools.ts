@@ -4,34 +4,76 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AccessDeniedError, Agent, Ensemble, Task, tool } from "agentensemble";
-import { codeEditTool, codeSearchTool, fileReadTool, fileWriteTool, globTool, pathJail } from "agentensemble/tools";
+import {
+  codeEditTool,
+  codeSearchTool,
+  fileReadTool,
+  fileWriteTool,
+  globTool,
+  pathJail,
+} from "agentensemble/tools";
 import { z } from "zod";
 import { realOrScripted } from "./support/scripted.js";
 
 const baseDir = await mkdtemp(join(tmpdir(), "file-tools-"));
-await writeFile(join(baseDir, "server.ts"), 'const host = "localhost";\nconst port = 80;\n\nlisten(host, port);\n');
+await writeFile(
+  join(baseDir, "server.ts"),
+  'const host = "localhost";\nconst port = 80;\n\nlisten(host, port);\n',
+);
 
 const editor = new Agent({
   role: "Editor",
   goal: "Change files as asked, and nothing else",
-  tools: [globTool({ baseDir }), codeSearchTool({ baseDir }), fileReadTool({ baseDir }), codeEditTool({ baseDir }), fileWriteTool({ baseDir })],
+  tools: [
+    globTool({ baseDir }),
+    codeSearchTool({ baseDir }),
+    fileReadTool({ baseDir }),
+    codeEditTool({ baseDir }),
+    fileWriteTool({ baseDir }),
+  ],
 });
 
 const { model, name, note } = realOrScripted([
   { toolCalls: [{ name: "glob", arguments: { pattern: "**/*.ts" } }] },
   { toolCalls: [{ name: "code_search", arguments: { pattern: "port\\s*=", contextLines: 1 } }] },
-  { toolCalls: [{ name: "code_edit", arguments: { path: "server.ts", command: "find_replace", find: "port = 80;", content: "port = 8080;" } }] },
+  {
+    toolCalls: [
+      {
+        name: "code_edit",
+        arguments: {
+          path: "server.ts",
+          command: "find_replace",
+          find: "port = 80;",
+          content: "port = 8080;",
+        },
+      },
+    ],
+  },
   { toolCalls: [{ name: "file_read", arguments: { path: "../../etc/passwd" } }] },
-  { toolCalls: [{ name: "file_write", arguments: { path: "notes/changes.md", content: "- The port is now 8080.\n" } }] },
+  {
+    toolCalls: [
+      {
+        name: "file_write",
+        arguments: { path: "notes/changes.md", content: "- The port is now 8080.\n" },
+      },
+    ],
+  },
   "The server listens on port 8080 now; notes/changes.md says so.",
 ]);
 console.log(`Model: ${name} (${note})\n`);
 
 const output = await new Ensemble({
   model,
-  tasks: [new Task({ description: "Let the server listen on port 8080, and note the change in notes/changes.md.", agent: editor })],
-  onToolCall: ({ toolName, toolArguments, toolResult }) => console.log(`${toolName} ${toolArguments}\n  ${toolResult.replaceAll("\n", "\n  ")}`),
-  onFileChanged: ({ filePath, changeType, linesAdded, linesRemoved }) => console.log(`[${changeType} ${filePath} +${linesAdded} -${linesRemoved}]`),
+  tasks: [
+    new Task({
+      description: "Let the server listen on port 8080, and note the change in notes/changes.md.",
+      agent: editor,
+    }),
+  ],
+  onToolCall: ({ toolName, toolArguments, toolResult }) =>
+    console.log(`${toolName} ${toolArguments}\n  ${toolResult.replaceAll("\n", "\n  ")}`),
+  onFileChanged: ({ filePath, changeType, linesAdded, linesRemoved }) =>
+    console.log(`[${changeType} ${filePath} +${linesAdded} -${linesRemoved}]`),
 }).run();
 console.log(`\n${output.raw}\n`);
 
@@ -48,13 +90,19 @@ const countLines = tool({
 });
 
 const counting = new Ensemble({
-  model: realOrScripted([{ toolCalls: [{ name: "count_lines", arguments: { path: "server.ts" } }] }, "It has 4 lines."]).model,
+  model: realOrScripted([
+    { toolCalls: [{ name: "count_lines", arguments: { path: "server.ts" } }] },
+    "It has 4 lines.",
+  ]).model,
   tasks: [new Task({ description: "How many lines has server.ts?", tools: [countLines] })],
-  onToolCall: ({ toolName, toolArguments, toolResult }) => console.log(`${toolName} ${toolArguments} -> ${toolResult}`),
+  onToolCall: ({ toolName, toolArguments, toolResult }) =>
+    console.log(`${toolName} ${toolArguments} -> ${toolResult}`),
 });
 console.log((await counting.run()).raw);
 for (const path of ["../secret", "/etc/passwd", "~/../../x", "a\0b"]) {
   const refused = await jail.read(path).catch((error: unknown) => error);
-  console.log(`  ${JSON.stringify(path)}: ${AccessDeniedError.isInstance(refused) ? refused.message : "no such file"}`);
+  console.log(
+    `  ${JSON.stringify(path)}: ${AccessDeniedError.isInstance(refused) ? refused.message : "no such file"}`,
+  );
 }
 await rm(baseDir, { recursive: true });

@@ -6,8 +6,13 @@ import { startWeb } from "./support/loopback-web.js";
 import { realOrScripted } from "./support/scripted.js";
 
 const web = await startWeb((origin) => ({
-  "/search": JSON.stringify({ results: [{ title: "Swifts", url: `${origin}/swifts`, content: "Birds that hardly ever land." }] }),
-  "/swifts": "<nav>Menu</nav><h1>Swifts</h1><p>A swift can stay in the air for <b>ten months</b>.</p><script>track()</script>",
+  "/search": JSON.stringify({
+    results: [
+      { title: "Swifts", url: `${origin}/swifts`, content: "Birds that hardly ever land." },
+    ],
+  }),
+  "/swifts":
+    "<nav>Menu</nav><h1>Swifts</h1><p>A swift can stay in the air for <b>ten months</b>.</p><script>track()</script>",
   "/count": (text: string) => `${text.split(/\s+/).length} words`,
 }));
 
@@ -15,7 +20,11 @@ const tools = [
   webSearchTool({ provider: searxng({ baseURL: web.origin }) }),
   // Pages of the public web, and this one server on this machine.
   webScraperTool({ allow: { hosts: [web.host] }, format: "markdown", maxContentLength: 2_000 }),
-  httpTool({ name: "count_words", description: "Counts the words of the input.", url: `${web.origin}/count` }),
+  httpTool({
+    name: "count_words",
+    description: "Counts the words of the input.",
+    url: `${web.origin}/count`,
+  }),
 ];
 
 const { model, name, note } = realOrScripted([
@@ -34,8 +43,16 @@ console.log(`Model: ${name} (${note})\n`);
 const naturalist = new Agent({ role: "Naturalist", goal: "Answer from what you have read", tools });
 await using team = new Ensemble({
   model,
-  tasks: [new Task({ description: "How long can a swift stay in the air? Search, read the page, count the words of your answer.", agent: naturalist })],
-  on: (e) => e.type === "tool_called" && console.log(`${e.toolName} ${e.toolArguments}\n  ${e.toolResult.replaceAll("\n", "\n  ")}\n`),
+  tasks: [
+    new Task({
+      description:
+        "How long can a swift stay in the air? Search, read the page, count the words of your answer.",
+      agent: naturalist,
+    }),
+  ],
+  on: (e) =>
+    e.type === "tool_called" &&
+    console.log(`${e.toolName} ${e.toolArguments}\n  ${e.toolResult.replaceAll("\n", "\n  ")}\n`),
 });
 
 const output = await team.run();

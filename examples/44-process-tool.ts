@@ -32,7 +32,10 @@ const git = gitTool({ baseDir: workspace, allow: ["status", "diff", "log"] });
 const { model, name, note } = realOrScripted([
   {
     toolCalls: [
-      { name: "word_count", arguments: { input: "Swifts sleep in the air; $(rm -rf /) is just text here" } },
+      {
+        name: "word_count",
+        arguments: { input: "Swifts sleep in the air; $(rm -rf /) is just text here" },
+      },
       { name: "word_count", arguments: { input: " " } },
       { name: "git", arguments: { command: "status", args: ["--short"] } },
       { name: "git", arguments: { command: "log", args: ["--output=/tmp/stolen"] } },
@@ -49,16 +52,20 @@ try {
     model,
     tasks: [
       new Task({
-        description: "How many words has 'Swifts sleep in the air; $(rm -rf /) is just text here'? Which files are not under version control?",
+        description:
+          "How many words has 'Swifts sleep in the air; $(rm -rf /) is just text here'? Which files are not under version control?",
         agent: clerk,
       }),
     ],
-    onToolCall: ({ toolName, toolArguments, toolResult }) => console.log(`${toolName} ${toolArguments}\n  -> ${toolResult}`),
+    onToolCall: ({ toolName, toolArguments, toolResult }) =>
+      console.log(`${toolName} ${toolArguments}\n  -> ${toolResult}`),
   }).run();
   console.log(`\n${output.raw}`);
 
   const late = await runCommand({ command: ["sh", "-c", "sleep 60 & sleep 61"], timeoutMs: 300 });
-  console.log(`\nA program that takes too long: timedOut ${late.timedOut}, still running: ${late.leftRunning.length}`);
+  console.log(
+    `\nA program that takes too long: timedOut ${late.timedOut}, still running: ${late.leftRunning.length}`,
+  );
 } finally {
   await rm(workspace, { recursive: true });
 }

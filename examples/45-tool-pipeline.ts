@@ -21,7 +21,12 @@ const worth = new ToolPipeline({
     {
       tool: jsonParserTool(),
       adapter: ({ structured }) => {
-        const { shelves, price } = z.object({ shelves: z.array(z.object({ boxes: z.number(), perBox: z.number() })), price: z.string() }).parse(structured);
+        const { shelves, price } = z
+          .object({
+            shelves: z.array(z.object({ boxes: z.number(), perBox: z.number() })),
+            price: z.string(),
+          })
+          .parse(structured);
         return `(${shelves.map(({ boxes, perBox }) => `${boxes} * ${perBox}`).join(" + ")}) * ${price}`; // a text: the calculator takes one
       },
     },
@@ -34,7 +39,9 @@ const noNails = definePlugin({
   name: "no-nails",
   apply: ({ hooks }) =>
     hooks.beforeToolCall.tap({ name: "no-nails" }, ({ tool: called, input }) =>
-      called.name === "stock" && JSON.stringify(input).includes("nail") ? reject("nails are not to be looked up") : undefined,
+      called.name === "stock" && JSON.stringify(input).includes("nail")
+        ? reject("nails are not to be looked up")
+        : undefined,
     ),
 });
 
@@ -45,7 +52,11 @@ const { model, name, note } = realOrScripted([
 ]);
 console.log(`Model: ${name} (${note})\n`);
 
-const keeper = new Agent({ role: "Storekeeper", goal: "Know what is in the store", tools: [worth] });
+const keeper = new Agent({
+  role: "Storekeeper",
+  goal: "Know what is in the store",
+  tools: [worth],
+});
 await using team = new Ensemble({
   model,
   tasks: [new Task({ description: "What are our screws worth, and our nails?", agent: keeper })],
@@ -60,7 +71,16 @@ const lenient = new ToolPipeline({
   name: "lenient",
   description: "Computes, and says in capitals what came of it",
   errorStrategy: "CONTINUE_ON_FAILURE",
-  steps: [{ tool: calculatorTool() }, { tool: tool({ name: "capitals", description: "Capitals", execute: (text) => text.toUpperCase() }) }],
+  steps: [
+    { tool: calculatorTool() },
+    {
+      tool: tool({
+        name: "capitals",
+        description: "Capitals",
+        execute: (text) => text.toUpperCase(),
+      }),
+    },
+  ],
 });
 console.log(`\n${ToolPipeline.of(jsonParserTool(), calculatorTool()).description}`);
 await using alone = new Ensemble({ tasks: [new Task({ description: "1 / 0", handler: lenient })] });

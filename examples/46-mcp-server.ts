@@ -6,7 +6,9 @@ import { mcpServer } from "agentensemble/mcp";
 import { z } from "zod";
 import { realOrScripted } from "./support/scripted.js";
 
-const { model, name, note } = realOrScripted(() => "Keep the ferry in sight and cross behind its stern.");
+const { model, name, note } = realOrScripted(
+  () => "Keep the ferry in sight and cross behind its stern.",
+);
 console.log(`Model: ${name} (${note})\n`);
 
 const tides: Readonly<Record<string, string>> = { Husum: "14:40", Dover: "11:05" };
@@ -20,14 +22,32 @@ const highWater = tool({
     return { harbour, at };
   },
 });
-const advise = new Task({ name: "advise", description: "Advise a {boat} that meets a ferry off {harbour}", expectedOutput: "One sentence" });
-const log = new Task({ name: "log_entry", description: "Write down: {text}", handler: ({ inputs }) => `Logged: ${String(inputs["text"])}` });
+const advise = new Task({
+  name: "advise",
+  description: "Advise a {boat} that meets a ferry off {harbour}",
+  expectedOutput: "One sentence",
+});
+const log = new Task({
+  name: "log_entry",
+  description: "Write down: {text}",
+  handler: ({ inputs }) => `Logged: ${String(inputs["text"])}`,
+});
 
-await using server = mcpServer({ name: "harbour-office", version: "1.2.0", model, tools: [highWater], tasks: [advise, log] });
+await using server = mcpServer({
+  name: "harbour-office",
+  version: "1.2.0",
+  model,
+  tools: [highWater],
+  tasks: [advise, log],
+});
 const { url } = await server.http({ token: "only-for-this-example" });
 
 const client = new Client({ name: "example", version: "1.0.0" });
-await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization: "Bearer only-for-this-example" } } }));
+await client.connect(
+  new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { Authorization: "Bearer only-for-this-example" } },
+  }),
+);
 console.log(`${client.getServerVersion()?.name ?? "?"} offers:`);
 for (const { name: toolName, inputSchema } of (await client.listTools()).tools)
   console.log(`  ${toolName}(${Object.keys(inputSchema.properties ?? {}).join(", ")})`);
@@ -41,5 +61,7 @@ const advice = await client.callTool(
   { onprogress: ({ progress, message }) => console.log(`  step ${progress}: ${message ?? ""}`) },
 );
 console.log("Advice:", advice.content[0]);
-console.log((await client.callTool({ name: "log_entry", arguments: { text: "all well" } })).content[0]);
+console.log(
+  (await client.callTool({ name: "log_entry", arguments: { text: "all well" } })).content[0],
+);
 await client.close();

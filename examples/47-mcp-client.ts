@@ -8,7 +8,9 @@ import { realOrScripted } from "./support/scripted.js";
 /** Where the server lies, if it is installed; `npx` would find it too, and fetch it from the network if not. */
 function serverProgram(): string | undefined {
   try {
-    return createRequire(import.meta.url).resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
+    return createRequire(import.meta.url).resolve(
+      "@modelcontextprotocol/server-filesystem/dist/index.js",
+    );
   } catch {
     return undefined;
   }
@@ -16,7 +18,9 @@ function serverProgram(): string | undefined {
 
 const program = serverProgram();
 if (program === undefined) {
-  console.log("Skipped: this example needs a server. Run: npm install --save-dev @modelcontextprotocol/server-filesystem");
+  console.log(
+    "Skipped: this example needs a server. Run: npm install --save-dev @modelcontextprotocol/server-filesystem",
+  );
   process.exit();
 }
 
@@ -37,12 +41,21 @@ await using files = mcpTools({
   tools: ["list_directory", "read_text_file"],
   timeoutMs: 10_000,
 });
-for (const { name: tool, effect, untrusted } of await files.resolve()) console.log(`${tool}: effect ${effect}, untrusted ${untrusted}`);
+for (const { name: tool, effect, untrusted } of await files.resolve())
+  console.log(`${tool}: effect ${effect}, untrusted ${untrusted}`);
 
 const librarian = new Agent({ role: "Librarian", goal: "Answer from the files", tools: [files] });
 await using team = new Ensemble({
   model,
-  tasks: [new Task({ description: "What do the files in '.' say about prompt injection?", agent: librarian })],
-  onToolCall: ({ toolName, toolResult }) => console.log(`${toolName} -> ${toolResult.replaceAll(process.cwd(), "").replaceAll("\n", " ").slice(0, 90)}`),
+  tasks: [
+    new Task({
+      description: "What do the files in '.' say about prompt injection?",
+      agent: librarian,
+    }),
+  ],
+  onToolCall: ({ toolName, toolResult }) =>
+    console.log(
+      `${toolName} -> ${toolResult.replaceAll(process.cwd(), "").replaceAll("\n", " ").slice(0, 90)}`,
+    ),
 });
 console.log(`\n${(await team.run()).raw}`);

@@ -9,13 +9,22 @@ import { rollup } from "@rollup/wasm-node";
 const root = fileURLToPath(new URL("..", import.meta.url));
 // What was compiled from a file that is gone would go on being tested and shipped.
 const output = `${root}dist/`;
-for (const file of existsSync(output) ? readdirSync(output, { recursive: true, encoding: "utf8" }) : []) {
+for (const file of existsSync(output)
+  ? readdirSync(output, { recursive: true, encoding: "utf8" })
+  : []) {
   const source = file.replace(/\.(d\.ts|js|js\.map)$/, ".ts");
-  if (source !== file && !file.startsWith("bundle") && !existsSync(root + source)) rmSync(output + file);
+  if (source !== file && !file.startsWith("bundle") && !existsSync(root + source))
+    rmSync(output + file);
 }
 
-const compiler = fileURLToPath(import.meta.resolve("@typescript/native/package.json")).replace(/package\.json$/, "bin/tsc");
-const compiled = spawnSync(process.execPath, [compiler, "-p", "tsconfig.json"], { cwd: root, stdio: "inherit" });
+const compiler = fileURLToPath(import.meta.resolve("@typescript/native/package.json")).replace(
+  /package\.json$/,
+  "bin/tsc",
+);
+const compiled = spawnSync(process.execPath, [compiler, "-p", "tsconfig.json"], {
+  cwd: root,
+  stdio: "inherit",
+});
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 
 await build({
@@ -31,7 +40,9 @@ await build({
   minifyWhitespace: true, // a third of what a process has to read before it starts
   legalComments: "eof",
   // tapable is CommonJS and requires node:util, which a bundle of ES modules can do only with a require of its own.
-  banner: { js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);',
+  },
   logLevel: "warning",
 });
 
@@ -39,16 +50,22 @@ await build({
 // several entry points share, and those that are imported only when they are first needed, become files of their own. The modules
 // themselves are there under the condition "agentensemble-source": tests use it, so that they and the internals they import are one copy.
 const { exports: entries, bin } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
-const files = [...Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default])), ...Object.values(bin)];
+const files = [
+  ...Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default])),
+  ...Object.values(bin),
+];
 const names = files.map((file) => file.replace(/^\.\/dist\/bundle\/(.*)\.js$/, "$1"));
 // `new Worker(new URL("./file.js", import.meta.url))`: what a thread runs becomes a file of its own, and its address follows where that lies.
 const threads = {
   name: "threads",
   transform(code, id) {
-    return code.replace(/new URL\("(\.\/[\w-]+-worker\.js)", import\.meta\.url\)/g, (_match, file) => {
-      const reference = this.emitFile({ type: "chunk", id: resolve(dirname(id), file) });
-      return `new URL(import.meta.ROLLUP_FILE_URL_${reference})`;
-    });
+    return code.replace(
+      /new URL\("(\.\/[\w-]+-worker\.js)", import\.meta\.url\)/g,
+      (_match, file) => {
+        const reference = this.emitFile({ type: "chunk", id: resolve(dirname(id), file) });
+        return `new URL(import.meta.ROLLUP_FILE_URL_${reference})`;
+      },
+    );
   },
 };
 // Everything that the root loads at once goes into two files, one of them for who wants the contracts alone: left to itself the bundler makes a file for

@@ -6,12 +6,20 @@ import { runSteps } from "./steps.mjs";
 
 const folder = fileURLToPath(new URL("../dist/examples/", import.meta.url));
 const wanted = process.argv.slice(2);
-const all = existsSync(folder) ? readdirSync(folder).filter((file) => /^\d\d-.*\.js$/.test(file)) : [];
-const chosen = all.sort().filter((file) => wanted.length === 0 || wanted.some((prefix) => file.startsWith(prefix)));
+const all = existsSync(folder)
+  ? readdirSync(folder).filter((file) => /^\d\d-.*\.js$/.test(file))
+  : [];
+const chosen = all
+  .sort()
+  .filter((file) => wanted.length === 0 || wanted.some((prefix) => file.startsWith(prefix)));
 
 if (chosen.length === 0) {
   const looked = wanted.length > 0 ? `begins with ${wanted.join(" or ")}` : "is in dist/examples";
-  console.error(`No example ${looked}. There are: ${all.join(", ") || "none"}. Build first: npm run build.`);
+  console.error(
+    `No example ${looked}. There are: ${all.join(", ") || "none"}. Build first: npm run build.`,
+  );
   process.exit(1);
 }
-runSteps(chosen.map((file) => [file, [process.execPath, "--enable-source-maps", `dist/examples/${file}`]]));
+runSteps(
+  chosen.map((file) => [file, [process.execPath, "--enable-source-maps", `dist/examples/${file}`]]),
+);

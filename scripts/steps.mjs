@@ -11,9 +11,14 @@ export function runSteps(steps) {
     const options = { cwd: root, stdio: "inherit", timeout: limitMs };
     console.log(`\n--- ${name}`);
     const started = performance.now();
-    const { status, signal } = typeof command === "string" ? spawnSync(command, { ...options, shell: true }) : spawnSync(command[0], command.slice(1), options);
+    const { status, signal } =
+      typeof command === "string"
+        ? spawnSync(command, { ...options, shell: true })
+        : spawnSync(command[0], command.slice(1), options);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(`--- ${name}: ${status === 0 ? "ok" : `FAILED (${signal ?? `exit code ${status}`})`} in ${seconds} s`);
+    console.log(
+      `--- ${name}: ${status === 0 ? "ok" : `FAILED (${signal ?? `exit code ${status}`})`} in ${seconds} s`,
+    );
     if (status !== 0) process.exit(status ?? 1);
   }
 }

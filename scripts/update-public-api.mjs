@@ -7,9 +7,15 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Names of a declaration file's exports that exist only as types. */
 function typesOf(declarations, values) {
-  const lists = [...declarations.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap((match) => match[1].split(","));
-  const declared = [...declarations.matchAll(/^export (?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm)].map((match) => match[1]);
-  const names = [...lists.map((name) => name.trim().split(/\s+/).at(-1)), ...declared].filter(Boolean);
+  const lists = [...declarations.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap((match) =>
+    match[1].split(","),
+  );
+  const declared = [
+    ...declarations.matchAll(/^export (?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm),
+  ].map((match) => match[1]);
+  const names = [...lists.map((name) => name.trim().split(/\s+/).at(-1)), ...declared].filter(
+    Boolean,
+  );
   return [...new Set(names)].filter((name) => !values.includes(name)).sort();
 }
 
@@ -19,7 +25,10 @@ for (const [entry, paths] of Object.entries(exports)) {
   if (typeof paths === "string") continue;
   const file = `${root}${paths.default.replace("./dist/bundle/", "dist/src/")}`;
   const values = Object.keys(await import(pathToFileURL(file).href)).sort();
-  api[entry] = { values, types: typesOf(readFileSync(file.replace(/\.js$/, ".d.ts"), "utf8"), values) };
+  api[entry] = {
+    values,
+    types: typesOf(readFileSync(file.replace(/\.js$/, ".d.ts"), "utf8"), values),
+  };
 }
 
 const text = `${JSON.stringify(api, undefined, 2)}\n`;

@@ -54,10 +54,24 @@ export const AgentSynthesizer = Object.freeze({
 export type MemoryStore = Store;
 
 /** Finds by meaning; the entries are in memory, or in a vector store of yours, which has no versions and locks. */
-function embeddings(model: EmbeddingModel, vectorStore?: undefined, options?: EmbeddingMemoryOptions): SharedMemoryStore;
-function embeddings(model: EmbeddingModel, vectorStore: VectorStore, options?: EmbeddingMemoryOptions): MemoryStore;
-function embeddings(model: EmbeddingModel, vectorStore?: VectorStore, options?: EmbeddingMemoryOptions): MemoryStore {
-  return vectorStore === undefined ? embeddingMemory(model, vectorStore, options) : embeddingMemory(model, vectorStore, options);
+function embeddings(
+  model: EmbeddingModel,
+  vectorStore?: undefined,
+  options?: EmbeddingMemoryOptions,
+): SharedMemoryStore;
+function embeddings(
+  model: EmbeddingModel,
+  vectorStore: VectorStore,
+  options?: EmbeddingMemoryOptions,
+): MemoryStore;
+function embeddings(
+  model: EmbeddingModel,
+  vectorStore?: VectorStore,
+  options?: EmbeddingMemoryOptions,
+): MemoryStore {
+  return vectorStore === undefined
+    ? embeddingMemory(model, vectorStore, options)
+    : embeddingMemory(model, vectorStore, options);
 }
 
 /** The memory stores there are, for `EnsembleOptions.memoryStore` and for programs. What they share and what not: docs/memory-stores.md. */
@@ -90,7 +104,9 @@ export const LongTermMemory = Object.freeze({
   of: (store: MemoryStore, scope?: string): LongTermMemory => longTermMemory(store, scope),
   /** Finds by meaning, in memory or in a vector store of yours: short for `LongTermMemory.of(MemoryStore.embeddings(...))`. */
   embeddings: (model: EmbeddingModel, vectorStore?: VectorStore): LongTermMemory =>
-    longTermMemory(vectorStore === undefined ? embeddingMemory(model) : embeddingMemory(model, vectorStore)),
+    longTermMemory(
+      vectorStore === undefined ? embeddingMemory(model) : embeddingMemory(model, vectorStore),
+    ),
 });
 
 /** Decides which entries of a scope stay; see the contract. */
@@ -101,7 +117,8 @@ export const EvictionPolicy = Object.freeze({
   /** Keeps the last `n` entries. @throws ValidationError unless `n` is a whole number above 0. */
   keepLastEntries: (n: number): EvictionPolicy => keepLastEntries(n),
   /** Keeps what was stored within the last `ms` milliseconds of the run's clock; outside a run of `clock`, by default the machine's. @throws ValidationError unless `ms` is a positive number. */
-  keepEntriesWithin: (ms: number, clock: Pick<Clock, "now"> = systemClock): EvictionPolicy => keepEntriesWithin(ms, clock),
+  keepEntriesWithin: (ms: number, clock: Pick<Clock, "now"> = systemClock): EvictionPolicy =>
+    keepEntriesWithin(ms, clock),
 });
 
 /** Facts by name; see the contract. */

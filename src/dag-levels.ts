@@ -36,17 +36,25 @@ export function levelsOf(steps: readonly OrderedStep[]): ReadonlyMap<string, num
     ready = next;
   }
   const stuck = steps.find(({ id }) => !levels.has(id));
-  if (stuck !== undefined) throw new ValidationError(`Circular context dependency detected involving task: '${stuck.id}'`);
+  if (stuck !== undefined)
+    throw new ValidationError(`Circular context dependency detected involving task: '${stuck.id}'`);
   return levels;
 }
 
 /** The longest chain of steps that wait for each other; of equally long ones that of the last steps. */
-export function criticalPathOf(steps: readonly OrderedStep[], levels: ReadonlyMap<string, number>): readonly string[] {
+export function criticalPathOf(
+  steps: readonly OrderedStep[],
+  levels: ReadonlyMap<string, number>,
+): readonly string[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const place = new Map(steps.map(({ id }, index) => [id, index]));
   const last = (ids: readonly string[], level: number): string | undefined =>
     ids.reduce<string | undefined>(
-      (best, id) => (levels.get(id) === level && (best === undefined || (place.get(id) ?? 0) > (place.get(best) ?? 0)) ? id : best),
+      (best, id) =>
+        levels.get(id) === level &&
+        (best === undefined || (place.get(id) ?? 0) > (place.get(best) ?? 0))
+          ? id
+          : best,
       undefined,
     );
   let level = steps.reduce((highest, { id }) => Math.max(highest, levels.get(id) ?? 0), 0);

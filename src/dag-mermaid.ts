@@ -51,7 +51,8 @@ class Flowchart {
 
   /** Agents have round corners, plain code has none. */
   task({ id, description, agentRole, nodeType, mapReduceLevel }: DagTask): void {
-    const kind = mapReduceLevel === undefined ? undefined : `${nodeType ?? ""}, level ${mapReduceLevel}`;
+    const kind =
+      mapReduceLevel === undefined ? undefined : `${nodeType ?? ""}, level ${mapReduceLevel}`;
     const text = [short(id), id === description ? undefined : short(description), agentRole, kind]
       .flatMap((line) => (line === undefined ? [] : [label(line)]))
       .join("<br/>");
@@ -59,9 +60,15 @@ class Flowchart {
     this.add(`${this.nameOf(id)}${open}"${text}"${close}`);
   }
 
-  edge(from: string, to: string, o: { readonly text?: string | undefined; readonly dotted?: boolean } = {}): void {
+  edge(
+    from: string,
+    to: string,
+    o: { readonly text?: string | undefined; readonly dotted?: boolean } = {},
+  ): void {
     const text = o.text === undefined ? "" : `|"${label(o.text)}"|`;
-    this.add(`${this.nameOf(from)} ${o.dotted === true ? "-.->" : "-->"}${text} ${this.nameOf(to)}`);
+    this.add(
+      `${this.nameOf(from)} ${o.dotted === true ? "-.->" : "-->"}${text} ${this.nameOf(to)}`,
+    );
   }
 
   toString(): string {
@@ -88,7 +95,8 @@ function drawContexts(chart: Flowchart, tasks: readonly DagTask[]): void {
 function drawOrder(chart: Flowchart, tasks: readonly DagTask[]): void {
   tasks.forEach((task, i) => {
     const before = tasks[i - 1];
-    if (before !== undefined && !task.dependsOn.includes(before.id)) chart.edge(before.id, task.id, { dotted: true });
+    if (before !== undefined && !task.dependsOn.includes(before.id))
+      chart.edge(before.id, task.id, { dotted: true });
   });
 }
 
@@ -97,7 +105,9 @@ function drawTasks(chart: Flowchart, { tasks, workflow }: Dag): void {
     if (task.loopBody === undefined) chart.task(task);
     else drawLoop(chart, task, task.loopBody);
   }
-  for (const task of tasks) for (const context of task.dependsOn) chart.edge(context, task.id, { dotted: task.nodeType === "loop" });
+  for (const task of tasks)
+    for (const context of task.dependsOn)
+      chart.edge(context, task.id, { dotted: task.nodeType === "loop" });
   if (workflow === "SEQUENTIAL") drawOrder(chart, tasks);
 }
 
@@ -107,7 +117,11 @@ function drawLoop(chart: Flowchart, loop: DagTask, body: readonly DagTask[]): vo
     drawContexts(chart, body);
     drawOrder(chart, body);
     const [first, last] = [body[0], body.at(-1)];
-    if (first !== undefined && last !== undefined) chart.edge(last.id, first.id, { text: `up to ${loop.loopMaxIterations ?? 1} times`, dotted: true });
+    if (first !== undefined && last !== undefined)
+      chart.edge(last.id, first.id, {
+        text: `up to ${loop.loopMaxIterations ?? 1} times`,
+        dotted: true,
+      });
   });
 }
 
@@ -116,24 +130,34 @@ function drawPhases(chart: Flowchart, { tasks }: Dag, phases: readonly Phase[]):
   for (const phase of phases) {
     const own = tasks.filter((task) => task.phase === phase.name);
     const ordered = own.filter(({ nodeType }) => nodeType !== "review");
-    const sequential = ordered.every((task, i) => i === 0 || task.parallelGroup > (ordered[i - 1]?.parallelGroup ?? 0));
+    const sequential = ordered.every(
+      (task, i) => i === 0 || task.parallelGroup > (ordered[i - 1]?.parallelGroup ?? 0),
+    );
     chart.group(keyOf("phase", phase.name), `phase ${phase.name}`, () => {
       for (const task of own) chart.task(task);
       if (sequential) drawOrder(chart, ordered);
     });
   }
   drawContexts(chart, tasks);
-  for (const phase of phases) for (const before of phase.after) chart.edge(keyOf("phase", before.name), keyOf("phase", phase.name), { dotted: true });
+  for (const phase of phases)
+    for (const before of phase.after)
+      chart.edge(keyOf("phase", before.name), keyOf("phase", phase.name), { dotted: true });
 }
 
-function drawGraph(chart: Flowchart, { tasks, graphEdges = [], graphStartStateId = "" }: Dag): void {
+function drawGraph(
+  chart: Flowchart,
+  { tasks, graphEdges = [], graphStartStateId = "" }: Dag,
+): void {
   chart.add(`${chart.nameOf(keyOf("start"))}(["start"])`);
   for (const task of tasks) chart.task(task);
   chart.add(`${chart.nameOf("__END__")}(["end"])`);
   chart.edge(keyOf("start"), graphStartStateId);
   for (const edge of graphEdges)
     chart.edge(edge.fromStateId, edge.toStateId, {
-      text: edge.unconditional && edge.conditionDescription === "unconditional" ? undefined : edge.conditionDescription,
+      text:
+        edge.unconditional && edge.conditionDescription === "unconditional"
+          ? undefined
+          : edge.conditionDescription,
     });
 }
 
@@ -142,7 +166,10 @@ function drawHierarchy(chart: Flowchart, { tasks, agents }: Dag): void {
   const manager = keyOf("manager");
   for (const task of tasks) chart.task(task);
   chart.add(`${chart.nameOf(manager)}{{"Manager"}}`);
-  const roles = new Set([...agents.map(({ role }) => role), ...tasks.map(({ agentRole }) => agentRole)]);
+  const roles = new Set([
+    ...agents.map(({ role }) => role),
+    ...tasks.map(({ agentRole }) => agentRole),
+  ]);
   for (const role of roles) chart.add(`${chart.nameOf(keyOf("worker", role))}(["${label(role)}"])`);
   drawContexts(chart, tasks);
   for (const { id } of tasks) chart.edge(id, manager);

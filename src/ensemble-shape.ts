@@ -5,10 +5,17 @@ import { Loop } from "./contracts/loop.js";
 import { Phase, predecessorsOf } from "./contracts/phase.js";
 import { preview, requireArray } from "./contracts/validation.js";
 
-function requireInstances(what: string, values: readonly unknown[] | undefined, type: typeof Phase | typeof Loop): void {
+function requireInstances(
+  what: string,
+  values: readonly unknown[] | undefined,
+  type: typeof Phase | typeof Loop,
+): void {
   requireArray(`Ensemble ${what}`, values);
   values?.forEach((value, i) => {
-    if (!(value instanceof type)) throw new ValidationError(`Ensemble ${what}[${i}] must be a ${type.name}, got: ${preview(value)}`);
+    if (!(value instanceof type))
+      throw new ValidationError(
+        `Ensemble ${what}[${i}] must be a ${type.name}, got: ${preview(value)}`,
+      );
   });
 }
 
@@ -16,7 +23,8 @@ function requireInstances(what: string, values: readonly unknown[] | undefined, 
 export function checkShape(o: EnsembleOptions): void {
   requireInstances("phases", o.phases, Phase);
   requireInstances("loops", o.loops, Loop);
-  if (o.graph !== undefined && !(o.graph instanceof Graph)) throw new ValidationError(`Ensemble graph must be a Graph, got: ${preview(o.graph)}`);
+  if (o.graph !== undefined && !(o.graph instanceof Graph))
+    throw new ValidationError(`Ensemble graph must be a Graph, got: ${preview(o.graph)}`);
   const { tasks = [], phases = [], loops = [], graph, workflow } = o;
   if (graph !== undefined && tasks.length + phases.length + loops.length > 0) {
     throw new ValidationError(
@@ -24,7 +32,9 @@ export function checkShape(o: EnsembleOptions): void {
     );
   }
   if (graph !== undefined && workflow !== undefined) {
-    throw new ValidationError(`Workflow.${workflow} does not support a Graph. Use the default workflow (no .workflow(...) call) when declaring a graph.`);
+    throw new ValidationError(
+      `Workflow.${workflow} does not support a Graph. Use the default workflow (no .workflow(...) call) when declaring a graph.`,
+    );
   }
   if (phases.length > 0 && tasks.length > 0) {
     throw new ValidationError(
@@ -32,30 +42,46 @@ export function checkShape(o: EnsembleOptions): void {
     );
   }
   if (phases.length > 0 && loops.length > 0) {
-    throw new ValidationError("Cannot mix loop() and phase() on the same Ensemble. Use loops within a flat task list, or compose phases instead.");
+    throw new ValidationError(
+      "Cannot mix loop() and phase() on the same Ensemble. Use loops within a flat task list, or compose phases instead.",
+    );
   }
   if (loops.length > 0 && workflow === "HIERARCHICAL") {
-    throw new ValidationError("Workflow.HIERARCHICAL does not support Loop nodes. Use Workflow.SEQUENTIAL or Workflow.PARALLEL when declaring loops.");
+    throw new ValidationError(
+      "Workflow.HIERARCHICAL does not support Loop nodes. Use Workflow.SEQUENTIAL or Workflow.PARALLEL when declaring loops.",
+    );
   }
   checkNames("loop", "Loop", loops);
   checkNames("phase", "Phase", phases);
   checkPhaseGraph(phases);
 }
 
-function checkNames(kind: string, title: string, items: readonly { readonly name: string }[]): void {
+function checkNames(
+  kind: string,
+  title: string,
+  items: readonly { readonly name: string }[],
+): void {
   const names = new Set<string>();
   for (const { name } of items) {
-    if (names.has(name)) throw new ValidationError(`Duplicate ${kind} name '${name}' detected. ${title} names must be unique within an ensemble.`);
+    if (names.has(name))
+      throw new ValidationError(
+        `Duplicate ${kind} name '${name}' detected. ${title} names must be unique within an ensemble.`,
+      );
     names.add(name);
   }
 }
 
 function checkPhaseGraph(phases: readonly Phase[]): void {
-  const owner = new Map(phases.flatMap((phase) => phase.tasks.map((task) => [task, phase] as const)));
+  const owner = new Map(
+    phases.flatMap((phase) => phase.tasks.map((task) => [task, phase] as const)),
+  );
   for (const phase of phases) {
     const before = predecessorsOf(phase);
     for (const other of before) {
-      if (!phases.includes(other)) throw new ValidationError(`Phase '${phase.name}' comes after phase '${other.name}', which is not in the ensemble's phases`);
+      if (!phases.includes(other))
+        throw new ValidationError(
+          `Phase '${phase.name}' comes after phase '${other.name}', which is not in the ensemble's phases`,
+        );
     }
     for (const task of phase.tasks) {
       for (const context of task.context) {

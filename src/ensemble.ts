@@ -67,10 +67,12 @@ export class Ensemble {
     const [first, ...rest] = args;
     const withModel = args.length > 0 && !(first instanceof Task);
     const tasks = (withModel ? rest : args) as readonly AnyTask[]; // each is checked next
-    if (withModel && (first === undefined || first === null)) throw new ValidationError("model must not be null");
+    if (withModel && (first === undefined || first === null))
+      throw new ValidationError("model must not be null");
     if (tasks.length === 0) throw new ValidationError("tasks must not be null or empty");
     tasks.forEach((task, index) => {
-      if (task === undefined || task === null) throw new ValidationError(`tasks[${index}] must not be null`);
+      if (task === undefined || task === null)
+        throw new ValidationError(`tasks[${index}] must not be null`);
     });
     if (withModel) checkModel("model", first);
     else requireHandlers(tasks);
@@ -90,7 +92,11 @@ export class Ensemble {
   async run(inputs: Inputs = {}, options: RunOptions = {}): Promise<EnsembleOutput> {
     checkInputs(inputs);
     checkRunOptions(options);
-    return executeRun({ ...this.#request(inputs, options), streaming: false, handle: new Cancellation() });
+    return executeRun({
+      ...this.#request(inputs, options),
+      streaming: false,
+      handle: new Cancellation(),
+    });
   }
 
   /** Runs the team and hands out its events, tokens included. Neither reading nor awaiting is required. */
@@ -101,14 +107,24 @@ export class Ensemble {
     const handle = new Cancellation();
     void this.#internals.ready().catch(() => undefined); // starts booting, so that ids can be made; the run reports a failure
     const id = options.runId ?? this.#nextId();
-    const request = { ...this.#request(inputs, { ...options, runId: id }), streaming: true, handle, onEvent: (event: EnsembleEvent) => queue.push(event) };
+    const request = {
+      ...this.#request(inputs, { ...options, runId: id }),
+      streaming: true,
+      handle,
+      onEvent: (event: EnsembleEvent) => queue.push(event),
+    };
     const output = executeRun(request).finally(() => queue.end());
     output.catch(() => undefined); // whoever reads only the events has not left a rejection unhandled
     return {
       id,
       events: queue,
       output,
-      cancel: (reason) => handle.cancel(new RunCancelledError(reason === undefined ? "The run was cancelled" : `The run was cancelled: ${reason}`)),
+      cancel: (reason) =>
+        handle.cancel(
+          new RunCancelledError(
+            reason === undefined ? "The run was cancelled" : `The run was cancelled: ${reason}`,
+          ),
+        ),
     };
   }
 
@@ -157,7 +173,12 @@ export class Ensemble {
   #request(
     inputs: Inputs,
     runOptions: RunOptions,
-  ): { readonly kernel: KernelInternals; readonly options: EnsembleOptions; readonly inputs: Inputs; readonly runOptions: RunOptions } {
+  ): {
+    readonly kernel: KernelInternals;
+    readonly options: EnsembleOptions;
+    readonly inputs: Inputs;
+    readonly runOptions: RunOptions;
+  } {
     const merged: Inputs = Object.freeze({ ...this.#options.inputs, ...inputs }); // a copy: the caller may go on using the object
     return { kernel: this.#internals, options: this.#options, inputs: merged, runOptions };
   }

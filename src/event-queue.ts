@@ -12,7 +12,10 @@ export class EventQueue implements AsyncIterable<EnsembleEvent> {
   #read = 0;
   #ended = false;
   #error: AgentEnsembleError | undefined;
-  #waiting: { readonly resolve: (result: IteratorResult<EnsembleEvent, undefined>) => void; readonly reject: (error: Error) => void }[] = [];
+  #waiting: {
+    readonly resolve: (result: IteratorResult<EnsembleEvent, undefined>) => void;
+    readonly reject: (error: Error) => void;
+  }[] = [];
 
   push(event: EnsembleEvent): void {
     if (this.#ended) return;
@@ -23,12 +26,21 @@ export class EventQueue implements AsyncIterable<EnsembleEvent> {
     }
     const waiting = this.#events.length - this.#read;
     const last = this.#events.at(-1);
-    if (waiting >= JOIN_FROM && event.type === "token" && last?.type === "token" && last.taskId === event.taskId) {
+    if (
+      waiting >= JOIN_FROM &&
+      event.type === "token" &&
+      last?.type === "token" &&
+      last.taskId === event.taskId
+    ) {
       this.#events[this.#events.length - 1] = { ...last, token: last.token + event.token };
     } else if (waiting >= HARD_LIMIT) {
-      this.#error = new AgentEnsembleError("AE_EVENTS_OVERFLOW", `The reader of the event stream is ${waiting} events behind`, {
-        hint: "Read handle.events faster, or use a listener.",
-      });
+      this.#error = new AgentEnsembleError(
+        "AE_EVENTS_OVERFLOW",
+        `The reader of the event stream is ${waiting} events behind`,
+        {
+          hint: "Read handle.events faster, or use a listener.",
+        },
+      );
       this.end();
     } else this.#events.push(event);
   }

@@ -48,14 +48,29 @@ function placeholder({ id, spec }: PlannedTask, agentRole: string): TaskOutput {
 }
 
 /** What plugins would add to the prompt, by the slots that task and ensemble declare. */
-function declaredSections({ spec }: PlannedTask, { memory, memoryStore }: EnsembleOptions, hasStore: boolean): PromptSection[] {
+function declaredSections(
+  { spec }: PlannedTask,
+  { memory, memoryStore }: EnsembleOptions,
+  hasStore: boolean,
+): PromptSection[] {
   const stored = memoryStore !== undefined || hasStore ? spec.memory : [];
   return [
-    ...stored.map(({ name }): PromptSection => ({ slot: "memory", text: `[memory of scope "${name}"]` })),
-    ...(memory?.shortTerm === true ? [{ slot: "shortTerm" as const, text: "[outputs of earlier tasks of this run]" }] : []),
-    ...(memory?.longTerm === undefined ? [] : [{ slot: "longTerm" as const, text: "[what long-term memory recalls]" }]),
-    ...(memory?.entity === undefined ? [] : [{ slot: "entity" as const, text: "[known entities]" }]),
-    ...(spec.reflect === false ? [] : [{ slot: "improvement" as const, text: "[notes of earlier runs]" }]),
+    ...stored.map(({ name }): PromptSection => ({
+      slot: "memory",
+      text: `[memory of scope "${name}"]`,
+    })),
+    ...(memory?.shortTerm === true
+      ? [{ slot: "shortTerm" as const, text: "[outputs of earlier tasks of this run]" }]
+      : []),
+    ...(memory?.longTerm === undefined
+      ? []
+      : [{ slot: "longTerm" as const, text: "[what long-term memory recalls]" }]),
+    ...(memory?.entity === undefined
+      ? []
+      : [{ slot: "entity" as const, text: "[known entities]" }]),
+    ...(spec.reflect === false
+      ? []
+      : [{ slot: "improvement" as const, text: "[notes of earlier runs]" }]),
   ];
 }
 
@@ -63,7 +78,12 @@ function declaredSections({ spec }: PlannedTask, { memory, memoryStore }: Ensemb
 function givenIds({ contextIds, group }: PlannedTask, plan: Plan): readonly string[] {
   if (!(group instanceof PhaseReview)) return contextIds;
   const phase = plan.phases.find(({ review }) => review === group);
-  return [...new Set([...plan.tasks.filter((task) => task.group === phase).map(({ id }) => id), ...contextIds])];
+  return [
+    ...new Set([
+      ...plan.tasks.filter((task) => task.group === phase).map(({ id }) => id),
+      ...contextIds,
+    ]),
+  ];
 }
 
 /** Says of each task what its first model call would be. */
@@ -107,7 +127,11 @@ export class TaskExplainer {
     return { ...details, explained };
   }
 
-  async #preview(task: PlannedTask, agent: Agent | undefined, model: ChatModel | undefined): Promise<PromptPreview> {
+  async #preview(
+    task: PlannedTask,
+    agent: Agent | undefined,
+    model: ChatModel | undefined,
+  ): Promise<PromptPreview> {
     const { settings, run, plan } = this;
     const byId = new Map(plan.tasks.map((t) => [t.id, t]));
     const given = givenIds(task, plan).flatMap((id) => byId.get(id) ?? []);
@@ -116,32 +140,64 @@ export class TaskExplainer {
       taskId: task.id,
       task: task.spec,
       agent,
-      contextOutputs: await Promise.all(given.map(async (source) => placeholder(source, (await this.#agentOf(source)).agent?.role ?? DETERMINISTIC))),
-      promptSections: declaredSections(task, plan.options, settings.find(Tokens.MemoryStore) !== undefined),
+      contextOutputs: await Promise.all(
+        given.map(async (source) =>
+          placeholder(source, (await this.#agentOf(source)).agent?.role ?? DETERMINISTIC),
+        ),
+      ),
+      promptSections: declaredSections(
+        task,
+        plan.options,
+        settings.find(Tokens.MemoryStore) !== undefined,
+      ),
       attempt: 1,
       revision: undefined,
       signal: run.signal,
     };
     const executor = settings.all(Tokens.TaskExecutor).findLast((e) => e.handles(task));
     // Validated: tasks that call a model have one.
-    const scope = { get: settings.get.bind(settings), all: settings.all.bind(settings), workers: run.workers, model: model as NonNullable<typeof model> };
+    const scope = {
+      get: settings.get.bind(settings),
+      all: settings.all.bind(settings),
+      workers: run.workers,
+      model: model as NonNullable<typeof model>,
+    };
     return (await executor?.preview?.(call, scope)) ?? NOTHING;
   }
 
-  async #agentOf(task: PlannedTask): Promise<{ readonly agent: Agent | undefined; readonly byModel: boolean }> {
+  async #agentOf(
+    task: PlannedTask,
+  ): Promise<{ readonly agent: Agent | undefined; readonly byModel: boolean }> {
     const { settings, run } = this;
     if (task.spec.handler !== undefined) return { agent: undefined, byModel: false };
     if (task.agent !== undefined) return { agent: task.agent, byModel: false };
     const synthesizer = settings.get(Tokens.AgentSynthesizer);
     if (synthesizer.usesModel === true)
-      return { agent: new Agent({ role: "(synthesized)", goal: task.spec.description, tools: task.spec.tools }), byModel: true };
+      return {
+        agent: new Agent({
+          role: "(synthesized)",
+          goal: task.spec.description,
+          tools: task.spec.tools,
+        }),
+        byModel: true,
+      };
     const model = settings.model(task.spec, undefined);
     if (model === undefined) return { agent: undefined, byModel: false };
-    const silent: ChatModel = { provider: model.provider, modelId: model.modelId, capabilities: model.capabilities, chat: async () => callsNoModel() };
-    return { agent: await synthesizer.synthesize(task.spec, { model: silent, run }), byModel: false };
+    const silent: ChatModel = {
+      provider: model.provider,
+      modelId: model.modelId,
+      capabilities: model.capabilities,
+      chat: async () => callsNoModel(),
+    };
+    return {
+      agent: await synthesizer.synthesize(task.spec, { model: silent, run }),
+      byModel: false,
+    };
   }
 }
 
 function callsNoModel(): never {
-  throw new ValidationError("explain() calls no model", { hint: "A synthesizer that needs it must declare usesModel: true." });
+  throw new ValidationError("explain() calls no model", {
+    hint: "A synthesizer that needs it must declare usesModel: true.",
+  });
 }

@@ -17,20 +17,39 @@ export interface Team {
 /** How often a manager assigns something at most. */
 export function delegationsOf(manager: TaskDetails, { settings }: TaskExplainer): number {
   const limit = settings.find(Tokens.HierarchicalConstraints)?.globalMaxDelegations ?? 0;
-  return Math.min(manager.agent?.maxIterations ?? 0, limit === 0 ? Number.POSITIVE_INFINITY : limit);
+  return Math.min(
+    manager.agent?.maxIterations ?? 0,
+    limit === 0 ? Number.POSITIVE_INFINITY : limit,
+  );
 }
 
 /** What can be assigned; `listed` are the plan's tasks. Those whose agents a model makes stand for themselves: nobody knows yet who does them. */
-export async function assignmentsOf(plan: Plan, listed: readonly TaskDetails[], explainer: TaskExplainer): Promise<readonly TaskDetails[]> {
-  const [unknown, known] = [listed.filter(({ explained }) => explained.synthesizedByModel), listed.filter(({ explained }) => !explained.synthesizedByModel)];
+export async function assignmentsOf(
+  plan: Plan,
+  listed: readonly TaskDetails[],
+  explainer: TaskExplainer,
+): Promise<readonly TaskDetails[]> {
+  const [unknown, known] = [
+    listed.filter(({ explained }) => explained.synthesizedByModel),
+    listed.filter(({ explained }) => !explained.synthesizedByModel),
+  ];
   const agents = new Map<string, Agent>();
-  for (const agent of [...explainer.run.workers, ...known.flatMap((task) => task.agent ?? [])]) agents.set(canonicalRole(agent.role), agent);
+  for (const agent of [...explainer.run.workers, ...known.flatMap((task) => task.agent ?? [])])
+    agents.set(canonicalRole(agent.role), agent);
   const tasks = plan.tasks.filter(({ spec }) => spec.handler === undefined);
-  const assigned = [...agents.values()].flatMap((agent) => [madeUp(agent), ...tasks.map((task) => ({ ...task, agent }))]);
+  const assigned = [...agents.values()].flatMap((agent) => [
+    madeUp(agent),
+    ...tasks.map((task) => ({ ...task, agent })),
+  ]);
   return [...unknown, ...(await Promise.all(assigned.map((task) => explainer.explain(task))))];
 }
 
 /** A task that the manager makes up; its text is the manager's answer. */
 function madeUp(agent: Agent): PlannedTask {
-  return { id: `a task for ${agent.role}`, spec: new Task({ description: "What the manager writes", agent }), contextIds: [], agent };
+  return {
+    id: `a task for ${agent.role}`,
+    spec: new Task({ description: "What the manager writes", agent }),
+    contextIds: [],
+    agent,
+  };
 }

@@ -15,19 +15,27 @@ import { prepareRun } from "./kernel/engine.js";
 import { canonicalRole } from "./kernel/workers.js";
 
 function refused(what: string): never {
-  throw new ValidationError(`explain() ${what}`, { hint: "A synthesizer that needs it must declare usesModel: true." });
+  throw new ValidationError(`explain() ${what}`, {
+    hint: "A synthesizer that needs it must declare usesModel: true.",
+  });
 }
 
 /** A run for synthesizers and workflows that look something up in it; nothing can be done with it. */
 function explainedRun(plan: Plan, settings: Settings, inputs: Inputs): Run {
   const noTasks = (): never => refused("runs no task");
-  const agents = [...(plan.options.agents ?? []), ...plan.tasks.flatMap((task) => task.agent ?? [])];
+  const agents = [
+    ...(plan.options.agents ?? []),
+    ...plan.tasks.flatMap((task) => task.agent ?? []),
+  ];
   return {
     id: "explain",
     signal: new AbortController().signal,
     inputs,
     plan,
-    workers: agents.filter((agent, i) => agents.findIndex((other) => canonicalRole(other.role) === canonicalRole(agent.role)) === i),
+    workers: agents.filter(
+      (agent, i) =>
+        agents.findIndex((other) => canonicalRole(other.role) === canonicalRole(agent.role)) === i,
+    ),
     runTask: async () => noTasks(),
     runWorkflow: async () => noTasks(),
     agentOf: async () => noTasks(),
@@ -47,25 +55,49 @@ function doneAtMost(task: ExplainedTask, times: number): ExplainedTask {
 }
 
 /** The plan and the first prompt of every task, with token estimates and an upper bound of the cost. No model, tool or tap is called. */
-export async function explain(kernel: KernelInternals, options: EnsembleOptions, inputs: Inputs): Promise<Explanation> {
+export async function explain(
+  kernel: KernelInternals,
+  options: EnsembleOptions,
+  inputs: Inputs,
+): Promise<Explanation> {
   const { draft, settings, workflow } = prepareRun(kernel, options, inputs, {});
   await formatterOf(settings); // refuses what run() would refuse
   const run = explainedRun(draft.plan, settings, inputs);
   const explainer = new TaskExplainer(draft.plan, settings, run, settings.get(Tokens.TokenCounter));
   const added = (workflow.preview?.(draft.plan, run) ?? []).map((spec, i): PlannedTask => {
-    return { id: spec.name ?? `task-${draft.plan.tasks.length + i + 1}`, spec, contextIds: [], agent: spec.agent };
+    return {
+      id: spec.name ?? `task-${draft.plan.tasks.length + i + 1}`,
+      spec,
+      contextIds: [],
+      agent: spec.agent,
+    };
   });
   const listed: TaskDetails[] = [];
   for (const task of draft.plan.tasks) listed.push(await explainer.explain(task));
   const others: TaskDetails[] = [];
   for (const task of added) others.push(await explainer.explain(task));
   const [manager] = others;
-  const delegations = workflow.name === "HIERARCHICAL" && manager !== undefined ? delegationsOf(manager, explainer) : undefined;
+  const delegations =
+    workflow.name === "HIERARCHICAL" && manager !== undefined
+      ? delegationsOf(manager, explainer)
+      : undefined;
   const prices = settings.find(Tokens.CostConfiguration);
   let bound: ReturnType<typeof costBoundOf> = { unbounded: [] };
   if (prices !== undefined && delegations !== undefined && manager !== undefined)
-    bound = costBoundOf(others, options, prices, { manager, delegations, assignments: await assignmentsOf(draft.plan, listed, explainer) });
+    bound = costBoundOf(others, options, prices, {
+      manager,
+      delegations,
+      assignments: await assignmentsOf(draft.plan, listed, explainer),
+    });
   else if (prices !== undefined) bound = costBoundOf([...listed, ...others], options, prices);
-  const tasks = [...listed.map(({ explained }) => doneAtMost(explained, delegations ?? 1)), ...others.map(({ explained }) => explained)];
-  return { workflow: workflow.name, tasks, estimatedInputTokens: tasks.reduce((sum, t) => sum + t.estimatedInputTokens, 0), ...bound };
+  const tasks = [
+    ...listed.map(({ explained }) => doneAtMost(explained, delegations ?? 1)),
+    ...others.map(({ explained }) => explained),
+  ];
+  return {
+    workflow: workflow.name,
+    tasks,
+    estimatedInputTokens: tasks.reduce((sum, t) => sum + t.estimatedInputTokens, 0),
+    ...bound,
+  };
 }

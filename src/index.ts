@@ -1,4 +1,12 @@
-export { AgentSynthesizer, EntityMemory, EvictionPolicy, LongTermMemory, MemoryStore, ReflectionStore, ReviewHandler } from "./companions.js";
+export {
+  AgentSynthesizer,
+  EntityMemory,
+  EvictionPolicy,
+  LongTermMemory,
+  MemoryStore,
+  ReflectionStore,
+  ReviewHandler,
+} from "./companions.js";
 export type { FileStoreOptions } from "./plugins/memory/file/index.js";
 export type { InMemoryEntityMemory } from "./plugins/memory/in-memory/index.js";
 export { Agent } from "./contracts/agent.js";
@@ -25,10 +33,28 @@ export { HierarchicalConstraints } from "./contracts/constraints.js";
 export type { HierarchicalConstraintsOptions } from "./contracts/constraints.js";
 export type { Dag, DagEdge, DagTask } from "./contracts/dag.js";
 export { DelegationPolicyResult } from "./contracts/delegation.js";
-export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./contracts/delegation.js";
-export type { EmbeddingModel, StoredVector, VectorMatch, VectorStore } from "./contracts/embedding.js";
+export type {
+  DelegationPolicy,
+  DelegationPolicyContext,
+  DelegationRequest,
+  DelegationResponse,
+  ManagerPromptStrategy,
+} from "./contracts/delegation.js";
+export type {
+  EmbeddingModel,
+  StoredVector,
+  VectorMatch,
+  VectorStore,
+} from "./contracts/embedding.js";
 export { Workflow } from "./contracts/ensemble-options.js";
-export type { AnyGraph, EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./contracts/ensemble-options.js";
+export type {
+  AnyGraph,
+  EnsembleOptions,
+  ExplainedTask,
+  Explanation,
+  KernelApi,
+  PromptTemplate,
+} from "./contracts/ensemble-options.js";
 export {
   AgentEnsembleError,
   AgentExecutionError,
@@ -50,7 +76,12 @@ export {
   ToolExecutionError,
   ValidationError,
 } from "./contracts/errors.js";
-export { ConstraintViolationError, GraphNoEdgeMatchedError, MaxGraphStepsExceededError, MaxLoopIterationsExceededError } from "./contracts/workflow-errors.js";
+export {
+  ConstraintViolationError,
+  GraphNoEdgeMatchedError,
+  MaxGraphStepsExceededError,
+  MaxLoopIterationsExceededError,
+} from "./contracts/workflow-errors.js";
 export {
   AccessDeniedError,
   BudgetExceededError,
@@ -67,8 +98,23 @@ export {
 } from "./contracts/state-errors.js";
 export type { FetchFailure } from "./contracts/state-errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./contracts/errors.js";
-export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./contracts/events.js";
-export type { AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./contracts/executors.js";
+export type {
+  EnsembleCallbacks,
+  EnsembleEvent,
+  EnsembleListener,
+  Ev,
+  EvBase,
+  EventStream,
+  EvTask,
+  NewEvent,
+} from "./contracts/events.js";
+export type {
+  AgentToolSource,
+  ExecutorResult,
+  PromptPreview,
+  TaskExecutor,
+  WorkflowExecutor,
+} from "./contracts/executors.js";
 export { Graph } from "./contracts/graph.js";
 export type { GraphEdge, GraphHistory, GraphOptions, GraphStep } from "./contracts/graph.js";
 export { GuardrailResult, namedGuardrail } from "./contracts/guardrail.js";
@@ -100,16 +146,34 @@ export { Loop } from "./contracts/loop.js";
 export type { LoopHistory, LoopIteration, LoopOptions, OutputLookup } from "./contracts/loop.js";
 export type { MapReduceNode } from "./contracts/map-reduce.js";
 export { MEMORY_METADATA } from "./contracts/memory.js";
-export type { MemoryEntry, MemoryOperationCounts, MemoryOptions, SharedMemoryStore, VersionedEntries } from "./contracts/memory.js";
+export type {
+  MemoryEntry,
+  MemoryOperationCounts,
+  MemoryOptions,
+  SharedMemoryStore,
+  VersionedEntries,
+} from "./contracts/memory.js";
 export { MemoryScope } from "./contracts/memory-scope.js";
-export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, WorkflowResult } from "./contracts/output.js";
+export type {
+  EnsembleOutput,
+  ExecutionMetrics,
+  ExitReason,
+  TaskMetrics,
+  TaskOutput,
+  WorkflowResult,
+} from "./contracts/output.js";
 export { Phase, PhaseReview } from "./contracts/phase.js";
 export type { PhaseOptions } from "./contracts/phase.js";
 export type { Plan, PlannedTask } from "./contracts/plan.js";
 export { definePlugin } from "./contracts/plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./contracts/plugin.js";
 export { RateLimit } from "./contracts/rate-limit.js";
-export type { ReflectionInput, ReflectionOptions, ReflectionStrategy, TaskReflection } from "./contracts/reflection.js";
+export type {
+  ReflectionInput,
+  ReflectionOptions,
+  ReflectionStrategy,
+  TaskReflection,
+} from "./contracts/reflection.js";
 export type { RetryPolicy } from "./contracts/retry.js";
 export { Review, ReviewDecision } from "./contracts/review.js";
 export type {
@@ -125,7 +189,11 @@ export type {
 export { CaptureMode } from "./contracts/capture.js";
 export type { CaptureModeDefinition } from "./contracts/capture.js";
 export type { CostConfiguration, CostEstimate, CostRates } from "./contracts/cost.js";
-export type { ContextFormatDefinition, ContextFormatSavings, ContextFormatter } from "./contracts/context-format.js";
+export type {
+  ContextFormatDefinition,
+  ContextFormatSavings,
+  ContextFormatter,
+} from "./contracts/context-format.js";
 export type { TokenCounter } from "./contracts/token-counter.js";
 export type {
   DefineOptions,
@@ -145,11 +213,26 @@ export type {
 } from "./contracts/run.js";
 export type { Clock, IdGenerator, IdUse } from "./contracts/runtime.js";
 export { Task } from "./contracts/task.js";
-export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./contracts/task.js";
+export type {
+  AnyTask,
+  CommonTaskOptions,
+  OutputOf,
+  PlainTaskOptions,
+  StructuredTaskOptions,
+  TaskHandler,
+} from "./contracts/task.js";
 export { createToken, Tokens } from "./contracts/tokens.js";
 export type { Token } from "./contracts/tokens.js";
 export { tool, ToolResult } from "./contracts/tool.js";
-export type { AnyTool, DynamicToolProvider, Tool, ToolBase, ToolContext, ToolLike, ToolReturn } from "./contracts/tool.js";
+export type {
+  AnyTool,
+  DynamicToolProvider,
+  Tool,
+  ToolBase,
+  ToolContext,
+  ToolLike,
+  ToolReturn,
+} from "./contracts/tool.js";
 export type {
   AgentSummary,
   DelegationRecord,

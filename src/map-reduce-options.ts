@@ -22,11 +22,31 @@ const DECIDED = [
   "managerPromptStrategy",
 ] as const;
 const OWN = [
-  ...["items", "mapAgent", "mapTask", "reduceAgent", "reduceTask", "chunkSize", "targetTokenBudget", "contextWindowSize", "budgetRatio"],
+  ...[
+    "items",
+    "mapAgent",
+    "mapTask",
+    "reduceAgent",
+    "reduceTask",
+    "chunkSize",
+    "targetTokenBudget",
+    "contextWindowSize",
+    "budgetRatio",
+  ],
   ...["maxReduceLevels", "tokenEstimator", "directAgent", "directTask", "inputEstimator"],
 ];
-const KNOWN = [...OWN, ...ENSEMBLE_OPTIONS.filter((name) => !(DECIDED as readonly string[]).includes(name))];
-const FUNCTIONS = ["mapAgent", "reduceAgent", "directAgent", "directTask", "tokenEstimator", "inputEstimator"] as const;
+const KNOWN = [
+  ...OWN,
+  ...ENSEMBLE_OPTIONS.filter((name) => !(DECIDED as readonly string[]).includes(name)),
+];
+const FUNCTIONS = [
+  "mapAgent",
+  "reduceAgent",
+  "directAgent",
+  "directTask",
+  "tokenEstimator",
+  "inputEstimator",
+] as const;
 
 /** Options of a map-reduce. What an ensemble takes beside its tasks is taken here too, and holds for all of them. Configuration reference (seed 002). */
 export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DECIDED)[number]> {
@@ -62,41 +82,62 @@ export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DE
 
 /** How the reduces are made: all at once from the number of items, or level by level from the size of the outputs. */
 export type Strategy =
-  { readonly kind: "static"; readonly chunkSize: number } | { readonly kind: "adaptive"; readonly budget: number; readonly maxReduceLevels: number };
+  | { readonly kind: "static"; readonly chunkSize: number }
+  | { readonly kind: "adaptive"; readonly budget: number; readonly maxReduceLevels: number };
 
 /** Refuses what does not fit together and names the strategy. @throws ValidationError */
-export function resolveMapReduceOptions<I, R>(o: MapReduceOptions<I, R>): { readonly strategy: Strategy; readonly ensemble: EnsembleOptions } {
+export function resolveMapReduceOptions<I, R>(
+  o: MapReduceOptions<I, R>,
+): { readonly strategy: Strategy; readonly ensemble: EnsembleOptions } {
   checkOptions("MapReduceEnsemble", o, KNOWN);
-  if (!Array.isArray(o.items) || o.items.length === 0) throw new ValidationError("items must not be null or empty");
+  if (!Array.isArray(o.items) || o.items.length === 0)
+    throw new ValidationError("items must not be null or empty");
   requireFunction("mapTask", o.mapTask ?? null);
   requireFunction("reduceTask", o.reduceTask ?? null);
   for (const name of FUNCTIONS) requireFunction(name, o[name]);
-  if (o.directAgent !== undefined && o.directTask === undefined) throw new ValidationError("directTask must be set when directAgent is specified");
+  if (o.directAgent !== undefined && o.directTask === undefined)
+    throw new ValidationError("directTask must be set when directAgent is specified");
   const strategy = resolveStrategy(o);
   if (strategy.kind === "static") refuseAdaptiveOptions(o);
   const own = new Set(OWN);
-  return { strategy, ensemble: Object.fromEntries(Object.entries(o).filter(([name]) => !own.has(name))) };
+  return {
+    strategy,
+    ensemble: Object.fromEntries(Object.entries(o).filter(([name]) => !own.has(name))),
+  };
 }
 
-type Limits = Pick<MapReduceOptions<unknown, unknown>, "chunkSize" | "targetTokenBudget" | "contextWindowSize" | "budgetRatio" | "maxReduceLevels">;
+type Limits = Pick<
+  MapReduceOptions<unknown, unknown>,
+  "chunkSize" | "targetTokenBudget" | "contextWindowSize" | "budgetRatio" | "maxReduceLevels"
+>;
 
 function resolveStrategy(o: Limits): Strategy {
   requireInteger("chunkSize", o.chunkSize, 2);
   requireInteger("targetTokenBudget", o.targetTokenBudget, 1, "> 0");
   requireInteger("contextWindowSize", o.contextWindowSize, 1, "> 0");
   requireInteger("maxReduceLevels", o.maxReduceLevels, 1);
-  if (o.budgetRatio !== undefined && !(typeof o.budgetRatio === "number" && o.budgetRatio > 0 && o.budgetRatio <= 1)) {
-    throw new ValidationError(`budgetRatio must be in range (0.0, 1.0], got: ${preview(o.budgetRatio)}`);
+  if (
+    o.budgetRatio !== undefined &&
+    !(typeof o.budgetRatio === "number" && o.budgetRatio > 0 && o.budgetRatio <= 1)
+  ) {
+    throw new ValidationError(
+      `budgetRatio must be in range (0.0, 1.0], got: ${preview(o.budgetRatio)}`,
+    );
   }
   if (o.budgetRatio !== undefined && o.contextWindowSize === undefined) {
-    throw new ValidationError("contextWindowSize must be set when budgetRatio is specified. Example: { contextWindowSize: 128_000, budgetRatio: 0.5 }");
+    throw new ValidationError(
+      "contextWindowSize must be set when budgetRatio is specified. Example: { contextWindowSize: 128_000, budgetRatio: 0.5 }",
+    );
   }
   if (o.targetTokenBudget !== undefined && o.contextWindowSize !== undefined) {
     throw new ValidationError(
       "targetTokenBudget and contextWindowSize are mutually exclusive. The budget is either given, or derived from the context window.",
     );
   }
-  const budget = o.contextWindowSize === undefined ? o.targetTokenBudget : Math.floor(o.contextWindowSize * (o.budgetRatio ?? 0.5));
+  const budget =
+    o.contextWindowSize === undefined
+      ? o.targetTokenBudget
+      : Math.floor(o.contextWindowSize * (o.budgetRatio ?? 0.5));
   if (budget === undefined) return { kind: "static", chunkSize: o.chunkSize ?? 5 };
   if (o.chunkSize !== undefined) {
     throw new ValidationError(
@@ -114,9 +155,13 @@ function resolveStrategy(o: Limits): Strategy {
 function refuseAdaptiveOptions<I, R>(o: MapReduceOptions<I, R>): void {
   const hint = "Set targetTokenBudget or contextWindowSize for adaptive mode.";
   if (o.directTask !== undefined) {
-    throw new ValidationError("directAgent/directTask are not supported in static (chunkSize) mode. The items are only measured in adaptive mode.", { hint });
+    throw new ValidationError(
+      "directAgent/directTask are not supported in static (chunkSize) mode. The items are only measured in adaptive mode.",
+      { hint },
+    );
   }
   for (const name of ["tokenEstimator", "maxReduceLevels"] as const) {
-    if (o[name] !== undefined) throw new ValidationError(`${name} has no effect in static (chunkSize) mode`, { hint });
+    if (o[name] !== undefined)
+      throw new ValidationError(`${name} has no effect in static (chunkSize) mode`, { hint });
   }
 }

@@ -44,7 +44,10 @@ export class MapReduceTasks<I, R> {
   reduce(tasks: readonly AnyTask[]): TaskOf<R> {
     const { reduceAgent, reduceTask } = this.#options;
     const place = ` for ${tasks.length} tasks`;
-    const agent = reduceAgent === undefined ? undefined : checkAgent("reduceAgent", call("reduceAgent", place, reduceAgent), place);
+    const agent =
+      reduceAgent === undefined
+        ? undefined
+        : checkAgent("reduceAgent", call("reduceAgent", place, reduceAgent), place);
     const task = checkTask<R>(
       "reduceTask",
       call("reduceTask", place, () => reduceTask(Object.freeze([...tasks]), agent)),
@@ -69,9 +72,15 @@ export class MapReduceTasks<I, R> {
     for (const [index, item] of items.entries()) {
       const place = ` for item at index ${index}`;
       const text = call("inputEstimator", place, () => inputEstimator(item));
-      if (typeof text !== "string") throw new ValidationError(`inputEstimator must return a text${place}, got: ${preview(text)}`);
+      if (typeof text !== "string")
+        throw new ValidationError(
+          `inputEstimator must return a text${place}, got: ${preview(text)}`,
+        );
       const tokens = call("tokenEstimator", place, () => tokenEstimator(text));
-      if (typeof tokens !== "number" || !(tokens >= 0)) throw new ValidationError(`tokenEstimator must return a number >= 0${place}, got: ${preview(tokens)}`);
+      if (typeof tokens !== "number" || !(tokens >= 0))
+        throw new ValidationError(
+          `tokenEstimator must return a number >= 0${place}, got: ${preview(tokens)}`,
+        );
       total += tokens;
     }
     return total <= budget;
@@ -80,7 +89,10 @@ export class MapReduceTasks<I, R> {
   /** The task that does all items at once. */
   direct(items: readonly I[]): TaskOf<R> {
     const { directAgent, directTask } = this.#options;
-    const agent = directAgent === undefined ? undefined : checkAgent("directAgent", call("directAgent", "", directAgent), "");
+    const agent =
+      directAgent === undefined
+        ? undefined
+        : checkAgent("directAgent", call("directAgent", "", directAgent), "");
     return checkTask<R>(
       "directTask",
       call("directTask", "", () => directTask?.(items, agent)),
@@ -90,7 +102,9 @@ export class MapReduceTasks<I, R> {
 }
 
 function named(tasks: readonly AnyTask[]): string {
-  const names = tasks.slice(0, 5).map((task) => `'${(task.name ?? task.description).slice(0, 80)}'`);
+  const names = tasks
+    .slice(0, 5)
+    .map((task) => `'${(task.name ?? task.description).slice(0, 80)}'`);
   return tasks.length > names.length ? `${names.join(", ")}, ...` : names.join(", ");
 }
 
@@ -147,7 +161,8 @@ export class TaskBook {
   }
 
   #idFor(task: AnyTask, { nodeType, mapReduceLevel }: MapReduceNode): string {
-    const alone = task.name ?? (nodeType === "final-reduce" || nodeType === "direct" ? nodeType : undefined);
+    const alone =
+      task.name ?? (nodeType === "final-reduce" || nodeType === "direct" ? nodeType : undefined);
     if (alone !== undefined && !this.#taken.has(alone)) return alone;
     const base = alone ?? (nodeType === "reduce" ? `reduce-${mapReduceLevel}` : nodeType);
     for (;;) {

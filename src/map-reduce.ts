@@ -63,18 +63,33 @@ export class MapReduceEnsemble<I, R = string> {
    * The short form, static: each item's task is `{mapDescription}: {item}` (items that are no strings as JSON), or what the function returns.
    * The two descriptions are templates for the inputs of `run()`; the item, and what a function returns, are not.
    */
-  static of<I>(model: ModelRef, items: readonly I[], mapDescription: string | ((item: I) => string), reduceDescription: string): MapReduceEnsemble<I> {
+  static of<I>(
+    model: ModelRef,
+    items: readonly I[],
+    mapDescription: string | ((item: I) => string),
+    reduceDescription: string,
+  ): MapReduceEnsemble<I> {
     if (model === undefined || model === null) throw new ValidationError("model must not be null");
     checkModel("model", model);
-    if (typeof mapDescription !== "function") requireText(mapDescription, `mapDescription must be a text or a function, got: ${preview(mapDescription)}`);
+    if (typeof mapDescription !== "function")
+      requireText(
+        mapDescription,
+        `mapDescription must be a text or a function, got: ${preview(mapDescription)}`,
+      );
     requireText(reduceDescription, "reduceDescription must not be blank");
-    const describe = (item: I): string => (typeof mapDescription === "function" ? mapDescription(item) : `${mapDescription}: ${textOf(item)}`);
+    const describe = (item: I): string =>
+      typeof mapDescription === "function"
+        ? mapDescription(item)
+        : `${mapDescription}: ${textOf(item)}`;
     const options: MapReduceOptions<I, string> & Templates = {
       model,
       items,
       mapTask: (item) => Task.of(describe(item)),
       reduceTask: (tasks) => new Task({ description: reduceDescription, context: tasks }),
-      [TEMPLATES]: { map: typeof mapDescription === "function" ? 0 : mapDescription.length, reduce: reduceDescription.length },
+      [TEMPLATES]: {
+        map: typeof mapDescription === "function" ? 0 : mapDescription.length,
+        reduce: reduceDescription.length,
+      },
     };
     return new MapReduceEnsemble<I>(options);
   }
@@ -89,9 +104,13 @@ export class MapReduceEnsemble<I, R = string> {
    * reading it throws a ValidationError. `inputs` reach handlers, and the templates of `of`.
    * @throws as `Ensemble.run`; a ValidationError also where a function makes an unsound reduce during the run.
    */
-  async run(inputs: Inputs = {}, options: RunOptions = {}): Promise<EnsembleOutput & { readonly parsed: R }> {
+  async run(
+    inputs: Inputs = {},
+    options: RunOptions = {},
+  ): Promise<EnsembleOutput & { readonly parsed: R }> {
     checkRunOptions(options);
-    if (this.#strategy.kind === "static") return withParsed(await this.#ensemble.run(inputs, options), this.#final);
+    if (this.#strategy.kind === "static")
+      return withParsed(await this.#ensemble.run(inputs, options), this.#final);
     const { budget, maxReduceLevels } = this.#strategy;
     const book = new TaskBook(this.#book);
     let final = this.#final;
@@ -116,9 +135,12 @@ export class MapReduceEnsemble<I, R = string> {
   /** The ensemble of the whole tree, to look at or to run. @throws ValidationError in adaptive mode. */
   toEnsemble(): Ensemble {
     if (this.#strategy.kind === "static") return this.#ensemble;
-    throw new ValidationError("toEnsemble() is not supported in adaptive mode. Its reduces are made during the run, from the size of the outputs.", {
-      hint: "Set chunkSize for a tree that is known before.",
-    });
+    throw new ValidationError(
+      "toEnsemble() is not supported in adaptive mode. Its reduces are made during the run, from the size of the outputs.",
+      {
+        hint: "Set chunkSize for a tree that is known before.",
+      },
+    );
   }
 
   /** Ends the kernel that was made for this map-reduce; a kernel that was given stays. */
@@ -141,18 +163,31 @@ export class MapReduceEnsemble<I, R = string> {
    * outputs fit the budget, and shows a mistake in `reduceTask` before anything is spent.
    */
   #addTree(items: readonly I[], templates: Templates[typeof TEMPLATES]): TaskOf<R> {
-    const chunkSize = this.#strategy.kind === "static" ? this.#strategy.chunkSize : Number.POSITIVE_INFINITY;
-    const add = <T extends AnyTask>(task: T, node: MapReduceNode, templateLength: number | undefined): T => {
+    const chunkSize =
+      this.#strategy.kind === "static" ? this.#strategy.chunkSize : Number.POSITIVE_INFINITY;
+    const add = <T extends AnyTask>(
+      task: T,
+      node: MapReduceNode,
+      templateLength: number | undefined,
+    ): T => {
       this.#book.add(task, node, templateLength);
       return task;
     };
-    let level: readonly AnyTask[] = items.map((item, index) => add(this.#tasks.map(item, index), MAP, templates?.map));
+    let level: readonly AnyTask[] = items.map((item, index) =>
+      add(this.#tasks.map(item, index), MAP, templates?.map),
+    );
     let mapReduceLevel = 1;
     for (; level.length > chunkSize; mapReduceLevel++) {
       const node: MapReduceNode = Object.freeze({ nodeType: "reduce", mapReduceLevel });
-      level = chunks(level, chunkSize).map((chunk) => add(this.#tasks.reduce(chunk), node, templates?.reduce));
+      level = chunks(level, chunkSize).map((chunk) =>
+        add(this.#tasks.reduce(chunk), node, templates?.reduce),
+      );
     }
-    return add(this.#tasks.reduce(level), Object.freeze({ nodeType: "final-reduce", mapReduceLevel }), templates?.reduce);
+    return add(
+      this.#tasks.reduce(level),
+      Object.freeze({ nodeType: "final-reduce", mapReduceLevel }),
+      templates?.reduce,
+    );
   }
 
   #composed(ensemble: EnsembleOptions): ComposedOptions {
@@ -160,23 +195,38 @@ export class MapReduceEnsemble<I, R = string> {
     const mode: EnsembleOptions =
       this.#strategy.kind === "static"
         ? { workflow: "PARALLEL" }
-        : { workflow: MAP_REDUCE_ADAPTIVE, parallelErrorStrategy: ensemble.parallelErrorStrategy ?? "CONTINUE_ON_ERROR" };
+        : {
+            workflow: MAP_REDUCE_ADAPTIVE,
+            parallelErrorStrategy: ensemble.parallelErrorStrategy ?? "CONTINUE_ON_ERROR",
+          };
     return { ...ensemble, ...mode, tasks, [TASK_NOTES]: notes };
   }
 }
 
 function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+    items.slice(i * size, (i + 1) * size),
+  );
 }
 
 /** The output with the final value beside it. It is the run's own object: a copy would lose what is made when it is read. */
-function withParsed<R>(output: EnsembleOutput, final: TaskOf<R>): EnsembleOutput & { readonly parsed: R } {
+function withParsed<R>(
+  output: EnsembleOutput,
+  final: TaskOf<R>,
+): EnsembleOutput & { readonly parsed: R } {
   const result = output.getOutput(final);
   const get = (): R => {
     if (result !== undefined) return result.parsed;
-    throw new ValidationError(`The run ended with ${output.exitReason} before its final reduce, so there is no parsed value`, {
-      hint: "Look at isComplete first.",
-    });
+    throw new ValidationError(
+      `The run ended with ${output.exitReason} before its final reduce, so there is no parsed value`,
+      {
+        hint: "Look at isComplete first.",
+      },
+    );
   };
-  return Object.defineProperty(output, "parsed", { get, enumerable: result !== undefined, configurable: true }) as EnsembleOutput & { readonly parsed: R }; // just defined
+  return Object.defineProperty(output, "parsed", {
+    get,
+    enumerable: result !== undefined,
+    configurable: true,
+  }) as EnsembleOutput & { readonly parsed: R }; // just defined
 }

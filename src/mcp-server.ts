@@ -1,7 +1,12 @@
 import type { EnsembleOptions } from "./contracts/ensemble-options.js";
 import type { AnyTask } from "./contracts/task.js";
 import type { Kernel as KernelOf } from "./kernel/kernel.js";
-import type { McpServer, McpServingSettings, ServerPorts, TaskRunner } from "./plugins/mcp/server/index.js";
+import type {
+  McpServer,
+  McpServingSettings,
+  ServerPorts,
+  TaskRunner,
+} from "./plugins/mcp/server/index.js";
 import { ValidationError } from "./contracts/errors.js";
 import { checkOptions, requireArray } from "./contracts/validation.js";
 import { ENSEMBLE_OPTIONS } from "./ensemble-validation.js";
@@ -13,14 +18,29 @@ import { standardPlugins } from "./standard-plugins.js";
 
 /** Options of an ensemble that decide what it does; here each call does one task. */
 const DECIDED = [
-  ...(["tasks", "phases", "loops", "graph", "workflow", "parallelErrorStrategy", "maxConcurrency"] as const),
-  ...(["managerModel", "managerModelOptions", "managerMaxIterations", "managerPromptStrategy", "hierarchicalConstraints"] as const),
+  ...([
+    "tasks",
+    "phases",
+    "loops",
+    "graph",
+    "workflow",
+    "parallelErrorStrategy",
+    "maxConcurrency",
+  ] as const),
+  ...([
+    "managerModel",
+    "managerModelOptions",
+    "managerMaxIterations",
+    "managerPromptStrategy",
+    "hierarchicalConstraints",
+  ] as const),
 ] as const;
 const OWN: readonly string[] = MCP_SERVING_SETTINGS;
 const TAKEN = ENSEMBLE_OPTIONS.filter((name) => !(DECIDED as readonly string[]).includes(name));
 
 /** Options of `mcpServer()`. What an ensemble takes beside its tasks is taken here too, and holds for the run of each call. */
-export interface McpServingOptions extends McpServingSettings, Omit<EnsembleOptions, (typeof DECIDED)[number]> {}
+export interface McpServingOptions
+  extends McpServingSettings, Omit<EnsembleOptions, (typeof DECIDED)[number]> {}
 
 /**
  * Offers tools and tasks to MCP clients: editors, chat programs, other agents. Each call is a run of its own on one kernel, with everything
@@ -33,13 +53,20 @@ export interface McpServingOptions extends McpServingSettings, Omit<EnsembleOpti
 export function mcpServer(options: McpServingOptions): McpServer {
   checkOptions("mcpServer()", options, [...OWN, ...TAKEN]);
   const own = new Set(OWN);
-  const split = (mine: boolean): object => Object.fromEntries(Object.entries(options).filter(([name]) => own.has(name) === mine));
+  const split = (mine: boolean): object =>
+    Object.fromEntries(Object.entries(options).filter(([name]) => own.has(name) === mine));
   const { plugins, kernel: given, ...ensemble } = split(false) as EnsembleOptions; // the fields of that interface, by their names
-  return createMcpServer(split(true), portsOf(ensemble, kernelFor(given, plugins), given === undefined)); // likewise
+  return createMcpServer(
+    split(true),
+    portsOf(ensemble, kernelFor(given, plugins), given === undefined),
+  ); // likewise
 }
 
 /** The kernel of all calls. @throws ValidationError */
-function kernelFor(given: EnsembleOptions["kernel"], plugins: EnsembleOptions["plugins"]): KernelOf {
+function kernelFor(
+  given: EnsembleOptions["kernel"],
+  plugins: EnsembleOptions["plugins"],
+): KernelOf {
   requireArray("mcpServer plugins", plugins);
   const kernel = given ?? new Kernel();
   const internals = internalsOf(kernel);
@@ -66,10 +93,22 @@ function portsOf(options: EnsembleOptions, kernel: KernelOf, owned: boolean): Se
 }
 
 /** A listener of one call needs an ensemble of its own; all other calls share one. */
-function runnerOf(options: EnsembleOptions, kernel: KernelOf, tasks: readonly AnyTask[]): TaskRunner {
+function runnerOf(
+  options: EnsembleOptions,
+  kernel: KernelOf,
+  tasks: readonly AnyTask[],
+): TaskRunner {
   const quiet = new Ensemble({ ...options, kernel, tasks });
   return ({ inputs, listener, ...run }) => {
-    const ensemble = listener === undefined ? quiet : new Ensemble({ ...options, kernel, tasks, listeners: [...(options.listeners ?? []), listener] });
+    const ensemble =
+      listener === undefined
+        ? quiet
+        : new Ensemble({
+            ...options,
+            kernel,
+            tasks,
+            listeners: [...(options.listeners ?? []), listener],
+          });
     return ensemble.run(inputs, run);
   };
 }

@@ -15,4 +15,10 @@ export type {
   McpStructuredOutput,
   McpToolProvider,
 } from "./plugins/mcp/client/index.js";
-export type { McpHttpEndpoint, McpHttpOptions, McpServer, McpServingSettings, McpTransport } from "./plugins/mcp/server/index.js";
+export type {
+  McpHttpEndpoint,
+  McpHttpOptions,
+  McpServer,
+  McpServingSettings,
+  McpTransport,
+} from "./plugins/mcp/server/index.js";

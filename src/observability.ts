@@ -1,7 +1,13 @@
 /** Watching runs: progress on the console, traces as JSON files, what calls used and cost. */
 export { consoleProgress } from "./plugins/observability/console/index.js";
-export type { ConsoleProgressOptions, ProgressStream } from "./plugins/observability/console/index.js";
+export type {
+  ConsoleProgressOptions,
+  ProgressStream,
+} from "./plugins/observability/console/index.js";
 export { jsonTraceExporter } from "./plugins/observability/shared/json-trace-exporter.js";
-export type { JsonTraceExporter, JsonTraceExporterOptions } from "./plugins/observability/shared/json-trace-exporter.js";
+export type {
+  JsonTraceExporter,
+  JsonTraceExporterOptions,
+} from "./plugins/observability/shared/json-trace-exporter.js";
 export { formatCost, usageReport } from "./plugins/observability/usage/index.js";
 export type { UsageGrouping, UsageRow } from "./plugins/observability/usage/index.js";

@@ -6,9 +6,16 @@ export type { RetryPolicy } from "./contracts/retry.js";
 export { budget } from "./plugins/resilience/budget/index.js";
 export type { BudgetOptions } from "./plugins/resilience/budget/index.js";
 export { cache } from "./plugins/resilience/cache/index.js";
-export type { CachedResponse, CacheOptions, ResponseStore } from "./plugins/resilience/cache/index.js";
+export type {
+  CachedResponse,
+  CacheOptions,
+  ResponseStore,
+} from "./plugins/resilience/cache/index.js";
 export { contextLimit } from "./plugins/resilience/context-limit/index.js";
-export type { CompactOptions, ContextLimitOptions } from "./plugins/resilience/context-limit/index.js";
+export type {
+  CompactOptions,
+  ContextLimitOptions,
+} from "./plugins/resilience/context-limit/index.js";
 export { fallback } from "./plugins/resilience/fallback/index.js";
 export { rateLimited } from "./plugins/resilience/rate-limit/index.js";
 export { retry } from "./plugins/resilience/retry/index.js";

@@ -9,4 +9,7 @@ export type { ReviewPluginOptions } from "./plugins/review/gate/index.js";
 export { reviewInbox } from "./plugins/review/handlers/review-inbox.js";
 export type { ReviewInbox } from "./plugins/review/handlers/review-inbox.js";
 export { humanInputTool } from "./plugins/review/human-input/human-input-tool.js";
-export type { HumanInput, HumanInputOptions } from "./plugins/review/human-input/human-input-tool.js";
+export type {
+  HumanInput,
+  HumanInputOptions,
+} from "./plugins/review/human-input/human-input-tool.js";

@@ -63,5 +63,7 @@ export function testKernel(plugins: readonly Plugin[] = []): Kernel {
     },
   });
   const taken = new Set(plugins.map(({ name }) => name));
-  return new Kernel({ plugins: [repeatable, ...standardPlugins().filter(({ name }) => !taken.has(name)), ...plugins] });
+  return new Kernel({
+    plugins: [repeatable, ...standardPlugins().filter(({ name }) => !taken.has(name)), ...plugins],
+  });
 }

@@ -1,4 +1,5 @@
 /** @throws Error unless the result of a run is what the work must give. */
 export function expectResult(actual: unknown, expected: unknown): void {
-  if (actual !== expected) throw new Error(`The work was not done: expected ${String(expected)}, got ${String(actual)}`);
+  if (actual !== expected)
+    throw new Error(`The work was not done: expected ${String(expected)}, got ${String(actual)}`);
 }

@@ -12,7 +12,10 @@ const WARM_UP_MS = 1_000;
  * @throws Error where node was started without `--expose-gc`.
  */
 export function collectGarbage(): void {
-  if (globalThis.gc === undefined) throw new Error("Start node with --expose-gc (npm run bench does): the heap is collected before it is measured");
+  if (globalThis.gc === undefined)
+    throw new Error(
+      "Start node with --expose-gc (npm run bench does): the heap is collected before it is measured",
+    );
   globalThis.gc();
 }
 
@@ -39,13 +42,19 @@ async function repetitions(work: Work): Promise<number> {
   for (let spent = 0; ;) {
     const micros = await cpuOf(times, work);
     spent += micros;
-    if (spent >= WARM_UP_MS * 1_000) return Math.max(1, Math.round((times * ROUND_MS * 1_000) / micros));
+    if (spent >= WARM_UP_MS * 1_000)
+      return Math.max(1, Math.round((times * ROUND_MS * 1_000) / micros));
     if (micros < ROUND_MS * 500) times *= 2;
   }
 }
 
 /** A scenario of one line, whose measure is CPU microseconds per unit of work; `units` of them are in one run. */
-export function cpuScenario({ id, units, workOf, ...line }: Line & { readonly id: string; readonly units: number; readonly workOf: WorkOf }): Scenario {
+export function cpuScenario({
+  id,
+  units,
+  workOf,
+  ...line
+}: Line & { readonly id: string; readonly units: number; readonly workOf: WorkOf }): Scenario {
   return {
     id,
     lines: [line],

@@ -13,9 +13,13 @@ export interface BenchOptions {
 /** Reads `--only S1,S4a`, `--assert` and `--capture`. @throws Error for an id that is not among `known`, TypeError for another argument. */
 export function readOptions(args: readonly string[], known: readonly string[]): BenchOptions {
   const flag = { type: "boolean", default: false } as const;
-  const { values } = parseArgs({ args: [...args], options: { only: { type: "string", multiple: true }, assert: flag, capture: flag } });
+  const { values } = parseArgs({
+    args: [...args],
+    options: { only: { type: "string", multiple: true }, assert: flag, capture: flag },
+  });
   const only = (values.only ?? known).flatMap((list) => list.split(",")).map((id) => id.trim());
   const unknown = only.find((id) => !known.includes(id));
-  if (unknown !== undefined) throw new Error(`Unknown scenario '${unknown}'. Known: ${known.join(", ")}`);
+  if (unknown !== undefined)
+    throw new Error(`Unknown scenario '${unknown}'. Known: ${known.join(", ")}`);
   return { only, assert: values.assert, capture: values.capture };
 }

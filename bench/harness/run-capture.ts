@@ -27,12 +27,19 @@ export interface CaptureRow extends Line {
 export async function runCapture(scenario: Scenario): Promise<readonly CaptureRow[]> {
   const processes = new Map<Mode, SideProcess>();
   const values: Record<Mode, (readonly number[])[]> = { OFF: [], STANDARD: [], JSON: [] };
-  for (const mode of NAMES) processes.set(mode, await SideProcess.start(scenario, "framework", MODES[mode]));
-  for (let round = 0; round < scenario.rounds; round++) for (const [mode, child] of processes) values[mode].push(await child.round());
+  for (const mode of NAMES)
+    processes.set(mode, await SideProcess.start(scenario, "framework", MODES[mode]));
+  for (let round = 0; round < scenario.rounds; round++)
+    for (const [mode, child] of processes) values[mode].push(await child.round());
   for (const child of processes.values()) await child.stop();
   return scenario.lines.map((line, index) => {
-    const of = (mode: Mode): Sample => sampleOf(values[mode].map((round) => round[index] ?? Number.NaN));
-    return { ...line, id: scenario.id, modes: { OFF: of("OFF"), STANDARD: of("STANDARD"), JSON: of("JSON") } };
+    const of = (mode: Mode): Sample =>
+      sampleOf(values[mode].map((round) => round[index] ?? Number.NaN));
+    return {
+      ...line,
+      id: scenario.id,
+      modes: { OFF: of("OFF"), STANDARD: of("STANDARD"), JSON: of("JSON") },
+    };
   });
 }
 
@@ -45,7 +52,18 @@ export function isCaptureMet(row: CaptureRow): boolean {
 }
 
 export function renderCapture(rows: readonly CaptureRow[]): string {
-  const head = ["", "work", "unit", "OFF", "STANDARD", "x OFF", "goal", "", "+ JSON of the trace", "x OFF"];
+  const head = [
+    "",
+    "work",
+    "unit",
+    "OFF",
+    "STANDARD",
+    "x OFF",
+    "goal",
+    "",
+    "+ JSON of the trace",
+    "x OFF",
+  ];
   const cells = rows.map((row) => [
     row.id,
     row.title,

@@ -13,14 +13,23 @@ export interface Row extends Line {
 /** Measures a scenario: round by round all sides in turn, so that what disturbs the machine disturbs them all. */
 export async function runScenario(scenario: Scenario): Promise<readonly Row[]> {
   const processes = new Map<SideName, SideProcess>();
-  const values: Record<SideName, (readonly number[])[]> = { promises: [], hooks: [], framework: [] };
+  const values: Record<SideName, (readonly number[])[]> = {
+    promises: [],
+    hooks: [],
+    framework: [],
+  };
   for (const side of SIDES) processes.set(side, await SideProcess.start(scenario, side));
   for (let round = 0; round < scenario.rounds; round++) {
     for (const [side, child] of processes) values[side].push(await child.round());
   }
   for (const child of processes.values()) await child.stop();
   return scenario.lines.map((line, index) => {
-    const of = (side: SideName): Sample => sampleOf(values[side].map((round) => round[index] ?? Number.NaN));
-    return { ...line, id: scenario.id, sides: { promises: of("promises"), hooks: of("hooks"), framework: of("framework") } };
+    const of = (side: SideName): Sample =>
+      sampleOf(values[side].map((round) => round[index] ?? Number.NaN));
+    return {
+      ...line,
+      id: scenario.id,
+      sides: { promises: of("promises"), hooks: of("hooks"), framework: of("framework") },
+    };
   });
 }

@@ -19,8 +19,14 @@ export class SideProcess {
   }
 
   /** Starts the process and waits until it is warm. */
-  static async start(scenario: Scenario, side: SideName, environment: Readonly<Record<string, string>> = {}): Promise<SideProcess> {
-    const started = new SideProcess(fork(SCRIPT, [scenario.id, side], { env: { ...process.env, ...environment } }));
+  static async start(
+    scenario: Scenario,
+    side: SideName,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<SideProcess> {
+    const started = new SideProcess(
+      fork(SCRIPT, [scenario.id, side], { env: { ...process.env, ...environment } }),
+    );
     await started.#answer();
     return started;
   }
@@ -44,7 +50,9 @@ export class SideProcess {
     });
     ended.catch(() => undefined); // told by the race, or given up
     try {
-      const [message] = (await Promise.race([once(this.#child, "message", controller), ended])) as [SideMessage]; // from side.ts
+      const [message] = (await Promise.race([once(this.#child, "message", controller), ended])) as [
+        SideMessage,
+      ]; // from side.ts
       return message.values;
     } finally {
       controller.abort();

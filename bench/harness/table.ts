@@ -2,7 +2,19 @@ import type { Row } from "./run-scenario.js";
 import type { Sample } from "./sample.js";
 import { median } from "./sample.js";
 
-const HEAD = ["", "work", "unit", "promises", "+ hooks", "framework", "range", "goal", "x promises", "x hooks", ""];
+const HEAD = [
+  "",
+  "work",
+  "unit",
+  "promises",
+  "+ hooks",
+  "framework",
+  "range",
+  "goal",
+  "x promises",
+  "x hooks",
+  "",
+];
 const RIGHT_FROM = 3;
 
 /** Three significant digits, and no decimals from a hundred on. */
@@ -29,7 +41,17 @@ function cells(row: Row): string[] {
   const medians = [promises, hooks, framework].map((sample) => text(median(sample)));
   const goal = row.goal === undefined ? "-" : `${row.better === "more" ? ">=" : "<="} ${row.goal}`;
   const verdict = row.goal === undefined ? "" : isMet(row) ? "ok" : "MISSED";
-  return [row.id, row.title, row.unit, ...medians, range, goal, ratio(framework, promises), ratio(framework, hooks), verdict];
+  return [
+    row.id,
+    row.title,
+    row.unit,
+    ...medians,
+    range,
+    goal,
+    ratio(framework, promises),
+    ratio(framework, hooks),
+    verdict,
+  ];
 }
 
 export function renderTable(rows: readonly Row[]): string {
@@ -38,8 +60,16 @@ export function renderTable(rows: readonly Row[]): string {
 
 /** Lines of cells, the first one the head, as text with aligned columns. */
 export function renderCells(lines: readonly (readonly string[])[]): string {
-  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const aligned = lines.map((line) => line.map((cell, i) => (i < RIGHT_FROM ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  "));
+  const widths = (lines[0] ?? []).map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  const aligned = lines.map((line) =>
+    line
+      .map((cell, i) =>
+        i < RIGHT_FROM ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0),
+      )
+      .join("  "),
+  );
   const rule = widths.map((width) => "-".repeat(width)).join("  ");
   return [aligned[0], rule, ...aligned.slice(1)].join("\n");
 }

@@ -5,7 +5,10 @@ import { Ensemble, Task } from "agentensemble";
 const model: ChatModel = {
   provider: "bench",
   modelId: "greeting",
-  chat: async ({ messages }) => ({ message: { role: "assistant", content: `Hello, ${messages.length} messages` }, finishReason: "stop" }),
+  chat: async ({ messages }) => ({
+    message: { role: "assistant", content: `Hello, ${messages.length} messages` },
+    finishReason: "stop",
+  }),
 };
 
 const { raw } = await Ensemble.run(model, Task.of("Say hello"));

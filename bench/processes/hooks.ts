@@ -10,7 +10,10 @@ const container = new Container();
 container.bind<ChatModel>(token).toConstantValue({
   provider: "bench",
   modelId: "greeting",
-  chat: async ({ messages }) => ({ message: { role: "assistant", content: `Hello, ${messages.length} messages` }, finishReason: "stop" }),
+  chat: async ({ messages }) => ({
+    message: { role: "assistant", content: `Hello, ${messages.length} messages` },
+    finishReason: "stop",
+  }),
 });
 const before = new AsyncSeriesBailHook<[string], true | undefined>(["name"]);
 before.tapPromise("nothing", async () => undefined);

@@ -15,7 +15,11 @@ const USAGE = { prompt_tokens: 40, completion_tokens: 10, total_tokens: 50 };
 const HEAD = { id: "chatcmpl-1", created: 1_770_000_000, model: "gpt-4o-mini" };
 
 function whole(message: object, finishReason: string): string {
-  const choice = { index: 0, message: { role: "assistant", content: null, refusal: null, ...message }, finish_reason: finishReason };
+  const choice = {
+    index: 0,
+    message: { role: "assistant", content: null, refusal: null, ...message },
+    finish_reason: finishReason,
+  };
   return JSON.stringify({ ...HEAD, object: "chat.completion", choices: [choice], usage: USAGE });
 }
 
@@ -24,7 +28,11 @@ function event(delta: object, finishReason: string | null = null): string {
 }
 
 const ANSWER = whole({ content: "Stockholm has fourteen islands." }, "stop");
-const CALL = { id: "call-1", type: "function", function: { name: "count", arguments: '{"city":"Stockholm"}' } };
+const CALL = {
+  id: "call-1",
+  type: "function",
+  function: { name: "count", arguments: '{"city":"Stockholm"}' },
+};
 const ASK = whole({ tool_calls: [CALL] }, "tool_calls");
 const EVENTS = [
   ...Array.from({ length: PIECES }, (_, i) => event({ content: `t${i} ` })),
@@ -36,7 +44,9 @@ const EVENTS = [
 const server = createServer((request, response) => {
   void text(request).then((body) => {
     const { stream, tools, messages } = JSON.parse(body) as Sent; // clients send nothing else
-    response.writeHead(200, { "content-type": stream === true ? "text/event-stream" : "application/json" });
+    response.writeHead(200, {
+      "content-type": stream === true ? "text/event-stream" : "application/json",
+    });
     if (stream === true) {
       for (const piece of EVENTS) response.write(piece);
       response.end();

@@ -4,7 +4,10 @@ import type { ChatModel } from "agentensemble";
 const model: ChatModel = {
   provider: "bench",
   modelId: "greeting",
-  chat: async ({ messages }) => ({ message: { role: "assistant", content: `Hello, ${messages.length} messages` }, finishReason: "stop" }),
+  chat: async ({ messages }) => ({
+    message: { role: "assistant", content: `Hello, ${messages.length} messages` },
+    finishReason: "stop",
+  }),
 };
 
 const { message } = await model.chat({

@@ -26,8 +26,11 @@ function byHand(length: number, around: Around): Work {
 
 function byFramework(length: number): Work {
   const tasks: Task[] = [];
-  for (let i = 0; i < length; i++) tasks.push(agentTask(`Add one. This is task number ${i + 1}`, tasks.slice(-1)));
-  return teamWork(addingModel, { tasks, workflow: "SEQUENTIAL" }, (output) => expectResult(output.raw, written(length)));
+  for (let i = 0; i < length; i++)
+    tasks.push(agentTask(`Add one. This is task number ${i + 1}`, tasks.slice(-1)));
+  return teamWork(addingModel, { tasks, workflow: "SEQUENTIAL" }, (output) =>
+    expectResult(output.raw, written(length)),
+  );
 }
 
 /** Tasks in a row, each with the output of the one before as its context. */
@@ -38,4 +41,11 @@ export function chain(length: number): WorkOf {
   );
 }
 
-export const chainScenario = cpuScenario({ id: "S1", title: "chain of 100 tasks", unit: "us CPU/task", goal: 20, units: 100, workOf: chain(100) });
+export const chainScenario = cpuScenario({
+  id: "S1",
+  title: "chain of 100 tasks",
+  unit: "us CPU/task",
+  goal: 20,
+  units: 100,
+  workOf: chain(100),
+});

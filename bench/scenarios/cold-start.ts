@@ -4,15 +4,26 @@ import type { Scenario, SideName } from "../harness/scenario.js";
 
 /** What a process of each side loads, and what it does with it. */
 const PROCESSES: Readonly<Record<SideName, { readonly load: URL; readonly work: URL }>> = {
-  promises: { load: new URL("../processes/empty.js", import.meta.url), work: new URL("../processes/promises.js", import.meta.url) },
-  hooks: { load: new URL("../processes/import-hooks.js", import.meta.url), work: new URL("../processes/hooks.js", import.meta.url) },
-  framework: { load: new URL("../processes/import-framework.js", import.meta.url), work: new URL("../processes/framework.js", import.meta.url) },
+  promises: {
+    load: new URL("../processes/empty.js", import.meta.url),
+    work: new URL("../processes/promises.js", import.meta.url),
+  },
+  hooks: {
+    load: new URL("../processes/import-hooks.js", import.meta.url),
+    work: new URL("../processes/hooks.js", import.meta.url),
+  },
+  framework: {
+    load: new URL("../processes/import-framework.js", import.meta.url),
+    work: new URL("../processes/framework.js", import.meta.url),
+  },
 };
 
 /** Wall time in milliseconds from before the process is there to after it has ended. */
 function lifetime(script: URL): number {
   const before = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(script)], { encoding: "utf8" });
+  const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(script)], {
+    encoding: "utf8",
+  });
   const milliseconds = performance.now() - before;
   if (status !== 0) throw new Error(`${fileURLToPath(script)} failed: ${stderr}`);
   return milliseconds;

@@ -22,7 +22,9 @@ function descriptions(width: number): string[] {
 function byHand(width: number, around: Around): Work {
   const names = descriptions(width);
   return async () => {
-    const outputs = await Promise.all(names.map((name) => around.unit(name, () => handTask(addingModel, name, []))));
+    const outputs = await Promise.all(
+      names.map((name) => around.unit(name, () => handTask(addingModel, name, []))),
+    );
     const joined = await around.unit(JOIN, () => handTask(addingModel, JOIN, outputs));
     expectResult(joined, expected(width));
     return [...outputs, joined];
@@ -31,7 +33,9 @@ function byHand(width: number, around: Around): Work {
 
 function byFramework(width: number): Work {
   const tasks = descriptions(width).map((name) => agentTask(name));
-  return teamWork(addingModel, { tasks: [...tasks, agentTask(JOIN, tasks)] }, (output) => expectResult(output.raw, expected(width)));
+  return teamWork(addingModel, { tasks: [...tasks, agentTask(JOIN, tasks)] }, (output) =>
+    expectResult(output.raw, expected(width)),
+  );
 }
 
 /** Independent tasks side by side, and one that needs them all. */

@@ -24,11 +24,17 @@ function exponent(points: readonly (readonly [number, number])[]): number {
 /** Whether the work grows with its size, or faster. */
 export const growthScenario: Scenario = {
   id: "G",
-  lines: SIZED.map(([name]) => ({ title: `growth of ${name}, 100 to 10,000`, unit: "exponent of CPU", goal: 1.05 })),
+  lines: SIZED.map(([name]) => ({
+    title: `growth of ${name}, 100 to 10,000`,
+    unit: "exponent of CPU",
+    goal: 1.05,
+  })),
   rounds: 5,
   async prepare(side) {
     // As many units at every size, so that each is measured equally well.
-    const works = SIZED.map(([, make]) => SIZES.map((size) => ({ size, times: Math.ceil(LARGEST / size), work: make(size)(side) })));
+    const works = SIZED.map(([, make]) =>
+      SIZES.map((size) => ({ size, times: Math.ceil(LARGEST / size), work: make(size)(side) })),
+    );
     for (const sizes of works) for (const { times, work } of sizes) await repeat(times, work);
     return async () => {
       const exponents: number[] = [];
@@ -36,7 +42,8 @@ export const growthScenario: Scenario = {
         collectGarbage(); // what the largest left would be charged to the smallest
         for (const { times, work } of sizes.slice(0, 1)) await repeat(times * 2, work); // compiled again, see collectGarbage
         const points: [number, number][] = [];
-        for (const { size, times, work } of sizes) points.push([size, (await cpuOf(times, work)) / times]);
+        for (const { size, times, work } of sizes)
+          points.push([size, (await cpuOf(times, work)) / times]);
         exponents.push(exponent(points));
       }
       return exponents;

@@ -34,13 +34,17 @@ function build<T>(make: (name: string, needed: readonly T[]) => T): T[] {
   return before;
 }
 
-const EXPECTED = build<string>((name, needed) => addedUp(needed.length === 0 ? name : needed.join())).join();
+const EXPECTED = build<string>((name, needed) =>
+  addedUp(needed.length === 0 ? name : needed.join()),
+).join();
 
 function byHand(around: Around): Work {
   return async () => {
     const promises: Promise<string>[] = [];
     const last = build<Promise<string>>((name, needed) => {
-      const promise = Promise.all(needed).then((outputs) => around.unit(name, () => handTask(addingModel, name, outputs)));
+      const promise = Promise.all(needed).then((outputs) =>
+        around.unit(name, () => handTask(addingModel, name, outputs)),
+      );
       promises.push(promise);
       return promise;
     });
@@ -57,7 +61,9 @@ function byFramework(): Work {
     tasks.push(task);
     return task;
   });
-  return teamWork(addingModel, { tasks }, (output) => expectResult(last.map((task) => output.getOutput(task)?.raw).join(), EXPECTED));
+  return teamWork(addingModel, { tasks }, (output) =>
+    expectResult(last.map((task) => output.getOutput(task)?.raw).join(), EXPECTED),
+  );
 }
 
 /** A graph in layers: every task waits for some of the layer before, not for all of it. */

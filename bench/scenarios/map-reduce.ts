@@ -23,11 +23,18 @@ function levels(): readonly number[] {
 }
 
 /** Brings a level down to one, `make` making one of each chunk. */
-async function reduceAll<T>(mapped: readonly T[], make: (chunk: readonly T[]) => Promise<T>): Promise<T | undefined> {
+async function reduceAll<T>(
+  mapped: readonly T[],
+  make: (chunk: readonly T[]) => Promise<T>,
+): Promise<T | undefined> {
   let level = mapped;
   while (level.length > 1) {
     const below = level;
-    level = await Promise.all(Array.from({ length: Math.ceil(below.length / CHUNK) }, (_, i) => make(below.slice(i * CHUNK, (i + 1) * CHUNK))));
+    level = await Promise.all(
+      Array.from({ length: Math.ceil(below.length / CHUNK) }, (_, i) =>
+        make(below.slice(i * CHUNK, (i + 1) * CHUNK)),
+      ),
+    );
   }
   return level[0];
 }
@@ -46,7 +53,10 @@ function byHand(around: Around): Work {
       return output;
     };
     const mapped = await Promise.all(ITEMS.map((item) => task(mapText(item), [])));
-    expectResult(await reduceAll(mapped, (chunk) => task(reduceText(chunk.length), chunk)), await expected);
+    expectResult(
+      await reduceAll(mapped, (chunk) => task(reduceText(chunk.length), chunk)),
+      await expected,
+    );
     return outputs;
   };
 }
@@ -67,7 +77,8 @@ function byFramework(): Work {
     });
     const output = await sum.run();
     expectResult(output.parsed, await expected);
-    if (!traced && output.trace.taskTraces.length !== UNITS) throw new Error("The trace is not complete");
+    if (!traced && output.trace.taskTraces.length !== UNITS)
+      throw new Error("The trace is not complete");
     traced = true;
     exportTrace(output);
     return output;

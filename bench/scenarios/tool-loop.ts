@@ -51,8 +51,15 @@ function byHand(model: ChatModel, expected: string, around: Around): Work {
 }
 
 function byFramework(model: ChatModel, expected: string): Work {
-  const agent = new Agent({ role: "Calculator", goal: "Say the right number", tools: [step], maxIterations: 1_000_000 });
-  return teamWork(model, { tasks: [new Task({ description: "Count", agent })] }, (output) => expectResult(output.raw, expected));
+  const agent = new Agent({
+    role: "Calculator",
+    goal: "Say the right number",
+    tools: [step],
+    maxIterations: 1_000_000,
+  });
+  return teamWork(model, { tasks: [new Task({ description: "Count", agent })] }, (output) =>
+    expectResult(output.raw, expected),
+  );
 }
 
 function sides(model: ChatModel, expected: string): WorkOf {

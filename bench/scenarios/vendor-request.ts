@@ -1,4 +1,7 @@
-import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources/chat/completions";
+import type {
+  ChatCompletionMessageParam,
+  ChatCompletionTool,
+} from "openai/resources/chat/completions";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { Agent, Ensemble, Task, openai, tool } from "agentensemble";
@@ -15,14 +18,24 @@ const MODEL = "gpt-4o-mini";
 const QUESTION = "How many islands has Stockholm?";
 const ANSWER = "Stockholm has fourteen islands.";
 const STREAMED = Array.from({ length: 200 }, (_, i) => `t${i} `).join("");
-const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
+const PARAMETERS = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false,
+};
 
 const WARM_UP = 300;
 /** A round is measured in slices, the raw client's and the side's in turn, so that what disturbs the machine disturbs both. */
 const SLICES = 6;
 const SLICE = 20;
 
-const count = tool({ name: "count", description: "Counts the islands of a city", input: PARAMETERS, execute: () => "14" });
+const count = tool({
+  name: "count",
+  description: "Counts the islands of a city",
+  input: PARAMETERS,
+  execute: () => "14",
+});
 
 /** Starts the server; it ends with this process. */
 async function serve(): Promise<string> {
@@ -43,24 +56,44 @@ function conversation(): ChatCompletionMessageParam[] {
 function textByHand(client: OpenAI, around: Around): Work {
   return () =>
     around.unit("text", async () => {
-      const { choices } = await client.chat.completions.create({ model: MODEL, messages: conversation() });
+      const { choices } = await client.chat.completions.create({
+        model: MODEL,
+        messages: conversation(),
+      });
       expectResult(choices[0]?.message.content, ANSWER);
     });
 }
 
 const TOOLS: ChatCompletionTool[] = [
-  { type: "function", function: { name: count.name, description: count.description, parameters: PARAMETERS, strict: true } },
+  {
+    type: "function",
+    function: {
+      name: count.name,
+      description: count.description,
+      parameters: PARAMETERS,
+      strict: true,
+    },
+  },
 ];
 
 function toolsByHand(client: OpenAI, around: Around): Work {
   return async () => {
     const messages = conversation();
     for (;;) {
-      const { choices } = await client.chat.completions.create({ model: MODEL, messages, tools: TOOLS });
+      const { choices } = await client.chat.completions.create({
+        model: MODEL,
+        messages,
+        tools: TOOLS,
+      });
       const message = choices[0]?.message;
       if (message?.tool_calls === undefined) return expectResult(message?.content, ANSWER);
       messages.push(message);
-      for (const call of message.tool_calls) messages.push({ role: "tool", tool_call_id: call.id, content: await around.unit("count", async () => "14") });
+      for (const call of message.tool_calls)
+        messages.push({
+          role: "tool",
+          tool_call_id: call.id,
+          content: await around.unit("count", async () => "14"),
+        });
     }
   };
 }
@@ -69,7 +102,12 @@ function streamByHand(client: OpenAI, around: Around): Work {
   return () =>
     around.unit("stream", async () => {
       let received = "";
-      const stream = await client.chat.completions.create({ model: MODEL, messages: conversation(), stream: true, stream_options: { include_usage: true } });
+      const stream = await client.chat.completions.create({
+        model: MODEL,
+        messages: conversation(),
+        stream: true,
+        stream_options: { include_usage: true },
+      });
       for await (const { choices } of stream) {
         const token = choices[0]?.delta.content ?? "";
         if (token === "") continue;
@@ -105,7 +143,10 @@ function pairs(side: SideName, baseURL: string): readonly Pair[] {
   const model = openai(MODEL, { baseURL, apiKey: "bench" });
   const counter = new Agent({ role: "Calculator", goal: "Say the right number", tools: [count] });
   const plain = new Ensemble({ model, tasks: [agentTask(QUESTION)] });
-  const counting = new Ensemble({ model, tasks: [new Task({ description: QUESTION, agent: counter })] });
+  const counting = new Ensemble({
+    model,
+    tasks: [new Task({ description: QUESTION, agent: counter })],
+  });
   const pair = (byHand: (client: OpenAI, around: Around) => Work, framework: Work): Pair => {
     const workOf = compare(
       (around) => byHand(client, around),
@@ -113,7 +154,11 @@ function pairs(side: SideName, baseURL: string): readonly Pair[] {
     );
     return { work: workOf(side), raw: workOf("promises") };
   };
-  return [pair(textByHand, answered(plain)), pair(toolsByHand, answered(counting)), pair(streamByHand, streamed(plain))];
+  return [
+    pair(textByHand, answered(plain)),
+    pair(toolsByHand, answered(counting)),
+    pair(streamByHand, streamed(plain)),
+  ];
 }
 
 /** CPU time of the side's work relative to that of the raw client's. */
@@ -139,7 +184,8 @@ export const vendorRequestScenario: Scenario = {
   rounds: 9,
   async prepare(side) {
     const measured = pairs(side, await serve());
-    for (const { work, raw } of measured) for (const warm of [work, raw]) await repeat(WARM_UP, warm);
+    for (const { work, raw } of measured)
+      for (const warm of [work, raw]) await repeat(WARM_UP, warm);
     return async () => {
       const ratios: number[] = [];
       for (const pair of measured) ratios.push(await ratio(pair));

@@ -17,14 +17,18 @@ const EXPECTED = names.map((_, i) => written(i)).join();
 
 function byHand(around: Around): Work {
   return async () => {
-    const outputs = await Promise.all(names.map((name) => around.unit(name, () => handTask(model, name, []))));
+    const outputs = await Promise.all(
+      names.map((name) => around.unit(name, () => handTask(model, name, []))),
+    );
     expectResult(outputs.join(), EXPECTED);
   };
 }
 
 function byFramework(): Work {
   const tasks = names.map((name) => agentTask(name));
-  return teamWork(model, { tasks, workflow: "PARALLEL" }, (output) => expectResult(output.taskOutputs.map((o) => o.raw).join(), EXPECTED));
+  return teamWork(model, { tasks, workflow: "PARALLEL" }, (output) =>
+    expectResult(output.taskOutputs.map((o) => o.raw).join(), EXPECTED),
+  );
 }
 
 /** Many tasks that wait at the same time: how near the whole comes to one wait. */

@@ -9,7 +9,10 @@ export interface Around {
 }
 
 /** Hand-written promises and nothing else. */
-const bare: Around = Object.freeze({ unit: <T>(_name: string, work: () => Promise<T>) => work(), token: () => undefined });
+const bare: Around = Object.freeze({
+  unit: <T>(_name: string, work: () => Promise<T>) => work(),
+  token: () => undefined,
+});
 
 interface Call {
   readonly name: string;
@@ -46,5 +49,6 @@ function hooked(): Around {
 
 /** The sides of a scenario: the same hand-written work bare and with hooks, and the framework's. */
 export function compare(byHand: (around: Around) => Work, byFramework: () => Work): WorkOf {
-  return (side) => (side === "framework" ? byFramework() : byHand(side === "hooks" ? hooked() : bare));
+  return (side) =>
+    side === "framework" ? byFramework() : byHand(side === "hooks" ? hooked() : bare);
 }

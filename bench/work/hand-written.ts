@@ -1,14 +1,22 @@
 import type { ChatMessage, ChatModel } from "agentensemble";
 
-const SYSTEM: ChatMessage = Object.freeze({ role: "system", content: "You are Calculator.\nYour personal goal is: Say the right number" });
+const SYSTEM: ChatMessage = Object.freeze({
+  role: "system",
+  content: "You are Calculator.\nYour personal goal is: Say the right number",
+});
 
 export function conversation(prompt: string): ChatMessage[] {
   return [SYSTEM, { role: "user", content: prompt }];
 }
 
 /** A task by hand: a prompt with the outputs it depends on, one call of the model. */
-export async function handTask(model: ChatModel, description: string, context: readonly string[]): Promise<string> {
-  const prompt = context.length === 0 ? description : `Context:\n${context.join("\n")}\n\n${description}`;
+export async function handTask(
+  model: ChatModel,
+  description: string,
+  context: readonly string[],
+): Promise<string> {
+  const prompt =
+    context.length === 0 ? description : `Context:\n${context.join("\n")}\n\n${description}`;
   const { message } = await model.chat({ messages: conversation(prompt) });
   return message.content;
 }

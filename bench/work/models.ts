@@ -1,4 +1,11 @@
-import type { ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse, ToolCall } from "agentensemble";
+import type {
+  ChatChunk,
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  ToolCall,
+} from "agentensemble";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sumIn, written } from "./numbers.js";
 
@@ -12,7 +19,11 @@ function say(content: string): ChatResponse {
 }
 
 function ask(toolCalls: readonly ToolCall[]): ChatResponse {
-  return { message: { role: "assistant", content: "", toolCalls }, finishReason: "tool_calls", usage: USAGE };
+  return {
+    message: { role: "assistant", content: "", toolCalls },
+    finishReason: "tool_calls",
+    usage: USAGE,
+  };
 }
 
 function textOf(message: ChatMessage | undefined): string {
@@ -32,7 +43,9 @@ export function addedUp(prompt: string): string {
   return written(Number.parseInt(prompt.slice(at + "task number ".length), 10));
 }
 
-export const addingModel: ChatModel = model("adding", async ({ messages }) => say(addedUp(textOf(messages.at(-1)))));
+export const addingModel: ChatModel = model("adding", async ({ messages }) =>
+  say(addedUp(textOf(messages.at(-1)))),
+);
 
 /** As the adding model, after a pause. */
 export function pausingModel(milliseconds: number): ChatModel {
@@ -61,16 +74,36 @@ export function fanningModel(turns: number, width: number): ChatModel {
     const last = messages.at(-1);
     const next = last?.role === "tool" ? (sumIn(last.content) ?? Number.NaN) : 0;
     if (next < turns * width) return ask(Array.from({ length: width }, (_, i) => step(next + i)));
-    return say(written(messages.reduce((sum, message) => (message.role === "tool" ? sum + (sumIn(message.content) ?? Number.NaN) : sum), 0)));
+    return say(
+      written(
+        messages.reduce(
+          (sum, message) =>
+            message.role === "tool" ? sum + (sumIn(message.content) ?? Number.NaN) : sum,
+          0,
+        ),
+      ),
+    );
   });
 }
 
 /** Streams `count` tokens as fast as they are taken. `text` is all of them. */
-export function streamingModel(count: number): { readonly model: ChatModel & Required<Pick<ChatModel, "stream">>; readonly text: string } {
+export function streamingModel(count: number): {
+  readonly model: ChatModel & Required<Pick<ChatModel, "stream">>;
+  readonly text: string;
+} {
   const tokens = Array.from({ length: count }, (_, i) => `t${i} `);
   const text = tokens.join("");
-  const chunks: readonly ChatChunk[] = [...tokens.map((token) => ({ type: "text" as const, text: token })), { type: "finish", response: say(text) }];
-  return { model: { ...model("streaming", async () => say(text)), stream: () => ({ [Symbol.asyncIterator]: () => iterate(chunks) }) }, text };
+  const chunks: readonly ChatChunk[] = [
+    ...tokens.map((token) => ({ type: "text" as const, text: token })),
+    { type: "finish", response: say(text) },
+  ];
+  return {
+    model: {
+      ...model("streaming", async () => say(text)),
+      stream: () => ({ [Symbol.asyncIterator]: () => iterate(chunks) }),
+    },
+    text,
+  };
 }
 
 /** By hand, because an async generator takes several times as long as everything that is measured. */

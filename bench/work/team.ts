@@ -4,20 +4,29 @@ import type { Work } from "../harness/scenario.js";
 import { exportTrace } from "./trace.js";
 
 /** The agent of every task, so that none has to be made up. */
-const AGENT = new Agent({ role: "Calculator", goal: "Say the right number", maxIterations: 1_000_000 });
+const AGENT = new Agent({
+  role: "Calculator",
+  goal: "Say the right number",
+  maxIterations: 1_000_000,
+});
 
 export function agentTask(description: string, context: readonly AnyTask[] = []): Task {
   return new Task({ description, agent: AGENT, context });
 }
 
 /** Runs one ensemble again and again, as a server does, and checks each output; once also that the trace holds every task. */
-export function teamWork(model: ChatModel, options: EnsembleOptions & { readonly tasks: readonly AnyTask[] }, check: (output: EnsembleOutput) => void): Work {
+export function teamWork(
+  model: ChatModel,
+  options: EnsembleOptions & { readonly tasks: readonly AnyTask[] },
+  check: (output: EnsembleOutput) => void,
+): Work {
   const ensemble = new Ensemble({ ...options, model });
   let traced = false;
   return async () => {
     const output = await ensemble.run();
     check(output);
-    if (!traced && output.trace.taskTraces.length !== options.tasks.length) throw new Error("The trace is not complete");
+    if (!traced && output.trace.taskTraces.length !== options.tasks.length)
+      throw new Error("The trace is not complete");
     traced = true;
     exportTrace(output);
     return output;

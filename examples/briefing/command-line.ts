@@ -30,10 +30,17 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { out: { type: "string", default: "out" }, help: { type: "boolean", short: "h", default: false } },
+    options: {
+      out: { type: "string", default: "out" },
+      help: { type: "boolean", short: "h", default: false },
+    },
   });
-  if (positionals.length > 1) throw new Error(`Name one file or folder, not ${positionals.length}: ${positionals.join(", ")}`);
+  if (positionals.length > 1)
+    throw new Error(
+      `Name one file or folder, not ${positionals.length}: ${positionals.join(", ")}`,
+    );
   const [input = "examples/data"] = positionals;
-  if (input.trim() === "" || values.out.trim() === "") throw new Error("The names of the input and of the output folder must not be blank");
+  if (input.trim() === "" || values.out.trim() === "")
+    throw new Error("The names of the input and of the output folder must not be blank");
   return { help: values.help, input, out: values.out };
 }

@@ -22,14 +22,18 @@ async function problemOf(path: string): Promise<string | undefined> {
   const found = await stat(path);
   if (found.isDirectory()) return "is a folder";
   if (!found.isFile()) return "is no regular file";
-  if (!EXTENSIONS.includes(extname(path).toLowerCase())) return `is none of ${EXTENSIONS.join(", ")}`;
+  if (!EXTENSIONS.includes(extname(path).toLowerCase()))
+    return `is none of ${EXTENSIONS.join(", ")}`;
   if (found.size === 0) return "is empty";
   return found.size > MAX_BYTES ? `has ${found.size} bytes, more than ${MAX_BYTES}` : undefined;
 }
 
 async function filesAt(input: string): Promise<readonly string[]> {
   const found = await stat(input).catch((cause: unknown) => {
-    throw new Error(`Cannot open '${input}': there is no such file or folder, or it may not be read`, { cause });
+    throw new Error(
+      `Cannot open '${input}': there is no such file or folder, or it may not be read`,
+      { cause },
+    );
   });
   if (!found.isDirectory()) return [input];
   const names = await readdir(input);
@@ -44,19 +48,32 @@ export async function listDocuments(input: string, except: string): Promise<List
   const documents: Document[] = [];
   const skipped: string[] = [];
   for (const path of await filesAt(input)) {
-    const problem = resolve(path) === resolve(except) ? "is the briefing itself" : await problemOf(path).catch(() => "cannot be opened");
+    const problem =
+      resolve(path) === resolve(except)
+        ? "is the briefing itself"
+        : await problemOf(path).catch(() => "cannot be opened");
     if (problem === undefined) documents.push({ name: basename(path), path });
     else skipped.push(`${basename(path)} ${problem}`);
   }
-  if (documents.length === 0) throw new Error(`Nothing to read in '${input}'${skipped.length === 0 ? ": the folder is empty" : `: ${skipped.join("; ")}`}`);
-  if (documents.length > MAX_DOCUMENTS) throw new Error(`'${input}' holds ${documents.length} documents, more than ${MAX_DOCUMENTS}: name a smaller folder`);
+  if (documents.length === 0)
+    throw new Error(
+      `Nothing to read in '${input}'${skipped.length === 0 ? ": the folder is empty" : `: ${skipped.join("; ")}`}`,
+    );
+  if (documents.length > MAX_DOCUMENTS)
+    throw new Error(
+      `'${input}' holds ${documents.length} documents, more than ${MAX_DOCUMENTS}: name a smaller folder`,
+    );
   return { documents, skipped };
 }
 
 /** The text of a document. @throws Error when it is not text. */
-export async function readDocument({ name, path }: Document, signal?: AbortSignal): Promise<string> {
+export async function readDocument(
+  { name, path }: Document,
+  signal?: AbortSignal,
+): Promise<string> {
   const bytes = await readFile(path, { signal });
-  const notText = (cause?: unknown): Error => new Error(`${name} is not a text file: it must be UTF-8 without zero bytes`, { cause });
+  const notText = (cause?: unknown): Error =>
+    new Error(`${name} is not a text file: it must be UTF-8 without zero bytes`, { cause });
   if (bytes.includes(0)) throw notText();
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -15,7 +15,10 @@ async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): 
   const { documents, skipped } = await listDocuments(input, briefingFile);
   const { model, name, note } = chooseModel(8);
   await mkdir(out, { recursive: true }).catch((cause: unknown) => {
-    throw new Error(`Cannot make the output folder '${out}': ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(
+      `Cannot make the output folder '${out}': ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   });
 
   console.log(printable(`Briefing on ${counted(documents.length, "document")} from ${input}`));
@@ -26,21 +29,32 @@ async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): 
   const output = await ensemble
     .run({}, { signal })
     .catch((error: unknown) => {
-      if (AgentEnsembleError.isInstance(error) && error.output !== undefined) console.log(`No briefing was written; ${traceFile} holds what happened.\n`);
+      if (AgentEnsembleError.isInstance(error) && error.output !== undefined)
+        console.log(`No briefing was written; ${traceFile} holds what happened.\n`);
       throw error;
     })
     .finally(() => ensemble.dispose());
 
   const text = output.getOutput(briefing)?.raw ?? "";
-  const { quotations, documents: sources } = output.getOutput(check)?.parsed ?? { quotations: 0, documents: 0 };
+  const { quotations, documents: sources } = output.getOutput(check)?.parsed ?? {
+    quotations: 0,
+    documents: 0,
+  };
   const checked = `${counted(quotations, "quotation")}, each found word for word in its source (${counted(sources, "document")} read). Model: ${name}.`;
   const list = documents.map((document) => `- ${document.name}`).join("\n");
-  await writeFile(briefingFile, `# Briefing: ${input}\n\n${text}\n\n## Sources\n\n${list}\n\n${checked}\n`);
-  console.log(printable(`${text}\n\n${checked}\nBriefing: ${briefingFile}\nTrace:    ${traceFile}`));
+  await writeFile(
+    briefingFile,
+    `# Briefing: ${input}\n\n${text}\n\n## Sources\n\n${list}\n\n${checked}\n`,
+  );
+  console.log(
+    printable(`${text}\n\n${checked}\nBriefing: ${briefingFile}\nTrace:    ${traceFile}`),
+  );
 }
 
 const cancel = new AbortController();
-process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => (code === "EPIPE" ? cancel.abort() : undefined)); // piped into something that has read enough
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) =>
+  code === "EPIPE" ? cancel.abort() : undefined,
+); // piped into something that has read enough
 process.once("SIGINT", () => cancel.abort()); // once: a second Ctrl-C ends the process as usual
 try {
   const commandLine = readCommandLine(process.argv.slice(2));

@@ -17,7 +17,10 @@ export function quotationsIn(text: string): readonly Quotation[] {
   return text
     .split(/\n\s*\n/)
     .flatMap((paragraph) => [...paragraph.matchAll(QUOTATION)])
-    .map(([, straight, curly, source]) => ({ text: straight ?? curly ?? "", source: source?.trim() }));
+    .map(([, straight, curly, source]) => ({
+      text: straight ?? curly ?? "",
+      source: source?.trim(),
+    }));
 }
 
 /** Line breaks, Markdown's emphasis and the shape of an apostrophe may differ; no word may. */
@@ -26,7 +29,10 @@ function normalised(text: string): string {
 }
 
 /** One line for each quotation that does not stand in its source, or in any source where it names none that is known. */
-export function misquotations(quotations: readonly Quotation[], sources: readonly Source[]): readonly string[] {
+export function misquotations(
+  quotations: readonly Quotation[],
+  sources: readonly Source[],
+): readonly string[] {
   const texts = new Map(sources.map(({ name, text }) => [name, normalised(text)]));
   return quotations.flatMap(({ text, source }) => {
     const named = source === undefined ? undefined : texts.get(source);
@@ -40,5 +46,7 @@ export function misquotations(quotations: readonly Quotation[], sources: readonl
 /** What is wrong with a briefing: every quotation that is not in its source; or that there is none. Empty when all is well. */
 export function problemsOf(briefing: string, sources: readonly Source[]): readonly string[] {
   const quotations = quotationsIn(briefing);
-  return quotations.length === 0 ? ["the briefing quotes nothing"] : misquotations(quotations, sources);
+  return quotations.length === 0
+    ? ["the briefing quotes nothing"]
+    : misquotations(quotations, sources);
 }

@@ -18,10 +18,17 @@ export interface Page {
   readonly read: Task;
 }
 
-const researcher = new Agent({ role: "Researcher", goal: "Find the sentences of a document that a busy reader must know, and copy them exactly" });
-const writer = new Agent({ role: "Writer", goal: "Write short briefings in which every claim rests on a verbatim quotation" });
+const researcher = new Agent({
+  role: "Researcher",
+  goal: "Find the sentences of a document that a busy reader must know, and copy them exactly",
+});
+const writer = new Agent({
+  role: "Writer",
+  goal: "Write short briefings in which every claim rests on a verbatim quotation",
+});
 
-const EXTRACT = "Choose the 4 to 8 sentences that say most. Copy each one word for word from the document; do not shorten, correct or translate it.";
+const EXTRACT =
+  "Choose the 4 to 8 sentences that say most. Copy each one word for word from the document; do not shorten, correct or translate it.";
 const WRITE = `Write a briefing on the findings of the previous tasks, in Markdown, without a title. Group what belongs together and say in a sentence or two of your own why it matters.
 Rest every point on a quotation of this form, a sentence copied word for word from the findings with its source behind it: "The sentence." (file.md)
 Use double quotation marks for nothing else. Pass over sentences that contain double quotation marks.`;
@@ -34,12 +41,24 @@ const verdict = (problems: readonly string[]): GuardrailResult =>
   problems.length === 0 ? GuardrailResult.success() : GuardrailResult.failure(problems.join("\n"));
 
 /** A guardrail sees only the output that it judges, so it has to read the documents itself. */
-const sourcesOf = (documents: readonly Document[], signal: AbortSignal): Promise<readonly Source[]> =>
-  Promise.all(documents.map(async (document) => ({ name: document.name, text: await readDocument(document, signal) })));
+const sourcesOf = (
+  documents: readonly Document[],
+  signal: AbortSignal,
+): Promise<readonly Source[]> =>
+  Promise.all(
+    documents.map(async (document) => ({
+      name: document.name,
+      text: await readDocument(document, signal),
+    })),
+  );
 
 /** Plain code: no model is needed to read a file. */
 export function readTask(document: Document): Task {
-  return new Task({ name: `read ${document.name}`, description: `Read ${literal(document.name)}`, handler: (ctx) => readDocument(document, ctx.signal) });
+  return new Task({
+    name: `read ${document.name}`,
+    description: `Read ${literal(document.name)}`,
+    handler: (ctx) => readDocument(document, ctx.signal),
+  });
 }
 
 /** Its only context is its own document, so prompts stay small. */
@@ -51,7 +70,11 @@ export function extractTask({ document, read }: Page): AnyTask {
     agent: researcher,
     context: [read],
     // Closed objects, because only with them can OpenAI hold a model to a schema while it writes.
-    outputType: z.strictObject({ findings: z.array(z.strictObject({ quote: z.string(), source: z.literal(document.name) })).max(8) }),
+    outputType: z.strictObject({
+      findings: z
+        .array(z.strictObject({ quote: z.string(), source: z.literal(document.name) }))
+        .max(8),
+    }),
     outputGuardrails: [
       async ({ parsed, signal }) => {
         const quotations = parsed.findings.map(({ quote, source }) => ({ text: quote, source }));
@@ -65,7 +88,8 @@ export function extractTask({ document, read }: Page): AnyTask {
 /** The guardrail gives the writer a second and a third chance; the check task has the last word. */
 export function writeTask(pages: readonly Page[], extracts: readonly AnyTask[]): Task {
   const documents = pages.map(({ document }) => document);
-  const quotesTheSources: OutputGuardrail = async ({ raw, signal }) => verdict(problemsOf(raw, await sourcesOf(documents, signal)));
+  const quotesTheSources: OutputGuardrail = async ({ raw, signal }) =>
+    verdict(problemsOf(raw, await sourcesOf(documents, signal)));
   return new Task({
     name: "write",
     description: WRITE,
@@ -85,7 +109,10 @@ export function checkTask(pages: readonly Page[], briefing: Task): Task<CheckRep
     context: [briefing, ...pages.map(({ read }) => read)],
     handler: (ctx) => {
       const text = ctx.getOutput(briefing).raw;
-      const sources = pages.map(({ document, read }) => ({ name: document.name, text: ctx.getOutput(read).raw }));
+      const sources = pages.map(({ document, read }) => ({
+        name: document.name,
+        text: ctx.getOutput(read).raw,
+      }));
       const problems = problemsOf(text, sources);
       if (problems.length > 0) throw new Error(problems.join("\n"));
       return { quotations: quotationsIn(text).length, documents: sources.length };

@@ -24,7 +24,10 @@ export interface BriefingTeam {
  * For each document a task that reads it and one that extracts its findings, side by side; then one agent writes, and plain code checks.
  * The order follows from the `context` of the tasks.
  */
-export function briefingTeam(documents: readonly Document[], { model, traceFile, progress }: TeamOptions): BriefingTeam {
+export function briefingTeam(
+  documents: readonly Document[],
+  { model, traceFile, progress }: TeamOptions,
+): BriefingTeam {
   const pages = documents.map((document) => ({ document, read: readTask(document) }));
   const extracts = pages.map(extractTask);
   const briefing = writeTask(pages, extracts);

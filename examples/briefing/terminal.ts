@@ -13,7 +13,8 @@ export function counted(count: number, noun: string): string {
 
 function chainOf(error: unknown): readonly Error[] {
   const chain: Error[] = [];
-  for (let next = error; next instanceof Error && !chain.includes(next); next = next.cause) chain.push(next);
+  for (let next = error; next instanceof Error && !chain.includes(next); next = next.cause)
+    chain.push(next);
   return chain;
 }
 
@@ -21,8 +22,11 @@ function chainOf(error: unknown): readonly Error[] {
 export function explain(error: unknown, stacks: boolean): string {
   const chain = chainOf(error);
   if (chain.length === 0) return printable(String(error));
-  if (stacks) return printable(chain.map(({ stack, message }) => stack ?? message).join("\ncaused by "));
+  if (stacks)
+    return printable(chain.map(({ stack, message }) => stack ?? message).join("\ncaused by "));
   const ours = chain.filter((link) => AgentEnsembleError.isInstance(link));
   const why = ours.find((link) => link.hint !== undefined)?.hint ?? ours.at(-1)?.message ?? "";
-  return printable([...new Set([chain[0]?.message ?? "", why])].filter((line) => line !== "").join("\n"));
+  return printable(
+    [...new Set([chain[0]?.message ?? "", why])].filter((line) => line !== "").join("\n"),
+  );
 }

@@ -29,21 +29,33 @@ interface Parts {
 /** @throws ValidationError for a plan of fewer than three tasks. */
 function partsOf({ tasks }: Plan): Parts {
   const judge = tasks.at(-1);
-  if (judge === undefined || tasks.length < 3) throw new ValidationError(`DELIBERATION needs two speakers and a judge, got ${tasks.length} tasks`);
+  if (judge === undefined || tasks.length < 3)
+    throw new ValidationError(
+      `DELIBERATION needs two speakers and a judge, got ${tasks.length} tasks`,
+    );
   return { preparation: tasks.slice(0, -3), speakers: tasks.slice(-3, -1), judge };
 }
 
-function refuseContext(tasks: readonly PlannedTask[], isOutOfPlace: (contextId: string) => boolean): void {
+function refuseContext(
+  tasks: readonly PlannedTask[],
+  isOutOfPlace: (contextId: string) => boolean,
+): void {
   for (const { id, contextIds } of tasks) {
     const wrong = contextIds.find(isOutOfPlace);
-    if (wrong !== undefined) throw new ValidationError(`Task '${id}' can't have '${wrong}' in its context: DELIBERATION does not let it hear that task`);
+    if (wrong !== undefined)
+      throw new ValidationError(
+        `Task '${id}' can't have '${wrong}' in its context: DELIBERATION does not let it hear that task`,
+      );
   }
 }
 
 /** @throws ValidationError for what the workflow would not honour. */
 function validate(plan: Plan): void {
   const { preparation, speakers, judge } = partsOf(plan);
-  if (plan.loops.length > 0) throw new ValidationError("DELIBERATION runs no loops: leave `loops` out, or choose SEQUENTIAL or PARALLEL");
+  if (plan.loops.length > 0)
+    throw new ValidationError(
+      "DELIBERATION runs no loops: leave `loops` out, or choose SEQUENTIAL or PARALLEL",
+    );
   const prepared = new Set(preparation.map(({ id }) => id));
   const speaking = new Set(speakers.map(({ id }) => id));
   refuseContext(preparation, (id) => speaking.has(id) || id === judge.id);
@@ -52,7 +64,9 @@ function validate(plan: Plan): void {
 }
 
 /** Does tasks at the same time. The first failure stops the others; it is thrown when none of them is running any more. */
-async function together(starts: readonly ((signal: AbortSignal) => Promise<TaskOutput>)[]): Promise<readonly TaskOutput[]> {
+async function together(
+  starts: readonly ((signal: AbortSignal) => Promise<TaskOutput>)[],
+): Promise<readonly TaskOutput[]> {
   const siblings = new AbortController();
   const running = starts.map((start) => start(siblings.signal));
   for (const work of running) work.catch((error: unknown) => siblings.abort(error));
@@ -62,23 +76,43 @@ async function together(starts: readonly ((signal: AbortSignal) => Promise<TaskO
 }
 
 /** One round: both speak, each knowing what both said before and what the judge asked then. */
-function speak(run: Run, { speakers }: Parts, known: readonly TaskOutput[], said: readonly TaskOutput[], question: TaskOutput | undefined) {
+function speak(
+  run: Run,
+  { speakers }: Parts,
+  known: readonly TaskOutput[],
+  said: readonly TaskOutput[],
+  question: TaskOutput | undefined,
+) {
   return together(
     speakers.map(({ id }, place) => (signal: AbortSignal) => {
-      const revision = question === undefined ? undefined : { feedback: question.raw, previousOutput: said[place]?.raw };
+      const revision =
+        question === undefined
+          ? undefined
+          : { feedback: question.raw, previousOutput: said[place]?.raw };
       return run.runTask(id, { contextOutputs: [...known, ...said], revision, signal });
     }),
   );
 }
 
 /** The judge's task once more, as a task of its own, without a way out. */
-async function castingVote(run: Run, { judge }: Parts, contextOutputs: readonly TaskOutput[]): Promise<TaskOutput> {
+async function castingVote(
+  run: Run,
+  { judge }: Parts,
+  contextOutputs: readonly TaskOutput[],
+): Promise<TaskOutput> {
   const description = `${judge.spec.description}\nThere is no further round: decide now.`;
-  const id = run.define(judge.spec.with({ name: undefined, description }), { parentTaskId: judge.id, agent: await run.agentOf(judge.id) });
+  const id = run.define(judge.spec.with({ name: undefined, description }), {
+    parentTaskId: judge.id,
+    agent: await run.agentOf(judge.id),
+  });
   return run.runTask(id, { contextOutputs });
 }
 
-async function deliberate(plan: Plan, run: Run, { rounds = 3, isDecided }: DeliberationOptions): Promise<WorkflowResult> {
+async function deliberate(
+  plan: Plan,
+  run: Run,
+  { rounds = 3, isDecided }: DeliberationOptions,
+): Promise<WorkflowResult> {
   const parts = partsOf(plan);
   const ids = parts.preparation.map(({ id }) => id);
   const known = ids.length === 0 ? [] : (await run.runWorkflow("PARALLEL", ids)).taskOutputs;
@@ -86,11 +120,16 @@ async function deliberate(plan: Plan, run: Run, { rounds = 3, isDecided }: Delib
   let question: readonly TaskOutput[] = [];
   for (let round = 1; round <= rounds; round++) {
     said = await speak(run, parts, known, said, question[0]);
-    const verdict = await run.runTask(parts.judge.id, { contextOutputs: [...known, ...question, ...said] });
+    const verdict = await run.runTask(parts.judge.id, {
+      contextOutputs: [...known, ...question, ...said],
+    });
     if (isDecided(verdict)) return { raw: verdict.raw, taskOutputs: [...known, ...said, verdict] };
     question = [verdict];
   }
-  run.emit({ type: "run_warning", message: `The judge was undecided after ${rounds} rounds and had to decide` });
+  run.emit({
+    type: "run_warning",
+    message: `The judge was undecided after ${rounds} rounds and had to decide`,
+  });
   const heard = [...known, ...said, ...question];
   const decision = await castingVote(run, parts, heard);
   return { raw: decision.raw, taskOutputs: [...heard, decision] };
@@ -102,13 +141,18 @@ async function deliberate(plan: Plan, run: Run, { rounds = 3, isDecided }: Delib
  */
 export function deliberationWorkflow(options: DeliberationOptions): WorkflowExecutor {
   const { rounds = 3, isDecided } = options;
-  if (!Number.isInteger(rounds) || rounds < 1) throw new ValidationError(`rounds must be a whole number from 1 on, got: ${rounds}`);
-  if (typeof isDecided !== "function") throw new ValidationError(`isDecided must be a function, got: ${typeof isDecided}`);
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new ValidationError(`rounds must be a whole number from 1 on, got: ${rounds}`);
+  if (typeof isDecided !== "function")
+    throw new ValidationError(`isDecided must be a function, got: ${typeof isDecided}`);
   return { name: "DELIBERATION", validate, execute: (plan, run) => deliberate(plan, run, options) };
 }
 
 /** Adds the workflow DELIBERATION to an ensemble or a kernel. */
 export function deliberation(options: DeliberationOptions): Plugin {
   const workflow = deliberationWorkflow(options);
-  return definePlugin({ name: "workflow-deliberation", bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue(workflow) });
+  return definePlugin({
+    name: "workflow-deliberation",
+    bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue(workflow),
+  });
 }

@@ -24,16 +24,22 @@ export interface LoopbackVendor {
 }
 
 function eventStream(events: readonly object[]): string {
-  return [...events.map((event) => JSON.stringify(event)), "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
+  return [...events.map((event) => JSON.stringify(event)), "[DONE]"]
+    .map((data) => `data: ${data}\n\n`)
+    .join("");
 }
 
 /** Starts a server that gives the answers of `reply`, so that an example needs neither a key nor a network. */
-export async function playVendor(reply: (request: VendorRequest) => VendorReply): Promise<LoopbackVendor> {
+export async function playVendor(
+  reply: (request: VendorRequest) => VendorReply,
+): Promise<LoopbackVendor> {
   const server = createServer((request, response) => {
     void text(request).then((sent) => {
       const body = JSON.parse(sent) as VendorRequest["body"]; // clients send JSON objects only
       const { status = 200, document = {}, events } = reply({ path: request.url ?? "", body });
-      response.writeHead(status, { "content-type": events === undefined ? "application/json" : "text/event-stream" });
+      response.writeHead(status, {
+        "content-type": events === undefined ? "application/json" : "text/event-stream",
+      });
       response.end(events === undefined ? JSON.stringify(document) : eventStream(events));
     });
   });

@@ -23,7 +23,11 @@ export async function startWeb(pagesOf: (origin: string) => Pages): Promise<Loop
     void text(request).then((body) => {
       const page = pages[new URL(request.url ?? "", "http://web").pathname];
       const content = typeof page === "function" ? page(body) : page;
-      response.writeHead(content === undefined ? 404 : 200, { "content-type": contentType(content ?? "") }).end(content);
+      response
+        .writeHead(content === undefined ? 404 : 200, {
+          "content-type": contentType(content ?? ""),
+        })
+        .end(content);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

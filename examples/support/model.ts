@@ -21,7 +21,8 @@ const BY_KEY = [
  */
 export function realModel(): ChosenModel | undefined {
   const named = process.env["AGENTENSEMBLE_MODEL"] ?? "";
-  if (named !== "" && !named.startsWith("offline:")) return { model: named, name: named, note: "chosen by AGENTENSEMBLE_MODEL" };
+  if (named !== "" && !named.startsWith("offline:"))
+    return { model: named, name: named, note: "chosen by AGENTENSEMBLE_MODEL" };
   const [key, name] = BY_KEY.find(([variable]) => (process.env[variable] ?? "") !== "") ?? [];
   if (named !== "" || name === undefined) return undefined;
   return { model: name, name, note: `because ${key} is set; AGENTENSEMBLE_MODEL chooses another` };
@@ -31,6 +32,9 @@ export function realModel(): ChosenModel | undefined {
 export function chooseModel(sentences: number): ChosenModel {
   const named = process.env["AGENTENSEMBLE_MODEL"] ?? "";
   const modelId = named.startsWith("offline:") ? named.slice("offline:".length) : "extractive";
-  const note = "runs here and can only quote sentences; set OPENAI_API_KEY, ANTHROPIC_API_KEY or AGENTENSEMBLE_MODEL for one that writes";
-  return realModel() ?? { model: offline(modelId, { sentences }), name: `offline:${modelId}`, note };
+  const note =
+    "runs here and can only quote sentences; set OPENAI_API_KEY, ANTHROPIC_API_KEY or AGENTENSEMBLE_MODEL for one that writes";
+  return (
+    realModel() ?? { model: offline(modelId, { sentences }), name: `offline:${modelId}`, note }
+  );
 }

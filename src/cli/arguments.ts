@@ -14,16 +14,21 @@ export function durationOf(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim());
   const ms = Math.round(Number(match?.[1]) * (UNITS[match?.[2] ?? ""] ?? Number.NaN));
   if (ms > 0 && ms <= 2_147_483_647) return ms;
-  throw new ValidationError(`--timeout must be a duration of more than nothing and at most 24 days, got: ${preview(text)}`, {
-    hint: "Write a number and a unit: 500ms, 30s, 5m or 1h.",
-  });
+  throw new ValidationError(
+    `--timeout must be a duration of more than nothing and at most 24 days, got: ${preview(text)}`,
+    {
+      hint: "Write a number and a unit: 500ms, 30s, 5m or 1h.",
+    },
+  );
 }
 
 /** @throws ValidationError where no file can come to be at `path`, as far as that can be told without making one. */
 export function checkTraceFile(path: string): void {
   const problem = placeProblem(resolve(path));
   if (problem === undefined) return;
-  throw new ValidationError(`--trace: can't write ${preview(path)}: ${problem}`, { hint: "Name a file in a folder that this process may write to." });
+  throw new ValidationError(`--trace: can't write ${preview(path)}: ${problem}`, {
+    hint: "Name a file in a folder that this process may write to.",
+  });
 }
 
 function placeProblem(path: string): string | undefined {
@@ -48,7 +53,10 @@ async function textOfFile(option: string, path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
-    throw new ValidationError(`${option}: can't read ${preview(path)}`, { cause, hint: "Paths are relative to the current folder." });
+    throw new ValidationError(`${option}: can't read ${preview(path)}`, {
+      cause,
+      hint: "Paths are relative to the current folder.",
+    });
   }
 }
 
@@ -62,7 +70,10 @@ async function pairOf(argument: string): Promise<readonly [string, string]> {
     });
   const value = argument.slice(at + 1);
   if (value.startsWith("@@")) return [name, value.slice(1)];
-  return [name, value.startsWith("@") ? await textOfFile(`--input ${name}`, value.slice(1)) : value];
+  return [
+    name,
+    value.startsWith("@") ? await textOfFile(`--input ${name}`, value.slice(1)) : value,
+  ];
 }
 
 async function fileInputs(path: string): Promise<readonly (readonly [string, unknown])[]> {
@@ -71,12 +82,18 @@ async function fileInputs(path: string): Promise<readonly (readonly [string, unk
   try {
     values = JSON.parse(text);
   } catch (cause) {
-    throw new ValidationError(`--inputs ${path} is not JSON, from line ${lineInJson(text)}: ${messageOf(cause)}`, {
-      hint: 'It must be an object: { "topic": "otters" }.',
-    });
+    throw new ValidationError(
+      `--inputs ${path} is not JSON, from line ${lineInJson(text)}: ${messageOf(cause)}`,
+      {
+        hint: 'It must be an object: { "topic": "otters" }.',
+      },
+    );
   }
-  if (typeof values === "object" && values !== null && !Array.isArray(values)) return Object.entries(values);
-  throw new ValidationError(`--inputs ${path} must be a JSON object, got: ${preview(values)}`, { hint: 'For instance { "topic": "otters" }.' });
+  if (typeof values === "object" && values !== null && !Array.isArray(values))
+    return Object.entries(values);
+  throw new ValidationError(`--inputs ${path} must be a JSON object, got: ${preview(values)}`, {
+    hint: 'For instance { "topic": "otters" }.',
+  });
 }
 
 /** The inputs of a run: those of the file, then those given one by one. @throws ValidationError */
@@ -84,8 +101,12 @@ export async function inputsOf(o: {
   readonly input?: readonly string[] | undefined;
   readonly inputs?: string | undefined;
 }): Promise<Readonly<Record<string, unknown>>> {
-  const pairs = [...(o.inputs === undefined ? [] : await fileInputs(o.inputs)), ...(await Promise.all((o.input ?? []).map(pairOf)))];
+  const pairs = [
+    ...(o.inputs === undefined ? [] : await fileInputs(o.inputs)),
+    ...(await Promise.all((o.input ?? []).map(pairOf))),
+  ];
   const unsafe = pairs.find(([name]) => UNSAFE.includes(name));
-  if (unsafe !== undefined) throw new ValidationError(`An input can't be named ${preview(unsafe[0])}`);
+  if (unsafe !== undefined)
+    throw new ValidationError(`An input can't be named ${preview(unsafe[0])}`);
   return Object.fromEntries(pairs);
 }

@@ -3,7 +3,11 @@ import { ExitCode } from "./exit-codes.js";
 import { endEnsemble, loadEnsemble } from "./load-ensemble.js";
 
 /** `agentensemble dag <file>`: the tasks and what they wait for. */
-export async function dagCommand(file: string, o: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
+export async function dagCommand(
+  file: string,
+  o: { readonly json?: boolean },
+  terminal: Terminal,
+): Promise<number> {
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
   try {

@@ -47,7 +47,11 @@ interface PackageReport {
 export interface DoctorReport {
   readonly node: { readonly version: string; readonly wanted: string; readonly ok: boolean };
   readonly agentensemble: { readonly version: string; readonly folder: string };
-  readonly variables: readonly { readonly name: string; readonly for: string; readonly present: boolean }[];
+  readonly variables: readonly {
+    readonly name: string;
+    readonly for: string;
+    readonly present: boolean;
+  }[];
   readonly packages: readonly PackageReport[];
   readonly typescript: string | null;
   readonly traces: { readonly folder: string; readonly writable: boolean };
@@ -55,7 +59,8 @@ export interface DoctorReport {
 
 /** Whether `version` is at least that of a range of the form `>=20.19`. */
 function atLeast(version: string, range: string): boolean {
-  const numbers = (text: string): readonly number[] => (/\d+(?:\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
+  const numbers = (text: string): readonly number[] =>
+    (/\d+(?:\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
   const [have, want] = [numbers(version), numbers(range)];
   const i = want.findIndex((part, n) => part !== (have[n] ?? 0));
   return i < 0 || (have[i] ?? 0) > (want[i] ?? 0);
@@ -73,14 +78,22 @@ function isWritable(folder: string): boolean {
 
 function packageReport(name: string, wanted: string, framework: InstalledPackage): PackageReport {
   const installed = installedPackage(name, framework.folder)?.version ?? null;
-  return { name, for: OPTIONAL_PACKAGES[name] ?? "", wanted, installed, command: installed === null ? `npm install ${name}` : null };
+  return {
+    name,
+    for: OPTIONAL_PACKAGES[name] ?? "",
+    wanted,
+    installed,
+    command: installed === null ? `npm install ${name}` : null,
+  };
 }
 
 /** How TypeScript files would be loaded in `folder`. */
 function typeScriptLoader(folder: string): string | null {
   const tsx = installedPackage("tsx", folder);
   if (tsx !== undefined) return `tsx ${tsx.version}`;
-  return Boolean((process.features as { readonly typescript?: unknown }).typescript) ? "Node.js" : null; // newer than the types of Node 20
+  return Boolean((process.features as { readonly typescript?: unknown }).typescript)
+    ? "Node.js"
+    : null; // newer than the types of Node 20
 }
 
 /** Looks at the machine as a program in `folder` finds it. */
@@ -91,38 +104,62 @@ export function examine(folder: string): DoctorReport {
   return {
     node: { version: process.versions.node, wanted, ok: atLeast(process.versions.node, wanted) },
     agentensemble: { version: framework.version, folder: framework.folder },
-    variables: Object.entries(VARIABLES).map(([name, use]) => ({ name, for: use, present: (process.env[name] ?? "").trim() !== "" })),
-    packages: Object.entries(framework.peerDependencies ?? {}).map(([name, range]) => packageReport(name, range, framework)),
+    variables: Object.entries(VARIABLES).map(([name, use]) => ({
+      name,
+      for: use,
+      present: (process.env[name] ?? "").trim() !== "",
+    })),
+    packages: Object.entries(framework.peerDependencies ?? {}).map(([name, range]) =>
+      packageReport(name, range, framework),
+    ),
     typescript: typeScriptLoader(folder),
     traces: { folder: traces, writable: isWritable(traces) },
   };
 }
 
 function reportText(report: DoctorReport, paint: Paint): string {
-  const line = (good: boolean, text: string): string => `  ${good ? paint("green", "ok     ") : paint("yellow", "missing")} ${text}`;
+  const line = (good: boolean, text: string): string =>
+    `  ${good ? paint("green", "ok     ") : paint("yellow", "missing")} ${text}`;
   const { node, agentensemble, traces, typescript } = report;
   return [
     paint("bold", "Versions"),
     line(node.ok, `Node.js ${node.version} (wanted: ${node.wanted})`),
     line(true, `agentensemble ${agentensemble.version} in ${agentensemble.folder}`),
-    line(typescript !== null, `TypeScript files: ${typescript ?? "run npm install --save-dev tsx, or use Node.js 22.18 or later"}`),
+    line(
+      typescript !== null,
+      `TypeScript files: ${typescript ?? "run npm install --save-dev tsx, or use Node.js 22.18 or later"}`,
+    ),
     "",
     paint("bold", "Environment (a variable that is missing matters only where it is used)"),
     ...report.variables.map(({ name, for: use, present }) => line(present, `${name} (${use})`)),
     "",
     paint("bold", "Optional packages"),
     ...report.packages.map(({ name, for: use, installed, command }) =>
-      line(installed !== null, `${name} ${installed ?? ""} (${use})${command === null ? "" : `: ${command}`}`.replace("  ", " ")),
+      line(
+        installed !== null,
+        `${name} ${installed ?? ""} (${use})${command === null ? "" : `: ${command}`}`.replace(
+          "  ",
+          " ",
+        ),
+      ),
     ),
     "",
     paint("bold", "Files"),
-    line(traces.writable, `${traces.folder} ${traces.writable ? "can be written" : "can't be written: choose another folder for traces"}`),
+    line(
+      traces.writable,
+      `${traces.folder} ${traces.writable ? "can be written" : "can't be written: choose another folder for traces"}`,
+    ),
   ].join("\n");
 }
 
 /** `agentensemble doctor`: what is there and what is not. */
-export async function doctorCommand(o: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
+export async function doctorCommand(
+  o: { readonly json?: boolean },
+  terminal: Terminal,
+): Promise<number> {
   const report = examine(process.cwd());
-  await (o.json === true ? terminal.json(report) : terminal.text(reportText(report, terminal.paint)));
+  await (o.json === true
+    ? terminal.json(report)
+    : terminal.text(reportText(report, terminal.paint)));
   return ExitCode.OK;
 }

@@ -21,14 +21,22 @@ function indented(title: string, text: string): readonly string[] {
 
 function taskLines(task: ExplainedTask, paint: Paint): readonly string[] {
   const calls = counted(task.maxModelCalls, "model call");
-  const about = task.model === "" ? "calls no model" : `${task.model}, about ${task.estimatedInputTokens} input tokens in the first call, at most ${calls}`;
+  const about =
+    task.model === ""
+      ? "calls no model"
+      : `${task.model}, about ${task.estimatedInputTokens} input tokens in the first call, at most ${calls}`;
   return [
-    paint("bold", `${task.taskId} ${task.agentRole.startsWith("(") ? task.agentRole : `(${task.agentRole})`}`),
+    paint(
+      "bold",
+      `${task.taskId} ${task.agentRole.startsWith("(") ? task.agentRole : `(${task.agentRole})`}`,
+    ),
     `  ${harmless(task.description).replaceAll("\n", "\n  ")}`,
     `  ${about}`,
     ...(task.dependsOn.length > 0 ? [`  after: ${task.dependsOn.join(", ")}`] : []),
     ...(task.tools.length > 0 ? [`  tools: ${task.tools.join(", ")}`] : []),
-    ...(task.synthesizedByModel ? ["  A model makes its agent, so its prompt is not known yet."] : []),
+    ...(task.synthesizedByModel
+      ? ["  A model makes its agent, so its prompt is not known yet."]
+      : []),
     ...indented(paint("dim", "system prompt:"), task.systemPrompt),
     ...indented(paint("dim", "user prompt:"), task.userPrompt),
     "",
@@ -43,7 +51,9 @@ function explanationText(explanation: Explanation, paint: Paint): string {
     "",
     ...tasks.flatMap((task) => taskLines(task, paint)),
     `First calls: about ${estimatedInputTokens} input tokens in all.`,
-    ...(costBound === undefined ? [] : [`A run costs at most ${costBound.totalCost} ${costBound.currency}.`]),
+    ...(costBound === undefined
+      ? []
+      : [`A run costs at most ${costBound.totalCost} ${costBound.currency}.`]),
     ...unbounded.map((reason) => `No upper bound of the cost: ${reason}`),
   ].join("\n");
 }
@@ -59,7 +69,9 @@ export async function explainCommand(
   const ensemble = await loadEnsemble(file);
   try {
     const explanation = await ensemble.explain(inputs);
-    await (o.json === true ? terminal.json(toJsonValue(explanation)) : terminal.text(explanationText(explanation, terminal.paint)));
+    await (o.json === true
+      ? terminal.json(toJsonValue(explanation))
+      : terminal.text(explanationText(explanation, terminal.paint)));
   } finally {
     await endEnsemble(ensemble);
   }

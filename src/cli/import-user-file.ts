@@ -19,10 +19,16 @@ function checkFile(path: string, given: string): void {
     const folder = dirname(path);
     const near = existsSync(folder) ? nearestName(basename(path), readdirSync(folder)) : undefined;
     throw new ValidationError(`There is no file ${preview(given)}`, {
-      hint: near === undefined ? `It was looked for at ${path}.` : `Did you mean '${near}'? It was looked for in ${folder}.`,
+      hint:
+        near === undefined
+          ? `It was looked for at ${path}.`
+          : `Did you mean '${near}'? It was looked for in ${folder}.`,
     });
   }
-  if (!statSync(path).isFile()) throw new ValidationError(`${preview(given)} is no file`, { hint: "Name the file that default-exports the ensemble." });
+  if (!statSync(path).isFile())
+    throw new ValidationError(`${preview(given)} is no file`, {
+      hint: "Name the file that default-exports the ensemble.",
+    });
   if ([...JAVASCRIPT, ...TYPESCRIPT].includes(extname(path))) return;
   throw new ValidationError(`${preview(given)} is neither JavaScript nor TypeScript`, {
     hint: `The name of the file must end with one of ${[...JAVASCRIPT, ...TYPESCRIPT].join(", ")}.`,
@@ -38,9 +44,12 @@ async function prepareTypeScript(path: string, given: string): Promise<void> {
       .replace(/\.cjs$/, ".mjs"); // the form for import() lies beside the one for require()
   } catch {
     if (nodeLoadsTypeScript()) return;
-    throw new ValidationError(`Node.js ${process.versions.node} can't load TypeScript, and tsx is not installed: ${preview(given)}`, {
-      hint: "Run: npm install --save-dev tsx (or compile the file and name the JavaScript, or use Node.js 22.18 or later).",
-    });
+    throw new ValidationError(
+      `Node.js ${process.versions.node} can't load TypeScript, and tsx is not installed: ${preview(given)}`,
+      {
+        hint: "Run: npm install --save-dev tsx (or compile the file and name the JavaScript, or use Node.js 22.18 or later).",
+      },
+    );
   }
   const { register } = (await import(pathToFileURL(tsx).href)) as { register(): unknown }; // tsx's documented interface
   register();
@@ -49,7 +58,11 @@ async function prepareTypeScript(path: string, given: string): Promise<void> {
 function hintFor(error: unknown, path: string): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const missing = /Cannot find (?:package|module) '([^']+)'/.exec(messageOf(error))?.[1];
-  if ((code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") && missing !== undefined && !/^(\.|\/|[a-z]:|file:)/i.test(missing)) {
+  if (
+    (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") &&
+    missing !== undefined &&
+    !/^(\.|\/|[a-z]:|file:)/i.test(missing)
+  ) {
     const name = missing.split("/").slice(0, missing.startsWith("@") ? 2 : 1);
     return `Run: npm install ${name.join("/")} (in ${dirname(path)})`;
   }
@@ -66,6 +79,9 @@ export async function importUserFile(given: string): Promise<Readonly<Record<str
     return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>; // a module's namespace
   } catch (cause) {
     if (AgentEnsembleError.isInstance(cause)) throw cause; // the ensemble's own complaint says it best
-    throw new ValidationError(`Can't load ${preview(given)}`, { cause, hint: hintFor(cause, path) });
+    throw new ValidationError(`Can't load ${preview(given)}`, {
+      cause,
+      hint: hintFor(cause, path),
+    });
   }
 }

@@ -3,7 +3,10 @@ import { ExitCode } from "./exit-codes.js";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /** Does `work` with the first SIGINT or SIGTERM calling `cancel`; the second ends the process at once. */
-export async function interruptible<T>(work: Promise<T>, cancel: (signal: string) => void): Promise<T> {
+export async function interruptible<T>(
+  work: Promise<T>,
+  cancel: (signal: string) => void,
+): Promise<T> {
   let asked = false;
   const interrupt = (signal: NodeJS.Signals): void => {
     if (asked) process.exit(ExitCode.CANCELLED);

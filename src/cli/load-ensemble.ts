@@ -9,7 +9,8 @@ import { importUserFile } from "./import-user-file.js";
 export type LoadedEnsemble = Pick<Ensemble, "stream" | "explain" | "toDag" | "toMermaid">;
 
 const METHODS: readonly (keyof LoadedEnsemble)[] = ["stream", "explain", "toDag", "toMermaid"];
-const EXAMPLE = 'End the file with: export default new Ensemble({ model: "openai:gpt-4o-mini", tasks: [...] })';
+const EXAMPLE =
+  'End the file with: export default new Ensemble({ model: "openai:gpt-4o-mini", tasks: [...] })';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,7 +26,9 @@ function isEnsemble(value: unknown): value is LoadedEnsemble {
 /** CommonJS that was compiled from ES modules has its default export one level down. */
 function defaultOf(exports: Fields): unknown {
   const value = exports["default"];
-  return isObject(value) && value["__esModule"] === true && "default" in value ? value["default"] : value;
+  return isObject(value) && value["__esModule"] === true && "default" in value
+    ? value["default"]
+    : value;
 }
 
 async function made(make: () => unknown, given: string): Promise<unknown> {
@@ -33,28 +36,41 @@ async function made(make: () => unknown, given: string): Promise<unknown> {
     return await make();
   } catch (cause) {
     if (AgentEnsembleError.isInstance(cause)) throw cause;
-    throw new ValidationError(`The function that ${preview(given)} default-exports failed`, { cause, hint: "--verbose shows where." });
+    throw new ValidationError(`The function that ${preview(given)} default-exports failed`, {
+      cause,
+      hint: "--verbose shows where.",
+    });
   }
 }
 
 /** A map-reduce of a fixed tree is an ensemble too. @throws ValidationError for one whose tree is made during the run. */
 function unwrapped(value: unknown): unknown {
-  if (isEnsemble(value) || !isObject(value) || typeof value["toEnsemble"] !== "function") return value;
+  if (isEnsemble(value) || !isObject(value) || typeof value["toEnsemble"] !== "function")
+    return value;
   return (value as { toEnsemble(): unknown }).toEnsemble();
 }
 
 function complaint(exports: Fields, value: unknown, given: string): ValidationError {
-  const named = Object.keys(exports).find((name) => name !== "default" && isEnsemble(exports[name]));
+  const named = Object.keys(exports).find(
+    (name) => name !== "default" && isEnsemble(exports[name]),
+  );
   const hint = named === undefined ? EXAMPLE : `Add: export default ${named};`;
-  if (value === undefined) return new ValidationError(`${preview(given)} has no default export`, { hint });
-  return new ValidationError(`The default export of ${preview(given)} must be an Ensemble, or a function that returns one, got: ${preview(value)}`, { hint });
+  if (value === undefined)
+    return new ValidationError(`${preview(given)} has no default export`, { hint });
+  return new ValidationError(
+    `The default export of ${preview(given)} must be an Ensemble, or a function that returns one, got: ${preview(value)}`,
+    { hint },
+  );
 }
 
 /** The ensemble that a file default-exports, or that its default-exported function returns. @throws ValidationError naming what is there instead. */
 export async function loadEnsemble(given: string): Promise<LoadedEnsemble> {
   const exports = await importUserFile(given);
   const exported = unwrapped(defaultOf(exports));
-  const value = !isEnsemble(exported) && typeof exported === "function" ? unwrapped(await made(exported as () => unknown, given)) : exported;
+  const value =
+    !isEnsemble(exported) && typeof exported === "function"
+      ? unwrapped(await made(exported as () => unknown, given))
+      : exported;
   if (isEnsemble(value)) return value;
   throw complaint(exports, value, given);
 }

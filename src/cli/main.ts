@@ -13,11 +13,18 @@ function isVerbose(argv: readonly string[]): boolean {
   return argv.includes("--verbose") || (process.env["DEBUG"] ?? "") !== "";
 }
 
-async function report(error: unknown, argv: readonly string[], terminal: Terminal): Promise<number> {
+async function report(
+  error: unknown,
+  argv: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return ExitCode.OK; // help and version, which commander has printed
     const message = error.message.replace(/^error: /, "");
-    if (argv.includes("--json")) await terminal.json({ error: { code: "AE_VALIDATION", name: "UsageError", message, causes: [], hints: [] } });
+    if (argv.includes("--json"))
+      await terminal.json({
+        error: { code: "AE_VALIDATION", name: "UsageError", message, causes: [], hints: [] },
+      });
     return ExitCode.USAGE; // commander has said why
   }
   const say = (): Promise<void> => terminal.message(errorText(error, terminal));
@@ -44,7 +51,10 @@ let ended = false;
 // The user's program may leave the loop with nothing to wait for while we still wait for it; Node would end without a word.
 process.once("exit", (code) => {
   if (ended || (code !== 0 && code !== UNSETTLED)) return;
-  writeSync(2, "error: the process ended before its work was done: something waits for a promise that nothing can settle\n");
+  writeSync(
+    2,
+    "error: the process ended before its work was done: something waits for a promise that nothing can settle\n",
+  );
   process.exitCode = ExitCode.FAILED;
 });
 process.once("uncaughtException", (error) => {

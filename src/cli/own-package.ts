@@ -27,6 +27,8 @@ export function ownPackage(): InstalledPackage {
 /** A package as code in `folder` would find it; `undefined` where it is not installed. */
 export function installedPackage(name: string, folder: string): InstalledPackage | undefined {
   const folders = createRequire(join(folder, "package.json")).resolve.paths(name) ?? [];
-  const found = folders.map((path) => join(path, name)).find((path) => existsSync(join(path, "package.json")));
+  const found = folders
+    .map((path) => join(path, name))
+    .find((path) => existsSync(join(path, "package.json")));
   return found === undefined ? undefined : packageIn(found);
 }

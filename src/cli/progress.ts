@@ -27,24 +27,37 @@ class StatusLine {
     if (e.type === "task_started") this.#running.add(e.taskId);
     if (e.type === "task_completed" || e.type === "task_failed") this.#running.delete(e.taskId);
     if (e.type === "task_completed") this.#done++;
-    if (e.type === "llm_iteration_completed") this.#tokens += Math.max(0, e.inputTokens) + Math.max(0, e.outputTokens);
+    if (e.type === "llm_iteration_completed")
+      this.#tokens += Math.max(0, e.inputTokens) + Math.max(0, e.outputTokens);
   }
 
   text(columns: number): string {
     if (this.#running.size === 0) return "";
     const names = oneLine([...this.#running].join(", "), 60);
     const frame = FRAMES[this.#frame++ % FRAMES.length] ?? "";
-    return `${frame} ${this.#done}/${counted(this.#total, "task")}, ${readableCount(this.#tokens)} tokens: ${names}`.slice(0, Math.max(1, columns - 1));
+    return `${frame} ${this.#done}/${counted(this.#total, "task")}, ${readableCount(this.#tokens)} tokens: ${names}`.slice(
+      0,
+      Math.max(1, columns - 1),
+    );
   }
 }
 
 /** Shows the events of a run: lines, and on a terminal below them a line that says what goes on. Ends when the events do, and leaves nothing behind. */
-export async function showProgress(events: AsyncIterable<EnsembleEvent>, target: ProgressTarget, paint: Paint): Promise<void> {
+export async function showProgress(
+  events: AsyncIterable<EnsembleEvent>,
+  target: ProgressTarget,
+  paint: Paint,
+): Promise<void> {
   const live = target.isTTY === true;
   const status = new StatusLine();
-  const printer = new ProgressPrinter((text) => void target.write(live ? `${CLEAR_LINE}${text}` : text), paint);
-  const columns = (): number => (target.columns === undefined || target.columns === 0 ? 80 : target.columns); // 0: a terminal that does not say
-  const redraw = (): void => void target.write(`${CLEAR_LINE}${paint("dim", status.text(columns()))}`);
+  const printer = new ProgressPrinter(
+    (text) => void target.write(live ? `${CLEAR_LINE}${text}` : text),
+    paint,
+  );
+  const columns = (): number =>
+    target.columns === undefined || target.columns === 0 ? 80 : target.columns; // 0: a terminal that does not say
+  const redraw = (): void =>
+    void target.write(`${CLEAR_LINE}${paint("dim", status.text(columns()))}`);
   const timer = live ? setInterval(redraw, FRAME_MS) : undefined;
   try {
     for await (const event of events) {

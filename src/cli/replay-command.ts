@@ -15,12 +15,20 @@ function checkReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK);
   } catch (cause) {
-    throw new ValidationError(`Can't read the recording ${preview(path)}`, { cause, hint: "Make one with: agentensemble run <file> --record recording.jsonl" });
+    throw new ValidationError(`Can't read the recording ${preview(path)}`, {
+      cause,
+      hint: "Make one with: agentensemble run <file> --record recording.jsonl",
+    });
   }
 }
 
 /** `agentensemble replay <recording> <file>`: the run of a recording, without models. */
-export async function replayCommand(recording: string, file: string, { onMiss, ...o }: ReplayCommandOptions, terminal: Terminal): Promise<number> {
+export async function replayCommand(
+  recording: string,
+  file: string,
+  { onMiss, ...o }: ReplayCommandOptions,
+  terminal: Terminal,
+): Promise<number> {
   checkReadable(recording);
   const { replayFrom } = await import("../replay.js");
   const plugin = replayFrom(recording, { onMiss: onMiss as "fail" | "live" | undefined }); // replayFrom checks it

@@ -7,7 +7,12 @@ const MAX_LENGTH = 2_000;
 /** An error and those that led to it, outermost first. */
 function chainOf(error: unknown): readonly unknown[] {
   const chain: unknown[] = [];
-  for (let e: unknown = error; e !== undefined && e !== null && !chain.includes(e); e = e instanceof Error ? e.cause : undefined) chain.push(e);
+  for (
+    let e: unknown = error;
+    e !== undefined && e !== null && !chain.includes(e);
+    e = e instanceof Error ? e.cause : undefined
+  )
+    chain.push(e);
   return chain;
 }
 
@@ -15,7 +20,8 @@ function chainOf(error: unknown): readonly unknown[] {
 function hintsOf(chain: readonly unknown[]): readonly string[] {
   const messages = chain.map(messageOf);
   const hints = chain.flatMap((e) => {
-    if (PromptTemplateError.isInstance(e)) return [`Give them as ${e.missingVariables.map((name) => `--input ${name}=...`).join(" ")}`];
+    if (PromptTemplateError.isInstance(e))
+      return [`Give them as ${e.missingVariables.map((name) => `--input ${name}=...`).join(" ")}`];
     return AgentEnsembleError.isInstance(e) && e.hint !== undefined ? [e.hint] : [];
   });
   return [...new Set(hints)].filter((hint) => !messages.some((message) => hint.includes(message)));
@@ -26,7 +32,8 @@ function messagesOf(chain: readonly unknown[]): readonly string[] {
   const said: string[] = [];
   for (const e of chain) {
     const message = harmless(messageOf(e));
-    if (!said.some((earlier) => earlier.includes(message))) said.push(message.length > MAX_LENGTH ? `${message.slice(0, MAX_LENGTH)}...` : message);
+    if (!said.some((earlier) => earlier.includes(message)))
+      said.push(message.length > MAX_LENGTH ? `${message.slice(0, MAX_LENGTH)}...` : message);
   }
   return said;
 }
@@ -40,7 +47,9 @@ export function errorText(error: unknown, { paintMessage, verbose }: Terminal): 
     `${paintMessage("red", `error${code}:`)} ${message}`,
     ...causes.map((cause) => `  because: ${cause}`),
     ...hintsOf(chain).map((hint) => `  ${paintMessage("cyan", "hint:")} ${harmless(hint)}`),
-    ...(verbose ? chain.map((e) => harmless(e instanceof Error ? (e.stack ?? e.message) : messageOf(e))) : []),
+    ...(verbose
+      ? chain.map((e) => harmless(e instanceof Error ? (e.stack ?? e.message) : messageOf(e)))
+      : []),
   ].join("\n");
 }
 

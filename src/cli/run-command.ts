@@ -41,7 +41,9 @@ async function runOptionsOf(ensemble: LoadedEnsemble, o: RunCommandOptions): Pro
     throwOnError: false, // a failed run has results to show, too
     ...(o.capture !== undefined && { captureMode: o.capture }),
     ...(o.timeout !== undefined && { timeoutMs: durationOf(o.timeout) }),
-    ...(model !== undefined && { bindings: (bind: BindApi) => void bind.single(Tokens.ChatModel).toConstantValue(model) }),
+    ...(model !== undefined && {
+      bindings: (bind: BindApi) => void bind.single(Tokens.ChatModel).toConstantValue(model),
+    }),
   };
 }
 
@@ -55,7 +57,11 @@ async function saveTrace({ trace }: EnsembleOutput, path: string | undefined): P
   }
 }
 
-async function finish(output: EnsembleOutput, terminal: Terminal, o: RunCommandOptions): Promise<number> {
+async function finish(
+  output: EnsembleOutput,
+  terminal: Terminal,
+  o: RunCommandOptions,
+): Promise<number> {
   const unsaved = await saveTrace(output, o.trace);
   if (o.json === true) await terminal.json(runJson(output, o.trace, unsaved));
   else {
@@ -85,7 +91,12 @@ function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
   }
 }
 
-async function conduct(ensemble: LoadedEnsemble, inputs: Inputs, terminal: Terminal, o: RunCommandOptions): Promise<number> {
+async function conduct(
+  ensemble: LoadedEnsemble,
+  inputs: Inputs,
+  terminal: Terminal,
+  o: RunCommandOptions,
+): Promise<number> {
   const handle = ensemble.stream(inputs, await runOptionsOf(ensemble, o));
   const silent = o.json === true || o.quiet === true;
   const cancel = (signal: string): void => {
@@ -93,14 +104,22 @@ async function conduct(ensemble: LoadedEnsemble, inputs: Inputs, terminal: Termi
     handle.cancel(signal);
   };
   const output = await interruptible(
-    Promise.all([handle.output, silent ? undefined : showProgress(handle.events, process.stderr, terminal.paintMessage)]).then(([result]) => result),
+    Promise.all([
+      handle.output,
+      silent ? undefined : showProgress(handle.events, process.stderr, terminal.paintMessage),
+    ]).then(([result]) => result),
     cancel,
   );
   return finish(output, terminal, o);
 }
 
 /** `agentensemble run <file>`; with `plugins` also what other commands make of it. */
-export async function runCommand(file: string, o: RunCommandOptions, terminal: Terminal, plugins: readonly Plugin[] = []): Promise<number> {
+export async function runCommand(
+  file: string,
+  o: RunCommandOptions,
+  terminal: Terminal,
+  plugins: readonly Plugin[] = [],
+): Promise<number> {
   if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded
   if (o.trace !== undefined) checkTraceFile(o.trace);
   const inputs = (await inputsOf(o)) as Inputs; // names of run options among them are reported by the run

@@ -4,8 +4,28 @@ import { errorJson } from "./report-error.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
-function taskJson({ taskId, agentRole, taskDescription, raw, parsed, completedAt, durationMs, toolCallCount, metrics }: TaskOutput): Json {
-  return { taskId, agentRole, taskDescription, raw, parsed, completedAt, durationMs, toolCallCount, metrics };
+function taskJson({
+  taskId,
+  agentRole,
+  taskDescription,
+  raw,
+  parsed,
+  completedAt,
+  durationMs,
+  toolCallCount,
+  metrics,
+}: TaskOutput): Json {
+  return {
+    taskId,
+    agentRole,
+    taskDescription,
+    raw,
+    parsed,
+    completedAt,
+    durationMs,
+    toolCallCount,
+    metrics,
+  };
 }
 
 /** The sums alone: the records of single calls are in the trace, those of tasks with the tasks. */
@@ -14,7 +34,11 @@ function totals({ ledger: _ledger, tasks: _tasks, ...sums }: ExecutionMetrics): 
 }
 
 /** A run as `--json` prints it. `parsed` is the value of the task that was completed last; `unsaved` is why there is no file at `tracePath`. */
-export function runJson(output: EnsembleOutput, tracePath: string | undefined, unsaved?: unknown): unknown {
+export function runJson(
+  output: EnsembleOutput,
+  tracePath: string | undefined,
+  unsaved?: unknown,
+): unknown {
   return toJsonValue({
     runId: output.runId,
     exitReason: output.exitReason,

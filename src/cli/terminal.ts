@@ -4,7 +4,10 @@ import { painter } from "../plugins/observability/console/terminal-text.js";
 
 /** Text from outside that may have lines: escape sequences and other control characters are removed, so that a model can't paint the terminal. */
 export function harmless(text: string): string {
-  return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]|[\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069]/gu, "");
+  return stripVTControlCharacters(text).replace(
+    /[^\P{Cc}\n\t]|[\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069]/gu,
+    "",
+  );
 }
 
 type Write = (text: string) => Promise<void>;

@@ -68,7 +68,9 @@ function compare(a: TaskView | undefined, b: TaskView | undefined): TaskDifferen
 /** Compares two runs task by task, in the order of the first; tasks that only the second has come last. */
 export function compareTraces(a: TraceView, b: TraceView): TraceDifference {
   const [left, right] = [keyed(a.tasks), keyed(b.tasks)];
-  const tasks = [...new Set([...left.keys(), ...right.keys()])].flatMap((key) => compare(left.get(key), right.get(key)) ?? []);
+  const tasks = [...new Set([...left.keys(), ...right.keys()])].flatMap(
+    (key) => compare(left.get(key), right.get(key)) ?? [],
+  );
   return {
     different: a.exitReason !== b.exitReason || tasks.some(({ status }) => status !== "same"),
     runs: [a.runId, b.runId],

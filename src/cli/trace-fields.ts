@@ -16,7 +16,8 @@ function nameOf(path: JsonPath): string {
   return text === "" ? "the document" : text.replace(/^\./, "");
 }
 
-const ISO_DURATION = /^-?P(?:(\d+(?:\.\d+)?)D)?T?(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$/;
+const ISO_DURATION =
+  /^-?P(?:(\d+(?:\.\d+)?)D)?T?(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$/;
 
 /** One object of a trace. What is missing is unknown; what is there and of another kind is a mistake. */
 export class TraceFields {
@@ -60,8 +61,11 @@ export class TraceFields {
     const text = this.optionalText(name);
     if (text === undefined) return -1;
     const match = ISO_DURATION.exec(text);
-    if (match === null || !/\d/.test(text)) throw this.#wrong(name, "an ISO-8601 duration such as PT1.5S");
-    const [days = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map((part) => Number(part ?? 0));
+    if (match === null || !/\d/.test(text))
+      throw this.#wrong(name, "an ISO-8601 duration such as PT1.5S");
+    const [days = 0, hours = 0, minutes = 0, seconds = 0] = match
+      .slice(1)
+      .map((part) => Number(part ?? 0));
     return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
   }
 
@@ -88,6 +92,9 @@ export class TraceFields {
 
   #wrong(name: string, kind: string): Misshapen {
     const path = [...this.#path, name];
-    return new Misshapen(`${nameOf(path)} must be ${kind}, got: ${preview(this.#value[name])}`, path);
+    return new Misshapen(
+      `${nameOf(path)} must be ${kind}, got: ${preview(this.#value[name])}`,
+      path,
+    );
   }
 }

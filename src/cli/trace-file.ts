@@ -41,18 +41,32 @@ function notJson(path: string, text: string, error: unknown): FileFormatError {
 /** @throws FileFormatError for other documents, and for versions that are not understood. */
 function checkSchema(trace: TraceFields, path: string, text: string): void {
   const version = trace.raw("schemaVersion");
-  const at = (steps: JsonPath): { readonly path: string; readonly line: number } => ({ path, line: lineInJson(text, steps) });
+  const at = (steps: JsonPath): { readonly path: string; readonly line: number } => ({
+    path,
+    line: lineInJson(text, steps),
+  });
   const type = trace.raw("type");
   if (version === undefined || type === "dag") {
-    const found = type === "dag" ? "a task graph (made by toDag() or the command dag)" : "no trace: it has no schemaVersion";
-    throw new FileFormatError(`${path} is ${found}`, at([]), { hint: "Name a file that run --trace, trace.save(path) or jsonTraceExporter() wrote." });
+    const found =
+      type === "dag"
+        ? "a task graph (made by toDag() or the command dag)"
+        : "no trace: it has no schemaVersion";
+    throw new FileFormatError(`${path} is ${found}`, at([]), {
+      hint: "Name a file that run --trace, trace.save(path) or jsonTraceExporter() wrote.",
+    });
   }
   if (typeof version === "string" && SCHEMA.test(version)) return;
   const older = typeof version === "string" && Number.parseFloat(version) < 1;
   const place = at(["schemaVersion"]);
-  throw new FileFormatError(`${path}, line ${place.line}: schemaVersion ${preview(version)} is not understood, only 1.x`, place, {
-    hint: older ? "Record the run again." : "It was written by a newer version: update agentensemble.",
-  });
+  throw new FileFormatError(
+    `${path}, line ${place.line}: schemaVersion ${preview(version)} is not understood, only 1.x`,
+    place,
+    {
+      hint: older
+        ? "Record the run again."
+        : "It was written by a newer version: update agentensemble.",
+    },
+  );
 }
 
 /** Reads a trace of schema 1.x. @throws ValidationError for a file that can't be read, FileFormatError with the line for one that is no such trace. */
@@ -68,11 +82,16 @@ export async function readTraceFile(path: string): Promise<TraceView> {
     const trace = new TraceFields(document, []);
     checkSchema(trace, path, text);
     const view = traceView(trace);
-    if (trace.raw("taskTraces") === undefined) throw new Misshapen("taskTraces must be a list, got: undefined", []);
+    if (trace.raw("taskTraces") === undefined)
+      throw new Misshapen("taskTraces must be a list, got: undefined", []);
     return view;
   } catch (error) {
     if (!(error instanceof Misshapen)) throw error;
     const line = lineInJson(text, error.path);
-    throw new FileFormatError(`${path}, line ${line}: ${error.message}`, { path, line }, { hint: "The file is no trace, or was changed by hand." });
+    throw new FileFormatError(
+      `${path}, line ${line}: ${error.message}`,
+      { path, line },
+      { hint: "The file is no trace, or was changed by hand." },
+    );
   }
 }

@@ -10,39 +10,61 @@ const FINE = new Set(["ok", "answered"]);
 
 /** A task and those it delegated to. */
 function withWorkers(task: TaskView): readonly TaskView[] {
-  return [task, ...task.delegations.flatMap(({ worker }) => (worker === null ? [] : withWorkers(worker)))];
+  return [
+    task,
+    ...task.delegations.flatMap(({ worker }) => (worker === null ? [] : withWorkers(worker))),
+  ];
 }
 
 /** Tasks by their id, else by the role of their agent. @throws ValidationError naming those there are. */
 function tasksNamed(trace: TraceView, name: string): readonly TaskView[] {
   const all = trace.tasks.flatMap(withWorkers);
   const byId = all.filter(({ taskId }) => taskId === name);
-  const found = byId.length > 0 ? byId : all.filter(({ agentRole }) => agentRole.toLowerCase() === name.toLowerCase());
+  const found =
+    byId.length > 0
+      ? byId
+      : all.filter(({ agentRole }) => agentRole.toLowerCase() === name.toLowerCase());
   if (found.length > 0) return found;
-  throw new ValidationError(`The trace has no task '${name}'. ${knownNames(name, [...new Set(all.map(({ taskId }) => taskId))])}`);
+  throw new ValidationError(
+    `The trace has no task '${name}'. ${knownNames(name, [...new Set(all.map(({ taskId }) => taskId))])}`,
+  );
 }
 
 /** What went wrong of a task; `undefined` where nothing did. */
 function failuresOf(task: TaskView): TaskView | undefined {
   const calls = task.calls.flatMap((call) => {
     const tools = call.tools.filter(({ outcome }) => outcome !== "SUCCESS");
-    return call.error !== null || call.responseType === "ERROR" || tools.length > 0 ? [{ ...call, tools }] : [];
+    return call.error !== null || call.responseType === "ERROR" || tools.length > 0
+      ? [{ ...call, tools }]
+      : [];
   });
   const tools = task.tools.filter(({ outcome }) => outcome !== "SUCCESS");
   const delegations = task.delegations.flatMap((delegation) => {
     const worker = delegation.worker === null ? undefined : failuresOf(delegation.worker);
-    return delegation.succeeded && worker === undefined ? [] : [{ ...delegation, worker: worker ?? null }];
+    return delegation.succeeded && worker === undefined
+      ? []
+      : [{ ...delegation, worker: worker ?? null }];
   });
   const fine = FINE.has(task.outcome) && calls.length + tools.length + delegations.length === 0;
   return fine ? undefined : { ...task, calls, tools, delegations };
 }
 
 /** The part of a trace that was asked for. @throws ValidationError for a task that is not in it. */
-export function partOf(trace: TraceView, o: { readonly task?: string | undefined; readonly errors?: boolean | undefined }): TraceView {
+export function partOf(
+  trace: TraceView,
+  o: { readonly task?: string | undefined; readonly errors?: boolean | undefined },
+): TraceView {
   const tasks = o.task === undefined ? trace.tasks : tasksNamed(trace, o.task);
   const ids = new Set(tasks.flatMap(withWorkers).map(({ taskId }) => taskId));
-  const errors = o.task === undefined ? trace.errors : trace.errors.filter(({ taskId }) => taskId !== null && ids.has(taskId));
-  return { ...trace, tasks: o.errors === true ? tasks.flatMap((task) => failuresOf(task) ?? []) : tasks, errors };
+  const errors =
+    o.task === undefined
+      ? trace.errors
+      : trace.errors.filter(({ taskId }) => taskId !== null && ids.has(taskId));
+  return {
+    ...trace,
+    tasks: o.errors === true ? tasks.flatMap((task) => failuresOf(task) ?? []) : tasks,
+    errors,
+  };
 }
 
 /** What to say of nothing. */
@@ -61,8 +83,11 @@ export async function traceShowCommand(
   const part = partOf(await readTraceFile(file), o);
   if (o.json === true) await terminal.json(part);
   else {
-    const texts = o.task === undefined ? [] : part.tasks.map((task) => taskTexts(task, terminal.paint));
-    await terminal.text([traceTree(part, terminal.paint), ...remarks(part, o.errors === true), ...texts].join("\n\n"));
+    const texts =
+      o.task === undefined ? [] : part.tasks.map((task) => taskTexts(task, terminal.paint));
+    await terminal.text(
+      [traceTree(part, terminal.paint), ...remarks(part, o.errors === true), ...texts].join("\n\n"),
+    );
   }
   return ExitCode.OK;
 }

@@ -1,6 +1,18 @@
 import type { Paint, Style } from "../plugins/observability/console/terminal-text.js";
-import type { CallView, DelegationView, Spent, TaskView, ToolView, TraceView } from "./trace-view.js";
-import { counted, oneLine, readableCount, readableDuration } from "../plugins/observability/console/terminal-text.js";
+import type {
+  CallView,
+  DelegationView,
+  Spent,
+  TaskView,
+  ToolView,
+  TraceView,
+} from "./trace-view.js";
+import {
+  counted,
+  oneLine,
+  readableCount,
+  readableDuration,
+} from "../plugins/observability/console/terminal-text.js";
 import { harmless } from "./terminal.js";
 
 /** A line and what stands below it. */
@@ -18,7 +30,9 @@ export function timeText(ms: number): string {
 
 /** `0.0123 USD`, or nothing. */
 export function costText(cost: Spent["cost"]): string {
-  return cost === null ? "" : `${Number(cost.amount.toPrecision(4))}${cost.currency === "" ? "" : ` ${oneLine(cost.currency, 10)}`}`;
+  return cost === null
+    ? ""
+    : `${Number(cost.amount.toPrecision(4))}${cost.currency === "" ? "" : ` ${oneLine(cost.currency, 10)}`}`;
 }
 
 function spentText({ inputTokens, outputTokens, cost }: Spent): string {
@@ -37,8 +51,14 @@ class TreeMaker {
   task(task: TaskView): Node {
     const attempt = task.attempt > 1 ? ` attempt ${task.attempt}` : "";
     const role = oneLine(task.agentRole, 40);
-    const name = this.#paint("bold", `${oneLine(task.taskId, 60)}${role === "" ? "" : ` ${role.startsWith("(") ? role : `(${role})`}`}`);
-    const output = task.output === null ? [] : [{ text: `${this.#paint("dim", "output")} ${oneLine(task.output, 100)}`, below: [] }];
+    const name = this.#paint(
+      "bold",
+      `${oneLine(task.taskId, 60)}${role === "" ? "" : ` ${role.startsWith("(") ? role : `(${role})`}`}`,
+    );
+    const output =
+      task.output === null
+        ? []
+        : [{ text: `${this.#paint("dim", "output")} ${oneLine(task.output, 100)}`, below: [] }];
     return {
       text: `${name}${attempt} ${this.#outcome(task.outcome)} ${timeText(task.durationMs)}, ${spentText(task)}`,
       below: [
@@ -52,9 +72,14 @@ class TreeMaker {
 
   #call(call: CallView, index: number): Node {
     const attempt = call.attempt > 1 ? ` attempt ${call.attempt}` : "";
-    const purpose = call.purpose === "" || call.purpose === "task" ? "" : ` for ${oneLine(call.purpose, 30)}`;
+    const purpose =
+      call.purpose === "" || call.purpose === "task" ? "" : ` for ${oneLine(call.purpose, 30)}`;
     const end =
-      call.error === null ? (call.responseType === "TOOL_CALLS" ? `asked for ${counted(call.tools.length, "tool")}` : "answered") : this.#bad(call.error);
+      call.error === null
+        ? call.responseType === "TOOL_CALLS"
+          ? `asked for ${counted(call.tools.length, "tool")}`
+          : "answered"
+        : this.#bad(call.error);
     return {
       text: `call ${index + 1}${attempt}${purpose} ${oneLine(call.model, 60)} ${timeText(call.durationMs)}, ${spentText(call)}: ${end}`,
       below: call.tools.map((tool) => this.#tool(tool)),
@@ -88,7 +113,10 @@ class TreeMaker {
 function draw(nodes: readonly Node[], indent: string): readonly string[] {
   return nodes.flatMap(({ text, below }, i) => {
     const last = i === nodes.length - 1;
-    return [`${indent}${last ? "└─ " : "├─ "}${text}`, ...draw(below, `${indent}${last ? "   " : "│  "}`)];
+    return [
+      `${indent}${last ? "└─ " : "├─ "}${text}`,
+      ...draw(below, `${indent}${last ? "   " : "│  "}`),
+    ];
   });
 }
 
@@ -99,7 +127,10 @@ function styleOf(exitReason: string): Style {
 /** A trace as a tree: tasks, their model calls, tools and delegations, and below it the errors. */
 export function traceTree(trace: TraceView, paint: Paint): string {
   const maker = new TreeMaker(paint);
-  const end = trace.exitReason === "" ? "" : ` ${paint(styleOf(trace.exitReason), oneLine(trace.exitReason, 30))}`;
+  const end =
+    trace.exitReason === ""
+      ? ""
+      : ` ${paint(styleOf(trace.exitReason), oneLine(trace.exitReason, 30))}`;
   const capture = trace.captureMode === "" ? "" : `, capture ${oneLine(trace.captureMode, 30)}`;
   const head = `${paint("bold", `run ${oneLine(trace.runId) || "?"}`)} ${oneLine(trace.workflow, 60) || "?"}${end} ${timeText(trace.durationMs)}, ${spentText(trace)}${capture}`;
   const errors = trace.errors.map(({ taskId, type, code, message }) => {
@@ -123,6 +154,10 @@ export function taskTexts(task: TaskView, paint: Paint): string {
     ["User prompt", task.prompts?.user],
     ["Output", task.output ?? undefined],
   ];
-  const shown = parts.flatMap(([title, text]) => (text === undefined || text === "" ? [] : [paint("bold", title), harmless(text), ""]));
-  return [paint("bold", `--- ${oneLine(task.taskId, 60)}, attempt ${task.attempt}`), ...shown].join("\n").trimEnd();
+  const shown = parts.flatMap(([title, text]) =>
+    text === undefined || text === "" ? [] : [paint("bold", title), harmless(text), ""],
+  );
+  return [paint("bold", `--- ${oneLine(task.taskId, 60)}, attempt ${task.attempt}`), ...shown]
+    .join("\n")
+    .trimEnd();
 }

@@ -156,7 +156,10 @@ function taskView(task: TraceFields, index: number): TaskView {
     outcome: task.optionalText("outcome") ?? (output === null ? "failed" : "ok"),
     durationMs: task.duration("duration"),
     output,
-    prompts: prompts === undefined ? null : { system: prompts.text("systemPrompt"), user: prompts.text("userPrompt") },
+    prompts:
+      prompts === undefined
+        ? null
+        : { system: prompts.text("systemPrompt"), user: prompts.text("userPrompt") },
     ...spentOf(task.object("metrics")),
     calls: task.list("llmInteractions").map(callView),
     tools: task.list("toolCalls").map(toolView),

@@ -4,7 +4,14 @@ import type { ToolLike } from "./tool.js";
 import { ValidationError } from "./errors.js";
 import { checkRateLimit } from "./rate-limit.js";
 import { checkTools } from "./tool.js";
-import { checkOptions, preview, requireArray, requireBoolean, requireInteger, requireText } from "./validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireBoolean,
+  requireInteger,
+  requireText,
+} from "./validation.js";
 
 /** Options of an agent. Seed 003. */
 export interface AgentOptions {
@@ -45,17 +52,30 @@ const AGENT_FIELDS = [
   "verbose",
   "allowDelegation",
 ] as const;
-const MODEL_OPTION_FIELDS = ["temperature", "maxOutputTokens", "stopSequences", "providerOptions"] as const;
+const MODEL_OPTION_FIELDS = [
+  "temperature",
+  "maxOutputTokens",
+  "stopSequences",
+  "providerOptions",
+] as const;
 
 /** @throws ValidationError unless `model` is absent, a model, or a name with a provider before its colon. */
 export function checkModel(what: string, model: unknown): void {
   if (model === undefined) return;
   if (typeof model === "string") {
     if (/^[^:\s]+:\S/.test(model)) return;
-    throw new ValidationError(`${what} must be a ChatModel or a name like "openai:gpt-4o-mini", got: ${preview(model)}`);
+    throw new ValidationError(
+      `${what} must be a ChatModel or a name like "openai:gpt-4o-mini", got: ${preview(model)}`,
+    );
   }
-  if (typeof model !== "object" || model === null || typeof (model as { chat?: unknown }).chat !== "function") {
-    throw new ValidationError(`${what} must be a ChatModel or a name like "openai:gpt-4o-mini", got: ${preview(model)}`);
+  if (
+    typeof model !== "object" ||
+    model === null ||
+    typeof (model as { chat?: unknown }).chat !== "function"
+  ) {
+    throw new ValidationError(
+      `${what} must be a ChatModel or a name like "openai:gpt-4o-mini", got: ${preview(model)}`,
+    );
   }
 }
 
@@ -65,8 +85,13 @@ export function checkModelOptions(what: string, options: ModelOptions | undefine
   checkOptions(what, options, MODEL_OPTION_FIELDS);
   requireInteger(`${what}.maxOutputTokens`, options.maxOutputTokens, 1, "> 0");
   requireArray(`${what}.stopSequences`, options.stopSequences);
-  if (options.temperature !== undefined && !(typeof options.temperature === "number" && options.temperature >= 0)) {
-    throw new ValidationError(`${what}.temperature must be a number >= 0, got: ${preview(options.temperature)}`);
+  if (
+    options.temperature !== undefined &&
+    !(typeof options.temperature === "number" && options.temperature >= 0)
+  ) {
+    throw new ValidationError(
+      `${what}.temperature must be a number >= 0, got: ${preview(options.temperature)}`,
+    );
   }
 }
 

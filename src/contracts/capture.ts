@@ -1,6 +1,10 @@
 /** How much of a run its trace keeps: a built-in mode, or one of a plugin's. */
 export type CaptureMode = "OFF" | "STANDARD" | "FULL" | (string & {});
-export const CaptureMode = Object.freeze({ OFF: "OFF", STANDARD: "STANDARD", FULL: "FULL" } as const);
+export const CaptureMode = Object.freeze({
+  OFF: "OFF",
+  STANDARD: "STANDARD",
+  FULL: "FULL",
+} as const);
 
 /** A capture mode: a contribution to `Tokens.CaptureMode`, chosen by its name. */
 export interface CaptureModeDefinition {

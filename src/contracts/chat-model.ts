@@ -3,14 +3,29 @@ import type { JsonSchema } from "./types.js";
 
 /** A piece of a user message. `data` of an image is base64 text or a URL (`data:` URLs included). */
 export type ContentPart =
-  { readonly type: "text"; readonly text: string } | { readonly type: "image"; readonly data: string | URL; readonly mediaType?: string | undefined };
+  | { readonly type: "text"; readonly text: string }
+  | {
+      readonly type: "image";
+      readonly data: string | URL;
+      readonly mediaType?: string | undefined;
+    };
 
 /** A message of a conversation. A tool message answers the tool call of the same id. */
 export type ChatMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "user"; readonly content: string | readonly ContentPart[] }
-  | { readonly role: "assistant"; readonly content: string; readonly toolCalls?: readonly ToolCall[] | undefined }
-  | { readonly role: "tool"; readonly toolCallId: string; readonly toolName: string; readonly content: string; readonly isError?: boolean | undefined };
+  | {
+      readonly role: "assistant";
+      readonly content: string;
+      readonly toolCalls?: readonly ToolCall[] | undefined;
+    }
+  | {
+      readonly role: "tool";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly content: string;
+      readonly isError?: boolean | undefined;
+    };
 
 /** A model's wish to call a tool. `arguments` is the JSON text as the model wrote it; it may be broken. */
 export interface ToolCall {
@@ -63,7 +78,11 @@ export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" |
 
 /** A finished answer. */
 export interface ChatResponse {
-  readonly message: { readonly role: "assistant"; readonly content: string; readonly toolCalls?: readonly ToolCall[] | undefined };
+  readonly message: {
+    readonly role: "assistant";
+    readonly content: string;
+    readonly toolCalls?: readonly ToolCall[] | undefined;
+  };
   readonly finishReason: FinishReason;
   readonly usage?: Usage | undefined;
   readonly responseId?: string | undefined;
@@ -74,7 +93,13 @@ export interface ChatResponse {
 /** A piece of a streamed answer. The last one is `finish` and carries the whole response. */
 export type ChatChunk =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "tool_call"; readonly index: number; readonly id?: string; readonly name?: string; readonly argumentsDelta?: string }
+  | {
+      readonly type: "tool_call";
+      readonly index: number;
+      readonly id?: string;
+      readonly name?: string;
+      readonly argumentsDelta?: string;
+    }
   | { readonly type: "finish"; readonly response: ChatResponse };
 
 /** What a model declares about itself; all absent means the plain minimum. */
@@ -123,4 +148,13 @@ export interface ChatModelProvider {
 }
 
 /** What a model call is for. Every call bears one, so that no cost is anonymous. */
-export type Purpose = "task" | "correction" | "manager" | "worker" | "synthesis" | "reflection" | "review" | "map" | "reduce";
+export type Purpose =
+  | "task"
+  | "correction"
+  | "manager"
+  | "worker"
+  | "synthesis"
+  | "reflection"
+  | "review"
+  | "map"
+  | "reduce";

@@ -25,19 +25,32 @@ export class HierarchicalConstraints {
 
   /** Shapes only; whether the roles exist is checked by `run()`. @throws ValidationError */
   constructor(o: HierarchicalConstraintsOptions) {
-    checkOptions("HierarchicalConstraints", o, ["requiredWorkers", "allowedWorkers", "maxCallsPerWorker", "globalMaxDelegations", "requiredStages"]);
+    checkOptions("HierarchicalConstraints", o, [
+      "requiredWorkers",
+      "allowedWorkers",
+      "maxCallsPerWorker",
+      "globalMaxDelegations",
+      "requiredStages",
+    ]);
     checkRoles("requiredWorkers", o.requiredWorkers);
     checkRoles("allowedWorkers", o.allowedWorkers);
     requireArray("HierarchicalConstraints.requiredStages", o.requiredStages);
     for (const stage of o.requiredStages ?? []) checkRoles("requiredStages", stage);
-    if (o.maxCallsPerWorker !== undefined && (typeof o.maxCallsPerWorker !== "object" || o.maxCallsPerWorker === null)) {
-      throw new ValidationError(`HierarchicalConstraints.maxCallsPerWorker must be an object, got: ${preview(o.maxCallsPerWorker)}`);
+    if (
+      o.maxCallsPerWorker !== undefined &&
+      (typeof o.maxCallsPerWorker !== "object" || o.maxCallsPerWorker === null)
+    ) {
+      throw new ValidationError(
+        `HierarchicalConstraints.maxCallsPerWorker must be an object, got: ${preview(o.maxCallsPerWorker)}`,
+      );
     }
     this.requiredWorkers = Object.freeze([...(o.requiredWorkers ?? [])]);
     this.allowedWorkers = Object.freeze([...(o.allowedWorkers ?? [])]);
     this.maxCallsPerWorker = Object.freeze({ ...o.maxCallsPerWorker });
     this.globalMaxDelegations = o.globalMaxDelegations ?? 0;
-    this.requiredStages = Object.freeze((o.requiredStages ?? []).map((stage) => Object.freeze([...stage])));
+    this.requiredStages = Object.freeze(
+      (o.requiredStages ?? []).map((stage) => Object.freeze([...stage])),
+    );
     Object.freeze(this);
   }
 }
@@ -46,6 +59,8 @@ function checkRoles(field: string, roles: unknown): void {
   requireArray(`HierarchicalConstraints.${field}`, roles);
   for (const role of (roles ?? []) as readonly unknown[]) {
     if (typeof role !== "string" || role.trim() === "")
-      throw new ValidationError(`HierarchicalConstraints.${field} must hold role names, got: ${preview(role)}`);
+      throw new ValidationError(
+        `HierarchicalConstraints.${field} must hold role names, got: ${preview(role)}`,
+      );
   }
 }

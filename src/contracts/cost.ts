@@ -26,13 +26,21 @@ export interface CostEstimate {
 /** @throws ValidationError for anything but rates of 0 or more, or a function. */
 export function checkCostConfiguration(what: string, cost: unknown): void {
   if (cost === undefined || typeof cost === "function") return;
-  checkOptions(what, cost, ["inputTokenRate", "outputTokenRate", "cachedInputTokenRate", "currency"]);
+  checkOptions(what, cost, [
+    "inputTokenRate",
+    "outputTokenRate",
+    "cachedInputTokenRate",
+    "currency",
+  ]);
   const rates = cost as CostRates; // its fields are checked next
   for (const name of ["inputTokenRate", "outputTokenRate", "cachedInputTokenRate"] as const) {
     const rate = rates[name];
     if (name === "cachedInputTokenRate" && rate === undefined) continue;
     if (typeof rate !== "number" || !Number.isFinite(rate) || rate < 0)
-      throw new ValidationError(`${what} ${name} must be a number >= 0, got: ${preview(rate)}`, { hint: "Rates are per token: 0.15 per million is 0.15e-6." });
+      throw new ValidationError(`${what} ${name} must be a number >= 0, got: ${preview(rate)}`, {
+        hint: "Rates are per token: 0.15 per million is 0.15e-6.",
+      });
   }
-  if (rates.currency !== undefined) requireText(rates.currency, `${what} currency must not be blank when set`);
+  if (rates.currency !== undefined)
+    requireText(rates.currency, `${what} currency must not be blank when set`);
 }

@@ -49,7 +49,8 @@ export const DelegationPolicyResult: {
     return { type: "REJECT", reason };
   },
   modify: (request: DelegationRequest): DelegationPolicyResult => {
-    if (typeof request !== "object" || request === null) throw new ValidationError("modifiedRequest must not be null");
+    if (typeof request !== "object" || request === null)
+      throw new ValidationError("modifiedRequest must not be null");
     return { type: "MODIFY", request };
   },
 });
@@ -63,7 +64,10 @@ export interface DelegationPolicyContext {
 }
 
 /** Asked before every delegation, peer or hierarchical, in the order given; the first refusal ends it. */
-export type DelegationPolicy = (request: DelegationRequest, ctx: DelegationPolicyContext) => Awaitable<DelegationPolicyResult>;
+export type DelegationPolicy = (
+  request: DelegationRequest,
+  ctx: DelegationPolicyContext,
+) => Awaitable<DelegationPolicyResult>;
 
 /** Writes what the manager of a hierarchical team is told. */
 export interface ManagerPromptStrategy {

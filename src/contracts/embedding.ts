@@ -30,7 +30,11 @@ export interface VectorStore {
   /** Keeps an entry, whole: content, time (milliseconds count), metadata and the structured content, which is JSON. The vector has length and direction. */
   add(scope: string, entry: MemoryEntry, vector: readonly number[]): Promise<void>;
   /** The nearest entries of this scope, best first, at most `maxResults`. Other scopes must not take up places: filter first, then count. */
-  search(scope: string, vector: readonly number[], maxResults: number): Promise<readonly VectorMatch[]>;
+  search(
+    scope: string,
+    vector: readonly number[],
+    maxResults: number,
+  ): Promise<readonly VectorMatch[]>;
   /** All entries of a scope in the order in which they were added. A scope that was never written to is empty. */
   list(scope: string): Promise<readonly StoredVector[]>;
   /** Removes entries of a scope. Ids that are not there are passed over. */

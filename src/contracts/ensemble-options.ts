@@ -22,7 +22,11 @@ import type { Inputs } from "./types.js";
 
 /** The name of a workflow: one of the built-in ones, or of a plugin's. */
 export type Workflow = "SEQUENTIAL" | "PARALLEL" | "HIERARCHICAL" | (string & {});
-export const Workflow = Object.freeze({ SEQUENTIAL: "SEQUENTIAL", PARALLEL: "PARALLEL", HIERARCHICAL: "HIERARCHICAL" } as const);
+export const Workflow = Object.freeze({
+  SEQUENTIAL: "SEQUENTIAL",
+  PARALLEL: "PARALLEL",
+  HIERARCHICAL: "HIERARCHICAL",
+} as const);
 
 /** The kernel as its users see it; the class is in `agentensemble/kernel`. */
 export interface KernelApi {

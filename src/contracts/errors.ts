@@ -37,7 +37,10 @@ export class AgentEnsembleError extends Error {
   }
 
   /** Whether `e` is an error of the class this is called on (or of a subclass), also when another copy of the package made it. */
-  static isInstance<C extends abstract new (...args: never[]) => AgentEnsembleError>(this: C, e: unknown): e is InstanceType<C> {
+  static isInstance<C extends abstract new (...args: never[]) => AgentEnsembleError>(
+    this: C,
+    e: unknown,
+  ): e is InstanceType<C> {
     if (e instanceof this) return true;
     if (!(e instanceof Error) || (e as { [MARK]?: unknown })[MARK] !== true) return false;
     for (let c: unknown = e.constructor; typeof c === "function"; c = Object.getPrototypeOf(c)) {
@@ -47,7 +50,10 @@ export class AgentEnsembleError extends Error {
   }
 
   /** The first error of this class among `e` and its `cause` chain. */
-  static find<C extends abstract new (...args: never[]) => AgentEnsembleError>(this: C, e: unknown): InstanceType<C> | undefined {
+  static find<C extends abstract new (...args: never[]) => AgentEnsembleError>(
+    this: C,
+    e: unknown,
+  ): InstanceType<C> | undefined {
     const seen = new Set<unknown>();
     for (let current = e; current instanceof Error && !seen.has(current); current = current.cause) {
       if (AgentEnsembleError.isInstance.call(this, current)) return current as InstanceType<C>; // isInstance checked for this very class
@@ -71,7 +77,11 @@ export class TaskExecutionError extends AgentEnsembleError {
   readonly completedTaskOutputs: readonly TaskOutput[];
   constructor(
     message: string,
-    context: { readonly taskDescription: string; readonly agentRole: string; readonly completedTaskOutputs: readonly TaskOutput[] },
+    context: {
+      readonly taskDescription: string;
+      readonly agentRole: string;
+      readonly completedTaskOutputs: readonly TaskOutput[];
+    },
     details: ErrorDetails = {},
   ) {
     super("AE_TASK_EXECUTION", message, details);
@@ -85,7 +95,11 @@ export class TaskExecutionError extends AgentEnsembleError {
 export class AgentExecutionError extends AgentEnsembleError {
   readonly agentRole: string;
   readonly taskDescription: string;
-  constructor(message: string, context: { readonly agentRole: string; readonly taskDescription: string }, details: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    context: { readonly agentRole: string; readonly taskDescription: string },
+    details: ErrorDetails = {},
+  ) {
     super("AE_AGENT_EXECUTION", message, details);
     this.agentRole = context.agentRole;
     this.taskDescription = context.taskDescription;
@@ -148,7 +162,11 @@ export class ModelCallError extends AgentEnsembleError {
 export class ToolExecutionError extends AgentEnsembleError {
   readonly toolName: string;
   readonly toolInput: string;
-  constructor(message: string, context: { readonly toolName: string; readonly toolInput: string }, details: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    context: { readonly toolName: string; readonly toolInput: string },
+    details: ErrorDetails = {},
+  ) {
     super("AE_TOOL_EXECUTION", message, details);
     this.toolName = context.toolName;
     this.toolInput = context.toolInput;
@@ -170,7 +188,12 @@ export class MaxIterationsExceededError extends AgentEnsembleError {
   readonly maxIterations: number;
   /** Tool calls that were executed. */
   readonly toolCallsMade: number;
-  constructor(context: { readonly agentRole: string; readonly taskDescription: string; readonly maxIterations: number; readonly toolCallsMade: number }) {
+  constructor(context: {
+    readonly agentRole: string;
+    readonly taskDescription: string;
+    readonly maxIterations: number;
+    readonly toolCallsMade: number;
+  }) {
     const { agentRole, taskDescription, maxIterations, toolCallsMade } = context;
     super(
       "AE_MAX_ITERATIONS",
@@ -189,7 +212,10 @@ export class PromptTemplateError extends AgentEnsembleError {
   readonly template: string;
   constructor(missingVariables: readonly string[], template: string) {
     const shown = `${template.slice(0, 100)}${template.length > 100 ? "..." : ""}`;
-    super("AE_PROMPT_TEMPLATE", `Missing template variables: [${missingVariables.join(", ")}]. Provide them in ensemble.run(inputs). Template: '${shown}'`);
+    super(
+      "AE_PROMPT_TEMPLATE",
+      `Missing template variables: [${missingVariables.join(", ")}]. Provide them in ensemble.run(inputs). Template: '${shown}'`,
+    );
     this.missingVariables = Object.freeze([...missingVariables]);
     this.template = template;
   }
@@ -202,8 +228,14 @@ export class ParallelExecutionError extends AgentEnsembleError {
   readonly failedTaskCauses: ReadonlyMap<string, Error>;
   readonly failedCount: number;
   readonly completedCount: number;
-  constructor(total: number, completedTaskOutputs: readonly TaskOutput[], failedTaskCauses: ReadonlyMap<string, Error>) {
-    super("AE_PARALLEL_EXECUTION", `${failedTaskCauses.size} of ${total} tasks failed`, { cause: failedTaskCauses.values().next().value });
+  constructor(
+    total: number,
+    completedTaskOutputs: readonly TaskOutput[],
+    failedTaskCauses: ReadonlyMap<string, Error>,
+  ) {
+    super("AE_PARALLEL_EXECUTION", `${failedTaskCauses.size} of ${total} tasks failed`, {
+      cause: failedTaskCauses.values().next().value,
+    });
     this.completedTaskOutputs = Object.freeze([...completedTaskOutputs]);
     this.failedTaskCauses = failedTaskCauses;
     this.failedCount = failedTaskCauses.size;
@@ -218,7 +250,11 @@ export class OutputParsingError extends AgentEnsembleError {
   /** One message per attempt. */
   readonly parseErrors: readonly string[];
   readonly attemptCount: number;
-  constructor(message: string, context: { readonly rawOutput: string; readonly parseErrors: readonly string[] }, details: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    context: { readonly rawOutput: string; readonly parseErrors: readonly string[] },
+    details: ErrorDetails = {},
+  ) {
     super("AE_OUTPUT_PARSING", message, details);
     this.rawOutput = context.rawOutput;
     this.parseErrors = Object.freeze([...context.parseErrors]);
@@ -245,7 +281,11 @@ export class GuardrailViolationError extends AgentEnsembleError {
     details: ErrorDetails = {},
   ) {
     const { type, violationMessage, taskDescription, agentRole } = context;
-    super("AE_GUARDRAIL_VIOLATION", `${type} guardrail violation on agent '${agentRole}' task '${taskDescription}': ${violationMessage}`, details);
+    super(
+      "AE_GUARDRAIL_VIOLATION",
+      `${type} guardrail violation on agent '${agentRole}' task '${taskDescription}': ${violationMessage}`,
+      details,
+    );
     this.type = type;
     this.violationMessage = violationMessage;
     this.taskDescription = taskDescription;
@@ -309,7 +349,11 @@ export class PluginError extends AgentEnsembleError {
   readonly plugin: string;
   /** The hook or life-cycle step in which it happened, for instance `beforeTask` or `start`. */
   readonly hook: string;
-  constructor(message: string, context: { readonly plugin: string; readonly hook: string }, details: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    context: { readonly plugin: string; readonly hook: string },
+    details: ErrorDetails = {},
+  ) {
     super("AE_PLUGIN", message, details);
     this.plugin = context.plugin;
     this.hook = context.hook;

@@ -44,9 +44,15 @@ export type EnsembleCompletedEvent = EvBase<"ensemble_completed"> & {
   readonly totalTokens: number;
   readonly totalToolCalls: number;
 };
-export type RunFailedEvent = EvBase<"run_failed"> & { readonly code: string; readonly message: string };
+export type RunFailedEvent = EvBase<"run_failed"> & {
+  readonly code: string;
+  readonly message: string;
+};
 export type TaskStartedEvent = EvTask<"task_started"> &
-  TaskPlace & { readonly startedAt: string; /** Whether its agent or the ensemble is verbose. */ readonly verbose: boolean };
+  TaskPlace & {
+    readonly startedAt: string;
+    /** Whether its agent or the ensemble is verbose. */ readonly verbose: boolean;
+  };
 export type TaskCompletedEvent = EvTask<"task_completed"> &
   TaskPlace & {
     readonly startedAt: string;
@@ -58,7 +64,12 @@ export type TaskCompletedEvent = EvTask<"task_completed"> &
     readonly taskOutput: TaskOutput;
   };
 export type TaskFailedEvent = EvTask<"task_failed"> &
-  TaskPlace & { readonly failedAt: string; readonly durationMs: number; readonly reason: string; readonly cause: AgentEnsembleError };
+  TaskPlace & {
+    readonly failedAt: string;
+    readonly durationMs: number;
+    readonly reason: string;
+    readonly cause: AgentEnsembleError;
+  };
 export type TaskInputEvent = EvTask<"task_input"> & {
   readonly taskIndex: number;
   readonly taskDescription: string;
@@ -90,7 +101,10 @@ export type LlmIterationCompletedEvent = EvTask<"llm_iteration_completed"> & {
   readonly inputTokens: number;
   readonly outputTokens: number;
 };
-export type TokenEvent = EvTask<"token"> & { readonly token: string; readonly taskDescription: string };
+export type TokenEvent = EvTask<"token"> & {
+  readonly token: string;
+  readonly taskDescription: string;
+};
 export type ToolCalledEvent = EvTask<"tool_called"> & {
   readonly taskIndex: number;
   readonly toolName: string;
@@ -113,7 +127,12 @@ export type DelegationStartedEvent = EvTask<"delegation_started"> & DelegationPl
 export type DelegationCompletedEvent = EvTask<"delegation_completed"> &
   DelegationPlace & { readonly durationMs: number; readonly response: DelegationResponse };
 export type DelegationFailedEvent = EvTask<"delegation_failed"> &
-  DelegationPlace & { readonly durationMs: number; readonly reason: string; readonly response: DelegationResponse; readonly cause?: Error };
+  DelegationPlace & {
+    readonly durationMs: number;
+    readonly reason: string;
+    readonly response: DelegationResponse;
+    readonly cause?: Error;
+  };
 /** A tool has changed a file of its folder; `filePath` is relative to it. */
 export type FileChangedEvent = EvTask<"file_changed"> & {
   readonly filePath: string;
@@ -154,7 +173,10 @@ export type TaskReflectedEvent = EvTask<"task_reflected"> & {
   readonly isFirstReflection: boolean;
 };
 /** A structured output as far as it has come: what can be read of its JSON so far, unchecked. */
-export type PartialOutputEvent = EvTask<"partial_output"> & { readonly taskDescription: string; readonly partial: unknown };
+export type PartialOutputEvent = EvTask<"partial_output"> & {
+  readonly taskDescription: string;
+  readonly partial: unknown;
+};
 /** A call went beyond the budget of its run, or would have. */
 export type BudgetExceededEvent = EvTask<"budget_exceeded"> & {
   /** The option: `maxTokens`, `maxCost` or `maxDurationMs`. */
@@ -163,9 +185,17 @@ export type BudgetExceededEvent = EvTask<"budget_exceeded"> & {
   readonly used: number;
   readonly action: "stop" | "reject" | "downgrade";
 };
-export type RetryScheduledEvent = EvTask<"retry_scheduled"> & { readonly attempt: number; readonly delayMs: number; readonly reason: string };
+export type RetryScheduledEvent = EvTask<"retry_scheduled"> & {
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly reason: string;
+};
 /** A model call waits for its turn: `waitMs` is how long it will be at least. */
-export type RateLimitedEvent = EvTask<"rate_limited"> & { readonly waitMs: number; readonly requests: number; readonly periodMs: number };
+export type RateLimitedEvent = EvTask<"rate_limited"> & {
+  readonly waitMs: number;
+  readonly requests: number;
+  readonly periodMs: number;
+};
 export type LoopIterationCompletedEvent = EvBase<"loop_iteration_completed"> & {
   readonly loopName: string;
   readonly iterationNumber: number;
@@ -177,8 +207,15 @@ export type GraphStateCompletedEvent = EvBase<"graph_state_completed"> & {
   readonly stepNumber: number;
   readonly nextState: string;
 };
-export type PhaseStartedEvent = EvBase<"phase_started"> & { readonly phaseName: string; readonly attempt: number };
-export type PhaseCompletedEvent = EvBase<"phase_completed"> & { readonly phaseName: string; readonly attempt: number; readonly durationMs: number };
+export type PhaseStartedEvent = EvBase<"phase_started"> & {
+  readonly phaseName: string;
+  readonly attempt: number;
+};
+export type PhaseCompletedEvent = EvBase<"phase_completed"> & {
+  readonly phaseName: string;
+  readonly attempt: number;
+  readonly durationMs: number;
+};
 /** Something went wrong that does not change the run: a listener that throws, a skipped tap, an option without effect. */
 export type RunWarningEvent = EvBase<"run_warning"> & { readonly message: string };
 
@@ -218,7 +255,11 @@ export type EnsembleEvent =
 export type Ev<K extends EnsembleEvent["type"]> = Extract<EnsembleEvent, { readonly type: K }>;
 
 /** An event before the run stamps `v`, `seq`, `runId` and `at` on it. */
-export type NewEvent = EnsembleEvent extends infer E ? (E extends EnsembleEvent ? Omit<E, "v" | "seq" | "runId" | "at"> : never) : never;
+export type NewEvent = EnsembleEvent extends infer E
+  ? E extends EnsembleEvent
+    ? Omit<E, "v" | "seq" | "runId" | "at">
+    : never
+  : never;
 
 /** A callback per event; the shortcuts on the ensemble and the methods of a listener have the same names. */
 export interface EnsembleCallbacks {
@@ -250,27 +291,28 @@ export interface EnsembleListener extends EnsembleCallbacks {
 }
 
 /** Which event each callback gets. */
-export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: EnsembleEvent["type"] } = Object.freeze({
-  onTaskStart: "task_started",
-  onTaskComplete: "task_completed",
-  onTaskFailed: "task_failed",
-  onTaskInput: "task_input",
-  onLlmIterationStarted: "llm_iteration_started",
-  onLlmIterationCompleted: "llm_iteration_completed",
-  onToken: "token",
-  onToolCall: "tool_called",
-  onDelegationStarted: "delegation_started",
-  onDelegationCompleted: "delegation_completed",
-  onDelegationFailed: "delegation_failed",
-  onFileChanged: "file_changed",
-  onTaskReflected: "task_reflected",
-  onReviewRequested: "review_requested",
-  onReviewResolved: "review_resolved",
-  onLoopIterationCompleted: "loop_iteration_completed",
-  onGraphStateCompleted: "graph_state_completed",
-  onEnsembleStarted: "ensemble_started",
-  onEnsembleCompleted: "ensemble_completed",
-});
+export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: EnsembleEvent["type"] } =
+  Object.freeze({
+    onTaskStart: "task_started",
+    onTaskComplete: "task_completed",
+    onTaskFailed: "task_failed",
+    onTaskInput: "task_input",
+    onLlmIterationStarted: "llm_iteration_started",
+    onLlmIterationCompleted: "llm_iteration_completed",
+    onToken: "token",
+    onToolCall: "tool_called",
+    onDelegationStarted: "delegation_started",
+    onDelegationCompleted: "delegation_completed",
+    onDelegationFailed: "delegation_failed",
+    onFileChanged: "file_changed",
+    onTaskReflected: "task_reflected",
+    onReviewRequested: "review_requested",
+    onReviewResolved: "review_resolved",
+    onLoopIterationCompleted: "loop_iteration_completed",
+    onGraphStateCompleted: "graph_state_completed",
+    onEnsembleStarted: "ensemble_started",
+    onEnsembleCompleted: "ensemble_completed",
+  });
 
 /**
  * Where observers subscribe; `on` returns the function that ends the subscription. Events hold values as they are: an observer that shows them elsewhere

@@ -35,7 +35,10 @@ export interface TaskExecutor {
   handles(task: PlannedTask): boolean;
   execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult>;
   /** What the first model call would send, for `explain()`; absent where no model is called. Calls nothing. */
-  preview?(call: TaskCall, scope: Pick<TaskScope, "get" | "all" | "model" | "workers">): Awaitable<PromptPreview>;
+  preview?(
+    call: TaskCall,
+    scope: Pick<TaskScope, "get" | "all" | "model" | "workers">,
+  ): Awaitable<PromptPreview>;
 }
 
 /** A first model call that is not made. */
@@ -50,12 +53,18 @@ export interface PromptPreview {
  * Contributed to `Tokens.AgentToolSource`.
  */
 export interface AgentToolSource {
-  toolsFor(call: TaskCall, scope: Pick<TaskScope, "workers" | "get" | "all">): Awaitable<readonly AnyTool[]>;
+  toolsFor(
+    call: TaskCall,
+    scope: Pick<TaskScope, "workers" | "get" | "all">,
+  ): Awaitable<readonly AnyTool[]>;
 }
 
 /** Makes an agent for a task that has none. Asked once per task and run. */
 export interface AgentSynthesizer {
   /** Whether it asks a model, so that the agent is not known before the run. Default false. */
   readonly usesModel?: boolean | undefined;
-  synthesize(task: AnyTask, ctx: { readonly model: ChatModel; readonly run: Run }): Awaitable<Agent>;
+  synthesize(
+    task: AnyTask,
+    ctx: { readonly model: ChatModel; readonly run: Run },
+  ): Awaitable<Agent>;
 }

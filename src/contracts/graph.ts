@@ -4,7 +4,13 @@ import type { AnyTask } from "./task.js";
 import { ValidationError } from "./errors.js";
 import { requireOneOf } from "./loop.js";
 import { Task } from "./task.js";
-import { checkOptions, preview, requireArray, requireFunction, requireInteger } from "./validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireFunction,
+  requireInteger,
+} from "./validation.js";
 
 /** What an edge's predicate sees. */
 export interface GraphStep<S extends string = string> extends OutputLookup {
@@ -18,7 +24,12 @@ export interface GraphStep<S extends string = string> extends OutputLookup {
 
 /** What a graph did. */
 export interface GraphHistory {
-  readonly steps: readonly { readonly stateName: string; readonly stepNumber: number; readonly output: TaskOutput; readonly nextState: string }[];
+  readonly steps: readonly {
+    readonly stateName: string;
+    readonly stepNumber: number;
+    readonly output: TaskOutput;
+    readonly nextState: string;
+  }[];
   readonly terminationReason: "terminal" | "maxSteps";
   readonly stoppedByMaxSteps: boolean;
 }
@@ -52,7 +63,16 @@ export interface GraphOptions<S extends string> {
   readonly noFeedbackStates?: readonly NoInfer<S>[] | undefined;
 }
 
-const FIELDS = ["name", "states", "start", "edges", "maxSteps", "onMaxSteps", "injectFeedbackOnRevisit", "noFeedbackStates"];
+const FIELDS = [
+  "name",
+  "states",
+  "start",
+  "edges",
+  "maxSteps",
+  "onMaxSteps",
+  "injectFeedbackOnRevisit",
+  "noFeedbackStates",
+];
 const END = "__END__";
 
 /** A state machine of tasks: each state's task runs alone, then the first edge that holds leads on. Immutable. */
@@ -70,16 +90,23 @@ export class Graph<S extends string = string> {
   /** @throws ValidationError */
   constructor(o: GraphOptions<S>) {
     checkOptions("Graph", o, FIELDS);
-    if (typeof o.name !== "string" || o.name.trim() === "") throw new ValidationError("Graph name must be non-blank");
+    if (typeof o.name !== "string" || o.name.trim() === "")
+      throw new ValidationError("Graph name must be non-blank");
     const states = checkStates(o.name, o.states);
     checkStart(o.name, o.start, states);
     checkEdges(o.name, o.edges, states);
     requireInteger(`Graph '${o.name}' maxSteps`, o.maxSteps, 1);
-    requireOneOf(`Graph '${o.name}' onMaxSteps`, o.onMaxSteps, ["RETURN_LAST", "THROW", "RETURN_WITH_FLAG"]);
+    requireOneOf(`Graph '${o.name}' onMaxSteps`, o.onMaxSteps, [
+      "RETURN_LAST",
+      "THROW",
+      "RETURN_WITH_FLAG",
+    ]);
     requireArray(`Graph '${o.name}' noFeedbackStates`, o.noFeedbackStates);
     for (const state of o.noFeedbackStates ?? []) {
       if (!states.includes(state))
-        throw new ValidationError(`Graph '${o.name}' noFeedbackStates names '${state}', which is not a declared state. Known: [${states.join(", ")}]`);
+        throw new ValidationError(
+          `Graph '${o.name}' noFeedbackStates names '${state}', which is not a declared state. Known: [${states.join(", ")}]`,
+        );
     }
     this.name = o.name;
     this.states = Object.freeze({ ...o.states });
@@ -97,32 +124,53 @@ function checkStates(graph: string, states: unknown): string[] {
   if (typeof states !== "object" || states === null || Object.keys(states).length === 0)
     throw new ValidationError(`Graph '${graph}' must declare at least one state`);
   for (const [name, task] of Object.entries(states)) {
-    if (name.trim() === "") throw new ValidationError(`Graph '${graph}' state name must be non-blank`);
-    if (name === END) throw new ValidationError(`Graph '${graph}' state name '${END}' is reserved for Graph.END`);
-    if (!(task instanceof Task)) throw new ValidationError(`Graph '${graph}' state '${name}' must have a Task, got: ${preview(task)}`);
+    if (name.trim() === "")
+      throw new ValidationError(`Graph '${graph}' state name must be non-blank`);
+    if (name === END)
+      throw new ValidationError(`Graph '${graph}' state name '${END}' is reserved for Graph.END`);
+    if (!(task instanceof Task))
+      throw new ValidationError(
+        `Graph '${graph}' state '${name}' must have a Task, got: ${preview(task)}`,
+      );
   }
   return Object.keys(states);
 }
 
 function checkStart(graph: string, start: unknown, states: readonly string[]): void {
-  if (typeof start !== "string" || start.trim() === "") throw new ValidationError(`Graph '${graph}' must declare a start state via .start(name)`);
-  if (!states.includes(start)) throw new ValidationError(`Graph '${graph}' start state '${start}' is not a declared state. Known: [${states.join(", ")}]`);
+  if (typeof start !== "string" || start.trim() === "")
+    throw new ValidationError(`Graph '${graph}' must declare a start state via .start(name)`);
+  if (!states.includes(start))
+    throw new ValidationError(
+      `Graph '${graph}' start state '${start}' is not a declared state. Known: [${states.join(", ")}]`,
+    );
 }
 
 function checkEdges(graph: string, edges: unknown, states: readonly string[]): void {
-  if (!Array.isArray(edges)) throw new ValidationError(`Graph '${graph}' edges must be an array, got: ${preview(edges)}`);
+  if (!Array.isArray(edges))
+    throw new ValidationError(`Graph '${graph}' edges must be an array, got: ${preview(edges)}`);
   const known = `Known: [${states.join(", ")}]`;
   (edges as readonly GraphEdge[]).forEach((edge, i) => {
     checkOptions(`Graph '${graph}' edge[${i}]`, edge, ["from", "to", "when", "label"]);
-    if (edge.from === END) throw new ValidationError(`Graph '${graph}' edge[${i}] 'from' must not be Graph.END`);
-    if (!states.includes(edge.from)) throw new ValidationError(`Graph '${graph}' edge[${i}] 'from' = '${edge.from}' is not a declared state. ${known}`);
+    if (edge.from === END)
+      throw new ValidationError(`Graph '${graph}' edge[${i}] 'from' must not be Graph.END`);
+    if (!states.includes(edge.from))
+      throw new ValidationError(
+        `Graph '${graph}' edge[${i}] 'from' = '${edge.from}' is not a declared state. ${known}`,
+      );
     if (edge.to !== END && !states.includes(edge.to))
-      throw new ValidationError(`Graph '${graph}' edge[${i}] 'to' = '${edge.to}' is neither Graph.END nor a declared state. ${known}`);
+      throw new ValidationError(
+        `Graph '${graph}' edge[${i}] 'to' = '${edge.to}' is neither Graph.END nor a declared state. ${known}`,
+      );
     requireFunction(`Graph '${graph}' edge[${i}] 'when'`, edge.when);
   });
-  const stuck = states.filter((state) => !(edges as readonly GraphEdge[]).some((edge) => edge.from === state));
+  const stuck = states.filter(
+    (state) => !(edges as readonly GraphEdge[]).some((edge) => edge.from === state),
+  );
   if (stuck.length > 0)
-    throw new ValidationError(`Graph '${graph}' states have no outgoing edges: [${stuck.join(", ")}]`, {
-      hint: "Lead every state somewhere, to Graph.END at least.",
-    });
+    throw new ValidationError(
+      `Graph '${graph}' states have no outgoing edges: [${stuck.join(", ")}]`,
+      {
+        hint: "Lead every state somewhere, to Graph.END at least.",
+      },
+    );
 }

@@ -9,7 +9,10 @@ export interface GuardrailResult {
 }
 
 /** Makes verdicts. Anything a guardrail returns that is neither a verdict nor `true` counts as a violation. Roadmap phase 8 (seed 001). */
-export const GuardrailResult: { success(): GuardrailResult; failure(reason: string): GuardrailResult } = Object.freeze({
+export const GuardrailResult: {
+  success(): GuardrailResult;
+  failure(reason: string): GuardrailResult;
+} = Object.freeze({
   success: (): GuardrailResult => ({ ok: true }),
   failure: (reason: string): GuardrailResult => ({ ok: false, reason }),
 });
@@ -39,7 +42,10 @@ export type OutputGuardrail<T = unknown> = (output: {
 }) => Awaitable<GuardrailResult | true>;
 
 /** Gives a guardrail a name that shows in errors; without one its function name is used. */
-export function namedGuardrail<F extends InputGuardrail | OutputGuardrail<never>>(name: string, fn: F): F {
+export function namedGuardrail<F extends InputGuardrail | OutputGuardrail<never>>(
+  name: string,
+  fn: F,
+): F {
   const named = fn.bind(undefined) as F; // a function of its own, so that the name can differ
   Object.defineProperty(named, "name", { value: name });
   return named;

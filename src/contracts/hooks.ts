@@ -62,10 +62,21 @@ export interface BeforeVerdicts<C, R> {
 }
 
 /** A hook in front of a step. `P`: what a tap sees; `C`: the fields a transform may change; `R`: what an answer gives; `Ls`: the lanes it has. */
-export interface BeforeHook<P, C, R, Ls extends keyof BeforeVerdicts<C, R> = keyof BeforeVerdicts<C, R>> {
+export interface BeforeHook<
+  P,
+  C,
+  R,
+  Ls extends keyof BeforeVerdicts<C, R> = keyof BeforeVerdicts<C, R>,
+> {
   tap(fn: (call: P) => Awaitable<BeforeVerdicts<C, R>["policy"]>): void;
-  tap(options: TapOptions & { readonly lane?: undefined }, fn: (call: P) => Awaitable<BeforeVerdicts<C, R>["policy"]>): void;
-  tap<L extends Ls>(options: TapOptions & { readonly lane: L }, fn: (call: P) => Awaitable<BeforeVerdicts<C, R>[L]>): void;
+  tap(
+    options: TapOptions & { readonly lane?: undefined },
+    fn: (call: P) => Awaitable<BeforeVerdicts<C, R>["policy"]>,
+  ): void;
+  tap<L extends Ls>(
+    options: TapOptions & { readonly lane: L },
+    fn: (call: P) => Awaitable<BeforeVerdicts<C, R>[L]>,
+  ): void;
 }
 
 /** What a tap of each lane of an after hook may return. Lanes run in this order; after a review's `replace` the policies judge once more. */
@@ -77,10 +88,22 @@ export interface AfterVerdicts<C> {
 }
 
 /** A hook behind a step; it fires exactly once for each before hook that fired, whatever the outcome. */
-export interface AfterHook<P, K extends string, R, C, Ls extends keyof AfterVerdicts<C> = keyof AfterVerdicts<C>> {
+export interface AfterHook<
+  P,
+  K extends string,
+  R,
+  C,
+  Ls extends keyof AfterVerdicts<C> = keyof AfterVerdicts<C>,
+> {
   tap(fn: (call: After<P, K, R>) => Awaitable<AfterVerdicts<C>["transform"]>): void;
-  tap(options: TapOptions & { readonly lane?: undefined }, fn: (call: After<P, K, R>) => Awaitable<AfterVerdicts<C>["transform"]>): void;
-  tap<L extends Ls>(options: TapOptions & { readonly lane: L }, fn: (call: After<P, K, R>) => Awaitable<AfterVerdicts<C>[L]>): void;
+  tap(
+    options: TapOptions & { readonly lane?: undefined },
+    fn: (call: After<P, K, R>) => Awaitable<AfterVerdicts<C>["transform"]>,
+  ): void;
+  tap<L extends Ls>(
+    options: TapOptions & { readonly lane: L },
+    fn: (call: After<P, K, R>) => Awaitable<AfterVerdicts<C>[L]>,
+  ): void;
 }
 
 /** The result part of an after call: one member per outcome, so that checking `outcome` narrows it. */
@@ -93,7 +116,8 @@ export type After<P, K extends string, R> = P & Settled<Outcome, K, R>;
 
 /** A piece of the user prompt that a plugin adds; the prompt builder decides where each slot stands. */
 export interface PromptSection {
-  readonly slot: "memory" | "shortTerm" | "context" | "longTerm" | "entity" | "improvement" | "revision";
+  readonly slot:
+    "memory" | "shortTerm" | "context" | "longTerm" | "entity" | "improvement" | "revision";
   readonly text: string;
   readonly data?: unknown;
 }
@@ -200,14 +224,52 @@ export interface TaskAnswer {
 export interface EnsembleHooks {
   readonly beforeRun: BeforeHook<RunCall, never, never, "policy">;
   readonly afterRun: AfterHook<RunCall, "output", EnsembleOutput, never, "transform" | "commit">;
-  readonly beforeTask: BeforeHook<TaskCall, Pick<TaskCall, "promptSections" | "contextOutputs">, TaskAnswer>;
+  readonly beforeTask: BeforeHook<
+    TaskCall,
+    Pick<TaskCall, "promptSections" | "contextOutputs">,
+    TaskAnswer
+  >;
   readonly afterTask: AfterHook<TaskCall, "output", TaskOutput, Pick<TaskOutput, "raw" | "parsed">>;
-  readonly beforeLlmCall: BeforeHook<LlmCall, Pick<LlmCall, "request" | "model" | "allowance">, ChatResponse>;
-  readonly afterLlmCall: AfterHook<LlmCall & { readonly durationMs: number }, "response", ChatResponse, { readonly response: ChatResponse }>;
+  readonly beforeLlmCall: BeforeHook<
+    LlmCall,
+    Pick<LlmCall, "request" | "model" | "allowance">,
+    ChatResponse
+  >;
+  readonly afterLlmCall: AfterHook<
+    LlmCall & { readonly durationMs: number },
+    "response",
+    ChatResponse,
+    { readonly response: ChatResponse }
+  >;
   readonly beforeToolCall: BeforeHook<ToolCallContext, Pick<ToolCallContext, "input">, ToolResult>;
-  readonly afterToolCall: AfterHook<ToolCallContext, "result", ToolResult, { readonly result: ToolResult }>;
-  readonly beforeDelegation: BeforeHook<DelegationCall, Pick<DelegationCall, "request">, DelegationResponse>;
-  readonly afterDelegation: AfterHook<DelegationCall, "response", DelegationResponse, { readonly response: DelegationResponse }>;
-  readonly beforeMemoryWrite: BeforeHook<MemoryWrite, Pick<MemoryWrite, "entry">, never, "transform" | "policy">;
-  readonly afterMemoryWrite: AfterHook<MemoryWrite, "entry", MemoryEntry, never, "transform" | "commit">;
+  readonly afterToolCall: AfterHook<
+    ToolCallContext,
+    "result",
+    ToolResult,
+    { readonly result: ToolResult }
+  >;
+  readonly beforeDelegation: BeforeHook<
+    DelegationCall,
+    Pick<DelegationCall, "request">,
+    DelegationResponse
+  >;
+  readonly afterDelegation: AfterHook<
+    DelegationCall,
+    "response",
+    DelegationResponse,
+    { readonly response: DelegationResponse }
+  >;
+  readonly beforeMemoryWrite: BeforeHook<
+    MemoryWrite,
+    Pick<MemoryWrite, "entry">,
+    never,
+    "transform" | "policy"
+  >;
+  readonly afterMemoryWrite: AfterHook<
+    MemoryWrite,
+    "entry",
+    MemoryEntry,
+    never,
+    "transform" | "commit"
+  >;
 }

@@ -22,10 +22,23 @@ export { HierarchicalConstraints } from "./constraints.js";
 export type { HierarchicalConstraintsOptions } from "./constraints.js";
 export type { Dag, DagEdge, DagTask } from "./dag.js";
 export { DelegationPolicyResult } from "./delegation.js";
-export type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, ManagerPromptStrategy } from "./delegation.js";
+export type {
+  DelegationPolicy,
+  DelegationPolicyContext,
+  DelegationRequest,
+  DelegationResponse,
+  ManagerPromptStrategy,
+} from "./delegation.js";
 export type { EmbeddingModel, StoredVector, VectorMatch, VectorStore } from "./embedding.js";
 export { Workflow } from "./ensemble-options.js";
-export type { AnyGraph, EnsembleOptions, ExplainedTask, Explanation, KernelApi, PromptTemplate } from "./ensemble-options.js";
+export type {
+  AnyGraph,
+  EnsembleOptions,
+  ExplainedTask,
+  Explanation,
+  KernelApi,
+  PromptTemplate,
+} from "./ensemble-options.js";
 export {
   AgentEnsembleError,
   AgentExecutionError,
@@ -47,7 +60,12 @@ export {
   ToolExecutionError,
   ValidationError,
 } from "./errors.js";
-export { ConstraintViolationError, GraphNoEdgeMatchedError, MaxGraphStepsExceededError, MaxLoopIterationsExceededError } from "./workflow-errors.js";
+export {
+  ConstraintViolationError,
+  GraphNoEdgeMatchedError,
+  MaxGraphStepsExceededError,
+  MaxLoopIterationsExceededError,
+} from "./workflow-errors.js";
 export type { FetchFailure } from "./state-errors.js";
 export {
   AccessDeniedError,
@@ -65,8 +83,24 @@ export {
 } from "./state-errors.js";
 export type { FileAccessReason } from "./state-errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./errors.js";
-export type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, Ev, EvBase, EventStream, EvTask, NewEvent } from "./events.js";
-export type { AgentSynthesizer, AgentToolSource, ExecutorResult, PromptPreview, TaskExecutor, WorkflowExecutor } from "./executors.js";
+export type {
+  EnsembleCallbacks,
+  EnsembleEvent,
+  EnsembleListener,
+  Ev,
+  EvBase,
+  EventStream,
+  EvTask,
+  NewEvent,
+} from "./events.js";
+export type {
+  AgentSynthesizer,
+  AgentToolSource,
+  ExecutorResult,
+  PromptPreview,
+  TaskExecutor,
+  WorkflowExecutor,
+} from "./executors.js";
 export { Graph } from "./graph.js";
 export type { GraphEdge, GraphHistory, GraphOptions, GraphStep } from "./graph.js";
 export { GuardrailResult, namedGuardrail } from "./guardrail.js";
@@ -110,14 +144,28 @@ export type {
   VersionedEntries,
 } from "./memory.js";
 export { MemoryScope } from "./memory-scope.js";
-export type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput, ToolUse, WorkflowResult } from "./output.js";
+export type {
+  EnsembleOutput,
+  ExecutionMetrics,
+  ExitReason,
+  TaskMetrics,
+  TaskOutput,
+  ToolUse,
+  WorkflowResult,
+} from "./output.js";
 export { Phase, PhaseReview } from "./phase.js";
 export type { PhaseOptions } from "./phase.js";
 export type { Plan, PlannedTask } from "./plan.js";
 export { definePlugin } from "./plugin.js";
 export type { BindApi, Plugin, PluginContext } from "./plugin.js";
 export { RateLimit } from "./rate-limit.js";
-export type { ReflectionInput, ReflectionOptions, ReflectionStore, ReflectionStrategy, TaskReflection } from "./reflection.js";
+export type {
+  ReflectionInput,
+  ReflectionOptions,
+  ReflectionStore,
+  ReflectionStrategy,
+  TaskReflection,
+} from "./reflection.js";
 export type { Redactor, SecretFilter } from "./redaction.js";
 export type { RetryPolicy } from "./retry.js";
 export { Review, ReviewDecision } from "./review.js";
@@ -135,7 +183,11 @@ export type {
 export { CaptureMode } from "./capture.js";
 export type { CaptureModeDefinition } from "./capture.js";
 export type { CostConfiguration, CostEstimate, CostRates } from "./cost.js";
-export type { ContextFormatDefinition, ContextFormatSavings, ContextFormatter } from "./context-format.js";
+export type {
+  ContextFormatDefinition,
+  ContextFormatSavings,
+  ContextFormatter,
+} from "./context-format.js";
 export type { TokenCounter } from "./token-counter.js";
 export type {
   DefineOptions,
@@ -155,11 +207,26 @@ export type {
 } from "./run.js";
 export type { Clock, IdGenerator, IdUse } from "./runtime.js";
 export { Task } from "./task.js";
-export type { AnyTask, CommonTaskOptions, OutputOf, PlainTaskOptions, StructuredTaskOptions, TaskHandler } from "./task.js";
+export type {
+  AnyTask,
+  CommonTaskOptions,
+  OutputOf,
+  PlainTaskOptions,
+  StructuredTaskOptions,
+  TaskHandler,
+} from "./task.js";
 export { createToken, Tokens } from "./tokens.js";
 export type { Token } from "./tokens.js";
 export { tool, ToolResult } from "./tool.js";
-export type { AnyTool, DynamicToolProvider, Tool, ToolBase, ToolContext, ToolLike, ToolReturn } from "./tool.js";
+export type {
+  AnyTool,
+  DynamicToolProvider,
+  Tool,
+  ToolBase,
+  ToolContext,
+  ToolLike,
+  ToolReturn,
+} from "./tool.js";
 export type {
   AgentSummary,
   CapturedMessage,

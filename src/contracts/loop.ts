@@ -2,7 +2,13 @@ import type { TaskOutput } from "./output.js";
 import type { AnyTask, Task } from "./task.js";
 import { ValidationError } from "./errors.js";
 import { checkTaskList } from "./phase.js";
-import { checkOptions, knownNames, preview, requireFunction, requireInteger } from "./validation.js";
+import {
+  checkOptions,
+  knownNames,
+  preview,
+  requireFunction,
+  requireInteger,
+} from "./validation.js";
 
 /** Looks up outputs by the task that made them. */
 export interface OutputLookup {
@@ -52,7 +58,18 @@ export interface LoopOptions {
   readonly context?: readonly AnyTask[] | undefined;
 }
 
-const FIELDS = ["name", "tasks", "until", "maxIterations", "onMaxIterations", "outputMode", "memoryMode", "memoryWindowSize", "injectFeedback", "context"];
+const FIELDS = [
+  "name",
+  "tasks",
+  "until",
+  "maxIterations",
+  "onMaxIterations",
+  "outputMode",
+  "memoryMode",
+  "memoryWindowSize",
+  "injectFeedback",
+  "context",
+];
 const ON_MAX = ["RETURN_LAST", "THROW", "RETURN_WITH_FLAG"];
 const MEMORY_MODES = ["ACCUMULATE", "FRESH_PER_ITERATION", "WINDOW"];
 const MODES = ["LAST_ITERATION", "FINAL_TASK_ONLY", "ALL_ITERATIONS"];
@@ -60,7 +77,9 @@ const MODES = ["LAST_ITERATION", "FINAL_TASK_ONLY", "ALL_ITERATIONS"];
 /** @throws ValidationError listing the values there are. */
 export function requireOneOf(what: string, value: unknown, known: readonly string[]): void {
   if (value !== undefined && !known.includes(value as string))
-    throw new ValidationError(`${what} must be one of ${known.join(", ")}, got: ${preview(value)}. ${knownNames(preview(value), known)}`);
+    throw new ValidationError(
+      `${what} must be one of ${known.join(", ")}, got: ${preview(value)}. ${knownNames(preview(value), known)}`,
+    );
 }
 
 /** Tasks that are repeated until a predicate holds. Immutable. */
@@ -80,8 +99,10 @@ export class Loop {
   /** @throws ValidationError */
   constructor(o: LoopOptions) {
     checkOptions("Loop", o, FIELDS);
-    if (typeof o.name !== "string" || o.name.trim() === "") throw new ValidationError("Loop name must be non-blank");
-    if (!Array.isArray(o.tasks) || o.tasks.length === 0) throw new ValidationError(`Loop '${o.name}' body must contain at least one task`);
+    if (typeof o.name !== "string" || o.name.trim() === "")
+      throw new ValidationError("Loop name must be non-blank");
+    if (!Array.isArray(o.tasks) || o.tasks.length === 0)
+      throw new ValidationError(`Loop '${o.name}' body must contain at least one task`);
     checkTaskList(`Loop '${o.name}' tasks`, o.tasks);
     requireFunction(`Loop '${o.name}' until`, o.until);
     requireInteger(`Loop '${o.name}' maxIterations`, o.maxIterations, 1);
@@ -108,13 +129,22 @@ export class Loop {
 function checkMemory({ name, memoryMode, memoryWindowSize }: LoopOptions): void {
   requireOneOf(`Loop '${name}' memoryMode`, memoryMode, MEMORY_MODES);
   if (memoryMode === "WINDOW") {
-    if (memoryWindowSize === undefined || !Number.isInteger(memoryWindowSize) || memoryWindowSize < 1)
-      throw new ValidationError(`Loop '${name}' memoryMode WINDOW requires memoryWindowSize >= 1, got: ${preview(memoryWindowSize)}`);
+    if (
+      memoryWindowSize === undefined ||
+      !Number.isInteger(memoryWindowSize) ||
+      memoryWindowSize < 1
+    )
+      throw new ValidationError(
+        `Loop '${name}' memoryMode WINDOW requires memoryWindowSize >= 1, got: ${preview(memoryWindowSize)}`,
+      );
   } else if (memoryWindowSize !== undefined) {
     const mode = memoryMode ?? "ACCUMULATE";
-    throw new ValidationError(`Loop '${name}' memoryWindowSize is only for memoryMode WINDOW, but memoryMode is ${mode}`, {
-      hint: 'Set memoryMode: "WINDOW", or leave memoryWindowSize out.',
-    });
+    throw new ValidationError(
+      `Loop '${name}' memoryWindowSize is only for memoryMode WINDOW, but memoryMode is ${mode}`,
+      {
+        hint: 'Set memoryMode: "WINDOW", or leave memoryWindowSize out.',
+      },
+    );
   }
 }
 
@@ -124,7 +154,9 @@ function checkBody(name: string, tasks: readonly AnyTask[]): void {
   for (const task of tasks) {
     const key = task.name ?? task.description;
     if (keys.has(key))
-      throw new ValidationError(`Loop '${name}' body has duplicate task name/description: '${key}'. Body tasks must be uniquely identifiable.`);
+      throw new ValidationError(
+        `Loop '${name}' body has duplicate task name/description: '${key}'. Body tasks must be uniquely identifiable.`,
+      );
     keys.add(key);
     if (task.context.some((context) => !tasks.includes(context))) {
       throw new ValidationError(

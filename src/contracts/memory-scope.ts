@@ -5,7 +5,8 @@ import { preview, requireText } from "./validation.js";
 
 /** Keeps the last `n` entries. @throws ValidationError unless `n` is a whole number above 0. */
 export function keepLastEntries(n: number): EvictionPolicy {
-  if (!Number.isInteger(n) || n <= 0) throw new ValidationError(`keepLastEntries n must be > 0, got: ${preview(n)}`);
+  if (!Number.isInteger(n) || n <= 0)
+    throw new ValidationError(`keepLastEntries n must be > 0, got: ${preview(n)}`);
   return Object.freeze<EvictionPolicy>({ apply: (entries) => Object.freeze(entries.slice(-n)) });
 }
 
@@ -14,11 +15,16 @@ export function keepLastEntries(n: number): EvictionPolicy {
  * @throws ValidationError unless `ms` is a positive number.
  */
 export function keepEntriesWithin(ms: number, clock?: Pick<Clock, "now">): EvictionPolicy {
-  if (ms === undefined || ms === null) throw new ValidationError("keepEntriesWithin duration must not be null");
-  if (!Number.isFinite(ms) || ms <= 0) throw new ValidationError(`keepEntriesWithin duration must be positive, got: ${preview(ms)}`);
+  if (ms === undefined || ms === null)
+    throw new ValidationError("keepEntriesWithin duration must not be null");
+  if (!Number.isFinite(ms) || ms <= 0)
+    throw new ValidationError(`keepEntriesWithin duration must be positive, got: ${preview(ms)}`);
   return Object.freeze<EvictionPolicy>({
     apply: (entries, now = clock?.now()) => {
-      if (now === undefined) throw new ValidationError("keepEntriesWithin needs to know the time", { hint: "Pass it: policy.apply(entries, clock.now())." });
+      if (now === undefined)
+        throw new ValidationError("keepEntriesWithin needs to know the time", {
+          hint: "Pass it: policy.apply(entries, clock.now()).",
+        });
       const oldest = now.getTime() - ms;
       return Object.freeze(entries.filter((e) => e.storedAt?.getTime() > oldest));
     },

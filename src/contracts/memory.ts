@@ -55,7 +55,11 @@ export interface SharedMemoryStore extends MemoryStore {
   /** Writes if the scope still has this version, in one step; gives the new version. Rejects with `MemoryConflictError` otherwise. */
   storeIf(scope: string, entry: MemoryEntry, expectedVersion: number): Promise<number>;
   /** Does `work` while nobody else holds the lock of this scope. Rejects with `MemoryStoreError` when it is not had within `timeoutMs` (default 30,000). */
-  withLock<T>(scope: string, work: () => Promise<T>, options?: { readonly timeoutMs?: number | undefined }): Promise<T>;
+  withLock<T>(
+    scope: string,
+    work: () => Promise<T>,
+    options?: { readonly timeoutMs?: number | undefined },
+  ): Promise<T>;
 }
 
 /** What an agent has learnt in earlier runs; searched before a task, written after it. */

@@ -78,7 +78,11 @@ export interface ExecutionMetrics extends TaskMetrics {
   readonly ledger: readonly UsageRecord[];
   /** The tools that were called, by name, in the order of their first calls. */
   readonly tools: readonly ToolUse[];
-  readonly tasks: readonly { readonly taskId: string; readonly agentRole: string; readonly metrics: TaskMetrics }[];
+  readonly tasks: readonly {
+    readonly taskId: string;
+    readonly agentRole: string;
+    readonly metrics: TaskMetrics;
+  }[];
 }
 
 /** A finished task. */
@@ -138,7 +142,10 @@ export interface WorkflowResult {
 export const SOURCE_TASK = Symbol.for("agentensemble/source-task");
 
 /** The output of `task` among `outputs`, by the identity of the user's `Task`; the last one where there are several. */
-export function findOutput<T>(outputs: readonly TaskOutput[], task: Task<T>): TaskOutput<T> | undefined {
+export function findOutput<T>(
+  outputs: readonly TaskOutput[],
+  task: Task<T>,
+): TaskOutput<T> | undefined {
   for (let i = outputs.length - 1; i >= 0; i--) {
     const output = outputs[i] as TaskOutput & { readonly [SOURCE_TASK]?: AnyTask };
     if (output[SOURCE_TASK] === task) return output as TaskOutput<T>; // made by that very task, so of its type

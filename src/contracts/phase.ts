@@ -20,7 +20,8 @@ export interface PhaseOptions {
 export function checkTaskList(what: string, tasks: unknown): void {
   requireArray(what, tasks);
   (tasks as readonly unknown[]).forEach((task, index) => {
-    if (!(task instanceof Task)) throw new ValidationError(`${what}[${index}] must be a Task, got: ${preview(task)}`);
+    if (!(task instanceof Task))
+      throw new ValidationError(`${what}[${index}] must be a Task, got: ${preview(task)}`);
   });
 }
 
@@ -35,8 +36,10 @@ export class Phase {
   /** @throws ValidationError */
   constructor(o: PhaseOptions) {
     checkOptions("Phase", o, ["name", "tasks", "workflow", "after", "review"]);
-    if (typeof o.name !== "string" || o.name.trim() === "") throw new ValidationError("Phase name must not be null or blank");
-    if (!Array.isArray(o.tasks) || o.tasks.length === 0) throw new ValidationError(`Phase '${o.name}' must contain at least one task`);
+    if (typeof o.name !== "string" || o.name.trim() === "")
+      throw new ValidationError("Phase name must not be null or blank");
+    if (!Array.isArray(o.tasks) || o.tasks.length === 0)
+      throw new ValidationError(`Phase '${o.name}' must contain at least one task`);
     checkTaskList(`Phase '${o.name}' tasks`, o.tasks);
     if (o.workflow === "HIERARCHICAL") {
       throw new ValidationError(
@@ -45,10 +48,15 @@ export class Phase {
     }
     requireArray(`Phase '${o.name}' after`, o.after);
     o.after?.forEach((phase, index) => {
-      if (!(phase instanceof Phase)) throw new ValidationError(`Phase '${o.name}' after[${index}] must be a Phase, got: ${preview(phase)}`);
+      if (!(phase instanceof Phase))
+        throw new ValidationError(
+          `Phase '${o.name}' after[${index}] must be a Phase, got: ${preview(phase)}`,
+        );
     });
     if (o.review !== undefined && !(o.review instanceof PhaseReview))
-      throw new ValidationError(`Phase '${o.name}' review must be a PhaseReview, got: ${preview(o.review)}`);
+      throw new ValidationError(
+        `Phase '${o.name}' review must be a PhaseReview, got: ${preview(o.review)}`,
+      );
     this.name = o.name;
     this.tasks = Object.freeze([...(o.tasks as readonly AnyTask[])]);
     this.workflow = o.workflow;
@@ -83,7 +91,11 @@ export class PhaseReview {
   readonly maxPredecessorRetries: number;
 
   /** Both limits default to 2. @throws ValidationError */
-  constructor(o: { readonly task: AnyTask; readonly maxRetries?: number | undefined; readonly maxPredecessorRetries?: number | undefined }) {
+  constructor(o: {
+    readonly task: AnyTask;
+    readonly maxRetries?: number | undefined;
+    readonly maxPredecessorRetries?: number | undefined;
+  }) {
     checkOptions("PhaseReview", o, ["task", "maxRetries", "maxPredecessorRetries"]);
     if (!(o.task instanceof Task)) throw new ValidationError("PhaseReview task must not be null");
     requireInteger("PhaseReview maxRetries", o.maxRetries, 0);

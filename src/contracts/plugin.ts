@@ -10,7 +10,10 @@ export interface BindApi {
    * A token with one value. Two direct bindings of it are a boot error, unless one says `override`.
    * `default: true` gives way to any direct binding: what a plugin brings so that things work without configuration.
    */
-  single<T>(token: Token<T, "single">, o?: { readonly override?: boolean | undefined; readonly default?: boolean | undefined }): BindToFluentSyntax<T>;
+  single<T>(
+    token: Token<T, "single">,
+    o?: { readonly override?: boolean | undefined; readonly default?: boolean | undefined },
+  ): BindToFluentSyntax<T>;
   /** Adds to a token that collects contributions. */
   many<T>(token: Token<T, "many">): BindToFluentSyntax<T>;
 }

@@ -25,9 +25,12 @@ export class RateLimit {
   /** At most `requests` starts in any `periodMs` milliseconds. @throws ValidationError unless both are above 0. */
   static of(requests: number, periodMs: number): RateLimit {
     requireInteger("RateLimit requests", requests, 1, "> 0");
-    if (requests === undefined) throw new ValidationError("RateLimit requests must be > 0, got: undefined");
+    if (requests === undefined)
+      throw new ValidationError("RateLimit requests must be > 0, got: undefined");
     if (periodMs === undefined || periodMs === null) {
-      throw new ValidationError("RateLimit period must not be null", { hint: "RateLimit.of(requests, periodMs) takes the period in milliseconds." });
+      throw new ValidationError("RateLimit period must not be null", {
+        hint: "RateLimit.of(requests, periodMs) takes the period in milliseconds.",
+      });
     }
     if (typeof periodMs !== "number" || !(periodMs > 0) || !Number.isFinite(periodMs))
       throw new ValidationError(`RateLimit period must be positive, got: ${preview(periodMs)}`);
@@ -47,7 +50,12 @@ export class RateLimit {
     checkOptions("RateLimit.with", o, ["waitTimeoutMs", "tokens"]);
     requireDuration("RateLimit waitTimeoutMs", o.waitTimeoutMs);
     requireInteger("RateLimit tokens", o.tokens, 1, "> 0");
-    return new RateLimit(this.requests, this.periodMs, o.waitTimeoutMs ?? this.waitTimeoutMs, "tokens" in o ? o.tokens : this.tokens);
+    return new RateLimit(
+      this.requests,
+      this.periodMs,
+      o.waitTimeoutMs ?? this.waitTimeoutMs,
+      "tokens" in o ? o.tokens : this.tokens,
+    );
   }
 }
 

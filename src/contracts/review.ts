@@ -2,7 +2,14 @@ import type { ToolCallContext } from "./hooks.js";
 import type { RunInfo } from "./run.js";
 import type { Awaitable } from "./types.js";
 import { ToolConfigurationError, ValidationError } from "./errors.js";
-import { checkOptions, preview, requireBoolean, requireInteger, requireOneOf, requireText } from "./validation.js";
+import {
+  checkOptions,
+  preview,
+  requireBoolean,
+  requireInteger,
+  requireOneOf,
+  requireText,
+} from "./validation.js";
 
 /** What happens when nobody answers in time. */
 export type OnReviewTimeout = "CONTINUE" | "EXIT_EARLY" | "FAIL";
@@ -35,7 +42,8 @@ export function checkReviewOptions(what: string, o: ReviewOptions): void {
   requireInteger(`${what} timeoutMs`, o.timeoutMs, 0, "0 (waits for ever) or more milliseconds");
   requireOneOf(`${what} onTimeout`, o.onTimeout, ON_TIMEOUT);
   if (o.prompt !== undefined) requireText(o.prompt, `${what} prompt must not be blank when set`);
-  if (o.requiredRole !== undefined) requireText(o.requiredRole, `${what} requiredRole must not be blank when set`);
+  if (o.requiredRole !== undefined)
+    requireText(o.requiredRole, `${what} requiredRole must not be blank when set`);
 }
 
 function required(o: ReviewOptions): Review {
@@ -57,9 +65,12 @@ export const Review = Object.freeze({
 /** @throws ValidationError for what is no {@link Review}. */
 export function checkReview(what: string, review: unknown): void {
   if (review === undefined) return;
-  const mode = typeof review === "object" && review !== null && "mode" in review ? review.mode : undefined;
+  const mode =
+    typeof review === "object" && review !== null && "mode" in review ? review.mode : undefined;
   if (mode !== "REQUIRED" && mode !== "SKIP")
-    throw new ValidationError(`${what} must be a Review, got: ${preview(review)}`, { hint: "Use Review.required(), Review.skip() or Review.of({...})." });
+    throw new ValidationError(`${what} must be a Review, got: ${preview(review)}`, {
+      hint: "Use Review.required(), Review.skip() or Review.of({...}).",
+    });
   checkReviewOptions(what, review as Review); // a review by its mode
 }
 
@@ -78,7 +89,8 @@ export const ReviewDecision = Object.freeze({
   continue: (): ReviewDecision => Object.freeze({ type: "CONTINUE" as const }),
   /** Go on with this text instead. @throws ValidationError for anything but a string. */
   edit: (text: string): ReviewDecision => {
-    if (typeof text !== "string") throw new ValidationError(`ReviewDecision.edit text must be a string, got: ${preview(text)}`);
+    if (typeof text !== "string")
+      throw new ValidationError(`ReviewDecision.edit text must be a string, got: ${preview(text)}`);
     return Object.freeze({ type: "EDIT" as const, revisedOutput: text });
   },
   /** End the run here; what is done is kept. `timedOut`: it was the clock; the run's exit reason is then TIMEOUT. @throws ValidationError for other options. */
@@ -152,5 +164,7 @@ export interface ApprovalPolicy {
 /** The error of a tool that needs approval where nobody can give it. */
 export function noReviewer(toolName: string): ToolConfigurationError {
   const message = `Tool '${toolName}' requires approval but no ReviewHandler is configured on the ensemble. Add .reviewHandler(ReviewHandler.console()) to the ensemble builder.`;
-  return new ToolConfigurationError(message, { hint: "Give the ensemble one: new Ensemble({ reviewHandler: ReviewHandler.console(), ... })." });
+  return new ToolConfigurationError(message, {
+    hint: "Give the ensemble one: new Ensemble({ reviewHandler: ReviewHandler.console(), ... }).",
+  });
 }

@@ -184,7 +184,10 @@ export interface TaskMeasures {
 }
 
 /** What an executor, a tool and a handler may do while a task runs. */
-export interface TaskScope extends Pick<Run, "workers" | "runTask" | "define" | "emit" | "listens" | "get" | "all"> {
+export interface TaskScope extends Pick<
+  Run,
+  "workers" | "runTask" | "define" | "emit" | "listens" | "get" | "all"
+> {
   readonly run: RunInfo;
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
@@ -196,7 +199,11 @@ export interface TaskScope extends Pick<Run, "workers" | "runTask" | "define" | 
   /** Calls the task's model (or the one given). Retries, hooks and the ledger are inside. */
   chat(
     request: ChatRequest,
-    o: { readonly purpose: Purpose; readonly model?: ChatModel | undefined; readonly onToken?: ((text: string) => void) | undefined },
+    o: {
+      readonly purpose: Purpose;
+      readonly model?: ChatModel | undefined;
+      readonly onToken?: ((text: string) => void) | undefined;
+    },
   ): Promise<ChatResponse>;
   /** Whether answers are streamed as they come: `token` and `partial_output` events are wanted, and not held back. */
   readonly streaming: boolean;

@@ -5,7 +5,11 @@ import { AgentEnsembleError } from "./errors.js";
 export class MemoryStoreError extends AgentEnsembleError {
   readonly operation: string;
   readonly scope: string | undefined;
-  constructor(message: string, context: { readonly operation: string; readonly scope?: string | undefined }, details: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    context: { readonly operation: string; readonly scope?: string | undefined },
+    details: ErrorDetails = {},
+  ) {
     super("AE_MEMORY_STORE", message, details);
     this.operation = context.operation;
     this.scope = context.scope;
@@ -17,7 +21,11 @@ export class MemoryConflictError extends AgentEnsembleError {
   readonly scope: string;
   readonly expectedVersion: number;
   constructor(scope: string, expectedVersion: number, details: ErrorDetails = {}) {
-    super("AE_MEMORY_CONFLICT", `Version conflict in scope '${scope}': expected version ${expectedVersion}`, details);
+    super(
+      "AE_MEMORY_CONFLICT",
+      `Version conflict in scope '${scope}': expected version ${expectedVersion}`,
+      details,
+    );
     this.scope = scope;
     this.expectedVersion = expectedVersion;
   }
@@ -36,7 +44,11 @@ export class BudgetExceededError extends AgentEnsembleError {
 export class ReviewTimeoutError extends AgentEnsembleError {
   readonly timeoutMs: number;
   constructor(timeoutMs: number, details: ErrorDetails = {}) {
-    super("AE_REVIEW_TIMEOUT", `Review gate timed out after ${timeoutMs / 1000}s (OnTimeoutAction.FAIL)`, details);
+    super(
+      "AE_REVIEW_TIMEOUT",
+      `Review gate timed out after ${timeoutMs / 1000}s (OnTimeoutAction.FAIL)`,
+      details,
+    );
     this.timeoutMs = timeoutMs;
   }
 }
@@ -59,7 +71,11 @@ export class AccessDeniedError extends AgentEnsembleError {
 export class FileFormatError extends AgentEnsembleError {
   readonly path: string;
   readonly line: number | undefined;
-  constructor(message: string, context: { readonly path: string; readonly line?: number | undefined }, details: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    context: { readonly path: string; readonly line?: number | undefined },
+    details: ErrorDetails = {},
+  ) {
     super("AE_FILE_FORMAT", message, details);
     this.path = context.path;
     this.line = context.line;
@@ -93,26 +109,36 @@ export class CommandError extends AgentEnsembleError {
 }
 
 /** Why a fetch failed: too slow, no connection, too much data, an answer that is broken or of the wrong type, too many redirects. */
-export type FetchFailure = "timeout" | "connection" | "too_large" | "bad_response" | "content_type" | "redirect";
+export type FetchFailure =
+  "timeout" | "connection" | "too_large" | "bad_response" | "content_type" | "redirect";
 
 /** Something could not be fetched over HTTP, though it was allowed. Answers with an error status are no failure: they are returned. */
 export class FetchError extends AgentEnsembleError {
   readonly reason: FetchFailure;
-  constructor(message: string, context: { readonly reason: FetchFailure }, details: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    context: { readonly reason: FetchFailure },
+    details: ErrorDetails = {},
+  ) {
     super("AE_FETCH", message, details);
     this.reason = context.reason;
   }
 }
 
 /** Why a file within a folder could not be read or written. */
-export type FileAccessReason = "not_found" | "not_a_file" | "not_a_directory" | "not_text" | "too_large" | "changed" | "io";
+export type FileAccessReason =
+  "not_found" | "not_a_file" | "not_a_directory" | "not_text" | "too_large" | "changed" | "io";
 
 /** A file that may be read or written could not be: it is missing, is a folder, is too large, has changed meanwhile, or the disk refused. */
 export class FileAccessError extends AgentEnsembleError {
   /** As it was asked for. */
   readonly path: string;
   readonly reason: FileAccessReason;
-  constructor(message: string, context: { readonly path: string; readonly reason: FileAccessReason }, details: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    context: { readonly path: string; readonly reason: FileAccessReason },
+    details: ErrorDetails = {},
+  ) {
     super("AE_FILE_ACCESS", message, details);
     this.path = context.path;
     this.reason = context.reason;

@@ -12,7 +12,15 @@ import { checkRateLimit } from "./rate-limit.js";
 import { MemoryScope } from "./memory-scope.js";
 import { checkReview } from "./review.js";
 import { checkTools, isTool } from "./tool.js";
-import { checkOptions, preview, requireArray, requireDuration, requireFunction, requireInteger, requireText } from "./validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireDuration,
+  requireFunction,
+  requireInteger,
+  requireText,
+} from "./validation.js";
 
 /** A task of whatever value. Not `Task<unknown>`: `with` takes a `T`, so no task of a definite type would be one. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -79,8 +87,28 @@ export interface PlainTaskOptions<T> extends CommonTaskOptions {
 const DEFAULT_EXPECTED_OUTPUT = "Produce a complete and accurate response to the task.";
 
 const TASK_FIELDS = [
-  ...["name", "description", "expectedOutput", "agent", "model", "tools", "maxIterations", "context", "outputType", "maxOutputRetries", "handler"],
-  ...["inputGuardrails", "outputGuardrails", "attachments", "guardrailRetries", "modelOptions", "rateLimit", "timeoutMs"],
+  ...[
+    "name",
+    "description",
+    "expectedOutput",
+    "agent",
+    "model",
+    "tools",
+    "maxIterations",
+    "context",
+    "outputType",
+    "maxOutputRetries",
+    "handler",
+  ],
+  ...[
+    "inputGuardrails",
+    "outputGuardrails",
+    "attachments",
+    "guardrailRetries",
+    "modelOptions",
+    "rateLimit",
+    "timeoutMs",
+  ],
   ...["memory", "review", "beforeReview", "reflect"],
 ];
 
@@ -92,40 +120,64 @@ interface AnyTaskOptions extends CommonTaskOptions {
 
 function checkSchema(type: unknown): void {
   if (type === undefined) return;
-  const candidate = (typeof type === "object" && type !== null) || typeof type === "function" ? (type as Record<string, unknown>) : undefined;
-  const standard = candidate?.["~standard"] as { validate?: unknown; jsonSchema?: unknown } | undefined;
+  const candidate =
+    (typeof type === "object" && type !== null) || typeof type === "function"
+      ? (type as Record<string, unknown>)
+      : undefined;
+  const standard = candidate?.["~standard"] as
+    { validate?: unknown; jsonSchema?: unknown } | undefined;
   if (typeof standard?.validate === "function") {
     if (typeof standard.jsonSchema === "object") return;
-    throw new ValidationError("Task outputType has no JSON Schema of its own", { hint: "Use zod 4.2 or later, or pass { schema, jsonSchema }." });
+    throw new ValidationError("Task outputType has no JSON Schema of its own", {
+      hint: "Use zod 4.2 or later, or pass { schema, jsonSchema }.",
+    });
   }
   const inner = candidate?.["schema"] as { "~standard"?: { validate?: unknown } } | undefined;
-  if (typeof inner?.["~standard"]?.validate === "function" && typeof candidate?.["jsonSchema"] === "object") return;
-  throw new ValidationError(`Task outputType must be a Standard Schema with a JSON Schema, or { schema, jsonSchema }, got: ${preview(type)}`);
+  if (
+    typeof inner?.["~standard"]?.validate === "function" &&
+    typeof candidate?.["jsonSchema"] === "object"
+  )
+    return;
+  throw new ValidationError(
+    `Task outputType must be a Standard Schema with a JSON Schema, or { schema, jsonSchema }, got: ${preview(type)}`,
+  );
 }
 
 function checkHandler(o: AnyTaskOptions): void {
   if (o.handler === undefined) return;
   if (typeof o.handler !== "function" && !isTool(o.handler)) {
-    throw new ValidationError(`Task handler must be a function or a tool, got: ${preview(o.handler)}`);
+    throw new ValidationError(
+      `Task handler must be a function or a tool, got: ${preview(o.handler)}`,
+    );
   }
   const both = (what: string, advice: string): never => {
-    throw new ValidationError(`Task cannot have both a handler and ${what}. A handler runs deterministically without an ${advice}`);
+    throw new ValidationError(
+      `Task cannot have both a handler and ${what}. A handler runs deterministically without an ${advice}`,
+    );
   };
   if (o.agent !== undefined) both("an explicit agent", "LLM; remove the agent.");
   if (o.model !== undefined) both("a chatLanguageModel", "LLM; remove the chatLanguageModel.");
-  if (o.tools !== undefined && o.tools.length > 0) both("tools", "LLM; configure tools inside the handler instead.");
-  if (o.maxIterations !== undefined) both("maxIterations", "iteration loop; remove the maxIterations.");
+  if (o.tools !== undefined && o.tools.length > 0)
+    both("tools", "LLM; configure tools inside the handler instead.");
+  if (o.maxIterations !== undefined)
+    both("maxIterations", "iteration loop; remove the maxIterations.");
   if (o.rateLimit !== undefined) both("a rateLimit", "LLM; remove the rateLimit.");
   if (o.modelOptions !== undefined) both("modelOptions", "LLM; remove the modelOptions.");
-  if (o.reflect !== undefined && o.reflect !== false) both("reflect", "LLM, so it has no prompt to improve; remove reflect.");
-  if (o.attachments !== undefined && o.attachments.length > 0) both("attachments", "LLM; remove the attachments.");
+  if (o.reflect !== undefined && o.reflect !== false)
+    both("reflect", "LLM, so it has no prompt to improve; remove reflect.");
+  if (o.attachments !== undefined && o.attachments.length > 0)
+    both("attachments", "LLM; remove the attachments.");
 }
 
 function checkContext(o: AnyTaskOptions): void {
   requireArray("Task context", o.context);
   o.context?.forEach((task, index) => {
-    if (task === undefined || task === null) throw new ValidationError(`Task context element at index ${index} must not be null`);
-    if (!(task instanceof Task)) throw new ValidationError(`Task context element at index ${index} must be a Task, got: ${preview(task)}`);
+    if (task === undefined || task === null)
+      throw new ValidationError(`Task context element at index ${index} must not be null`);
+    if (!(task instanceof Task))
+      throw new ValidationError(
+        `Task context element at index ${index} must be a Task, got: ${preview(task)}`,
+      );
     const twin =
       o.agent !== undefined &&
       task.agent === o.agent &&
@@ -140,11 +192,13 @@ function checkTask(o: AnyTaskOptions): void {
   checkOptions("Task", o, TASK_FIELDS);
   if (o.name !== undefined) requireText(o.name, "Task name must not be blank when set");
   requireText(o.description, "Task description must not be blank");
-  if (o.expectedOutput !== undefined) requireText(o.expectedOutput, "Task expectedOutput must not be blank");
+  if (o.expectedOutput !== undefined)
+    requireText(o.expectedOutput, "Task expectedOutput must not be blank");
   requireArray("Task tools", o.tools);
   checkTools("Task tool", o.tools ?? []);
   requireInteger("Task maxIterations", o.maxIterations, 1, "> 0 when set");
-  if (o.agent !== undefined && !(o.agent instanceof Agent)) throw new ValidationError(`Task agent must be an Agent, got: ${preview(o.agent)}`);
+  if (o.agent !== undefined && !(o.agent instanceof Agent))
+    throw new ValidationError(`Task agent must be an Agent, got: ${preview(o.agent)}`);
   checkModel("Task model", o.model);
   checkContext(o);
   checkSchema(o.outputType);
@@ -153,7 +207,10 @@ function checkTask(o: AnyTaskOptions): void {
   for (const field of ["inputGuardrails", "outputGuardrails"] as const) {
     requireArray(`Task ${field}`, o[field]);
     o[field]?.forEach((g: unknown, i) => {
-      if (typeof g !== "function") throw new ValidationError(`Task ${field} element at index ${i} must be a function, got: ${preview(g)}`);
+      if (typeof g !== "function")
+        throw new ValidationError(
+          `Task ${field} element at index ${i} must be a function, got: ${preview(g)}`,
+        );
     });
   }
   requireArray("Task attachments", o.attachments);
@@ -169,26 +226,38 @@ function checkTask(o: AnyTaskOptions): void {
 function checkReflect(reflect: unknown): void {
   if (reflect === undefined || typeof reflect === "boolean") return;
   checkOptions("Task reflect", reflect, ["model", "strategy"]);
-  const { model, strategy } = reflect as { readonly model?: unknown; readonly strategy?: { readonly reflect?: unknown } }; // checked next
+  const { model, strategy } = reflect as {
+    readonly model?: unknown;
+    readonly strategy?: { readonly reflect?: unknown };
+  }; // checked next
   checkModel("Task reflect model", model);
-  if (strategy !== undefined) requireFunction("Task reflect strategy.reflect", strategy?.reflect ?? null);
+  if (strategy !== undefined)
+    requireFunction("Task reflect strategy.reflect", strategy?.reflect ?? null);
 }
 
 function scopesOf(memory: unknown): MemoryScope[] {
   if (memory === undefined) return [];
-  const scopes = (Array.isArray(memory) ? (memory as readonly unknown[]) : [memory]).map((scope) => {
-    if (scope instanceof MemoryScope) return scope;
-    if (typeof scope === "string") return MemoryScope.of(scope);
-    throw new ValidationError(
-      scope === null || scope === undefined ? "MemoryScope must not be null" : `Task memory must be names or MemoryScopes, got: ${preview(scope)}`,
-    );
-  });
-  const twice = scopes.find((scope, i) => scopes.findIndex((other) => other.name === scope.name) < i);
-  if (twice !== undefined) throw new ValidationError(`Task memory names scope '${twice.name}' twice`);
+  const scopes = (Array.isArray(memory) ? (memory as readonly unknown[]) : [memory]).map(
+    (scope) => {
+      if (scope instanceof MemoryScope) return scope;
+      if (typeof scope === "string") return MemoryScope.of(scope);
+      throw new ValidationError(
+        scope === null || scope === undefined
+          ? "MemoryScope must not be null"
+          : `Task memory must be names or MemoryScopes, got: ${preview(scope)}`,
+      );
+    },
+  );
+  const twice = scopes.find(
+    (scope, i) => scopes.findIndex((other) => other.name === scope.name) < i,
+  );
+  if (twice !== undefined)
+    throw new ValidationError(`Task memory names scope '${twice.name}' twice`);
   return scopes;
 }
 
-const list = <X>(items: readonly X[] | undefined): readonly X[] => (items === undefined || items.length === 0 ? NONE : Object.freeze([...items]));
+const list = <X>(items: readonly X[] | undefined): readonly X[] =>
+  items === undefined || items.length === 0 ? NONE : Object.freeze([...items]);
 const NONE: readonly never[] = Object.freeze([]);
 
 /**

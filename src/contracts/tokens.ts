@@ -2,7 +2,12 @@ import type { AbstractNewable } from "inversify";
 import type { ChatModel, ChatModelProvider } from "./chat-model.js";
 import type { HierarchicalConstraints } from "./constraints.js";
 import type { DelegationPolicy } from "./delegation.js";
-import type { AgentSynthesizer, AgentToolSource, TaskExecutor, WorkflowExecutor } from "./executors.js";
+import type {
+  AgentSynthesizer,
+  AgentToolSource,
+  TaskExecutor,
+  WorkflowExecutor,
+} from "./executors.js";
 import type { CaptureMode, CaptureModeDefinition } from "./capture.js";
 import type { ContextFormatDefinition } from "./context-format.js";
 import type { CostConfiguration } from "./cost.js";
@@ -20,7 +25,9 @@ import type { FolderExporter, TraceBuilder, TraceExporter } from "./trace.js";
  * The name of a dependency, typed by what is bound to it. At run time it is `Symbol.for("agentensemble/" + name)`, the same in every copy of the package;
  * the declared type is an abstract class because only that carries `T` through inversify's `get`, `bind` and `@inject`.
  */
-export type Token<T, C extends "single" | "many" = "single"> = AbstractNewable<T> & { readonly __cardinality?: C };
+export type Token<T, C extends "single" | "many" = "single"> = AbstractNewable<T> & {
+  readonly __cardinality?: C;
+};
 
 /** Makes a token of your own. `many` collects contributions; `single` (default) has one value. */
 export function createToken<T>(name: string, cardinality: "many"): Token<T, "many">;
@@ -78,5 +85,9 @@ export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
 
 /** The name a token was made with. */
 export function tokenName(token: unknown): string {
-  return typeof token === "symbol" ? (token.description ?? "").replace(/^agentensemble\//, "") : typeof token === "function" ? token.name : String(token);
+  return typeof token === "symbol"
+    ? (token.description ?? "").replace(/^agentensemble\//, "")
+    : typeof token === "function"
+      ? token.name
+      : String(token);
 }

@@ -2,7 +2,15 @@ import type { OnReviewTimeout, ReviewDecision } from "./review.js";
 import type { TaskScope } from "./run.js";
 import type { Awaitable, JsonSchema, OutputSchema } from "./types.js";
 import { ValidationError } from "./errors.js";
-import { checkOptions, preview, requireBoolean, requireDuration, requireFunction, requireOneOf, requireText } from "./validation.js";
+import {
+  checkOptions,
+  preview,
+  requireBoolean,
+  requireDuration,
+  requireFunction,
+  requireOneOf,
+  requireText,
+} from "./validation.js";
 
 const RESULT = Symbol.for("agentensemble/tool-result");
 
@@ -16,7 +24,12 @@ export class ToolResult {
   /** The value behind the text: for listeners and the trace, never sent to the model. */
   readonly structured: unknown;
 
-  private constructor(ok: boolean, output: string, errorMessage: string | undefined, structured: unknown) {
+  private constructor(
+    ok: boolean,
+    output: string,
+    errorMessage: string | undefined,
+    structured: unknown,
+  ) {
     this.ok = ok;
     this.output = output;
     this.errorMessage = errorMessage;
@@ -33,12 +46,21 @@ export class ToolResult {
   }
 
   static failure(message: string): ToolResult {
-    return new ToolResult(false, "", message === "" ? "Tool execution failed with no message" : message, undefined);
+    return new ToolResult(
+      false,
+      "",
+      message === "" ? "Tool execution failed with no message" : message,
+      undefined,
+    );
   }
 
   /** Whether `value` is a result, also of another copy of the package. */
   static isInstance(value: unknown): value is ToolResult {
-    return typeof value === "object" && value !== null && (value as { [RESULT]?: unknown })[RESULT] === true;
+    return (
+      typeof value === "object" &&
+      value !== null &&
+      (value as { [RESULT]?: unknown })[RESULT] === true
+    );
   }
 }
 
@@ -121,7 +143,17 @@ export type ToolLike = AnyTool | DynamicToolProvider;
 
 const TOOL_FIELDS = [
   ...["name", "description", "input", "execute", "sequential", "timeoutMs"],
-  ...["requireApproval", "needsApproval", "approvalDescription", "approvalRejection", "untrusted", "effect", "effectOf", "replay", "delegates"],
+  ...[
+    "requireApproval",
+    "needsApproval",
+    "approvalDescription",
+    "approvalRejection",
+    "untrusted",
+    "effect",
+    "effectOf",
+    "replay",
+    "delegates",
+  ],
 ];
 
 /**
@@ -129,19 +161,37 @@ const TOOL_FIELDS = [
  * @throws ValidationError for a name that is not 1 to 64 letters, digits, `_` and `-`, a blank description, a missing `execute`, an input that is no schema, an unknown field.
  */
 export function tool<I>(
-  t: ToolBase<NoInfer<I>> & { readonly input: OutputSchema<I>; execute(input: NoInfer<I>, ctx: ToolContext): Awaitable<ToolReturn> },
+  t: ToolBase<NoInfer<I>> & {
+    readonly input: OutputSchema<I>;
+    execute(input: NoInfer<I>, ctx: ToolContext): Awaitable<ToolReturn>;
+  },
 ): Tool<I>;
-export function tool(t: ToolBase<string> & { readonly input?: undefined; execute(input: string, ctx: ToolContext): Awaitable<ToolReturn> }): Tool;
+export function tool(
+  t: ToolBase<string> & {
+    readonly input?: undefined;
+    execute(input: string, ctx: ToolContext): Awaitable<ToolReturn>;
+  },
+): Tool;
 export function tool<I = Readonly<Record<string, unknown>>>(
-  t: ToolBase<I> & { readonly input: JsonSchema; execute(input: I, ctx: ToolContext): Awaitable<ToolReturn> },
+  t: ToolBase<I> & {
+    readonly input: JsonSchema;
+    execute(input: I, ctx: ToolContext): Awaitable<ToolReturn>;
+  },
 ): Tool<I>;
 export function tool<I>(t: Tool<I>): Tool<I> {
   checkOptions("tool()", t, TOOL_FIELDS);
   requireText(t.name, "Tool name must not be blank");
   requireText(t.description, `Tool '${t.name}' description must not be blank`);
-  if (typeof t.execute !== "function") throw new ValidationError(`Tool '${t.name}' execute must be a function, got: ${preview(t.execute)}`);
+  if (typeof t.execute !== "function")
+    throw new ValidationError(
+      `Tool '${t.name}' execute must be a function, got: ${preview(t.execute)}`,
+    );
   checkFields(t);
-  if (t.input !== undefined && (typeof t.input !== "object" || t.input === null) && typeof t.input !== "function") {
+  if (
+    t.input !== undefined &&
+    (typeof t.input !== "object" || t.input === null) &&
+    typeof t.input !== "function"
+  ) {
     throw new ValidationError(`Tool '${t.name}' input must be a schema, got: ${preview(t.input)}`);
   }
   return Object.freeze({ ...t, execute: t.execute });
@@ -152,26 +202,45 @@ export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 function checkFields(t: ToolBase<never>): void {
   if (!TOOL_NAME.test(t.name)) {
-    throw new ValidationError(`Tool name must be 1 to 64 letters, digits, '_' and '-', got: ${preview(t.name)}`, {
-      hint: "Models are offered tools by these names, and take no others.",
-    });
+    throw new ValidationError(
+      `Tool name must be 1 to 64 letters, digits, '_' and '-', got: ${preview(t.name)}`,
+      {
+        hint: "Models are offered tools by these names, and take no others.",
+      },
+    );
   }
   const what = `Tool '${t.name}'`;
   requireDuration(`${what} timeoutMs`, t.timeoutMs);
-  for (const field of ["sequential", "requireApproval", "untrusted", "delegates"] as const) requireBoolean(`${what} ${field}`, t[field]);
-  for (const field of ["needsApproval", "approvalDescription", "approvalRejection", "effectOf"] as const) requireFunction(`${what} ${field}`, t[field]);
+  for (const field of ["sequential", "requireApproval", "untrusted", "delegates"] as const)
+    requireBoolean(`${what} ${field}`, t[field]);
+  for (const field of [
+    "needsApproval",
+    "approvalDescription",
+    "approvalRejection",
+    "effectOf",
+  ] as const)
+    requireFunction(`${what} ${field}`, t[field]);
   requireOneOf(`${what} effect`, t.effect, ["read", "write", "send"]);
   requireOneOf(`${what} replay`, t.replay, ["result", "run"]);
 }
 
 /** Whether `value` can be called as a tool. */
 export function isTool(value: unknown): value is AnyTool {
-  return typeof value === "object" && value !== null && typeof (value as AnyTool).execute === "function" && typeof (value as AnyTool).name === "string";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as AnyTool).execute === "function" &&
+    typeof (value as AnyTool).name === "string"
+  );
 }
 
 /** Whether `value` expands to tools when a task starts. */
 export function isToolProvider(value: unknown): value is DynamicToolProvider {
-  return typeof value === "object" && value !== null && typeof (value as DynamicToolProvider).resolve === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as DynamicToolProvider).resolve === "function"
+  );
 }
 
 /**
@@ -181,19 +250,26 @@ export function isToolProvider(value: unknown): value is DynamicToolProvider {
 export function checkTools(prefix: string, tools: readonly unknown[]): void {
   const names = new Set<string>();
   tools.forEach((entry, index) => {
-    if (entry === undefined || entry === null) throw new ValidationError(`${prefix} at index ${index} must not be null`);
+    if (entry === undefined || entry === null)
+      throw new ValidationError(`${prefix} at index ${index} must not be null`);
     if (isToolProvider(entry)) return;
     if (!isTool(entry)) {
       const kind = typeof entry === "object" ? (entry.constructor?.name ?? "Object") : typeof entry;
-      throw new ValidationError(`${prefix} at index ${index} (${kind}) is neither an AgentTool nor has @Tool-annotated methods`, {
-        hint:
-          typeof entry === "function"
-            ? `A function that makes a tool has to be called: ${entry.name === "" ? "makeTool" : entry.name}(...).`
-            : "Make it with tool({ name, description, execute }), or pass an object with name, description and execute.",
-      });
+      throw new ValidationError(
+        `${prefix} at index ${index} (${kind}) is neither an AgentTool nor has @Tool-annotated methods`,
+        {
+          hint:
+            typeof entry === "function"
+              ? `A function that makes a tool has to be called: ${entry.name === "" ? "makeTool" : entry.name}(...).`
+              : "Make it with tool({ name, description, execute }), or pass an object with name, description and execute.",
+        },
+      );
     }
     requireText(entry.name, `${prefix} at index ${index} must have a name`);
-    if (names.has(entry.name)) throw new ValidationError(`Duplicate tool name '${entry.name}'. Tool names must be unique within an agent.`);
+    if (names.has(entry.name))
+      throw new ValidationError(
+        `Duplicate tool name '${entry.name}'. Tool names must be unique within an agent.`,
+      );
     names.add(entry.name);
     requireFunction(`Tool '${entry.name}' execute`, entry.execute);
     checkFields(entry);

@@ -41,7 +41,14 @@ export interface ToolCallRecord {
 }
 
 /** How a tool call ended. `SKIPPED_MAX_ITERATIONS`: refused with the STOP text. */
-export type ToolOutcome = "SUCCESS" | "FAILURE" | "ERROR" | "TIMED_OUT" | "REJECTED" | "CANCELLED" | "SKIPPED_MAX_ITERATIONS";
+export type ToolOutcome =
+  | "SUCCESS"
+  | "FAILURE"
+  | "ERROR"
+  | "TIMED_OUT"
+  | "REJECTED"
+  | "CANCELLED"
+  | "SKIPPED_MAX_ITERATIONS";
 
 /** What a task read from memory or wrote to it. Kept by capture modes that want it. */
 export interface MemoryAccess {
@@ -88,7 +95,13 @@ export interface TaskRecord {
   readonly error: Error | undefined;
   readonly metrics: TaskMetrics;
   /** What plugins measured, added up; missing where none did. */
-  readonly measures?: { readonly promptBuildMs: number; readonly memoryRetrievalMs: number; readonly memoryOperations: MemoryOperationCounts } | undefined;
+  readonly measures?:
+    | {
+        readonly promptBuildMs: number;
+        readonly memoryRetrievalMs: number;
+        readonly memoryOperations: MemoryOperationCounts;
+      }
+    | undefined;
   /** What was read from memory and written to it; missing where the capture mode does not want it. */
   readonly memory?: readonly MemoryAccess[] | undefined;
   /** The task's place in a map-reduce tree. */
@@ -259,7 +272,11 @@ export interface GraphTrace {
   readonly terminationReason: GraphHistory["terminationReason"] | undefined;
   readonly stepsRun: number;
   readonly maxSteps: number;
-  readonly steps: readonly { readonly stateName: string; readonly stepNumber: number; readonly nextState: string }[];
+  readonly steps: readonly {
+    readonly stateName: string;
+    readonly stepNumber: number;
+    readonly nextState: string;
+  }[];
 }
 
 /** What a phase did: the tasks of its last accepted attempt. */
@@ -317,7 +334,8 @@ export interface ExecutionTrace {
 }
 
 /** Takes the trace of every finished run, whatever its outcome. What it throws becomes a `run_warning`. */
-export type TraceExporter = { export(trace: ExecutionTrace): Awaitable<void> } | ((trace: ExecutionTrace) => Awaitable<void>);
+export type TraceExporter =
+  { export(trace: ExecutionTrace): Awaitable<void> } | ((trace: ExecutionTrace) => Awaitable<void>);
 
 /** Makes an exporter that writes each trace into a folder; for capture modes with `exportsTo`. */
 export type FolderExporter = (folder: string) => TraceExporter;

@@ -22,4 +22,5 @@ export type Inputs = Readonly<Record<string, unknown>> & {
  * or any Standard Schema with a JSON Schema written beside it.
  */
 export type OutputSchema<T> =
-  (StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>) | { readonly schema: StandardSchemaV1<unknown, T>; readonly jsonSchema: JsonSchema };
+  | (StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>)
+  | { readonly schema: StandardSchemaV1<unknown, T>; readonly jsonSchema: JsonSchema };

@@ -66,7 +66,8 @@ export function checkOptions(what: string, options: unknown, known: readonly str
     throw new ValidationError(`${what} options must be an object, got: ${preview(options)}`);
   }
   for (const key of Object.keys(options)) {
-    if (!known.includes(key)) throw new ValidationError(`Unknown option '${key}' in ${what}. ${knownNames(key, known)}`);
+    if (!known.includes(key))
+      throw new ValidationError(`Unknown option '${key}' in ${what}. ${knownNames(key, known)}`);
   }
 }
 
@@ -76,7 +77,12 @@ export function requireText(value: unknown, message: string): void {
 }
 
 /** @throws ValidationError `{what} must be {rule}, got: {value}` unless `value` is absent or an integer of at least `min`. */
-export function requireInteger(what: string, value: unknown, min: number, rule = `>= ${min}`): void {
+export function requireInteger(
+  what: string,
+  value: unknown,
+  min: number,
+  rule = `>= ${min}`,
+): void {
   if (value === undefined) return;
   if (typeof value !== "number" || !Number.isInteger(value) || value < min) {
     throw new ValidationError(`${what} must be ${rule}, got: ${preview(value)}`);
@@ -87,7 +93,9 @@ export function requireInteger(what: string, value: unknown, min: number, rule =
 export function requireDuration(what: string, value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== "number" || !(value > 0) || value > 2_147_483_647) {
-    throw new ValidationError(`${what} must be a positive number of milliseconds (at most 2147483647), got: ${preview(value)}`);
+    throw new ValidationError(
+      `${what} must be a positive number of milliseconds (at most 2147483647), got: ${preview(value)}`,
+    );
   }
 }
 
@@ -95,27 +103,34 @@ export function requireDuration(what: string, value: unknown): void {
 export function requireDelay(what: string, value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== "number" || !(value >= 0) || value > 2_147_483_647) {
-    throw new ValidationError(`${what} must be a number of milliseconds from 0 to 2147483647, got: ${preview(value)}`);
+    throw new ValidationError(
+      `${what} must be a number of milliseconds from 0 to 2147483647, got: ${preview(value)}`,
+    );
   }
 }
 
 /** @throws ValidationError unless `value` is absent, true or false. */
 export function requireBoolean(what: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "boolean") throw new ValidationError(`${what} must be true or false, got: ${preview(value)}`);
+  if (value !== undefined && typeof value !== "boolean")
+    throw new ValidationError(`${what} must be true or false, got: ${preview(value)}`);
 }
 
 /** @throws ValidationError unless `value` is absent or an array. */
 export function requireArray(what: string, value: unknown): void {
-  if (value !== undefined && !Array.isArray(value)) throw new ValidationError(`${what} must be an array, got: ${preview(value)}`);
+  if (value !== undefined && !Array.isArray(value))
+    throw new ValidationError(`${what} must be an array, got: ${preview(value)}`);
 }
 
 /** @throws ValidationError unless `value` is absent or a function. */
 export function requireFunction(what: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function") throw new ValidationError(`${what} must be a function, got: ${preview(value)}`);
+  if (value !== undefined && typeof value !== "function")
+    throw new ValidationError(`${what} must be a function, got: ${preview(value)}`);
 }
 
 /** @throws ValidationError where `value` is given and is none of `allowed`. */
 export function requireOneOf(what: string, value: unknown, allowed: readonly string[]): void {
   if (value === undefined || (typeof value === "string" && allowed.includes(value))) return;
-  throw new ValidationError(`${what} must be one of ${allowed.map((name) => `"${name}"`).join(", ")}, got: ${preview(value)}`);
+  throw new ValidationError(
+    `${what} must be one of ${allowed.map((name) => `"${name}"`).join(", ")}, got: ${preview(value)}`,
+  );
 }

@@ -23,7 +23,10 @@ export class MaxLoopIterationsExceededError extends AgentEnsembleError {
   readonly loopName: string;
   readonly maxIterations: number;
   constructor(loopName: string, maxIterations: number) {
-    super("AE_MAX_LOOP_ITERATIONS", `Loop '${loopName}' did not converge after ${maxIterations} iterations`);
+    super(
+      "AE_MAX_LOOP_ITERATIONS",
+      `Loop '${loopName}' did not converge after ${maxIterations} iterations`,
+    );
     this.loopName = loopName;
     this.maxIterations = maxIterations;
   }
@@ -35,7 +38,10 @@ export class MaxGraphStepsExceededError extends AgentEnsembleError {
   readonly maxSteps: number;
   readonly lastState: string;
   constructor(graphName: string, maxSteps: number, lastState: string) {
-    super("AE_MAX_GRAPH_STEPS", `Graph '${graphName}' did not reach a terminal state after ${maxSteps} step(s). Last state: '${lastState}'.`);
+    super(
+      "AE_MAX_GRAPH_STEPS",
+      `Graph '${graphName}' did not reach a terminal state after ${maxSteps} step(s). Last state: '${lastState}'.`,
+    );
     this.graphName = graphName;
     this.maxSteps = maxSteps;
     this.lastState = lastState;
@@ -47,7 +53,12 @@ export class GraphNoEdgeMatchedError extends AgentEnsembleError {
   readonly graphName: string;
   readonly currentState: string;
   readonly outputPreview: string;
-  constructor(graphName: string, currentState: string, candidates: readonly string[], output: string) {
+  constructor(
+    graphName: string,
+    currentState: string,
+    candidates: readonly string[],
+    output: string,
+  ) {
     const outputPreview = output.length > 200 ? `${output.slice(0, 200)}\u2026` : output;
     super(
       "AE_GRAPH_NO_EDGE",

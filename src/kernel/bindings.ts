@@ -20,12 +20,15 @@ export class Bindings {
   readonly container: InversifyContainer = new Container({ parent: this.#defaults });
   readonly #owners = new Map<unknown, Owner>();
   readonly #defaultOwners = new Map<unknown, Owner>();
-  readonly #cardinality = new Map<unknown, "single" | "many">(MANY_TOKENS.map((token) => [token, "many"]));
+  readonly #cardinality = new Map<unknown, "single" | "many">(
+    MANY_TOKENS.map((token) => [token, "many"]),
+  );
   readonly #lists = new Map<unknown, readonly unknown[]>();
   readonly #contributors = new Map<unknown, Set<string>>();
 
   constructor() {
-    for (const token of Object.values(Tokens)) if (!this.#cardinality.has(token)) this.#cardinality.set(token, "single");
+    for (const token of Object.values(Tokens))
+      if (!this.#cardinality.has(token)) this.#cardinality.set(token, "single");
   }
 
   /** Loads a plugin's bindings as one module. @throws PluginError naming the plugin (and the other owner, in a conflict). */
@@ -34,14 +37,20 @@ export class Bindings {
     try {
       this.container.load(
         new ContainerModule((module) => {
-          const api = this.#apiFor(plugin.name, <T>(token: Token<T, "single" | "many">) => module.bind<T>(token));
+          const api = this.#apiFor(plugin.name, <T>(token: Token<T, "single" | "many">) =>
+            module.bind<T>(token),
+          );
           const result: unknown = plugin.bind?.(api.bind);
           api.close();
           refusePromise(result, "bind()");
         }),
       );
     } catch (error) {
-      throw new PluginError(`Plugin '${plugin.name}' failed to bind: ${messageOf(error)}`, { plugin: plugin.name, hook: "bind" }, { cause: error });
+      throw new PluginError(
+        `Plugin '${plugin.name}' failed to bind: ${messageOf(error)}`,
+        { plugin: plugin.name, hook: "bind" },
+        { cause: error },
+      );
     }
   }
 
@@ -51,7 +60,10 @@ export class Bindings {
     const bound = new Set<unknown>();
     let open = true;
     const checkOpen = (token: unknown): void => {
-      if (!open) throw new ValidationError(`The run's bindings bind '${tokenName(token)}' after their function has returned`);
+      if (!open)
+        throw new ValidationError(
+          `The run's bindings bind '${tokenName(token)}' after their function has returned`,
+        );
     };
     const result: unknown = bind({
       single: (token, o = {}) => {
@@ -59,8 +71,11 @@ export class Bindings {
         this.#expect(token, "single");
         checkOptions(`single(${tokenName(token)})`, o, ["override", "default"]);
         if (o.default === true)
-          throw new ValidationError(`single(${tokenName(token)}, { default: true }) has no effect in a run's bindings: they come before everything else`);
-        if (bound.has(token)) throw new ValidationError(`The run's bindings bind token '${tokenName(token)}' twice`);
+          throw new ValidationError(
+            `single(${tokenName(token)}, { default: true }) has no effect in a run's bindings: they come before everything else`,
+          );
+        if (bound.has(token))
+          throw new ValidationError(`The run's bindings bind token '${tokenName(token)}' twice`);
         bound.add(token);
         return child.bind(token);
       },
@@ -103,7 +118,8 @@ export class Bindings {
   }
 
   #ownerOf(token: AnyToken, cardinality: "single" | "many"): string {
-    if (cardinality === "many") return [...(this.#contributors.get(token) ?? [DIRECT.plugin])].join("', '");
+    if (cardinality === "many")
+      return [...(this.#contributors.get(token) ?? [DIRECT.plugin])].join("', '");
     const direct = this.container.isCurrentBound(token) ? DIRECT : this.#defaultOwners.get(token);
     return (this.#owners.get(token) ?? direct ?? DIRECT).plugin;
   }
@@ -128,7 +144,9 @@ export class Bindings {
     this.#expect(token, "many");
     const known = this.#lists.get(token);
     if (known !== undefined) return known as readonly T[]; // stored under this very token
-    const list = Object.freeze(this.container.isCurrentBound(token) ? this.container.getAll<T>(token) : []);
+    const list = Object.freeze(
+      this.container.isCurrentBound(token) ? this.container.getAll<T>(token) : [],
+    );
     this.#lists.set(token, list);
     return list;
   }
@@ -145,10 +163,16 @@ export class Bindings {
     }
   }
 
-  #apiFor(plugin: string, bindHere: <T>(token: Token<T, "single" | "many">) => BindToFluentSyntax<T>): { readonly bind: BindApi; close(): void } {
+  #apiFor(
+    plugin: string,
+    bindHere: <T>(token: Token<T, "single" | "many">) => BindToFluentSyntax<T>,
+  ): { readonly bind: BindApi; close(): void } {
     let open = true;
     const checked = (token: unknown, cardinality: "single" | "many"): void => {
-      if (!open) throw new ValidationError(`Plugin '${plugin}' binds '${tokenName(token)}' after its bind() has returned`);
+      if (!open)
+        throw new ValidationError(
+          `Plugin '${plugin}' binds '${tokenName(token)}' after its bind() has returned`,
+        );
       this.#expect(token, cardinality);
     };
     return {
@@ -158,7 +182,9 @@ export class Bindings {
           checked(token, "single");
           checkOptions(`single(${tokenName(token)})`, options, ["override", "default"]);
           if (options.default === true) return this.#bindDefault(plugin, token);
-          return this.#claim(plugin, token, options.override === true) ? bindHere(token) : new Container().bind(token);
+          return this.#claim(plugin, token, options.override === true)
+            ? bindHere(token)
+            : new Container().bind(token);
         },
         many: (token) => {
           checked(token, "many");
@@ -171,19 +197,25 @@ export class Bindings {
 
   #bindDefault<T>(plugin: string, token: Token<T>): BindToFluentSyntax<T> {
     const other = this.#defaultOwners.get(token);
-    if (other !== undefined) throw new ValidationError(`Token '${tokenName(token)}' has a default from both '${other.plugin}' and '${plugin}'`);
+    if (other !== undefined)
+      throw new ValidationError(
+        `Token '${tokenName(token)}' has a default from both '${other.plugin}' and '${plugin}'`,
+      );
     this.#defaultOwners.set(token, { plugin, override: false });
     return this.#defaults.bind<T>(token);
   }
 
   /** Whether the binding may be made; one that an override displaces goes nowhere. */
   #claim(plugin: string, token: AnyToken, override: boolean): boolean {
-    const other = this.#owners.get(token) ?? (this.container.isCurrentBound(token) ? DIRECT : undefined);
+    const other =
+      this.#owners.get(token) ?? (this.container.isCurrentBound(token) ? DIRECT : undefined);
     if (other?.override === true && !override) return false;
     if (other !== undefined && other.override === override) {
       const both = `Token '${tokenName(token)}' is bound by both '${other.plugin}' and '${plugin}'`;
       throw new ValidationError(both, {
-        hint: override ? "Only one plugin may override it." : "Let the one that should win say single(token, { override: true }).",
+        hint: override
+          ? "Only one plugin may override it."
+          : "Let the one that should win say single(token, { override: true }).",
       });
     }
     if (other !== undefined) this.container.unbind(token);
@@ -196,5 +228,7 @@ export class Bindings {
 function refusePromise(result: unknown, what: string): void {
   if (!(result instanceof Promise)) return;
   result.catch(() => undefined); // reported as the misuse it is
-  throw new ValidationError(`${what} must be synchronous; do asynchronous work in a plugin's start()`);
+  throw new ValidationError(
+    `${what} must be synchronous; do asynchronous work in a plugin's start()`,
+  );
 }

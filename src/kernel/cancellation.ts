@@ -76,7 +76,11 @@ export class Cancellation {
 }
 
 /** The result of `work`; after a cancellation work gets `graceMs` to end, then it is abandoned and the reason is thrown. */
-export function settleWithin<T>(work: PromiseLike<T>, cancellation: Cancellation, graceMs: number): Promise<T> {
+export function settleWithin<T>(
+  work: PromiseLike<T>,
+  cancellation: Cancellation,
+  graceMs: number,
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const abandon = (): void => {

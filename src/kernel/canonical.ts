@@ -3,7 +3,11 @@ import type { ChatMessage, ChatRequest } from "../contracts/chat-model.js";
 
 /** JSON in which equal values look equal: keys in order, fields that are undefined left out. @throws TypeError for what has no JSON (a cycle, a BigInt). */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, field: unknown) => (isPlain(field) ? Object.fromEntries(Object.entries(field).sort(byKey)) : field)) ?? "null";
+  return (
+    JSON.stringify(value, (_key, field: unknown) =>
+      isPlain(field) ? Object.fromEntries(Object.entries(field).sort(byKey)) : field,
+    ) ?? "null"
+  );
 }
 
 /** What a request asks, whoever makes it and whenever: ids of tool calls, which vendors draw at random, are replaced by their place in the conversation. */
@@ -17,7 +21,10 @@ export function canonicalRequest(request: ChatRequest): ChatRequest {
 }
 
 /** The SHA-256 of a request and of the model that it goes to, as hexadecimal digits: the name under which caches and recordings keep its answer. */
-export function requestKey(request: ChatRequest, model: { readonly provider: string; readonly modelId: string }): string {
+export function requestKey(
+  request: ChatRequest,
+  model: { readonly provider: string; readonly modelId: string },
+): string {
   const { provider, modelId } = model;
   return createHash("sha256")
     .update(canonicalJson({ provider, modelId, request: canonicalRequest(request) }))
@@ -27,7 +34,10 @@ export function requestKey(request: ChatRequest, model: { readonly provider: str
 function withIds(message: ChatMessage, idOf: (id: string) => string): ChatMessage {
   if (message.role === "tool") return { ...message, toolCallId: idOf(message.toolCallId) };
   if (message.role !== "assistant" || message.toolCalls === undefined) return message;
-  return { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call, id: idOf(call.id) })) };
+  return {
+    ...message,
+    toolCalls: message.toolCalls.map((call) => ({ ...call, id: idOf(call.id) })),
+  };
 }
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {

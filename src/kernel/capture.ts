@@ -2,10 +2,21 @@ import type { CaptureModeDefinition } from "../contracts/capture.js";
 import type { Settings } from "./settings.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
-import { knownNames, preview, requireBoolean, requireFunction, requireText } from "../contracts/validation.js";
+import {
+  knownNames,
+  preview,
+  requireBoolean,
+  requireFunction,
+  requireText,
+} from "../contracts/validation.js";
 
 /** Nothing beyond the base trace; there on every kernel. */
-const CAPTURE_OFF: CaptureModeDefinition = Object.freeze({ name: "OFF", capturesMessages: false, capturesMemory: false, parsesToolInput: false });
+const CAPTURE_OFF: CaptureModeDefinition = Object.freeze({
+  name: "OFF",
+  capturesMessages: false,
+  capturesMemory: false,
+  parsesToolInput: false,
+});
 
 const VARIABLE = "AGENTENSEMBLE_CAPTURE_MODE";
 
@@ -28,7 +39,10 @@ export function chooseCapture(settings: Settings, ofRun: string | undefined): Ch
   if (named === undefined || named.trim() === "") return { mode: CAPTURE_OFF };
   const mode = findMode(settings, named.trim().toUpperCase()) ?? findMode(settings, named.trim());
   return mode === undefined
-    ? { mode: CAPTURE_OFF, problem: `${VARIABLE} names no capture mode and is ignored: '${named}'. ${knownNames(named, namesOf(settings))}` }
+    ? {
+        mode: CAPTURE_OFF,
+        problem: `${VARIABLE} names no capture mode and is ignored: '${named}'. ${knownNames(named, namesOf(settings))}`,
+      }
     : { mode };
 }
 
@@ -43,18 +57,29 @@ function findMode(settings: Settings, name: string): CaptureModeDefinition | und
   const mode = modesOf(settings).findLast((m) => m.name === name);
   if (mode === undefined) return name === CAPTURE_OFF.name ? CAPTURE_OFF : undefined;
   const what = `Capture mode '${name}'`;
-  for (const field of ["capturesMessages", "capturesMemory", "parsesToolInput"] as const) requireBoolean(`${what} ${field}`, mode[field]);
-  if (mode.exportsTo !== undefined) requireText(mode.exportsTo, `${what} exportsTo must be a folder, got: ${preview(mode.exportsTo)}`);
+  for (const field of ["capturesMessages", "capturesMemory", "parsesToolInput"] as const)
+    requireBoolean(`${what} ${field}`, mode[field]);
+  if (mode.exportsTo !== undefined)
+    requireText(
+      mode.exportsTo,
+      `${what} exportsTo must be a folder, got: ${preview(mode.exportsTo)}`,
+    );
   requireFunction(`${what} redact`, mode.redact);
   return mode;
 }
 
 function modesOf(settings: Settings): readonly CaptureModeDefinition[] {
   const modes = settings.all(Tokens.CaptureMode);
-  for (const mode of modes) requireText((mode as CaptureModeDefinition | null)?.name, `A value of Tokens.CaptureMode must have a name, got: ${preview(mode)}`);
+  for (const mode of modes)
+    requireText(
+      (mode as CaptureModeDefinition | null)?.name,
+      `A value of Tokens.CaptureMode must have a name, got: ${preview(mode)}`,
+    );
   return modes;
 }
 
 function namesOf(settings: Settings): string[] {
-  return [...new Set([CAPTURE_OFF.name, ...settings.all(Tokens.CaptureMode).map((mode) => mode.name)])];
+  return [
+    ...new Set([CAPTURE_OFF.name, ...settings.all(Tokens.CaptureMode).map((mode) => mode.name)]),
+  ];
 }

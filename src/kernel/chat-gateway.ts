@@ -17,13 +17,18 @@ export interface ChatOptions {
   readonly onToken?: ((text: string) => void) | undefined;
 }
 
-type Attempt = { readonly response: ChatResponse } | { readonly error: Error; readonly retryable: boolean };
+type Attempt =
+  { readonly response: ChatResponse } | { readonly error: Error; readonly retryable: boolean };
 
 /**
  * The gateway of all model calls. Loops over attempts: each fires the hook pair and makes a ledger record; the retry policy decides after a failure.
  * @throws what the last attempt threw; the run's reason when it was stopped.
  */
-export async function chat(scope: GatewayScope, request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
+export async function chat(
+  scope: GatewayScope,
+  request: ChatRequest,
+  o: ChatOptions,
+): Promise<ChatResponse> {
   const { engine, record } = scope;
   const iteration = scope.iterations++;
   record.messages ??= request.messages.slice(0, 2);
@@ -50,15 +55,29 @@ export async function chat(scope: GatewayScope, request: ChatRequest, o: ChatOpt
       completed(scope, result.response, iteration);
       return result.response;
     }
-    const retry = result.retryable && scope.cancellation.reason === undefined ? engine.retryPolicy?.next(result.error, attempt, call) : undefined;
+    const retry =
+      result.retryable && scope.cancellation.reason === undefined
+        ? engine.retryPolicy?.next(result.error, attempt, call)
+        : undefined;
     if (retry === undefined) throw counted(result.error, attempt);
-    scope.emit({ type: "retry_scheduled", ...scope.identity, attempt, delayMs: retry.delayMs, reason: messageOf(result.error) });
+    scope.emit({
+      type: "retry_scheduled",
+      ...scope.identity,
+      attempt,
+      delayMs: retry.delayMs,
+      reason: messageOf(result.error),
+    });
     await pause(scope, retry.delayMs);
     model = retry.model ?? model;
   }
 }
 
-async function attemptOnce(scope: GatewayScope, planned: LlmCall, attempt: number, onToken: ((text: string) => void) | undefined): Promise<Attempt> {
+async function attemptOnce(
+  scope: GatewayScope,
+  planned: LlmCall,
+  attempt: number,
+  onToken: ((text: string) => void) | undefined,
+): Promise<Attempt> {
   const { engine } = scope;
   const { points, clock, warn } = engine;
   let call = planned;
@@ -71,7 +90,9 @@ async function attemptOnce(scope: GatewayScope, planned: LlmCall, attempt: numbe
   try {
     if (points.beforeLlmCall.used) {
       const limited = (changed: LlmCall): LlmCall =>
-        changed.model === planned.model ? changed : { ...changed, rateLimits: rateLimitsOf(scope, changed.model) };
+        changed.model === planned.model
+          ? changed
+          : { ...changed, rateLimits: rateLimitsOf(scope, changed.model) };
       const fired = fireBefore(
         points.beforeLlmCall,
         call,
@@ -92,7 +113,14 @@ async function attemptOnce(scope: GatewayScope, planned: LlmCall, attempt: numbe
     if (outcome === "ok") {
       if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason; // a hook may have waited long
       called = true;
-      response = checkResponse(await settleWithin(callModel(scope, call, onToken), scope.cancellation, engine.limits.graceMs * 0.8), call.model);
+      response = checkResponse(
+        await settleWithin(
+          callModel(scope, call, onToken),
+          scope.cancellation,
+          engine.limits.graceMs * 0.8,
+        ),
+        call.model,
+      );
     }
   } catch (caught) {
     call = begun?.call ?? call; // as the taps before the one that threw have left it
@@ -100,7 +128,8 @@ async function attemptOnce(scope: GatewayScope, planned: LlmCall, attempt: numbe
     error = toError(caught);
   }
   const durationMs = clock.monotonicMs() - startedMs;
-  if (called || outcome === "answered") keep(scope, call, attempt, startedMs, durationMs, outcome, response, error);
+  if (called || outcome === "answered")
+    keep(scope, call, attempt, startedMs, durationMs, outcome, response, error);
   return settled(scope, call, { outcome, response, error, durationMs, called });
 }
 
@@ -116,11 +145,19 @@ interface Ended {
 function settled(scope: GatewayScope, call: LlmCall, ended: Ended): Attempt | Promise<Attempt> {
   const { points, warn } = scope.engine;
   const { outcome, response, error, durationMs, called } = ended;
-  const asItWas: Attempt = response === undefined ? { error: error ?? new Error("no response"), retryable: called } : { response };
+  const asItWas: Attempt =
+    response === undefined
+      ? { error: error ?? new Error("no response"), retryable: called }
+      : { response };
   if (!points.afterLlmCall.used) return asItWas;
-  const payload = "error" in asItWas ? { durationMs, outcome, error: asItWas.error, ...call } : { durationMs, outcome, response, ...call }; // new fields first: V8 is slow to add any to a copy
+  const payload =
+    "error" in asItWas
+      ? { durationMs, outcome, error: asItWas.error, ...call }
+      : { durationMs, outcome, response, ...call }; // new fields first: V8 is slow to add any to a copy
   const fired = fireAfter(points.afterLlmCall, payload, warn);
-  return fired instanceof Promise ? fired.then((firing) => revised(call, asItWas, firing)) : revised(call, asItWas, fired);
+  return fired instanceof Promise
+    ? fired.then((firing) => revised(call, asItWas, firing))
+    : revised(call, asItWas, fired);
 }
 
 /** The attempt as the after taps left it. */
@@ -128,7 +165,9 @@ function revised(call: LlmCall, asItWas: Attempt, firing: Firing<object>): Attem
   if (firing.rejection !== undefined) return { error: firing.rejection, retryable: false };
   const { response } = firing.call as { readonly response?: ChatResponse }; // replaced by a tap, or as it was
   if (response === undefined || !("response" in asItWas)) return asItWas;
-  return { response: response === asItWas.response ? response : checkResponse(response, call.model) };
+  return {
+    response: response === asItWas.response ? response : checkResponse(response, call.model),
+  };
 }
 
 function keep(
@@ -164,7 +203,15 @@ function keep(
   engine.ledger.add(priced);
   engine.redactor.knows(call.model);
   const made: ModelCallRecord = engine.capture.capturesMessages
-    ? { usage: priced, iteration: call.iteration, startedMs, response, error, tools: [], messages: [...call.request.messages] }
+    ? {
+        usage: priced,
+        iteration: call.iteration,
+        startedMs,
+        response,
+        error,
+        tools: [],
+        messages: [...call.request.messages],
+      }
     : { usage: priced, iteration: call.iteration, startedMs, response, error, tools: [] };
   record.addCall(made);
 }
@@ -172,55 +219,85 @@ function keep(
 /** The wait before the next attempt, by the run's clock. @throws the run's reason when it is stopped meanwhile. */
 function pause(scope: GatewayScope, delayMs: number): Promise<void> {
   const { clock } = scope.engine;
-  return clock.sleep === undefined ? sleep(delayMs, scope.cancellation) : clock.sleep(delayMs, scope.cancellation.signal);
+  return clock.sleep === undefined
+    ? sleep(delayMs, scope.cancellation)
+    : clock.sleep(delayMs, scope.cancellation.signal);
 }
 
 /** The number of attempts as the last error tells it. */
 function counted(error: Error, attempts: number): Error {
-  if (attempts > 1 && ModelCallError.isInstance(error)) Object.defineProperty(error, "attempts", { value: attempts, enumerable: true });
+  if (attempts > 1 && ModelCallError.isInstance(error))
+    Object.defineProperty(error, "attempts", { value: attempts, enumerable: true });
   return error;
 }
 
 /** @throws ModelCallError for what is no response: models are other people's code. */
 function checkResponse(response: unknown, model: ChatModel): ChatResponse {
-  const message = (response as ChatResponse | undefined)?.message as { readonly content?: unknown; readonly toolCalls?: unknown } | null | undefined;
+  const message = (response as ChatResponse | undefined)?.message as
+    { readonly content?: unknown; readonly toolCalls?: unknown } | null | undefined;
   const content = message?.content;
   const calls = message?.toolCalls;
-  const silent = (content === undefined || content === null) && Array.isArray(calls) && calls.length > 0; // vendors leave the text out beside tool calls
+  const silent =
+    (content === undefined || content === null) && Array.isArray(calls) && calls.length > 0; // vendors leave the text out beside tool calls
   const sound =
     typeof message === "object" &&
     message !== null &&
     (typeof content === "string" || silent) &&
     (calls === undefined ||
       (Array.isArray(calls) &&
-        calls.every((c: { readonly name?: unknown; readonly arguments?: unknown } | null) => typeof c?.name === "string" && typeof c.arguments === "string")));
+        calls.every(
+          (c: { readonly name?: unknown; readonly arguments?: unknown } | null) =>
+            typeof c?.name === "string" && typeof c.arguments === "string",
+        )));
   if (!sound) {
-    throw new ModelCallError(`Model '${model.modelId}' of provider '${model.provider}' returned no usable message`, {
-      provider: model.provider,
-      modelId: model.modelId,
-      code: "AE_MODEL_BAD_RESPONSE",
-      retryable: true,
-    });
+    throw new ModelCallError(
+      `Model '${model.modelId}' of provider '${model.provider}' returned no usable message`,
+      {
+        provider: model.provider,
+        modelId: model.modelId,
+        code: "AE_MODEL_BAD_RESPONSE",
+        retryable: true,
+      },
+    );
   }
   const checked = response as ChatResponse; // checked above
-  return typeof content === "string" ? checked : { ...checked, message: { ...checked.message, content: "" } };
+  return typeof content === "string"
+    ? checked
+    : { ...checked, message: { ...checked.message, content: "" } };
 }
 
 const NO_LIMITS: readonly BorneRateLimit[] = Object.freeze([]);
 
 /** The limits of agent, task and model; the ensemble's own holds where neither agent nor task brings a model or a limit. */
-function rateLimitsOf({ engine, record }: GatewayScope, model: ChatModel): readonly BorneRateLimit[] {
+function rateLimitsOf(
+  { engine, record }: GatewayScope,
+  model: ChatModel,
+): readonly BorneRateLimit[] {
   if (model.capabilities?.unlimited === true) return NO_LIMITS;
   const { agent, task } = record;
   const { options } = engine;
-  if (agent?.rateLimit === undefined && task.rateLimit === undefined && model.rateLimit === undefined && options.rateLimit === undefined) return NO_LIMITS;
+  if (
+    agent?.rateLimit === undefined &&
+    task.rateLimit === undefined &&
+    model.rateLimit === undefined &&
+    options.rateLimit === undefined
+  )
+    return NO_LIMITS;
   const own = [
     { bearer: agent, limit: agent?.rateLimit },
     { bearer: engine.sourceOf(record.taskId) ?? task, limit: task.rateLimit },
     { bearer: model.standsFor ?? model, limit: model.rateLimit },
-    { bearer: options, limit: (agent?.rateLimit ?? agent?.model ?? task.rateLimit ?? task.model) ? undefined : options.rateLimit },
+    {
+      bearer: options,
+      limit:
+        (agent?.rateLimit ?? agent?.model ?? task.rateLimit ?? task.model)
+          ? undefined
+          : options.rateLimit,
+    },
   ];
-  return own.filter((entry): entry is BorneRateLimit => entry.bearer !== undefined && entry.limit !== undefined);
+  return own.filter(
+    (entry): entry is BorneRateLimit => entry.bearer !== undefined && entry.limit !== undefined,
+  );
 }
 
 function started(scope: GatewayScope, request: ChatRequest, iteration: number): void {

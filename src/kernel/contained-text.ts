@@ -12,7 +12,9 @@ const SECTION_END = /^(?:\p{Pd}{3,}|[#＃]{2}(?![#＃]).*)$/u;
 const PART_END = /^(?:\p{Pd}{3,}|[#＃]{2,3}(?![#＃]).*)$/u;
 
 function contained(text: string, end: RegExp): string {
-  return text.replace(LINES, (line) => (SUSPECT.test(line) && end.test(line.replace(UNSEEN, "")) ? `\\${line}` : line));
+  return text.replace(LINES, (line) =>
+    SUSPECT.test(line) && end.test(line.replace(UNSEEN, "")) ? `\\${line}` : line,
+  );
 }
 
 /**

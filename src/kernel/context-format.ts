@@ -12,7 +12,9 @@ export async function formatterOf(settings: Settings): Promise<ContextFormatter 
   const found = formats.findLast((format) => format.name === contextFormat);
   if (found === undefined) {
     const names = ["JSON", ...formats.map((format) => format.name)];
-    throw new ValidationError(`Unknown contextFormat '${contextFormat}'. ${knownNames(contextFormat, names)}`);
+    throw new ValidationError(
+      `Unknown contextFormat '${contextFormat}'. ${knownNames(contextFormat, names)}`,
+    );
   }
   return found.start();
 }

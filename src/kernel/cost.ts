@@ -19,7 +19,11 @@ const REFUSALS: readonly string[] = Object.freeze([
 
 /** Whether a model call failed because the vendor refused it, before it had answered anything. */
 export function isRefused(error: unknown): boolean {
-  return ModelCallError.isInstance(error) && REFUSALS.includes(error.code) && (error.partialText ?? "") === "";
+  return (
+    ModelCallError.isInstance(error) &&
+    REFUSALS.includes(error.code) &&
+    (error.partialText ?? "") === ""
+  );
 }
 
 /** The cost of a call by rates or by a function; nothing where its tokens are unknown or the function has no price. @throws what a price function throws. */
@@ -27,14 +31,22 @@ export function priceOf(configuration: CostConfiguration, usage: UsageRecord): P
   if (typeof configuration === "function") {
     const cost: unknown = configuration(usage);
     if (cost === undefined) return NO_PRICE;
-    if (typeof cost !== "number" || !Number.isFinite(cost) || cost < 0) throw new Error(`it returned ${preview(cost)}, no number >= 0`);
+    if (typeof cost !== "number" || !Number.isFinite(cost) || cost < 0)
+      throw new Error(`it returned ${preview(cost)}, no number >= 0`);
     return { cost, currency: "USD" };
   }
   const { inputTokens, outputTokens, cachedInputTokens } = usage;
   if (inputTokens < 0 || outputTokens < 0) return NO_PRICE;
   const cached = Math.min(Math.max(0, cachedInputTokens), inputTokens);
-  const { inputTokenRate, outputTokenRate, cachedInputTokenRate = inputTokenRate, currency = "USD" } = configuration;
-  const inputCost = rounded((inputTokens - cached) * inputTokenRate + cached * cachedInputTokenRate);
+  const {
+    inputTokenRate,
+    outputTokenRate,
+    cachedInputTokenRate = inputTokenRate,
+    currency = "USD",
+  } = configuration;
+  const inputCost = rounded(
+    (inputTokens - cached) * inputTokenRate + cached * cachedInputTokenRate,
+  );
   const outputCost = rounded(outputTokens * outputTokenRate);
   return { cost: rounded(inputCost + outputCost), inputCost, outputCost, currency };
 }
@@ -57,7 +69,10 @@ export class Pricing {
       const price = priceOf(this.configuration, usage);
       return price === NO_PRICE ? usage : { ...usage, ...price };
     } catch (error) {
-      if (!this.#reported) this.warn(`The price function of costConfiguration failed, so calls have no price: ${messageOf(error)}`);
+      if (!this.#reported)
+        this.warn(
+          `The price function of costConfiguration failed, so calls have no price: ${messageOf(error)}`,
+        );
       this.#reported = true;
       return usage;
     }

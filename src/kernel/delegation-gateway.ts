@@ -6,7 +6,13 @@ import type { DelegateOptions } from "../contracts/run.js";
 import type { Outcome } from "../contracts/usage.js";
 import type { EngineRun } from "./engine-run.js";
 import type { GatewayScope } from "./task-scope.js";
-import { ExitEarlySignal, TaskExecutionError, ValidationError, messageOf, toError } from "../contracts/errors.js";
+import {
+  ExitEarlySignal,
+  TaskExecutionError,
+  ValidationError,
+  messageOf,
+  toError,
+} from "../contracts/errors.js";
 import { Task } from "../contracts/task.js";
 import { preview } from "../contracts/validation.js";
 import { canonicalRole } from "./workers.js";
@@ -29,7 +35,10 @@ export function workerOf(response: DelegationResponse): WorkerResult | undefined
   return (response as { readonly [WORKER]?: WorkerResult })[WORKER]; // set here only; survives a tap's `{ ...response }`
 }
 
-function asWorkers(response: DelegationResponse, output: TaskOutput | undefined): DelegationResponse {
+function asWorkers(
+  response: DelegationResponse,
+  output: TaskOutput | undefined,
+): DelegationResponse {
   const result: WorkerResult = { output };
   return { ...response, [WORKER]: result } as DelegationResponse; // with one property more
 }
@@ -55,11 +64,17 @@ interface Delegation {
  * The gateway of all delegation: guards, the hook pair, the worker's task, events. Refusals and failures come back as responses.
  * @throws ValidationError for a request that is none; what a tap threw; what stops the whole run.
  */
-export async function delegate(scope: GatewayScope, request: DelegationRequest, options: DelegateOptions = {}): Promise<DelegationResponse> {
+export async function delegate(
+  scope: GatewayScope,
+  request: DelegationRequest,
+  options: DelegateOptions = {},
+): Promise<DelegationResponse> {
   const { engine, record } = scope;
   if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
   checkRequest(request, options);
-  const workers = new Map(scope.workers.map((agent): [string, Agent] => [canonicalRole(agent.role), agent]));
+  const workers = new Map(
+    scope.workers.map((agent): [string, Agent] => [canonicalRole(agent.role), agent]),
+  );
   const call: DelegationCall = {
     run: engine.info,
     delegatorRole: record.agentRole,
@@ -68,7 +83,14 @@ export async function delegate(scope: GatewayScope, request: DelegationRequest, 
     maxDepth: engine.limits.maxDelegationDepth,
     availableWorkerRoles: [...workers.values()].map((a) => a.role),
   };
-  const delegation: Delegation = { scope, workers, options, startedMs: engine.clock.monotonicMs(), call, record: undefined };
+  const delegation: Delegation = {
+    scope,
+    workers,
+    options,
+    startedMs: engine.clock.monotonicMs(),
+    call,
+    record: undefined,
+  };
   const blocked = refusal(call, workers);
   if (blocked !== undefined) {
     const response = failed(delegation, blocked);
@@ -81,7 +103,8 @@ export async function delegate(scope: GatewayScope, request: DelegationRequest, 
 /** Why a request can't be carried out at all. */
 function refusal(call: DelegationCall, workers: ReadonlyMap<string, Agent>): string | undefined {
   const { depth, maxDepth, request, delegatorRole, availableWorkerRoles } = call;
-  if (depth >= maxDepth) return `Delegation depth limit reached (max: ${maxDepth}, current: ${depth}). Complete this task yourself without further delegation.`;
+  if (depth >= maxDepth)
+    return `Delegation depth limit reached (max: ${maxDepth}, current: ${depth}). Complete this task yourself without further delegation.`;
   if (canonicalRole(request.agentRole) === canonicalRole(delegatorRole))
     return `Cannot delegate to yourself (role: '${request.agentRole}'). Choose a different agent.`;
   return workers.has(canonicalRole(request.agentRole))
@@ -97,7 +120,11 @@ async function hooked(delegation: Delegation): Promise<DelegationResponse> {
     ended = await before(delegation);
   } catch (error) {
     broken = error;
-    ended = { outcome: ExitEarlySignal.isInstance(error) ? "aborted" : "failed", response: failed(delegation, messageOf(error)), error: toError(error) };
+    ended = {
+      outcome: ExitEarlySignal.isInstance(error) ? "aborted" : "failed",
+      response: failed(delegation, messageOf(error)),
+      error: toError(error),
+    };
   }
   ended ??= await work(delegation);
   let { response } = ended;
@@ -111,7 +138,11 @@ async function hooked(delegation: Delegation): Promise<DelegationResponse> {
   }
   report(delegation, { ...ended, response });
   if (broken !== undefined) throw toError(broken);
-  if (ended.error !== undefined && (scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(ended.error))) throw ended.error;
+  if (
+    ended.error !== undefined &&
+    (scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(ended.error))
+  )
+    throw ended.error;
   if (ExitEarlySignal.isInstance(scope.engine.stopped)) throw scope.engine.stopped; // whoever ended the run does not want the delegator to spend more
   return response;
 }
@@ -122,16 +153,25 @@ async function before(delegation: Delegation): Promise<Ended | undefined> {
   const { points, warn } = scope.engine;
   if (!points.beforeDelegation.used) return undefined;
   const { taskId } = delegation.call.request;
-  const firing = await fireBefore(points.beforeDelegation, delegation.call, warn, async (changed) => {
-    checkRequest(changed.request, options);
-    // Roles are put right before the policies judge them: no cap is evaded by another spelling. The id ties response and events to the request.
-    const request = withRole(changed.request, workers);
-    return { ...changed, request: request.taskId === taskId ? request : { ...request, taskId } };
-  });
+  const firing = await fireBefore(
+    points.beforeDelegation,
+    delegation.call,
+    warn,
+    async (changed) => {
+      checkRequest(changed.request, options);
+      // Roles are put right before the policies judge them: no cap is evaded by another spelling. The id ties response and events to the request.
+      const request = withRole(changed.request, workers);
+      return { ...changed, request: request.taskId === taskId ? request : { ...request, taskId } };
+    },
+  );
   delegation.call = firing.call;
-  const reason = firing.rejection === undefined ? refusal(firing.call, workers) : reasonOf(firing.rejection);
-  if (reason !== undefined) return { outcome: "rejected", response: failed(delegation, reason), error: firing.rejection };
-  return firing.verdict?.verb === "answer" ? { outcome: "answered", response: checkResponse(firing.verdict.value), error: undefined } : undefined;
+  const reason =
+    firing.rejection === undefined ? refusal(firing.call, workers) : reasonOf(firing.rejection);
+  if (reason !== undefined)
+    return { outcome: "rejected", response: failed(delegation, reason), error: firing.rejection };
+  return firing.verdict?.verb === "answer"
+    ? { outcome: "answered", response: checkResponse(firing.verdict.value), error: undefined }
+    : undefined;
 }
 
 /** The taps behind: the response they leave, and a review's wish to end the run. */
@@ -145,11 +185,19 @@ async function after(
   const settled = outcome === "ok" || outcome === "answered";
   const firing = await fireAfter(
     points.afterDelegation,
-    settled ? { ...call, outcome, response } : { ...call, outcome, error: error ?? new Error(response.errors[0]) },
+    settled
+      ? { ...call, outcome, response }
+      : { ...call, outcome, error: error ?? new Error(response.errors[0]) },
     warn,
   );
-  if (firing.rejection !== undefined) return { response: failed(delegation, reasonOf(firing.rejection)) };
-  return { response: settled ? checkResponse((firing.call as { readonly response: unknown }).response) : response, exit: firing.exit }; // replaced by a tap, or as it was
+  if (firing.rejection !== undefined)
+    return { response: failed(delegation, reasonOf(firing.rejection)) };
+  return {
+    response: settled
+      ? checkResponse((firing.call as { readonly response: unknown }).response)
+      : response,
+    exit: firing.exit,
+  }; // replaced by a tap, or as it was
 }
 
 async function work(delegation: Delegation): Promise<Ended> {
@@ -159,7 +207,15 @@ async function work(delegation: Delegation): Promise<Ended> {
     const output = await runWorker(delegation);
     const { taskId, agentRole: workerRole } = call.request;
     const durationMs = scope.engine.clock.monotonicMs() - delegation.startedMs;
-    const response: DelegationResponse = { taskId, status: "SUCCESS", workerRole, rawOutput: output.raw, parsedOutput: output.parsed, errors: [], durationMs };
+    const response: DelegationResponse = {
+      taskId,
+      status: "SUCCESS",
+      workerRole,
+      rawOutput: output.raw,
+      parsedOutput: output.parsed,
+      errors: [],
+      durationMs,
+    };
     return { outcome: "ok", response: asWorkers(response, output), error: undefined };
   } catch (error) {
     const aborted = scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(error);
@@ -176,7 +232,10 @@ async function runWorker(delegation: Delegation): Promise<TaskOutput> {
   const taskId = options.taskId ?? (await defineTask(delegation, asked));
   const agent = await agentFor(engine, taskId, asked);
   const previous = engine.outputs.get(taskId);
-  const revision = previous === undefined ? undefined : { feedback: call.request.taskDescription, previousOutput: previous.raw };
+  const revision =
+    previous === undefined
+      ? undefined
+      : { feedback: call.request.taskDescription, previousOutput: previous.raw };
   const extras = {
     parentTaskId: scope.taskId,
     agent,
@@ -192,36 +251,74 @@ async function runWorker(delegation: Delegation): Promise<TaskOutput> {
   try {
     return await running;
   } finally {
-    delegation.record = first === undefined ? undefined : engine.records.findLast((r) => firstAttempt(r) === first);
+    delegation.record =
+      first === undefined ? undefined : engine.records.findLast((r) => firstAttempt(r) === first);
   }
 }
 
-async function defineTask({ scope, call, options }: Delegation, agent: Agent | undefined): Promise<string> {
+async function defineTask(
+  { scope, call, options }: Delegation,
+  agent: Agent | undefined,
+): Promise<string> {
   const { taskDescription: description, expectedOutputSchema, maxOutputRetries } = call.request;
   const common = { description, expectedOutput: options.expectedOutput, agent };
   const task =
     expectedOutputSchema === undefined
       ? new Task(common)
-      : new Task<unknown>({ ...common, outputType: await checkingSchemaOf("expectedOutputSchema", expectedOutputSchema), maxOutputRetries });
+      : new Task<unknown>({
+          ...common,
+          outputType: await checkingSchemaOf("expectedOutputSchema", expectedOutputSchema),
+          maxOutputRetries,
+        });
   return scope.engine.define(task, { parentTaskId: scope.taskId, agent });
 }
 
 /** Where two agents of one role were made for different tasks, each does its own. */
-async function agentFor(engine: EngineRun, taskId: string, asked: Agent | undefined): Promise<Agent | undefined> {
+async function agentFor(
+  engine: EngineRun,
+  taskId: string,
+  asked: Agent | undefined,
+): Promise<Agent | undefined> {
   const own = engine.planned(taskId).agent ?? (await engine.agents.get(taskId));
-  return own !== undefined && asked !== undefined && canonicalRole(own.role) === canonicalRole(asked.role) ? own : asked;
+  return own !== undefined &&
+    asked !== undefined &&
+    canonicalRole(own.role) === canonicalRole(asked.role)
+    ? own
+    : asked;
 }
 
 /** The request's scope stands beside the outputs that the task is given, under the delegator's name. `undefined` where there is none. */
-function contextWithScope({ scope: { engine, record: delegator }, call }: Delegation, taskId: string): readonly TaskOutput[] | undefined {
+function contextWithScope(
+  { scope: { engine, record: delegator }, call }: Delegation,
+  taskId: string,
+): readonly TaskOutput[] | undefined {
   const { scope: given, taskId: id } = call.request;
   if (Object.keys(given).length === 0) return undefined;
-  const outputs = engine.planned(taskId).contextIds.map((contextId) => engine.outputs.get(contextId));
+  const outputs = engine
+    .planned(taskId)
+    .contextIds.map((contextId) => engine.outputs.get(contextId));
   if (outputs.includes(undefined)) return undefined; // the task will say which of them is missing
   const nowMs = engine.clock.monotonicMs();
   const label = new Task({ description: "scope" });
-  const record = new TaskRecordState(engine.base, id, delegator.taskId, 1, label, delegator.agent, call.delegatorRole, nowMs, undefined, undefined);
-  const context = new FinishedTask(record, label, { raw: JSON.stringify(given), parsed: given, hasValue: true }, 0, nowMs);
+  const record = new TaskRecordState(
+    engine.base,
+    id,
+    delegator.taskId,
+    1,
+    label,
+    delegator.agent,
+    call.delegatorRole,
+    nowMs,
+    undefined,
+    undefined,
+  );
+  const context = new FinishedTask(
+    record,
+    label,
+    { raw: JSON.stringify(given), parsed: given, hasValue: true },
+    0,
+    nowMs,
+  );
   return [...outputs.filter((output) => output !== undefined), context];
 }
 
@@ -234,20 +331,34 @@ function firstAttempt(record: TaskRecordState): TaskRecordState {
 /** A response that says why there is no result. */
 function failed({ scope, call, startedMs }: Delegation, reason: string): DelegationResponse {
   const { taskId, agentRole: workerRole } = call.request;
-  return { taskId, status: "FAILURE", workerRole, errors: [reason], durationMs: scope.engine.clock.monotonicMs() - startedMs };
+  return {
+    taskId,
+    status: "FAILURE",
+    workerRole,
+    errors: [reason],
+    durationMs: scope.engine.clock.monotonicMs() - startedMs,
+  };
 }
 
 /** The request with the worker's role as the worker spells it; the same object where it is spelled so. */
-function withRole(request: DelegationRequest, workers: ReadonlyMap<string, Agent>): DelegationRequest {
+function withRole(
+  request: DelegationRequest,
+  workers: ReadonlyMap<string, Agent>,
+): DelegationRequest {
   const worker = workers.get(canonicalRole(request.agentRole));
-  return worker === undefined || worker.role === request.agentRole ? request : { ...request, agentRole: worker.role };
+  return worker === undefined || worker.role === request.agentRole
+    ? request
+    : { ...request, agentRole: worker.role };
 }
 
 /** @throws ValidationError for what is no response: taps are other people's code. */
 function checkResponse(value: unknown): DelegationResponse {
   const response = value as Partial<DelegationResponse> | undefined; // looked at, not trusted
-  if (typeof response?.status === "string" && Array.isArray(response.errors)) return value as DelegationResponse; // checked as far as it is read here
-  throw new ValidationError(`A delegation response must be { taskId, status, workerRole, errors, durationMs }, got: ${preview(value)}`);
+  if (typeof response?.status === "string" && Array.isArray(response.errors))
+    return value as DelegationResponse; // checked as far as it is read here
+  throw new ValidationError(
+    `A delegation response must be { taskId, status, workerRole, errors, durationMs }, got: ${preview(value)}`,
+  );
 }
 
 function reasonOf(error: Error): string {
@@ -275,7 +386,8 @@ function placeOf({ scope, call }: Delegation): {
 
 function announce(delegation: Delegation): void {
   const { scope } = delegation;
-  if (scope.listens("delegation_started")) scope.emit({ type: "delegation_started", ...scope.identity, ...placeOf(delegation) });
+  if (scope.listens("delegation_started"))
+    scope.emit({ type: "delegation_started", ...scope.identity, ...placeOf(delegation) });
 }
 
 /** Record and event of a delegation that has ended; one that was refused has had no start event. */
@@ -298,9 +410,23 @@ function report(delegation: Delegation, { response, error }: Ended): void {
   });
   const durationMs = endedMs - startedMs;
   if (succeeded) {
-    if (scope.listens("delegation_completed")) scope.emit({ type: "delegation_completed", ...scope.identity, ...placeOf(delegation), durationMs, response });
+    if (scope.listens("delegation_completed"))
+      scope.emit({
+        type: "delegation_completed",
+        ...scope.identity,
+        ...placeOf(delegation),
+        durationMs,
+        response,
+      });
   } else if (scope.listens("delegation_failed")) {
-    const place = { type: "delegation_failed" as const, ...scope.identity, ...placeOf(delegation), durationMs, reason, response };
+    const place = {
+      type: "delegation_failed" as const,
+      ...scope.identity,
+      ...placeOf(delegation),
+      durationMs,
+      reason,
+      response,
+    };
     scope.emit(error === undefined ? place : { ...place, cause: error });
   }
 }

@@ -1,10 +1,20 @@
 import type { DelegationRequest, DelegationResponse } from "../contracts/delegation.js";
 import type { DelegateOptions, TaskScope } from "../contracts/run.js";
-import { ExitEarlySignal, messageOf, ToolConfigurationError, ValidationError } from "../contracts/errors.js";
+import {
+  ExitEarlySignal,
+  messageOf,
+  ToolConfigurationError,
+  ValidationError,
+} from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { preview, requireInteger, requireText } from "../contracts/validation.js";
 
-const PRIORITIES: readonly unknown[] = ["LOW", "NORMAL", "HIGH", "CRITICAL"] satisfies readonly DelegationRequest["priority"][];
+const PRIORITIES: readonly unknown[] = [
+  "LOW",
+  "NORMAL",
+  "HIGH",
+  "CRITICAL",
+] satisfies readonly DelegationRequest["priority"][];
 
 function requireRecord(field: string, value: unknown): void {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
@@ -13,12 +23,16 @@ function requireRecord(field: string, value: unknown): void {
 
 /** @throws ValidationError for what is no priority; `field` says whose it would be. */
 export function checkPriority(field: string, priority: unknown): void {
-  if (!PRIORITIES.includes(priority)) throw new ValidationError(`${field} must be LOW, NORMAL, HIGH or CRITICAL, got: ${preview(priority)}`);
+  if (!PRIORITIES.includes(priority))
+    throw new ValidationError(
+      `${field} must be LOW, NORMAL, HIGH or CRITICAL, got: ${preview(priority)}`,
+    );
 }
 
 /** Requests come from tools, plugins and taps: other people's code. @throws ValidationError naming the field. Seed 003. */
 export function checkRequest(request: DelegationRequest, { taskId }: DelegateOptions): void {
-  if (typeof request !== "object" || request === null) throw new ValidationError(`A delegation request must be an object, got: ${preview(request)}`);
+  if (typeof request !== "object" || request === null)
+    throw new ValidationError(`A delegation request must be an object, got: ${preview(request)}`);
   requireText(request.taskId, "DelegationRequest taskId must not be blank");
   requireText(request.agentRole, "DelegationRequest agentRole must not be blank");
   requireText(request.taskDescription, "DelegationRequest taskDescription must not be blank");
@@ -29,9 +43,12 @@ export function checkRequest(request: DelegationRequest, { taskId }: DelegateOpt
   if (request.expectedOutputSchema === undefined) return;
   requireRecord("expectedOutputSchema", request.expectedOutputSchema);
   if (taskId !== undefined) {
-    throw new ValidationError(`DelegationRequest expectedOutputSchema can't be had of task '${taskId}': a task of the plan has a schema of its own`, {
-      hint: "Give the task an outputType, or delegate a new task.",
-    });
+    throw new ValidationError(
+      `DelegationRequest expectedOutputSchema can't be had of task '${taskId}': a task of the plan has a schema of its own`,
+      {
+        hint: "Give the task an outputType, or delegate a new task.",
+      },
+    );
   }
 }
 
@@ -46,9 +63,23 @@ export async function delegateForModel(
 ): Promise<DelegationResponse> {
   const taskId = scope.get(Tokens.IdGenerator).next("delegation");
   try {
-    return await scope.delegate({ taskId, agentRole, taskDescription, scope: {}, priority: "NORMAL", maxOutputRetries: 0, metadata: {} }, o);
+    return await scope.delegate(
+      {
+        taskId,
+        agentRole,
+        taskDescription,
+        scope: {},
+        priority: "NORMAL",
+        maxOutputRetries: 0,
+        metadata: {},
+      },
+      o,
+    );
   } catch (error) {
     if (ExitEarlySignal.isInstance(error) || scope.signal.aborted) throw error;
-    throw new ToolConfigurationError(`Delegation to '${agentRole}' could not be judged: ${messageOf(error)}`, { cause: error });
+    throw new ToolConfigurationError(
+      `Delegation to '${agentRole}' could not be judged: ${messageOf(error)}`,
+      { cause: error },
+    );
   }
 }

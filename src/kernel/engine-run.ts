@@ -128,7 +128,9 @@ export class EngineRun {
 
   /** Structured data for a prompt. */
   format(value: unknown, text: string): string {
-    return this.formatter === undefined || typeof value !== "object" || value === null ? text : this.formatter.format(value, text);
+    return this.formatter === undefined || typeof value !== "object" || value === null
+      ? text
+      : this.formatter.format(value, text);
   }
 
   /** Adds measures to the attempt of a task that is going on. */
@@ -138,13 +140,17 @@ export class EngineRun {
   }
 
   keepMeasures(record: TaskRecordState, measures: TaskMeasures): void {
-    if (measures.memory !== undefined && this.capture.capturesMemory) record.addMemory(measures.memory);
+    if (measures.memory !== undefined && this.capture.capturesMemory)
+      record.addMemory(measures.memory);
     record.note(measures);
   }
 
   planned(id: string): PlannedTask {
     const task = this.#planned.get(id);
-    if (task === undefined) throw new ValidationError(`Unknown task id '${id}'. ${knownNames(id, [...this.#planned.keys()])}`);
+    if (task === undefined)
+      throw new ValidationError(
+        `Unknown task id '${id}'. ${knownNames(id, [...this.#planned.keys()])}`,
+      );
     return task;
   }
 
@@ -169,9 +175,14 @@ export class EngineRun {
 
   /** Outputs of finished tasks, those of the plan first, in its order. Reviews of phases are left out, and what went into the output of a parent that is there. */
   completed(): TaskOutput[] {
-    const merged = (r: TaskRecordState): boolean => r.parentTaskId !== undefined && this.outputs.has(r.parentTaskId) && this.indexOf(r.taskId) === 0;
+    const merged = (r: TaskRecordState): boolean =>
+      r.parentTaskId !== undefined &&
+      this.outputs.has(r.parentTaskId) &&
+      this.indexOf(r.taskId) === 0;
     const children = new Set(this.records.filter(merged).map((r) => r.taskId));
-    const outputs = [...this.outputs.values()].filter((o) => !children.has(o.taskId) && !this.isReview(o.taskId));
+    const outputs = [...this.outputs.values()].filter(
+      (o) => !children.has(o.taskId) && !this.isReview(o.taskId),
+    );
     const place = (o: TaskOutput): number => this.indexOf(o.taskId) || Number.MAX_SAFE_INTEGER;
     return outputs.sort((a, b) => place(a) - place(b));
   }
@@ -186,7 +197,9 @@ export class EngineRun {
     const known = this.#shared.get(signal);
     if (known !== undefined) return known;
     const shared = new Cancellation(this.cancellation).follow(signal, () =>
-      AgentEnsembleError.isInstance(signal.reason) ? signal.reason : new RunCancelledError("The task was cancelled", { cause: signal.reason }),
+      AgentEnsembleError.isInstance(signal.reason)
+        ? signal.reason
+        : new RunCancelledError("The task was cancelled", { cause: signal.reason }),
     );
     this.#shared.set(signal, shared);
     this.#borrowed.push(shared);
@@ -195,12 +208,24 @@ export class EngineRun {
 
   define(task: AnyTask, o: DefineOptions = {}): string {
     const { parentTaskId, agent, template, mapReduce } = o;
-    const n = (this.#children.get(parentTaskId ?? "") ?? (parentTaskId === undefined ? this.plan.tasks.length : 0)) + 1;
+    const n =
+      (this.#children.get(parentTaskId ?? "") ??
+        (parentTaskId === undefined ? this.plan.tasks.length : 0)) + 1;
     this.#children.set(parentTaskId ?? "", n);
-    const id = o.id ?? task.name ?? (parentTaskId === undefined ? `task-${n}` : `${parentTaskId}.${n}`);
-    if (this.#planned.has(id)) throw new ValidationError(`Duplicate task name '${id}'. Task names must be unique within a run.`);
+    const id =
+      o.id ?? task.name ?? (parentTaskId === undefined ? `task-${n}` : `${parentTaskId}.${n}`);
+    if (this.#planned.has(id))
+      throw new ValidationError(
+        `Duplicate task name '${id}'. Task names must be unique within a run.`,
+      );
     const spec = template === true ? fillTask(task, this.info.inputs) : task;
-    this.#planned.set(id, { id, spec, contextIds: contextIdsOf(task, this.ids), agent: agent ?? task.agent, mapReduce });
+    this.#planned.set(id, {
+      id,
+      spec,
+      contextIds: contextIdsOf(task, this.ids),
+      agent: agent ?? task.agent,
+      mapReduce,
+    });
     this.#sources.set(id, task);
     this.ids.set(task, id);
     return id;
@@ -220,5 +245,7 @@ export function findWorkflow(settings: Settings, name: string): WorkflowExecutor
   const workflows = settings.all(Tokens.WorkflowExecutor);
   const found = workflows.findLast((w) => w.name === name);
   if (found !== undefined) return found;
-  throw new ValidationError(`Unknown workflow '${name}'. ${knownNames(name, [...new Set(workflows.map((w) => w.name))])}`);
+  throw new ValidationError(
+    `Unknown workflow '${name}'. ${knownNames(name, [...new Set(workflows.map((w) => w.name))])}`,
+  );
 }

@@ -9,7 +9,15 @@ import type { Awaitable, Inputs } from "../contracts/types.js";
 import type { KernelInternals } from "./kernel.js";
 import type { PlanDraft } from "./plan.js";
 import type { RunParts } from "./run-info.js";
-import { AgentEnsembleError, ExitEarlySignal, PluginError, RunCancelledError, RunTimeoutError, TaskTimeoutError, messageOf } from "../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  ExitEarlySignal,
+  PluginError,
+  RunCancelledError,
+  RunTimeoutError,
+  TaskTimeoutError,
+  messageOf,
+} from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { preview } from "../contracts/validation.js";
 import { Cancellation, settleWithin } from "./cancellation.js";
@@ -59,8 +67,17 @@ export interface PreparedRun {
 }
 
 /** Validates and plans; calls no model. @throws ValidationError, PromptTemplateError. */
-export function prepareRun(kernel: KernelInternals, options: EnsembleOptions, inputs: Inputs, runOptions: RunOptions): PreparedRun {
-  const settings = new Settings(kernel, options, runOptions.bindings === undefined ? undefined : kernel.bindings.forRun(runOptions.bindings));
+export function prepareRun(
+  kernel: KernelInternals,
+  options: EnsembleOptions,
+  inputs: Inputs,
+  runOptions: RunOptions,
+): PreparedRun {
+  const settings = new Settings(
+    kernel,
+    options,
+    runOptions.bindings === undefined ? undefined : kernel.bindings.forRun(runOptions.bindings),
+  );
   const draft = createPlan(options, inputs);
   const workflow = findWorkflow(settings, inferWorkflow(options));
   validateRun(draft.plan, settings, workflow);
@@ -73,11 +90,18 @@ export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
   await kernel.ready();
   const parent = runOptions.parent === undefined ? undefined : partsOf(runOptions.parent);
   const prepared = prepareRun(kernel, options, inputs, runOptions);
-  const run = createRun(request, prepared, parent, options.contextFormat === undefined ? undefined : await formatterOf(prepared.settings));
+  const run = createRun(
+    request,
+    prepared,
+    parent,
+    options.contextFormat === undefined ? undefined : await formatterOf(prepared.settings),
+  );
   let finished: () => void = () => undefined;
   const done = new Promise<void>((resolve) => (finished = resolve));
   const end = (): Promise<void> => {
-    run.cancellation.cancel(new RunCancelledError("The run was cancelled: its kernel was disposed"));
+    run.cancellation.cancel(
+      new RunCancelledError("The run was cancelled: its kernel was disposed"),
+    );
     return done;
   };
   kernel.runs.add(end);
@@ -91,7 +115,12 @@ export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
   }
 }
 
-function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts | undefined, formatter: ContextFormatter | undefined): EngineRun {
+function createRun(
+  request: RunRequest,
+  prepared: PreparedRun,
+  parent: RunParts | undefined,
+  formatter: ContextFormatter | undefined,
+): EngineRun {
   const { kernel, options, inputs, runOptions } = request;
   const { settings, draft } = prepared;
   const clock = settings.get(Tokens.Clock);
@@ -101,14 +130,25 @@ function createRun(request: RunRequest, prepared: PreparedRun, parent: RunParts 
   const redactor = new RunRedactor(settings, draft.plan.tasks);
   const events = new RunEvents(id, clock, kernel.hub, redactor);
   const base = { startedAt: clock.startOf?.(id) ?? clock.now(), startedMs: clock.monotonicMs() };
-  const parts: RunParts = { ledger, cancellation, events, settings, parent: runOptions.parent, startedAt: base.startedAt, redactor, control: undefined };
+  const parts: RunParts = {
+    ledger,
+    cancellation,
+    events,
+    settings,
+    parent: runOptions.parent,
+    startedAt: base.startedAt,
+    redactor,
+    control: undefined,
+  };
   const info = new ActiveRunInfo(id, inputs, Object.freeze({ ...runOptions.tags }), parts);
   if (request.onEvent !== undefined) events.onAll(request.onEvent);
   for (const listener of [...(options.listeners ?? []), options]) events.onCallbacks(listener);
   const { signal, timeoutMs } = runOptions;
   if (signal !== undefined) cancellation.follow(signal, () => cancelledBy(signal));
   if (timeoutMs !== undefined) cancellation.expire(timeoutMs, () => new RunTimeoutError(timeoutMs));
-  request.handle.onCancel(() => cancellation.cancel(request.handle.reason ?? new RunCancelledError("The run was cancelled")));
+  request.handle.onCancel(() =>
+    cancellation.cancel(request.handle.reason ?? new RunCancelledError("The run was cancelled")),
+  );
   const limits = {
     graceMs: runOptions.cancelGraceMs ?? 250,
     maxToolOutputLength: runOptions.maxToolOutputLength ?? options.maxToolOutputLength ?? -1,
@@ -137,9 +177,14 @@ function cancelledBy(signal: AbortSignal): AgentEnsembleError {
   const { reason } = signal as { readonly reason: unknown };
   if (RunCancelledError.isInstance(reason) || RunTimeoutError.isInstance(reason)) return reason;
   const name = reason instanceof Error ? reason.name : "";
-  return new RunCancelledError(name === "AbortError" || reason === undefined ? "The run was cancelled" : `The run was cancelled: ${messageOf(reason)}`, {
-    cause: reason,
-  });
+  return new RunCancelledError(
+    name === "AbortError" || reason === undefined
+      ? "The run was cancelled"
+      : `The run was cancelled: ${messageOf(reason)}`,
+    {
+      cause: reason,
+    },
+  );
 }
 
 interface Ending {
@@ -150,9 +195,19 @@ interface Ending {
   readonly rejected?: boolean;
 }
 
-const EXIT_REASONS: readonly ExitReason[] = ["COMPLETED", "USER_EXIT_EARLY", "TIMEOUT", "CANCELLED", "ERROR"];
+const EXIT_REASONS: readonly ExitReason[] = [
+  "COMPLETED",
+  "USER_EXIT_EARLY",
+  "TIMEOUT",
+  "CANCELLED",
+  "ERROR",
+];
 
-async function conduct(run: EngineRun, prepared: PreparedRun, request: RunRequest): Promise<EnsembleOutput> {
+async function conduct(
+  run: EngineRun,
+  prepared: PreparedRun,
+  request: RunRequest,
+): Promise<EnsembleOutput> {
   const { events, points, warn, info } = run;
   const workflow = prepared.workflow.name;
   if (events.listens("ensemble_started")) {
@@ -162,11 +217,14 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
       totalTasks: run.plan.tasks.length,
       startedAt: events.now(),
       verbose: run.options.verbose ?? false,
-      toolLogTruncateLength: request.runOptions.toolLogTruncateLength ?? run.options.toolLogTruncateLength ?? 200,
+      toolLogTruncateLength:
+        request.runOptions.toolLogTruncateLength ?? run.options.toolLogTruncateLength ?? 200,
     });
   }
   if (RUN_OPTION_NAMES.some((name) => Object.hasOwn(info.inputs, name)))
-    warn("The inputs look like run options: options are the second argument of run(inputs, options)");
+    warn(
+      "The inputs look like run options: options are the second argument of run(inputs, options)",
+    );
   if (prepared.capture.problem !== undefined) warn(prepared.capture.problem);
   for (const message of ineffectiveOptions(prepared.draft, prepared.workflow.name)) warn(message);
   let ending = await work(run, prepared.workflow);
@@ -179,7 +237,9 @@ async function conduct(run: EngineRun, prepared: PreparedRun, request: RunReques
           : { run: info, outcome: outcomeOf(ending), error: attach(ending.error, output) };
       const fired = fireAfter(points.afterRun, settled, warn);
       if (fired instanceof Promise)
-        await (run.cancellation.reason === undefined ? settleWithin(fired, run.cancellation, FINISH_LIMIT_MS) : limited("afterRun", fired));
+        await (run.cancellation.reason === undefined
+          ? settleWithin(fired, run.cancellation, FINISH_LIMIT_MS)
+          : limited("afterRun", fired));
     } catch (error) {
       if (ending.error !== undefined)
         warn(`afterRun: ${messageOf(error)}`); // the first reason stays
@@ -205,16 +265,27 @@ async function work(run: EngineRun, workflow: WorkflowExecutor): Promise<Ending>
   try {
     if (points.beforeRun.used) {
       const fired = fireBefore(points.beforeRun, { run: info }, warn);
-      const firing = fired instanceof Promise ? await settleWithin(fired, cancellation, limits.graceMs) : fired;
-      if (firing.rejection !== undefined) return { ...stopped(run, firing.rejection), rejected: true };
+      const firing =
+        fired instanceof Promise ? await settleWithin(fired, cancellation, limits.graceMs) : fired;
+      if (firing.rejection !== undefined)
+        return { ...stopped(run, firing.rejection), rejected: true };
     }
     if (cancellation.reason !== undefined) throw cancellation.reason;
     // Workflows end when their tasks do, and tasks are abandoned after the grace period; twice that is for workflows that wait for something else.
-    const result = await settleWithin(workflow.execute(run.plan, run.view), cancellation, limits.graceMs * 2);
+    const result = await settleWithin(
+      workflow.execute(run.plan, run.view),
+      cancellation,
+      limits.graceMs * 2,
+    );
     if (run.cancellation.reason !== undefined) throw run.cancellation.reason; // a workflow may make a result of what was refused
     checkResult(workflow, result);
     const early = run.stopped;
-    return { result, ...(early === undefined ? { exitReason: result.exitReason ?? ("COMPLETED" as const), error: undefined } : endOf(early)) };
+    return {
+      result,
+      ...(early === undefined
+        ? { exitReason: result.exitReason ?? ("COMPLETED" as const), error: undefined }
+        : endOf(early)),
+    };
   } catch (caught) {
     return stopped(run, caught);
   }
@@ -223,30 +294,63 @@ async function work(run: EngineRun, workflow: WorkflowExecutor): Promise<Ending>
 function stopped(run: EngineRun, caught: unknown): Ending {
   const taskOutputs = run.completed();
   const result = { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
-  const reason = run.cancellation.reason ?? run.stopped ?? (ExitEarlySignal.isInstance(caught) ? caught : undefined);
-  return { result, ...(reason === undefined ? { exitReason: "ERROR" as const, error: asOurs(caught) } : endOf(reason)) };
+  const reason =
+    run.cancellation.reason ??
+    run.stopped ??
+    (ExitEarlySignal.isInstance(caught) ? caught : undefined);
+  return {
+    result,
+    ...(reason === undefined
+      ? { exitReason: "ERROR" as const, error: asOurs(caught) }
+      : endOf(reason)),
+  };
 }
 
 /** How a run ends that was stopped: an early exit is no failure. */
 function endOf(reason: AgentEnsembleError): Pick<Ending, "exitReason" | "error"> {
-  if (ExitEarlySignal.isInstance(reason)) return { exitReason: reason.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined };
-  return { exitReason: RunTimeoutError.isInstance(reason) ? "TIMEOUT" : RunCancelledError.isInstance(reason) ? "CANCELLED" : "ERROR", error: reason };
+  if (ExitEarlySignal.isInstance(reason))
+    return { exitReason: reason.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined };
+  return {
+    exitReason: RunTimeoutError.isInstance(reason)
+      ? "TIMEOUT"
+      : RunCancelledError.isInstance(reason)
+        ? "CANCELLED"
+        : "ERROR",
+    error: reason,
+  };
 }
 
 /** Errors that are not ours come from a workflow's own code. */
 function asOurs(error: unknown): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(error)) return error;
-  return new PluginError(`The workflow failed: ${messageOf(error)}`, { plugin: "workflow", hook: "execute" }, { cause: error });
+  return new PluginError(
+    `The workflow failed: ${messageOf(error)}`,
+    { plugin: "workflow", hook: "execute" },
+    { cause: error },
+  );
 }
 
 function checkResult(workflow: WorkflowExecutor, result: unknown): void {
-  const { raw, taskOutputs, exitReason } = (result ?? {}) as { readonly raw?: unknown; readonly taskOutputs?: unknown; readonly exitReason?: unknown };
-  const outputs = Array.isArray(taskOutputs) && taskOutputs.every((output) => output instanceof FinishedTask);
-  if (typeof raw === "string" && outputs && (exitReason === undefined || EXIT_REASONS.includes(exitReason as ExitReason))) return;
-  throw new PluginError(`Workflow '${workflow.name}' must return { raw, taskOutputs } with outputs that runTask() gave it, got: ${preview(result)}`, {
-    plugin: workflow.name,
-    hook: "execute",
-  });
+  const { raw, taskOutputs, exitReason } = (result ?? {}) as {
+    readonly raw?: unknown;
+    readonly taskOutputs?: unknown;
+    readonly exitReason?: unknown;
+  };
+  const outputs =
+    Array.isArray(taskOutputs) && taskOutputs.every((output) => output instanceof FinishedTask);
+  if (
+    typeof raw === "string" &&
+    outputs &&
+    (exitReason === undefined || EXIT_REASONS.includes(exitReason as ExitReason))
+  )
+    return;
+  throw new PluginError(
+    `Workflow '${workflow.name}' must return { raw, taskOutputs } with outputs that runTask() gave it, got: ${preview(result)}`,
+    {
+      plugin: workflow.name,
+      hook: "execute",
+    },
+  );
 }
 
 function outcomeOf(ending: Ending): "rejected" | "failed" | "aborted" {
@@ -255,7 +359,10 @@ function outcomeOf(ending: Ending): "rejected" | "failed" | "aborted" {
 }
 
 async function limited(what: string, work: Promise<unknown>): Promise<void> {
-  const limit = new Cancellation().expire(FINISH_LIMIT_MS, () => new TaskTimeoutError(what, FINISH_LIMIT_MS));
+  const limit = new Cancellation().expire(
+    FINISH_LIMIT_MS,
+    () => new TaskTimeoutError(what, FINISH_LIMIT_MS),
+  );
   try {
     await settleWithin(work, limit, 0);
   } finally {
@@ -279,7 +386,12 @@ function assemble(run: EngineRun, workflow: string, ending: Ending): RunOutput {
     run.formatter?.savings,
     run.traceId,
   );
-  return new RunOutput(record, ending.result, { byId: run.outputs, ids: run.ids }, run.settings.find(Tokens.TraceBuilder));
+  return new RunOutput(
+    record,
+    ending.result,
+    { byId: run.outputs, ids: run.ids },
+    run.settings.find(Tokens.TraceBuilder),
+  );
 }
 
 /** Those that are configured; where there are none, the folder of the capture mode. */
@@ -289,7 +401,9 @@ function exportersOf({ settings, capture, warn }: EngineRun): readonly TraceExpo
   if (exporters.length > 0 || exportsTo === undefined) return exporters;
   const toFolder = settings.find(Tokens.FolderExporter);
   if (toFolder !== undefined) return [(trace) => exportTo(toFolder(exportsTo), trace)];
-  warn(`Capture mode '${capture.name}' exports to '${capture.exportsTo}', but nothing is bound to Tokens.FolderExporter. Add the standard plugins.`);
+  warn(
+    `Capture mode '${capture.name}' exports to '${capture.exportsTo}', but nothing is bound to Tokens.FolderExporter. Add the standard plugins.`,
+  );
   return exporters;
 }
 
@@ -330,6 +444,11 @@ function announceEnd(run: EngineRun, ending: Ending, output: RunOutput): void {
 }
 
 function attach(error: AgentEnsembleError, output: EnsembleOutput): AgentEnsembleError {
-  if (Object.isExtensible(error)) Object.defineProperty(error, "output", { value: output, enumerable: false, configurable: true });
+  if (Object.isExtensible(error))
+    Object.defineProperty(error, "output", {
+      value: output,
+      enumerable: false,
+      configurable: true,
+    });
   return error;
 }

@@ -1,4 +1,10 @@
-import type { EnsembleCallbacks, EnsembleEvent, EnsembleListener, EventStream, NewEvent } from "../contracts/events.js";
+import type {
+  EnsembleCallbacks,
+  EnsembleEvent,
+  EnsembleListener,
+  EventStream,
+  NewEvent,
+} from "../contracts/events.js";
 import type { Redactor } from "../contracts/redaction.js";
 import type { Clock } from "../contracts/runtime.js";
 import { messageOf } from "../contracts/errors.js";
@@ -54,7 +60,10 @@ export class RunEvents {
   /** Subscribes the callbacks of a listener object, its `this` kept. */
   onCallbacks(listener: EnsembleListener): void {
     if (listener.on !== undefined) this.#all.push(this.#owned(listener, listener.on));
-    for (const [name, type] of Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, EventType][]) {
+    for (const [name, type] of Object.entries(CALLBACK_EVENTS) as [
+      keyof EnsembleCallbacks,
+      EventType,
+    ][]) {
       const callback = listener[name];
       if (callback === undefined) continue;
       const sinks = this.#byType.get(type) ?? [];
@@ -81,14 +90,21 @@ export class RunEvents {
   emit(e: NewEvent): void {
     if (!this.listens(e.type)) return;
     // A member of the union, stamped. The stamp stands first because V8 takes thirty times as long to add fields to a copy.
-    const event = { v: 1, seq: this.#seq++, runId: this.runId, at: this.now(), ...e } as EnsembleEvent;
+    const event = {
+      v: 1,
+      seq: this.#seq++,
+      runId: this.runId,
+      at: this.now(),
+      ...e,
+    } as EnsembleEvent;
     if (this.#delivering) {
       this.#waiting.push(event);
       return;
     }
     this.#delivering = true;
     this.#spread(event);
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) this.#spread(next);
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
+      this.#spread(next);
     this.#delivering = false;
   }
 

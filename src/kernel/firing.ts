@@ -14,14 +14,21 @@ type Check<P> = (changed: P) => Promise<P | undefined>;
  * Runs a before hook: all lanes in order, until a verdict. `check` sees a call that a tap has changed before it is judged;
  * what it returns is judged instead, `undefined` ends the firing. `begun` gets the firing before any tap does: what is left of it when one throws. Gives the firing itself, and no promise, where every tap answers at once.
  */
-export function fireBefore<P>(point: HookPoint, call: P, warn: Warn, check?: Check<P>, begun?: (firing: Firing<P>) => void): Firing<P> | Promise<Firing<P>> {
+export function fireBefore<P>(
+  point: HookPoint,
+  call: P,
+  warn: Warn,
+  check?: Check<P>,
+  begun?: (firing: Firing<P>) => void,
+): Firing<P> | Promise<Firing<P>> {
   const firing = new Firing(call, warn);
   begun?.(firing);
   let index = 0;
   for (const lane of point.usedLanes) {
     const ended = point.fire(lane, firing);
     if (ended === true) break;
-    if (ended !== false || isToCheck(firing, lane, check)) return resumeBefore(point, firing, index, ended, check);
+    if (ended !== false || isToCheck(firing, lane, check))
+      return resumeBefore(point, firing, index, ended, check);
     index++;
   }
   return firing;
@@ -66,32 +73,56 @@ export function fireAfter<P extends { readonly outcome: Outcome }>(
   const settled = call.outcome === "ok" || call.outcome === "answered";
   const firing = new Firing(call, warn, !settled);
   const transformed = point.fire("transform", firing);
-  if (typeof transformed !== "boolean") return transformed.then(() => judge(point, firing, call.outcome, accepted));
+  if (typeof transformed !== "boolean")
+    return transformed.then(() => judge(point, firing, call.outcome, accepted));
   return judge(point, firing, call.outcome, accepted);
 }
 
 /** What follows the transform lane. */
-function judge<P>(point: HookPoint, firing: Firing<P>, outcome: Outcome, accepted: Accepted<P> | undefined): Firing<P> | Promise<Firing<P>> {
+function judge<P>(
+  point: HookPoint,
+  firing: Firing<P>,
+  outcome: Outcome,
+  accepted: Accepted<P> | undefined,
+): Firing<P> | Promise<Firing<P>> {
   if (firing.observing) return firing;
   const refused = point.fire("policy", firing);
-  const next = (isRefused: boolean): Firing<P> | Promise<Firing<P>> => (isRefused || outcome !== "ok" ? firing : conclude(point, firing, accepted));
+  const next = (isRefused: boolean): Firing<P> | Promise<Firing<P>> =>
+    isRefused || outcome !== "ok" ? firing : conclude(point, firing, accepted);
   return typeof refused === "boolean" ? next(refused) : refused.then(next);
 }
 
-function conclude<P>(point: HookPoint, firing: Firing<P>, accepted: Accepted<P> | undefined): Firing<P> | Promise<Firing<P>> {
+function conclude<P>(
+  point: HookPoint,
+  firing: Firing<P>,
+  accepted: Accepted<P> | undefined,
+): Firing<P> | Promise<Firing<P>> {
   if (!point.has("review")) return commit(point, firing, accepted);
   firing.replaced = false;
   const reviewed = review(point, firing);
-  return typeof reviewed === "boolean" && !firing.replaced ? commit(point, firing, accepted) : judgeAgain(point, firing, reviewed, accepted);
+  return typeof reviewed === "boolean" && !firing.replaced
+    ? commit(point, firing, accepted)
+    : judgeAgain(point, firing, reviewed, accepted);
 }
 
 /** A change by a review is judged as the result was. */
-async function judgeAgain<P>(point: HookPoint, firing: Firing<P>, reviewed: boolean | Promise<boolean>, accepted: Accepted<P> | undefined): Promise<Firing<P>> {
+async function judgeAgain<P>(
+  point: HookPoint,
+  firing: Firing<P>,
+  reviewed: boolean | Promise<boolean>,
+  accepted: Accepted<P> | undefined,
+): Promise<Firing<P>> {
   await reviewed;
-  return firing.replaced && (await point.fire("policy", firing)) ? firing : commit(point, firing, accepted);
+  return firing.replaced && (await point.fire("policy", firing))
+    ? firing
+    : commit(point, firing, accepted);
 }
 
-function commit<P>(point: HookPoint, firing: Firing<P>, accepted: Accepted<P> | undefined): Firing<P> | Promise<Firing<P>> {
+function commit<P>(
+  point: HookPoint,
+  firing: Firing<P>,
+  accepted: Accepted<P> | undefined,
+): Firing<P> | Promise<Firing<P>> {
   accepted?.(firing.call);
   const committed = point.fire("commit", firing);
   return typeof committed === "boolean" ? firing : committed.then(() => firing);

@@ -1,6 +1,19 @@
 import type { Answer, Reject, Replace, TapOptions } from "../contracts/hooks.js";
-import { AgentEnsembleError, type ExitEarlySignal, HookRejectedError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
-import { checkOptions, knownNames, preview, requireDuration, requireText } from "../contracts/validation.js";
+import {
+  AgentEnsembleError,
+  type ExitEarlySignal,
+  HookRejectedError,
+  PluginError,
+  ValidationError,
+  messageOf,
+} from "../contracts/errors.js";
+import {
+  checkOptions,
+  knownNames,
+  preview,
+  requireDuration,
+  requireText,
+} from "../contracts/validation.js";
 import { AsyncSeriesBailHook } from "./vendor.js";
 
 /** All lanes there are, in the order in which a hook runs those it has. */
@@ -46,7 +59,11 @@ export interface HookDefinition {
 type Tap = (call: unknown) => unknown;
 
 /** Lets go of a tap that takes too long. What is called off has the grace period for a limit, and leaves no timer behind. */
-async function limited(result: PromiseLike<unknown>, timeoutMs: number, signal: AbortSignal | undefined): Promise<unknown> {
+async function limited(
+  result: PromiseLike<unknown>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
   if (signal?.aborted === true) return result;
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, fail) => {
@@ -68,7 +85,11 @@ function signalOf(call: unknown): AbortSignal | undefined {
 }
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as PromiseLike<unknown>).then === "function"
+  );
 }
 
 /**
@@ -107,24 +128,42 @@ export class HookPoint {
   tap(plugin: string, options: unknown, fn: unknown): void {
     const { name: hook, lanes, defaultLane } = this.definition;
     if (this.#frozen) {
-      throw new ValidationError(`Hook ${hook} is frozen: the kernel has booted`, { hint: "Tap in a plugin's apply(), or before the first run." });
+      throw new ValidationError(`Hook ${hook} is frozen: the kernel has booted`, {
+        hint: "Tap in a plugin's apply(), or before the first run.",
+      });
     }
-    if (typeof options === "function" && fn === undefined) return this.tap(plugin, { name: options.name === "" ? plugin : options.name }, options);
-    if (typeof fn !== "function") throw new ValidationError(`A tap of ${hook} must be a function, got: ${preview(fn)}`);
+    if (typeof options === "function" && fn === undefined)
+      return this.tap(plugin, { name: options.name === "" ? plugin : options.name }, options);
+    if (typeof fn !== "function")
+      throw new ValidationError(`A tap of ${hook} must be a function, got: ${preview(fn)}`);
     checkOptions(`a tap of ${hook}`, options, OPTION_NAMES);
     const tapOptions = options as TapOptions & { readonly lane?: LaneName }; // its fields are checked below
     requireText(tapOptions.name, `A tap of ${hook} must have a name`);
     requireDuration(`timeoutMs of tap '${tapOptions.name}'`, tapOptions.timeoutMs);
     const lane = tapOptions.lane ?? defaultLane;
     const target = this.#lanes.get(lane);
-    if (target === undefined) throw new ValidationError(`Hook ${hook} has no lane '${String(lane)}'. ${knownNames(String(lane), lanes)}`);
+    if (target === undefined)
+      throw new ValidationError(
+        `Hook ${hook} has no lane '${String(lane)}'. ${knownNames(String(lane), lanes)}`,
+      );
     const order = tapOptions.order ?? "normal";
     if (!Object.hasOwn(STAGES, order))
-      throw new ValidationError(`Unknown order '${String(order)}' of tap '${tapOptions.name}'. ${knownNames(String(order), Object.keys(STAGES))}`);
-    if (tapOptions.onError !== undefined && tapOptions.onError !== "fail" && tapOptions.onError !== "skip") {
-      throw new ValidationError(`onError of tap '${tapOptions.name}' must be "fail" or "skip", got: ${preview(tapOptions.onError)}`);
+      throw new ValidationError(
+        `Unknown order '${String(order)}' of tap '${tapOptions.name}'. ${knownNames(String(order), Object.keys(STAGES))}`,
+      );
+    if (
+      tapOptions.onError !== undefined &&
+      tapOptions.onError !== "fail" &&
+      tapOptions.onError !== "skip"
+    ) {
+      throw new ValidationError(
+        `onError of tap '${tapOptions.name}' must be "fail" or "skip", got: ${preview(tapOptions.onError)}`,
+      );
     }
-    target.tapAsync({ name: `${plugin}/${tapOptions.name}`, stage: STAGES[order] }, this.#guarded(plugin, lane, tapOptions, fn as Tap));
+    target.tapAsync(
+      { name: `${plugin}/${tapOptions.name}`, stage: STAGES[order] },
+      this.#guarded(plugin, lane, tapOptions, fn as Tap),
+    );
   }
 
   /** Runs one lane; gives whether a tap ended the firing with a verdict: at once where every tap answered at once, which most do. */
@@ -141,21 +180,37 @@ export class HookPoint {
       failure = error;
       settleLater?.();
     });
-    if (!settled) return new Promise((resolve, fail) => (settleLater = () => (failure ? fail(failure) : resolve(ended))));
+    if (!settled)
+      return new Promise(
+        (resolve, fail) => (settleLater = () => (failure ? fail(failure) : resolve(ended))),
+      );
     if (failure) throw failure;
     return ended;
   }
 
-  #guarded(plugin: string, lane: LaneName, options: TapOptions, fn: Tap): (firing: Firing<unknown>, done: (error: Error | null, ended?: true) => void) => void {
+  #guarded(
+    plugin: string,
+    lane: LaneName,
+    options: TapOptions,
+    fn: Tap,
+  ): (firing: Firing<unknown>, done: (error: Error | null, ended?: true) => void) => void {
     const { timeoutMs, onError } = options;
     const settled = (firing: Firing<unknown>, verdict: unknown): true | undefined => {
       if (verdict === undefined || verdict === null) return undefined;
-      if (firing.observing) throw new ValidationError(`Tap '${options.name}' of ${this.definition.name} returned a verdict, but the step has no result`);
+      if (firing.observing)
+        throw new ValidationError(
+          `Tap '${options.name}' of ${this.definition.name} returned a verdict, but the step has no result`,
+        );
       return this.#take(lane, firing, verdict, options.name);
     };
     const failed = (firing: Firing<unknown>, error: unknown): AgentEnsembleError | null => {
       const attributed = this.#attribute(plugin, options.name, error);
-      if (!firing.observing && (onError !== "skip" || (AgentEnsembleError.isInstance(error) && error.code === "AE_EXIT_EARLY"))) return attributed;
+      if (
+        !firing.observing &&
+        (onError !== "skip" ||
+          (AgentEnsembleError.isInstance(error) && error.code === "AE_EXIT_EARLY"))
+      )
+        return attributed;
       firing.warn(`A tap was skipped: ${attributed.message}`);
       return null;
     };
@@ -164,9 +219,9 @@ export class HookPoint {
       try {
         const result = fn(firing.call);
         if (isThenable(result)) {
-          const verdict = Promise.resolve(timeoutMs === undefined ? result : limited(result, timeoutMs, signalOf(firing.call))).then((value) =>
-            settled(firing, value),
-          );
+          const verdict = Promise.resolve(
+            timeoutMs === undefined ? result : limited(result, timeoutMs, signalOf(firing.call)),
+          ).then((value) => settled(firing, value));
           verdict.then(
             (value) => done(null, value),
             (error: unknown) => done(failed(firing, error)),
@@ -185,7 +240,11 @@ export class HookPoint {
   #attribute(plugin: string, tap: string, error: unknown): AgentEnsembleError {
     if (AgentEnsembleError.isInstance(error)) return error;
     const hook = this.definition.name;
-    return new PluginError(`Tap '${tap}' of plugin '${plugin}' failed in ${hook}: ${messageOf(error)}`, { plugin, hook }, { cause: error });
+    return new PluginError(
+      `Tap '${tap}' of plugin '${plugin}' failed in ${hook}: ${messageOf(error)}`,
+      { plugin, hook },
+      { cause: error },
+    );
   }
 
   #take(lane: LaneName, firing: Firing<unknown>, verdict: unknown, tap: string): true | undefined {
@@ -193,24 +252,35 @@ export class HookPoint {
     const verb = (verdict as { readonly verb?: unknown }).verb;
     if (verb === undefined || verb !== VERBS[lane]) {
       const allowed = VERBS[lane] === undefined ? "nothing" : `nothing or ${VERBS[lane]}(...)`;
-      throw new ValidationError(`Tap '${tap}' of ${hook} returned ${preview(verdict)}; in lane '${lane}' it may return ${allowed}`, {
-        hint: "An arrow function returns the value of its expression: wrap the body in braces where nothing is meant.",
-      });
+      throw new ValidationError(
+        `Tap '${tap}' of ${hook} returned ${preview(verdict)}; in lane '${lane}' it may return ${allowed}`,
+        {
+          hint: "An arrow function returns the value of its expression: wrap the body in braces where nothing is meant.",
+        },
+      );
     }
     if (verb === "replace") {
       const patch = (verdict as Replace<unknown>).value;
       if (typeof patch !== "object" || patch === null)
-        throw new ValidationError(`Tap '${tap}' of ${hook} must give replace() an object, got: ${preview(patch)}`);
-      const taken = Object.fromEntries(Object.entries(patch).filter(([field]) => fields.includes(field)));
+        throw new ValidationError(
+          `Tap '${tap}' of ${hook} must give replace() an object, got: ${preview(patch)}`,
+        );
+      const taken = Object.fromEntries(
+        Object.entries(patch).filter(([field]) => fields.includes(field)),
+      );
       if (Object.keys(taken).length === 0)
-        throw new ValidationError(`Tap '${tap}' of ${hook} replaces none of the fields that may change: ${fields.join(", ") || "none"}`);
+        throw new ValidationError(
+          `Tap '${tap}' of ${hook} replaces none of the fields that may change: ${fields.join(", ") || "none"}`,
+        );
       firing.call = this.merge(firing.call, taken);
       firing.replaced = true;
       return undefined;
     }
     if (verb === "reject") {
       const { reason } = verdict as Reject;
-      firing.rejection = AgentEnsembleError.isInstance(reason) ? reason : new HookRejectedError(String(reason), { hook, tap });
+      firing.rejection = AgentEnsembleError.isInstance(reason)
+        ? reason
+        : new HookRejectedError(String(reason), { hook, tap });
     }
     firing.verdict = verdict as Reject | Answer<unknown>; // the verb was checked
     return true;

@@ -7,8 +7,18 @@ import { reviseOutput } from "./task-output.js";
 const BEFORE: readonly LaneName[] = ["transform", "policy", "answer"];
 const AFTER: readonly LaneName[] = ["transform", "policy", "review", "commit"];
 
-const before = (name: string, fields: readonly string[], lanes = BEFORE): HookDefinition => ({ name, lanes, defaultLane: "policy", fields });
-const after = (name: string, fields: readonly string[], lanes = AFTER): HookDefinition => ({ name, lanes, defaultLane: "transform", fields });
+const before = (name: string, fields: readonly string[], lanes = BEFORE): HookDefinition => ({
+  name,
+  lanes,
+  defaultLane: "policy",
+  fields,
+});
+const after = (name: string, fields: readonly string[], lanes = AFTER): HookDefinition => ({
+  name,
+  lanes,
+  defaultLane: "transform",
+  fields,
+});
 
 /** A task's output is more than a record of fields, so a patch makes a new one. */
 class AfterTaskPoint extends HookPoint {
@@ -46,7 +56,9 @@ export function createHookPoints(): HookPoints {
     afterToolCall: new HookPoint(after("afterToolCall", ["result"])),
     beforeDelegation: new HookPoint(before("beforeDelegation", ["request"])),
     afterDelegation: new HookPoint(after("afterDelegation", ["response"])),
-    beforeMemoryWrite: new HookPoint(before("beforeMemoryWrite", ["entry"], ["transform", "policy"])),
+    beforeMemoryWrite: new HookPoint(
+      before("beforeMemoryWrite", ["entry"], ["transform", "policy"]),
+    ),
     afterMemoryWrite: new HookPoint(after("afterMemoryWrite", [], ["transform", "commit"])),
   });
 }
@@ -55,7 +67,9 @@ export function createHookPoints(): HookPoints {
 export function facadeFor(points: HookPoints, plugin: string): EnsembleHooks {
   const facade: Record<string, unknown> = {};
   for (const [name, point] of Object.entries(points) as [string, HookPoint][]) {
-    facade[name] = Object.freeze({ tap: (options: unknown, fn?: unknown) => point.tap(plugin, options, fn) });
+    facade[name] = Object.freeze({
+      tap: (options: unknown, fn?: unknown) => point.tap(plugin, options, fn),
+    });
   }
   return Object.freeze(facade) as unknown as EnsembleHooks; // the types of the taps are in the contract; the point checks them at run time
 }

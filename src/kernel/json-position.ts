@@ -2,7 +2,8 @@
 export type JsonPath = readonly (string | number)[];
 
 /** White space, then an atom, a mark, or the quote that begins a string. Strings are read by hand: an expression for them would need a stack of their length. */
-const TOKEN = /[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:"]))/y;
+const TOKEN =
+  /[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:"]))/y;
 /** What may go on a string: anything but its end, a control character or a backslash that escapes nothing. */
 const NOT_IN_STRING = /["\\\u0000-\u001f]/g;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
@@ -36,7 +37,8 @@ class Scanner {
       if (match === null) return this.#rest(from);
       const token = match[1] ?? match[2] ?? "";
       const start = TOKEN.lastIndex - token.length;
-      if (this.#expected === "value" && token !== "]" && path !== undefined && this.#isAt(path)) return start;
+      if (this.#expected === "value" && token !== "]" && path !== undefined && this.#isAt(path))
+        return start;
       if (token === '"') TOKEN.lastIndex = this.#stringEnd(start);
       if (TOKEN.lastIndex === 0 || !this.#accept(token, start, TOKEN.lastIndex)) return start;
     }
@@ -62,7 +64,10 @@ class Scanner {
   }
 
   #isAt(path: JsonPath): boolean {
-    return this.#levels.length === path.length && this.#levels.every((level, i) => level.step === path[i]);
+    return (
+      this.#levels.length === path.length &&
+      this.#levels.every((level, i) => level.step === path[i])
+    );
   }
 
   #accept(token: string, start: number, end: number): boolean {
@@ -86,7 +91,12 @@ class Scanner {
       if (typeof level?.step === "number" && this.#expected === "comma") level.step++;
       return this.#turn("comma", level?.list === true ? "value" : "key");
     }
-    if (level === undefined || level.list !== (mark === "]") || !(fresh || this.#expected === "comma")) return false;
+    if (
+      level === undefined ||
+      level.list !== (mark === "]") ||
+      !(fresh || this.#expected === "comma")
+    )
+      return false;
     this.#levels.pop();
     return this.#closeValue();
   }

@@ -29,9 +29,13 @@ function issuesOf(complaints: readonly Complaint[]): Issue[] {
   const isForbidden = complaints.some(({ keyword }) => keyword === "false");
   const deepest = complaints.filter(
     ({ keyword, keywordLocation }) =>
-      !(isForbidden && keyword === "additionalProperties") && !complaints.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`)),
+      !(isForbidden && keyword === "additionalProperties") &&
+      !complaints.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`)),
   );
-  return deepest.map(({ error, instanceLocation, keyword }) => ({ message: keyword === "false" ? "not allowed" : error, path: pathOf(instanceLocation) }));
+  return deepest.map(({ error, instanceLocation, keyword }) => ({
+    message: keyword === "false" ? "not allowed" : error,
+    path: pathOf(instanceLocation),
+  }));
 }
 
 /**
@@ -39,16 +43,24 @@ function issuesOf(complaints: readonly Complaint[]): Issue[] {
  * made. `name` stands for the schema in errors.
  * @throws ValidationError for what is no JSON Schema, here or when the first value meets the part that is none.
  */
-export async function checkingSchemaOf(name: string, jsonSchema: JsonSchema): Promise<OutputSchema<unknown>> {
+export async function checkingSchemaOf(
+  name: string,
+  jsonSchema: JsonSchema,
+): Promise<OutputSchema<unknown>> {
   const { Validator } = await import("@cfworker/json-schema");
   const readable = <T>(read: () => T): T => {
     try {
       return read();
     } catch (error) {
-      throw new ValidationError(`${name} is no JSON Schema that can be read: ${messageOf(error).split("\n", 1)[0] ?? ""}`, { cause: error });
+      throw new ValidationError(
+        `${name} is no JSON Schema that can be read: ${messageOf(error).split("\n", 1)[0] ?? ""}`,
+        { cause: error },
+      );
     }
   };
-  const validator = readable(() => new Validator(structuredClone(jsonSchema), draftOf(jsonSchema), false)); // it writes into what it is given
+  const validator = readable(
+    () => new Validator(structuredClone(jsonSchema), draftOf(jsonSchema), false),
+  ); // it writes into what it is given
   const validate = (value: unknown): StandardSchemaV1.Result<unknown> => {
     const { valid, errors } = readable(() => validator.validate(value));
     return valid ? { value } : { issues: issuesOf(errors) };

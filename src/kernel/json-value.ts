@@ -87,9 +87,11 @@ class Conversion {
   }
 
   #object(value: object): unknown {
-    if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
+    if (value instanceof Date)
+      return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
     if (value instanceof Error) return this.#text(`${value.name}: ${messageOf(value)}`);
-    if (ArrayBuffer.isView(value)) return `[${value.constructor.name} of ${value.byteLength} bytes]`;
+    if (ArrayBuffer.isView(value))
+      return `[${value.constructor.name} of ${value.byteLength} bytes]`;
     if (hasToJson(value)) return this.convert(value.toJSON());
     if (Array.isArray(value)) return this.#array(value);
     if (isOpaque(value)) return this.#text(describe(value));
@@ -113,8 +115,16 @@ class Conversion {
         break;
       }
       const field = value[key];
-      const hidden = this.#rules.hides?.(key) === true && field !== undefined && field !== null && field !== "" && typeof field !== "boolean";
-      fields.push([this.#rules.text === undefined ? key : this.#rules.text(key), hidden ? REDACTED : this.convert(field)]);
+      const hidden =
+        this.#rules.hides?.(key) === true &&
+        field !== undefined &&
+        field !== null &&
+        field !== "" &&
+        typeof field !== "boolean";
+      fields.push([
+        this.#rules.text === undefined ? key : this.#rules.text(key),
+        hidden ? REDACTED : this.convert(field),
+      ]);
     }
     return Object.fromEntries(fields);
   }

@@ -72,7 +72,8 @@ export class Kernel implements KernelApi {
         if (this.#booting !== undefined || this.#disposing !== undefined) return;
         const given = [...this.#plugins.values()];
         this.#plugins.clear(); // what is added comes first, so that of two contributions of one kind the user's is the later one and wins
-        for (const plugin of plugins) if (!given.some(({ name }) => name === plugin.name)) this.use(plugin);
+        for (const plugin of plugins)
+          if (!given.some(({ name }) => name === plugin.name)) this.use(plugin);
         for (const plugin of given) this.use(plugin);
       },
       ready: () => this.boot(),
@@ -84,16 +85,22 @@ export class Kernel implements KernelApi {
   use(plugin: Plugin): this {
     checkPlugin(plugin);
     if (this.#booting !== undefined || this.#disposing !== undefined) {
-      throw new ValidationError(`Plugin '${plugin.name}' comes too late: the kernel has booted`, { hint: "Call use() before the first run." });
+      throw new ValidationError(`Plugin '${plugin.name}' comes too late: the kernel has booted`, {
+        hint: "Call use() before the first run.",
+      });
     }
-    if (this.#plugins.has(plugin.name)) throw new ValidationError(`Plugin '${plugin.name}' is already there. Names of plugins must be unique.`);
+    if (this.#plugins.has(plugin.name))
+      throw new ValidationError(
+        `Plugin '${plugin.name}' is already there. Names of plugins must be unique.`,
+      );
     this.#plugins.set(plugin.name, plugin);
     return this;
   }
 
   /** Loads and starts the plugins; a second call waits for the first. After a failure what was loaded is disposed and every call rejects the same way. @throws ValidationError after dispose. */
   boot(): Promise<void> {
-    if (this.#disposing !== undefined) return Promise.reject(new ValidationError("The kernel has been disposed"));
+    if (this.#disposing !== undefined)
+      return Promise.reject(new ValidationError("The kernel has been disposed"));
     this.#booting ??= this.#boot();
     return this.#booting;
   }

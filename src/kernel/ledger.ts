@@ -17,9 +17,14 @@ export interface UsageSums {
 }
 
 /** Adds counts to counts. */
-export function addOperations(sum: MemoryOperationCounts, more: Partial<MemoryOperationCounts>): MemoryOperationCounts {
+export function addOperations(
+  sum: MemoryOperationCounts,
+  more: Partial<MemoryOperationCounts>,
+): MemoryOperationCounts {
   const names = Object.keys(sum) as (keyof MemoryOperationCounts)[]; // all of them, see NO_MEMORY_OPERATIONS
-  return Object.fromEntries(names.map((name) => [name, sum[name] + (more[name] ?? 0)])) as unknown as MemoryOperationCounts; // the same names
+  return Object.fromEntries(
+    names.map((name) => [name, sum[name] + (more[name] ?? 0)]),
+  ) as unknown as MemoryOperationCounts; // the same names
 }
 
 /** The cost of calls that all have a price; nothing where one has none, or where they are of several currencies. */
@@ -34,7 +39,12 @@ function sumCost(records: readonly UsageRecord[]): CostEstimate | undefined {
     outputCost += record.outputCost ?? 0;
     totalCost += record.cost;
   }
-  return { inputCost: rounded(inputCost), outputCost: rounded(outputCost), totalCost: rounded(totalCost), currency };
+  return {
+    inputCost: rounded(inputCost),
+    outputCost: rounded(outputCost),
+    totalCost: rounded(totalCost),
+    currency,
+  };
 }
 
 function sumUsage(records: readonly UsageRecord[]): UsageSums {
@@ -61,7 +71,8 @@ export function tokensOf(
   free: boolean,
 ): Pick<UsageRecord, "inputTokens" | "outputTokens" | "cachedInputTokens" | "reasoningTokens"> {
   const usage = response?.usage;
-  if (usage === undefined && free) return { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  if (usage === undefined && free)
+    return { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
   return {
     inputTokens: count(usage?.inputTokens),
     outputTokens: count(usage?.outputTokens),
@@ -82,15 +93,21 @@ export class Ledger {
 }
 
 function toolsOf(records: readonly TaskRecord[]): ToolCallRecord[] {
-  return records.flatMap((r) => [...r.tools, ...r.calls.flatMap((c) => c.tools)]).filter((t) => t.outcome !== "SKIPPED_MAX_ITERATIONS");
+  return records
+    .flatMap((r) => [...r.tools, ...r.calls.flatMap((c) => c.tools)])
+    .filter((t) => t.outcome !== "SKIPPED_MAX_ITERATIONS");
 }
 
 /** Each tool once, in the order of the first calls. */
 function toolUses(records: readonly TaskRecord[]): readonly ToolUse[] {
-  const uses = new Map<string, { toolName: string; calls: number; failures: number; durationMs: number }>();
+  const uses = new Map<
+    string,
+    { toolName: string; calls: number; failures: number; durationMs: number }
+  >();
   for (const { toolName, outcome, startedMs, endedMs } of toolsOf(records)) {
     let use = uses.get(toolName);
-    if (use === undefined) uses.set(toolName, (use = { toolName, calls: 0, failures: 0, durationMs: 0 }));
+    if (use === undefined)
+      uses.set(toolName, (use = { toolName, calls: 0, failures: 0, durationMs: 0 }));
     use.calls++;
     if (outcome !== "SUCCESS") use.failures++;
     use.durationMs += endedMs - startedMs;
@@ -118,7 +135,8 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
     memoryRetrievalMs: measured.reduce((sum, m) => sum + m.memoryRetrievalMs, 0),
     promptBuildMs: measured.reduce((sum, m) => sum + m.promptBuildMs, 0),
     memoryOperations: measured.reduce(
-      (sum, m) => (m.memoryOperations === NO_MEMORY_OPERATIONS ? sum : addOperations(sum, m.memoryOperations)),
+      (sum, m) =>
+        m.memoryOperations === NO_MEMORY_OPERATIONS ? sum : addOperations(sum, m.memoryOperations),
       NO_MEMORY_OPERATIONS,
     ),
     ...(costEstimate !== undefined && { costEstimate }),
@@ -126,7 +144,11 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
 }
 
 /** The totals of a run, from its ledger and the records of its tasks. */
-export function executionMetrics(ledger: readonly UsageRecord[], records: readonly TaskRecord[], contextFormat?: ContextFormatSavings): ExecutionMetrics {
+export function executionMetrics(
+  ledger: readonly UsageRecord[],
+  records: readonly TaskRecord[],
+  contextFormat?: ContextFormatSavings,
+): ExecutionMetrics {
   const usage = sumUsage(ledger);
   const byTask = new Map<string, TaskRecord[]>();
   for (const record of records) {
@@ -134,7 +156,11 @@ export function executionMetrics(ledger: readonly UsageRecord[], records: readon
     if (attempts === undefined) byTask.set(record.taskId, [record]);
     else attempts.push(record);
   }
-  const tasks = [...byTask].map(([taskId, attempts]) => ({ taskId, agentRole: attempts.at(-1)?.agentRole ?? "", metrics: metricsOf(attempts) }));
+  const tasks = [...byTask].map(([taskId, attempts]) => ({
+    taskId,
+    agentRole: attempts.at(-1)?.agentRole ?? "",
+    metrics: metricsOf(attempts),
+  }));
   const costEstimate = sumCost(ledger);
   const { costEstimate: _ofTasks, ...ofTasks } = metricsOf(records);
   return Object.freeze({

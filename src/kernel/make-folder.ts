@@ -33,7 +33,8 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
     await mkdir(folder, mode);
   } catch (cause) {
     if (codeOf(cause) === "EEXIST" && (await isThere(folder))) return; // somebody else was quicker
-    const why = codeOf(cause) === "ENOENT" ? `the system makes no folder in '${parent}'` : messageOf(cause);
+    const why =
+      codeOf(cause) === "ENOENT" ? `the system makes no folder in '${parent}'` : messageOf(cause);
     throw new Error(`The folder '${folder}' can't be made: ${why}`, { cause });
   }
 }

@@ -1,4 +1,9 @@
-import type { EvictionPolicy, MemoryEntry, MemoryOperationCounts, MemoryStore } from "../contracts/memory.js";
+import type {
+  EvictionPolicy,
+  MemoryEntry,
+  MemoryOperationCounts,
+  MemoryStore,
+} from "../contracts/memory.js";
 import type { GatewayScope } from "./task-scope.js";
 import { AgentEnsembleError, ValidationError, messageOf, toError } from "../contracts/errors.js";
 import { MEMORY_METADATA } from "../contracts/memory.js";
@@ -27,7 +32,9 @@ export interface MemoryReading {
 function storeOf({ engine }: GatewayScope): MemoryStore {
   const store = engine.settings.find(Tokens.MemoryStore);
   if (store !== undefined) return store;
-  throw new ValidationError("There is no memory store", { hint: "Give the ensemble a memoryStore, MemoryStore.inMemory() for instance." });
+  throw new ValidationError("There is no memory store", {
+    hint: "Give the ensemble a memoryStore, MemoryStore.inMemory() for instance.",
+  });
 }
 
 /** @throws the reason of the end: nothing is read or written after it. */
@@ -36,15 +43,28 @@ function checkGoing(scope: GatewayScope): void {
 }
 
 /** The framework's errors as they are; what else a store throws, with what was being done. */
-function storeError(error: unknown, what: string, operation: string, scope: string): AgentEnsembleError {
+function storeError(
+  error: unknown,
+  what: string,
+  operation: string,
+  scope: string,
+): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(error)) return error;
-  return new MemoryStoreError(`${what}: ${messageOf(error)}`, { operation, scope }, { cause: error });
+  return new MemoryStoreError(
+    `${what}: ${messageOf(error)}`,
+    { operation, scope },
+    { cause: error },
+  );
 }
 
 /** The entry with where it came from; what its writer says of that itself stands. What is no entry is left to the store to refuse. */
-function withOrigin({ engine, taskId, attempt, record }: GatewayScope, entry: MemoryEntry): MemoryEntry {
+function withOrigin(
+  { engine, taskId, attempt, record }: GatewayScope,
+  entry: MemoryEntry,
+): MemoryEntry {
   const { metadata = {} } = (entry as MemoryEntry | null | undefined) ?? {}; // handlers may be JavaScript
-  if (typeof entry !== "object" || typeof metadata !== "object" || Array.isArray(metadata)) return entry;
+  if (typeof entry !== "object" || typeof metadata !== "object" || Array.isArray(metadata))
+    return entry;
   const origin = {
     [MEMORY_METADATA.agentRole]: record.agentRole,
     [MEMORY_METADATA.runId]: engine.info.id,
@@ -58,7 +78,12 @@ function withOrigin({ engine, taskId, attempt, record }: GatewayScope, entry: Me
  * The gateway of all writes to memory. Every entry bears the run, the task, its attempt and its agent's role. A rejected entry is not written and becomes a warning.
  * @throws ValidationError without a store; MemoryStoreError around what the store throws.
  */
-export async function writeMemory(scope: GatewayScope, name: string, entry: MemoryEntry, target?: MemoryTarget): Promise<void> {
+export async function writeMemory(
+  scope: GatewayScope,
+  name: string,
+  entry: MemoryEntry,
+  target?: MemoryTarget,
+): Promise<void> {
   const { engine } = scope;
   const { points, warn, info } = engine;
   checkGoing(scope);
@@ -71,7 +96,11 @@ export async function writeMemory(scope: GatewayScope, name: string, entry: Memo
       write = firing.call;
       if (firing.rejection !== undefined) {
         warn(`Memory scope '${name}': the entry was not written: ${messageOf(firing.rejection)}`);
-        await fireAfter(points.afterMemoryWrite, { ...write, entry: undefined, outcome: "rejected", error: firing.rejection }, warn);
+        await fireAfter(
+          points.afterMemoryWrite,
+          { ...write, entry: undefined, outcome: "rejected", error: firing.rejection },
+          warn,
+        );
         return;
       }
       checkGoing(scope); // a tap may have waited long
@@ -79,16 +108,29 @@ export async function writeMemory(scope: GatewayScope, name: string, entry: Memo
     await perform(name, () => store.store(name, write.entry));
   } catch (error) {
     const outcome = scope.cancellation.reason === undefined ? "failed" : "aborted";
-    if (fired) await fireAfter(points.afterMemoryWrite, { ...write, entry: undefined, outcome, error: toError(error) }, warn);
+    if (fired)
+      await fireAfter(
+        points.afterMemoryWrite,
+        { ...write, entry: undefined, outcome, error: toError(error) },
+        warn,
+      );
     throw error;
   }
   scope.note({ memoryOperations: { [count]: 1 } });
   if (engine.capture.capturesMemory) {
     const kind = count === "longTermStores" ? "longTerm" : "scope";
-    scope.note({ memory: { operation: "write", kind, ...(kind === "scope" && { scope: name }), entries: [write.entry.content] } });
+    scope.note({
+      memory: {
+        operation: "write",
+        kind,
+        ...(kind === "scope" && { scope: name }),
+        entries: [write.entry.content],
+      },
+    });
   }
   if (fired) await fireAfter(points.afterMemoryWrite, { ...write, outcome: "ok" }, warn);
-  if (scope.listens("memory_written")) scope.emit({ type: "memory_written", ...scope.identity, scope: name });
+  if (scope.listens("memory_written"))
+    scope.emit({ type: "memory_written", ...scope.identity, scope: name });
 }
 
 async function perform(name: string, write: () => Promise<void>): Promise<void> {
@@ -120,23 +162,51 @@ export async function readMemory(scope: GatewayScope, reading: MemoryReading): P
   scope.note({ memoryOperations: { [count]: 1 } });
   const durationMs = scope.engine.clock.monotonicMs() - startedMs;
   if (scope.engine.capture.capturesMemory)
-    scope.note({ memory: { operation: "read", kind, ...(kind === "scope" && { scope: name }), entries: textsOf(found) } });
-  if (scope.listens("memory_read")) scope.emit({ type: "memory_read", ...scope.identity, kind, ...(kind === "scope" && { scope: name }), entries, durationMs });
+    scope.note({
+      memory: {
+        operation: "read",
+        kind,
+        ...(kind === "scope" && { scope: name }),
+        entries: textsOf(found),
+      },
+    });
+  if (scope.listens("memory_read"))
+    scope.emit({
+      type: "memory_read",
+      ...scope.identity,
+      kind,
+      ...(kind === "scope" && { scope: name }),
+      entries,
+      durationMs,
+    });
   return found;
 }
 
 /** What was found, as texts for the trace. */
 function textsOf(found: unknown): readonly string[] {
-  if (found instanceof Map) return [...(found as ReadonlyMap<string, string>)].map(([name, fact]) => `${name}: ${fact}`);
-  return Array.isArray(found) ? (found as readonly MemoryEntry[]).map(({ content }) => content) : []; // counted, so checked
+  if (found instanceof Map)
+    return [...(found as ReadonlyMap<string, string>)].map(([name, fact]) => `${name}: ${fact}`);
+  return Array.isArray(found)
+    ? (found as readonly MemoryEntry[]).map(({ content }) => content)
+    : []; // counted, so checked
 }
 
 function placeOf(kind: MemoryReading["kind"], name: string): string {
-  return kind === "scope" ? `Memory scope '${name}'` : kind === "longTerm" ? "Long-term memory" : "Entity memory";
+  return kind === "scope"
+    ? `Memory scope '${name}'`
+    : kind === "longTerm"
+      ? "Long-term memory"
+      : "Entity memory";
 }
 
 /** Reads a scope. @throws ValidationError without a store; as {@link readMemory}. */
-export async function readScope(scope: GatewayScope, name: string, query: string, maxResults: number, given?: MemoryStore): Promise<readonly MemoryEntry[]> {
+export async function readScope(
+  scope: GatewayScope,
+  name: string,
+  query: string,
+  maxResults: number,
+  given?: MemoryStore,
+): Promise<readonly MemoryEntry[]> {
   const store = given ?? storeOf(scope);
   const found = await readMemory(scope, {
     kind: "scope",
@@ -149,7 +219,12 @@ export async function readScope(scope: GatewayScope, name: string, query: string
 }
 
 /** Applies a policy to a scope, by the run's clock. @throws ValidationError without a store; MemoryStoreError around what the store throws. */
-export async function evictScope(scope: GatewayScope, name: string, policy: EvictionPolicy, given?: MemoryStore): Promise<void> {
+export async function evictScope(
+  scope: GatewayScope,
+  name: string,
+  policy: EvictionPolicy,
+  given?: MemoryStore,
+): Promise<void> {
   checkGoing(scope);
   const store = given ?? storeOf(scope);
   const now = scope.engine.clock.now();
@@ -161,15 +236,25 @@ export async function evictScope(scope: GatewayScope, name: string, policy: Evic
 }
 
 /** @throws MemoryStoreError for anything but at most `maxResults` entries: stores are other people's code. */
-export function countEntries(found: unknown, place: string, maxResults: number, name: string): number {
+export function countEntries(
+  found: unknown,
+  place: string,
+  maxResults: number,
+  name: string,
+): number {
   const refuse = (problem: string): never => {
-    throw new MemoryStoreError(`${place}: retrieve() must give at most ${maxResults} entries with a text as content, got ${problem}`, {
-      operation: "retrieve",
-      scope: name,
-    });
+    throw new MemoryStoreError(
+      `${place}: retrieve() must give at most ${maxResults} entries with a text as content, got ${problem}`,
+      {
+        operation: "retrieve",
+        scope: name,
+      },
+    );
   };
   if (!Array.isArray(found)) return refuse(preview(found));
   if (found.length > maxResults) return refuse(`${found.length} entries`);
-  const wrong = (found as readonly unknown[]).find((entry) => typeof (entry as Partial<MemoryEntry> | null | undefined)?.content !== "string");
+  const wrong = (found as readonly unknown[]).find(
+    (entry) => typeof (entry as Partial<MemoryEntry> | null | undefined)?.content !== "string",
+  );
   return wrong === undefined && !found.includes(undefined) ? found.length : refuse(preview(wrong));
 }

@@ -7,7 +7,11 @@ import { ModelCallError } from "../contracts/errors.js";
 const UNSHOWN: readonly Purpose[] = ["reflection", "synthesis"];
 
 /** Calls the model: streaming where somebody wants the tokens, else in one piece. */
-export async function callModel(scope: GatewayScope, call: LlmCall, onToken: ((text: string) => void) | undefined): Promise<ChatResponse> {
+export async function callModel(
+  scope: GatewayScope,
+  call: LlmCall,
+  onToken: ((text: string) => void) | undefined,
+): Promise<ChatResponse> {
   const { model } = call;
   const request = allowedRequest(call);
   const shown = isShown(scope, call);
@@ -19,7 +23,12 @@ export async function callModel(scope: GatewayScope, call: LlmCall, onToken: ((t
 }
 
 /** Hands out an answer as one token: that of a model that does not stream, or of a tap that answered in its place. */
-export function showWhole(scope: GatewayScope, call: LlmCall, response: ChatResponse, onToken: ((text: string) => void) | undefined): ChatResponse {
+export function showWhole(
+  scope: GatewayScope,
+  call: LlmCall,
+  response: ChatResponse,
+  onToken: ((text: string) => void) | undefined,
+): ChatResponse {
   const shown = isShown(scope, call);
   forgetHeld(scope, shown);
   const text = response?.message?.content;
@@ -38,11 +47,17 @@ function forgetHeld(scope: GatewayScope, shown: boolean): void {
 
 /** The request with the lower of its own output limit and the allowance. */
 function allowedRequest({ request, allowance }: LlmCall): ChatRequest {
-  if (allowance === undefined || (request.maxOutputTokens ?? Infinity) <= allowance.maxOutputTokens) return request;
+  if (allowance === undefined || (request.maxOutputTokens ?? Infinity) <= allowance.maxOutputTokens)
+    return request;
   return { ...request, maxOutputTokens: allowance.maxOutputTokens };
 }
 
-function deliver(scope: GatewayScope, token: string, shown: boolean, onToken: ((text: string) => void) | undefined): void {
+function deliver(
+  scope: GatewayScope,
+  token: string,
+  shown: boolean,
+  onToken: ((text: string) => void) | undefined,
+): void {
   onToken?.(token);
   if (!shown || !scope.listens("token")) return;
   if (scope.engine.guarded) {
@@ -50,8 +65,17 @@ function deliver(scope: GatewayScope, token: string, shown: boolean, onToken: ((
     return;
   }
   const { taskId, parentTaskId, agentRole, task } = scope.record;
-  if (parentTaskId === undefined) scope.emit({ type: "token", taskId, agentRole, token, taskDescription: task.description });
-  else scope.emit({ type: "token", taskId, parentTaskId, agentRole, token, taskDescription: task.description });
+  if (parentTaskId === undefined)
+    scope.emit({ type: "token", taskId, agentRole, token, taskDescription: task.description });
+  else
+    scope.emit({
+      type: "token",
+      taskId,
+      parentTaskId,
+      agentRole,
+      token,
+      taskDescription: task.description,
+    });
 }
 
 async function consume(

@@ -6,7 +6,10 @@ import { checkValueNow } from "./schema.js";
 
 /** The plain JSON Schemas of tools, each made ready when the first value meets it. Tools keep their schemas for all runs. */
 export class PlainSchemas {
-  readonly #ready = new WeakMap<JsonSchema, OutputSchema<unknown> | Promise<OutputSchema<unknown>>>();
+  readonly #ready = new WeakMap<
+    JsonSchema,
+    OutputSchema<unknown> | Promise<OutputSchema<unknown>>
+  >();
 
   /**
    * Checks a tool's input; a promise only while the schema is made ready.

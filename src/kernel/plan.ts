@@ -22,7 +22,9 @@ export interface PlanDraft {
 /** A copy with other texts; what was checked at construction needs no second check. */
 function withTexts(task: AnyTask, description: string, expectedOutput: string): AnyTask {
   if (description === task.description && expectedOutput === task.expectedOutput) return task;
-  return Object.freeze(Object.assign(Object.create(Task.prototype) as object, task, { description, expectedOutput })) as AnyTask; // same class, same fields
+  return Object.freeze(
+    Object.assign(Object.create(Task.prototype) as object, task, { description, expectedOutput }),
+  ) as AnyTask; // same class, same fields
 }
 
 /** The id of every task. @throws ValidationError for a task listed twice and for an id taken twice. */
@@ -31,11 +33,17 @@ function checkIds(entries: readonly PlanEntry[]): Map<AnyTask, string> {
   const taken = new Set<string>();
   for (const { task, id } of entries) {
     if (ids.has(task)) {
-      throw new ValidationError(`Task '${task.name ?? task.description}' is listed twice. A task has one place in an ensemble.`, {
-        hint: "List a copy instead: task.with({}).",
-      });
+      throw new ValidationError(
+        `Task '${task.name ?? task.description}' is listed twice. A task has one place in an ensemble.`,
+        {
+          hint: "List a copy instead: task.with({}).",
+        },
+      );
     }
-    if (taken.has(id)) throw new ValidationError(`Duplicate task name '${id}'. Task names must be unique within an ensemble.`);
+    if (taken.has(id))
+      throw new ValidationError(
+        `Duplicate task name '${id}'. Task names must be unique within an ensemble.`,
+      );
     taken.add(id);
     ids.set(task, id);
   }
@@ -67,12 +75,20 @@ class TextFiller {
   constructor(readonly inputs: Inputs) {}
 
   fill(task: AnyTask, note: TaskNote | undefined): AnyTask {
-    if (note === undefined) return withTexts(task, this.#text(task.description), this.#text(task.expectedOutput));
+    if (note === undefined)
+      return withTexts(task, this.#text(task.description), this.#text(task.expectedOutput));
     const data = task.description.slice(note.templateLength);
     for (const text of [data, task.expectedOutput]) {
-      for (const name of variablesIn(text)) if (Object.hasOwn(this.inputs, name)) this.unfilled.add(name);
+      for (const name of variablesIn(text))
+        if (Object.hasOwn(this.inputs, name)) this.unfilled.add(name);
     }
-    return note.templateLength === 0 ? task : withTexts(task, this.#text(task.description.slice(0, note.templateLength)) + data, task.expectedOutput);
+    return note.templateLength === 0
+      ? task
+      : withTexts(
+          task,
+          this.#text(task.description.slice(0, note.templateLength)) + data,
+          task.expectedOutput,
+        );
   }
 
   #text(text: string): string {
@@ -95,32 +111,74 @@ export function createPlan(options: EnsembleOptions, inputs: Inputs | undefined)
   const filler = inputs === undefined ? undefined : new TextFiller(inputs);
   const tasks = entries.map(({ task, id, group }): PlannedTask => {
     const note = notes?.get(task);
-    return { id, spec: filler?.fill(task, note) ?? task, contextIds: contextIdsOf(task, ids), agent: task.agent, group, mapReduce: note?.mapReduce };
+    return {
+      id,
+      spec: filler?.fill(task, note) ?? task,
+      contextIds: contextIdsOf(task, ids),
+      agent: task.agent,
+      group,
+      mapReduce: note?.mapReduce,
+    };
   });
-  if (filler?.firstIncomplete !== undefined) throw new PromptTemplateError([...filler.missing], filler.firstIncomplete);
+  if (filler?.firstIncomplete !== undefined)
+    throw new PromptTemplateError([...filler.missing], filler.firstIncomplete);
   const { phases = [], loops = [], graph } = options;
-  const plan: Plan = Object.freeze({ tasks: Object.freeze(tasks), phases, loops, graph, options, idOf: (task: AnyTask) => ids.get(task) });
+  const plan: Plan = Object.freeze({
+    tasks: Object.freeze(tasks),
+    phases,
+    loops,
+    graph,
+    options,
+    idOf: (task: AnyTask) => ids.get(task),
+  });
   return { plan, ids, unfilled: filler?.unfilled ?? NO_NAMES };
 }
 
 /** Fills the templates of a task that is added during a run. */
 export function fillTask(task: AnyTask, inputs: Inputs): AnyTask {
   const missing = new Set<string>();
-  const filled = withTexts(task, fillTemplate(task.description, inputs, missing), fillTemplate(task.expectedOutput, inputs, missing));
+  const filled = withTexts(
+    task,
+    fillTemplate(task.description, inputs, missing),
+    fillTemplate(task.expectedOutput, inputs, missing),
+  );
   if (missing.size > 0) throw new PromptTemplateError([...missing], task.description);
   return filled;
 }
 
 /** The part of a plan with these ids, in this order. Loops that lie wholly in it are part of it; all other tasks stand in its task list. @throws ValidationError for an unknown id. */
-export function subPlan(plan: Plan, lookup: (id: string) => PlannedTask, ids: readonly string[]): Plan {
+export function subPlan(
+  plan: Plan,
+  lookup: (id: string) => PlannedTask,
+  ids: readonly string[],
+): Plan {
   const included = new Set(ids);
-  const loops = plan.loops.filter((loop) => loop.tasks.every((task) => included.has(plan.idOf(task) ?? "")));
-  const tasks = ids.map(lookup).map((task) => (task.group === undefined || loops.includes(task.group as Loop) ? task : { ...task, group: undefined }));
-  return Object.freeze({ ...plan, tasks: Object.freeze(tasks), phases: [], loops, graph: undefined });
+  const loops = plan.loops.filter((loop) =>
+    loop.tasks.every((task) => included.has(plan.idOf(task) ?? "")),
+  );
+  const tasks = ids
+    .map(lookup)
+    .map((task) =>
+      task.group === undefined || loops.includes(task.group as Loop)
+        ? task
+        : { ...task, group: undefined },
+    );
+  return Object.freeze({
+    ...plan,
+    tasks: Object.freeze(tasks),
+    phases: [],
+    loops,
+    graph: undefined,
+  });
 }
 
 /** The workflow of an ensemble: by its shape, else the one named, else PARALLEL as soon as a task has another one's output in its context. */
-export function inferWorkflow({ graph, phases = [], workflow, tasks = [] }: EnsembleOptions): string {
+export function inferWorkflow({
+  graph,
+  phases = [],
+  workflow,
+  tasks = [],
+}: EnsembleOptions): string {
   if (graph !== undefined) return "GRAPH";
   if (phases.length > 0) return "PHASES";
   return workflow ?? (tasks.some((task) => task.context.length > 0) ? "PARALLEL" : "SEQUENTIAL");

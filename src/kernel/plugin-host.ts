@@ -2,8 +2,20 @@ import type { Plugin, PluginContext } from "../contracts/plugin.js";
 import type { EventHub } from "./event-hub.js";
 import type { HookPoints } from "./hooks.js";
 import type { Bindings } from "./bindings.js";
-import { AgentEnsembleError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
-import { knownNames, nearestName, preview, requireArray, requireFunction, requireText } from "../contracts/validation.js";
+import {
+  AgentEnsembleError,
+  PluginError,
+  ValidationError,
+  messageOf,
+} from "../contracts/errors.js";
+import {
+  knownNames,
+  nearestName,
+  preview,
+  requireArray,
+  requireFunction,
+  requireText,
+} from "../contracts/validation.js";
 import { facadeFor } from "./hooks.js";
 
 const PLUGIN_FIELDS = ["name", "dependsOn", "bind", "apply", "start", "dispose"];
@@ -12,13 +24,19 @@ const STEPS = ["bind", "apply", "start", "dispose"] as const;
 /** @throws ValidationError for what is no plugin, and for a field that looks like a misspelt one of the contract; other fields are the plugin's own. */
 export function checkPlugin(plugin: Plugin): void {
   if (typeof plugin !== "object" || plugin === null) {
-    const hint = typeof plugin === "function" ? "A function that makes a plugin has to be called." : undefined;
-    throw new ValidationError(`A plugin must be an object with a name, got: ${preview(plugin)}`, { hint });
+    const hint =
+      typeof plugin === "function" ? "A function that makes a plugin has to be called." : undefined;
+    throw new ValidationError(`A plugin must be an object with a name, got: ${preview(plugin)}`, {
+      hint,
+    });
   }
   requireText(plugin.name, `A plugin must have a name, got: ${preview(plugin)}`);
   for (const field of Object.keys(plugin)) {
     const meant = PLUGIN_FIELDS.includes(field) ? undefined : nearestName(field, PLUGIN_FIELDS);
-    if (meant !== undefined) throw new ValidationError(`Unknown field '${field}' in plugin '${plugin.name}'. Did you mean '${meant}'?`);
+    if (meant !== undefined)
+      throw new ValidationError(
+        `Unknown field '${field}' in plugin '${plugin.name}'. Did you mean '${meant}'?`,
+      );
   }
   for (const step of STEPS) requireFunction(`${step} of plugin '${plugin.name}'`, plugin[step]);
   requireArray(`dependsOn of plugin '${plugin.name}'`, plugin.dependsOn);
@@ -31,12 +49,16 @@ function sortPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
   const visit = (plugin: Plugin, path: readonly string[]): void => {
     if (sorted.has(plugin)) return;
     if (path.includes(plugin.name)) {
-      throw new ValidationError(`Plugins depend on each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(" -> ")}`);
+      throw new ValidationError(
+        `Plugins depend on each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(" -> ")}`,
+      );
     }
     for (const name of plugin.dependsOn ?? []) {
       const dependency = byName.get(name);
       if (dependency === undefined) {
-        throw new ValidationError(`Plugin '${plugin.name}' depends on plugin '${name}', which is not there. ${knownNames(name, [...byName.keys()])}`);
+        throw new ValidationError(
+          `Plugin '${plugin.name}' depends on plugin '${name}', which is not there. ${knownNames(name, [...byName.keys()])}`,
+        );
       }
       visit(dependency, [...path, plugin.name]);
     }
@@ -66,7 +88,9 @@ export class PluginHost {
       if (dispose !== undefined) this.#disposals.push({ plugin: plugin.name, dispose });
     }
     for (const plugin of this.#sorted) {
-      this.#step(plugin, "apply", () => plugin.apply?.({ hooks: facadeFor(this.points, plugin.name), events: this.hub }));
+      this.#step(plugin, "apply", () =>
+        plugin.apply?.({ hooks: facadeFor(this.points, plugin.name), events: this.hub }),
+      );
     }
     for (const point of Object.values({ ...this.points })) point.freeze();
   }
@@ -74,7 +98,11 @@ export class PluginHost {
   /** The asynchronous part: values, then one plugin after the other. */
   async start(): Promise<void> {
     await this.bindings.resolve();
-    const context: PluginContext = { events: this.hub, get: (token) => this.bindings.get(token), all: (token) => this.bindings.all(token) };
+    const context: PluginContext = {
+      events: this.hub,
+      get: (token) => this.bindings.get(token),
+      all: (token) => this.bindings.all(token),
+    };
     for (const plugin of this.#sorted) {
       try {
         await plugin.start?.(context);
@@ -94,7 +122,11 @@ export class PluginHost {
         errors.push(failure(entry.plugin, "dispose", error));
       }
     }
-    if (errors.length > 0) throw new AggregateError(errors, `${errors.length} plugin(s) failed to dispose: ${errors.map((e) => e.message).join("; ")}`);
+    if (errors.length > 0)
+      throw new AggregateError(
+        errors,
+        `${errors.length} plugin(s) failed to dispose: ${errors.map((e) => e.message).join("; ")}`,
+      );
   }
 
   #step(plugin: Plugin, step: "apply", work: () => unknown): void {
@@ -106,12 +138,20 @@ export class PluginHost {
     }
     if (result instanceof Promise) {
       void result.catch(() => undefined); // reported as the misuse it is
-      throw failure(plugin.name, step, new ValidationError("apply() must be synchronous; do asynchronous work in start()"));
+      throw failure(
+        plugin.name,
+        step,
+        new ValidationError("apply() must be synchronous; do asynchronous work in start()"),
+      );
     }
   }
 }
 
 function failure(plugin: string, step: string, error: unknown): AgentEnsembleError {
   const hint = AgentEnsembleError.isInstance(error) ? error.hint : undefined;
-  return new PluginError(`Plugin '${plugin}' failed in ${step}: ${messageOf(error)}`, { plugin, hook: step }, { cause: error, hint });
+  return new PluginError(
+    `Plugin '${plugin}' failed in ${step}: ${messageOf(error)}`,
+    { plugin, hook: step },
+    { cause: error, hint },
+  );
 }

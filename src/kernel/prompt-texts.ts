@@ -43,9 +43,14 @@ function compileFunction(name: string, template: (values: Values) => unknown): R
     try {
       text = template(values);
     } catch (error) {
-      throw new ValidationError(`Prompt template '${name}' threw: ${messageOf(error)}`, { cause: error });
+      throw new ValidationError(`Prompt template '${name}' threw: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
-    if (typeof text !== "string") throw new ValidationError(`Prompt template '${name}' must return a string, got: ${preview(text)}`);
+    if (typeof text !== "string")
+      throw new ValidationError(
+        `Prompt template '${name}' must return a string, got: ${preview(text)}`,
+      );
     return text;
   };
 }
@@ -64,7 +69,10 @@ export class PromptTexts<Name extends string> {
     let render = this.#compiled.get(name);
     if (render === undefined) {
       const template = this.#templates.get(name);
-      render = typeof template === "function" ? compileFunction(name, template) : compileText(template ?? "");
+      render =
+        typeof template === "function"
+          ? compileFunction(name, template)
+          : compileText(template ?? "");
       this.#compiled.set(name, render);
     }
     return render(values);

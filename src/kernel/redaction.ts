@@ -16,7 +16,11 @@ export interface SecretSources {
 
 /** A secret as it may be written: as it is, in an address, in JSON. */
 function spellings(secret: string): readonly string[] {
-  return [secret, encodeURIComponent(secret.replace(/[\ud800-\udfff]/gu, "?")), JSON.stringify(secret).slice(1, -1)];
+  return [
+    secret,
+    encodeURIComponent(secret.replace(/[\ud800-\udfff]/gu, "?")),
+    JSON.stringify(secret).slice(1, -1),
+  ];
 }
 
 function secretsIn(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -35,19 +39,28 @@ export function createRedactor(sources: SecretSources = {}): Redactor {
   const secrets = secretsIn(sources.environment ?? process.env);
   const redactText = (text: string): string => {
     let result = text;
-    for (const secret of secrets) if (result.includes(secret)) result = result.replaceAll(secret, REDACTED);
+    for (const secret of secrets)
+      if (result.includes(secret)) result = result.replaceAll(secret, REDACTED);
     try {
       for (const filter of sources.filters?.() ?? []) result = filter(result);
     } catch {
       return "[redacted: a secret filter failed]"; // a broken guard never opens the gate
     }
-    return typeof result === "string" ? redactShapes(result) : "[redacted: a secret filter gave no text]";
+    return typeof result === "string"
+      ? redactShapes(result)
+      : "[redacted: a secret filter gave no text]";
   };
-  return Object.freeze({ redactText, redactValue: (value: unknown): unknown => toJsonValue(value, { text: redactText, hides: isSecretField }) });
+  return Object.freeze({
+    redactText,
+    redactValue: (value: unknown): unknown =>
+      toJsonValue(value, { text: redactText, hides: isSecretField }),
+  });
 }
 
 /** An event with its texts redacted, for observers that show it elsewhere. Live objects in it (`taskOutput`, `cause`, ...) stay as they are. */
 export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleEvent {
-  const texts = Object.entries(event).flatMap(([name, value]) => (typeof value === "string" ? [[name, redactor.redactText(value)]] : []));
+  const texts = Object.entries(event).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, redactor.redactText(value)]] : [],
+  );
   return { ...event, ...Object.fromEntries(texts) } as EnsembleEvent; // with the same fields, texts for texts
 }

@@ -54,7 +54,13 @@ export class ActiveRunControl implements RunControl {
     const run = this.#run;
     const record = run.records.findLast((r) => r.taskId === taskId);
     if (record === undefined) throw new ValidationError(`Task '${taskId}' has not begun`);
-    const scope = new GatewayScope(run, record, run.cancellationFor(signal), 0, run.indexOf(taskId));
+    const scope = new GatewayScope(
+      run,
+      record,
+      run.cancellationFor(signal),
+      0,
+      run.indexOf(taskId),
+    );
     scope.iterations = (record.calls.at(-1)?.iteration ?? -1) + 1;
     return scope;
   }

@@ -86,7 +86,9 @@ export class ActiveRunInfo implements RunInfo {
 /** @throws ValidationError for anything but the `run` of a running task. */
 export function partsOf(parent: RunInfo): RunParts {
   if (parent instanceof ActiveRunInfo) return revealParts(parent);
-  throw new ValidationError("Not a running run: pass the `run` of the task context or hook call as it is");
+  throw new ValidationError(
+    "Not a running run: pass the `run` of the task context or hook call as it is",
+  );
 }
 
 /** The run that this one joined with `parent`. */
@@ -111,7 +113,9 @@ export function sourceTaskOf(run: RunInfo, taskId: string): AnyTask | undefined 
 
 /** Structured data for a prompt, from a tap: in the run's `contextFormat` where that is shorter than `text`. */
 export function formatIn(run: RunInfo, value: unknown, text: string): string {
-  return run instanceof ActiveRunInfo ? (revealParts(run).control?.format(value, text) ?? text) : text;
+  return run instanceof ActiveRunInfo
+    ? (revealParts(run).control?.format(value, text) ?? text)
+    : text;
 }
 
 /** What takes the secrets of a run out of what leaves the process: those of the environment, of its models so far, and of `Tokens.SecretFilter`. */
@@ -133,7 +137,11 @@ export function noteTraceId(run: RunInfo, traceId: string): void {
  * A model call on behalf of a task, from a tap of that task: with hooks, retries, budget, ledger and trace as the task's own calls.
  * @throws what the call throws; ValidationError for what is no running task.
  */
-export function chatInTask(call: TaskCall, request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
+export function chatInTask(
+  call: TaskCall,
+  request: ChatRequest,
+  o: ChatOptions,
+): Promise<ChatResponse> {
   const { control } = partsOf(call.run);
   if (control === undefined) throw new ValidationError("The run has ended");
   return control.chat(call, request, o);

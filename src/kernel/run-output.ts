@@ -1,7 +1,12 @@
 import type { ContextFormatSavings } from "../contracts/context-format.js";
 import type { CaptureModeDefinition } from "../contracts/capture.js";
 import type { AgentEnsembleError } from "../contracts/errors.js";
-import type { EnsembleOutput, ExecutionMetrics, ExitReason, TaskOutput } from "../contracts/output.js";
+import type {
+  EnsembleOutput,
+  ExecutionMetrics,
+  ExitReason,
+  TaskOutput,
+} from "../contracts/output.js";
 import type { GraphHistory } from "../contracts/graph.js";
 import type { LoopHistory } from "../contracts/loop.js";
 import type { Redactor } from "../contracts/redaction.js";
@@ -69,7 +74,10 @@ export class RunOutput implements EnsembleOutput {
   constructor(
     record: FinishedRun,
     result: { readonly raw: string; readonly taskOutputs: readonly TaskOutput[] },
-    lookup: { readonly byId: ReadonlyMap<string, TaskOutput>; readonly ids: ReadonlyMap<AnyTask, string> },
+    lookup: {
+      readonly byId: ReadonlyMap<string, TaskOutput>;
+      readonly ids: ReadonlyMap<AnyTask, string>;
+    },
     builder: TraceBuilder | undefined,
   ) {
     this.runId = record.run.id;
@@ -79,8 +87,12 @@ export class RunOutput implements EnsembleOutput {
     this.exitReason = record.exitReason;
     this.isComplete = record.exitReason === "COMPLETED";
     const { reports } = record;
-    this.phaseOutputs = new Map(reports.flatMap((r) => (r.kind === "phase" ? [[r.phase.name, r.outputs] as const] : [])));
-    this.loops = new Map(reports.flatMap((r) => (r.kind === "loop" ? [[r.loop.name, r.history] as const] : [])));
+    this.phaseOutputs = new Map(
+      reports.flatMap((r) => (r.kind === "phase" ? [[r.phase.name, r.outputs] as const] : [])),
+    );
+    this.loops = new Map(
+      reports.flatMap((r) => (r.kind === "loop" ? [[r.loop.name, r.history] as const] : [])),
+    );
     const graph = reports.findLast((r) => r.kind === "graph");
     if (graph?.kind === "graph") this.graph = graph.history;
     const last = this.taskOutputs.at(-1);
@@ -108,7 +120,9 @@ export class RunOutput implements EnsembleOutput {
   get trace(): ExecutionTrace {
     if (this.#trace === undefined) {
       if (this.#builder === undefined)
-        throw new ValidationError("This kernel has no TraceBuilder, so there is no trace", { hint: "Add the standard plugins, or bind Tokens.TraceBuilder." });
+        throw new ValidationError("This kernel has no TraceBuilder, so there is no trace", {
+          hint: "Add the standard plugins, or bind Tokens.TraceBuilder.",
+        });
       this.#trace = this.#builder.build(this.#record);
     }
     return this.#trace;

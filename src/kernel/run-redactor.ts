@@ -49,6 +49,7 @@ export class RunRedactor implements Redactor {
 
   *#filters(): Generator<SecretFilter> {
     yield* this.#settings.all(Tokens.SecretFilter);
-    for (const model of this.#models) if (typeof model.redact === "function") yield (text) => model.redact?.(text) ?? text;
+    for (const model of this.#models)
+      if (typeof model.redact === "function") yield (text) => model.redact?.(text) ?? text;
   }
 }

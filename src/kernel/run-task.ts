@@ -44,7 +44,11 @@ class Refused {
  * Does one task: agent, hooks, executor, retries after a refused output, record and events.
  * @throws TaskExecutionError whose cause is the specific error; the run's own reason when it was stopped.
  */
-export function runTask(run: EngineRun, taskId: string, extras: TaskExtras = {}): Promise<TaskOutput> {
+export function runTask(
+  run: EngineRun,
+  taskId: string,
+  extras: TaskExtras = {},
+): Promise<TaskOutput> {
   let planned: PlannedTask;
   try {
     planned = run.planned(taskId);
@@ -74,10 +78,16 @@ class TaskRun {
     this.#cancellation =
       timeoutMs === undefined
         ? shared
-        : new Cancellation(shared).expire(timeoutMs, () => new TaskTimeoutError(`Task '${planned.spec.description}'`, timeoutMs));
+        : new Cancellation(shared).expire(
+            timeoutMs,
+            () => new TaskTimeoutError(`Task '${planned.spec.description}'`, timeoutMs),
+          );
     this.#depth = extras.depth ?? 0;
     this.#taskIndex = run.indexOf(planned.id);
-    this.#role = planned.spec.handler !== undefined ? "(deterministic)" : ((extras.agent ?? planned.agent)?.role ?? "(synthesized)");
+    this.#role =
+      planned.spec.handler !== undefined
+        ? "(deterministic)"
+        : ((extras.agent ?? planned.agent)?.role ?? "(synthesized)");
   }
 
   async perform(): Promise<TaskOutput> {
@@ -87,24 +97,33 @@ class TaskRun {
       if (stopped !== undefined) throw stopped;
       this.#startedMs = run.clock.monotonicMs();
       const contextOutputs = this.#contextOutputs();
-      const agent = this.#agentNow() ?? (planned.spec.handler === undefined ? await this.#settle(agentOf(run, planned, this.extras.parentTaskId)) : undefined);
+      const agent =
+        this.#agentNow() ??
+        (planned.spec.handler === undefined
+          ? await this.#settle(agentOf(run, planned, this.extras.parentTaskId))
+          : undefined);
       if (agent !== undefined) this.#role = agent.role;
       this.#announce();
       const output = await this.#attempts(agent, contextOutputs);
       run.outputs.set(planned.id, output);
-      if (this.#record?.heldTokens !== undefined) this.#release(this.#record, this.#record.heldTokens, output.raw);
+      if (this.#record?.heldTokens !== undefined)
+        this.#release(this.#record, this.#record.heldTokens, output.raw);
       this.#completed(output);
       return output;
     } catch (error) {
       if (error === stopped) throw error;
       throw this.#failed(error);
     } finally {
-      if (this.#cancellation !== run.cancellation && planned.spec.timeoutMs !== undefined) this.#cancellation.dispose();
+      if (this.#cancellation !== run.cancellation && planned.spec.timeoutMs !== undefined)
+        this.#cancellation.dispose();
     }
   }
 
   /** Does the task until its output is accepted or the retries are used up. */
-  async #attempts(agent: Agent | undefined, contextOutputs: readonly TaskOutput[]): Promise<TaskOutput> {
+  async #attempts(
+    agent: Agent | undefined,
+    contextOutputs: readonly TaskOutput[],
+  ): Promise<TaskOutput> {
     const { run, planned, extras } = this;
     let revision: Revision | undefined = extras.revision;
     let retries = planned.spec.guardrailRetries;
@@ -151,11 +170,18 @@ class TaskRun {
   #isLast(): TaskCall["isLast"] {
     const { last, parentTaskId } = this.extras;
     if (last === false || typeof last === "function") return last === false ? undefined : last;
-    return last === true || (parentTaskId === undefined && this.run.plan.tasks.at(-1) === this.planned) ? always : undefined;
+    return last === true ||
+      (parentTaskId === undefined && this.run.plan.tasks.at(-1) === this.planned)
+      ? always
+      : undefined;
   }
 
   /** One attempt: the hook pair around the executor. */
-  async #attempt(call: TaskCall, record: TaskRecordState, toolCallsBefore: number): Promise<TaskOutput | Refused> {
+  async #attempt(
+    call: TaskCall,
+    record: TaskRecordState,
+    toolCallsBefore: number,
+  ): Promise<TaskOutput | Refused> {
     const { points, warn } = this.run;
     let current = call;
     let outcome: Outcome = "ok";
@@ -168,13 +194,22 @@ class TaskRun {
         const firing = fired instanceof Promise ? await this.#settle(fired) : fired;
         current = firing.call;
         if (firing.rejection !== undefined) throw new Rejection(firing.rejection);
-        if (firing.verdict?.verb === "answer") answer = firing.verdict.value as { readonly raw: string }; // the lane's type; checked below
+        if (firing.verdict?.verb === "answer")
+          answer = firing.verdict.value as { readonly raw: string }; // the lane's type; checked below
       }
       this.#checkGoing(); // a tap may have waited long
       if (answer !== undefined) outcome = "answered";
-      output = answer === undefined ? await this.#execute(current, record, toolCallsBefore) : await this.#fromAnswer(answer, record);
+      output =
+        answer === undefined
+          ? await this.#execute(current, record, toolCallsBefore)
+          : await this.#fromAnswer(answer, record);
     } catch (error) {
-      outcome = error instanceof Rejection ? "rejected" : this.#cancellation.reason !== undefined || ExitEarlySignal.isInstance(error) ? "aborted" : "failed";
+      outcome =
+        error instanceof Rejection
+          ? "rejected"
+          : this.#cancellation.reason !== undefined || ExitEarlySignal.isInstance(error)
+            ? "aborted"
+            : "failed";
       failure = error instanceof Rejection ? error.error : error;
     }
     return this.#settleAttempt(current, record, outcome, output, failure);
@@ -192,8 +227,16 @@ class TaskRun {
     let accepted: TaskOutput | undefined;
     try {
       if (points.afterTask.used) {
-        const settled = result === undefined ? { outcome, error: toError(failure), ...call } : { outcome, output: result, ...call }; // new fields first: V8 is slow to add any to a copy
-        const fired = fireAfter(points.afterTask, settled, warn, (done) => void (accepted = (done as { readonly output?: TaskOutput }).output));
+        const settled =
+          result === undefined
+            ? { outcome, error: toError(failure), ...call }
+            : { outcome, output: result, ...call }; // new fields first: V8 is slow to add any to a copy
+        const fired = fireAfter(
+          points.afterTask,
+          settled,
+          warn,
+          (done) => void (accepted = (done as { readonly output?: TaskOutput }).output),
+        );
         const firing = fired instanceof Promise ? await this.#settle(fired) : fired;
         if (result !== undefined) result = (firing.call as { readonly output: TaskOutput }).output; // only revised by our own merge
         if (firing.exit !== undefined) this.run.stop(firing.exit);
@@ -206,7 +249,12 @@ class TaskRun {
       const aborted = this.#cancellation.reason !== undefined || ExitEarlySignal.isInstance(error);
       // What could not be stored or reported was done all the same, and is paid for: the run keeps it.
       if (accepted !== undefined) this.run.outputs.set(this.planned.id, accepted);
-      this.#end(record, aborted ? "aborted" : "failed", accepted, result === undefined ? failure : error);
+      this.#end(
+        record,
+        aborted ? "aborted" : "failed",
+        accepted,
+        result === undefined ? failure : error,
+      );
       throw result === undefined ? failure : error;
     }
     this.#end(record, outcome, result, failure);
@@ -214,28 +262,62 @@ class TaskRun {
     return result;
   }
 
-  #end(record: TaskRecordState, outcome: Outcome, output: TaskOutput | undefined, error: unknown): void {
+  #end(
+    record: TaskRecordState,
+    outcome: Outcome,
+    output: TaskOutput | undefined,
+    error: unknown,
+  ): void {
     record.endedMs = this.run.clock.monotonicMs();
     record.outcome = outcome;
     record.output = output;
     record.error = error === undefined ? undefined : toError(error);
   }
 
-  async #execute(call: TaskCall, record: TaskRecordState, toolCallsBefore: number): Promise<TaskOutput> {
+  async #execute(
+    call: TaskCall,
+    record: TaskRecordState,
+    toolCallsBefore: number,
+  ): Promise<TaskOutput> {
     const { run, planned } = this;
     const executor = this.#executor();
-    const scope = new GatewayScope(run, record, this.#cancellation, this.#depth, this.#taskIndex, this.extras.priority);
+    const scope = new GatewayScope(
+      run,
+      record,
+      this.#cancellation,
+      this.#depth,
+      this.#taskIndex,
+      this.extras.priority,
+    );
     const result = await this.#settle(executor.execute(call, scope));
     checkResult(executor, result);
     const read = valueOf(planned, result);
     const value = read instanceof Promise ? await read : read;
-    return new FinishedTask(record, run.source(planned), value, toolCallsBefore + result.toolCallCount, run.clock.monotonicMs());
+    return new FinishedTask(
+      record,
+      run.source(planned),
+      value,
+      toolCallsBefore + result.toolCallCount,
+      run.clock.monotonicMs(),
+    );
   }
 
-  async #fromAnswer(answer: { readonly raw: string; readonly parsed?: unknown }, record: TaskRecordState): Promise<TaskOutput> {
+  async #fromAnswer(
+    answer: { readonly raw: string; readonly parsed?: unknown },
+    record: TaskRecordState,
+  ): Promise<TaskOutput> {
     const { run, planned } = this;
-    if (typeof answer.raw !== "string") throw new ValidationError(`answer() of beforeTask must give { raw: string }, got: ${preview(answer)}`);
-    return new FinishedTask(record, run.source(planned), await valueOf(planned, answer), 0, run.clock.monotonicMs());
+    if (typeof answer.raw !== "string")
+      throw new ValidationError(
+        `answer() of beforeTask must give { raw: string }, got: ${preview(answer)}`,
+      );
+    return new FinishedTask(
+      record,
+      run.source(planned),
+      await valueOf(planned, answer),
+      0,
+      run.clock.monotonicMs(),
+    );
   }
 
   /** @throws the reason of the end: no step starts after it. */
@@ -265,9 +347,12 @@ class TaskRun {
     return contextIds.map((id) => {
       const output = this.run.outputs.get(id);
       if (output !== undefined) return output;
-      throw new ValidationError(`Context task not yet completed: ${this.run.planned(id).spec.description}`, {
-        hint: `Task '${spec.description}' needs its output; run it first.`,
-      });
+      throw new ValidationError(
+        `Context task not yet completed: ${this.run.planned(id).spec.description}`,
+        {
+          hint: `Task '${spec.description}' needs its output; run it first.`,
+        },
+      );
     });
   }
 
@@ -295,7 +380,13 @@ class TaskRun {
   #release(record: TaskRecordState, held: readonly string[], raw: string): void {
     record.heldTokens = undefined;
     const tokens = held.join("") === raw ? held : [raw];
-    for (const token of tokens) this.run.events.emit({ type: "token", ...this.#identity(), token, taskDescription: this.planned.spec.description });
+    for (const token of tokens)
+      this.run.events.emit({
+        type: "token",
+        ...this.#identity(),
+        token,
+        taskDescription: this.planned.spec.description,
+      });
   }
 
   #completed(output: TaskOutput): void {
@@ -321,15 +412,23 @@ class TaskRun {
     const { run, planned } = this;
     if (!this.#announced) this.#announce();
     if (ExitEarlySignal.isInstance(error)) run.stop(error);
-    const stopping = ExitEarlySignal.isInstance(error) || (this.#cancellation.reason !== undefined && isStop(this.#cancellation.reason));
-    const cause = stopping ? (this.#cancellation.reason ?? (error as AgentEnsembleError)) : toError(error);
+    const stopping =
+      ExitEarlySignal.isInstance(error) ||
+      (this.#cancellation.reason !== undefined && isStop(this.#cancellation.reason));
+    const cause = stopping
+      ? (this.#cancellation.reason ?? (error as AgentEnsembleError))
+      : toError(error);
     if (this.#record === undefined) this.#recordUnbegun(cause, stopping);
     const description = planned.spec.description;
     const failure = stopping
       ? (cause as AgentEnsembleError) // a reason or a signal of ours
       : new TaskExecutionError(
           `Task failed: ${description}`,
-          { taskDescription: description, agentRole: this.#role, completedTaskOutputs: run.completed() },
+          {
+            taskDescription: description,
+            agentRole: this.#role,
+            completedTaskOutputs: run.completed(),
+          },
           { cause, hint: explained(cause) },
         );
     const { events, plan, clock } = run;
@@ -372,9 +471,15 @@ class TaskRun {
     run.records.push(record);
   }
 
-  #identity(): { readonly taskId: string; readonly agentRole: string; readonly parentTaskId?: string } {
+  #identity(): {
+    readonly taskId: string;
+    readonly agentRole: string;
+    readonly parentTaskId?: string;
+  } {
     const { parentTaskId } = this.extras;
-    return parentTaskId === undefined ? { taskId: this.planned.id, agentRole: this.#role } : { taskId: this.planned.id, parentTaskId, agentRole: this.#role };
+    return parentTaskId === undefined
+      ? { taskId: this.planned.id, agentRole: this.#role }
+      : { taskId: this.planned.id, parentTaskId, agentRole: this.#role };
   }
 }
 

@@ -2,7 +2,14 @@ import type { Agent } from "../contracts/agent.js";
 import type { EnsembleEvent, NewEvent } from "../contracts/events.js";
 import type { TaskOutput, WorkflowResult } from "../contracts/output.js";
 import type { Plan } from "../contracts/plan.js";
-import type { DefineOptions, IsLast, PartOptions, Run, RunReport, TaskExtras } from "../contracts/run.js";
+import type {
+  DefineOptions,
+  IsLast,
+  PartOptions,
+  Run,
+  RunReport,
+  TaskExtras,
+} from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Token } from "../contracts/tokens.js";
 import type { Inputs } from "../contracts/types.js";
@@ -40,15 +47,31 @@ export class RunView implements Run {
     return this.#run.info.inputs;
   }
   runTask(taskId: string, extras?: TaskExtras): Promise<TaskOutput> {
-    return runTask(this.#run, taskId, this.#part === WHOLE ? extras : this.#withPart(taskId, extras));
+    return runTask(
+      this.#run,
+      taskId,
+      this.#part === WHOLE ? extras : this.#withPart(taskId, extras),
+    );
   }
-  async runWorkflow(name: string, taskIds: readonly string[], o: PartOptions = WHOLE): Promise<WorkflowResult> {
+  async runWorkflow(
+    name: string,
+    taskIds: readonly string[],
+    o: PartOptions = WHOLE,
+  ): Promise<WorkflowResult> {
     const part = subPlan(this.plan, (id) => this.#run.planned(id), taskIds);
     const workflow = findWorkflow(this.#run.settings, name);
     workflow.validate?.(part);
     const signal = o.signal === undefined ? this.#part.signal : this.#join(o.signal);
     const revisions = o.revisions ?? this.#part.revisions;
-    return workflow.execute(part, new RunView(this.#run, part, signal === undefined && revisions === undefined ? WHOLE : { signal, revisions }, o.last));
+    return workflow.execute(
+      part,
+      new RunView(
+        this.#run,
+        part,
+        signal === undefined && revisions === undefined ? WHOLE : { signal, revisions },
+        o.last,
+      ),
+    );
   }
   agentOf(taskId: string): Promise<Agent | undefined> {
     return agentOf(this.#run, this.#run.planned(taskId));
@@ -79,7 +102,11 @@ export class RunView implements Run {
   }
   #withPart(taskId: string, extras: TaskExtras = {}): TaskExtras {
     const { signal, revisions } = this.#part;
-    return { ...extras, signal: extras.signal === undefined ? signal : this.#join(extras.signal), revision: extras.revision ?? revisions?.get(taskId) };
+    return {
+      ...extras,
+      signal: extras.signal === undefined ? signal : this.#join(extras.signal),
+      revision: extras.revision ?? revisions?.get(taskId),
+    };
   }
   /** Aborted as soon as `signal`, the part's own or the run's is. */
   #join(signal: AbortSignal): AbortSignal {

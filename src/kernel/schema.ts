@@ -3,7 +3,8 @@ import type { OutputSchema } from "../contracts/types.js";
 import { messageOf } from "../contracts/errors.js";
 
 /** The outcome of checking a value: the value as the schema made it, or what is wrong with it. */
-export type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+export type Checked =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 /** The validating half of a schema, whichever way it was given. */
 export function validatorOf(schema: OutputSchema<unknown>): StandardSchemaV1<unknown, unknown> {
@@ -12,17 +13,27 @@ export function validatorOf(schema: OutputSchema<unknown>): StandardSchemaV1<unk
 
 /** Whether a tool's `input` is a schema that validates, and not plain JSON Schema. */
 export function isValidating(input: unknown): input is OutputSchema<unknown> {
-  const candidate = input as { readonly "~standard"?: unknown; readonly schema?: { readonly "~standard"?: unknown } };
-  return candidate["~standard"] !== undefined || (typeof candidate.schema === "object" && candidate.schema?.["~standard"] !== undefined);
+  const candidate = input as {
+    readonly "~standard"?: unknown;
+    readonly schema?: { readonly "~standard"?: unknown };
+  };
+  return (
+    candidate["~standard"] !== undefined ||
+    (typeof candidate.schema === "object" && candidate.schema?.["~standard"] !== undefined)
+  );
 }
 
 function pathOf(issue: StandardSchemaV1.Issue): string {
-  const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".");
+  const path = (issue.path ?? [])
+    .map((part) => String(typeof part === "object" ? part.key : part))
+    .join(".");
   return path === "" ? issue.message : `${path}: ${issue.message}`;
 }
 
 function toChecked(result: StandardSchemaV1.Result<unknown>): Checked {
-  return result.issues === undefined ? { ok: true, value: result.value } : { ok: false, problem: result.issues.map(pathOf).join("; ") };
+  return result.issues === undefined
+    ? { ok: true, value: result.value }
+    : { ok: false, problem: result.issues.map(pathOf).join("; ") };
 }
 
 /** Checks a value against a Standard Schema. Problems are listed as `path: message`. */
@@ -31,7 +42,10 @@ export async function checkValue(schema: OutputSchema<unknown>, value: unknown):
 }
 
 /** As {@link checkValue}; a promise only where the schema gives one. */
-export function checkAtOnce(schema: OutputSchema<unknown>, value: unknown): Checked | Promise<Checked> {
+export function checkAtOnce(
+  schema: OutputSchema<unknown>,
+  value: unknown,
+): Checked | Promise<Checked> {
   const failed = (error: unknown): Checked => ({ ok: false, problem: messageOf(error) });
   try {
     const result = validatorOf(schema)["~standard"].validate(value);

@@ -2,8 +2,10 @@ import { REDACTED } from "./json-value.js";
 
 // Every pattern is linear: no part of it can begin again inside what another part has already read.
 
-const SECRET_FIELD = /(?:^pwd|passw(?:or)?d|passphrase|secret|token|apikey|accesskey|accesskeyid|privatekey|authorization|cookies?|credentials?)$/;
-const SECRET_VARIABLE = /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|TOKEN(?!S|IZ)|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL/;
+const SECRET_FIELD =
+  /(?:^pwd|passw(?:or)?d|passphrase|secret|token|apikey|accesskey|accesskeyid|privatekey|authorization|cookies?|credentials?)$/;
+const SECRET_VARIABLE =
+  /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|TOKEN(?!S|IZ)|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL/;
 /** Variables that say where a secret is, or how much of something there may be. */
 const NO_SECRET = /_(?:FILE|PATH|DIR|URL|URI|NAME|LIMIT|COUNT|TTL)$/;
 
@@ -40,15 +42,18 @@ const KEYS = new RegExp(
 
 /** `Authorization` and its like, with the scheme kept; `user:password@` of an address; `key=value` as in addresses and settings. */
 const BEARER = /\b(bearer\s{1,4})(?=[A-Za-z0-9._~+/-]{0,400}[0-9])[A-Za-z0-9._~+/-]{8,}=*/gi;
-const HEADER = /\b((?:proxy-)?authorization"?\s{0,4}[:=]\s{0,4}"?(?:basic|digest|token|negotiate|apikey)\s{1,4})[^\s"',]{4,}/gi;
+const HEADER =
+  /\b((?:proxy-)?authorization"?\s{0,4}[:=]\s{0,4}"?(?:basic|digest|token|negotiate|apikey)\s{1,4})[^\s"',]{4,}/gi;
 const COOKIE = /\b((?:set-)?cookie\s{0,4}:\s{0,4})[^\s=;"]{1,200}=[^\r\n"]*/gi;
 const ADDRESS = /(:\/\/)[^\s/:@"]{1,256}:[^\s/@"]{1,256}@/g;
-const ASSIGNMENT = /((?:passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|token)=)[^\s&;,"'<>()\\]{4,}/gi;
+const ASSIGNMENT =
+  /((?:passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|token)=)[^\s&;,"'<>()\\]{4,}/gi;
 const KEY_HEADER = /\b(x-(?:api-key|auth-token)\s{0,4}[:=]\s{0,4})[^\s"',]{4,}/gi;
 
 /** A field of a JSON object that stands in a text, plain or as text within a text. */
 const FIELD = /"([A-Za-z0-9_. -]{1,64})"(\s{0,8}:\s{0,8})"((?:[^"\\]|\\.)*)"/g;
-const INNER_FIELD = /\\"([A-Za-z0-9_. -]{1,64})\\"(\s{0,8}:\s{0,8})\\"((?:[^"\\]|\\\\(?:\\.|[^\\]))*)\\"/g;
+const INNER_FIELD =
+  /\\"([A-Za-z0-9_. -]{1,64})\\"(\s{0,8}:\s{0,8})\\"((?:[^"\\]|\\\\(?:\\.|[^\\]))*)\\"/g;
 
 function withoutFields(text: string): string {
   const plain = text.replace(FIELD, (all, name: string, colon: string, value: string) =>
@@ -66,6 +71,7 @@ export function redactShapes(text: string): string {
   let result = text.replace(KEYS, REDACTED).replace(BEARER, `$1${REDACTED}`);
   if (result.includes('"')) result = withoutFields(result);
   if (result.includes("://")) result = result.replace(ADDRESS, `$1${REDACTED}@`);
-  if (result.includes("=")) result = result.replace(ASSIGNMENT, `$1${REDACTED}`).replace(COOKIE, `$1${REDACTED}`);
+  if (result.includes("="))
+    result = result.replace(ASSIGNMENT, `$1${REDACTED}`).replace(COOKIE, `$1${REDACTED}`);
   return result.replace(HEADER, `$1${REDACTED}`).replace(KEY_HEADER, `$1${REDACTED}`);
 }

@@ -5,7 +5,12 @@ import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Token } from "../contracts/tokens.js";
 import type { KernelInternals } from "./kernel.js";
-import { AgentEnsembleError, PluginError, ValidationError, messageOf } from "../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  PluginError,
+  ValidationError,
+  messageOf,
+} from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { knownNames, preview } from "../contracts/validation.js";
 
@@ -32,13 +37,18 @@ export class Settings {
   get<T>(token: Token<T>): T {
     const known = this.#values.get(token);
     if (known !== undefined) return known as T; // stored under this very token
-    const value = this.#isOwn(token) && this.own !== undefined ? this.own.get<T>(token) : this.kernel.bindings.get(token);
+    const value =
+      this.#isOwn(token) && this.own !== undefined
+        ? this.own.get<T>(token)
+        : this.kernel.bindings.get(token);
     this.#values.set(token, value);
     return value;
   }
 
   find<T>(token: Token<T>): T | undefined {
-    return this.#values.has(token) || this.#isOwn(token) || this.kernel.bindings.isBound(token) ? this.get(token) : undefined;
+    return this.#values.has(token) || this.#isOwn(token) || this.kernel.bindings.isBound(token)
+      ? this.get(token)
+      : undefined;
   }
 
   /** All contributions: the container's, then the ensemble's, then the run's. The same array for the whole run. */
@@ -46,7 +56,10 @@ export class Settings {
     const known = this.#values.get(token);
     if (known !== undefined) return known as readonly T[]; // stored under this very token
     const base = this.kernel.bindings.all(token);
-    const added = [...(this.#contributed(token) as T[]), ...(this.#isOwn(token) && this.own !== undefined ? this.own.getAll<T>(token) : [])]; // see #contributed
+    const added = [
+      ...(this.#contributed(token) as T[]),
+      ...(this.#isOwn(token) && this.own !== undefined ? this.own.getAll<T>(token) : []),
+    ]; // see #contributed
     const list = added.length === 0 ? base : Object.freeze([...base, ...added]);
     this.#values.set(token, list);
     return list;
@@ -68,7 +81,8 @@ export class Settings {
     const providers = this.all(Tokens.ChatModelProvider);
     const [, name, modelId] = /^([^:]*):(.+)$/s.exec(ref) ?? [];
     const provider = providers.findLast((p) => p.name === name);
-    if (name === undefined || modelId === undefined || provider === undefined) throw unknownModel(ref, name, providers);
+    if (name === undefined || modelId === undefined || provider === undefined)
+      throw unknownModel(ref, name, providers);
     const model = createModel(provider, modelId);
     cache.set(ref, model);
     return model;
@@ -88,20 +102,32 @@ export class Settings {
     const { prompts, traceExporter, delegationPolicies } = this.options;
     if (token === Tokens.DelegationPolicy) return delegationPolicies ?? [];
     if (token === Tokens.PromptTemplates && prompts !== undefined) return [prompts];
-    if (token === Tokens.TraceExporter && traceExporter !== undefined) return Array.isArray(traceExporter) ? traceExporter : [traceExporter];
+    if (token === Tokens.TraceExporter && traceExporter !== undefined)
+      return Array.isArray(traceExporter) ? traceExporter : [traceExporter];
     return [];
   }
 }
 
 /** `provider` is undefined where the reference is none. */
-function unknownModel(ref: string, provider: string | undefined, providers: readonly ChatModelProvider[]): ValidationError {
+function unknownModel(
+  ref: string,
+  provider: string | undefined,
+  providers: readonly ChatModelProvider[],
+): ValidationError {
   const names = knownNames(
     provider ?? ref,
     providers.map((p) => p.name),
   );
-  const hint = "Write provider:model, for instance openai:gpt-4o-mini; a provider is added by its plugin.";
-  if (provider === undefined) return new ValidationError(`Model ${preview(ref)} names no provider and model. ${names}`, { hint });
-  return new ValidationError(`Unknown model provider '${provider}' in model ${preview(ref)}. ${names}`, { hint });
+  const hint =
+    "Write provider:model, for instance openai:gpt-4o-mini; a provider is added by its plugin.";
+  if (provider === undefined)
+    return new ValidationError(`Model ${preview(ref)} names no provider and model. ${names}`, {
+      hint,
+    });
+  return new ValidationError(
+    `Unknown model provider '${provider}' in model ${preview(ref)}. ${names}`,
+    { hint },
+  );
 }
 
 /** @throws what the provider throws, where that is one of our errors; PluginError for everything else, and for what is no model. */
@@ -118,5 +144,8 @@ function createModel(provider: ChatModelProvider, modelId: string): ChatModel {
     );
   }
   if (typeof (model as ChatModel | undefined)?.chat === "function") return model as ChatModel; // checked as far as the contract demands it
-  throw new PluginError(`Provider '${provider.name}' must make a ChatModel of '${modelId}', got: ${preview(model)}`, { plugin: provider.name, hook: "create" });
+  throw new PluginError(
+    `Provider '${provider.name}' must make a ChatModel of '${modelId}', got: ${preview(model)}`,
+    { plugin: provider.name, hook: "create" },
+  );
 }

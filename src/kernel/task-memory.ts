@@ -1,5 +1,11 @@
 import type { TaskCall } from "../contracts/hooks.js";
-import type { EntityMemory, EvictionPolicy, LongTermMemory, MemoryEntry, MemoryStore } from "../contracts/memory.js";
+import type {
+  EntityMemory,
+  EvictionPolicy,
+  LongTermMemory,
+  MemoryEntry,
+  MemoryStore,
+} from "../contracts/memory.js";
 import type { TaskMemory, TaskScope } from "../contracts/run.js";
 import { ValidationError } from "../contracts/errors.js";
 import { MemoryStoreError } from "../contracts/state-errors.js";
@@ -25,12 +31,21 @@ export class GatewayMemory implements TaskMemory {
     this.#store = store;
   }
 
-  async retrieve(scope: string, query: string, maxResults = MAX_RESULTS): Promise<readonly MemoryEntry[]> {
+  async retrieve(
+    scope: string,
+    query: string,
+    maxResults = MAX_RESULTS,
+  ): Promise<readonly MemoryEntry[]> {
     return readScope(this.#scope, scope, query, maxResults, this.#store);
   }
 
   async store(scope: string, entry: MemoryEntry): Promise<void> {
-    return writeMemory(this.#scope, scope, entry, this.#store === undefined ? undefined : { store: this.#store, count: "scopeWrites" });
+    return writeMemory(
+      this.#scope,
+      scope,
+      entry,
+      this.#store === undefined ? undefined : { store: this.#store, count: "scopeWrites" },
+    );
   }
 
   /** Applies a policy to a scope, by the run's clock. */
@@ -39,7 +54,11 @@ export class GatewayMemory implements TaskMemory {
   }
 
   /** The team's long-term memory, nearest first. */
-  async recall(longTerm: LongTermMemory, query: string, maxResults: number): Promise<readonly MemoryEntry[]> {
+  async recall(
+    longTerm: LongTermMemory,
+    query: string,
+    maxResults: number,
+  ): Promise<readonly MemoryEntry[]> {
     const found = await readMemory(this.#scope, {
       kind: "longTerm",
       name: LONG_TERM,
@@ -70,14 +89,19 @@ export class GatewayMemory implements TaskMemory {
 
 function countFacts(found: unknown): number {
   if (found instanceof Map) return found.size;
-  throw new MemoryStoreError(`Entity memory: getAll() must give a Map of names and facts, got ${preview(found)}`, { operation: "getAll" });
+  throw new MemoryStoreError(
+    `Entity memory: getAll() must give a Map of names and facts, got ${preview(found)}`,
+    { operation: "getAll" },
+  );
 }
 
 /** A memory without a run behind it, for tests of tools: used at once, without hooks and records. */
 function bareMemory(scope: TaskScope, store: MemoryStore | undefined): TaskMemory {
   return {
-    retrieve: async (name, query, maxResults = MAX_RESULTS) => (store ?? scope.get(Tokens.MemoryStore)).retrieve(name, query, maxResults),
-    store: (name, entry) => (store === undefined ? scope.writeMemory(name, entry) : store.store(name, entry)),
+    retrieve: async (name, query, maxResults = MAX_RESULTS) =>
+      (store ?? scope.get(Tokens.MemoryStore)).retrieve(name, query, maxResults),
+    store: (name, entry) =>
+      store === undefined ? scope.writeMemory(name, entry) : store.store(name, entry),
   };
 }
 

@@ -7,7 +7,8 @@ import { SOURCE_TASK } from "../contracts/output.js";
 import { preview } from "../contracts/validation.js";
 import { checkValueNow } from "./schema.js";
 
-const NO_VALUE = "No parsed output available. Ensure the task was built with outputType(...) and that parsing succeeded.";
+const NO_VALUE =
+  "No parsed output available. Ensure the task was built with outputType(...) and that parsing succeeded.";
 
 /** A finished task. Dates and metrics are made when they are read. */
 export class FinishedTask implements TaskOutput {
@@ -61,14 +62,30 @@ export class FinishedTask implements TaskOutput {
     if (!this.#hasValue) throw new ValidationError(NO_VALUE);
     if (schema === undefined) return this.parsed;
     const checked = checkValueNow(schema, this.parsed);
-    if (checked === undefined) throw new ValidationError("getParsedOutput(schema) needs a schema that validates synchronously");
+    if (checked === undefined)
+      throw new ValidationError(
+        "getParsedOutput(schema) needs a schema that validates synchronously",
+      );
     if (checked.ok) return checked.value;
-    throw new ValidationError(`Parsed output is of type ${kindOf(this.parsed)} but requested type schema does not match.`, { hint: checked.problem });
+    throw new ValidationError(
+      `Parsed output is of type ${kindOf(this.parsed)} but requested type schema does not match.`,
+      { hint: checked.problem },
+    );
   }
 
   /** The same output with another text and value. */
-  revised(value: { readonly raw: string; readonly parsed: unknown; readonly hasValue: boolean }): FinishedTask {
-    return new FinishedTask(this.#record, this.#source, value, this.toolCallCount, this.#completedAtMs);
+  revised(value: {
+    readonly raw: string;
+    readonly parsed: unknown;
+    readonly hasValue: boolean;
+  }): FinishedTask {
+    return new FinishedTask(
+      this.#record,
+      this.#source,
+      value,
+      this.toolCallCount,
+      this.#completedAtMs,
+    );
   }
 
   get hasValue(): boolean {
@@ -76,8 +93,28 @@ export class FinishedTask implements TaskOutput {
   }
 
   toJSON(): object {
-    const { taskId, agentRole, taskDescription, raw, parsed, completedAt, durationMs, toolCallCount, metrics } = this;
-    return { taskId, agentRole, taskDescription, raw, parsed, completedAt, durationMs, toolCallCount, metrics };
+    const {
+      taskId,
+      agentRole,
+      taskDescription,
+      raw,
+      parsed,
+      completedAt,
+      durationMs,
+      toolCallCount,
+      metrics,
+    } = this;
+    return {
+      taskId,
+      agentRole,
+      taskDescription,
+      raw,
+      parsed,
+      completedAt,
+      durationMs,
+      toolCallCount,
+      metrics,
+    };
   }
 }
 
@@ -89,9 +126,13 @@ function kindOf(value: unknown): string {
  * Applies a tap's patch. A new `raw` without `parsed` is the new value of a task without a schema, and is parsed by the schema of one with it.
  * @throws ValidationError where the text does not fit the schema.
  */
-export function reviseOutput(output: TaskOutput, patch: { readonly raw?: unknown; readonly parsed?: unknown }): TaskOutput {
+export function reviseOutput(
+  output: TaskOutput,
+  patch: { readonly raw?: unknown; readonly parsed?: unknown },
+): TaskOutput {
   const current = output as FinishedTask; // the kernel makes all outputs
-  if ("raw" in patch && typeof patch.raw !== "string") throw new ValidationError(`replace({ raw }) must be a string, got: ${preview(patch.raw)}`);
+  if ("raw" in patch && typeof patch.raw !== "string")
+    throw new ValidationError(`replace({ raw }) must be a string, got: ${preview(patch.raw)}`);
   const raw = typeof patch.raw === "string" ? patch.raw : current.raw;
   if ("parsed" in patch) return current.revised({ raw, parsed: patch.parsed, hasValue: true });
   const schema = current[SOURCE_TASK].outputType;
@@ -100,10 +141,18 @@ export function reviseOutput(output: TaskOutput, patch: { readonly raw?: unknown
   try {
     value = JSON.parse(raw);
   } catch {
-    throw new ValidationError(`replace({ raw }) of a task with an outputType must be JSON, got: ${preview(raw)}`);
+    throw new ValidationError(
+      `replace({ raw }) of a task with an outputType must be JSON, got: ${preview(raw)}`,
+    );
   }
   const checked = checkValueNow(schema, value);
-  if (checked === undefined) throw new ValidationError("replace({ raw }) needs `parsed` beside it where the task's schema validates asynchronously");
-  if (!checked.ok) throw new ValidationError(`replace({ raw }) does not fit the task's outputType: ${checked.problem}`);
+  if (checked === undefined)
+    throw new ValidationError(
+      "replace({ raw }) needs `parsed` beside it where the task's schema validates asynchronously",
+    );
+  if (!checked.ok)
+    throw new ValidationError(
+      `replace({ raw }) does not fit the task's outputType: ${checked.problem}`,
+    );
   return current.revised({ raw, parsed: checked.value, hasValue: true });
 }

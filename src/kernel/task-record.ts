@@ -3,7 +3,13 @@ import type { ChatMessage } from "../contracts/chat-model.js";
 import type { MapReduceNode } from "../contracts/map-reduce.js";
 import type { TaskMetrics, TaskOutput } from "../contracts/output.js";
 import type { AnyTask } from "../contracts/task.js";
-import type { DelegationRecord, MemoryAccess, ModelCallRecord, TaskRecord, ToolCallRecord } from "../contracts/trace.js";
+import type {
+  DelegationRecord,
+  MemoryAccess,
+  ModelCallRecord,
+  TaskRecord,
+  ToolCallRecord,
+} from "../contracts/trace.js";
 import type { MemoryOperationCounts } from "../contracts/memory.js";
 import type { TaskMeasures } from "../contracts/run.js";
 import { NO_MEMORY_OPERATIONS } from "../contracts/output.js";
@@ -82,10 +88,15 @@ export class TaskRecordState implements TaskRecord {
   }
 
   note({ promptBuildMs = 0, memoryRetrievalMs = 0, memoryOperations }: TaskMeasures): void {
-    const sums = (this.measures ??= { promptBuildMs: 0, memoryRetrievalMs: 0, memoryOperations: NO_MEMORY_OPERATIONS });
+    const sums = (this.measures ??= {
+      promptBuildMs: 0,
+      memoryRetrievalMs: 0,
+      memoryOperations: NO_MEMORY_OPERATIONS,
+    });
     sums.promptBuildMs += promptBuildMs;
     sums.memoryRetrievalMs += memoryRetrievalMs;
-    if (memoryOperations !== undefined) sums.memoryOperations = addOperations(sums.memoryOperations, memoryOperations);
+    if (memoryOperations !== undefined)
+      sums.memoryOperations = addOperations(sums.memoryOperations, memoryOperations);
   }
 
   wallClock(ms: number): Date {
@@ -99,7 +110,12 @@ export class TaskRecordState implements TaskRecord {
   /** Of this attempt and those it did again. */
   get totalMetrics(): TaskMetrics {
     const attempts: TaskRecordState[] = [];
-    for (let record: TaskRecordState | undefined = this; record !== undefined; record = record.previous) attempts.push(record);
+    for (
+      let record: TaskRecordState | undefined = this;
+      record !== undefined;
+      record = record.previous
+    )
+      attempts.push(record);
     return metricsOf(attempts);
   }
 }

@@ -1,11 +1,24 @@
 import type { Agent } from "../contracts/agent.js";
-import type { ChatModel, ChatRequest, ChatResponse, Purpose, ToolCall } from "../contracts/chat-model.js";
+import type {
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  Purpose,
+  ToolCall,
+} from "../contracts/chat-model.js";
 import type { DelegationRequest, DelegationResponse } from "../contracts/delegation.js";
 import type { EnsembleEvent, NewEvent } from "../contracts/events.js";
 import type { MapReduceNode } from "../contracts/map-reduce.js";
 import type { MemoryEntry } from "../contracts/memory.js";
 import type { TaskOutput } from "../contracts/output.js";
-import type { DefineOptions, DelegateOptions, RunInfo, TaskExtras, TaskMeasures, TaskScope } from "../contracts/run.js";
+import type {
+  DefineOptions,
+  DelegateOptions,
+  RunInfo,
+  TaskExtras,
+  TaskMeasures,
+  TaskScope,
+} from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Token } from "../contracts/tokens.js";
 import type { AnyTool, ToolResult } from "../contracts/tool.js";
@@ -76,7 +89,11 @@ export class GatewayScope implements TaskScope {
   }
 
   /** What every event of this task bears. */
-  get identity(): { readonly taskId: string; readonly agentRole: string; readonly parentTaskId?: string } {
+  get identity(): {
+    readonly taskId: string;
+    readonly agentRole: string;
+    readonly parentTaskId?: string;
+  } {
     const { taskId, agentRole, parentTaskId } = this.record;
     return parentTaskId === undefined ? { taskId, agentRole } : { taskId, parentTaskId, agentRole };
   }
@@ -119,7 +136,12 @@ export class GatewayScope implements TaskScope {
     return writeMemory(this, scope, entry);
   }
   runTask(taskId: string, extras?: TaskExtras): Promise<TaskOutput> {
-    return this.engine.view.runTask(taskId, { parentTaskId: this.taskId, signal: this.signal, priority: this.priority, ...extras });
+    return this.engine.view.runTask(taskId, {
+      parentTaskId: this.taskId,
+      signal: this.signal,
+      priority: this.priority,
+      ...extras,
+    });
   }
   define(task: AnyTask, o?: DefineOptions): string {
     return this.engine.define(task, { parentTaskId: this.taskId, ...o });

@@ -13,7 +13,9 @@ function textOf(name: string, value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
   } catch (error) {
-    throw new ValidationError(`Input '${name}' can't be written as JSON: ${messageOf(error)}`, { cause: error });
+    throw new ValidationError(`Input '${name}' can't be written as JSON: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -21,16 +23,23 @@ function textOf(name: string, value: unknown): string {
  * Fills `{name}` variables in one pass: values are never scanned again, so an input can't smuggle in another variable.
  * `{{name}}` becomes `{name}`. Names without a value are added to `missing` and left as they are.
  */
-export function fillTemplate(template: string, inputs: Readonly<Record<string, unknown>>, missing: Set<string>): string {
+export function fillTemplate(
+  template: string,
+  inputs: Readonly<Record<string, unknown>>,
+  missing: Set<string>,
+): string {
   if (!template.includes("{")) return template;
-  return template.replace(VARIABLE, (match: string, escaped: string | undefined, name: string | undefined) => {
-    if (escaped !== undefined) return `{${escaped}}`;
-    const value = name !== undefined && Object.hasOwn(inputs, name) ? inputs[name] : undefined;
-    if (name === undefined) return match;
-    if (value !== undefined) return textOf(name, value);
-    missing.add(name);
-    return match;
-  });
+  return template.replace(
+    VARIABLE,
+    (match: string, escaped: string | undefined, name: string | undefined) => {
+      if (escaped !== undefined) return `{${escaped}}`;
+      const value = name !== undefined && Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+      if (name === undefined) return match;
+      if (value !== undefined) return textOf(name, value);
+      missing.add(name);
+      return match;
+    },
+  );
 }
 
 /** The names of the variables in a text. */

@@ -6,7 +6,14 @@ import type { ToolOutcome } from "../contracts/trace.js";
 import type { Outcome } from "../contracts/usage.js";
 import type { Firing } from "./hook-point.js";
 import type { GatewayScope } from "./task-scope.js";
-import { ExitEarlySignal, TaskTimeoutError, ToolConfigurationError, ToolExecutionError, messageOf, toError } from "../contracts/errors.js";
+import {
+  ExitEarlySignal,
+  TaskTimeoutError,
+  ToolConfigurationError,
+  ToolExecutionError,
+  messageOf,
+  toError,
+} from "../contracts/errors.js";
 import { ReviewTimeoutError } from "../contracts/state-errors.js";
 import { noReviewer } from "../contracts/review.js";
 import { Tokens } from "../contracts/tokens.js";
@@ -24,13 +31,23 @@ import { checkAtOnce, isValidating } from "./schema.js";
  * A refusal is a failed result.
  * @throws ToolExecutionError when the tool threw or took too long; ToolConfigurationError, ExitEarlySignal and the run's reason as they are.
  */
-export async function callTool(scope: GatewayScope, call: ToolCall, tools: readonly AnyTool[]): Promise<ToolResult> {
+export async function callTool(
+  scope: GatewayScope,
+  call: ToolCall,
+  tools: readonly AnyTool[],
+): Promise<ToolResult> {
   if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
   const startedMs = scope.engine.clock.monotonicMs();
   const tool = tools.find((t) => t.name === call.name);
   if (tool === undefined) {
     const names = tools.map((t) => t.name);
-    return finish(scope, call, startedMs, "FAILURE", ToolResult.failure(`Unknown tool '${call.name}'. ${knownNames(call.name, names)}`));
+    return finish(
+      scope,
+      call,
+      startedMs,
+      "FAILURE",
+      ToolResult.failure(`Unknown tool '${call.name}'. ${knownNames(call.name, names)}`),
+    );
   }
   let input: Checked;
   try {
@@ -39,7 +56,14 @@ export async function callTool(scope: GatewayScope, call: ToolCall, tools: reado
   } catch (error) {
     return fail(scope, call, startedMs, error, false);
   }
-  if (!input.ok) return finish(scope, call, startedMs, "FAILURE", ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`));
+  if (!input.ok)
+    return finish(
+      scope,
+      call,
+      startedMs,
+      "FAILURE",
+      ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`),
+    );
   return guarded(scope, call, tool, input.value, startedMs);
 }
 
@@ -53,11 +77,33 @@ interface CallState {
   hookFailed: boolean;
 }
 
-async function guarded(scope: GatewayScope, call: ToolCall, tool: AnyTool, input: unknown, startedMs: number): Promise<ToolResult> {
+async function guarded(
+  scope: GatewayScope,
+  call: ToolCall,
+  tool: AnyTool,
+  input: unknown,
+  startedMs: number,
+): Promise<ToolResult> {
   const { points, info } = scope.engine;
   const { taskId, agentRole, parentTaskId, attempt } = scope.record;
-  const payload = { run: info, taskId, agentRole, tool, call, input, parentTaskId, attempt, signal: scope.signal };
-  const state: CallState = { payload, outcome: "ok", result: undefined, failure: undefined, hookFailed: false };
+  const payload = {
+    run: info,
+    taskId,
+    agentRole,
+    tool,
+    call,
+    input,
+    parentTaskId,
+    attempt,
+    signal: scope.signal,
+  };
+  const state: CallState = {
+    payload,
+    outcome: "ok",
+    result: undefined,
+    failure: undefined,
+    hookFailed: false,
+  };
   try {
     if (points.beforeToolCall.used) {
       const judged = before(scope, state);
@@ -68,9 +114,13 @@ async function guarded(scope: GatewayScope, call: ToolCall, tool: AnyTool, input
       state.result = executed instanceof Promise ? await executed : executed;
     }
   } catch (error) {
-    state.outcome = scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(error) ? "aborted" : "failed";
+    state.outcome =
+      scope.cancellation.reason !== undefined || ExitEarlySignal.isInstance(error)
+        ? "aborted"
+        : "failed";
     state.failure = error;
-    if (ToolExecutionError.isInstance(error)) [state.hookFailed, state.failure] = [false, error.cause ?? error]; // a tap that answers for the tool tells of its failure this way
+    if (ToolExecutionError.isInstance(error))
+      [state.hookFailed, state.failure] = [false, error.cause ?? error]; // a tap that answers for the tool tells of its failure this way
   }
   if (points.afterToolCall.used) {
     try {
@@ -81,7 +131,14 @@ async function guarded(scope: GatewayScope, call: ToolCall, tool: AnyTool, input
     }
   }
   const { outcome, result, failure, hookFailed } = state;
-  if (result !== undefined) return finish(scope, call, startedMs, outcome === "rejected" ? "REJECTED" : result.ok ? "SUCCESS" : "FAILURE", result);
+  if (result !== undefined)
+    return finish(
+      scope,
+      call,
+      startedMs,
+      outcome === "rejected" ? "REJECTED" : result.ok ? "SUCCESS" : "FAILURE",
+      result,
+    );
   return fail(scope, call, startedMs, failure, hookFailed);
 }
 
@@ -90,15 +147,26 @@ function before(scope: GatewayScope, state: CallState): void | Promise<void> {
   const { points, warn } = scope.engine;
   state.hookFailed = true;
   // A changed input is checked before the policies judge it, so that what they see is what the tool gets.
-  const fired = fireBefore(points.beforeToolCall, state.payload, warn, (changed) => recheck(scope, state, changed));
-  return fired instanceof Promise ? fired.then((firing) => judged(scope, state, firing)) : judged(scope, state, fired);
+  const fired = fireBefore(points.beforeToolCall, state.payload, warn, (changed) =>
+    recheck(scope, state, changed),
+  );
+  return fired instanceof Promise
+    ? fired.then((firing) => judged(scope, state, firing))
+    : judged(scope, state, fired);
 }
 
-async function recheck(scope: GatewayScope, state: CallState, changed: ToolCallContext): Promise<ToolCallContext | undefined> {
+async function recheck(
+  scope: GatewayScope,
+  state: CallState,
+  changed: ToolCallContext,
+): Promise<ToolCallContext | undefined> {
   const { tool } = state.payload;
   const checked = await checkInput(tool, changed.input, schemasOf(scope));
   if (checked.ok) return { ...changed, input: checked.value };
-  [state.outcome, state.result] = ["rejected", ToolResult.failure(`Invalid input for tool '${tool.name}': ${checked.problem}`)];
+  [state.outcome, state.result] = [
+    "rejected",
+    ToolResult.failure(`Invalid input for tool '${tool.name}': ${checked.problem}`),
+  ];
   return undefined;
 }
 
@@ -107,9 +175,11 @@ function judged(scope: GatewayScope, state: CallState, firing: Firing<ToolCallCo
   state.hookFailed = false;
   state.payload = firing.call;
   if (state.result !== undefined) return;
-  if (firing.rejection !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
+  if (firing.rejection !== undefined)
+    [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
   else if (scope.cancellation.reason !== undefined) throw scope.cancellation.reason;
-  else if (firing.verdict?.verb === "answer") [state.outcome, state.result] = ["answered", toResult(firing.verdict.value)];
+  else if (firing.verdict?.verb === "answer")
+    [state.outcome, state.result] = ["answered", toResult(firing.verdict.value)];
 }
 
 async function after(scope: GatewayScope, state: CallState): Promise<void> {
@@ -120,8 +190,10 @@ async function after(scope: GatewayScope, state: CallState): Promise<void> {
       ? { outcome, result, ...payload }
       : { outcome, error: toError(failure ?? new Error(result?.errorMessage)), ...payload };
   const firing = await fireAfter(points.afterToolCall, settled, warn);
-  if (firing.rejection !== undefined) [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
-  else if (outcome === "ok" || outcome === "answered") state.result = toResult((firing.call as { readonly result: unknown }).result); // replaced by a tap, or as it was
+  if (firing.rejection !== undefined)
+    [state.outcome, state.result] = ["rejected", ToolResult.failure(reasonOf(firing.rejection))];
+  else if (outcome === "ok" || outcome === "answered")
+    state.result = toResult((firing.call as { readonly result: unknown }).result); // replaced by a tap, or as it was
   if (firing.exit !== undefined) throw firing.exit;
 }
 
@@ -131,19 +203,36 @@ function reasonOf(error: Error): string {
 }
 
 /** Runs the tool; a promise only where it gives one. */
-function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input: unknown): ToolResult | Promise<ToolResult> {
+function execute(
+  scope: GatewayScope,
+  call: ToolCall,
+  tool: AnyTool,
+  input: unknown,
+): ToolResult | Promise<ToolResult> {
   const { limits } = scope.engine;
   const timeoutMs = tool.timeoutMs ?? (tool.delegates === true ? undefined : limits.toolTimeoutMs); // work that is handed on has limits of its own
   const cancellation =
     timeoutMs === undefined
       ? scope.cancellation
-      : new Cancellation(scope.cancellation).expire(timeoutMs, () => new TaskTimeoutError(`Tool '${tool.name}'`, timeoutMs));
+      : new Cancellation(scope.cancellation).expire(
+          timeoutMs,
+          () => new TaskTimeoutError(`Tool '${tool.name}'`, timeoutMs),
+        );
   const end = (): void => {
     if (cancellation !== scope.cancellation) cancellation.dispose();
   };
   try {
-    const returned = tool.execute(input, new CallContext(scope, cancellation.signal, call.id, tool.name));
-    if (isThenable(returned)) return settled(returned, cancellation, timeoutMs === undefined ? limits.graceMs * 0.8 : 0, end);
+    const returned = tool.execute(
+      input,
+      new CallContext(scope, cancellation.signal, call.id, tool.name),
+    );
+    if (isThenable(returned))
+      return settled(
+        returned,
+        cancellation,
+        timeoutMs === undefined ? limits.graceMs * 0.8 : 0,
+        end,
+      );
     const result = toResult(returned);
     end();
     return result;
@@ -153,7 +242,12 @@ function execute(scope: GatewayScope, call: ToolCall, tool: AnyTool, input: unkn
   }
 }
 
-async function settled(returned: PromiseLike<unknown>, cancellation: Cancellation, graceMs: number, end: () => void): Promise<ToolResult> {
+async function settled(
+  returned: PromiseLike<unknown>,
+  cancellation: Cancellation,
+  graceMs: number,
+  end: () => void,
+): Promise<ToolResult> {
   try {
     return toResult(await settleWithin(returned, cancellation, graceMs));
   } catch (error) {
@@ -191,7 +285,13 @@ class CallContext implements ToolContext {
     if (gate === undefined || !gate.hasHandler(run)) throw noReviewer(this.#toolName);
     const { taskId, parentTaskId, agentRole, attempt } = record;
     return gate.ask(
-      { ...options, timing: "DURING_EXECUTION", taskDescription: description, taskOutput: "", key: `${this.#toolName}:${this.toolCallId}` },
+      {
+        ...options,
+        timing: "DURING_EXECUTION",
+        taskDescription: description,
+        taskOutput: "",
+        key: `${this.#toolName}:${this.toolCallId}`,
+      },
       { run, taskId, parentTaskId, agentRole, attempt, signal },
     );
   }
@@ -218,7 +318,10 @@ function readInput(tool: AnyTool, text: string, schemas: PlainSchemas): Checked 
     return { ok: false, problem: `the arguments are not valid JSON: ${messageOf(error)}` };
   }
   if (tool.input !== undefined) return checkInput(tool, value, schemas);
-  const field = typeof value === "object" && value !== null ? (value as { readonly input?: unknown }).input : undefined;
+  const field =
+    typeof value === "object" && value !== null
+      ? (value as { readonly input?: unknown }).input
+      : undefined;
   if (field === undefined) return { ok: true, value: text };
   return { ok: true, value: typeof field === "string" ? field : JSON.stringify(field) };
 }
@@ -227,7 +330,8 @@ function readInput(tool: AnyTool, text: string, schemas: PlainSchemas): Checked 
 const SUSPECT = /__proto__|constructor|prototype|\\u/;
 
 function refuseKeys(key: string, value: unknown): unknown {
-  if (key === "__proto__" || key === "constructor" || key === "prototype") throw new Error(`the key '${key}' is not allowed`);
+  if (key === "__proto__" || key === "constructor" || key === "prototype")
+    throw new Error(`the key '${key}' is not allowed`);
   return value;
 }
 
@@ -237,22 +341,53 @@ export async function checkToolInput(tool: AnyTool, value: unknown): Promise<Che
 }
 
 /** As {@link checkToolInput}; a promise only where the schema gives one. */
-function checkInput(tool: AnyTool, value: unknown, schemas: PlainSchemas): Checked | Promise<Checked> {
+function checkInput(
+  tool: AnyTool,
+  value: unknown,
+  schemas: PlainSchemas,
+): Checked | Promise<Checked> {
   const schema = tool.input;
-  if (schema === undefined) return typeof value === "string" ? { ok: true, value } : { ok: false, problem: "expected a string" };
+  if (schema === undefined)
+    return typeof value === "string"
+      ? { ok: true, value }
+      : { ok: false, problem: "expected a string" };
   if (isValidating(schema)) return checkAtOnce(schema, value);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return { ok: false, problem: "expected a JSON object" };
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { ok: false, problem: "expected a JSON object" };
   const required = (schema as { readonly required?: unknown }).required;
-  const missing = Array.isArray(required) ? required.filter((name) => typeof name === "string" && !Object.hasOwn(value, name)) : [];
-  return missing.length === 0 ? schemas.check(tool.name, schema, value) : { ok: false, problem: `missing required parameter(s): ${missing.join(", ")}` };
+  const missing = Array.isArray(required)
+    ? required.filter((name) => typeof name === "string" && !Object.hasOwn(value, name))
+    : [];
+  return missing.length === 0
+    ? schemas.check(tool.name, schema, value)
+    : { ok: false, problem: `missing required parameter(s): ${missing.join(", ")}` };
 }
 
-function finish(scope: GatewayScope, call: ToolCall, startedMs: number, outcome: ToolOutcome, result: ToolResult): ToolResult {
-  keep(scope, call, startedMs, outcome, result.ok ? result.output : `Error: ${result.errorMessage ?? ""}`, result.structured);
+function finish(
+  scope: GatewayScope,
+  call: ToolCall,
+  startedMs: number,
+  outcome: ToolOutcome,
+  result: ToolResult,
+): ToolResult {
+  keep(
+    scope,
+    call,
+    startedMs,
+    outcome,
+    result.ok ? result.output : `Error: ${result.errorMessage ?? ""}`,
+    result.structured,
+  );
   return result;
 }
 
-function fail(scope: GatewayScope, call: ToolCall, startedMs: number, failure: unknown, hookFailed: boolean): never {
+function fail(
+  scope: GatewayScope,
+  call: ToolCall,
+  startedMs: number,
+  failure: unknown,
+  hookFailed: boolean,
+): never {
   const { reason } = scope.cancellation;
   const stopped = reason !== undefined || ExitEarlySignal.isInstance(failure);
   keep(
@@ -264,13 +399,38 @@ function fail(scope: GatewayScope, call: ToolCall, startedMs: number, failure: u
     undefined,
   );
   // A model can't mend a configuration, and a question that is to fail when nobody answers is no model's to pass over.
-  if (stopped || hookFailed || ToolConfigurationError.isInstance(failure) || ReviewTimeoutError.isInstance(failure)) throw reason ?? toError(failure);
-  throw new ToolExecutionError(`Tool '${call.name}' failed: ${messageOf(failure)}`, { toolName: call.name, toolInput: call.arguments }, { cause: failure });
+  if (
+    stopped ||
+    hookFailed ||
+    ToolConfigurationError.isInstance(failure) ||
+    ReviewTimeoutError.isInstance(failure)
+  )
+    throw reason ?? toError(failure);
+  throw new ToolExecutionError(
+    `Tool '${call.name}' failed: ${messageOf(failure)}`,
+    { toolName: call.name, toolInput: call.arguments },
+    { cause: failure },
+  );
 }
 
-function keep(scope: GatewayScope, call: ToolCall, startedMs: number, outcome: ToolOutcome, text: string, structured: unknown): void {
+function keep(
+  scope: GatewayScope,
+  call: ToolCall,
+  startedMs: number,
+  outcome: ToolOutcome,
+  text: string,
+  structured: unknown,
+): void {
   const endedMs = scope.engine.clock.monotonicMs();
-  scope.record.addTool({ toolName: call.name, arguments: call.arguments, result: text, structured, startedMs, endedMs, outcome });
+  scope.record.addTool({
+    toolName: call.name,
+    arguments: call.arguments,
+    result: text,
+    structured,
+    startedMs,
+    endedMs,
+    outcome,
+  });
   if (!scope.listens("tool_called")) return;
   scope.emit({
     type: "tool_called",

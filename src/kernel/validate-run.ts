@@ -13,7 +13,11 @@ import { knownNames } from "../contracts/validation.js";
 
 /** Refuses what only the whole of plan, kernel and options shows; nothing has been spent yet. @throws ValidationError */
 export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
-  if (settings.options.rateLimit !== undefined && settings.options.model === undefined && settings.find(Tokens.ChatModel) === undefined) {
+  if (
+    settings.options.rateLimit !== undefined &&
+    settings.options.model === undefined &&
+    settings.find(Tokens.ChatModel) === undefined
+  ) {
     throw new ValidationError(
       "Ensemble rateLimit is configured but chatLanguageModel is null. An ensemble-level chatLanguageModel is required when rateLimit is set.",
     );
@@ -39,18 +43,27 @@ function requireModel({ spec, agent, group, id }: PlannedTask, settings: Setting
 }
 
 function withoutModel(spec: AnyTask, group: PlannedTask["group"], id: string): string {
-  const advice = "Set chatLanguageModel on the task, the ensemble, or provide an explicit agent or handler.";
-  if (group instanceof Loop) return `Loop '${group.name}' body task '${spec.name ?? spec.description}' has no LLM source. ${advice}`;
-  if (group instanceof Graph) return `Graph '${group.name}' state '${id.slice(group.name.length + 1)}' Task has no LLM source. ${advice}`;
+  const advice =
+    "Set chatLanguageModel on the task, the ensemble, or provide an explicit agent or handler.";
+  if (group instanceof Loop)
+    return `Loop '${group.name}' body task '${spec.name ?? spec.description}' has no LLM source. ${advice}`;
+  if (group instanceof Graph)
+    return `Graph '${group.name}' state '${id.slice(group.name.length + 1)}' Task has no LLM source. ${advice}`;
   const place = group instanceof Phase ? ` in phase '${group.name}'` : "";
   return `Task '${spec.description}'${place} has no LLM available. Provide an explicit agent, a task-level chatLanguageModel, an ensemble-level chatLanguageModel, or configure a deterministic handler.`;
 }
 
-function checkToolNames({ spec, agent }: PlannedTask, shared: readonly { readonly name: string }[]): void {
+function checkToolNames(
+  { spec, agent }: PlannedTask,
+  shared: readonly { readonly name: string }[],
+): void {
   if (spec.handler !== undefined) return;
   const names = new Set<string>();
   for (const tool of [...(agent?.tools ?? spec.tools).filter(isTool), ...shared]) {
-    if (names.has(tool.name)) throw new ValidationError(`Duplicate tool name '${tool.name}' for task '${spec.description}'. Tool names must be unique.`);
+    if (names.has(tool.name))
+      throw new ValidationError(
+        `Duplicate tool name '${tool.name}' for task '${spec.description}'. Tool names must be unique.`,
+      );
     names.add(tool.name);
   }
 }
@@ -59,8 +72,13 @@ function checkToolNames({ spec, agent }: PlannedTask, shared: readonly { readonl
 function checkPrompts(settings: Settings): void {
   const { prompts } = settings.options;
   if (prompts === undefined) return;
-  const known = settings.all(Tokens.PromptTemplates).flatMap((templates) => ((templates as unknown) === prompts ? [] : Object.keys(templates)));
+  const known = settings
+    .all(Tokens.PromptTemplates)
+    .flatMap((templates) => ((templates as unknown) === prompts ? [] : Object.keys(templates)));
   for (const name of Object.keys(prompts)) {
-    if (!known.includes(name)) throw new ValidationError(`Unknown prompt '${name}'. ${knownNames(name, [...new Set(known)])}`);
+    if (!known.includes(name))
+      throw new ValidationError(
+        `Unknown prompt '${name}'. ${knownNames(name, [...new Set(known)])}`,
+      );
   }
 }

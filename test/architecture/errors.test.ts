@@ -7,7 +7,9 @@ const documented = rows.map(([code = ""]) => code).sort();
 
 describe("docs/errors.md", () => {
   it("lists exactly the codes that the sources use", () => {
-    const used = typeScriptFiles("src").flatMap((file) => readProjectFile(file).match(/(?<=")AE_[A-Z_]+(?=")/g) ?? []);
+    const used = typeScriptFiles("src").flatMap(
+      (file) => readProjectFile(file).match(/(?<=")AE_[A-Z_]+(?=")/g) ?? [],
+    );
     expect(documented).to.deep.equal([...new Set(used)].sort());
   });
 
@@ -16,10 +18,15 @@ describe("docs/errors.md", () => {
   });
 
   it("names exactly the error classes that are exported", () => {
-    const classes = Object.values(contracts).filter((value) => typeof value === "function" && value.prototype instanceof contracts.AgentEnsembleError);
+    const classes = Object.values(contracts).filter(
+      (value) =>
+        typeof value === "function" && value.prototype instanceof contracts.AgentEnsembleError,
+    );
     const named = new Set(rows.map(([, name = ""]) => name));
     named.delete("AgentEnsembleError"); // the base: a code may do without a class of its own
-    expect([...named].sort()).to.deep.equal(classes.map((value) => (value as { readonly name: string }).name).sort()); // filtered: these are classes
+    expect([...named].sort()).to.deep.equal(
+      classes.map((value) => (value as { readonly name: string }).name).sort(),
+    ); // filtered: these are classes
   });
 
   it("says when each occurs and what to do", () => {

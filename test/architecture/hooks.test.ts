@@ -6,10 +6,16 @@ import { tableOf } from "../support/project.js";
 
 /** The lanes that the type of a hook has. */
 type LanesOf<H> =
-  H extends BeforeHook<infer _P, infer _C, infer _R, infer L> ? L : H extends AfterHook<infer _P, infer _K, infer _R, infer _C, infer L> ? L : never;
+  H extends BeforeHook<infer _P, infer _C, infer _R, infer L>
+    ? L
+    : H extends AfterHook<infer _P, infer _K, infer _R, infer _C, infer L>
+      ? L
+      : never;
 
 // A lane too many or too few in one of these records is a compile error: that holds the types and the page together.
-const declared: { readonly [K in keyof EnsembleHooks]: Readonly<Record<LanesOf<EnsembleHooks[K]>, true>> } = {
+const declared: {
+  readonly [K in keyof EnsembleHooks]: Readonly<Record<LanesOf<EnsembleHooks[K]>, true>>;
+} = {
   beforeRun: { policy: true },
   afterRun: { transform: true, commit: true },
   beforeTask: { transform: true, policy: true, answer: true },
@@ -23,20 +29,33 @@ const declared: { readonly [K in keyof EnsembleHooks]: Readonly<Record<LanesOf<E
   beforeMemoryWrite: { transform: true, policy: true },
   afterMemoryWrite: { transform: true, commit: true },
 };
-const outcomes: Readonly<Record<Outcome, true>> = { ok: true, answered: true, rejected: true, failed: true, aborted: true };
+const outcomes: Readonly<Record<Outcome, true>> = {
+  ok: true,
+  answered: true,
+  rejected: true,
+  failed: true,
+  aborted: true,
+};
 
-const words = (cell: string | undefined): readonly string[] => [...(cell ?? "").matchAll(/`([^`]+)`|^([a-z]+)$/gi)].map((match) => match[1] ?? match[2] ?? "");
+const words = (cell: string | undefined): readonly string[] =>
+  [...(cell ?? "").matchAll(/`([^`]+)`|^([a-z]+)$/gi)].map((match) => match[1] ?? match[2] ?? "");
 const definitions = Object.values({ ...createHookPoints() }).map(({ definition }) => definition);
 const rows = tableOf("docs/hooks.md", "hook");
 const documented = Object.fromEntries(rows.map(([hook = "", lanes]) => [hook, words(lanes)]));
 
 describe("docs/hooks.md", () => {
   it("lists exactly the hooks and lanes of the types, lanes in their order", () => {
-    expect(documented).to.deep.equal(Object.fromEntries(Object.entries(declared).map(([hook, lanes]) => [hook, Object.keys(lanes)])));
+    expect(documented).to.deep.equal(
+      Object.fromEntries(
+        Object.entries(declared).map(([hook, lanes]) => [hook, Object.keys(lanes)]),
+      ),
+    );
   });
 
   it("lists exactly the hooks and lanes of the kernel", () => {
-    expect(documented).to.deep.equal(Object.fromEntries(definitions.map(({ name, lanes }) => [name, lanes])));
+    expect(documented).to.deep.equal(
+      Object.fromEntries(definitions.map(({ name, lanes }) => [name, lanes])),
+    );
   });
 
   it("names the fields that the kernel lets a patch change", () => {
@@ -47,6 +66,8 @@ describe("docs/hooks.md", () => {
   });
 
   it("lists every outcome", () => {
-    expect(tableOf("docs/hooks.md", "outcome").map(([outcome]) => outcome)).to.have.members(Object.keys(outcomes));
+    expect(tableOf("docs/hooks.md", "outcome").map(([outcome]) => outcome)).to.have.members(
+      Object.keys(outcomes),
+    );
   });
 });

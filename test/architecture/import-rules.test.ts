@@ -7,38 +7,65 @@ import { projectRoot } from "../support/project.js";
 
 interface Report {
   readonly modules: readonly { readonly source: string }[];
-  readonly summary: { readonly violations: readonly { readonly from: string; readonly to: string; readonly rule: { readonly name: string } }[] };
+  readonly summary: {
+    readonly violations: readonly {
+      readonly from: string;
+      readonly to: string;
+      readonly rule: { readonly name: string };
+    }[];
+  };
 }
 
 /** What dependency-cruiser says about the project in `root`, judged by our rules. */
 function cruise(root: string, folders: readonly string[]): Report {
   const tool = join(projectRoot, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
-  const options = ["--config", join(projectRoot, ".dependency-cruiser.cjs"), "--output-type", "json", "--no-cache", "--progress", "none"];
-  const output = execFileSync(process.execPath, [tool, ...options, ...folders], { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  const options = [
+    "--config",
+    join(projectRoot, ".dependency-cruiser.cjs"),
+    "--output-type",
+    "json",
+    "--no-cache",
+    "--progress",
+    "none",
+  ];
+  const output = execFileSync(process.execPath, [tool, ...options, ...folders], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
   return JSON.parse(output) as Report; // the tool's own format
 }
 
-const breaches = ({ summary }: Report): readonly string[] => summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`).sort();
+const breaches = ({ summary }: Report): readonly string[] =>
+  summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`).sort();
 
 /** A project in which every rule is broken once, and what is allowed stands beside it. */
 const BROKEN: Readonly<Record<string, string>> = {
   "package.json": '{ "type": "module" }',
-  "tsconfig.json": '{ "compilerOptions": { "module": "NodeNext", "moduleResolution": "NodeNext", "verbatimModuleSyntax": true } }',
-  "node_modules/openai/package.json": '{ "name": "openai", "version": "1.0.0", "main": "index.js" }',
+  "tsconfig.json":
+    '{ "compilerOptions": { "module": "NodeNext", "moduleResolution": "NodeNext", "verbatimModuleSyntax": true } }',
+  "node_modules/openai/package.json":
+    '{ "name": "openai", "version": "1.0.0", "main": "index.js" }',
   "node_modules/openai/index.js": "module.exports = class {};",
-  "node_modules/wink-nlp/package.json": '{ "name": "wink-nlp", "version": "1.0.0", "main": "index.js" }',
+  "node_modules/wink-nlp/package.json":
+    '{ "name": "wink-nlp", "version": "1.0.0", "main": "index.js" }',
   "node_modules/wink-nlp/index.js": "module.exports = class {};",
-  "node_modules/inversify/package.json": '{ "name": "inversify", "version": "1.0.0", "main": "index.js", "types": "index.d.ts" }',
+  "node_modules/inversify/package.json":
+    '{ "name": "inversify", "version": "1.0.0", "main": "index.js", "types": "index.d.ts" }',
   "node_modules/inversify/index.js": "exports.Container = class {};",
   "node_modules/inversify/index.d.ts": "export declare class Container {}",
   "dist/deep.js": "export const d = 1;",
   "src/contracts/index.ts": 'export { a } from "./a.js";',
-  "src/contracts/a.ts": 'import type { Container } from "inversify"; import type { B } from "./b.js"; export const a: B | Container | number = 1;',
+  "src/contracts/a.ts":
+    'import type { Container } from "inversify"; import type { B } from "./b.js"; export const a: B | Container | number = 1;',
   "src/contracts/b.ts": 'import { a } from "./a.js"; export type B = typeof a; export const b = a;',
-  "src/contracts/loads-package.ts": 'import { Container } from "inversify"; export const c = new Container();',
+  "src/contracts/loads-package.ts":
+    'import { Container } from "inversify"; export const c = new Container();',
   "src/contracts/types-of-vendor.ts": 'import type OpenAI from "openai"; export type C = OpenAI;',
-  "src/contracts/types-of-kernel.ts": 'import type { K } from "../kernel/index.js"; export type D = K;',
-  "src/kernel/index.ts": 'import { a } from "../contracts/a.js"; export type K = typeof a; export const k = a;',
+  "src/contracts/types-of-kernel.ts":
+    'import type { K } from "../kernel/index.js"; export type D = K;',
+  "src/kernel/index.ts":
+    'import { a } from "../contracts/a.js"; export type K = typeof a; export const k = a;',
   "src/kernel/bad.ts": 'import { one } from "../plugins/g/one/index.js"; export const x = one;',
   "src/kernel/barrel.ts": 'import { a } from "../contracts/index.js"; export const y = a;',
   "src/plugins/g/shared/s.ts": "export const s = 1;",
@@ -46,12 +73,17 @@ const BROKEN: Readonly<Record<string, string>> = {
   "src/plugins/g/one/index.ts":
     'import { k } from "../../../kernel/index.js"; import { s } from "../shared/s.js"; import { t } from "../../shared/t/t.js"; import "node:fs"; export const one = [k, s, t];',
   "src/plugins/g/two/index.ts": 'import { one } from "../one/index.js"; export const two = one;',
-  "src/plugins/g/two/lazy.ts": 'export const load = async (): Promise<unknown> => import("openai");',
-  "src/plugins/h/three/index.ts": 'import { s } from "../../g/shared/s.js"; import { x } from "../../../kernel/bad.js"; export const three = [s, x];',
-  "src/plugins/providers/openai/client.ts": 'export const load = async (): Promise<unknown> => [await import("openai"), await import("wink-nlp")];',
-  "src/plugins/lone/index.ts": 'import { one } from "../g/one/index.js"; import { p } from "./part.js"; export const lone = [one, p];',
+  "src/plugins/g/two/lazy.ts":
+    'export const load = async (): Promise<unknown> => import("openai");',
+  "src/plugins/h/three/index.ts":
+    'import { s } from "../../g/shared/s.js"; import { x } from "../../../kernel/bad.js"; export const three = [s, x];',
+  "src/plugins/providers/openai/client.ts":
+    'export const load = async (): Promise<unknown> => [await import("openai"), await import("wink-nlp")];',
+  "src/plugins/lone/index.ts":
+    'import { one } from "../g/one/index.js"; import { p } from "./part.js"; export const lone = [one, p];',
   "src/plugins/lone/part.ts": "export const p = 1;",
-  "src/cli/main.ts": 'import { x } from "../kernel/bad.js"; import { one } from "../plugins/g/one/index.js"; export const m = [x, one];',
+  "src/cli/main.ts":
+    'import { x } from "../kernel/bad.js"; import { one } from "../plugins/g/one/index.js"; export const m = [x, one];',
   "src/face.ts": 'import { m } from "./cli/main.js"; export const f = m;',
   "src/cycle-a.ts": 'import { cb } from "./cycle-b.js"; export const ca = (): unknown => cb;',
   "src/cycle-b.ts": 'import { ca } from "./cycle-a.js"; export const cb = (): unknown => ca;',
@@ -67,7 +99,11 @@ describe("the import rules", function () {
   it("hold in the project", () => {
     const report = cruise(projectRoot, ["src", "test", "examples", "bench"]);
     expect(breaches(report)).to.deep.equal([]);
-    expect(report.modules.map(({ source }) => source)).to.include.members(["src/contracts/hooks.ts", "src/kernel/index.ts", "test/support/project.ts"]);
+    expect(report.modules.map(({ source }) => source)).to.include.members([
+      "src/contracts/hooks.ts",
+      "src/kernel/index.ts",
+      "test/support/project.ts",
+    ]);
   });
 
   it("find each kind of breach, and nothing else", () => {

@@ -17,29 +17,49 @@ function filesLoadedBy(specifier: string): readonly string[] {
     await import(${JSON.stringify(specifier)});
     for (const file of Object.keys(createRequire(import.meta.url).cache)) console.log(file);`;
   const options = ["--import", asModule(withListing), "--input-type=module", "--eval", program];
-  const output = execFileSync(process.execPath, options, { cwd: projectRoot, encoding: "utf8", stdio: "pipe" });
+  const output = execFileSync(process.execPath, options, {
+    cwd: projectRoot,
+    encoding: "utf8",
+    stdio: "pipe",
+  });
   return output.split("\n").filter((line) => line !== "");
 }
 
 /** Names of the installed packages among `files`. */
 function packagesOf(files: readonly string[]): readonly string[] {
-  const names = files.map((file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file.replaceAll("\\", "/"))?.[1]);
+  const names = files.map(
+    (file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file.replaceAll("\\", "/"))?.[1],
+  );
   return [...new Set(names.filter((name) => name !== undefined))].sort();
 }
 
 interface Lockfile {
-  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly optional?: boolean; readonly peer?: boolean; readonly devOptional?: boolean }>>;
+  readonly packages: Readonly<
+    Record<
+      string,
+      {
+        readonly dev?: boolean;
+        readonly optional?: boolean;
+        readonly peer?: boolean;
+        readonly devOptional?: boolean;
+      }
+    >
+  >;
 }
 
 describe("importing", () => {
-  const { exports: entryPoints } = JSON.parse(readProjectFile("package.json")) as { readonly exports: Readonly<Record<string, { readonly default?: string }>> }; // our own file
+  const { exports: entryPoints } = JSON.parse(readProjectFile("package.json")) as {
+    readonly exports: Readonly<Record<string, { readonly default?: string }>>;
+  }; // our own file
 
   for (const entryPoint of Object.keys(entryPoints).filter((name) => name !== "./package.json")) {
     const specifier = `agentensemble${entryPoint.slice(1)}`;
     it(`${specifier} loads no package: the container and the hooks are bundled, the rest waits until it is needed`, function () {
       this.timeout(30_000);
       const files = filesLoadedBy(specifier);
-      expect(files.some((file) => file.endsWith(entryPoints[entryPoint]?.default?.slice(1) ?? "?"))).to.equal(true);
+      expect(
+        files.some((file) => file.endsWith(entryPoints[entryPoint]?.default?.slice(1) ?? "?")),
+      ).to.equal(true);
       expect(packagesOf(files)).to.deep.equal([]);
     });
   }
@@ -47,7 +67,10 @@ describe("importing", () => {
   it("is watched by a loader that sees packages, imported and required ones", function () {
     this.timeout(30_000);
     expect(packagesOf(filesLoadedBy("tapable"))).to.deep.equal(["tapable"]);
-    expect(packagesOf(filesLoadedBy("inversify"))).to.include.members(["inversify", "@inversifyjs/core"]);
+    expect(packagesOf(filesLoadedBy("inversify"))).to.include.members([
+      "inversify",
+      "@inversifyjs/core",
+    ]);
   });
 });
 
@@ -55,7 +78,12 @@ describe("installing", () => {
   it("brings fewer than 60 packages", () => {
     const { packages } = JSON.parse(readProjectFile("package-lock.json")) as Lockfile; // npm's own format
     const installed = Object.entries(packages).filter(
-      ([path, p]) => path !== "" && p.dev !== true && p.optional !== true && p.peer !== true && p.devOptional !== true,
+      ([path, p]) =>
+        path !== "" &&
+        p.dev !== true &&
+        p.optional !== true &&
+        p.peer !== true &&
+        p.devOptional !== true,
     );
     expect(installed.length).to.be.greaterThan(0).and.lessThan(60);
   });

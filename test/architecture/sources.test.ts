@@ -5,16 +5,22 @@ const sources = typeScriptFiles("src").map((path) => ({ path, text: readProjectF
 
 /** Paths of the sources in which `pattern` occurs outside comments. */
 function where(pattern: RegExp): readonly string[] {
-  return sources.filter(({ text }) => pattern.test(text.replace(/\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm, ""))).map(({ path }) => path);
+  return sources
+    .filter(({ text }) => pattern.test(text.replace(/\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm, "")))
+    .map(({ path }) => path);
 }
 
 describe("the sources", () => {
   it("have no file above 400 lines", () => {
-    expect(sources.filter(({ text }) => text.split("\n").length > 401).map(({ path }) => path)).to.deep.equal([]);
+    expect(
+      sources.filter(({ text }) => text.split("\n").length > 401).map(({ path }) => path),
+    ).to.deep.equal([]);
   });
 
   it("ask for time, chance and ids in one file only", () => {
-    expect(where(/\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\b/)).to.deep.equal(["src/kernel/defaults.ts"]);
+    expect(where(/\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\b/)).to.deep.equal([
+      "src/kernel/defaults.ts",
+    ]);
   });
 
   it("list what they export by name", () => {
@@ -22,6 +28,12 @@ describe("the sources", () => {
   });
 
   it("bear names in kebab-case", () => {
-    expect(sources.map(({ path }) => path).filter((path) => !/^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(path))).to.deep.equal([]);
+    expect(
+      sources
+        .map(({ path }) => path)
+        .filter(
+          (path) => !/^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(path),
+        ),
+    ).to.deep.equal([]);
   });
 });

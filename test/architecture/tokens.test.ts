@@ -5,8 +5,12 @@ import { tableOf } from "../support/project.js";
 describe("docs/tokens.md", () => {
   it("lists exactly the tokens of the framework, with their cardinality", () => {
     const many = new Set<unknown>(MANY_TOKENS);
-    const declared = Object.entries(Tokens).map(([name, token]) => `Tokens.${name}: ${many.has(token) ? "many" : "single"}`);
-    const documented = tableOf("docs/tokens.md", "token").map(([name = "", cardinality = ""]) => `${name}: ${cardinality}`);
+    const declared = Object.entries(Tokens).map(
+      ([name, token]) => `Tokens.${name}: ${many.has(token) ? "many" : "single"}`,
+    );
+    const documented = tableOf("docs/tokens.md", "token").map(
+      ([name = "", cardinality = ""]) => `${name}: ${cardinality}`,
+    );
     expect(documented.sort()).to.deep.equal(declared.sort());
   });
 });

@@ -25,13 +25,25 @@ describe("the commands that run nothing", function () {
   it("explain shows the prompts and the estimates", async () => {
     const { code, stdout } = await project.run(["explain", "team.mjs", "--input", "topic=otters"]);
     expect(code).to.equal(0);
-    expect(stdout).to.include("PARALLEL, 2 tasks").and.include("Write about otters").and.include("[output of facts]").and.include("after: facts");
+    expect(stdout)
+      .to.include("PARALLEL, 2 tasks")
+      .and.include("Write about otters")
+      .and.include("[output of facts]")
+      .and.include("after: facts");
     expect(stdout).to.match(/First calls: about \d+ input tokens in all/);
   });
 
   it("explain --json prints the explanation", async () => {
-    const { stdout } = await project.run(["explain", "team.mjs", "--input", "topic=otters", "--json"]);
-    const { tasks } = JSON.parse(stdout) as { readonly tasks: readonly { readonly taskId: string; readonly model: string }[] };
+    const { stdout } = await project.run([
+      "explain",
+      "team.mjs",
+      "--input",
+      "topic=otters",
+      "--json",
+    ]);
+    const { tasks } = JSON.parse(stdout) as {
+      readonly tasks: readonly { readonly taskId: string; readonly model: string }[];
+    };
     expect(tasks.map(({ taskId, model }) => [taskId, model])).to.deep.equal([
       ["facts", "none:never"],
       ["text", "none:never"],
@@ -74,14 +86,25 @@ describe("the commands that run nothing", function () {
     try {
       other.install("agentensemble", join(projectRoot, "dist")); // no package.json there, so the command looks at its own copy
       expect(examine(other.path).agentensemble.folder).to.equal(projectRoot.replace(/\/$/, ""));
-      expect(examine(other.path).typescript).to.satisfy((loader: unknown) => loader === null || loader === "Node.js");
+      expect(examine(other.path).typescript).to.satisfy(
+        (loader: unknown) => loader === null || loader === "Node.js",
+      );
     } finally {
       other.remove();
     }
   });
 
   it("print help with an example", async () => {
-    for (const command of [[], ["run"], ["explain"], ["dag"], ["replay"], ["trace", "show"], ["trace", "diff"], ["doctor"]]) {
+    for (const command of [
+      [],
+      ["run"],
+      ["explain"],
+      ["dag"],
+      ["replay"],
+      ["trace", "show"],
+      ["trace", "diff"],
+      ["doctor"],
+    ]) {
       const { code, stdout } = await project.run([...command, "--help"]);
       expect(code, command.join(" ")).to.equal(0);
       expect(stdout, command.join(" ")).to.include("$ agentensemble ").and.include("--help");
@@ -102,13 +125,17 @@ describe("the commands that run nothing", function () {
 
 describe("the doctor's list", () => {
   it("says of every optional package what it is for", () => {
-    const { peerDependencies } = JSON.parse(readProjectFile("package.json")) as { readonly peerDependencies: Readonly<Record<string, string>> };
+    const { peerDependencies } = JSON.parse(readProjectFile("package.json")) as {
+      readonly peerDependencies: Readonly<Record<string, string>>;
+    };
     expect(Object.keys(OPTIONAL_PACKAGES)).to.have.members(Object.keys(peerDependencies));
   });
 });
 
 describe("docs/command-line.md", () => {
   it("lists exactly the exit codes", () => {
-    expect(tableOf("docs/command-line.md", "exit code").map(([code]) => Number(code))).to.deep.equal(Object.values(ExitCode));
+    expect(
+      tableOf("docs/command-line.md", "exit code").map(([code]) => Number(code)),
+    ).to.deep.equal(Object.values(ExitCode));
   });
 });

@@ -9,20 +9,29 @@ async function shown(isTTY: boolean, columns = 20): Promise<readonly string[]> {
   const writes: string[] = [];
   let release: () => void = () => undefined;
   const handler = (): Promise<string> => new Promise((resolve) => (release = () => resolve("x")));
-  await using ensemble = new Ensemble({ tasks: [new Task({ name: "wait", description: "waits", handler })] });
+  await using ensemble = new Ensemble({
+    tasks: [new Task({ name: "wait", description: "waits", handler })],
+  });
   const write = (text: string): void => {
     writes.push(text);
     if (!isTTY ? text.includes("start") : text.includes("0/1 task")) release(); // on a terminal it goes on once the status line has been drawn
   };
   const handle = ensemble.stream();
-  await Promise.all([showProgress(handle.events, { write, isTTY, columns }, painter(false)), handle.output]);
+  await Promise.all([
+    showProgress(handle.events, { write, isTTY, columns }, painter(false)),
+    handle.output,
+  ]);
   return writes;
 }
 
 describe("showProgress", () => {
   it("writes plain lines where there is no terminal", async () => {
     const text = (await shown(false)).join("");
-    expect(text).to.include("start [1/1] wait").and.include("done  wait").and.not.include("\r").and.not.include("\u001b");
+    expect(text)
+      .to.include("start [1/1] wait")
+      .and.include("done  wait")
+      .and.not.include("\r")
+      .and.not.include("\u001b");
   });
 
   it("keeps a line on a terminal that says what goes on, no wider than that, and takes it away at the end", async () => {
@@ -35,7 +44,9 @@ describe("showProgress", () => {
   });
 
   it("takes a terminal that does not know its width for one of 80 columns", async () => {
-    expect((await shown(true, 0)).some((text) => text.includes("0/1 task, 0 tokens: wait"))).to.equal(true);
+    expect(
+      (await shown(true, 0)).some((text) => text.includes("0/1 task, 0 tokens: wait")),
+    ).to.equal(true);
   });
 });
 

@@ -60,7 +60,11 @@ export class ProjectFolder {
   start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Started {
     const env: NodeJS.ProcessEnv = { ...process.env };
     for (const name of CLEARED) delete env[name];
-    const child = spawn(BINARY, args, { cwd: this.path, env: { ...env, ...environment }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(BINARY, args, {
+      cwd: this.path,
+      env: { ...env, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const texts = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => (texts.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));
@@ -74,7 +78,9 @@ export class ProjectFolder {
           if (texts.stderr.includes(text)) resolve();
         };
         child.stderr.on("data", look);
-        child.once("close", () => reject(new Error(`the command ended without saying '${text}': ${texts.stderr}`)));
+        child.once("close", () =>
+          reject(new Error(`the command ended without saying '${text}': ${texts.stderr}`)),
+        );
         look();
       });
     return { child, ended, said };

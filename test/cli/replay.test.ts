@@ -24,7 +24,15 @@ describe("agentensemble replay", function () {
       ),
       "booted.mjs": `import team from "./team.mjs";\nawait team.explain({ player: "A" });\nexport default team;`,
     });
-    const { code, stdout, stderr } = await project.run(["run", "team.mjs", "-q", "--input", "player=A", "--record", "roll.jsonl"]);
+    const { code, stdout, stderr } = await project.run([
+      "run",
+      "team.mjs",
+      "-q",
+      "--input",
+      "player=A",
+      "--record",
+      "roll.jsonl",
+    ]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
     recorded = stdout;
   });
@@ -34,19 +42,42 @@ describe("agentensemble replay", function () {
   });
 
   it("repeats a recorded run without calling the model", async () => {
-    const { code, stdout } = await project.run(["replay", "roll.jsonl", "team.mjs", "-q", "--input", "player=A"]);
+    const { code, stdout } = await project.run([
+      "replay",
+      "roll.jsonl",
+      "team.mjs",
+      "-q",
+      "--input",
+      "player=A",
+    ]);
     expect({ code, stdout }).to.deep.equal({ code: 0, stdout: recorded });
     expect(project.read("calls.txt")).to.equal("x");
   });
 
   it("ends with 1 at a request that was not recorded", async () => {
-    const { code, stderr } = await project.run(["replay", "roll.jsonl", "team.mjs", "-q", "--input", "player=B"]);
+    const { code, stderr } = await project.run([
+      "replay",
+      "roll.jsonl",
+      "team.mjs",
+      "-q",
+      "--input",
+      "player=B",
+    ]);
     expect(code).to.equal(1);
     expect(stderr).to.include("Roll for A").and.include("Roll for B");
   });
 
   it("asks the model then with --on-miss live", async () => {
-    const { code, stdout } = await project.run(["replay", "roll.jsonl", "team.mjs", "-q", "--input", "player=B", "--on-miss", "live"]);
+    const { code, stdout } = await project.run([
+      "replay",
+      "roll.jsonl",
+      "team.mjs",
+      "-q",
+      "--input",
+      "player=B",
+      "--on-miss",
+      "live",
+    ]);
     expect(code).to.equal(0);
     expect(stdout)
       .to.match(/^rolled \d+\n$/)
@@ -54,12 +85,36 @@ describe("agentensemble replay", function () {
   });
 
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
-    ["a recording that is not there", ["replay", "nowhere.jsonl", "team.mjs"], /Can't read the recording nowhere\.jsonl[^]*--record/],
-    ["a file that is no recording", ["replay", "team.mjs", "team.mjs", "--input", "player=A"], /error AE_FILE_FORMAT: \S*team\.mjs:1 /],
-    ["an unknown --on-miss", ["replay", "roll.jsonl", "team.mjs", "--on-miss", "lie"], /onMiss must be one of "fail", "live"/],
-    ["an ensemble with a recorder of its own", ["run", "own.mjs", "--record", "x.jsonl"], /'record-to' is already there[^]*hint: An ensemble that brings/],
-    ["an ensemble that has begun already", ["replay", "roll.jsonl", "booted.mjs"], /comes too late/],
-    ["a recording that can't be written", ["run", "team.mjs", "--record", "team.mjs/x.jsonl"], /error AE_VALIDATION: The recording[^]*team\.mjs' is no folder/],
+    [
+      "a recording that is not there",
+      ["replay", "nowhere.jsonl", "team.mjs"],
+      /Can't read the recording nowhere\.jsonl[^]*--record/,
+    ],
+    [
+      "a file that is no recording",
+      ["replay", "team.mjs", "team.mjs", "--input", "player=A"],
+      /error AE_FILE_FORMAT: \S*team\.mjs:1 /,
+    ],
+    [
+      "an unknown --on-miss",
+      ["replay", "roll.jsonl", "team.mjs", "--on-miss", "lie"],
+      /onMiss must be one of "fail", "live"/,
+    ],
+    [
+      "an ensemble with a recorder of its own",
+      ["run", "own.mjs", "--record", "x.jsonl"],
+      /'record-to' is already there[^]*hint: An ensemble that brings/,
+    ],
+    [
+      "an ensemble that has begun already",
+      ["replay", "roll.jsonl", "booted.mjs"],
+      /comes too late/,
+    ],
+    [
+      "a recording that can't be written",
+      ["run", "team.mjs", "--record", "team.mjs/x.jsonl"],
+      /error AE_VALIDATION: The recording[^]*team\.mjs' is no folder/,
+    ],
   ];
   for (const [what, args, message] of cases) {
     it(`ends with 2 and says what to do: ${what}`, async () => {

@@ -57,17 +57,39 @@ describe("agentensemble run", function () {
 
   describe("a run that goes well", () => {
     it("prints the final text alone to standard output, progress and what the file prints to standard error", async () => {
-      const { code, stdout, stderr } = await project.run(["run", "team.mjs", "--input", "topic=otters"]);
+      const { code, stdout, stderr } = await project.run([
+        "run",
+        "team.mjs",
+        "--input",
+        "topic=otters",
+      ]);
       expect({ code, stdout }).to.deep.equal({ code: 0, stdout: "Otters \u001b[31mswim.\n" });
-      expect(stderr).to.include("printed by the file").and.include("start [1/2] facts").and.include("done  text").and.include("COMPLETED");
+      expect(stderr)
+        .to.include("printed by the file")
+        .and.include("start [1/2] facts")
+        .and.include("done  text")
+        .and.include("COMPLETED");
       expect(stderr, "no colours where there is no terminal").not.to.include("\u001b");
     });
 
     it("prints one JSON document with --json, and no progress", async () => {
-      const { code, stdout, stderr } = await project.run(["run", "team.mjs", "--input", "topic=otters", "--json"]);
-      const result = JSON.parse(stdout) as { readonly tasks: readonly { readonly taskId: string; readonly parsed: unknown }[] };
+      const { code, stdout, stderr } = await project.run([
+        "run",
+        "team.mjs",
+        "--input",
+        "topic=otters",
+        "--json",
+      ]);
+      const result = JSON.parse(stdout) as {
+        readonly tasks: readonly { readonly taskId: string; readonly parsed: unknown }[];
+      };
       expect(code).to.equal(0);
-      expect(result).to.include({ exitReason: "COMPLETED", isComplete: true, raw: "Otters \u001b[31mswim.", trace: null });
+      expect(result).to.include({
+        exitReason: "COMPLETED",
+        isComplete: true,
+        raw: "Otters \u001b[31mswim.",
+        trace: null,
+      });
       expect(result.tasks.map(({ taskId }) => taskId)).to.deep.equal(["facts", "text"]);
       expect(result.tasks[0]?.parsed).to.deep.equal({ topic: "otters" });
       expect(result).to.have.nested.property("metrics.llmCallCount", 1);
@@ -81,13 +103,21 @@ describe("agentensemble run", function () {
         `${IMPORTS}import { mkdirSync } from "node:fs";
 export default new Ensemble({ tasks: [new Task({ description: "x", handler: () => (mkdirSync("spoilt.json", { recursive: true }), "the result") })] });`,
       );
-      const { code, stdout, stderr } = await project.run(["run", "spoils.mjs", "-q", "--trace", "spoilt.json"]);
+      const { code, stdout, stderr } = await project.run([
+        "run",
+        "spoils.mjs",
+        "-q",
+        "--trace",
+        "spoilt.json",
+      ]);
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "the result\n" });
       expect(stderr).to.match(/Cannot write the trace[^]*it is a folder/);
       rmSync(join(project.path, "spoilt.json"), { recursive: true });
       const json = await project.run(["run", "spoils.mjs", "--json", "--trace", "spoilt.json"]);
       expect(json.code).to.equal(1);
-      expect(JSON.parse(json.stdout)).to.deep.include({ raw: "the result", trace: null }).and.to.have.nested.property("traceError.code", "AE_VALIDATION");
+      expect(JSON.parse(json.stdout))
+        .to.deep.include({ raw: "the result", trace: null })
+        .and.to.have.nested.property("traceError.code", "AE_VALIDATION");
     });
 
     it("shows no progress with --quiet", async () => {
@@ -98,13 +128,33 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
     it("takes inputs from pairs, from files and from a JSON file, pairs first", async () => {
       project.write("note.txt", "from a file");
       project.write("inputs.json", '{ "a": 1, "b": ["x"] }');
-      const args = ["--inputs", "inputs.json", "--input", "a=2=3", "--input", "c=@note.txt", "--input", "d=@@home"];
+      const args = [
+        "--inputs",
+        "inputs.json",
+        "--input",
+        "a=2=3",
+        "--input",
+        "c=@note.txt",
+        "--input",
+        "d=@@home",
+      ];
       const { stdout } = await project.run(["run", "echo.mjs", "-q", ...args]);
-      expect(JSON.parse(stdout)).to.deep.equal({ a: "2=3", b: ["x"], c: "from a file", d: "@home" });
+      expect(JSON.parse(stdout)).to.deep.equal({
+        a: "2=3",
+        b: ["x"],
+        c: "from a file",
+        d: "@home",
+      });
     });
 
     it("gives every task the model of --model, by the ensemble's own providers", async () => {
-      const { code, stdout } = await project.run(["run", "unmodelled.mjs", "--model", "offline:extractive", "--json"]);
+      const { code, stdout } = await project.run([
+        "run",
+        "unmodelled.mjs",
+        "--model",
+        "offline:extractive",
+        "--json",
+      ]);
       expect(code).to.equal(0);
       expect(JSON.parse(stdout)).to.have.nested.property("metrics.llmCallCount", 1);
     });
@@ -127,9 +177,20 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
         cpSync(join(projectRoot, "package.json"), join(copy, "package.json"));
         symlinkSync(join(projectRoot, "node_modules"), join(copy, "node_modules"), "dir");
         other.install("agentensemble", copy);
-        const { code } = await other.run(["run", "unmodelled.mjs", "-q", "--model", "offline:extractive", "--trace", "t.json"]);
+        const { code } = await other.run([
+          "run",
+          "unmodelled.mjs",
+          "-q",
+          "--model",
+          "offline:extractive",
+          "--trace",
+          "t.json",
+        ]);
         expect(code).to.equal(0);
-        expect(JSON.parse(other.read("t.json"))).to.have.nested.property("taskTraces[0].llmInteractions[0].provider", "offline");
+        expect(JSON.parse(other.read("t.json"))).to.have.nested.property(
+          "taskTraces[0].llmInteractions[0].provider",
+          "offline",
+        );
       } finally {
         other.remove();
       }
@@ -140,7 +201,11 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
     it("is loaded by the project's tsx", async () => {
       project.install("tsx", join(projectRoot, "node_modules/tsx"));
       const { code, stdout, stderr } = await project.run(["run", "team.ts", "-q"]);
-      expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: "hello from TypeScript\n", stderr: "" });
+      expect({ code, stdout, stderr }).to.deep.equal({
+        code: 0,
+        stdout: "hello from TypeScript\n",
+        stderr: "",
+      });
     });
 
     it("is refused with advice where nothing can load it", async function () {
@@ -158,9 +223,17 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
 
   describe("a run that does not", () => {
     it("ends with 1 when it fails, saying why, with the trace", async () => {
-      const { code, stdout, stderr } = await project.run(["run", "failing.mjs", "--trace", "out/failed.json"]);
+      const { code, stdout, stderr } = await project.run([
+        "run",
+        "failing.mjs",
+        "--trace",
+        "out/failed.json",
+      ]);
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "done\n" });
-      expect(stderr).to.include("error AE_TASK_EXECUTION").and.include("the disk is full").and.not.include("    at ");
+      expect(stderr)
+        .to.include("error AE_TASK_EXECUTION")
+        .and.include("the disk is full")
+        .and.not.include("    at ");
       expect(JSON.parse(project.read("out/failed.json"))).to.include({ exitReason: "ERROR" });
     });
 
@@ -172,8 +245,12 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
     });
 
     it("shows stack traces with --verbose, or where DEBUG is set", async () => {
-      expect((await project.run(["run", "failing.mjs", "-q", "--verbose"])).stderr).to.include("    at ");
-      expect((await project.run(["run", "failing.mjs", "-q"], { DEBUG: "1" })).stderr).to.include("    at ");
+      expect((await project.run(["run", "failing.mjs", "-q", "--verbose"])).stderr).to.include(
+        "    at ",
+      );
+      expect((await project.run(["run", "failing.mjs", "-q"], { DEBUG: "1" })).stderr).to.include(
+        "    at ",
+      );
     });
 
     it("ends with 124 when it is not done within --timeout", async () => {
@@ -183,7 +260,12 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
     });
 
     it("ends with 130 after SIGINT, with what was finished and the trace", async () => {
-      const { child, said, ended } = project.start(["run", "slow.mjs", "--trace", "cancelled.json"]);
+      const { child, said, ended } = project.start([
+        "run",
+        "slow.mjs",
+        "--trace",
+        "cancelled.json",
+      ]);
       await said("slow has begun");
       child.kill("SIGINT");
       const { code, stdout, stderr } = await ended;
@@ -204,32 +286,100 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
 
   describe("what can't be run", () => {
     const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
-      ["a file that is not there", ["run", "taem.mjs"], /There is no file taem\.mjs[^]*Did you mean 'team\.mjs'/],
+      [
+        "a file that is not there",
+        ["run", "taem.mjs"],
+        /There is no file taem\.mjs[^]*Did you mean 'team\.mjs'/,
+      ],
       ["a folder", ["run", "node_modules"], /node_modules is no file/],
-      ["a file of another kind", ["run", "words.txt"], /neither JavaScript nor TypeScript[^]*\.mjs/],
-      ["a file without a default export", ["run", "named.mjs"], /has no default export[^]*export default team;/],
-      ["a default export that is no ensemble", ["run", "number.mjs"], /must be an Ensemble[^]*got: 42[^]*export default new Ensemble/],
-      ["a file with a syntax error", ["run", "broken.mjs"], /Can't load broken\.mjs[^]*Unexpected token[^]*See where: node /],
-      ["a file that throws", ["run", "throws.mjs"], /Can't load throws\.mjs[^]*no such thing[^]*--verbose/],
-      ["a file whose ensemble is invalid", ["run", "invalid.mjs"], /Unknown option 'taks'[^]*Did you mean 'tasks'/],
+      [
+        "a file of another kind",
+        ["run", "words.txt"],
+        /neither JavaScript nor TypeScript[^]*\.mjs/,
+      ],
+      [
+        "a file without a default export",
+        ["run", "named.mjs"],
+        /has no default export[^]*export default team;/,
+      ],
+      [
+        "a default export that is no ensemble",
+        ["run", "number.mjs"],
+        /must be an Ensemble[^]*got: 42[^]*export default new Ensemble/,
+      ],
+      [
+        "a file with a syntax error",
+        ["run", "broken.mjs"],
+        /Can't load broken\.mjs[^]*Unexpected token[^]*See where: node /,
+      ],
+      [
+        "a file that throws",
+        ["run", "throws.mjs"],
+        /Can't load throws\.mjs[^]*no such thing[^]*--verbose/,
+      ],
+      [
+        "a file whose ensemble is invalid",
+        ["run", "invalid.mjs"],
+        /Unknown option 'taks'[^]*Did you mean 'tasks'/,
+      ],
       ["a missing package", ["run", "lacks.mjs"], /npm install @some\/thing \(in /],
       ["no model", ["run", "unmodelled.mjs"], /has no LLM available[^]*hint: Set `model`/],
-      ["an unknown model", ["run", "unmodelled.mjs", "--model", "ofline:x"], /Unknown model provider 'ofline'[^]*Did you mean 'offline'/],
+      [
+        "an unknown model",
+        ["run", "unmodelled.mjs", "--model", "ofline:x"],
+        /Unknown model provider 'ofline'[^]*Did you mean 'offline'/,
+      ],
       [
         "a model without a provider",
         ["run", "unmodelled.mjs", "--model", "gpt-4o"],
         /Model gpt-4o names no provider and model\. Known: openai[^]*hint: Write provider:model/,
       ],
-      ["a trace below a file", ["run", "echo.mjs", "--trace", "words.txt/out.json"], /--trace: can't write words\.txt\/out\.json: \S*words\.txt is no folder/],
-      ["a folder for a trace", ["run", "echo.mjs", "--trace", "node_modules"], /--trace: can't write node_modules: it is no file/],
+      [
+        "a trace below a file",
+        ["run", "echo.mjs", "--trace", "words.txt/out.json"],
+        /--trace: can't write words\.txt\/out\.json: \S*words\.txt is no folder/,
+      ],
+      [
+        "a folder for a trace",
+        ["run", "echo.mjs", "--trace", "node_modules"],
+        /--trace: can't write node_modules: it is no file/,
+      ],
       ["a missing variable", ["run", "team.mjs"], /\[topic\][^]*--input topic=/],
-      ["an unknown capture mode", ["run", "echo.mjs", "--capture", "OF"], /captureMode 'OF'[^]*Did you mean 'OFF'/],
-      ["a duration without a unit", ["run", "echo.mjs", "--timeout", "30"], /--timeout[^]*got: 30[^]*30s/],
-      ["an input without a name", ["run", "echo.mjs", "--input", "=x"], /--input must be name=value, got: =x/],
-      ["an input that would reach a prototype", ["run", "echo.mjs", "--input", "__proto__=x"], /can't be named __proto__/],
-      ["an input's file that is not there", ["run", "echo.mjs", "--input", "a=@nowhere.txt"], /--input a: can't read nowhere\.txt/],
-      ["inputs that are not JSON", ["run", "echo.mjs", "--inputs", "words.json"], /words\.json is not JSON, from line 2: /],
-      ["inputs that are no object", ["run", "echo.mjs", "--inputs", "package.json", "--inputs", "list.json"], /must be a JSON object, got: \[1\]/],
+      [
+        "an unknown capture mode",
+        ["run", "echo.mjs", "--capture", "OF"],
+        /captureMode 'OF'[^]*Did you mean 'OFF'/,
+      ],
+      [
+        "a duration without a unit",
+        ["run", "echo.mjs", "--timeout", "30"],
+        /--timeout[^]*got: 30[^]*30s/,
+      ],
+      [
+        "an input without a name",
+        ["run", "echo.mjs", "--input", "=x"],
+        /--input must be name=value, got: =x/,
+      ],
+      [
+        "an input that would reach a prototype",
+        ["run", "echo.mjs", "--input", "__proto__=x"],
+        /can't be named __proto__/,
+      ],
+      [
+        "an input's file that is not there",
+        ["run", "echo.mjs", "--input", "a=@nowhere.txt"],
+        /--input a: can't read nowhere\.txt/,
+      ],
+      [
+        "inputs that are not JSON",
+        ["run", "echo.mjs", "--inputs", "words.json"],
+        /words\.json is not JSON, from line 2: /,
+      ],
+      [
+        "inputs that are no object",
+        ["run", "echo.mjs", "--inputs", "package.json", "--inputs", "list.json"],
+        /must be a JSON object, got: \[1\]/,
+      ],
       ["an unknown option", ["run", "echo.mjs", "--jsn"], /unknown option '--jsn'[^]*--json/],
       ["an unknown command", ["rnu", "echo.mjs"], /unknown command 'rnu'[^]*run/],
       ["no file", ["run"], /missing required argument 'file'/],

@@ -38,7 +38,15 @@ const FOREIGN = {
           cost: 0.25,
           responseType: "TOOL_CALLS",
           responseText: null,
-          toolCalls: [{ toolName: "ask", arguments: "{}", result: "Error: nobody there", duration: "PT0S", outcome: "ERROR" }],
+          toolCalls: [
+            {
+              toolName: "ask",
+              arguments: "{}",
+              result: "Error: nobody there",
+              duration: "PT0S",
+              outcome: "ERROR",
+            },
+          ],
         },
       ],
       delegations: [
@@ -60,12 +68,29 @@ const FOREIGN = {
         },
       ],
       finalOutput: "first line\nsecond line",
-      metrics: { inputTokens: 10, outputTokens: 20, costEstimate: { totalCost: 0.00123456, currency: "EUR" } },
+      metrics: {
+        inputTokens: 10,
+        outputTokens: 20,
+        costEstimate: { totalCost: 0.00123456, currency: "EUR" },
+      },
     },
-    { taskDescription: "Do it", agentRole: "Doer", duration: "PT1S", finalOutput: null, metrics: { inputTokens: 1, outputTokens: 1, costEstimate: 0.5 } },
+    {
+      taskDescription: "Do it",
+      agentRole: "Doer",
+      duration: "PT1S",
+      finalOutput: null,
+      metrics: { inputTokens: 1, outputTokens: 1, costEstimate: 0.5 },
+    },
   ],
   metrics: { totalInputTokens: 11, totalOutputTokens: 21 },
-  errors: [{ agentRole: "Doer", taskDescription: "Do it", errorType: "TimeoutException", message: "too late" }],
+  errors: [
+    {
+      agentRole: "Doer",
+      taskDescription: "Do it",
+      errorType: "TimeoutException",
+      message: "too late",
+    },
+  ],
 };
 
 describe("agentensemble trace", function () {
@@ -74,7 +99,10 @@ describe("agentensemble trace", function () {
   let foreign: TraceView;
 
   before(async () => {
-    project = new ProjectFolder({ "team.mjs": TEAM, "foreign.json": JSON.stringify(FOREIGN, null, 2) });
+    project = new ProjectFolder({
+      "team.mjs": TEAM,
+      "foreign.json": JSON.stringify(FOREIGN, null, 2),
+    });
     expect((await project.run(["run", "team.mjs", "-q", "--trace", "ours.json"])).code).to.equal(0);
     foreign = await readTraceFile(join(project.path, "foreign.json"));
   });
@@ -100,14 +128,25 @@ describe("agentensemble trace", function () {
       expect(stdout).to.include("run run-7 SEQUENTIAL 62 min 4 s, 11 in, 21 out, capture OFF");
       expect(stdout).to.include("task-1 (Planner) ok 2.3 s, 10 in, 20 out, 0.001235 EUR");
       expect(stdout).to.include("500 ms, ? in, 7 out, 0.25: asked for 1 tool");
-      expect(stdout).to.match(/├─ delegation Planner -> Writer 1\.0 s [^\n]*: ok\n│ {2}│ {2}└─ task-1 \(Writer\) ok 1\.0 s, 3 in, 4 out\n/);
-      expect(stdout).to.include("task-2 (Doer) failed 1.0 s, 1 in, 1 out, 0.5").and.include("TimeoutException: too late");
+      expect(stdout).to.match(
+        /├─ delegation Planner -> Writer 1\.0 s [^\n]*: ok\n│ {2}│ {2}└─ task-1 \(Writer\) ok 1\.0 s, 3 in, 4 out\n/,
+      );
+      expect(stdout)
+        .to.include("task-2 (Doer) failed 1.0 s, 1 in, 1 out, 0.5")
+        .and.include("TimeoutException: too late");
     });
 
     it("shows a sum of which nothing is known as unknown", async () => {
-      const metrics = (unknownUsageCalls: number): object => ({ totalInputTokens: 0, totalOutputTokens: 0, unknownUsageCalls });
+      const metrics = (unknownUsageCalls: number): object => ({
+        totalInputTokens: 0,
+        totalOutputTokens: 0,
+        unknownUsageCalls,
+      });
       const shown = async (n: number): Promise<TraceView> => {
-        project.write("sums.json", JSON.stringify({ schemaVersion: "1.1", taskTraces: [], metrics: metrics(n) }));
+        project.write(
+          "sums.json",
+          JSON.stringify({ schemaVersion: "1.1", taskTraces: [], metrics: metrics(n) }),
+        );
         return readTraceFile(join(project.path, "sums.json"));
       };
       expect(await shown(2)).to.include({ inputTokens: -1, outputTokens: -1 });
@@ -116,9 +155,13 @@ describe("agentensemble trace", function () {
 
     it("shows one task with its texts, by id or role", async () => {
       const { stdout } = await project.run(["trace", "show", "foreign.json", "--task", "planner"]);
-      expect(stdout).to.include("System prompt\nYou plan.").and.include("Output\nfirst line\nsecond line");
+      expect(stdout)
+        .to.include("System prompt\nYou plan.")
+        .and.include("Output\nfirst line\nsecond line");
       expect(stdout).not.to.include("Doer");
-      expect(partOf(foreign, { task: "task-2" }).tasks.map(({ agentRole }) => agentRole)).to.deep.equal(["Doer"]);
+      expect(
+        partOf(foreign, { task: "task-2" }).tasks.map(({ agentRole }) => agentRole),
+      ).to.deep.equal(["Doer"]);
     });
 
     it("names the tasks there are when --task is none of them", async () => {
@@ -140,12 +183,16 @@ describe("agentensemble trace", function () {
 
     it("says so where nothing went wrong", async () => {
       project.write("fine.json", JSON.stringify({ ...FOREIGN, taskTraces: [], errors: [] }));
-      expect((await project.run(["trace", "show", "fine.json", "--errors"])).stdout).to.include("Nothing went wrong.");
+      expect((await project.run(["trace", "show", "fine.json", "--errors"])).stdout).to.include(
+        "Nothing went wrong.",
+      );
     });
 
     it("says so where no task was started", async () => {
       project.write("none.json", '{"schemaVersion":"1.1","taskTraces":[]}');
-      expect((await project.run(["trace", "show", "none.json"])).stdout).to.equal("run ? ? ?, ? in, ? out\n\nNo task was started.\n");
+      expect((await project.run(["trace", "show", "none.json"])).stdout).to.equal(
+        "run ? ? ?, ? in, ? out\n\nNo task was started.\n",
+      );
     });
 
     it("prints what it shows as JSON with --json", async () => {
@@ -165,24 +212,54 @@ describe("agentensemble trace", function () {
     const whole = JSON.stringify(FOREIGN, null, 2);
     const cases: readonly (readonly [string, string, number, RegExp])[] = [
       ["is empty", "", 1, /it is empty/],
-      ["was cut short", whole.slice(0, whole.indexOf("Planner")), whole.slice(0, whole.indexOf("Planner")).split("\n").length, /is not JSON/],
+      [
+        "was cut short",
+        whole.slice(0, whole.indexOf("Planner")),
+        whole.slice(0, whole.indexOf("Planner")).split("\n").length,
+        /is not JSON/,
+      ],
       ["is some other document", '\n{ "name": "x" }', 2, /no schemaVersion/],
-      ["is a recording", '{"format":"agentensemble/recording","version":1}\n{"type":"run"}\n', 1, /is a recording, no trace/],
+      [
+        "is a recording",
+        '{"format":"agentensemble/recording","version":1}\n{"type":"run"}\n',
+        1,
+        /is a recording, no trace/,
+      ],
       ["has no list of tasks", '\n{ "schemaVersion": "1.1" }', 2, /taskTraces must be a list/],
       ["is a list", "\n\n[]", 3, /must be an object/],
       ["is a task graph", '{ "type": "dag", "schemaVersion": "1.3" }', 1, /task graph/],
-      ["comes from a newer version", '{\n"schemaVersion": "2.0" }', 2, /"?2\.0"? is not understood/],
+      [
+        "comes from a newer version",
+        '{\n"schemaVersion": "2.0" }',
+        2,
+        /"?2\.0"? is not understood/,
+      ],
       ["comes from an older version", '{\n\n"schemaVersion": "0.9" }', 3, /0\.9/],
       ["has a version that is no text", '{"schemaVersion": 1.1 }', 1, /1\.1 is not understood/],
-      ["has a list where an object should be", '{"schemaVersion": "1.1",\n"taskTraces": [{},\n[]]}', 3, /taskTraces\[1\] must be an object/],
+      [
+        "has a list where an object should be",
+        '{"schemaVersion": "1.1",\n"taskTraces": [{},\n[]]}',
+        3,
+        /taskTraces\[1\] must be an object/,
+      ],
       [
         "has a text where a list should be",
         '{"schemaVersion": "1.1",\n"taskTraces": [{"llmInteractions":\n"x"}]}',
         3,
         /taskTraces\[0\]\.llmInteractions must be a list/,
       ],
-      ["has a duration of another form", '{"schemaVersion": "1.1",\n"totalDuration": "3 s"}', 2, /totalDuration must be an ISO-8601 duration/],
-      ["has a number that is a text", '{"schemaVersion": "1.1", "metrics": {\n"inputTokens": "many"}}', 2, /metrics\.inputTokens must be a number/],
+      [
+        "has a duration of another form",
+        '{"schemaVersion": "1.1",\n"totalDuration": "3 s"}',
+        2,
+        /totalDuration must be an ISO-8601 duration/,
+      ],
+      [
+        "has a number that is a text",
+        '{"schemaVersion": "1.1", "metrics": {\n"inputTokens": "many"}}',
+        2,
+        /metrics\.inputTokens must be a number/,
+      ],
     ];
     for (const [what, text, line, message] of cases) {
       it(`is refused with the line when it ${what}`, async () => {
@@ -218,7 +295,14 @@ describe("agentensemble trace", function () {
     };
 
     it("finds no difference between runs that only cost and took something else", async () => {
-      project.write("later.json", JSON.stringify({ ...FOREIGN, totalDuration: "PT9S", metrics: { totalInputTokens: 99, totalOutputTokens: 1 } }));
+      project.write(
+        "later.json",
+        JSON.stringify({
+          ...FOREIGN,
+          totalDuration: "PT9S",
+          metrics: { totalInputTokens: 99, totalOutputTokens: 1 },
+        }),
+      );
       const { code, stdout } = await project.run(["trace", "diff", "foreign.json", "later.json"]);
       expect(code).to.equal(0);
       expect(stdout)
@@ -239,10 +323,18 @@ describe("agentensemble trace", function () {
 
     it("prints the comparison as JSON", async () => {
       project.write("changed.json", JSON.stringify(changed));
-      const { code, stdout } = await project.run(["trace", "diff", "foreign.json", "changed.json", "--json"]);
+      const { code, stdout } = await project.run([
+        "trace",
+        "diff",
+        "foreign.json",
+        "changed.json",
+        "--json",
+      ]);
       expect(code).to.equal(1);
       const second = await readTraceFile(join(project.path, "changed.json"));
-      expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(JSON.stringify(compareTraces(foreign, second))));
+      expect(JSON.parse(stdout)).to.deep.equal(
+        JSON.parse(JSON.stringify(compareTraces(foreign, second))),
+      );
     });
 
     it("tells apart the rounds of a task that a loop did several times", () => {
@@ -251,13 +343,23 @@ describe("agentensemble trace", function () {
       const twice = { ...foreign, tasks: [task, { ...task, output: "second round" }] };
       const once = { ...foreign, tasks: [task] };
       expect(compareTraces(twice, twice)).to.include({ different: false });
-      expect(compareTraces(twice, once).tasks.map(({ status }) => status)).to.deep.equal(["same", "removed"]);
+      expect(compareTraces(twice, once).tasks.map(({ status }) => status)).to.deep.equal([
+        "same",
+        "removed",
+      ]);
     });
 
     it("counts an end of another kind as a difference", () => {
       expect(compareTraces(foreign, { ...foreign, exitReason: "ERROR" }).different).to.equal(true);
-      const failed = { ...foreign, tasks: foreign.tasks.map((task) => ({ ...task, outcome: "failed" })) };
-      expect(compareTraces(foreign, failed).tasks[0]).to.deep.include({ status: "changed", difference: null, outcome: ["ok", "failed"] });
+      const failed = {
+        ...foreign,
+        tasks: foreign.tasks.map((task) => ({ ...task, outcome: "failed" })),
+      };
+      expect(compareTraces(foreign, failed).tasks[0]).to.deep.include({
+        status: "changed",
+        difference: null,
+        outcome: ["ok", "failed"],
+      });
     });
   });
 });

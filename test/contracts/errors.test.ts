@@ -1,15 +1,29 @@
-import { AgentEnsembleError, HookRejectedError, ModelCallError, PluginError, TaskExecutionError, ValidationError } from "agentensemble";
+import {
+  AgentEnsembleError,
+  HookRejectedError,
+  ModelCallError,
+  PluginError,
+  TaskExecutionError,
+  ValidationError,
+} from "agentensemble";
 import { expect } from "chai";
 import { messageOf, toError } from "../../src/contracts/errors.js";
 import { nearestName, preview } from "../../src/contracts/validation.js";
 
-const model = (attempts = 1): ModelCallError => new ModelCallError("busy", { provider: "p", modelId: "m", attempts });
+const model = (attempts = 1): ModelCallError =>
+  new ModelCallError("busy", { provider: "p", modelId: "m", attempts });
 
 describe("the errors of the framework", () => {
   it("have a stable code, a name, a cause and a hint", () => {
     const cause = new Error("why");
     const error = new ValidationError("no", { cause, hint: "say yes" });
-    expect(error).to.include({ code: "AE_VALIDATION", name: "ValidationError", message: "no", hint: "say yes", cause });
+    expect(error).to.include({
+      code: "AE_VALIDATION",
+      name: "ValidationError",
+      message: "no",
+      hint: "say yes",
+      cause,
+    });
     expect(error).to.be.instanceOf(AgentEnsembleError).and.instanceOf(Error);
     expect("cause" in new ValidationError("no")).to.equal(false);
   });
@@ -20,14 +34,26 @@ describe("the errors of the framework", () => {
         return true;
       }
     }
-    const AgentEnsembleErrorCopy = Object.defineProperty(class extends Base {}, "name", { value: "AgentEnsembleError" });
-    const ModelCallErrorCopy = Object.defineProperty(class extends AgentEnsembleErrorCopy {}, "name", { value: "ModelCallError" });
+    const AgentEnsembleErrorCopy = Object.defineProperty(class extends Base {}, "name", {
+      value: "AgentEnsembleError",
+    });
+    const ModelCallErrorCopy = Object.defineProperty(
+      class extends AgentEnsembleErrorCopy {},
+      "name",
+      { value: "ModelCallError" },
+    );
     for (const error of [model(), new ModelCallErrorCopy("x")]) {
       expect(ModelCallError.isInstance(error)).to.equal(true);
       expect(AgentEnsembleError.isInstance(error)).to.equal(true);
       expect(ValidationError.isInstance(error)).to.equal(false);
     }
-    for (const other of [undefined, null, "x", new Error("x"), Object.assign(new Error("x"), { name: "ModelCallError" })])
+    for (const other of [
+      undefined,
+      null,
+      "x",
+      new Error("x"),
+      Object.assign(new Error("x"), { name: "ModelCallError" }),
+    ])
       expect(ModelCallError.isInstance(other)).to.equal(false);
   });
 
@@ -47,8 +73,15 @@ describe("the errors of the framework", () => {
   });
 
   it("say who and why", () => {
-    expect(new HookRejectedError("too late", { hook: "beforeTask", tap: "clock" })).to.include({ code: "AE_HOOK_REJECTED", reason: "too late" });
-    expect(new PluginError("x", { plugin: "p", hook: "start" })).to.include({ code: "AE_PLUGIN", plugin: "p", hook: "start" });
+    expect(new HookRejectedError("too late", { hook: "beforeTask", tap: "clock" })).to.include({
+      code: "AE_HOOK_REJECTED",
+      reason: "too late",
+    });
+    expect(new PluginError("x", { plugin: "p", hook: "start" })).to.include({
+      code: "AE_PLUGIN",
+      plugin: "p",
+      hook: "start",
+    });
     expect(model(3)).to.include({ code: "AE_MODEL_CALL", attempts: 3, retryable: false });
   });
 });
@@ -57,7 +90,15 @@ describe("helpers of messages", () => {
   it("show a value whatever it is, cut at 200 characters", () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
-    expect([preview("x"), preview({ a: 1 }), preview(undefined), preview(1n), preview(NaN), preview(Infinity), preview(circle)]).to.deep.equal([
+    expect([
+      preview("x"),
+      preview({ a: 1 }),
+      preview(undefined),
+      preview(1n),
+      preview(NaN),
+      preview(Infinity),
+      preview(circle),
+    ]).to.deep.equal([
       "x",
       '{"a":1}',
       "undefined",
@@ -76,13 +117,13 @@ describe("helpers of messages", () => {
   });
 
   it("make a message and an error of anything", () => {
-    expect([messageOf(new Error("")), messageOf("text"), messageOf(5), messageOf(new TypeError("x")), messageOf("")]).to.deep.equal([
-      "Error",
-      "text",
-      "5",
-      "x",
-      "unknown error",
-    ]);
+    expect([
+      messageOf(new Error("")),
+      messageOf("text"),
+      messageOf(5),
+      messageOf(new TypeError("x")),
+      messageOf(""),
+    ]).to.deep.equal(["Error", "text", "5", "x", "unknown error"]);
     expect(toError("text")).to.be.instanceOf(Error).and.include({ message: "text", cause: "text" });
   });
 });

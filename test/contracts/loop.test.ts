@@ -11,7 +11,13 @@ const from = (o: object): Loop => new Loop(o as LoopOptions); // as JavaScript m
 describe("Loop", () => {
   it("has defaults for everything but its name and its tasks, and is frozen", () => {
     const loop = new Loop({ name: "polish", tasks: [task] });
-    expect(loop).to.include({ maxIterations: 5, onMaxIterations: "RETURN_LAST", outputMode: "LAST_ITERATION", injectFeedback: true, until: undefined });
+    expect(loop).to.include({
+      maxIterations: 5,
+      onMaxIterations: "RETURN_LAST",
+      outputMode: "LAST_ITERATION",
+      injectFeedback: true,
+      until: undefined,
+    });
     expect(loop.context).to.deep.equal([]);
     expect([loop, loop.tasks, loop.context].every(Object.isFrozen)).to.equal(true);
   });
@@ -28,7 +34,13 @@ describe("Loop", () => {
       injectFeedback: false,
       context: [outside],
     });
-    expect(loop).to.include({ until, maxIterations: 1, onMaxIterations: "THROW", outputMode: "FINAL_TASK_ONLY", injectFeedback: false });
+    expect(loop).to.include({
+      until,
+      maxIterations: 1,
+      onMaxIterations: "THROW",
+      outputMode: "FINAL_TASK_ONLY",
+      injectFeedback: false,
+    });
     expect(loop.context).to.deep.equal([outside]);
   });
 
@@ -42,27 +54,51 @@ describe("Loop", () => {
     ["a blank name", { name: "", tasks: [task] }, "Loop name must be non-blank"],
     ["an empty body", { name: "l", tasks: [] }, "Loop 'l' body must contain at least one task"],
     ["what is no task", { name: "l", tasks: ["t"] }, "Loop 'l' tasks[0] must be a Task, got: t"],
-    ["a predicate that is no function", { name: "l", tasks: [task], until: true }, "Loop 'l' until must be a function"],
-    ["no iterations", { name: "l", tasks: [task], maxIterations: 0 }, "Loop 'l' maxIterations must be >= 1, got: 0"],
-    ["an unknown end", { name: "l", tasks: [task], onMaxIterations: "THROWS" }, "Did you mean 'THROW'?"],
+    [
+      "a predicate that is no function",
+      { name: "l", tasks: [task], until: true },
+      "Loop 'l' until must be a function",
+    ],
+    [
+      "no iterations",
+      { name: "l", tasks: [task], maxIterations: 0 },
+      "Loop 'l' maxIterations must be >= 1, got: 0",
+    ],
+    [
+      "an unknown end",
+      { name: "l", tasks: [task], onMaxIterations: "THROWS" },
+      "Did you mean 'THROW'?",
+    ],
     [
       "an unknown output mode",
       { name: "l", tasks: [task], outputMode: "ALL" },
       "Loop 'l' outputMode must be one of LAST_ITERATION, FINAL_TASK_ONLY, ALL_ITERATIONS, got: ALL",
     ],
-    ["what is no task in its context", { name: "l", tasks: [task], context: [{}] }, "Loop 'l' context[0] must be a Task"],
+    [
+      "what is no task in its context",
+      { name: "l", tasks: [task], context: [{}] },
+      "Loop 'l' context[0] must be a Task",
+    ],
     [
       "two tasks of one name",
       { name: "l", tasks: [named("a"), named("a")] },
       "Loop 'l' body has duplicate task name/description: 'a'. Body tasks must be uniquely identifiable.",
     ],
-    ["two nameless tasks of one description", { name: "l", tasks: [task, Task.of("Work")] }, "duplicate task name/description: 'Work'"],
+    [
+      "two nameless tasks of one description",
+      { name: "l", tasks: [task, Task.of("Work")] },
+      "duplicate task name/description: 'Work'",
+    ],
     [
       "a body task that needs an outer one",
       { name: "l", tasks: [new Task({ description: "B", context: [outside] })] },
       "Loop 'l' body task 'B' declares context() on a task outside the loop body.",
     ],
-    ["an unknown option", { name: "l", tasks: [task], maxIteration: 2 }, "Did you mean 'maxIterations'?"],
+    [
+      "an unknown option",
+      { name: "l", tasks: [task], maxIteration: 2 },
+      "Did you mean 'maxIterations'?",
+    ],
   ];
   for (const [what, options, message] of refused) {
     it(`refuses ${what}`, () => expect(() => from(options)).to.throw(ValidationError, message));

@@ -12,7 +12,13 @@ describe("Phase", () => {
     const first = Phase.of("first", task);
     const tasks = [Task.of("A"), Task.of("B")];
     const review = new PhaseReview({ task: Task.of("Judge") });
-    const phase = new Phase({ name: "second", tasks, after: [first], workflow: "PARALLEL", review });
+    const phase = new Phase({
+      name: "second",
+      tasks,
+      after: [first],
+      workflow: "PARALLEL",
+      review,
+    });
     tasks.pop();
     expect(phase).to.include({ name: "second", workflow: "PARALLEL", review });
     expect(phase.tasks.map(({ description }) => description)).to.deep.equal(["A", "B"]);
@@ -31,9 +37,21 @@ describe("Phase", () => {
     ["no name", { tasks: [task] }, "Phase name must not be null or blank"],
     ["no tasks", { name: "p", tasks: [] }, "Phase 'p' must contain at least one task"],
     ["what is no task", { name: "p", tasks: [1] }, "Phase 'p' tasks[0] must be a Task, got: 1"],
-    ["what is no phase before it", { name: "p", tasks: [task], after: ["q"] }, "Phase 'p' after[0] must be a Phase, got: q"],
-    ["what is no review", { name: "p", tasks: [task], review: {} }, "Phase 'p' review must be a PhaseReview, got: {}"],
-    ["an unknown option", { name: "p", tasks: [task], afer: [] }, "Unknown option 'afer' in Phase."],
+    [
+      "what is no phase before it",
+      { name: "p", tasks: [task], after: ["q"] },
+      "Phase 'p' after[0] must be a Phase, got: q",
+    ],
+    [
+      "what is no review",
+      { name: "p", tasks: [task], review: {} },
+      "Phase 'p' review must be a PhaseReview, got: {}",
+    ],
+    [
+      "an unknown option",
+      { name: "p", tasks: [task], afer: [] },
+      "Unknown option 'afer' in Phase.",
+    ],
     [
       "the workflow HIERARCHICAL",
       { name: "p", tasks: [task], workflow: "HIERARCHICAL" },
@@ -48,14 +66,26 @@ describe("Phase", () => {
 describe("PhaseReview", () => {
   it("allows two retries of each kind where it does not say", () => {
     expect(new PhaseReview({ task })).to.include({ task, maxRetries: 2, maxPredecessorRetries: 2 });
-    expect(new PhaseReview({ task, maxRetries: 0, maxPredecessorRetries: 5 })).to.include({ maxRetries: 0, maxPredecessorRetries: 5 });
+    expect(new PhaseReview({ task, maxRetries: 0, maxPredecessorRetries: 5 })).to.include({
+      maxRetries: 0,
+      maxPredecessorRetries: 5,
+    });
   });
 
   const review = (o: object): PhaseReview => new PhaseReview(o as { readonly task: Task }); // as JavaScript may call it
   it("refuses what it cannot work with", () => {
     expect(() => review({})).to.throw(ValidationError, "PhaseReview task must not be null");
-    expect(() => review({ task, maxRetries: -1 })).to.throw(ValidationError, "PhaseReview maxRetries must be >= 0, got: -1");
-    expect(() => review({ task, maxPredecessorRetries: 1.5 })).to.throw(ValidationError, "PhaseReview maxPredecessorRetries must be >= 0, got: 1.5");
-    expect(() => review({ task, retries: 1 })).to.throw(ValidationError, "Unknown option 'retries'");
+    expect(() => review({ task, maxRetries: -1 })).to.throw(
+      ValidationError,
+      "PhaseReview maxRetries must be >= 0, got: -1",
+    );
+    expect(() => review({ task, maxPredecessorRetries: 1.5 })).to.throw(
+      ValidationError,
+      "PhaseReview maxPredecessorRetries must be >= 0, got: 1.5",
+    );
+    expect(() => review({ task, retries: 1 })).to.throw(
+      ValidationError,
+      "Unknown option 'retries'",
+    );
   });
 });

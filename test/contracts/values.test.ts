@@ -14,7 +14,8 @@ function refusal(make: () => unknown): string {
   throw new Error("accepted");
 }
 
-const agent = (changes: object): string => refusal(() => new Agent({ role: "r", goal: "g", ...changes }));
+const agent = (changes: object): string =>
+  refusal(() => new Agent({ role: "r", goal: "g", ...changes }));
 const task = (changes: object): string => refusal(() => new Task({ description: "d", ...changes }));
 const noop = tool({ name: "noop", description: "Does nothing", execute: () => "" });
 
@@ -25,10 +26,15 @@ describe("Agent", () => {
     expect(agent({ maxIterations: 0 })).to.equal("Agent maxIterations must be > 0, got: 0");
     expect(agent({ maxIterations: 1.5 })).to.equal("Agent maxIterations must be > 0, got: 1.5");
     expect(agent({ tools: [noop, null] })).to.equal("Tool at index 1 must not be null");
-    expect(agent({ tools: [new Date(0)] })).to.equal("Tool at index 0 (Date) is neither an AgentTool nor has @Tool-annotated methods");
+    expect(agent({ tools: [new Date(0)] })).to.equal(
+      "Tool at index 0 (Date) is neither an AgentTool nor has @Tool-annotated methods",
+    );
     expect(agent({ tools: [noop, noop] })).to.match(/^Duplicate tool name 'noop'/);
-    const forgotten = (): Agent => new Agent({ role: "r", goal: "g", tools: [function clockTool() {} as never] });
-    expect(forgotten).to.throw(ValidationError).with.property("hint", "A function that makes a tool has to be called: clockTool(...).");
+    const forgotten = (): Agent =>
+      new Agent({ role: "r", goal: "g", tools: [function clockTool() {} as never] });
+    expect(forgotten)
+      .to.throw(ValidationError)
+      .with.property("hint", "A function that makes a tool has to be called: clockTool(...).");
   });
 
   it("checks in the order of the specification", () => {
@@ -42,11 +48,19 @@ describe("Agent", () => {
       .to.include("Unknown option 'tols' in Agent")
       .and.include("Did you mean 'tools'?");
     expect(agent({ modelOptions: { temprature: 0 } })).to.include("Did you mean 'temperature'?");
-    expect(refusal(() => new Agent(undefined as unknown as AgentOptions))).to.include("Agent options must be an object");
+    expect(refusal(() => new Agent(undefined as unknown as AgentOptions))).to.include(
+      "Agent options must be an object",
+    );
   });
 
   it("has the documented defaults, is frozen, and takes maxIterations 1", () => {
-    const made = new Agent({ role: "r", goal: "g", background: undefined, tools: undefined, maxIterations: undefined });
+    const made = new Agent({
+      role: "r",
+      goal: "g",
+      background: undefined,
+      tools: undefined,
+      maxIterations: undefined,
+    });
     expect(made).to.include({ maxIterations: 25, responseFormat: "", background: undefined });
     expect(made.tools).to.deep.equal([]).and.to.be.frozen;
     expect(made).to.be.frozen;
@@ -70,12 +84,18 @@ describe("Task", () => {
     expect(task({ description: "" })).to.equal("Task description must not be blank");
     expect(task({ expectedOutput: " " })).to.equal("Task expectedOutput must not be blank");
     expect(task({ tools: [null] })).to.equal("Task tool at index 0 must not be null");
-    expect(task({ tools: [noop, {}] })).to.equal("Task tool at index 1 (Object) is neither an AgentTool nor has @Tool-annotated methods");
+    expect(task({ tools: [noop, {}] })).to.equal(
+      "Task tool at index 1 (Object) is neither an AgentTool nor has @Tool-annotated methods",
+    );
     expect(task({ maxIterations: 0 })).to.equal("Task maxIterations must be > 0 when set, got: 0");
-    expect(task({ context: [undefined] })).to.equal("Task context element at index 0 must not be null");
+    expect(task({ context: [undefined] })).to.equal(
+      "Task context element at index 0 must not be null",
+    );
     expect(task({ maxOutputRetries: -1 })).to.equal("Task maxOutputRetries must be >= 0, got: -1");
     const one = new Agent({ role: "r", goal: "g" });
-    expect(task({ agent: one, context: [new Task({ description: "d", agent: one })] })).to.equal("Task cannot reference itself in context");
+    expect(task({ agent: one, context: [new Task({ description: "d", agent: one })] })).to.equal(
+      "Task cannot reference itself in context",
+    );
   });
 
   it("refuses what a handler leaves no room for", () => {
@@ -84,17 +104,27 @@ describe("Task", () => {
     expect(both({ agent: new Agent({ role: "r", goal: "g" }) })).to.equal(
       `Task cannot have both a handler and an explicit agent. ${without} LLM; remove the agent.`,
     );
-    expect(both({ model: "openai:x" })).to.equal(`Task cannot have both a handler and a chatLanguageModel. ${without} LLM; remove the chatLanguageModel.`);
-    expect(both({ tools: [noop] })).to.equal(`Task cannot have both a handler and tools. ${without} LLM; configure tools inside the handler instead.`);
-    expect(both({ maxIterations: 2 })).to.equal(`Task cannot have both a handler and maxIterations. ${without} iteration loop; remove the maxIterations.`);
+    expect(both({ model: "openai:x" })).to.equal(
+      `Task cannot have both a handler and a chatLanguageModel. ${without} LLM; remove the chatLanguageModel.`,
+    );
+    expect(both({ tools: [noop] })).to.equal(
+      `Task cannot have both a handler and tools. ${without} LLM; configure tools inside the handler instead.`,
+    );
+    expect(both({ maxIterations: 2 })).to.equal(
+      `Task cannot have both a handler and maxIterations. ${without} iteration loop; remove the maxIterations.`,
+    );
   });
 
   it("refuses unknown options, what is no handler, no schema, no guardrail, no time", () => {
     expect(task({ expectedOutputs: "x" })).to.include("Did you mean 'expectedOutput'?");
     expect(task({ handler: "x" })).to.include("Task handler must be a function or a tool");
     expect(task({ outputType: {} })).to.include("Task outputType must be a Standard Schema");
-    expect(task({ outputGuardrails: ["x"] })).to.include("Task outputGuardrails element at index 0");
-    expect(task({ timeoutMs: 0 })).to.include("Task timeoutMs must be a positive number of milliseconds");
+    expect(task({ outputGuardrails: ["x"] })).to.include(
+      "Task outputGuardrails element at index 0",
+    );
+    expect(task({ timeoutMs: 0 })).to.include(
+      "Task timeoutMs must be a positive number of milliseconds",
+    );
     expect(task({ timeoutMs: 2 ** 31 })).to.include("2147483647");
     expect(task({ guardrailRetries: 0.5 })).to.include("Task guardrailRetries must be >= 0");
     expect(task({ agent: { role: "r" } })).to.include("Task agent must be an Agent");
@@ -114,7 +144,10 @@ describe("Task", () => {
   });
 
   it("has a short form", () => {
-    expect(Task.of("d")).to.include({ description: "d", expectedOutput: "Produce a complete and accurate response to the task." });
+    expect(Task.of("d")).to.include({
+      description: "d",
+      expectedOutput: "Produce a complete and accurate response to the task.",
+    });
     expect(Task.of("d", "e").expectedOutput).to.equal("e");
     const schema = z.object({ a: z.string() });
     expect(Task.of("d", schema).outputType).to.equal(schema);
@@ -125,7 +158,9 @@ describe("Task", () => {
     const copy = made.with({ description: "e" });
     expect(copy).to.include({ name: "n", description: "e", handler }).and.not.equal(made);
     expect(made.with({ name: undefined }).name).to.equal(undefined);
-    expect(refusal(() => made.with({ description: "" }))).to.equal("Task description must not be blank");
+    expect(refusal(() => made.with({ description: "" }))).to.equal(
+      "Task description must not be blank",
+    );
   });
 });
 
@@ -134,7 +169,9 @@ describe("tool", () => {
     const base = { name: "t", description: "d", execute: () => "" };
     const refused = (changes: object): string => refusal(() => tool({ ...base, ...changes }));
     expect(refused({ name: "" })).to.equal("Tool name must not be blank");
-    expect(refused({ name: "say hello" })).to.equal("Tool name must be 1 to 64 letters, digits, '_' and '-', got: say hello");
+    expect(refused({ name: "say hello" })).to.equal(
+      "Tool name must be 1 to 64 letters, digits, '_' and '-', got: say hello",
+    );
     expect(refused({ name: "x".repeat(65) })).to.contain("Tool name must be 1 to 64 letters");
     expect(refused({ description: " " })).to.include("description must not be blank");
     expect(refused({ execute: undefined })).to.include("execute must be a function");
@@ -146,13 +183,23 @@ describe("tool", () => {
 
 describe("ToolResult", () => {
   it("is recognised, also of another copy of the package", () => {
-    const foreign = Object.defineProperty({ ok: true, output: "" }, Symbol.for("agentensemble/tool-result"), { value: true });
-    expect([ToolResult.success("x"), ToolResult.failure("x"), foreign].map((value) => ToolResult.isInstance(value))).to.deep.equal([true, true, true]);
-    for (const value of [undefined, null, "x", {}, { ok: true, output: "" }]) expect(ToolResult.isInstance(value)).to.equal(false);
+    const foreign = Object.defineProperty(
+      { ok: true, output: "" },
+      Symbol.for("agentensemble/tool-result"),
+      { value: true },
+    );
+    expect(
+      [ToolResult.success("x"), ToolResult.failure("x"), foreign].map((value) =>
+        ToolResult.isInstance(value),
+      ),
+    ).to.deep.equal([true, true, true]);
+    for (const value of [undefined, null, "x", {}, { ok: true, output: "" }])
+      expect(ToolResult.isInstance(value)).to.equal(false);
   });
 
   it("always says why it failed", () => {
     expect(ToolResult.failure("").errorMessage).to.equal("Tool execution failed with no message");
-    expect(ToolResult.success("x", { a: 1 })).to.include({ ok: true, output: "x" }).and.to.be.frozen;
+    expect(ToolResult.success("x", { a: 1 })).to.include({ ok: true, output: "x" }).and.to.be
+      .frozen;
   });
 });

@@ -15,7 +15,9 @@ import { exportedNames, SnippetProgram } from "./type-check.js";
 const pages = documentationPages();
 const typeScriptBlocks = pages.flatMap(codeBlocks).filter((block) => block.language === "ts");
 /** Fragments that are not taken from an example. */
-const fragments = typeScriptBlocks.filter(({ code, example }) => example === undefined && !code.startsWith("// @no-check\n"));
+const fragments = typeScriptBlocks.filter(
+  ({ code, example }) => example === undefined && !code.startsWith("// @no-check\n"),
+);
 const EVENTS = "the union of all events";
 const OPENAI_OPTIONS = "the options of openai()";
 const ANTHROPIC_OPTIONS = "the options of anthropic()";
@@ -23,10 +25,22 @@ const AI_SDK_OPTIONS = "the options of aiSdk()";
 const EMBEDDINGS_OPTIONS = "the options of openaiEmbeddings()";
 const ALL_OPTIONS = "the options of ensembles, agents, tasks and runs";
 const types = [
-  { title: EVENTS, code: 'import type { EnsembleEvent } from "agentensemble";\nexport type Subject = EnsembleEvent;' },
-  { title: OPENAI_OPTIONS, code: 'import type { OpenAIOptions } from "agentensemble";\nexport type Subject = OpenAIOptions;' },
-  { title: ANTHROPIC_OPTIONS, code: 'import type { AnthropicOptions } from "agentensemble";\nexport type Subject = AnthropicOptions;' },
-  { title: AI_SDK_OPTIONS, code: 'import type { AiSdkOptions } from "agentensemble/providers/ai-sdk";\nexport type Subject = AiSdkOptions;' },
+  {
+    title: EVENTS,
+    code: 'import type { EnsembleEvent } from "agentensemble";\nexport type Subject = EnsembleEvent;',
+  },
+  {
+    title: OPENAI_OPTIONS,
+    code: 'import type { OpenAIOptions } from "agentensemble";\nexport type Subject = OpenAIOptions;',
+  },
+  {
+    title: ANTHROPIC_OPTIONS,
+    code: 'import type { AnthropicOptions } from "agentensemble";\nexport type Subject = AnthropicOptions;',
+  },
+  {
+    title: AI_SDK_OPTIONS,
+    code: 'import type { AiSdkOptions } from "agentensemble/providers/ai-sdk";\nexport type Subject = AiSdkOptions;',
+  },
   {
     title: EMBEDDINGS_OPTIONS,
     code: 'import type { OpenAIEmbeddingsOptions } from "agentensemble/providers/openai";\nexport type Subject = OpenAIEmbeddingsOptions;',
@@ -39,14 +53,18 @@ const types = [
 
 const withoutLineEnds = (text: string): string => text.replace(/[ \t]+$/gm, "");
 /** The words in back-quotes; a cell that is one such word has lost them. */
-const words = (cell: string | undefined): readonly string[] => [...(cell ?? "").matchAll(/`([^`]+)`|^(\w+)$/g)].map((match) => match[1] ?? match[2] ?? "");
+const words = (cell: string | undefined): readonly string[] =>
+  [...(cell ?? "").matchAll(/`([^`]+)`|^(\w+)$/g)].map((match) => match[1] ?? match[2] ?? "");
 
 describe("the documentation", () => {
   let program: SnippetProgram;
 
   before(function () {
     this.timeout(120_000);
-    program = new SnippetProgram([...types, ...fragments.map(({ page, line, code }) => ({ title: `${page}:${line}`, code }))]);
+    program = new SnippetProgram([
+      ...types,
+      ...fragments.map(({ page, line, code }) => ({ title: `${page}:${line}`, code })),
+    ]);
   });
 
   describe("its code blocks", () => {
@@ -79,7 +97,8 @@ describe("the documentation", () => {
           const [path = "", anchor] = link.split("#");
           const target = path === "" ? page : normalize(join(dirname(page), path));
           expect(existsSync(join(projectRoot, target)), `${link} in ${page}`).to.equal(true);
-          if (anchor !== undefined) expect(anchorsOf(target), `${link} in ${page}`).to.include(anchor);
+          if (anchor !== undefined)
+            expect(anchorsOf(target), `${link} in ${page}`).to.include(anchor);
         }
       });
     }
@@ -87,37 +106,50 @@ describe("the documentation", () => {
 
   describe("README.md", () => {
     it("lists exactly the entry points of the package", () => {
-      const { exports } = JSON.parse(readProjectFile("package.json")) as { readonly exports: Readonly<Record<string, string>> };
-      const specifiers = Object.keys(exports).flatMap((key) => (key === "./package.json" ? [] : [key.replace(/^\./, "agentensemble")]));
+      const { exports } = JSON.parse(readProjectFile("package.json")) as {
+        readonly exports: Readonly<Record<string, string>>;
+      };
+      const specifiers = Object.keys(exports).flatMap((key) =>
+        key === "./package.json" ? [] : [key.replace(/^\./, "agentensemble")],
+      );
       expect(tableOf("README.md", "import").map(([name]) => name)).to.have.members(specifiers);
     });
   });
 
   describe("docs/prompts.md", () => {
     const page = readProjectFile("docs/prompts.md");
-    const documented = [...page.matchAll(/^### `([^`]+)`\n\n([^\n]+)\n\n```text\n([\s\S]*?)\n```$/gm)];
+    const documented = [
+      ...page.matchAll(/^### `([^`]+)`\n\n([^\n]+)\n\n```text\n([\s\S]*?)\n```$/gm),
+    ];
     let defaults: Readonly<Record<string, string>>;
 
     before(async () => {
       const collected: Record<string, string> = {};
       const collector = {
         name: "collector",
-        start: (ctx: PluginContext) => void ctx.all(Tokens.PromptTemplates).forEach((texts) => Object.assign(collected, texts)),
+        start: (ctx: PluginContext) =>
+          void ctx.all(Tokens.PromptTemplates).forEach((texts) => Object.assign(collected, texts)),
       };
-      const kernel = new Kernel({ plugins: [...standardPlugins(), contextLimit({ maxInputTokens: 1 }), collector] });
+      const kernel = new Kernel({
+        plugins: [...standardPlugins(), contextLimit({ maxInputTokens: 1 }), collector],
+      });
       await kernel.boot();
       await kernel.dispose();
       defaults = collected;
     });
 
     it("shows every text of the plugins as it is, and no other", () => {
-      expect(Object.fromEntries(documented.map(([, name, , text]) => [name, text]))).to.deep.equal(defaults);
+      expect(Object.fromEntries(documented.map(([, name, , text]) => [name, text]))).to.deep.equal(
+        defaults,
+      );
     });
 
     it("names the values of each", () => {
       for (const [, name = "", description, text = ""] of documented) {
         const values = [...new Set([...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))];
-        expect(words(/Values: ([^.]*)\./.exec(description ?? "")?.[1]), name).to.have.members(values);
+        expect(words(/Values: ([^.]*)\./.exec(description ?? "")?.[1]), name).to.have.members(
+          values,
+        );
       }
     });
   });
@@ -127,7 +159,9 @@ describe("the documentation", () => {
 
     it("lists exactly the events and their fields", () => {
       const common = tableOf("docs/events.md", "field").map(([field = ""]) => field);
-      const declared = Object.entries(program.fieldsByType(EVENTS)).map(([type, fields]): [string, readonly string[]] => [type, [...fields].sort()]);
+      const declared = Object.entries(program.fieldsByType(EVENTS)).map(
+        ([type, fields]): [string, readonly string[]] => [type, [...fields].sort()],
+      );
       const ofTask = new Set(["taskId", "parentTaskId", "agentRole"]);
       const documented = rows.map(([type = "", , fields]): [string, readonly string[]] => {
         const own = words(fields);
@@ -138,25 +172,36 @@ describe("the documentation", () => {
     });
 
     it("names the callback of each event that has one", () => {
-      const documented = rows.flatMap(([type = "", callback = ""]) => (callback === "" ? [] : [[callback, type]]));
-      const declared = Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, EnsembleEvent["type"]][];
+      const documented = rows.flatMap(([type = "", callback = ""]) =>
+        callback === "" ? [] : [[callback, type]],
+      );
+      const declared = Object.entries(CALLBACK_EVENTS) as [
+        keyof EnsembleCallbacks,
+        EnsembleEvent["type"],
+      ][];
       expect(Object.fromEntries(documented)).to.deep.equal(Object.fromEntries(declared));
     });
   });
 
   describe("docs/providers.md", () => {
-    const listed = (firstHeading: string): readonly (string | undefined)[] => tableOf("docs/providers.md", firstHeading).map(([option]) => option);
+    const listed = (firstHeading: string): readonly (string | undefined)[] =>
+      tableOf("docs/providers.md", firstHeading).map(([option]) => option);
     const declared = (title: string): readonly string[] => program.fieldsByType(title)[""] ?? [];
     /** What all vendors reached over HTTP have in common stands in the table of openai(). */
-    const common = (): readonly (string | undefined)[] => listed("option").filter((option) => option !== "api");
+    const common = (): readonly (string | undefined)[] =>
+      listed("option").filter((option) => option !== "api");
 
     it("lists exactly the options of openai()", () => {
       expect(listed("option")).to.have.members(declared(OPENAI_OPTIONS));
     });
 
     it("lists exactly what anthropic() and openaiEmbeddings() have beside the common options", () => {
-      expect([...common(), ...listed("option of `anthropic()`")]).to.have.members(declared(ANTHROPIC_OPTIONS));
-      expect([...common(), ...listed("option of `openaiEmbeddings()`")]).to.have.members(declared(EMBEDDINGS_OPTIONS));
+      expect([...common(), ...listed("option of `anthropic()`")]).to.have.members(
+        declared(ANTHROPIC_OPTIONS),
+      );
+      expect([...common(), ...listed("option of `openaiEmbeddings()`")]).to.have.members(
+        declared(EMBEDDINGS_OPTIONS),
+      );
     });
 
     it("lists exactly the options of aiSdk()", () => {
@@ -168,9 +213,13 @@ describe("the documentation", () => {
     it("says `not yet` of no name that the package exports or takes as an option", () => {
       const options = program.fieldsByType(ALL_OPTIONS)[""] ?? [];
       const existing = new Set([...exportedNames(), ...options]);
-      const missing = [...readProjectFile("docs/coming-from-java.md").matchAll(/^\| (.+) \| not yet/gm)].flatMap((row) => words(row[1]));
+      const missing = [
+        ...readProjectFile("docs/coming-from-java.md").matchAll(/^\| (.+) \| not yet/gm),
+      ].flatMap((row) => words(row[1]));
       expect(missing).not.to.be.empty;
-      expect(missing.map((name) => name.replace(/^\./, "")).filter((name) => existing.has(name))).to.deep.equal([]);
+      expect(
+        missing.map((name) => name.replace(/^\./, "")).filter((name) => existing.has(name)),
+      ).to.deep.equal([]);
     });
   });
 });

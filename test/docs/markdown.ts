@@ -16,7 +16,12 @@ export interface CodeBlock {
 /** README.md and all pages below docs/, relative to the project. */
 export function documentationPages(): readonly string[] {
   const pages = readdirSync(join(projectRoot, "docs"), { recursive: true, encoding: "utf8" });
-  return ["README.md", ...pages.filter((file) => file.endsWith(".md")).map((file) => `docs/${file.replaceAll("\\", "/")}`)].sort();
+  return [
+    "README.md",
+    ...pages
+      .filter((file) => file.endsWith(".md"))
+      .map((file) => `docs/${file.replaceAll("\\", "/")}`),
+  ].sort();
 }
 
 /** The fenced blocks of a page, in order. */

@@ -45,10 +45,19 @@ export function exportedNames(): ReadonlySet<string> {
 function complete(code: string, exported: ReadonlySet<string>): string {
   if (/^import /m.test(code)) return code;
   const words = new Set(code.match(/[A-Za-z_]\w*/g));
-  const declares = (name: string): boolean => new RegExp(`(const|let|class|function|interface|type) ${name}\\b`).test(code);
+  const declares = (name: string): boolean =>
+    new RegExp(`(const|let|class|function|interface|type) ${name}\\b`).test(code);
   const usual = Object.entries(USUAL).filter(([name]) => words.has(name) && !declares(name));
-  const imported = new Set([...words, ...usual.map(([, type]) => type)].filter((name) => exported.has(name) && !declares(name)));
-  return [`import { ${[...imported].join(", ")} } from "agentensemble";`, ...usual.map(([name, type]) => `declare const ${name}: ${type};`), code].join("\n");
+  const imported = new Set(
+    [...words, ...usual.map(([, type]) => type)].filter(
+      (name) => exported.has(name) && !declares(name),
+    ),
+  );
+  return [
+    `import { ${[...imported].join(", ")} } from "agentensemble";`,
+    ...usual.map(([name, type]) => `declare const ${name}: ${type};`),
+    code,
+  ].join("\n");
 }
 
 /** Snippets compiled together against the built package, as a user's files would be. */
@@ -60,7 +69,9 @@ export class SnippetProgram {
     const exported = exportedNames();
     // Beside the package's own files, so that `agentensemble` and the development dependencies are found; nothing is written.
     const paths = snippets.map((_, index) => join(projectRoot, "test/docs", `snippet-${index}.ts`));
-    const texts = new Map(snippets.map(({ code }, index) => [paths[index] ?? "", complete(code, exported)]));
+    const texts = new Map(
+      snippets.map(({ code }, index) => [paths[index] ?? "", complete(code, exported)]),
+    );
     this.#titles = new Map(snippets.map(({ title }, index) => [paths[index] ?? "", title]));
     this.#program = ts.createProgram({ rootNames: paths, options: OPTIONS, host: hostFor(texts) });
   }
@@ -68,7 +79,8 @@ export class SnippetProgram {
   /** What the compiler has to say, one line for each problem. */
   problems(): readonly string[] {
     return ts.getPreEmitDiagnostics(this.#program).map(({ file, messageText }) => {
-      const where = file === undefined ? "options" : (this.#titles.get(file.fileName) ?? file.fileName);
+      const where =
+        file === undefined ? "options" : (this.#titles.get(file.fileName) ?? file.fileName);
       return `${where}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`;
     });
   }
@@ -84,7 +96,10 @@ export class SnippetProgram {
     const entries = members.map((member): [string, readonly string[]] => {
       const tag = member.getProperty("type");
       const literal = tag === undefined ? undefined : checker.getTypeOfSymbolAtLocation(tag, alias);
-      return [literal?.isStringLiteral() === true ? literal.value : "", member.getProperties().map(({ name }) => name)];
+      return [
+        literal?.isStringLiteral() === true ? literal.value : "",
+        member.getProperties().map(({ name }) => name),
+      ];
     });
     return Object.fromEntries(entries);
   }
@@ -99,7 +114,9 @@ function hostFor(files: ReadonlyMap<string, string>): ts.CompilerHost {
   host.getSourceFile = (file, languageVersion, ...rest) => {
     const text = files.get(file);
     // The implied module format comes with `languageVersion`.
-    return text === undefined ? getSourceFile.call(host, file, languageVersion, ...rest) : ts.createSourceFile(file, text, languageVersion);
+    return text === undefined
+      ? getSourceFile.call(host, file, languageVersion, ...rest)
+      : ts.createSourceFile(file, text, languageVersion);
   };
   return host;
 }

@@ -4,8 +4,19 @@ import { EventQueue } from "../../src/event-queue.js";
 import { rejection } from "../support/rejection.js";
 
 const base = { v: 1 as const, seq: 0, runId: "run-1", at: "2026-01-01T00:00:00.000Z" };
-const token = (text: string, taskId = "task-1"): EnsembleEvent => ({ ...base, type: "token", taskId, agentRole: "r", token: text, taskDescription: "d" });
-const warning = (n: number): EnsembleEvent => ({ ...base, type: "run_warning", message: String(n) });
+const token = (text: string, taskId = "task-1"): EnsembleEvent => ({
+  ...base,
+  type: "token",
+  taskId,
+  agentRole: "r",
+  token: text,
+  taskDescription: "d",
+});
+const warning = (n: number): EnsembleEvent => ({
+  ...base,
+  type: "run_warning",
+  message: String(n),
+});
 
 async function readAll(queue: EventQueue): Promise<readonly EnsembleEvent[]> {
   const read: EnsembleEvent[] = [];
@@ -22,7 +33,9 @@ describe("EventQueue", () => {
     for (let n = 5; n < 2_000; n++) queue.push(warning(n));
     queue.end();
     queue.push(warning(-1));
-    expect((await reading).map((event) => (event as { message: string }).message)).to.deep.equal(Array.from({ length: 2_000 }, (_, n) => String(n)));
+    expect((await reading).map((event) => (event as { message: string }).message)).to.deep.equal(
+      Array.from({ length: 2_000 }, (_, n) => String(n)),
+    );
   });
 
   it("joins the tokens of one task once a reader is far behind, and loses no character", async () => {
@@ -32,7 +45,9 @@ describe("EventQueue", () => {
     queue.end();
     const events = await readAll(queue);
     expect(events.length).to.be.lessThan(1_100);
-    expect(events.map((event) => (event as { token: string }).token).join("")).to.equal(`${"0123456789".repeat(500)}x`);
+    expect(events.map((event) => (event as { token: string }).token).join("")).to.equal(
+      `${"0123456789".repeat(500)}x`,
+    );
     expect(events.at(-1)).to.include({ taskId: "task-2", token: "x" });
   });
 

@@ -23,7 +23,12 @@ describe("texts of a MapReduceEnsemble", () => {
 
   it("of the short form are templates, and the items in them are not", async () => {
     const model = new ScriptedModel(() => "ok");
-    const output = await MapReduceEnsemble.of(model, ["{topic} {x}", { a: 1 }], "Look at {topic}", "Merge for {topic}").run({ topic: "owls" });
+    const output = await MapReduceEnsemble.of(
+      model,
+      ["{topic} {x}", { a: 1 }],
+      "Look at {topic}",
+      "Merge for {topic}",
+    ).run({ topic: "owls" });
     expect(output.taskOutputs.map(({ taskDescription }) => taskDescription)).to.deep.equal([
       "Look at owls: {topic} {x}",
       'Look at owls: {"a":1}',
@@ -34,7 +39,9 @@ describe("texts of a MapReduceEnsemble", () => {
 
   it("of the short form miss their variables before anything is spent", async () => {
     const model = new ScriptedModel([]);
-    const error = await rejection(MapReduceEnsemble.of(model, ["{x}"], "Look at {topic}", "Merge").run());
+    const error = await rejection(
+      MapReduceEnsemble.of(model, ["{x}"], "Look at {topic}", "Merge").run(),
+    );
     expect(PromptTemplateError.isInstance(error)).to.equal(true);
     expect(error).to.have.property("missingVariables").that.deep.equals(["topic"]);
     expect(model.requests).to.deep.equal([]);
@@ -42,7 +49,12 @@ describe("texts of a MapReduceEnsemble", () => {
 
   it("of the short form may come from a function, and are taken as they are then", async () => {
     const model = new ScriptedModel(() => "ok");
-    const output = await MapReduceEnsemble.of(model, [{ path: "/users/{id}" }], ({ path }) => `Explain ${path}`, "Merge").run({ id: 1 });
+    const output = await MapReduceEnsemble.of(
+      model,
+      [{ path: "/users/{id}" }],
+      ({ path }) => `Explain ${path}`,
+      "Merge",
+    ).run({ id: 1 });
     expect(output.taskOutputs[0]?.taskDescription).to.equal("Explain /users/{id}");
   });
 });

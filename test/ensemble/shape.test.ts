@@ -5,10 +5,17 @@ import { expect } from "chai";
 const task = (description = "Work"): Task => new Task({ description, handler: () => "done" });
 const loop = (name = "loop"): Loop => new Loop({ name, tasks: [task()] });
 const phase = (name = "phase"): Phase => Phase.of(name, task());
-const graph = (): Graph<"a"> => new Graph({ name: "graph", states: { a: task() }, start: "a", edges: [{ from: "a", to: Graph.END }] });
+const graph = (): Graph<"a"> =>
+  new Graph({
+    name: "graph",
+    states: { a: task() },
+    start: "a",
+    edges: [{ from: "a", to: Graph.END }],
+  });
 const make = (o: object): Ensemble => new Ensemble(o); // as JavaScript may call it
 
-const NO_MIX = "Cannot mix graph() with task() / loop() / phase() on the same Ensemble. Graph is an exclusive orchestration style; pick one per ensemble.";
+const NO_MIX =
+  "Cannot mix graph() with task() / loop() / phase() on the same Ensemble. Graph is an exclusive orchestration style; pick one per ensemble.";
 
 describe("an ensemble's shape", () => {
   const refused: readonly (readonly [string, object, string])[] = [
@@ -35,8 +42,16 @@ describe("an ensemble's shape", () => {
       { loops: [loop()], workflow: "HIERARCHICAL" },
       "Workflow.HIERARCHICAL does not support Loop nodes. Use Workflow.SEQUENTIAL or Workflow.PARALLEL when declaring loops.",
     ],
-    ["two loops of one name", { loops: [loop("l"), loop("l")] }, "Duplicate loop name 'l' detected. Loop names must be unique within an ensemble."],
-    ["two phases of one name", { phases: [phase("p"), phase("p")] }, "Duplicate phase name 'p' detected. Phase names must be unique within an ensemble."],
+    [
+      "two loops of one name",
+      { loops: [loop("l"), loop("l")] },
+      "Duplicate loop name 'l' detected. Loop names must be unique within an ensemble.",
+    ],
+    [
+      "two phases of one name",
+      { phases: [phase("p"), phase("p")] },
+      "Duplicate phase name 'p' detected. Phase names must be unique within an ensemble.",
+    ],
     ["what is no phase", { phases: [{}] }, "Ensemble phases[0] must be a Phase, got: {}"],
     ["what is no loop", { loops: [task()] }, "Ensemble loops[0] must be a Loop"],
     ["what is no graph", { graph: {} }, "Ensemble graph must be a Graph, got: {}"],
@@ -49,7 +64,10 @@ describe("an ensemble's shape", () => {
   it("needs every phase that another comes after", () => {
     const first = phase("first");
     const second = new Phase({ name: "second", tasks: [task()], after: [first] });
-    expect(() => make({ phases: [second] })).to.throw(ValidationError, "Phase 'second' comes after phase 'first', which is not in the ensemble's phases");
+    expect(() => make({ phases: [second] })).to.throw(
+      ValidationError,
+      "Phase 'second' comes after phase 'first', which is not in the ensemble's phases",
+    );
     expect(() => make({ phases: [second, first] })).to.not.throw();
   });
 
@@ -57,8 +75,13 @@ describe("an ensemble's shape", () => {
     const facts = task("Facts");
     const first = Phase.of("first", facts);
     const second = new Phase({ name: "second", tasks: [task()], after: [first] });
-    const memo = (): Task => new Task({ description: "Memo", context: [facts], handler: () => "memo" });
-    expect(() => make({ phases: [first, second, new Phase({ name: "third", tasks: [memo()], after: [second] })] })).to.not.throw();
+    const memo = (): Task =>
+      new Task({ description: "Memo", context: [facts], handler: () => "memo" });
+    expect(() =>
+      make({
+        phases: [first, second, new Phase({ name: "third", tasks: [memo()], after: [second] })],
+      }),
+    ).to.not.throw();
     expect(() => make({ phases: [first, second, Phase.of("beside", memo())] })).to.throw(
       ValidationError,
       "Task 'Memo' in phase 'beside' references context task 'Facts' of phase 'first', which is not a predecessor",
@@ -67,15 +90,32 @@ describe("an ensemble's shape", () => {
 
   it("is fine with empty lists beside what is there", () => {
     expect(() => make({ graph: graph(), tasks: [], phases: [], loops: [] })).to.not.throw();
-    expect(() => make({ tasks: [task()], loops: [loop()], phases: [], workflow: "PARALLEL" })).to.not.throw();
+    expect(() =>
+      make({ tasks: [task()], loops: [loop()], phases: [], workflow: "PARALLEL" }),
+    ).to.not.throw();
   });
 
   const withoutModel: readonly (readonly [string, EnsembleOptions, string])[] = [
-    ["a phase", { phases: [Phase.of("p", Task.of("Think"))] }, "Task 'Think' in phase 'p' has no LLM available."],
-    ["a loop", { loops: [new Loop({ name: "l", tasks: [Task.of("Think")] })] }, "Loop 'l' body task 'Think' has no LLM source."],
+    [
+      "a phase",
+      { phases: [Phase.of("p", Task.of("Think"))] },
+      "Task 'Think' in phase 'p' has no LLM available.",
+    ],
+    [
+      "a loop",
+      { loops: [new Loop({ name: "l", tasks: [Task.of("Think")] })] },
+      "Loop 'l' body task 'Think' has no LLM source.",
+    ],
     [
       "a graph",
-      { graph: new Graph({ name: "g", states: { a: Task.of("Think") }, start: "a", edges: [{ from: "a", to: Graph.END }] }) },
+      {
+        graph: new Graph({
+          name: "g",
+          states: { a: Task.of("Think") },
+          start: "a",
+          edges: [{ from: "a", to: Graph.END }],
+        }),
+      },
       "Graph 'g' state 'a' Task has no LLM source.",
     ],
   ];
@@ -90,7 +130,10 @@ describe("an ensemble's shape", () => {
 
   it("refuses one task in two places", async () => {
     const twice = task("Twice");
-    await using ensemble = new Ensemble({ tasks: [twice], loops: [new Loop({ name: "l", tasks: [twice] })] });
+    await using ensemble = new Ensemble({
+      tasks: [twice],
+      loops: [new Loop({ name: "l", tasks: [twice] })],
+    });
     const error: unknown = await ensemble.run().catch((e: unknown) => e);
     expect((error as ValidationError).message).to.include("Task 'Twice' is listed twice");
   });

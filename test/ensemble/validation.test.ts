@@ -18,7 +18,10 @@ describe("new Ensemble", () => {
     [{ workflow: " " }, "Ensemble workflow must not be blank when set"],
     [{ maxDelegationDepth: 0 }, "Ensemble maxDelegationDepth must be > 0, got: 0"],
     [{ maxConcurrency: 0 }, "Ensemble maxConcurrency must be > 0, got: 0"],
-    [{ parallelErrorStrategy: null }, "Ensemble parallelErrorStrategy must not be null for PARALLEL workflow"],
+    [
+      { parallelErrorStrategy: null },
+      "Ensemble parallelErrorStrategy must not be null for PARALLEL workflow",
+    ],
     [{ model: " " }, 'got: " "'],
     [{ parallelErrorStrategy: "STOP" }, "Ensemble parallelErrorStrategy must be"],
     [{ tasks: "x" }, "Ensemble tasks must be an array"],
@@ -59,7 +62,9 @@ describe("new Ensemble", () => {
 
   it("refuses nothing of what only a run shows", () => {
     expect(() => new Ensemble({})).to.not.throw();
-    expect(construct({ tasks: [Task.of("{missing}")], workflow: "UNKNOWN", model: "unknown:x" })).to.not.throw();
+    expect(
+      construct({ tasks: [Task.of("{missing}")], workflow: "UNKNOWN", model: "unknown:x" }),
+    ).to.not.throw();
   });
 
   it("keeps its options as they were", async () => {
@@ -72,8 +77,12 @@ describe("new Ensemble", () => {
 
   it("shows no secret when it is inspected", () => {
     const model = openai("gpt-4o-mini", { apiKey: "sk-very-secret" });
-    const ensemble = new Ensemble({ model, tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g", model }) })] });
-    for (const value of [ensemble, model, new Kernel()]) expect(inspect(value, { depth: 10, showHidden: true })).to.not.include("sk-very-secret");
+    const ensemble = new Ensemble({
+      model,
+      tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g", model }) })],
+    });
+    for (const value of [ensemble, model, new Kernel()])
+      expect(inspect(value, { depth: 10, showHidden: true })).to.not.include("sk-very-secret");
   });
 });
 
@@ -84,7 +93,10 @@ describe("ensemble.run", () => {
     [{ timeoutMs: 0 }, "timeoutMs must be a positive number of milliseconds"],
     [{ timeoutMs: Number.NaN }, "timeoutMs"],
     [{ cancelGraceMs: -1 }, "cancelGraceMs must be a number of milliseconds from 0"],
-    [{ cancelGraceMs: 2 ** 31 }, "cancelGraceMs must be a number of milliseconds from 0 to 2147483647"], // a timer would not wait at all
+    [
+      { cancelGraceMs: 2 ** 31 },
+      "cancelGraceMs must be a number of milliseconds from 0 to 2147483647",
+    ], // a timer would not wait at all
     [{ tags: "x" }, "tags must be an object"],
     [{ runId: "" }, "runId must not be blank when set"],
     [{ bindings: {} }, "bindings must be a function"],
@@ -104,7 +116,11 @@ describe("ensemble.run", () => {
 
   it("refuses inputs that are no object", async () => {
     const ensemble = new Ensemble({ tasks: [echo("x")] });
-    for (const inputs of [null, [], "x", 5]) expect(await failure(ensemble.run(inputs as never))).to.have.property("code", "AE_VALIDATION");
+    for (const inputs of [null, [], "x", 5])
+      expect(await failure(ensemble.run(inputs as never))).to.have.property(
+        "code",
+        "AE_VALIDATION",
+      );
     await ensemble.dispose();
   });
 });
@@ -113,15 +129,20 @@ describe("Ensemble.run", () => {
   const run = Ensemble.run as (...args: readonly unknown[]) => Promise<{ readonly raw: string }>;
 
   it("takes a model and tasks, or tasks with handlers", async () => {
-    expect((await run(new ScriptedModel(["one", "two"]), Task.of("a"), Task.of("b"))).raw).to.equal("two");
+    expect((await run(new ScriptedModel(["one", "two"]), Task.of("a"), Task.of("b"))).raw).to.equal(
+      "two",
+    );
     expect((await run(echo("a"), echo("b"))).raw).to.equal("b");
   });
 
   it("refuses with the messages of the specification", async () => {
-    const messageOf = async (...args: readonly unknown[]): Promise<string> => ((await rejection(run(...args))) as Error).message;
+    const messageOf = async (...args: readonly unknown[]): Promise<string> =>
+      ((await rejection(run(...args))) as Error).message;
     expect(await messageOf()).to.equal("tasks must not be null or empty");
     expect(await messageOf(new ScriptedModel([]))).to.equal("tasks must not be null or empty");
-    expect(await messageOf(new ScriptedModel([]), Task.of("a"), null)).to.equal("tasks[1] must not be null");
+    expect(await messageOf(new ScriptedModel([]), Task.of("a"), null)).to.equal(
+      "tasks[1] must not be null",
+    );
     expect(await messageOf(null, Task.of("a"))).to.equal("model must not be null");
     expect(await messageOf(echo("a"), Task.of("Write"))).to.equal(
       "Task 'Write' has no handler configured. Ensemble.run(Task...) requires all tasks to have a handler. Provide a handler via Task.builder().handler(...), or use Ensemble.run(ChatModel, Task...) for AI-backed tasks, or configure chatLanguageModel(model) on the Ensemble builder.",
@@ -133,7 +154,12 @@ describe("the output of a run", () => {
   it("has everything under its documented name", async () => {
     const [a, b] = [echo("a"), echo("b")];
     const output = await Ensemble.run(a, b);
-    expect(output).to.include({ raw: "b", exitReason: "COMPLETED", isComplete: true, totalToolCalls: 0 });
+    expect(output).to.include({
+      raw: "b",
+      exitReason: "COMPLETED",
+      isComplete: true,
+      totalToolCalls: 0,
+    });
     expect(output.completedTasks).to.deep.equal(output.taskOutputs);
     expect(output.lastCompletedOutput).to.equal(output.taskOutputs[1]);
     expect(output.getOutput(a)).to.equal(output.taskOutputs[0]);
@@ -158,17 +184,48 @@ describe("the output of a run", () => {
 
 describe("new Ensemble with something else than what it keeps its state with", () => {
   const cases: readonly (readonly [object, string, string])[] = [
-    [{ memoryStore: "./memory.jsonl" }, "Ensemble memoryStore must have a method store, got: ./memory.jsonl", "MemoryStore.file(path)"],
-    [{ memoryStore: null }, "Ensemble memoryStore must have a method store, got: null", "MemoryStore.inMemory()"],
-    [{ memory: { longTerm: { store: () => undefined } } }, "Ensemble memory.longTerm must have a method retrieve", "LongTermMemory.of(store)"],
-    [{ memory: { entity: new Map() } }, "Ensemble memory.entity must have a method put", "EntityMemory.inMemory()"],
-    [{ memory: MemoryStore.inMemory() }, "EnsembleMemory must have at least one memory type enabled", "the option memoryStore"],
-    [{ reflectionStore: [] }, "Ensemble reflectionStore must have a method store", "ReflectionStore.file(path)"],
-    [{ reviewHandler: reviewInbox() }, "Ensemble reviewHandler must be a function", "the handler of a reviewInbox()"],
+    [
+      { memoryStore: "./memory.jsonl" },
+      "Ensemble memoryStore must have a method store, got: ./memory.jsonl",
+      "MemoryStore.file(path)",
+    ],
+    [
+      { memoryStore: null },
+      "Ensemble memoryStore must have a method store, got: null",
+      "MemoryStore.inMemory()",
+    ],
+    [
+      { memory: { longTerm: { store: () => undefined } } },
+      "Ensemble memory.longTerm must have a method retrieve",
+      "LongTermMemory.of(store)",
+    ],
+    [
+      { memory: { entity: new Map() } },
+      "Ensemble memory.entity must have a method put",
+      "EntityMemory.inMemory()",
+    ],
+    [
+      { memory: MemoryStore.inMemory() },
+      "EnsembleMemory must have at least one memory type enabled",
+      "the option memoryStore",
+    ],
+    [
+      { reflectionStore: [] },
+      "Ensemble reflectionStore must have a method store",
+      "ReflectionStore.file(path)",
+    ],
+    [
+      { reviewHandler: reviewInbox() },
+      "Ensemble reviewHandler must be a function",
+      "the handler of a reviewInbox()",
+    ],
   ];
   for (const [options, message, hint] of cases) {
     it(`says what to use: ${message}`, () => {
-      expect(construct(options)).to.throw(ValidationError, message).with.property("hint").that.includes(hint);
+      expect(construct(options))
+        .to.throw(ValidationError, message)
+        .with.property("hint")
+        .that.includes(hint);
     });
   }
 });

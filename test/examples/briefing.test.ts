@@ -14,11 +14,14 @@ import { OpenAIServer } from "../support/openai-server.js";
 import { rejectionOf } from "../support/rejection.js";
 import { runProgram } from "./run-program.js";
 
-const BEES = "# Bees\n\nHoney bees live in large colonies with one queen. Worker bees collect nectar and\npollen for the colony. They dance to show the way.\n";
-const OWLS = "# Owls\n\nThe barn owl hunts at night over open fields. It finds mice by their sound alone.\n";
+const BEES =
+  "# Bees\n\nHoney bees live in large colonies with one queen. Worker bees collect nectar and\npollen for the colony. They dance to show the way.\n";
+const OWLS =
+  "# Owls\n\nThe barn owl hunts at night over open fields. It finds mice by their sound alone.\n";
 const GOOD = `Bees share work.\n\n- "Worker bees collect nectar and pollen for the colony." (bees.md)\n- Owls listen: “It finds mice by their sound alone.” (owls.txt)`;
 
-const textsOf = (messages: readonly ChatMessage[]): string => messages.map(({ content }) => (typeof content === "string" ? content : "")).join("\n");
+const textsOf = (messages: readonly ChatMessage[]): string =>
+  messages.map(({ content }) => (typeof content === "string" ? content : "")).join("\n");
 
 describe("the briefing example", () => {
   let folder: string;
@@ -27,11 +30,14 @@ describe("the briefing example", () => {
     folder = await mkdtemp(join(tmpdir(), "briefing-"));
     await writeFile(join(folder, "bees.md"), BEES);
     await writeFile(join(folder, "owls.txt"), OWLS);
-    pages = ["bees.md", "owls.txt"].map((name) => ({ name, path: join(folder, name) })).map((document) => ({ document, read: readTask(document) }));
+    pages = ["bees.md", "owls.txt"]
+      .map((name) => ({ name, path: join(folder, name) }))
+      .map((document) => ({ document, read: readTask(document) }));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  const main = (...args: readonly string[]): ReturnType<typeof runProgram> => runProgram(["dist/examples/briefing/main.js", ...args]);
+  const main = (...args: readonly string[]): ReturnType<typeof runProgram> =>
+    runProgram(["dist/examples/briefing/main.js", ...args]);
 
   describe("the check task", () => {
     const check = async (text: string) => {
@@ -46,34 +52,50 @@ describe("the briefing example", () => {
     });
 
     it("fails when one word of one quotation is altered, in straight or curly marks", async () => {
-      for (const altered of [GOOD.replace("nectar", "water"), GOOD.replace("sound alone", "smell alone")]) {
+      for (const altered of [
+        GOOD.replace("nectar", "water"),
+        GOOD.replace("sound alone", "smell alone"),
+      ]) {
         const error = await rejectionOf(TaskExecutionError, check(altered));
-        expect(String(error.cause)).to.match(/(water|smell alone).*does not stand in (bees\.md|owls\.txt)/);
+        expect(String(error.cause)).to.match(
+          /(water|smell alone).*does not stand in (bees\.md|owls\.txt)/,
+        );
       }
     });
 
     it("fails when a quotation is attributed to another document, and when nothing is quoted", async () => {
-      const error = await rejectionOf(TaskExecutionError, check(GOOD.replace("owls.txt", "bees.md")));
+      const error = await rejectionOf(
+        TaskExecutionError,
+        check(GOOD.replace("owls.txt", "bees.md")),
+      );
       expect(String(error.cause)).to.include("does not stand in bees.md");
-      expect(String((await rejectionOf(TaskExecutionError, check("Bees are nice."))).cause)).to.include("quotes nothing");
+      expect(
+        String((await rejectionOf(TaskExecutionError, check("Bees are nice."))).cause),
+      ).to.include("quotes nothing");
     });
   });
 
   describe("the team", () => {
-    const findings = (source: string, quote: string): string => JSON.stringify({ findings: [{ quote, source }] });
+    const findings = (source: string, quote: string): string =>
+      JSON.stringify({ findings: [{ quote, source }] });
     const model = (...briefings: readonly string[]): ScriptedModel => {
       const answers = [...briefings];
       return new ScriptedModel(({ messages }) => {
         const prompt = textsOf(messages);
         if (prompt.includes("You are Writer")) return answers.shift() ?? "";
-        if (prompt.includes("Extract the findings of bees.md")) return findings("bees.md", "They dance to show the way.");
+        if (prompt.includes("Extract the findings of bees.md"))
+          return findings("bees.md", "They dance to show the way.");
         return findings("owls.txt", "It finds mice by their sound alone.");
       });
     };
     const team = (scripted: ScriptedModel): ReturnType<typeof briefingTeam> =>
       briefingTeam(
         pages.map(({ document }) => document),
-        { model: scripted, traceFile: join(folder, "trace.json"), progress: { stream: { write: () => true } } },
+        {
+          model: scripted,
+          traceFile: join(folder, "trace.json"),
+          progress: { stream: { write: () => true } },
+        },
       );
 
     it("tells a writer what was misquoted, and takes the corrected briefing", async () => {
@@ -83,7 +105,9 @@ describe("the briefing example", () => {
       expect(output.getOutput(briefing)?.raw).to.equal(GOOD);
       expect(output.getOutput(check)?.parsed.quotations).to.equal(2);
       const last = textsOf(scripted.requests.at(-1)?.messages ?? []);
-      expect(last).to.include('"Worker bees collect water and pollen for the colony." does not stand in bees.md');
+      expect(last).to.include(
+        '"Worker bees collect water and pollen for the colony." does not stand in bees.md',
+      );
       await ensemble.dispose();
     });
 
@@ -92,7 +116,9 @@ describe("the briefing example", () => {
       const { ensemble } = team(model(wrong, wrong, wrong, GOOD));
       const error = await rejectionOf(TaskExecutionError, ensemble.run());
       expect(GuardrailViolationError.find(error)?.type).to.equal("OUTPUT");
-      const trace = JSON.parse(await readFile(join(folder, "trace.json"), "utf8")) as { readonly exitReason: string }; // the format's own name
+      const trace = JSON.parse(await readFile(join(folder, "trace.json"), "utf8")) as {
+        readonly exitReason: string;
+      }; // the format's own name
       expect(trace.exitReason).to.equal("ERROR");
       await ensemble.dispose();
     });
@@ -105,13 +131,21 @@ describe("the briefing example", () => {
       const { code, stdout, stderr } = await main(folder, "--out", out).finished;
       expect(stderr).to.equal("");
       expect(code).to.equal(0);
-      expect(stdout).to.include("left out: photo.png").and.to.include("Model: offline:extractive").and.to.include("can only quote");
+      expect(stdout)
+        .to.include("left out: photo.png")
+        .and.to.include("Model: offline:extractive")
+        .and.to.include("can only quote");
       const briefing = await readFile(join(out, "briefing.md"), "utf8");
       const texts: Readonly<Record<string, string>> = { "bees.md": BEES, "owls.txt": OWLS };
       const quotations = quotationsIn(briefing);
-      expect(new Set(quotations.map(({ source }) => source))).to.deep.equal(new Set(Object.keys(texts)));
-      for (const { text, source } of quotations) expect(texts[source ?? ""]?.replaceAll("\n", " ")).to.include(text);
-      const trace = JSON.parse(await readFile(join(out, "trace.json"), "utf8")) as { readonly taskTraces: readonly unknown[] }; // the format's own name
+      expect(new Set(quotations.map(({ source }) => source))).to.deep.equal(
+        new Set(Object.keys(texts)),
+      );
+      for (const { text, source } of quotations)
+        expect(texts[source ?? ""]?.replaceAll("\n", " ")).to.include(text);
+      const trace = JSON.parse(await readFile(join(out, "trace.json"), "utf8")) as {
+        readonly taskTraces: readonly unknown[];
+      }; // the format's own name
       expect(trace.taskTraces.length).to.equal(6);
     });
 
@@ -119,7 +153,9 @@ describe("the briefing example", () => {
       await main(folder, "--out", folder).finished;
       const { code, stdout } = await main(folder, "--out", folder).finished;
       expect(code).to.equal(0);
-      expect(stdout).to.include("briefing.md is the briefing itself").and.to.include("Briefing on 2 documents");
+      expect(stdout)
+        .to.include("briefing.md is the briefing itself")
+        .and.to.include("Briefing on 2 documents");
     });
 
     it("says what is wrong with a missing path, a folder without documents, a binary file and an unknown option, without a stack", async () => {
@@ -143,19 +179,33 @@ describe("the briefing example", () => {
     it("explains itself", async () => {
       const { code, stdout } = await main("--help").finished;
       expect(code).to.equal(0);
-      expect(stdout).to.include("Usage: npm start").and.to.include("OPENAI_BASE_URL").and.to.include("ANTHROPIC_API_KEY");
+      expect(stdout)
+        .to.include("Usage: npm start")
+        .and.to.include("OPENAI_BASE_URL")
+        .and.to.include("ANTHROPIC_API_KEY");
     });
 
     it("asks Anthropic where that is the only key, and when it is named although there is OpenAI's", async () => {
-      const server = await AnthropicServer.start({ kind: "status", status: 401, body: { error: { message: "invalid x-api-key" } } });
+      const server = await AnthropicServer.start({
+        kind: "status",
+        status: 401,
+        body: { error: { message: "invalid x-api-key" } },
+      });
       const anthropic = { ANTHROPIC_API_KEY: "loopback", ANTHROPIC_BASE_URL: server.url };
-      const named = { ...anthropic, OPENAI_API_KEY: "loopback", AGENTENSEMBLE_MODEL: "anthropic:claude-opus-4-5" };
+      const named = {
+        ...anthropic,
+        OPENAI_API_KEY: "loopback",
+        AGENTENSEMBLE_MODEL: "anthropic:claude-opus-4-5",
+      };
       try {
         for (const [environment, modelId] of [
           [anthropic, "claude-sonnet-4-5"],
           [named, "claude-opus-4-5"],
         ] as const) {
-          const { code, stdout, stderr } = await runProgram(["dist/examples/briefing/main.js", folder, "--out", join(folder, "out")], environment).finished;
+          const { code, stdout, stderr } = await runProgram(
+            ["dist/examples/briefing/main.js", folder, "--out", join(folder, "out")],
+            environment,
+          ).finished;
           expect(code).to.equal(1);
           expect(stdout).to.include(`Model: anthropic:${modelId}`);
           expect(stderr).to.include("invalid x-api-key");
@@ -167,10 +217,21 @@ describe("the briefing example", () => {
     });
 
     it("prefers OpenAI where there are keys for both", async () => {
-      const server = await OpenAIServer.start({ kind: "status", status: 401, body: { error: { message: "wrong key" } } });
+      const server = await OpenAIServer.start({
+        kind: "status",
+        status: 401,
+        body: { error: { message: "wrong key" } },
+      });
       try {
-        const environment = { OPENAI_API_KEY: "loopback", OPENAI_BASE_URL: server.url, ANTHROPIC_API_KEY: "loopback" };
-        const { code, stdout } = await runProgram(["dist/examples/briefing/main.js", folder, "--out", join(folder, "out")], environment).finished;
+        const environment = {
+          OPENAI_API_KEY: "loopback",
+          OPENAI_BASE_URL: server.url,
+          ANTHROPIC_API_KEY: "loopback",
+        };
+        const { code, stdout } = await runProgram(
+          ["dist/examples/briefing/main.js", folder, "--out", join(folder, "out")],
+          environment,
+        ).finished;
         expect(code).to.equal(1);
         expect(stdout).to.include("Model: openai:gpt-4o-mini (because OPENAI_API_KEY is set");
       } finally {
@@ -182,17 +243,22 @@ describe("the briefing example", () => {
       const server = await OpenAIServer.start({ kind: "hang" });
       try {
         const out = join(folder, "out");
-        const { child, finished } = runProgram(["dist/examples/briefing/main.js", folder, "--out", out], {
-          OPENAI_API_KEY: "loopback",
-          OPENAI_BASE_URL: server.url,
-        });
+        const { child, finished } = runProgram(
+          ["dist/examples/briefing/main.js", folder, "--out", out],
+          {
+            OPENAI_API_KEY: "loopback",
+            OPENAI_BASE_URL: server.url,
+          },
+        );
         while (server.requests.length === 0 && child.exitCode === null) await pause(10);
         child.kill("SIGINT");
         const { code, stdout, stderr } = await finished;
         expect(code).to.equal(130);
         expect(stdout).to.include("Model: openai:gpt-4o-mini");
         expect(stderr.trim()).to.equal("The run was cancelled");
-        const trace = JSON.parse(await readFile(join(out, "trace.json"), "utf8")) as { readonly exitReason: string }; // the format's own name
+        const trace = JSON.parse(await readFile(join(out, "trace.json"), "utf8")) as {
+          readonly exitReason: string;
+        }; // the format's own name
         expect(trace.exitReason).to.equal("CANCELLED");
         const written = await stat(join(out, "briefing.md")).then(
           () => true,

@@ -12,15 +12,30 @@ import {
 } from "agentensemble";
 import { ScriptedModel, workflowContract } from "agentensemble/testing";
 import { expect } from "chai";
-import { deliberation, deliberationWorkflow, type DeliberationOptions } from "../../examples/support/deliberation.js";
+import {
+  deliberation,
+  deliberationWorkflow,
+  type DeliberationOptions,
+} from "../../examples/support/deliberation.js";
 import { echo, failing, failure, runToEnd, waiting, type Ended } from "../kernel/fixtures.js";
 
 const three = [Task.of("For"), Task.of("Against"), Task.of("Judge")];
-workflowContract("DELIBERATION, decided at once", { create: () => deliberationWorkflow({ isDecided: () => true }), tasks: three });
-workflowContract("DELIBERATION, never decided", { create: () => deliberationWorkflow({ rounds: 2, isDecided: () => false }), tasks: three });
+workflowContract("DELIBERATION, decided at once", {
+  create: () => deliberationWorkflow({ isDecided: () => true }),
+  tasks: three,
+});
+workflowContract("DELIBERATION, never decided", {
+  create: () => deliberationWorkflow({ rounds: 2, isDecided: () => false }),
+  tasks: three,
+});
 
 const promptOf = ({ messages }: ChatRequest): string => JSON.stringify(messages);
-const by = (role: string): Task => new Task({ name: role, description: `Speak as ${role}`, agent: new Agent({ role, goal: "Speak" }) });
+const by = (role: string): Task =>
+  new Task({
+    name: role,
+    description: `Speak as ${role}`,
+    agent: new Agent({ role, goal: "Speak" }),
+  });
 const team = [by("left"), by("right"), by("judge")];
 /** The second word of the system message is the role: everybody says `{role} {n}`, `n` counting what that one has said. */
 function talkers(): ScriptedModel {
@@ -38,7 +53,16 @@ async function deliberated(
   options: EnsembleOptions = {},
 ): Promise<Ended & { readonly model: ScriptedModel }> {
   const model = talkers();
-  return { ...(await runToEnd({ model, tasks, workflow: "DELIBERATION", plugins: [deliberation(o)], ...options })), model };
+  return {
+    ...(await runToEnd({
+      model,
+      tasks,
+      workflow: "DELIBERATION",
+      plugins: [deliberation(o)],
+      ...options,
+    })),
+    model,
+  };
 }
 const rawsOf = ({ output }: Ended): readonly string[] => output.taskOutputs.map(({ raw }) => raw);
 const until = (text: string): DeliberationOptions => ({ isDecided: ({ raw }) => raw === text });
@@ -60,9 +84,19 @@ describe("the deliberation of the examples", () => {
 
   it("runs the tasks before the speakers first, by their context, and lets everybody hear them", async () => {
     const source = echo("the source");
-    const ended = await deliberated([source, echo("the extract", [source]), ...team], until("judge 1"));
-    expect(rawsOf(ended)).to.deep.equal(["the source", "the extract", "left 1", "right 1", "judge 1"]);
-    for (const prompt of ended.model.requests.map(promptOf)) expect(prompt).to.include("the source").and.to.include("the extract");
+    const ended = await deliberated(
+      [source, echo("the extract", [source]), ...team],
+      until("judge 1"),
+    );
+    expect(rawsOf(ended)).to.deep.equal([
+      "the source",
+      "the extract",
+      "left 1",
+      "right 1",
+      "judge 1",
+    ]);
+    for (const prompt of ended.model.requests.map(promptOf))
+      expect(prompt).to.include("the source").and.to.include("the extract");
   });
 
   it("has the judge decide after the last round, in a task of its own, and warns of it", async () => {
@@ -75,8 +109,13 @@ describe("the deliberation of the examples", () => {
 
   it("stops the other speaker when one fails, and fails with what that one failed with", async () => {
     let ended = false;
-    const patient = waiting("waits", ({ signal }) => signal.addEventListener("abort", () => (ended = true)));
-    const { error } = await deliberated([failing("speaks"), patient, by("judge")], until("judge 1"));
+    const patient = waiting("waits", ({ signal }) =>
+      signal.addEventListener("abort", () => (ended = true)),
+    );
+    const { error } = await deliberated(
+      [failing("speaks"), patient, by("judge")],
+      until("judge 1"),
+    );
     expect(TaskExecutionError.isInstance(error) && error.message).to.include("speaks");
     expect(ended).to.equal(true);
   });
@@ -84,10 +123,19 @@ describe("the deliberation of the examples", () => {
   it("ends with the run: cancelled, or by an early exit with what was said", async () => {
     const stop = new AbortController();
     const tasks = [waiting("one", () => stop.abort()), waiting("two"), by("judge")];
-    const run = runToEnd({ model: talkers(), tasks, workflow: "DELIBERATION", plugins: [deliberation(until("x"))] }, { signal: stop.signal });
+    const run = runToEnd(
+      { model: talkers(), tasks, workflow: "DELIBERATION", plugins: [deliberation(until("x"))] },
+      { signal: stop.signal },
+    );
     expect(RunCancelledError.isInstance((await run).error)).to.equal(true);
-    const leaving = new Task({ description: "leave", handler: (): Promise<string> => Promise.reject(new ExitEarlySignal("That is enough")) });
-    const { output, error } = await deliberated([echo("fact"), leaving, by("right"), by("judge")], until("x"));
+    const leaving = new Task({
+      description: "leave",
+      handler: (): Promise<string> => Promise.reject(new ExitEarlySignal("That is enough")),
+    });
+    const { output, error } = await deliberated(
+      [echo("fact"), leaving, by("right"), by("judge")],
+      until("x"),
+    );
     expect(error).to.equal(undefined);
     expect(output.exitReason).to.equal("USER_EXIT_EARLY");
     expect(output.taskOutputs.map(({ raw }) => raw)).to.include("fact");
@@ -99,13 +147,25 @@ describe("the deliberation of the examples", () => {
     const wrong: readonly (readonly [readonly AnyTask[], EnsembleOptions, RegExp])[] = [
       [[left, judge], {}, /got 2 tasks/],
       [[left, right, judge], { loops: [loop] }, /runs no loops/],
-      [[new Task({ description: "early", context: [left] }), left, right, judge], {}, /'task-1' can't have 'left'/],
+      [
+        [new Task({ description: "early", context: [left] }), left, right, judge],
+        {},
+        /'task-1' can't have 'left'/,
+      ],
       [[left, right.with({ context: [left] }), judge], {}, /'right' can't have 'left'/],
       [[right.with({ context: [judge] }), left, judge], {}, /'right' can't have 'judge'/],
     ];
     for (const [tasks, options, message] of wrong) {
       const model = talkers();
-      const error = await failure(runToEnd({ model, tasks, workflow: "DELIBERATION", plugins: [deliberation(until("x"))], ...options }));
+      const error = await failure(
+        runToEnd({
+          model,
+          tasks,
+          workflow: "DELIBERATION",
+          plugins: [deliberation(until("x"))],
+          ...options,
+        }),
+      );
       expect(ValidationError.isInstance(error)).to.equal(true);
       expect(error.message).to.match(message);
       expect(model.requests).to.have.length(0);
@@ -115,17 +175,33 @@ describe("the deliberation of the examples", () => {
   it("takes the contexts of those who hear the tasks in it anyway", async () => {
     const [fact, left, right] = [echo("fact"), by("left"), by("right")];
     const judge = by("judge").with({ context: [fact, left] });
-    expect(rawsOf(await deliberated([fact, left, right.with({ context: [fact] }), judge], until("judge 1")))).to.have.length(4);
+    expect(
+      rawsOf(
+        await deliberated([fact, left, right.with({ context: [fact] }), judge], until("judge 1")),
+      ),
+    ).to.have.length(4);
   });
 
   it("refuses options that are none", () => {
-    for (const rounds of [0, -1, 1.5, Number.NaN]) expect(() => deliberation({ ...until("x"), rounds })).to.throw(ValidationError, "rounds");
-    expect(() => deliberation({ rounds: 1 } as DeliberationOptions), "what JavaScript may pass").to.throw(ValidationError, "isDecided");
+    for (const rounds of [0, -1, 1.5, Number.NaN])
+      expect(() => deliberation({ ...until("x"), rounds })).to.throw(ValidationError, "rounds");
+    expect(
+      () => deliberation({ rounds: 1 } as DeliberationOptions),
+      "what JavaScript may pass",
+    ).to.throw(ValidationError, "isDecided");
   });
 
   it("has the guardrails of its tasks kept in every round", async () => {
-    const judge = by("judge").with({ outputGuardrails: [({ raw }) => (raw === "judge 2" ? GuardrailResult.failure("not that") : GuardrailResult.success())] });
-    const { error, model } = await deliberated([by("left"), by("right"), judge], { rounds: 3, isDecided: () => false });
+    const judge = by("judge").with({
+      outputGuardrails: [
+        ({ raw }) =>
+          raw === "judge 2" ? GuardrailResult.failure("not that") : GuardrailResult.success(),
+      ],
+    });
+    const { error, model } = await deliberated([by("left"), by("right"), judge], {
+      rounds: 3,
+      isDecided: () => false,
+    });
     expect(GuardrailViolationError.find(error)?.type).to.equal("OUTPUT");
     expect(model.requests).to.have.length(6);
   });

@@ -6,24 +6,44 @@ import { runProgram } from "./run-program.js";
 
 /** What each example has to print to have shown what it promises. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
-  "01-quickstart.js": ['- "The common swift spends almost its whole life in the air."', "COMPLETED: "],
+  "01-quickstart.js": [
+    '- "The common swift spends almost its whole life in the air."',
+    "COMPLETED: ",
+  ],
   "02-agents-and-tools.js": [
     'Clerk: look_up_price {"item":"table"} -> {"item":"table","price":240.5}',
     'Clerk: add {"amounts":[89,89,240.5]} -> 418.50',
     "3 tool calls, 4 model calls",
   ],
-  "03-structured-output.js": ["Summary: A rain garden is ", "[Plants] The plants have to bear both wet and dry weeks."],
+  "03-structured-output.js": [
+    "Summary: A rain garden is ",
+    "[Plants] The plants have to bear both wet and dry weeks.",
+  ],
   "04-handler-pipeline.js": ["harbour  18.8 C", "Tasks: parse, average, report; model calls: 0"],
-  "05-guardrails.js": ["Accepted: We are sorry for the delay and will look into it.", "Refused by 'no card numbers': the text holds a card number"],
+  "05-guardrails.js": [
+    "Accepted: We are sorry for the delay and will look into it.",
+    "Refused by 'no card numbers': the text holds a card number",
+  ],
   "06-hooks-plugin.js": [
     "I was asked: Is [e-mail] a valid address?",
     "(again: from the cache)",
     "secret papers never leave the house",
     "ok 1, answered 1, rejected 1",
   ],
-  "07-swap-provider.js": ["Bound in the container: It is 2001", "the year 1984", "And after it:           It is 2001"],
-  "08-custom-workflow.js": ["Friend: Then those who sneeze get the quiet room.", "Verdict: The cat may come on Fridays."],
-  "09-parallel-research.js": ['- "The barn owl hunts at night over open fields."', "Bat report: skipped", "4 tasks done, failed: fetch bat radio archive"],
+  "07-swap-provider.js": [
+    "Bound in the container: It is 2001",
+    "the year 1984",
+    "And after it:           It is 2001",
+  ],
+  "08-custom-workflow.js": [
+    "Friend: Then those who sneeze get the quiet room.",
+    "Verdict: The cat may come on Fridays.",
+  ],
+  "09-parallel-research.js": [
+    '- "The barn owl hunts at night over open fields."',
+    "Bat report: skipped",
+    "4 tasks done, failed: fetch bat radio archive",
+  ],
   "10-anthropic.js": [
     "/v1/messages: max_tokens 1000, system prompt cached: true, held to a schema: true",
     'tide_table {"harbour":"Husum"} -> {"harbour":"Husum","highWater":["01:55","14:40"]}',
@@ -33,13 +53,24 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "A server at home keeps its letters at home.\n\n39 tokens, in 1 call",
     "With a tool: AE_MODEL_BAD_REQUEST, openai:llama3.2: status 400: llama3.2 does not support tools",
   ],
-  "12-ai-sdk-provider.js": ["/v1/chat/completions for gpt-4o-mini, held to a schema: true", "Rialto, Venice, 1591\ngpt-4o-mini: 70 tokens in, 18 out"],
-  "13-rate-limits.js": [" asks about the kingfisher", "task-1 done", "Limit: 1 requests per 60000ms"],
+  "12-ai-sdk-provider.js": [
+    "/v1/chat/completions for gpt-4o-mini, held to a schema: true",
+    "Rialto, Venice, 1591\ngpt-4o-mini: 70 tokens in, 18 out",
+  ],
+  "13-rate-limits.js": [
+    " asks about the kingfisher",
+    "task-1 done",
+    "Limit: 1 requests per 60000ms",
+  ],
   "14-retry-and-fallback.js": [
     "attempt 1 of task-1 failed, next in 150 ms: openai:gpt-4o-mini: status 429: Slow down",
     "task-1 attempt 3: gpt-4o-mini ok\n  task-2 attempt 1: gpt-4o-mini failed\n  task-2 attempt 2: spare ok",
   ],
-  "15-diamond.js": ["start source, done source, start costs, start risks,", "Costs: 14000, in three weeks", "Workflow: PARALLEL"],
+  "15-diamond.js": [
+    "start source, done source, start costs, start risks,",
+    "Costs: 14000, in three weeks",
+    "Workflow: PARALLEL",
+  ],
   "16-hierarchical-team.js": [
     "Manager -> Editor: Delegation rejected by policy: Cannot delegate to 'Editor': stage 1 is not yet complete",
     "Manager -> Writer: Write the panel",
@@ -58,8 +89,16 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "It costs 40,000.",
     "Phases: demand, site, recommendation; model calls: 6",
   ],
-  "19-loop.js": ["iteration 3 of at most 4 is done", "Ended by: predicate", "Final text: Come and build a kite with us at the harbour!"],
-  "20-graph-tool-router.js": ["route > sum > answer > answer\n  They have 42 apples.", "route > dictionary > answer\n", "route > answer\n"],
+  "19-loop.js": [
+    "iteration 3 of at most 4 is done",
+    "Ended by: predicate",
+    "Final text: Come and build a kite with us at the harbour!",
+  ],
+  "20-graph-tool-router.js": [
+    "route > sum > answer > answer\n  They have 42 apples.",
+    "route > dictionary > answer\n",
+    "route > answer\n",
+  ],
   "21-map-reduce.js": [
     "Chunks of two: tasks per level 6, 3, 2, 1; 12 model calls",
     "Budget of 400 tokens: tasks per level 6, ",
@@ -101,7 +140,11 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "6 of 6 labels for $0.0182",
     "Budget maxCost exceeded: ",
   ],
-  "28-streaming.js": ["bow towards home.\n[task-1 done]", "day 1 begins to be planned\nday 2 begins to be planned", "COMPLETED\nA spider has eight legs."],
+  "28-streaming.js": [
+    "bow towards home.\n[task-1 done]",
+    "day 1 begins to be planned\nday 2 begins to be planned",
+    "COMPLETED\nA spider has eight legs.",
+  ],
   "29-cancellation.js": [
     "polite: CANCELLED, kept: found, back at once: true",
     "stubborn: CANCELLED, kept: found, back at once: true",
@@ -184,7 +227,11 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "Access denied: path is outside the workspace directory",
     "A program that takes too long: timedOut true, still running: 0",
   ],
-  "45-tool-pipeline.js": ["calculator: 100.8\nstock_worth: 100.8", "stock_worth: Error: nails are not to be looked up", "DIVISION BY ZERO"],
+  "45-tool-pipeline.js": [
+    "calculator: 100.8\nstock_worth: 100.8",
+    "stock_worth: Error: nails are not to be looked up",
+    "DIVISION BY ZERO",
+  ],
   "46-mcp-server.js": [
     "harbour-office offers:\n  high_water(harbour)\n  advise(boat, harbour)\n  log_entry(text)",
     "Structured: { harbour: 'Husum', at: '14:40' }",
@@ -202,8 +249,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
 
 describe("the numbered examples", () => {
   it("are all tested here", () => {
-    const sources = readdirSync(join(projectRoot, "examples")).filter((file) => /^\d\d-.*\.ts$/.test(file));
-    expect(sources.map((file) => file.replace(/\.ts$/, ".js")).sort()).to.deep.equal(Object.keys(EXPECTED).sort());
+    const sources = readdirSync(join(projectRoot, "examples")).filter((file) =>
+      /^\d\d-.*\.ts$/.test(file),
+    );
+    expect(sources.map((file) => file.replace(/\.ts$/, ".js")).sort()).to.deep.equal(
+      Object.keys(EXPECTED).sort(),
+    );
   });
 
   for (const [file, texts] of Object.entries(EXPECTED)) {

@@ -6,10 +6,19 @@ import { join } from "node:path";
 import { definePlugin, Kernel, type Plugin } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
 
-const { RECORD_EXAMPLE: recordFolder, REPLAY_EXAMPLE: replayFolder, REPLAY_NAME: replayName = "recorded" } = process.env;
+const {
+  RECORD_EXAMPLE: recordFolder,
+  REPLAY_EXAMPLE: replayFolder,
+  REPLAY_NAME: replayName = "recorded",
+} = process.env;
 const folder = recordFolder ?? replayFolder ?? ".";
-const original = Object.getOwnPropertyDescriptor(Kernel.prototype, "boot")?.value as (this: Kernel) => Promise<void>; // it has that method
-const use = Object.getOwnPropertyDescriptor(Kernel.prototype, "use")?.value as (this: Kernel, plugin: Plugin) => Kernel; // and that one
+const original = Object.getOwnPropertyDescriptor(Kernel.prototype, "boot")?.value as (
+  this: Kernel,
+) => Promise<void>; // it has that method
+const use = Object.getOwnPropertyDescriptor(Kernel.prototype, "use")?.value as (
+  this: Kernel,
+  plugin: Plugin,
+) => Kernel; // and that one
 const known = new WeakSet<Kernel>();
 /** Those that record or replay by themselves. */
 const own = new WeakSet<Kernel>();
@@ -20,15 +29,28 @@ function observer(place: string, guarded: boolean): Plugin {
   return definePlugin({
     name: "examples-observer",
     apply({ hooks }) {
-      hooks.afterRun.tap({ name: "observe", lane: "transform" }, ({ run, outcome, output, error }) => {
-        const ended = output ?? (error as { readonly output?: typeof output }).output;
-        const line = { run: run.id, outcome, raw: ended?.raw, error: error?.message, trace: ended?.trace };
-        const text = JSON.stringify(line).replace(/"traceId":"[0-9a-f]{32}"/, '"traceId":"(random)"'); // a replay has spans of its own
-        appendFileSync(join(folder, `${replayName}-${place}.json`), `${text}\n`);
-      });
+      hooks.afterRun.tap(
+        { name: "observe", lane: "transform" },
+        ({ run, outcome, output, error }) => {
+          const ended = output ?? (error as { readonly output?: typeof output }).output;
+          const line = {
+            run: run.id,
+            outcome,
+            raw: ended?.raw,
+            error: error?.message,
+            trace: ended?.trace,
+          };
+          const text = JSON.stringify(line).replace(
+            /"traceId":"[0-9a-f]{32}"/,
+            '"traceId":"(random)"',
+          ); // a replay has spans of its own
+          appendFileSync(join(folder, `${replayName}-${place}.json`), `${text}\n`);
+        },
+      );
       if (!guarded) return;
       hooks.beforeLlmCall.tap({ name: "observe", lane: "policy" }, ({ model, taskId }) => {
-        if (model.capabilities?.unlimited !== true) throw new Error(`a model is called in the replay, for ${taskId}`);
+        if (model.capabilities?.unlimited !== true)
+          throw new Error(`a model is called in the replay, for ${taskId}`);
       });
     },
   });

@@ -9,7 +9,15 @@ export interface Finished {
 }
 
 /** What would lead a program to a real model, or change what it prints. */
-const CLEARED = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "AGENTENSEMBLE_MODEL", "DEBUG", "NODE_V8_COVERAGE"];
+const CLEARED = [
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_BASE_URL",
+  "AGENTENSEMBLE_MODEL",
+  "DEBUG",
+  "NODE_V8_COVERAGE",
+];
 
 /** A compiled program of the project, run in its root and without a key; `environment` adds to what it sees. */
 export function runProgram(
@@ -18,7 +26,11 @@ export function runProgram(
 ): { readonly child: ChildProcess; readonly finished: Promise<Finished> } {
   const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: "1", ...environment };
   for (const name of CLEARED) if (!(name in environment)) delete env[name];
-  const child = spawn(process.execPath, args, { cwd: projectRoot, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    cwd: projectRoot,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const texts = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (texts.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));

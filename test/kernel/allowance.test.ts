@@ -10,11 +10,25 @@ async function limits(own: number | undefined, allowed: number): Promise<(number
   const model = new ScriptedModel(["done"]);
   const seen: (number | undefined)[] = [];
   const plugin = tapping("allowing", ({ hooks }) => {
-    hooks.beforeLlmCall.tap({ name: "allow", lane: "transform" }, () => replace({ allowance: { maxOutputTokens: allowed } }));
-    hooks.beforeLlmCall.tap({ name: "see" }, ({ request, allowance }) => void seen.push(request.maxOutputTokens, allowance?.maxOutputTokens));
-    hooks.afterLlmCall.tap({ name: "see" }, ({ request, allowance }) => void seen.push(request.maxOutputTokens, allowance?.maxOutputTokens));
+    hooks.beforeLlmCall.tap({ name: "allow", lane: "transform" }, () =>
+      replace({ allowance: { maxOutputTokens: allowed } }),
+    );
+    hooks.beforeLlmCall.tap(
+      { name: "see" },
+      ({ request, allowance }) =>
+        void seen.push(request.maxOutputTokens, allowance?.maxOutputTokens),
+    );
+    hooks.afterLlmCall.tap(
+      { name: "see" },
+      ({ request, allowance }) =>
+        void seen.push(request.maxOutputTokens, allowance?.maxOutputTokens),
+    );
   });
-  const task = new Task({ description: "x", agent, ...(own !== undefined && { modelOptions: { maxOutputTokens: own } }) });
+  const task = new Task({
+    description: "x",
+    agent,
+    ...(own !== undefined && { modelOptions: { maxOutputTokens: own } }),
+  });
   await runToEnd({ model, tasks: [task], plugins: [plugin] });
   expect(seen).to.deep.equal([own, allowed, own, allowed]);
   return model.requests.map(({ maxOutputTokens }) => maxOutputTokens);
@@ -30,13 +44,22 @@ describe("the allowance of a model call", () => {
   it("reaches the after hook also where a later tap throws, as every change that was made before", async () => {
     const seen: unknown[] = [];
     const plugin = tapping("throwing", ({ hooks }) => {
-      hooks.beforeLlmCall.tap({ name: "allow", lane: "transform" }, () => replace({ allowance: { maxOutputTokens: 5 } }));
+      hooks.beforeLlmCall.tap({ name: "allow", lane: "transform" }, () =>
+        replace({ allowance: { maxOutputTokens: 5 } }),
+      );
       hooks.beforeLlmCall.tap({ name: "broken" }, () => {
         throw new Error("broken");
       });
-      hooks.afterLlmCall.tap({ name: "see" }, ({ outcome, allowance }) => void seen.push(outcome, allowance?.maxOutputTokens));
+      hooks.afterLlmCall.tap(
+        { name: "see" },
+        ({ outcome, allowance }) => void seen.push(outcome, allowance?.maxOutputTokens),
+      );
     });
-    await runToEnd({ model: new ScriptedModel([]), tasks: [new Task({ description: "x", agent })], plugins: [plugin] });
+    await runToEnd({
+      model: new ScriptedModel([]),
+      tasks: [new Task({ description: "x", agent })],
+      plugins: [plugin],
+    });
     expect(seen).to.deep.equal(["failed", 5]);
   });
 });

@@ -30,8 +30,13 @@ describe("canonicalJson", () => {
 
 describe("requestKey", () => {
   it("is the same whatever ids the vendor drew for its tool calls", () => {
-    expect(requestKey(conversation("call_x8"), model)).to.equal(requestKey(conversation("toolu_1"), model));
-    expect(canonicalRequest(conversation("zz")).messages[2]).to.have.property("toolCallId", "call-1");
+    expect(requestKey(conversation("call_x8"), model)).to.equal(
+      requestKey(conversation("toolu_1"), model),
+    );
+    expect(canonicalRequest(conversation("zz")).messages[2]).to.have.property(
+      "toolCallId",
+      "call-1",
+    );
   });
 
   it("differs with the text, the options and the model", () => {
@@ -39,6 +44,8 @@ describe("requestKey", () => {
     expect(key).to.match(/^[0-9a-f]{64}$/);
     expect(requestKey({ ...conversation("a"), temperature: 0 }, model)).to.not.equal(key);
     expect(requestKey(conversation("a"), { provider: "p", modelId: "n" })).to.not.equal(key);
-    expect(requestKey({ messages: [{ role: "user", content: "Go" }] }, model)).to.not.equal(requestKey({ messages: [{ role: "user", content: "go" }] }, model));
+    expect(requestKey({ messages: [{ role: "user", content: "Go" }] }, model)).to.not.equal(
+      requestKey({ messages: [{ role: "user", content: "go" }] }, model),
+    );
   });
 });

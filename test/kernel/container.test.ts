@@ -1,15 +1,37 @@
 import type { ChatModel, Clock, IdGenerator, Plugin, PluginError } from "agentensemble";
-import { AgentEnsembleError, Ensemble, Kernel, Task, Tokens, ValidationError, createToken, definePlugin } from "agentensemble";
+import {
+  AgentEnsembleError,
+  Ensemble,
+  Kernel,
+  Task,
+  Tokens,
+  ValidationError,
+  createToken,
+  definePlugin,
+} from "agentensemble";
 import { Container, ContainerModule } from "agentensemble/kernel";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { Container as UsersContainer, ContainerModule as UsersModule, inject, injectable } from "inversify";
+import {
+  Container as UsersContainer,
+  ContainerModule as UsersModule,
+  inject,
+  injectable,
+} from "inversify";
 import { rejection } from "../support/rejection.js";
 import { echo, failure } from "./fixtures.js";
 
-const clockAt = (year: number): Clock => ({ now: () => new Date(Date.UTC(year, 0, 1)), monotonicMs: () => 0 });
-const binds = (name: string, bind: NonNullable<Plugin["bind"]>): Plugin => definePlugin({ name, bind });
-const clockPlugin = (name: string, year: number, o?: { readonly override?: boolean; readonly default?: boolean }): Plugin =>
+const clockAt = (year: number): Clock => ({
+  now: () => new Date(Date.UTC(year, 0, 1)),
+  monotonicMs: () => 0,
+});
+const binds = (name: string, bind: NonNullable<Plugin["bind"]>): Plugin =>
+  definePlugin({ name, bind });
+const clockPlugin = (
+  name: string,
+  year: number,
+  o?: { readonly override?: boolean; readonly default?: boolean },
+): Plugin =>
   binds(name, (bind) => void bind.single(Tokens.Clock, o).toConstantValue(clockAt(year)));
 
 /** The year of the clock that a kernel ends up with. */
@@ -22,11 +44,23 @@ async function yearOf(kernel: Kernel): Promise<number> {
 
 describe("bindings of one value", () => {
   it("win over a default, whichever comes first", async () => {
-    expect(await yearOf(new Kernel({ plugins: [clockPlugin("d", 2001, { override: false }), clockPlugin("x", 2002, { override: true })] }))).to.equal(2002);
+    expect(
+      await yearOf(
+        new Kernel({
+          plugins: [
+            clockPlugin("d", 2001, { override: false }),
+            clockPlugin("x", 2002, { override: true }),
+          ],
+        }),
+      ),
+    ).to.equal(2002);
     const fallback = createToken<string>("fallback");
     for (const order of [0, 1]) {
       const plugins = [
-        binds("default", (b) => void b.single(fallback, { default: true }).toConstantValue("default")),
+        binds(
+          "default",
+          (b) => void b.single(fallback, { default: true }).toConstantValue("default"),
+        ),
         binds("direct", (b) => void b.single(fallback).toConstantValue("direct")),
       ];
       const kernel = new Kernel({ plugins: order === 0 ? plugins : plugins.reverse() });
@@ -42,7 +76,9 @@ describe("bindings of one value", () => {
   });
 
   it("are a boot error that names both owners when there are two", async () => {
-    const two = await failure(new Kernel({ plugins: [clockPlugin("first", 1), clockPlugin("second", 2)] }).boot());
+    const two = await failure(
+      new Kernel({ plugins: [clockPlugin("first", 1), clockPlugin("second", 2)] }).boot(),
+    );
     expect(two).to.have.property("code", "AE_PLUGIN");
     expect(two.message).to.include("'first'").and.include("'second'").and.include("Clock");
     const kernel = new Kernel({ plugins: [clockPlugin("plugin", 1)] });
@@ -69,36 +105,57 @@ describe("bindings of one value", () => {
   });
 
   it("are a boot error when two override", async () => {
-    const error = await failure(new Kernel({ plugins: [clockPlugin("a", 1, { override: true }), clockPlugin("b", 2, { override: true })] }).boot());
+    const error = await failure(
+      new Kernel({
+        plugins: [clockPlugin("a", 1, { override: true }), clockPlugin("b", 2, { override: true })],
+      }).boot(),
+    );
     expect(error.message).to.include("'a'").and.include("'b'");
   });
 
   it("are a boot error when two plugins bring a default", async () => {
     const token = createToken<number>("two-defaults");
-    const plugin = (name: string): Plugin => binds(name, (b) => void b.single(token, { default: true }).toConstantValue(1));
+    const plugin = (name: string): Plugin =>
+      binds(name, (b) => void b.single(token, { default: true }).toConstantValue(1));
     expect((await failure(new Kernel({ plugins: [plugin("a"), plugin("b")] }).boot())).message)
       .to.include("'a'")
       .and.include("'b'");
   });
 
   it("know no other options", async () => {
-    const plugin = binds("p", (b) => void b.single(Tokens.Clock, { overide: true } as object).toConstantValue(clockAt(1)));
+    const plugin = binds(
+      "p",
+      (b) => void b.single(Tokens.Clock, { overide: true } as object).toConstantValue(clockAt(1)),
+    );
     expect((await failure(new Kernel({ plugins: [plugin] }).boot())).message)
       .to.include("overide")
       .and.include("override");
   });
 
   it("are not bound with many(), nor contributions with single()", async () => {
-    const single = binds("p", (b) => void b.many(Tokens.Clock as never).toConstantValue(clockAt(1)));
+    const single = binds(
+      "p",
+      (b) => void b.many(Tokens.Clock as never).toConstantValue(clockAt(1)),
+    );
     const many = binds("p", (b) => void b.single(Tokens.Tool as never).toConstantValue({}));
-    for (const plugin of [single, many]) expect(await failure(new Kernel({ plugins: [plugin] }).boot())).to.have.property("code", "AE_PLUGIN");
+    for (const plugin of [single, many])
+      expect(await failure(new Kernel({ plugins: [plugin] }).boot())).to.have.property(
+        "code",
+        "AE_PLUGIN",
+      );
   });
 
   it("are resolved with the other bindings in view, a default's too", async () => {
     const year = createToken<number>("year");
     const kernel = new Kernel({
       plugins: [
-        binds("p", (b) => void b.single(year, { default: true }).toResolvedValue((clock: Clock) => clock.now().getUTCFullYear(), [Tokens.Clock])),
+        binds(
+          "p",
+          (b) =>
+            void b
+              .single(year, { default: true })
+              .toResolvedValue((clock: Clock) => clock.now().getUTCFullYear(), [Tokens.Clock]),
+        ),
         clockPlugin("c", 2009),
       ],
     });
@@ -110,12 +167,17 @@ describe("bindings of one value", () => {
 
 describe("contributions", () => {
   const word = createToken<string>("word", "many");
-  const read = (seen: (readonly string[])[], name = "reader", dependsOn: readonly string[] = []): Plugin =>
-    definePlugin({ name, dependsOn, start: (ctx) => void seen.push(ctx.all(word)) });
+  const read = (
+    seen: (readonly string[])[],
+    name = "reader",
+    dependsOn: readonly string[] = [],
+  ): Plugin => definePlugin({ name, dependsOn, start: (ctx) => void seen.push(ctx.all(word)) });
 
   it("come in the order of the plugins, as one frozen list", async () => {
     const seen: (readonly string[])[] = [];
-    const plugins = ["a", "b"].map((text) => binds(text, (b) => void b.many(word).toConstantValue(text)));
+    const plugins = ["a", "b"].map((text) =>
+      binds(text, (b) => void b.many(word).toConstantValue(text)),
+    );
     await new Kernel({ plugins: [...plugins, read(seen), read(seen, "again")] }).boot();
     expect(seen[0]).to.deep.equal(["a", "b"]).and.to.be.frozen;
     expect(seen[1]).to.equal(seen[0]);
@@ -136,8 +198,17 @@ describe("contributions", () => {
 
   it("of a run come after those of the container, and are the run's own", async () => {
     const seen: string[][] = [];
-    const task = new Task({ description: "x", handler: { name: "t", description: "d", execute: (_input, { scope }) => void seen.push([...scope.all(word)]) } });
-    const kernel = new Kernel({ plugins: [binds("a", (b) => void b.many(word).toConstantValue("root"))] });
+    const task = new Task({
+      description: "x",
+      handler: {
+        name: "t",
+        description: "d",
+        execute: (_input, { scope }) => void seen.push([...scope.all(word)]),
+      },
+    });
+    const kernel = new Kernel({
+      plugins: [binds("a", (b) => void b.many(word).toConstantValue("root"))],
+    });
     const ensemble = new Ensemble({ tasks: [task], kernel });
     await ensemble.run({}, { bindings: (b) => void b.many(word).toConstantValue("run") });
     await ensemble.run();
@@ -155,7 +226,8 @@ describe("the bindings of a run", () => {
       handler: {
         name: "t",
         description: "d",
-        execute: (_input, { scope }) => void seen.push(scope.get(stamp).year, scope.get(Tokens.Clock).now().getUTCFullYear()),
+        execute: (_input, { scope }) =>
+          void seen.push(scope.get(stamp).year, scope.get(Tokens.Clock).now().getUTCFullYear()),
       },
     });
     const stamps = binds(
@@ -163,12 +235,18 @@ describe("the bindings of a run", () => {
       (b) =>
         void b
           .single(stamp)
-          .toResolvedValue((clock: Clock) => ({ year: clock.now().getUTCFullYear() }), [Tokens.Clock])
+          .toResolvedValue(
+            (clock: Clock) => ({ year: clock.now().getUTCFullYear() }),
+            [Tokens.Clock],
+          )
           .inSingletonScope(),
     );
     const kernel = new Kernel({ plugins: [stamps, clockPlugin("clock", 2001)] });
     const ensemble = new Ensemble({ tasks: [task], kernel });
-    await ensemble.run({}, { bindings: (b) => void b.single(Tokens.Clock).toConstantValue(clockAt(2099)) });
+    await ensemble.run(
+      {},
+      { bindings: (b) => void b.single(Tokens.Clock).toConstantValue(clockAt(2099)) },
+    );
     await ensemble.run();
     expect(seen).to.deep.equal([2001, 2099, 2001, 2001]);
     await kernel.dispose();
@@ -178,7 +256,14 @@ describe("the bindings of a run", () => {
     const year = createToken<number>("contributed-year", "many");
     const local = createToken<readonly number[]>("local");
     const seen: unknown[] = [];
-    const task = new Task({ description: "x", handler: { name: "t", description: "d", execute: (_input, { scope }) => void seen.push(scope.all(year)) } });
+    const task = new Task({
+      description: "x",
+      handler: {
+        name: "t",
+        description: "d",
+        execute: (_input, { scope }) => void seen.push(scope.all(year)),
+      },
+    });
     const years = binds(
       "years",
       (b) =>
@@ -208,7 +293,9 @@ describe("the bindings of a run", () => {
     const ids: IdGenerator = { next: () => "chosen" };
     const output = await new Ensemble({ tasks: [echo("x")], kernel }).run(
       {},
-      { bindings: (b) => void b.single(Tokens.IdGenerator, { override: true }).toConstantValue(ids) },
+      {
+        bindings: (b) => void b.single(Tokens.IdGenerator, { override: true }).toConstantValue(ids),
+      },
     );
     expect(output.runId).to.equal("chosen");
     await kernel.dispose();
@@ -218,13 +305,21 @@ describe("the bindings of a run", () => {
     const ensemble = new Ensemble({ tasks: [echo("x")] });
     let late: (() => unknown) | undefined;
     const cases: readonly NonNullable<Parameters<Ensemble["run"]>[1]>["bindings"][] = [
-      (b) => void (b.single(Tokens.Clock).toConstantValue(clockAt(1)), b.single(Tokens.Clock).toConstantValue(clockAt(2))),
+      (b) =>
+        void (
+          b.single(Tokens.Clock).toConstantValue(clockAt(1)),
+          b.single(Tokens.Clock).toConstantValue(clockAt(2))
+        ),
       async () => Promise.resolve(),
       (b) => void b.single(Tokens.Clock, { default: true }).toConstantValue(clockAt(1)),
       (b) => void b.single(Tokens.Clock, { overide: true } as object).toConstantValue(clockAt(1)),
       (b) => void b.single(Tokens.Tool as never),
     ];
-    for (const bindings of cases) expect(await failure(ensemble.run({}, { bindings }))).to.have.property("code", "AE_VALIDATION");
+    for (const bindings of cases)
+      expect(await failure(ensemble.run({}, { bindings }))).to.have.property(
+        "code",
+        "AE_VALIDATION",
+      );
     await ensemble.run({}, { bindings: (b) => (late = () => b.single(Tokens.Clock)) });
     expect(() => late?.()).to.throw(ValidationError, "Clock");
     await ensemble.dispose();
@@ -241,8 +336,15 @@ describe("booting", () => {
   });
 
   it("refuses an asynchronous apply()", async () => {
-    const plugin = definePlugin({ name: "late", apply: async (): Promise<void> => Promise.reject(new Error("unseen")) });
-    expect(await failure(new Kernel({ plugins: [plugin] }).boot())).to.include({ code: "AE_PLUGIN", plugin: "late", hook: "apply" });
+    const plugin = definePlugin({
+      name: "late",
+      apply: async (): Promise<void> => Promise.reject(new Error("unseen")),
+    });
+    expect(await failure(new Kernel({ plugins: [plugin] }).boot())).to.include({
+      code: "AE_PLUGIN",
+      plugin: "late",
+      hook: "apply",
+    });
   });
 
   it("names the owner of a value that can't be made", async () => {
@@ -273,7 +375,10 @@ describe("booting", () => {
             })
             .inSingletonScope(),
       );
-      expect(await failure(new Kernel({ plugins: [rejected] }).boot())).to.include({ code: "AE_PLUGIN", plugin: "rejected" });
+      expect(await failure(new Kernel({ plugins: [rejected] }).boot())).to.include({
+        code: "AE_PLUGIN",
+        plugin: "rejected",
+      });
       await new Promise((resolve) => setTimeout(resolve, 10));
       expect(unhandled).to.deep.equal([]);
     } finally {
@@ -323,7 +428,9 @@ describe("inversify of the user's own copy", () => {
   it("makes modules that load, as those of agentensemble/kernel do", async () => {
     for (const Module of [UsersModule, ContainerModule]) {
       const kernel = new Kernel();
-      const module: unknown = new Module((o) => void o.bind(Tokens.Clock).toConstantValue(clockAt(2013)));
+      const module: unknown = new Module(
+        (o) => void o.bind(Tokens.Clock).toConstantValue(clockAt(2013)),
+      );
       kernel.container.load(module as UsersModule);
       expect(await yearOf(kernel)).to.equal(2013);
     }

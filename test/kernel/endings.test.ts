@@ -14,21 +14,38 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { echo, failing, failure, pause, runToEnd, scoped, tapping, typesOf, untilAborted, waiting } from "./fixtures.js";
+import {
+  echo,
+  failing,
+  failure,
+  pause,
+  runToEnd,
+  scoped,
+  tapping,
+  typesOf,
+  untilAborted,
+  waiting,
+} from "./fixtures.js";
 
 const NEVER = new Promise<never>(() => undefined);
 
 /** Notes how afterRun saw the run end. */
 function noting(seen: string[]): Plugin {
-  return tapping("noting", ({ hooks }) => hooks.afterRun.tap((call) => void seen.push(call.outcome)));
+  return tapping("noting", ({ hooks }) =>
+    hooks.afterRun.tap((call) => void seen.push(call.outcome)),
+  );
 }
 
-const raws = (output: EnsembleOutput | undefined): readonly string[] => output?.taskOutputs.map(({ raw }) => raw) ?? [];
+const raws = (output: EnsembleOutput | undefined): readonly string[] =>
+  output?.taskOutputs.map(({ raw }) => raw) ?? [];
 
 describe("a cancelled run", () => {
   it("that was cancelled before it began starts no task", async () => {
     const seen: string[] = [];
-    const { error, output, events } = await runToEnd({ tasks: [echo("a")], plugins: [noting(seen)] }, { signal: AbortSignal.abort() });
+    const { error, output, events } = await runToEnd(
+      { tasks: [echo("a")], plugins: [noting(seen)] },
+      { signal: AbortSignal.abort() },
+    );
     expect(error).to.be.instanceOf(RunCancelledError);
     expect(output).to.include({ exitReason: "CANCELLED", isComplete: false });
     expect(raws(output)).to.deep.equal([]);
@@ -40,13 +57,18 @@ describe("a cancelled run", () => {
     const seen: string[] = [];
     const controller = new AbortController();
     const tasks = [echo("a"), waiting("b", () => controller.abort()), echo("c")];
-    const { error, output, events } = await runToEnd({ tasks, plugins: [noting(seen)] }, { signal: controller.signal });
+    const { error, output, events } = await runToEnd(
+      { tasks, plugins: [noting(seen)] },
+      { signal: controller.signal },
+    );
     expect(error).to.have.property("code", "AE_RUN_CANCELLED");
     expect(error?.output).to.equal(output);
     expect(output.exitReason).to.equal("CANCELLED");
     expect(raws(output)).to.deep.equal(["a"]);
     expect(output.trace.exitReason).to.equal("CANCELLED");
-    expect(events.filter((event) => event.type === "task_started").map(({ taskId }) => taskId)).to.deep.equal(["task-1", "task-2"]);
+    expect(
+      events.filter((event) => event.type === "task_started").map(({ taskId }) => taskId),
+    ).to.deep.equal(["task-1", "task-2"]);
     expect(events.at(-1)).to.include({ exitReason: "CANCELLED" });
     expect(seen).to.deep.equal(["aborted"]);
   });
@@ -57,7 +79,9 @@ describe("a cancelled run", () => {
     expect(error?.message).to.include("the user has gone");
     expect(error?.cause).to.equal(reason);
     const own = new RunCancelledError("mine");
-    expect((await runToEnd({ tasks: [echo("a")] }, { signal: AbortSignal.abort(own) })).error).to.equal(own);
+    expect(
+      (await runToEnd({ tasks: [echo("a")] }, { signal: AbortSignal.abort(own) })).error,
+    ).to.equal(own);
   });
 
   it("is untouched by a cancellation that comes after its end", async () => {
@@ -93,12 +117,21 @@ describe("a cancelled run", () => {
           name: "FORGIVING",
           async execute(plan, run) {
             const settled = await Promise.allSettled(plan.tasks.map(({ id }) => run.runTask(id)));
-            return { raw: "all is well", taskOutputs: settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])) };
+            return {
+              raw: "all is well",
+              taskOutputs: settled.flatMap((one) =>
+                one.status === "fulfilled" ? [one.value] : [],
+              ),
+            };
           },
         }),
     });
     const { error, output } = await runToEnd(
-      { tasks: [echo("a"), waiting("b", () => controller.abort())], workflow: "FORGIVING", plugins: [forgiving] },
+      {
+        tasks: [echo("a"), waiting("b", () => controller.abort())],
+        workflow: "FORGIVING",
+        plugins: [forgiving],
+      },
       { signal: controller.signal },
     );
     expect(error).to.have.property("code", "AE_RUN_CANCELLED");
@@ -113,16 +146,29 @@ describe("a cancelled run", () => {
       controller.abort();
       await pause(5);
     };
-    const work = tool({ name: "work", description: "Works", execute: () => void done.push("tool") });
+    const work = tool({
+      name: "work",
+      description: "Works",
+      execute: () => void done.push("tool"),
+    });
     for (const step of ["beforeTask", "beforeToolCall"] as const) {
-      const plugin = tapping("slow", ({ hooks }) => (step === "beforeTask" ? hooks.beforeTask.tap(slowly) : hooks.beforeToolCall.tap(slowly)));
-      const { error } = await runToEnd({ tasks: [new Task({ description: "x", handler: work })], plugins: [plugin] }, { signal: controller.signal });
+      const plugin = tapping("slow", ({ hooks }) =>
+        step === "beforeTask" ? hooks.beforeTask.tap(slowly) : hooks.beforeToolCall.tap(slowly),
+      );
+      const { error } = await runToEnd(
+        { tasks: [new Task({ description: "x", handler: work })], plugins: [plugin] },
+        { signal: controller.signal },
+      );
       expect(error).to.have.property("code", "AE_RUN_CANCELLED");
     }
     const model = new ScriptedModel(["never"]);
     const plugin = tapping("slow", ({ hooks }) => hooks.beforeLlmCall.tap(slowly));
     await runToEnd(
-      { model, tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) })], plugins: [plugin] },
+      {
+        model,
+        tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) })],
+        plugins: [plugin],
+      },
       { signal: controller.signal },
     );
     expect([...done, ...model.requests]).to.deep.equal([]);
@@ -132,8 +178,13 @@ describe("a cancelled run", () => {
 describe("a run out of time", () => {
   it("rejects with RunTimeoutError and keeps what was finished", async () => {
     const seen: string[] = [];
-    const { error, output } = await runToEnd({ tasks: [echo("a"), waiting("b")], plugins: [noting(seen)] }, { timeoutMs: 20 });
-    expect(error).to.be.instanceOf(RunTimeoutError).and.include({ code: "AE_RUN_TIMEOUT", timeoutMs: 20 });
+    const { error, output } = await runToEnd(
+      { tasks: [echo("a"), waiting("b")], plugins: [noting(seen)] },
+      { timeoutMs: 20 },
+    );
+    expect(error)
+      .to.be.instanceOf(RunTimeoutError)
+      .and.include({ code: "AE_RUN_TIMEOUT", timeoutMs: 20 });
     expect(output.exitReason).to.equal("TIMEOUT");
     expect(raws(output)).to.deep.equal(["a"]);
     expect(seen).to.deep.equal(["aborted"]);
@@ -143,7 +194,10 @@ describe("a run out of time", () => {
     const model = new ScriptedModel([]);
     model.chat = () => NEVER;
     const { error, output } = await runToEnd(
-      { model, tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) })] },
+      {
+        model,
+        tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) })],
+      },
       { timeoutMs: 5, cancelGraceMs: 5 },
     );
     expect(error).to.have.property("code", "AE_RUN_TIMEOUT");
@@ -154,12 +208,19 @@ describe("a run out of time", () => {
 
   it("waits cancelGraceMs for what ends late, and keeps that", async () => {
     const late = (signal: AbortSignal): Promise<string> =>
-      new Promise((resolve) => signal.addEventListener("abort", () => setTimeout(() => resolve("late"), 20), { once: true }));
+      new Promise((resolve) =>
+        signal.addEventListener("abort", () => setTimeout(() => resolve("late"), 20), {
+          once: true,
+        }),
+      );
     for (const [cancelGraceMs, kept] of [
       [0, []],
       [5_000, ["late"]],
     ] as const) {
-      const { output } = await runToEnd({ tasks: [new Task({ description: "x", handler: ({ signal }) => late(signal) })] }, { timeoutMs: 5, cancelGraceMs });
+      const { output } = await runToEnd(
+        { tasks: [new Task({ description: "x", handler: ({ signal }) => late(signal) })] },
+        { timeoutMs: 5, cancelGraceMs },
+      );
       expect([output.exitReason, raws(output)]).to.deep.equal(["TIMEOUT", kept]);
     }
   });
@@ -173,13 +234,22 @@ describe("a run out of time", () => {
     const speaker = new Task({ description: "x", agent: new Agent({ role: "r", goal: "g" }) });
     const stuckWorkflow = definePlugin({
       name: "stuck",
-      bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue({ name: "STUCK", execute: () => NEVER }),
+      bind: (bind) =>
+        void bind
+          .many(Tokens.WorkflowExecutor)
+          .toConstantValue({ name: "STUCK", execute: () => NEVER }),
     });
     const ways = [
       { tasks: [new Task({ description: "x", handler: (): Promise<string> => NEVER })] },
       { tasks: [speaker], model: stuckStream, streaming: true },
-      { tasks: [echo("x")], plugins: [tapping("stuck", ({ hooks }) => hooks.beforeTask.tap(() => NEVER))] },
-      { tasks: [echo("x")], plugins: [tapping("stuck", ({ hooks }) => hooks.beforeRun.tap(() => NEVER))] },
+      {
+        tasks: [echo("x")],
+        plugins: [tapping("stuck", ({ hooks }) => hooks.beforeTask.tap(() => NEVER))],
+      },
+      {
+        tasks: [echo("x")],
+        plugins: [tapping("stuck", ({ hooks }) => hooks.beforeRun.tap(() => NEVER))],
+      },
       { tasks: [echo("x")], plugins: [stuckWorkflow], workflow: "STUCK" },
     ];
     for (const options of ways) {
@@ -196,7 +266,10 @@ describe("a task out of time", () => {
 
   it("fails with TaskTimeoutError, whether it heeds its signal or not", async () => {
     for (const task of [slow(untilAborted), slow(() => NEVER)]) {
-      const { error, output } = await runToEnd({ tasks: [echo("a"), task, echo("c")] }, { cancelGraceMs: 5 });
+      const { error, output } = await runToEnd(
+        { tasks: [echo("a"), task, echo("c")] },
+        { cancelGraceMs: 5 },
+      );
       expect(error).to.have.property("code", "AE_TASK_EXECUTION");
       expect(error?.cause).to.be.instanceOf(TaskTimeoutError).and.include({ timeoutMs: 5 });
       expect(output.exitReason).to.equal("ERROR");
@@ -205,7 +278,11 @@ describe("a task out of time", () => {
   });
 
   it("leaves the others alone", async () => {
-    const { output, error } = await runToEnd({ tasks: [slow(untilAborted), echo("b")], workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR" });
+    const { output, error } = await runToEnd({
+      tasks: [slow(untilAborted), echo("b")],
+      workflow: "PARALLEL",
+      parallelErrorStrategy: "CONTINUE_ON_ERROR",
+    });
     expect(error).to.have.property("code", "AE_PARALLEL_EXECUTION");
     expect(raws(output)).to.deep.equal(["b"]);
   });
@@ -224,11 +301,30 @@ describe("a task out of time", () => {
 });
 
 describe("a tool out of time", () => {
-  const outcomes = async (execute: (signal: AbortSignal) => Promise<string>): Promise<readonly unknown[]> => {
-    const slow = tool({ name: "slow", description: "Is slow", timeoutMs: 5, execute: (_input, { signal }) => execute(signal) });
-    const model = new ScriptedModel([{ toolCalls: [{ name: "slow", arguments: { input: "x" } }] }, "done"]);
-    const { output } = await runToEnd({ model, tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g", tools: [slow] }) })] });
-    return [output.raw, output.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.outcome, model.requests[1]?.messages.at(-1)?.content];
+  const outcomes = async (
+    execute: (signal: AbortSignal) => Promise<string>,
+  ): Promise<readonly unknown[]> => {
+    const slow = tool({
+      name: "slow",
+      description: "Is slow",
+      timeoutMs: 5,
+      execute: (_input, { signal }) => execute(signal),
+    });
+    const model = new ScriptedModel([
+      { toolCalls: [{ name: "slow", arguments: { input: "x" } }] },
+      "done",
+    ]);
+    const { output } = await runToEnd({
+      model,
+      tasks: [
+        new Task({ description: "x", agent: new Agent({ role: "r", goal: "g", tools: [slow] }) }),
+      ],
+    });
+    return [
+      output.raw,
+      output.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.outcome,
+      model.requests[1]?.messages.at(-1)?.content,
+    ];
   };
 
   it("is told to the model, and the task goes on", async () => {
@@ -252,7 +348,12 @@ describe("throwOnError: false", () => {
     const controller = new AbortController();
     const ways: readonly (readonly [Task, RunOptions, string, string])[] = [
       [failing("x"), {}, "ERROR", "AE_TASK_EXECUTION"],
-      [waiting("x", () => controller.abort()), { signal: controller.signal }, "CANCELLED", "AE_RUN_CANCELLED"],
+      [
+        waiting("x", () => controller.abort()),
+        { signal: controller.signal },
+        "CANCELLED",
+        "AE_RUN_CANCELLED",
+      ],
       [waiting("x"), { timeoutMs: 5 }, "TIMEOUT", "AE_RUN_TIMEOUT"],
     ];
     for (const [task, options, exitReason, code] of ways) {
@@ -266,13 +367,20 @@ describe("throwOnError: false", () => {
   });
 
   it("still refuses what is no run at all", async () => {
-    expect(await failure(new Ensemble({ tasks: [] }).run({}, { throwOnError: false }))).to.have.property("code", "AE_VALIDATION");
+    expect(
+      await failure(new Ensemble({ tasks: [] }).run({}, { throwOnError: false })),
+    ).to.have.property("code", "AE_VALIDATION");
   });
 });
 
 describe("an early exit", () => {
-  const exit = (timedOut = false): ExitEarlySignal => new ExitEarlySignal("That will do", { timedOut });
-  const expectExit = async (run: ReturnType<typeof runToEnd>, finished: readonly string[], exitReason = "USER_EXIT_EARLY"): Promise<void> => {
+  const exit = (timedOut = false): ExitEarlySignal =>
+    new ExitEarlySignal("That will do", { timedOut });
+  const expectExit = async (
+    run: ReturnType<typeof runToEnd>,
+    finished: readonly string[],
+    exitReason = "USER_EXIT_EARLY",
+  ): Promise<void> => {
     const { error, output, events } = await run;
     expect(error).to.equal(undefined);
     expect(output).to.include({ exitReason, isComplete: false });
@@ -293,18 +401,31 @@ describe("an early exit", () => {
   for (const workflow of ["SEQUENTIAL", "PARALLEL"]) {
     const chain = (): Task[] => {
       const [a, b] = [echo("a"), echo("b")];
-      return workflow === "SEQUENTIAL" ? three() : [a, new Task({ description: "b", context: [a], handler: () => "b" }), echo("c", [a, b])].slice(0, 2);
+      return workflow === "SEQUENTIAL"
+        ? three()
+        : [
+            a,
+            new Task({ description: "b", context: [a], handler: () => "b" }),
+            echo("c", [a, b]),
+          ].slice(0, 2);
     };
 
     it(`from a tap before a task resolves with what was finished (${workflow})`, () =>
       expectExit(runToEnd({ tasks: chain(), workflow, plugins: [onSecond("before")] }), ["a"]));
 
     it(`from a review after a task keeps that task too (${workflow})`, () =>
-      expectExit(runToEnd({ tasks: chain(), workflow, plugins: [onSecond("review")] }), ["a", "b"]));
+      expectExit(runToEnd({ tasks: chain(), workflow, plugins: [onSecond("review")] }), [
+        "a",
+        "b",
+      ]));
   }
 
   it("of a review that timed out has the reason TIMEOUT", () =>
-    expectExit(runToEnd({ tasks: three(), plugins: [onSecond("review", true)] }), ["a", "b"], "TIMEOUT"));
+    expectExit(
+      runToEnd({ tasks: three(), plugins: [onSecond("review", true)] }),
+      ["a", "b"],
+      "TIMEOUT",
+    ));
 
   it("from a handler, a tool or a tool of a handler resolves with what was finished", async () => {
     const asking = tool({
@@ -330,9 +451,22 @@ describe("an early exit", () => {
       }),
       ["a"],
     );
-    await expectExit(runToEnd({ tasks: [echo("a"), new Task({ description: "b", handler: asking }), echo("c")] }), ["a"]);
     await expectExit(
-      runToEnd({ tasks: [echo("a"), new Task({ description: "b", agent: new Agent({ role: "r", goal: "g", tools: [asking] }) }), echo("c")], model }),
+      runToEnd({ tasks: [echo("a"), new Task({ description: "b", handler: asking }), echo("c")] }),
+      ["a"],
+    );
+    await expectExit(
+      runToEnd({
+        tasks: [
+          echo("a"),
+          new Task({
+            description: "b",
+            agent: new Agent({ role: "r", goal: "g", tools: [asking] }),
+          }),
+          echo("c"),
+        ],
+        model,
+      }),
       ["a"],
     );
   });
@@ -344,9 +478,25 @@ describe("an early exit", () => {
         if (call.agent === worker) throw exit();
       }),
     );
-    const request = { taskId: "d", agentRole: "worker", taskDescription: "Help", scope: {}, priority: "NORMAL" as const, maxOutputRetries: 0, metadata: {} };
+    const request = {
+      taskId: "d",
+      agentRole: "worker",
+      taskDescription: "Help",
+      scope: {},
+      priority: "NORMAL" as const,
+      maxOutputRetries: 0,
+      metadata: {},
+    };
     const boss = scoped("boss", async (scope) => (await scope.delegate(request)).status);
-    await expectExit(runToEnd({ tasks: [echo("a"), boss, echo("c")], agents: [worker], model: new ScriptedModel(["never"]), plugins: [plugin] }), ["a"]);
+    await expectExit(
+      runToEnd({
+        tasks: [echo("a"), boss, echo("c")],
+        agents: [worker],
+        model: new ScriptedModel(["never"]),
+        plugins: [plugin],
+      }),
+      ["a"],
+    );
   });
 
   it("from beforeRun starts nothing", () =>
@@ -383,13 +533,23 @@ describe("an early exit", () => {
     const judged: string[] = [];
     const committed: string[] = [];
     const plugin = tapping("review", ({ hooks }) => {
-      hooks.afterTask.tap((call) => (call.outcome === "ok" ? replace({ raw: `${call.output.raw}!` }) : undefined));
-      hooks.afterTask.tap({ name: "judge", lane: "policy" }, (call) => void judged.push(call.output?.raw ?? ""));
-      hooks.afterTask.tap({ name: "edit", lane: "review", order: "pre" }, () => replace({ raw: "edited" }));
+      hooks.afterTask.tap((call) =>
+        call.outcome === "ok" ? replace({ raw: `${call.output.raw}!` }) : undefined,
+      );
+      hooks.afterTask.tap(
+        { name: "judge", lane: "policy" },
+        (call) => void judged.push(call.output?.raw ?? ""),
+      );
+      hooks.afterTask.tap({ name: "edit", lane: "review", order: "pre" }, () =>
+        replace({ raw: "edited" }),
+      );
       hooks.afterTask.tap({ name: "end", lane: "review" }, () => {
         throw exit();
       });
-      hooks.afterTask.tap({ name: "store", lane: "commit" }, (call) => void committed.push(call.output?.raw ?? ""));
+      hooks.afterTask.tap(
+        { name: "store", lane: "commit" },
+        (call) => void committed.push(call.output?.raw ?? ""),
+      );
     });
     await expectExit(runToEnd({ tasks: three(), plugins: [plugin] }), ["edited"]);
     expect(judged).to.deep.equal(["a!", "edited"]);
@@ -413,14 +573,19 @@ describe("an early exit", () => {
         throw exit();
       },
     });
-    await expectExit(runToEnd({ tasks: [slow, ending, echo("after", [slow])], workflow: "PARALLEL" }), ["slow"]);
+    await expectExit(
+      runToEnd({ tasks: [slow, ending, echo("after", [slow])], workflow: "PARALLEL" }),
+      ["slow"],
+    );
   });
 });
 
 describe("a failed task", () => {
   it("says in its hint what went wrong and what to do, however deep that lies", async () => {
     const inner = new TaskTimeoutError("The inner step", 5);
-    const outer = new Error("outer", { cause: Object.assign(inner, { hint: "Give it more time." }) });
+    const outer = new Error("outer", {
+      cause: Object.assign(inner, { hint: "Give it more time." }),
+    });
     const task = new Task({
       description: "Fail",
       handler: (): string => {
@@ -428,6 +593,9 @@ describe("a failed task", () => {
       },
     });
     const { error } = await runToEnd({ tasks: [task] });
-    expect(error).to.include({ message: "Task failed: Fail", hint: "Deterministic task handler threw an exception: outer. Give it more time." });
+    expect(error).to.include({
+      message: "Task failed: Fail",
+      hint: "Deterministic task handler threw an exception: outer. Give it more time.",
+    });
   });
 });

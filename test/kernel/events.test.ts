@@ -1,8 +1,28 @@
 import type { EnsembleEvent, EnsembleListener, TaskOutput } from "agentensemble";
-import { Agent, Ensemble, ExitEarlySignal, Kernel, Task, Tokens, definePlugin, reject } from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  ExitEarlySignal,
+  Kernel,
+  Task,
+  Tokens,
+  definePlugin,
+  reject,
+} from "agentensemble";
 import { ScriptedModel, recordingListener } from "agentensemble/testing";
 import { expect } from "chai";
-import { echo, failing, failure, pause, runToEnd, scoped, tapping, typesOf, untilAborted, waiting } from "./fixtures.js";
+import {
+  echo,
+  failing,
+  failure,
+  pause,
+  runToEnd,
+  scoped,
+  tapping,
+  typesOf,
+  untilAborted,
+  waiting,
+} from "./fixtures.js";
 
 const ENDS: readonly string[] = ["task_completed", "task_failed"];
 
@@ -41,9 +61,28 @@ describe("the events of a run", () => {
     const controller = new AbortController();
     const ways = [
       [failing("fails")],
-      [new Task({ description: "refused", handler: () => "x", inputGuardrails: [() => ({ ok: false, reason: "no" })] })],
-      [new Task({ description: "refused later", handler: () => "x", outputGuardrails: [() => ({ ok: false, reason: "no" })], guardrailRetries: 2 })],
-      [new Task({ description: "too late", timeoutMs: 5, handler: (ctx): Promise<string> => untilAborted(ctx.signal) })],
+      [
+        new Task({
+          description: "refused",
+          handler: () => "x",
+          inputGuardrails: [() => ({ ok: false, reason: "no" })],
+        }),
+      ],
+      [
+        new Task({
+          description: "refused later",
+          handler: () => "x",
+          outputGuardrails: [() => ({ ok: false, reason: "no" })],
+          guardrailRetries: 2,
+        }),
+      ],
+      [
+        new Task({
+          description: "too late",
+          timeoutMs: 5,
+          handler: (ctx): Promise<string> => untilAborted(ctx.signal),
+        }),
+      ],
       [
         new Task({
           description: "enough",
@@ -68,18 +107,35 @@ describe("the events of a run", () => {
     const plugin = tapping("order", ({ hooks, events }) => {
       events.on(({ type }) => void order.push(type));
       hooks.beforeTask.tap(() => void order.push("beforeTask"));
-      hooks.afterTask.tap({ name: "late", lane: "commit", order: "post" }, async () => (await pause(1), void order.push("afterTask")));
+      hooks.afterTask.tap(
+        { name: "late", lane: "commit", order: "post" },
+        async () => (await pause(1), void order.push("afterTask")),
+      );
     });
     await runToEnd({ tasks: [echo("a")], plugins: [plugin] });
-    expect(order).to.deep.equal(["ensemble_started", "task_started", "beforeTask", "afterTask", "task_completed", "ensemble_completed"]);
+    expect(order).to.deep.equal([
+      "ensemble_started",
+      "task_started",
+      "beforeTask",
+      "afterTask",
+      "task_completed",
+      "ensemble_completed",
+    ]);
   });
 
   it("place the end of children before their parent's", async () => {
     const child = echo("child");
-    const parent = scoped("parent", async (scope) => (await scope.runTask(scope.define(child))).raw);
+    const parent = scoped(
+      "parent",
+      async (scope) => (await scope.runTask(scope.define(child))).raw,
+    );
     const { events, output } = await runToEnd({ tasks: [parent] });
     expectOrderly(events);
-    expect(events.filter(({ type }) => ENDS.includes(type)).map((event) => (event as { taskId: string }).taskId)).to.deep.equal(["task-1.1", "task-1"]);
+    expect(
+      events
+        .filter(({ type }) => ENDS.includes(type))
+        .map((event) => (event as { taskId: string }).taskId),
+    ).to.deep.equal(["task-1.1", "task-1"]);
     expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal(["task-1"]);
     expect(output.getOutput(child)?.raw).to.equal("child");
   });
@@ -113,8 +169,15 @@ describe("the events of a run", () => {
   it("bear the texts and instants of their task", async () => {
     const { events } = await runToEnd({ tasks: [echo("a"), echo("b")] });
     const second = events.filter((event) => event.type === "task_completed")[1];
-    expect(second).to.include({ taskId: "task-2", taskIndex: 2, totalTasks: 2, taskDescription: "b", agentRole: "(deterministic)" });
-    for (const instant of [second?.at, second?.startedAt, second?.completedAt]) expect(new Date(instant ?? "").toISOString()).to.equal(instant);
+    expect(second).to.include({
+      taskId: "task-2",
+      taskIndex: 2,
+      totalTasks: 2,
+      taskDescription: "b",
+      agentRole: "(deterministic)",
+    });
+    for (const instant of [second?.at, second?.startedAt, second?.completedAt])
+      expect(new Date(instant ?? "").toISOString()).to.equal(instant);
     expect((second?.taskOutput as TaskOutput).raw).to.equal("b");
   });
 });
@@ -126,7 +189,10 @@ describe("an observer", () => {
 
   it("that throws changes nothing, is reported once, and the others see everything in order", async () => {
     const before = recordingListener();
-    const { events, output } = await runToEnd({ tasks: [echo("a"), echo("b")], listeners: [before, { onTaskStart: throwing, onTaskComplete: throwing }] });
+    const { events, output } = await runToEnd({
+      tasks: [echo("a"), echo("b")],
+      listeners: [before, { onTaskStart: throwing, onTaskComplete: throwing }],
+    });
     expect(output.exitReason).to.equal("COMPLETED");
     expectOrderly(events);
     const warnings = events.filter((event) => event.type === "run_warning");
@@ -174,7 +240,14 @@ describe("an observer", () => {
   it("of a plugin sees all runs of its kernel until it is taken away", async () => {
     const runs = new Set<string>();
     let off: () => void = () => undefined;
-    const kernel = new Kernel({ plugins: [tapping("watch", ({ events }) => void (off = events.on(({ runId }) => void runs.add(runId))))] });
+    const kernel = new Kernel({
+      plugins: [
+        tapping(
+          "watch",
+          ({ events }) => void (off = events.on(({ runId }) => void runs.add(runId))),
+        ),
+      ],
+    });
     const ensemble = new Ensemble({ tasks: [echo("a")], kernel });
     const ids = [await ensemble.run(), await ensemble.run()].map(({ runId }) => runId);
     off();
@@ -185,7 +258,10 @@ describe("an observer", () => {
 
   it("may cancel the run from inside an event", async () => {
     const controller = new AbortController();
-    const ensemble = new Ensemble({ tasks: [echo("a"), echo("b")], onTaskComplete: () => controller.abort() });
+    const ensemble = new Ensemble({
+      tasks: [echo("a"), echo("b")],
+      onTaskComplete: () => controller.abort(),
+    });
     const error = await failure(ensemble.run({}, { signal: controller.signal }));
     expect(error).to.have.property("code", "AE_RUN_CANCELLED");
     expect(error.output?.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a"]);
@@ -196,7 +272,12 @@ describe("an observer", () => {
 describe("a trace exporter", () => {
   it("gets the trace of every run, failed ones too, before the run is over", async () => {
     const traces: string[] = [];
-    const traceExporter = { export: async (trace: { exitReason: string }) => (await pause(1), void traces.push(trace.exitReason)) };
+    const traceExporter = {
+      export: async (trace: { exitReason: string }) => (
+        await pause(1),
+        void traces.push(trace.exitReason)
+      ),
+    };
     await runToEnd({ tasks: [echo("a")], traceExporter });
     await runToEnd({ tasks: [failing("a")], traceExporter });
     expect(traces).to.deep.equal(["COMPLETED", "ERROR"]);
@@ -206,7 +287,10 @@ describe("a trace exporter", () => {
     const got: string[] = [];
     const rejecting = definePlugin({
       name: "rejecting",
-      bind: (bind) => void bind.many(Tokens.TraceExporter).toConstantValue({ export: async () => Promise.reject(new Error("disk full")) }),
+      bind: (bind) =>
+        void bind
+          .many(Tokens.TraceExporter)
+          .toConstantValue({ export: async () => Promise.reject(new Error("disk full")) }),
     });
     const { output, events } = await runToEnd({
       tasks: [echo("a")],
@@ -220,7 +304,9 @@ describe("a trace exporter", () => {
     });
     expect(output.exitReason).to.equal("COMPLETED");
     expect(got).to.deep.equal(["SEQUENTIAL"]);
-    const warnings = events.filter((event) => event.type === "run_warning").map(({ message }) => message);
+    const warnings = events
+      .filter((event) => event.type === "run_warning")
+      .map(({ message }) => message);
     expect(warnings).to.have.length(2);
     expect(warnings.join()).to.include("disk full").and.include("no trace for you");
   });
@@ -230,15 +316,22 @@ describe("a trace exporter", () => {
     const limits: (number | undefined)[] = [];
     const hanging = (): Promise<void> => {
       // From here on half a minute is no time.
-      const impatient = (callback: () => void, ms?: number): NodeJS.Timeout => (limits.push(ms), waiting(callback, 0));
+      const impatient = (callback: () => void, ms?: number): NodeJS.Timeout => (
+        limits.push(ms),
+        waiting(callback, 0)
+      );
       globalThis.setTimeout = impatient as typeof setTimeout; // used with a callback and a time only
       return new Promise(() => undefined);
     };
     try {
       const { output, events } = await runToEnd({ tasks: [echo("a")], traceExporter: hanging });
       expect(output).to.include({ exitReason: "COMPLETED", raw: "a" });
-      const warnings = events.flatMap((event) => (event.type === "run_warning" ? [event.message] : []));
-      expect(warnings).to.deep.equal(["A trace exporter failed: it did not finish within 30000 ms"]);
+      const warnings = events.flatMap((event) =>
+        event.type === "run_warning" ? [event.message] : [],
+      );
+      expect(warnings).to.deep.equal([
+        "A trace exporter failed: it did not finish within 30000 ms",
+      ]);
       expect(limits).to.include(30_000);
     } finally {
       globalThis.setTimeout = waiting;
@@ -246,19 +339,27 @@ describe("a trace exporter", () => {
   });
 
   it("must be one", () => {
-    expect(() => new Ensemble({ tasks: [echo("a")], traceExporter: {} as never })).to.throw("traceExporter");
+    expect(() => new Ensemble({ tasks: [echo("a")], traceExporter: {} as never })).to.throw(
+      "traceExporter",
+    );
   });
 });
 
 describe("handle.events", () => {
   it("hold everything there is, tokens included, and end with the run", async () => {
     const model = new ScriptedModel([{ chunks: ["Hel", "lo"] }]);
-    const ensemble = new Ensemble({ model, tasks: [new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) })] });
+    const ensemble = new Ensemble({
+      model,
+      tasks: [new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) })],
+    });
     const handle = ensemble.stream();
     const events: EnsembleEvent[] = [];
     for await (const event of handle.events) events.push(event);
     expectOrderly(events);
-    expect(events.flatMap((event) => (event.type === "token" ? [event.token] : []))).to.deep.equal(["Hel", "lo"]);
+    expect(events.flatMap((event) => (event.type === "token" ? [event.token] : []))).to.deep.equal([
+      "Hel",
+      "lo",
+    ]);
     expect(events.every(({ runId }) => runId === handle.id)).to.equal(true);
     expect((await handle.output).raw).to.equal("Hello");
     await ensemble.dispose();
@@ -296,7 +397,10 @@ describe("handle.events", () => {
 
 describe("an early rejection", () => {
   it("of the run still has a start and an end", async () => {
-    const { events } = await runToEnd({ tasks: [echo("a")], plugins: [tapping("no", ({ hooks }) => hooks.beforeRun.tap(() => reject("closed")))] });
+    const { events } = await runToEnd({
+      tasks: [echo("a")],
+      plugins: [tapping("no", ({ hooks }) => hooks.beforeRun.tap(() => reject("closed")))],
+    });
     expect(typesOf(events)).to.deep.equal(["ensemble_started", "run_failed", "ensemble_completed"]);
     expectOrderly(events);
   });

@@ -1,4 +1,13 @@
-import type { AnyTask, EnsembleEvent, EnsembleOptions, EnsembleOutput, Plugin, RunOptions, TaskContext, TaskScope } from "agentensemble";
+import type {
+  AnyTask,
+  EnsembleEvent,
+  EnsembleOptions,
+  EnsembleOutput,
+  Plugin,
+  RunOptions,
+  TaskContext,
+  TaskScope,
+} from "agentensemble";
 import { AgentEnsembleError, Ensemble, Task, definePlugin, tool } from "agentensemble";
 import { rejectionOf } from "../support/rejection.js";
 
@@ -8,8 +17,15 @@ export function echo(description: string, context: readonly AnyTask[] = []): Tas
 }
 
 /** A task whose handler may use everything that a tool may: hooks of all kinds can be fired from it. */
-export function scoped(description: string, work: (scope: TaskScope) => Promise<string | void | undefined>): Task {
-  const use = tool({ name: "use-scope", description: "Does what the test wants", execute: async (_input, { scope }) => (await work(scope)) ?? "done" });
+export function scoped(
+  description: string,
+  work: (scope: TaskScope) => Promise<string | void | undefined>,
+): Task {
+  const use = tool({
+    name: "use-scope",
+    description: "Does what the test wants",
+    execute: async (_input, { scope }) => (await work(scope)) ?? "done",
+  });
   return new Task({ description, handler: use });
 }
 
@@ -28,7 +44,10 @@ export function untilAborted(signal: AbortSignal): Promise<never> {
 }
 
 /** A task that waits for its signal; `onStart` is called when it waits. */
-export function waiting(description: string, onStart: (ctx: TaskContext) => void = () => undefined): Task {
+export function waiting(
+  description: string,
+  onStart: (ctx: TaskContext) => void = () => undefined,
+): Task {
   return new Task({
     description,
     handler: (ctx): Promise<string> => {
@@ -46,7 +65,11 @@ export interface Ended {
 }
 
 /** Runs an ensemble of its own to whatever end. @throws what came without an output. */
-export async function runToEnd(options: EnsembleOptions, runOptions: RunOptions = {}, inputs: Readonly<Record<string, unknown>> = {}): Promise<Ended> {
+export async function runToEnd(
+  options: EnsembleOptions,
+  runOptions: RunOptions = {},
+  inputs: Readonly<Record<string, unknown>> = {},
+): Promise<Ended> {
   const events: EnsembleEvent[] = [];
   const ensemble = new Ensemble({ ...options, on: (event) => void events.push(event) });
   try {
@@ -70,7 +93,10 @@ export function typesOf(events: readonly EnsembleEvent[]): readonly string[] {
 }
 
 /** A task whose handler throws. */
-export function failing(description: string, error: Error = new Error(`${description} is broken`)): Task {
+export function failing(
+  description: string,
+  error: Error = new Error(`${description} is broken`),
+): Task {
   return new Task({ description, handler: (): Promise<string> => Promise.reject(error) });
 }
 

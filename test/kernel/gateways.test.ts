@@ -1,5 +1,25 @@
-import type { AnyTool, DelegationRequest, DelegationResponse, EnsembleOptions, MemoryEntry, Plugin, TaskScope } from "agentensemble";
-import { Agent, Task, ToolConfigurationError, ToolExecutionError, ToolResult, Tokens, answer, definePlugin, reject, replace, tool } from "agentensemble";
+import type {
+  AnyTool,
+  DelegationRequest,
+  DelegationResponse,
+  EnsembleOptions,
+  MemoryEntry,
+  Plugin,
+  TaskScope,
+} from "agentensemble";
+import {
+  Agent,
+  Task,
+  ToolConfigurationError,
+  ToolExecutionError,
+  ToolResult,
+  Tokens,
+  answer,
+  definePlugin,
+  reject,
+  replace,
+  tool,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
@@ -12,7 +32,10 @@ async function inTask<T>(
   options: EnsembleOptions = {},
 ): Promise<{ readonly value: T } & Awaited<ReturnType<typeof runToEnd>>> {
   const values: T[] = [];
-  const ended = await runToEnd({ tasks: [scoped("boss", async (scope) => void values.push(await work(scope)))], ...options });
+  const ended = await runToEnd({
+    tasks: [scoped("boss", async (scope) => void values.push(await work(scope)))],
+    ...options,
+  });
   if (ended.error !== undefined) throw ended.error;
   return { value: values[0] as T, ...ended }; // the work came to its end
 }
@@ -25,12 +48,26 @@ describe("the gateway of tool calls", () => {
     input: z.object({ a: z.number(), b: z.number().default(1) }),
     execute: (input) => (got.push(input), { sum: input.a + input.b }),
   });
-  const plain = tool({ name: "plain", description: "Takes a text", execute: (input) => `<${input}>` });
-  const call = (name: string, args: string, tools: readonly AnyTool[] = [add, plain]): Promise<ToolResult> =>
-    inTask((scope) => scope.callTool({ id: "1", name, arguments: args }, tools)).then(({ value }) => value);
+  const plain = tool({
+    name: "plain",
+    description: "Takes a text",
+    execute: (input) => `<${input}>`,
+  });
+  const call = (
+    name: string,
+    args: string,
+    tools: readonly AnyTool[] = [add, plain],
+  ): Promise<ToolResult> =>
+    inTask((scope) => scope.callTool({ id: "1", name, arguments: args }, tools)).then(
+      ({ value }) => value,
+    );
 
   it("hands over what the schema makes of the arguments, and keeps the value beside its text", async () => {
-    expect(await call("add", '{"a":2}')).to.deep.include({ ok: true, output: '{"sum":3}', structured: { sum: 3 } });
+    expect(await call("add", '{"a":2}')).to.deep.include({
+      ok: true,
+      output: '{"sum":3}',
+      structured: { sum: 3 },
+    });
     expect(got).to.deep.equal([{ a: 2, b: 1 }]);
   });
 
@@ -43,13 +80,24 @@ describe("the gateway of tool calls", () => {
 
   it("refuses broken JSON, what does not fit, unknown names and keys that reach for prototypes, without running the tool", async () => {
     got.length = 0;
-    for (const args of ["{", '{"a":"x"}', "[]", "null", '{"a":1,"__proto__":{"b":2}}', '{"a":1,"constructor":1}', ""]) {
+    for (const args of [
+      "{",
+      '{"a":"x"}',
+      "[]",
+      "null",
+      '{"a":1,"__proto__":{"b":2}}',
+      '{"a":1,"constructor":1}',
+      "",
+    ]) {
       const result = await call("add", args);
       expect(result.ok, args).to.equal(false);
       expect(result.errorMessage).to.include("'add'");
     }
     const unknown = await call("ad", "{}");
-    expect(unknown.errorMessage).to.include("'ad'").and.include("add, plain").and.include("Did you mean 'add'");
+    expect(unknown.errorMessage)
+      .to.include("'ad'")
+      .and.include("add, plain")
+      .and.include("Did you mean 'add'");
     expect(got).to.deep.equal([]);
   });
 
@@ -76,7 +124,9 @@ describe("the gateway of tool calls", () => {
       },
     });
     const thrown = (error: Error): Promise<unknown> =>
-      inTask((scope) => rejection(scope.callTool({ id: "1", name: "t", arguments: "{}" }, [throwing(error)]))).then(({ value }) => value);
+      inTask((scope) =>
+        rejection(scope.callTool({ id: "1", name: "t", arguments: "{}" }, [throwing(error)])),
+      ).then(({ value }) => value);
     expect(await thrown(cause))
       .to.be.instanceOf(ToolExecutionError)
       .and.include({ toolName: "t", toolInput: "{}", cause });
@@ -87,16 +137,27 @@ describe("the gateway of tool calls", () => {
   it("gives the model a rejection's own words, and an answer in the tool's place", async () => {
     const only = (name: string, tap: () => unknown, lane: "policy" | "answer"): Plugin =>
       tapping("p", ({ hooks }) =>
-        hooks.beforeToolCall.tap({ name: "t", lane: lane as "policy" }, (c) => (c.tool.name === name ? (tap() as undefined) : undefined)),
+        hooks.beforeToolCall.tap({ name: "t", lane: lane as "policy" }, (c) =>
+          c.tool.name === name ? (tap() as undefined) : undefined,
+        ),
       );
-    const work = (scope: TaskScope): Promise<ToolResult> => scope.callTool({ id: "1", name: "plain", arguments: "x" }, [plain]);
-    expect((await inTask(work, { plugins: [only("plain", () => reject("not today"), "policy")] })).value).to.include({ ok: false, errorMessage: "not today" });
-    expect((await inTask(work, { plugins: [only("plain", () => answer("canned"), "answer")] })).value).to.include({ ok: true, output: "canned" });
+    const work = (scope: TaskScope): Promise<ToolResult> =>
+      scope.callTool({ id: "1", name: "plain", arguments: "x" }, [plain]);
+    expect(
+      (await inTask(work, { plugins: [only("plain", () => reject("not today"), "policy")] })).value,
+    ).to.include({ ok: false, errorMessage: "not today" });
+    expect(
+      (await inTask(work, { plugins: [only("plain", () => answer("canned"), "answer")] })).value,
+    ).to.include({ ok: true, output: "canned" });
   });
 
   it("tells every call in an event and in the trace", async () => {
-    const { events, output } = await inTask((scope) => scope.callTool({ id: "1", name: "add", arguments: '{"a":2}' }, [add as AnyTool]));
-    expect(events.find((event) => event.type === "tool_called" && event.toolName === "add")).to.deep.include({
+    const { events, output } = await inTask((scope) =>
+      scope.callTool({ id: "1", name: "add", arguments: '{"a":2}' }, [add as AnyTool]),
+    );
+    expect(
+      events.find((event) => event.type === "tool_called" && event.toolName === "add"),
+    ).to.deep.include({
       toolArguments: '{"a":2}',
       toolResult: '{"sum":3}',
       structuredResult: { sum: 3 },
@@ -122,25 +183,48 @@ describe("the gateway of delegation", () => {
     changes: Partial<DelegationRequest> = {},
     options: EnsembleOptions = {},
   ): Promise<{ readonly response: DelegationResponse } & Awaited<ReturnType<typeof runToEnd>>> => {
-    const model = new ScriptedModel([{ text: "written", usage: { inputTokens: 5, outputTokens: 1 } }], { onExhausted: "repeat-last" });
-    const { value, ...ended } = await inTask((scope) => scope.delegate(request(changes)), { agents: [worker], model, ...options });
+    const model = new ScriptedModel(
+      [{ text: "written", usage: { inputTokens: 5, outputTokens: 1 } }],
+      { onExhausted: "repeat-last" },
+    );
+    const { value, ...ended } = await inTask((scope) => scope.delegate(request(changes)), {
+      agents: [worker],
+      model,
+      ...options,
+    });
     return { response: value, ...ended };
   };
 
   it("has the worker do the task, and counts what it costs", async () => {
     const { response, output, events } = await delegate();
-    expect(response).to.include({ taskId: "d1", status: "SUCCESS", workerRole: "Writer", rawOutput: "written" });
+    expect(response).to.include({
+      taskId: "d1",
+      status: "SUCCESS",
+      workerRole: "Writer",
+      rawOutput: "written",
+    });
     expect(output.metrics).to.include({ totalTokens: 6, delegationCount: 1 });
-    expect(output.metrics.ledger[0]).to.include({ taskId: "task-1.1", parentTaskId: "task-1", purpose: "worker" });
-    expect(typesOf(events).filter((type) => type.startsWith("delegation"))).to.deep.equal(["delegation_started", "delegation_completed"]);
-    expect(events.find((event) => event.type === "task_started" && event.parentTaskId !== undefined)).to.include({ taskDescription: "Write {it}" });
+    expect(output.metrics.ledger[0]).to.include({
+      taskId: "task-1.1",
+      parentTaskId: "task-1",
+      purpose: "worker",
+    });
+    expect(typesOf(events).filter((type) => type.startsWith("delegation"))).to.deep.equal([
+      "delegation_started",
+      "delegation_completed",
+    ]);
+    expect(
+      events.find((event) => event.type === "task_started" && event.parentTaskId !== undefined),
+    ).to.include({ taskDescription: "Write {it}" });
   });
 
   it("knows roles whatever their case and outer blanks, and shows policies the worker's own spelling", async () => {
     const seen: string[] = [];
     const plugin = tapping("p", ({ hooks }) => {
       hooks.beforeDelegation.tap({ name: "p" }, (call) => void seen.push(call.request.agentRole));
-      hooks.beforeDelegation.tap({ name: "t", lane: "transform" }, (call) => replace({ request: { ...call.request, agentRole: " wRITER" } }));
+      hooks.beforeDelegation.tap({ name: "t", lane: "transform" }, (call) =>
+        replace({ request: { ...call.request, agentRole: " wRITER" } }),
+      );
     });
     const { response } = await delegate({ agentRole: "WRITER " }, { plugins: [plugin] });
     expect(response).to.include({ status: "SUCCESS", workerRole: "Writer" });
@@ -149,10 +233,17 @@ describe("the gateway of delegation", () => {
 
   it("refuses unknown roles, itself and too much depth as responses, without a start", async () => {
     const unknown = await delegate({ agentRole: "Poet" });
-    expect(unknown.response).to.deep.include({ status: "FAILURE", errors: ["Agent not found with role 'Poet'. Available roles: [Writer]"] });
-    expect(typesOf(unknown.events).filter((type) => type.startsWith("delegation"))).to.deep.equal(["delegation_failed"]);
+    expect(unknown.response).to.deep.include({
+      status: "FAILURE",
+      errors: ["Agent not found with role 'Poet'. Available roles: [Writer]"],
+    });
+    expect(typesOf(unknown.events).filter((type) => type.startsWith("delegation"))).to.deep.equal([
+      "delegation_failed",
+    ]);
     const boss = new Agent({ role: "(deterministic)", goal: "g" });
-    expect((await delegate({ agentRole: "(Deterministic)" }, { agents: [boss] })).response.errors[0]).to.match(/^Cannot delegate to yourself/);
+    expect(
+      (await delegate({ agentRole: "(Deterministic)" }, { agents: [boss] })).response.errors[0],
+    ).to.match(/^Cannot delegate to yourself/);
     let depth = 0;
     const deeper: Plugin = definePlugin({
       name: "deeper",
@@ -162,11 +253,26 @@ describe("the gateway of delegation", () => {
           handles: ({ spec }) => spec.handler === undefined,
           async execute(_call, scope) {
             depth = scope.depth;
-            return { raw: (await scope.delegate(request({ agentRole: scope.depth % 2 === 1 ? "Other" : "Writer" }))).errors[0] ?? "", toolCallCount: 0 };
+            return {
+              raw:
+                (
+                  await scope.delegate(
+                    request({ agentRole: scope.depth % 2 === 1 ? "Other" : "Writer" }),
+                  )
+                ).errors[0] ?? "",
+              toolCallCount: 0,
+            };
           },
         }),
     });
-    const deep = await delegate({}, { agents: [worker, new Agent({ role: "Other", goal: "g" })], maxDelegationDepth: 2, plugins: [deeper] });
+    const deep = await delegate(
+      {},
+      {
+        agents: [worker, new Agent({ role: "Other", goal: "g" })],
+        maxDelegationDepth: 2,
+        plugins: [deeper],
+      },
+    );
     expect(depth).to.equal(2);
     expect(deep.output.trace.toJson()).to.include(
       "Delegation depth limit reached (max: 2, current: 2). Complete this task yourself without further delegation.",
@@ -174,33 +280,72 @@ describe("the gateway of delegation", () => {
   });
 
   it("tells of a worker's failure in a response, with the real reason", async () => {
-    const { response, events } = await delegate({}, { model: new ScriptedModel([new Error("out of ink")]) });
+    const { response, events } = await delegate(
+      {},
+      { model: new ScriptedModel([new Error("out of ink")]) },
+    );
     expect(response.status).to.equal("FAILURE");
     expect(response.errors[0]).to.include("out of ink");
-    expect(typesOf(events).filter((type) => type.startsWith("delegation"))).to.deep.equal(["delegation_started", "delegation_failed"]);
+    expect(typesOf(events).filter((type) => type.startsWith("delegation"))).to.deep.equal([
+      "delegation_started",
+      "delegation_failed",
+    ]);
   });
 
   it("gives a rejection's own words, an answer in the worker's place, and a changed response", async () => {
     const model = new ScriptedModel(["never"]);
-    const rejected = await delegate({}, { model, plugins: [tapping("p", ({ hooks }) => hooks.beforeDelegation.tap(() => reject("not to them")))] });
+    const rejected = await delegate(
+      {},
+      {
+        model,
+        plugins: [
+          tapping("p", ({ hooks }) => hooks.beforeDelegation.tap(() => reject("not to them"))),
+        ],
+      },
+    );
     expect(rejected.response).to.deep.include({ status: "FAILURE", errors: ["not to them"] });
-    const canned: DelegationResponse = { taskId: "d1", status: "SUCCESS", workerRole: "Writer", rawOutput: "canned", errors: [], durationMs: 0 };
+    const canned: DelegationResponse = {
+      taskId: "d1",
+      status: "SUCCESS",
+      workerRole: "Writer",
+      rawOutput: "canned",
+      errors: [],
+      durationMs: 0,
+    };
     const answered = await delegate(
       {},
-      { model, plugins: [tapping("p", ({ hooks }) => hooks.beforeDelegation.tap({ name: "a", lane: "answer" }, () => answer(canned)))] },
+      {
+        model,
+        plugins: [
+          tapping("p", ({ hooks }) =>
+            hooks.beforeDelegation.tap({ name: "a", lane: "answer" }, () => answer(canned)),
+          ),
+        ],
+      },
     );
     expect(answered.response.rawOutput).to.equal("canned");
     expect(model.requests).to.deep.equal([]);
     const changed = await delegate(
       {},
-      { plugins: [tapping("p", ({ hooks }) => hooks.afterDelegation.tap(() => replace({ response: { ...canned, status: "PARTIAL" } })))] },
+      {
+        plugins: [
+          tapping("p", ({ hooks }) =>
+            hooks.afterDelegation.tap(() =>
+              replace({ response: { ...canned, status: "PARTIAL" } }),
+            ),
+          ),
+        ],
+      },
     );
     expect(changed.response).to.include({ status: "PARTIAL", rawOutput: "canned" });
   });
 
   it("runs a task of the plan instead of a new one, when told so", async () => {
     const planned = new Task({ name: "planned", description: "Planned", agent: worker });
-    const boss = scoped("boss", async (scope) => (await scope.delegate(request(), { taskId: "planned" })).rawOutput);
+    const boss = scoped(
+      "boss",
+      async (scope) => (await scope.delegate(request(), { taskId: "planned" })).rawOutput,
+    );
     const workflow = definePlugin({
       name: "first-only",
       bind: (bind) =>
@@ -226,11 +371,22 @@ describe("the gateway of delegation", () => {
 
 describe("the gateway of memory", () => {
   const entry: MemoryEntry = { content: "milk", storedAt: new Date(0) };
-  const remembering = (stored: unknown[], store: (entry: MemoryEntry) => Promise<void> = async (e) => void stored.push(e.content)): Plugin => {
+  const remembering = (
+    stored: unknown[],
+    store: (entry: MemoryEntry) => Promise<void> = async (e) => void stored.push(e.content),
+  ): Plugin => {
     const unused = async (): Promise<never> => Promise.reject(new Error("not used"));
     return definePlugin({
       name: "memory",
-      bind: (bind) => void bind.single(Tokens.MemoryStore).toConstantValue({ store: (_scope, e) => store(e), retrieve: unused, evict: unused, clear: unused }),
+      bind: (bind) =>
+        void bind
+          .single(Tokens.MemoryStore)
+          .toConstantValue({
+            store: (_scope, e) => store(e),
+            retrieve: unused,
+            evict: unused,
+            clear: unused,
+          }),
     });
   };
   const write = (plugins: readonly Plugin[]): ReturnType<typeof runToEnd> =>
@@ -240,7 +396,10 @@ describe("the gateway of memory", () => {
     const stored: unknown[] = [];
     const { events } = await write([remembering(stored)]);
     expect(stored).to.deep.equal(["milk"]);
-    expect(events.find((event) => event.type === "memory_written")).to.include({ scope: "notes", taskId: "task-1" });
+    expect(events.find((event) => event.type === "memory_written")).to.include({
+      scope: "notes",
+      taskId: "task-1",
+    });
   });
 
   it("writes what a transform has made of it, and not what a policy refuses", async () => {
@@ -248,11 +407,16 @@ describe("the gateway of memory", () => {
     await write([
       remembering(stored),
       tapping("p", ({ hooks }) =>
-        hooks.beforeMemoryWrite.tap({ name: "t", lane: "transform" }, (call) => replace({ entry: { ...call.entry, content: "tea" } })),
+        hooks.beforeMemoryWrite.tap({ name: "t", lane: "transform" }, (call) =>
+          replace({ entry: { ...call.entry, content: "tea" } }),
+        ),
       ),
     ]);
     expect(stored).to.deep.equal(["tea"]);
-    const { events, error } = await write([remembering(stored), tapping("p", ({ hooks }) => hooks.beforeMemoryWrite.tap(() => reject("private")))]);
+    const { events, error } = await write([
+      remembering(stored),
+      tapping("p", ({ hooks }) => hooks.beforeMemoryWrite.tap(() => reject("private"))),
+    ]);
     expect(stored).to.have.length(1);
     expect(error).to.equal(undefined);
     expect(events.flatMap((event) => (event.type === "run_warning" ? [event.message] : [])).join())
@@ -262,7 +426,10 @@ describe("the gateway of memory", () => {
 
   it("fails the task where there is no store, or where the store fails", async () => {
     expect((await write([])).error).to.have.property("code", "AE_TASK_EXECUTION");
-    expect((await write([remembering([], async () => Promise.reject(new Error("disk full")))])).error?.cause)
+    expect(
+      (await write([remembering([], async () => Promise.reject(new Error("disk full")))])).error
+        ?.cause,
+    )
       .to.have.property("message")
       .that.includes("disk full");
   });

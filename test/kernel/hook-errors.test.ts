@@ -1,5 +1,12 @@
 import type { EnsembleHooks, PluginError } from "agentensemble";
-import { Kernel, ToolConfigurationError, ValidationError, answer, reject, replace } from "agentensemble";
+import {
+  Kernel,
+  ToolConfigurationError,
+  ValidationError,
+  answer,
+  reject,
+  replace,
+} from "agentensemble";
 import { expect } from "chai";
 import { echo, pause, runToEnd, tapping } from "./fixtures.js";
 
@@ -11,7 +18,9 @@ type Untyped = Readonly<Record<keyof EnsembleHooks, { tap(...args: readonly unkn
 
 describe("a rejection", () => {
   it("with a text becomes a HookRejectedError that names tap and hook", async () => {
-    const { error } = await withTaps(({ beforeTask }) => beforeTask.tap({ name: "budget" }, () => reject("too expensive")));
+    const { error } = await withTaps(({ beforeTask }) =>
+      beforeTask.tap({ name: "budget" }, () => reject("too expensive")),
+    );
     expect(error).to.have.property("code", "AE_TASK_EXECUTION");
     expect(error?.cause).to.include({ code: "AE_HOOK_REJECTED", reason: "too expensive" });
     expect((error?.cause as Error).message)
@@ -29,7 +38,9 @@ describe("a rejection", () => {
   });
 
   it("after a task takes its output back", async () => {
-    const { error, output } = await withTaps(({ afterTask }) => afterTask.tap({ name: "judge", lane: "policy" }, () => reject("bad")));
+    const { error, output } = await withTaps(({ afterTask }) =>
+      afterTask.tap({ name: "judge", lane: "policy" }, () => reject("bad")),
+    );
     expect(error?.cause).to.have.property("reason", "bad");
     expect(output.taskOutputs).to.deep.equal([]);
   });
@@ -102,25 +113,40 @@ describe("a tap that throws", () => {
 
 describe("a tap with a time limit", () => {
   it("has failed when it takes longer", async () => {
-    const { error } = await withTaps(({ beforeTask }) => beforeTask.tap({ name: "slow", timeoutMs: 5 }, () => new Promise(() => undefined)));
+    const { error } = await withTaps(({ beforeTask }) =>
+      beforeTask.tap({ name: "slow", timeoutMs: 5 }, () => new Promise(() => undefined)),
+    );
     expect(error?.cause).to.include({ code: "AE_PLUGIN", hook: "beforeTask" });
     expect((error?.cause as Error).message).to.include("5 ms");
   });
 
   it("is taken at its word when it is in time", async () => {
-    const { error } = await withTaps(({ beforeTask }) => beforeTask.tap({ name: "quick", timeoutMs: 5_000 }, async () => (await pause(), reject("no"))));
+    const { error } = await withTaps(({ beforeTask }) =>
+      beforeTask.tap(
+        { name: "quick", timeoutMs: 5_000 },
+        async () => (await pause(), reject("no")),
+      ),
+    );
     expect(error?.cause).to.have.property("code", "AE_HOOK_REJECTED");
   });
 
   for (const hook of ["beforeTask", "afterTask"] as const) {
     it(`leaves no timer behind when the run is cancelled: ${hook}`, async () => {
-      const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+      const timers = (): number =>
+        process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
       await pause(); // mocha's own timer starts when the test first waits
       const before = timers();
       const options = { name: "slow", timeoutMs: 60_000 };
       const never = (): Promise<void> => new Promise(() => undefined);
-      const hang = tapping("taps", ({ hooks }) => (hook === "beforeTask" ? hooks.beforeTask.tap(options, never) : hooks.afterTask.tap(options, never)));
-      const { error } = await runToEnd({ tasks: [echo("work")], plugins: [hang] }, { timeoutMs: 10, cancelGraceMs: 5 });
+      const hang = tapping("taps", ({ hooks }) =>
+        hook === "beforeTask"
+          ? hooks.beforeTask.tap(options, never)
+          : hooks.afterTask.tap(options, never),
+      );
+      const { error } = await runToEnd(
+        { tasks: [echo("work")], plugins: [hang] },
+        { timeoutMs: 10, cancelGraceMs: 5 },
+      );
       expect(error).to.have.property("code", "AE_RUN_TIMEOUT");
       expect(timers()).to.equal(before);
     });
@@ -129,16 +155,36 @@ describe("a tap with a time limit", () => {
 
 describe("a verdict that its lane does not know", () => {
   const cases: readonly (readonly [string, (hooks: Untyped) => void, RegExp])[] = [
-    ["an answer of a policy", (h) => h.beforeTask.tap({ name: "x" }, () => answer({ raw: "" })), /'x'.*beforeTask.*lane 'policy'.*nothing or reject/],
-    ["a change by a policy", (h) => h.beforeTask.tap({ name: "x" }, () => replace({ promptSections: [] })), /lane 'policy'.*nothing or reject/],
-    ["a rejection by a transform", (h) => h.beforeTask.tap({ name: "x", lane: "transform" }, () => reject("no")), /lane 'transform'.*nothing or replace/],
+    [
+      "an answer of a policy",
+      (h) => h.beforeTask.tap({ name: "x" }, () => answer({ raw: "" })),
+      /'x'.*beforeTask.*lane 'policy'.*nothing or reject/,
+    ],
+    [
+      "a change by a policy",
+      (h) => h.beforeTask.tap({ name: "x" }, () => replace({ promptSections: [] })),
+      /lane 'policy'.*nothing or reject/,
+    ],
+    [
+      "a rejection by a transform",
+      (h) => h.beforeTask.tap({ name: "x", lane: "transform" }, () => reject("no")),
+      /lane 'transform'.*nothing or replace/,
+    ],
     [
       "a change by an answering tap",
       (h) => h.beforeTask.tap({ name: "x", lane: "answer" }, () => replace({ promptSections: [] })),
       /lane 'answer'.*nothing or answer/,
     ],
-    ["anything from a commit", (h) => h.afterTask.tap({ name: "x", lane: "commit" }, () => replace({ raw: "" })), /lane 'commit'.*nothing/],
-    ["a rejection by a review", (h) => h.afterTask.tap({ name: "x", lane: "review" }, () => reject("no")), /lane 'review'.*nothing or replace/],
+    [
+      "anything from a commit",
+      (h) => h.afterTask.tap({ name: "x", lane: "commit" }, () => replace({ raw: "" })),
+      /lane 'commit'.*nothing/,
+    ],
+    [
+      "a rejection by a review",
+      (h) => h.afterTask.tap({ name: "x", lane: "review" }, () => reject("no")),
+      /lane 'review'.*nothing or replace/,
+    ],
     ["a plain value", (h) => h.beforeTask.tap({ name: "x" }, () => true), /returned true/],
     [
       "a value shaped like none",
@@ -157,7 +203,12 @@ describe("a verdict that its lane does not know", () => {
 
 describe("a patch", () => {
   const patched = (patch: unknown): ReturnType<typeof runToEnd> =>
-    withTaps((hooks) => (hooks as unknown as Untyped).beforeTask.tap({ name: "x", lane: "transform" }, () => ({ verb: "replace", value: patch })));
+    withTaps((hooks) =>
+      (hooks as unknown as Untyped).beforeTask.tap({ name: "x", lane: "transform" }, () => ({
+        verb: "replace",
+        value: patch,
+      })),
+    );
 
   it("of fields that may not change is an error that lists those that may", async () => {
     const { error } = await patched({ taskId: "other" });
@@ -168,13 +219,16 @@ describe("a patch", () => {
   });
 
   it("must be an object with something in it", async () => {
-    for (const patch of [undefined, null, "text", {}]) expect((await patched(patch)).error?.cause).to.have.property("code", "AE_VALIDATION");
+    for (const patch of [undefined, null, "text", {}])
+      expect((await patched(patch)).error?.cause).to.have.property("code", "AE_VALIDATION");
   });
 
   it("has only those of its fields taken that may change", async () => {
     const seen: string[] = [];
     await withTaps((hooks) => {
-      (hooks as unknown as Untyped).beforeTask.tap({ name: "x", lane: "transform" }, () => replace({ taskId: "other", promptSections: [] }));
+      (hooks as unknown as Untyped).beforeTask.tap({ name: "x", lane: "transform" }, () =>
+        replace({ taskId: "other", promptSections: [] }),
+      );
       hooks.beforeTask.tap((call) => void seen.push(call.taskId));
     });
     expect(seen).to.deep.equal(["task-1"]);
@@ -194,14 +248,25 @@ describe("registering a tap", () => {
   const nothing = (): void => undefined;
 
   it("refuses an unknown lane, lists those there are and suggests one", () => {
-    expect(refusal({ name: "x", lane: "transfrom" }, nothing)).to.match(/'transfrom'.*transform, policy, answer.*Did you mean 'transform'/);
+    expect(refusal({ name: "x", lane: "transfrom" }, nothing)).to.match(
+      /'transfrom'.*transform, policy, answer.*Did you mean 'transform'/,
+    );
   });
 
   it("refuses a lane that this hook does not have", () => {
     const { beforeRun, afterRun, beforeMemoryWrite } = new Kernel().hooks as unknown as Untyped;
-    expect(() => beforeRun.tap({ name: "x", lane: "answer" }, nothing)).to.throw(ValidationError, "Known: policy");
-    expect(() => afterRun.tap({ name: "x", lane: "policy" }, nothing)).to.throw(ValidationError, "transform, commit");
-    expect(() => beforeMemoryWrite.tap({ name: "x", lane: "answer" }, nothing)).to.throw(ValidationError, "transform, policy");
+    expect(() => beforeRun.tap({ name: "x", lane: "answer" }, nothing)).to.throw(
+      ValidationError,
+      "Known: policy",
+    );
+    expect(() => afterRun.tap({ name: "x", lane: "policy" }, nothing)).to.throw(
+      ValidationError,
+      "transform, commit",
+    );
+    expect(() => beforeMemoryWrite.tap({ name: "x", lane: "answer" }, nothing)).to.throw(
+      ValidationError,
+      "transform, policy",
+    );
   });
 
   it("refuses an unknown order, an unknown option and a wrong onError or time limit", () => {

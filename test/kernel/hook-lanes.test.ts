@@ -1,11 +1,23 @@
 import type { EnsembleHooks, TaskScope } from "agentensemble";
-import { Agent, GuardrailResult, Task, ToolResult, answer, reject, replace, tool } from "agentensemble";
+import {
+  Agent,
+  GuardrailResult,
+  Task,
+  ToolResult,
+  answer,
+  reject,
+  replace,
+  tool,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { echo, pause, runToEnd, scoped, tapping } from "./fixtures.js";
 
 /** Runs one task with taps; returns the run. */
-const withTaps = (apply: (hooks: EnsembleHooks) => void, task = echo("work")): ReturnType<typeof runToEnd> =>
+const withTaps = (
+  apply: (hooks: EnsembleHooks) => void,
+  task = echo("work"),
+): ReturnType<typeof runToEnd> =>
   runToEnd({ tasks: [task], plugins: [tapping("taps", ({ hooks }) => apply(hooks))] });
 
 describe("the lanes of a before hook", () => {
@@ -24,7 +36,8 @@ describe("the lanes of a before hook", () => {
     const seen: string[] = [];
     await withTaps(({ beforeTask }) => {
       for (const order of ["post", "normal", "pre"] as const) {
-        for (const n of [1, 2]) beforeTask.tap({ name: `${order}${n}`, order }, () => void seen.push(`${order}${n}`));
+        for (const n of [1, 2])
+          beforeTask.tap({ name: `${order}${n}`, order }, () => void seen.push(`${order}${n}`));
       }
       beforeTask.tap({ name: "none" }, () => void seen.push("none"));
     });
@@ -49,14 +62,21 @@ describe("the lanes of a before hook", () => {
 
   it("give a thenable that is no Promise the same treatment", async () => {
     const { error } = await withTaps(({ beforeTask }) => {
-      beforeTask.tap(() => ({ then: (resolve) => Promise.resolve(reject("later")).then(resolve) }) as PromiseLike<ReturnType<typeof reject>>);
+      beforeTask.tap(
+        () =>
+          ({ then: (resolve) => Promise.resolve(reject("later")).then(resolve) }) as PromiseLike<
+            ReturnType<typeof reject>
+          >,
+      );
     });
     expect(error?.cause).to.have.property("code", "AE_HOOK_REJECTED");
   });
 
   it("let no answer skip a policy", async () => {
     const { error, output } = await withTaps(({ beforeTask }) => {
-      beforeTask.tap({ name: "cache", lane: "answer", order: "pre" }, () => answer({ raw: "cached" }));
+      beforeTask.tap({ name: "cache", lane: "answer", order: "pre" }, () =>
+        answer({ raw: "cached" }),
+      );
       beforeTask.tap({ name: "guard", order: "post" }, () => reject("no"));
     });
     expect(error?.cause).to.have.property("code", "AE_HOOK_REJECTED");
@@ -66,11 +86,17 @@ describe("the lanes of a before hook", () => {
   it("show a policy what a transform registered after it has made of the call", async () => {
     const judged: unknown[] = [];
     const executed: unknown[] = [];
-    const upper = tool({ name: "upper", description: "Upper-cases", execute: (input) => (executed.push(input), input.toUpperCase()) });
+    const upper = tool({
+      name: "upper",
+      description: "Upper-cases",
+      execute: (input) => (executed.push(input), input.toUpperCase()),
+    });
     await withTaps(
       ({ beforeToolCall }) => {
         beforeToolCall.tap({ name: "guard" }, (call) => void judged.push(call.input));
-        beforeToolCall.tap({ name: "late", lane: "transform" }, () => replace({ input: "changed" }));
+        beforeToolCall.tap({ name: "late", lane: "transform" }, () =>
+          replace({ input: "changed" }),
+        );
       },
       new Task({ description: "work", handler: upper }),
     );
@@ -82,7 +108,10 @@ describe("the lanes of a before hook", () => {
     let asked = 0;
     const { output } = await withTaps(({ beforeTask }) => {
       beforeTask.tap({ name: "first", lane: "answer" }, () => answer({ raw: "first" }));
-      beforeTask.tap({ name: "second", lane: "answer" }, () => (asked++, answer({ raw: "second" })));
+      beforeTask.tap(
+        { name: "second", lane: "answer" },
+        () => (asked++, answer({ raw: "second" })),
+      );
     });
     expect(output.raw).to.equal("first");
     expect(asked).to.equal(0);
@@ -103,10 +132,15 @@ describe("the lanes of a before hook", () => {
     const { output } = await withTaps(
       ({ beforeToolCall }) => {
         for (const letter of ["a", "b", "c"]) {
-          beforeToolCall.tap({ name: letter, lane: "transform" }, (call) => replace({ input: `${String(call.input)}${letter}` }));
+          beforeToolCall.tap({ name: letter, lane: "transform" }, (call) =>
+            replace({ input: `${String(call.input)}${letter}` }),
+          );
         }
       },
-      new Task({ description: "x", handler: tool({ name: "id", description: "Gives back", execute: (input) => input }) }),
+      new Task({
+        description: "x",
+        handler: tool({ name: "id", description: "Gives back", execute: (input) => input }),
+      }),
     );
     expect(output.raw).to.equal("xabc");
   });
@@ -116,7 +150,8 @@ describe("the lanes of an after hook", () => {
   it("run in the order transform, policy, review, commit", async () => {
     const seen: string[] = [];
     await withTaps(({ afterTask }) => {
-      for (const lane of ["commit", "review", "policy", "transform"] as const) afterTask.tap({ name: lane, lane }, () => void seen.push(lane));
+      for (const lane of ["commit", "review", "policy", "transform"] as const)
+        afterTask.tap({ name: lane, lane }, () => void seen.push(lane));
       afterTask.tap(() => void seen.push("default"));
     });
     expect(seen).to.deep.equal(["transform", "default", "policy", "review", "commit"]);
@@ -125,7 +160,10 @@ describe("the lanes of an after hook", () => {
   it("run the policies once more after a review has changed the result", async () => {
     const judged: string[] = [];
     const { output } = await withTaps(({ afterTask }) => {
-      afterTask.tap({ name: "judge", lane: "policy" }, (call) => void judged.push(call.output?.raw ?? "?"));
+      afterTask.tap(
+        { name: "judge", lane: "policy" },
+        (call) => void judged.push(call.output?.raw ?? "?"),
+      );
       afterTask.tap({ name: "edit", lane: "review" }, () => replace({ raw: "edited" }));
     });
     expect(judged).to.deep.equal(["work", "edited"]);
@@ -144,7 +182,9 @@ describe("the lanes of an after hook", () => {
   it("refuse an edit that a policy does not like, and commit nothing", async () => {
     let committed = 0;
     const { error } = await withTaps(({ afterTask }) => {
-      afterTask.tap({ name: "judge", lane: "policy" }, (call) => (call.output?.raw === "edited" ? reject("no edits") : undefined));
+      afterTask.tap({ name: "judge", lane: "policy" }, (call) =>
+        call.output?.raw === "edited" ? reject("no edits") : undefined,
+      );
       afterTask.tap({ name: "edit", lane: "review" }, () => replace({ raw: "edited" }));
       afterTask.tap({ name: "store", lane: "commit" }, () => void committed++);
     });
@@ -155,11 +195,20 @@ describe("the lanes of an after hook", () => {
   it("review and commit only what was really done: not an answer, a rejection, a failure", async () => {
     const seen: string[] = [];
     const watch = ({ afterTask }: EnsembleHooks): void => {
-      for (const lane of ["policy", "review", "commit"] as const) afterTask.tap({ name: lane, lane }, (call) => void seen.push(`${lane} ${call.outcome}`));
+      for (const lane of ["policy", "review", "commit"] as const)
+        afterTask.tap({ name: lane, lane }, (call) => void seen.push(`${lane} ${call.outcome}`));
     };
-    await withTaps((hooks) => (watch(hooks), hooks.beforeTask.tap({ name: "cache", lane: "answer" }, () => answer({ raw: "cached" }))));
+    await withTaps(
+      (hooks) => (
+        watch(hooks),
+        hooks.beforeTask.tap({ name: "cache", lane: "answer" }, () => answer({ raw: "cached" }))
+      ),
+    );
     await withTaps((hooks) => (watch(hooks), hooks.beforeTask.tap(() => reject("no"))));
-    await withTaps(watch, new Task({ description: "fails", handler: () => Promise.reject(new Error("broken")) }));
+    await withTaps(
+      watch,
+      new Task({ description: "fails", handler: () => Promise.reject(new Error("broken")) }),
+    );
     expect(seen).to.deep.equal(["policy answered"]);
     await withTaps(watch);
     expect(seen.slice(1)).to.deep.equal(["policy ok", "review ok", "commit ok"]);
@@ -168,9 +217,14 @@ describe("the lanes of an after hook", () => {
   it("commit what was judged last", async () => {
     const committed: string[] = [];
     await withTaps(({ afterTask }) => {
-      afterTask.tap({ name: "store", lane: "commit" }, (call) => void committed.push(call.output?.raw ?? "?"));
+      afterTask.tap(
+        { name: "store", lane: "commit" },
+        (call) => void committed.push(call.output?.raw ?? "?"),
+      );
       afterTask.tap((call) => replace({ raw: `${call.output?.raw ?? ""}!` }));
-      afterTask.tap({ name: "edit", lane: "review" }, (call) => replace({ raw: `${call.output?.raw ?? ""}?` }));
+      afterTask.tap({ name: "edit", lane: "review" }, (call) =>
+        replace({ raw: `${call.output?.raw ?? ""}?` }),
+      );
     });
     expect(committed).to.deep.equal(["work!?"]);
   });
@@ -207,7 +261,9 @@ describe("what a transform may change", () => {
       tasks: [new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) })],
       plugins: [
         tapping("route", ({ hooks }) => {
-          hooks.beforeLlmCall.tap({ name: "r", lane: "transform" }, (call) => replace({ ...call, model: other, request: { ...call.request, temperature: 0 } }));
+          hooks.beforeLlmCall.tap({ name: "r", lane: "transform" }, (call) =>
+            replace({ ...call, model: other, request: { ...call.request, temperature: 0 } }),
+          );
         }),
       ],
     });
@@ -224,20 +280,37 @@ describe("what a transform may change", () => {
       plugins: [
         tapping("after", ({ hooks }) => {
           hooks.afterLlmCall.tap((call) =>
-            call.outcome === "ok" ? replace({ response: { ...call.response, message: { role: "assistant", content: content as string } } }) : undefined,
+            call.outcome === "ok"
+              ? replace({
+                  response: {
+                    ...call.response,
+                    message: { role: "assistant", content: content as string },
+                  },
+                })
+              : undefined,
           );
         }),
       ],
     });
     expect((await runToEnd(options("changed"))).output.raw).to.equal("changed");
-    expect((await runToEnd(options(5))).error?.cause).to.have.nested.property("cause.code", "AE_MODEL_BAD_RESPONSE");
+    expect((await runToEnd(options(5))).error?.cause).to.have.nested.property(
+      "cause.code",
+      "AE_MODEL_BAD_RESPONSE",
+    );
   });
 
   it("is the result of a tool call", async () => {
     const { output } = await withTaps(
       ({ afterToolCall }) =>
-        afterToolCall.tap((call) => (call.outcome === "ok" ? replace({ result: ToolResult.success(`${call.result.output}!`) }) : undefined)),
-      new Task({ description: "x", handler: tool({ name: "id", description: "Gives back", execute: (input) => input }) }),
+        afterToolCall.tap((call) =>
+          call.outcome === "ok"
+            ? replace({ result: ToolResult.success(`${call.result.output}!`) })
+            : undefined,
+        ),
+      new Task({
+        description: "x",
+        handler: tool({ name: "id", description: "Gives back", execute: (input) => input }),
+      }),
     );
     expect(output.raw).to.equal("x!");
   });
@@ -250,7 +323,12 @@ describe("what a transform may change", () => {
       plugins: [
         tapping("notes", ({ hooks }) => {
           hooks.beforeTask.tap({ name: "n", lane: "transform" }, (call) =>
-            replace({ promptSections: [...call.promptSections, { slot: "memory", text: "Remember the milk" }] }),
+            replace({
+              promptSections: [
+                ...call.promptSections,
+                { slot: "memory", text: "Remember the milk" },
+              ],
+            }),
           );
         }),
       ],
@@ -274,8 +352,13 @@ describe("what a transform may change", () => {
     const run = (input: unknown): ReturnType<typeof runToEnd> =>
       withTaps(
         ({ beforeToolCall }) => {
-          beforeToolCall.tap({ name: "guard" }, (c) => void (c.tool === add && judged.push(c.input)));
-          beforeToolCall.tap({ name: "late", lane: "transform" }, (c) => (c.tool === add ? replace({ input }) : undefined));
+          beforeToolCall.tap(
+            { name: "guard" },
+            (c) => void (c.tool === add && judged.push(c.input)),
+          );
+          beforeToolCall.tap({ name: "late", lane: "transform" }, (c) =>
+            c.tool === add ? replace({ input }) : undefined,
+          );
         },
         scoped("work", (scope) => call(scope, "add")),
       );
@@ -289,9 +372,14 @@ describe("what a transform may change", () => {
     const task = new Task({
       description: "x",
       handler: () => "secret",
-      outputGuardrails: [({ raw }) => (raw === "clean" ? GuardrailResult.success() : GuardrailResult.failure(raw))],
+      outputGuardrails: [
+        ({ raw }) => (raw === "clean" ? GuardrailResult.success() : GuardrailResult.failure(raw)),
+      ],
     });
-    const { output } = await withTaps(({ afterTask }) => afterTask.tap(() => replace({ raw: "clean" })), task);
+    const { output } = await withTaps(
+      ({ afterTask }) => afterTask.tap(() => replace({ raw: "clean" })),
+      task,
+    );
     expect(output.raw).to.equal("clean");
   });
 });

@@ -33,24 +33,48 @@ function modelOf(way: Way, started: () => void): ScriptedModel {
 
 function storeOf(way: Way, signal: AbortSignal, started: () => void): MemoryStore {
   const none = async (): Promise<never> => Promise.reject(new Error("not used"));
-  return { store: async () => void (await act(way, signal, started)), retrieve: none, evict: none, clear: none };
+  return {
+    store: async () => void (await act(way, signal, started)),
+    retrieve: none,
+    evict: none,
+    clear: none,
+  };
 }
 
 /** An ensemble in which this step happens once, in this way. */
 function arranged(step: Step, way: Way, signal: AbortSignal, started: () => void): EnsembleOptions {
   const model = modelOf(way, started);
   const entry = { content: "x", storedAt: new Date(0) };
-  const request = { taskId: "d1", agentRole: "Worker", taskDescription: "Help", scope: {}, priority: "NORMAL" as const, maxOutputRetries: 0, metadata: {} };
-  const acting = tool({ name: "act", description: "Acts", execute: (_input, context) => act(way, context.signal, started) });
+  const request = {
+    taskId: "d1",
+    agentRole: "Worker",
+    taskDescription: "Help",
+    scope: {},
+    priority: "NORMAL" as const,
+    maxOutputRetries: 0,
+    metadata: {},
+  };
+  const acting = tool({
+    name: "act",
+    description: "Acts",
+    execute: (_input, context) => act(way, context.signal, started),
+  });
   const tasks: Readonly<Record<Step, AnyTask>> = {
     Run: new Task({ description: "work", handler: (ctx) => act(way, ctx.signal, started) }),
     Task: new Task({ description: "work", handler: (ctx) => act(way, ctx.signal, started) }),
-    LlmCall: new Task({ description: "work", agent: new Agent({ role: "Speaker", goal: "Speak" }) }),
+    LlmCall: new Task({
+      description: "work",
+      agent: new Agent({ role: "Speaker", goal: "Speak" }),
+    }),
     ToolCall: new Task({ description: "work", handler: acting }),
     Delegation: scoped("work", async (scope) => (await scope.delegate(request)).status),
     MemoryWrite: scoped("work", (scope) => scope.writeMemory("notes", entry)),
   };
-  const memory = definePlugin({ name: "memory", bind: (bind) => void bind.single(Tokens.MemoryStore).toConstantValue(storeOf(way, signal, started)) });
+  const memory = definePlugin({
+    name: "memory",
+    bind: (bind) =>
+      void bind.single(Tokens.MemoryStore).toConstantValue(storeOf(way, signal, started)),
+  });
   return { tasks: [tasks[step]], model, agents: [worker], plugins: [memory] };
 }
 
@@ -66,8 +90,14 @@ function probe(seen: Seen): Plugin {
       const before = hooks[`before${step}`] as EnsembleHooks["beforeTask"]; // all that is used of them they have in common
       const after = hooks[`after${step}`] as EnsembleHooks["afterTask"];
       const lane = step === "Run" ? "policy" : "transform";
-      before.tap({ name: "count", lane: lane as "policy", order: "pre" }, () => void seen.before.set(step, (seen.before.get(step) ?? 0) + 1));
-      after.tap({ name: "count", order: "pre" }, (call) => void seen.after.set(step, [...(seen.after.get(step) ?? []), call.outcome]));
+      before.tap(
+        { name: "count", lane: lane as "policy", order: "pre" },
+        () => void seen.before.set(step, (seen.before.get(step) ?? 0) + 1),
+      );
+      after.tap(
+        { name: "count", order: "pre" },
+        (call) => void seen.after.set(step, [...(seen.after.get(step) ?? []), call.outcome]),
+      );
     }
   });
 }
@@ -81,11 +111,20 @@ function intercepting(step: Step, how: "answer" | "reject" | "throw"): Plugin {
       Task: { raw: "answered" },
       LlmCall: { message: { role: "assistant", content: "answered" }, finishReason: "stop" },
       ToolCall: "answered",
-      Delegation: { taskId: "d1", status: "SUCCESS", workerRole: "Worker", rawOutput: "answered", errors: [], durationMs: 0 },
+      Delegation: {
+        taskId: "d1",
+        status: "SUCCESS",
+        workerRole: "Worker",
+        rawOutput: "answered",
+        errors: [],
+        durationMs: 0,
+      },
       MemoryWrite: undefined,
     };
     if (how === "answer")
-      hook.tap({ name: how, lane: "answer" }, () => answer(answers[step] as { readonly raw: string })); // of the step's own type
+      hook.tap({ name: how, lane: "answer" }, () =>
+        answer(answers[step] as { readonly raw: string }),
+      ); // of the step's own type
     else if (how === "reject") hook.tap({ name: how }, () => reject("no"));
     else
       hook.tap({ name: how }, () => {
@@ -98,13 +137,20 @@ async function observe(step: Step, way: Way, extra: readonly Plugin[] = []): Pro
   const seen: Seen = { before: new Map(), after: new Map() };
   const controller = new AbortController();
   const options = arranged(step, way, controller.signal, () => controller.abort());
-  await runToEnd({ ...options, plugins: [probe(seen), ...(options.plugins ?? []), ...extra] }, { signal: controller.signal, cancelGraceMs: 20 });
+  await runToEnd(
+    { ...options, plugins: [probe(seen), ...(options.plugins ?? []), ...extra] },
+    { signal: controller.signal, cancelGraceMs: 20 },
+  );
   return seen;
 }
 
 function expectPairs(seen: Seen, step: Step, outcome: Outcome): void {
   expect(seen.after.get(step)).to.deep.equal([outcome]);
-  for (const other of STEPS) expect([other, seen.after.get(other)?.length ?? 0]).to.deep.equal([other, seen.before.get(other) ?? 0]);
+  for (const other of STEPS)
+    expect([other, seen.after.get(other)?.length ?? 0]).to.deep.equal([
+      other,
+      seen.before.get(other) ?? 0,
+    ]);
 }
 
 describe("an after hook fires exactly once for each before hook that fired", () => {
@@ -129,7 +175,13 @@ describe("an after hook fires exactly once for each before hook that fired", () 
   it("afterRun sees the output of a success, and the error with the partial output of everything else", async () => {
     const seen: unknown[] = [];
     const plugin = tapping("watch", ({ hooks }) =>
-      hooks.afterRun.tap((call) => void seen.push(call.outcome, call.output?.raw ?? (call.error as { output?: { raw: string } }).output?.raw)),
+      hooks.afterRun.tap(
+        (call) =>
+          void seen.push(
+            call.outcome,
+            call.output?.raw ?? (call.error as { output?: { raw: string } }).output?.raw,
+          ),
+      ),
     );
     await runToEnd({ tasks: [echo("one")], plugins: [plugin] });
     await runToEnd({ tasks: [echo("one"), failing("two")], plugins: [plugin] });
@@ -138,10 +190,14 @@ describe("an after hook fires exactly once for each before hook that fired", () 
 
   it("a broken guard of a tool call or a delegation fails the task: the model is not asked what to make of it", async () => {
     for (const step of ["ToolCall", "Delegation"] as const) {
-      const { error } = await runToEnd({ ...arranged(step, "succeed", new AbortController().signal, () => undefined), plugins: [intercepting(step, "throw")] });
+      const { error } = await runToEnd({
+        ...arranged(step, "succeed", new AbortController().signal, () => undefined),
+        plugins: [intercepting(step, "throw")],
+      });
       expect(error).to.have.property("code", "AE_TASK_EXECUTION");
       const hooks: unknown[] = [];
-      for (let e: unknown = error; e instanceof Error; e = e.cause) hooks.push((e as { hook?: string }).hook);
+      for (let e: unknown = error; e instanceof Error; e = e.cause)
+        hooks.push((e as { hook?: string }).hook);
       expect(hooks).to.include(`before${step}`);
     }
   });

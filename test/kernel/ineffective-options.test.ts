@@ -1,17 +1,32 @@
 import type { EnsembleOptions } from "agentensemble";
-import { Agent, Ensemble, HierarchicalConstraints, LongTermMemory, MemoryStore, Task, tool } from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  HierarchicalConstraints,
+  LongTermMemory,
+  MemoryStore,
+  Task,
+  tool,
+} from "agentensemble";
 import { recordingListener, ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 
 async function warningsOf(options: EnsembleOptions): Promise<readonly string[]> {
   const listener = recordingListener();
-  await new Ensemble({ tasks: [new Task({ description: "Do it", handler: () => "done" })], ...options, listeners: [listener] }).run();
+  await new Ensemble({
+    tasks: [new Task({ description: "Do it", handler: () => "done" })],
+    ...options,
+    listeners: [listener],
+  }).run();
   return listener.of("run_warning").map(({ message }) => message);
 }
 
 describe("options that can't do anything", () => {
   it("are named in warnings: those of a manager without one", async () => {
-    const warnings = await warningsOf({ managerMaxIterations: 3, hierarchicalConstraints: new HierarchicalConstraints({ globalMaxDelegations: 1 }) });
+    const warnings = await warningsOf({
+      managerMaxIterations: 3,
+      hierarchicalConstraints: new HierarchicalConstraints({ globalMaxDelegations: 1 }),
+    });
     expect(warnings).to.deep.equal([
       "Option 'managerMaxIterations' has no effect in workflow SEQUENTIAL, only in HIERARCHICAL",
       "Option 'hierarchicalConstraints' has no effect in workflow SEQUENTIAL, only in HIERARCHICAL",
@@ -25,13 +40,25 @@ describe("options that can't do anything", () => {
 
   it("are named in warnings: how much to recall where there is no long-term memory", async () => {
     const warnings = await warningsOf({ memory: { shortTerm: true, longTermMaxResults: 3 } });
-    expect(warnings).to.deep.equal(["Option 'memory.longTermMaxResults' has no effect without memory.longTerm"]);
-    expect(await warningsOf({ memory: { longTerm: LongTermMemory.of(MemoryStore.inMemory()), longTermMaxResults: 3 } })).to.deep.equal([]);
+    expect(warnings).to.deep.equal([
+      "Option 'memory.longTermMaxResults' has no effect without memory.longTerm",
+    ]);
+    expect(
+      await warningsOf({
+        memory: { longTerm: LongTermMemory.of(MemoryStore.inMemory()), longTermMaxResults: 3 },
+      }),
+    ).to.deep.equal([]);
   });
 
   it("are named in warnings: a task's tools where its agent brings its own", async () => {
     const add = tool({ name: "add", description: "Adds", execute: (s) => s });
-    const task = new Task({ description: "Add", agent: new Agent({ role: "Clerk", goal: "Add" }), tools: [add] });
-    expect(await warningsOf({ tasks: [task], model: new ScriptedModel(["5"]) })).to.have.lengthOf(1);
+    const task = new Task({
+      description: "Add",
+      agent: new Agent({ role: "Clerk", goal: "Add" }),
+      tools: [add],
+    });
+    expect(await warningsOf({ tasks: [task], model: new ScriptedModel(["5"]) })).to.have.lengthOf(
+      1,
+    );
   });
 });

@@ -36,18 +36,23 @@ describe("lineInJson", () => {
 
   it("agrees with JSON.parse on which documents are broken", () => {
     fc.assert(
-      fc.property(fc.json(), fc.nat(), fc.constantFrom("", "]", ",", '"', "}", ":", "-", "tru"), (json, at, insert) => {
-        const cut = at % (json.length + 1);
-        const text = `\n${json.slice(0, cut)}${insert}${json.slice(cut)}`;
-        let valid = true;
-        try {
-          JSON.parse(text);
-        } catch {
-          valid = false;
-        }
-        // A valid document has no mistake, so the answer is its first line; a broken one is wrong behind the line break in front.
-        expect(lineInJson(text)).to.equal(valid ? 1 : 2);
-      }),
+      fc.property(
+        fc.json(),
+        fc.nat(),
+        fc.constantFrom("", "]", ",", '"', "}", ":", "-", "tru"),
+        (json, at, insert) => {
+          const cut = at % (json.length + 1);
+          const text = `\n${json.slice(0, cut)}${insert}${json.slice(cut)}`;
+          let valid = true;
+          try {
+            JSON.parse(text);
+          } catch {
+            valid = false;
+          }
+          // A valid document has no mistake, so the answer is its first line; a broken one is wrong behind the line break in front.
+          expect(lineInJson(text)).to.equal(valid ? 1 : 2);
+        },
+      ),
     );
   });
 

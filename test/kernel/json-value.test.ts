@@ -4,13 +4,24 @@ import { toJsonValue } from "../../src/kernel/json-value.js";
 
 describe("toJsonValue", () => {
   it("leaves what JSON can carry as it is", () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => void expect(JSON.stringify(toJsonValue(value))).to.equal(JSON.stringify(value))));
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        (value) => void expect(JSON.stringify(toJsonValue(value))).to.equal(JSON.stringify(value)),
+      ),
+    );
   });
 
   it("never makes JSON.stringify throw", () => {
     fc.assert(
       fc.property(
-        fc.anything({ withBigInt: true, withMap: true, withSet: true, withDate: true, withNullPrototype: true }),
+        fc.anything({
+          withBigInt: true,
+          withMap: true,
+          withSet: true,
+          withDate: true,
+          withNullPrototype: true,
+        }),
         (value) => void JSON.stringify(toJsonValue(value)),
       ),
     );

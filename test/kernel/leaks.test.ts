@@ -49,16 +49,31 @@ describe("thousands of runs on one kernel", function () {
     const kernel = new Kernel();
     const add = tool({ name: "add", description: "Adds", timeoutMs: 1_000, execute: () => "2" });
     const model = (): ScriptedModel =>
-      new ScriptedModel([{ toolCalls: [{ name: "add", arguments: { input: "1" } }] }, { text: "two", usage: { inputTokens: 1, outputTokens: 1 } }]);
-    const first = new Task({ description: "Add {n}", agent: new Agent({ role: "Clerk", goal: "Add", tools: [add] }), timeoutMs: 60_000 });
-    const ensemble = new Ensemble({ kernel, tasks: [first, echo("second", [first])], listeners: [{ onTaskComplete: () => undefined }] });
+      new ScriptedModel([
+        { toolCalls: [{ name: "add", arguments: { input: "1" } }] },
+        { text: "two", usage: { inputTokens: 1, outputTokens: 1 } },
+      ]);
+    const first = new Task({
+      description: "Add {n}",
+      agent: new Agent({ role: "Clerk", goal: "Add", tools: [add] }),
+      timeoutMs: 60_000,
+    });
+    const ensemble = new Ensemble({
+      kernel,
+      tasks: [first, echo("second", [first])],
+      listeners: [{ onTaskComplete: () => undefined }],
+    });
     const controller = new AbortController(); // one for all runs, as a server would have it
     let n = 0;
     const run = async (): Promise<void> => {
       const chat = model();
       const output = await ensemble.run(
         { n: n++ },
-        { timeoutMs: 60_000, signal: controller.signal, bindings: (bind) => void bind.single(Tokens.ChatModel).toConstantValue(chat) },
+        {
+          timeoutMs: 60_000,
+          signal: controller.signal,
+          bindings: (bind) => void bind.single(Tokens.ChatModel).toConstantValue(chat),
+        },
       );
       expect(output.raw).to.equal("second");
     };
@@ -71,8 +86,19 @@ describe("thousands of runs on one kernel", function () {
   it("leave nothing behind when they fail, are cancelled or are only listened to", async () => {
     const kernel = new Kernel();
     const never = new Promise<string>(() => undefined);
-    const failing = new Ensemble({ kernel, tasks: [new Task({ description: "fails", handler: (): Promise<string> => Promise.reject(new Error("no")) })] });
-    const stuck = new Ensemble({ kernel, tasks: [new Task({ description: "stuck", handler: () => never })] });
+    const failing = new Ensemble({
+      kernel,
+      tasks: [
+        new Task({
+          description: "fails",
+          handler: (): Promise<string> => Promise.reject(new Error("no")),
+        }),
+      ],
+    });
+    const stuck = new Ensemble({
+      kernel,
+      tasks: [new Task({ description: "stuck", handler: () => never })],
+    });
     const streamed = new Ensemble({ kernel, tasks: [echo("x")] });
     const run = async (): Promise<void> => {
       await failing.run({}, { throwOnError: false });

@@ -13,7 +13,8 @@ describe("makeFolder", () => {
 
   it("makes a folder and those above it, with the mode that is asked for", async () => {
     await makeFolder(join(root, "a", "b", "c"), 0o700);
-    for (const path of ["a", "a/b", "a/b/c"]) expect((await stat(join(root, path))).mode & 0o777).to.equal(0o700);
+    for (const path of ["a", "a/b", "a/b/c"])
+      expect((await stat(join(root, path))).mode & 0o777).to.equal(0o700);
     await makeFolder(join(root, "a", "b", "c"));
   });
 
@@ -31,12 +32,19 @@ describe("makeFolder", () => {
   it("names what is no folder on the way", async () => {
     await writeFile(join(root, "file"), "");
     for (const path of ["file", "file/deep", "file/deep/er"]) {
-      expect((await rejectionOf(Error, makeFolder(join(root, path)))).message).to.include(`'${join(root, "file")}' is no folder`);
+      expect((await rejectionOf(Error, makeFolder(join(root, path)))).message).to.include(
+        `'${join(root, "file")}' is no folder`,
+      );
     }
   });
 
   const itWithProc = existsSync("/proc/self") ? it : (): void => undefined; // elsewhere there is no such place
-  itWithProc("gives up where the system makes no folder, instead of going round for ever", async () => {
-    expect((await rejectionOf(Error, makeFolder("/proc/not-there/deep"))).message).to.include("'/proc/not-there' can't be made");
-  });
+  itWithProc(
+    "gives up where the system makes no folder, instead of going round for ever",
+    async () => {
+      expect((await rejectionOf(Error, makeFolder("/proc/not-there/deep"))).message).to.include(
+        "'/proc/not-there' can't be made",
+      );
+    },
+  );
 });

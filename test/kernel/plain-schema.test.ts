@@ -5,7 +5,11 @@ import { runToEnd } from "./fixtures.js";
 
 const PERSON: JsonSchema = Object.freeze({
   type: "object",
-  properties: { name: { type: "string", minLength: 1 }, age: { type: "integer" }, tags: { type: "array", items: { enum: ["a", "b"] } } },
+  properties: {
+    name: { type: "string", minLength: 1 },
+    age: { type: "integer" },
+    tags: { type: "array", items: { enum: ["a", "b"] } },
+  },
   required: ["name"],
   additionalProperties: false,
 });
@@ -13,17 +17,34 @@ const PERSON: JsonSchema = Object.freeze({
 /** What a model is told that calls a tool with each of the arguments, and what the tool got. */
 async function call(input: JsonSchema, ...args: readonly object[]) {
   const got: unknown[] = [];
-  const used = tool({ name: "keep", description: "Keeps", input, execute: (value) => void got.push(value) });
-  const model = new ScriptedModel([...args.map((a) => ({ toolCalls: [{ name: "keep", arguments: a }] })), "done"]);
+  const used = tool({
+    name: "keep",
+    description: "Keeps",
+    input,
+    execute: (value) => void got.push(value),
+  });
+  const model = new ScriptedModel([
+    ...args.map((a) => ({ toolCalls: [{ name: "keep", arguments: a }] })),
+    "done",
+  ]);
   const agent = new Agent({ role: "Clerk", goal: "Keep", tools: [used], model });
   const ended = await runToEnd({ tasks: [new Task({ description: "Keep it", agent })] });
-  const told = (model.requests.at(-1)?.messages ?? []).flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  const told = (model.requests.at(-1)?.messages ?? []).flatMap((message) =>
+    message.role === "tool" ? [message.content] : [],
+  );
   return { ...ended, got, told };
 }
 
 describe("a tool's input of plain JSON Schema", () => {
   it("is checked as a whole, and the model is told what does not fit and where", async () => {
-    const { got, told } = await call(PERSON, { name: "" }, { name: "Ann", age: "old" }, { name: "Ann", tags: ["a", "c"] }, { name: "Ann", nam: 1 }, { age: 1 });
+    const { got, told } = await call(
+      PERSON,
+      { name: "" },
+      { name: "Ann", age: "old" },
+      { name: "Ann", tags: ["a", "c"] },
+      { name: "Ann", nam: 1 },
+      { age: 1 },
+    );
     expect(told).to.deep.equal([
       "Error: Invalid input for tool 'keep': name: String is too short (0 < 1).",
       'Error: Invalid input for tool \'keep\': age: Instance type "string" is invalid. Expected "integer".',
@@ -40,13 +61,20 @@ describe("a tool's input of plain JSON Schema", () => {
   });
 
   for (const [what, schema] of [
-    ["a reference that leads nowhere", { type: "object", properties: { name: { $ref: "#/$defs/none" } } }],
+    [
+      "a reference that leads nowhere",
+      { type: "object", properties: { name: { $ref: "#/$defs/none" } } },
+    ],
     ["a pattern that is none", { type: "object", properties: { name: { pattern: "(" } } }],
   ] as const) {
     it(`fails the task where it can't be read: ${what}`, async () => {
       const { error, output, got } = await call(schema, { name: "Ann" });
-      expect(ToolConfigurationError.find(error)?.message).to.match(/^The input of tool 'keep' is no JSON Schema that can be read: [^\n]+$/);
-      expect(output.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ outcome }) => outcome)).to.deep.equal(["ERROR"]);
+      expect(ToolConfigurationError.find(error)?.message).to.match(
+        /^The input of tool 'keep' is no JSON Schema that can be read: [^\n]+$/,
+      );
+      expect(
+        output.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ outcome }) => outcome),
+      ).to.deep.equal(["ERROR"]);
       expect(got).to.deep.equal([]);
     });
   }

@@ -28,29 +28,59 @@ describe("plugins", () => {
     const kernel = new Kernel({ plugins: [traced(log, "a"), traced(log, "b")] });
     await kernel.boot();
     await kernel.dispose();
-    expect(log).to.deep.equal(["a bind", "b bind", "a apply", "b apply", "a start", "b start", "b dispose", "a dispose"]);
+    expect(log).to.deep.equal([
+      "a bind",
+      "b bind",
+      "a apply",
+      "b apply",
+      "a start",
+      "b start",
+      "b dispose",
+      "a dispose",
+    ]);
   });
 
   it("come after those they depend on; ties keep the order of input", async () => {
     const log: string[] = [];
-    const plain = (name: string, ...dependsOn: string[]): Plugin => ({ name, dependsOn, start: () => void log.push(name) });
-    await new Kernel({ plugins: [plain("d", "b"), plain("c"), plain("b", "a"), plain("a"), plain("e")] }).boot();
+    const plain = (name: string, ...dependsOn: string[]): Plugin => ({
+      name,
+      dependsOn,
+      start: () => void log.push(name),
+    });
+    await new Kernel({
+      plugins: [plain("d", "b"), plain("c"), plain("b", "a"), plain("a"), plain("e")],
+    }).boot();
     expect(log).to.deep.equal(["a", "b", "d", "c", "e"]);
   });
 
   it("of the user come after the standard ones, and replace those whose names they bear", async () => {
     const log: string[] = [];
-    const kernel = new Kernel({ plugins: [traced(log, "mine", { dependsOn: ["workflow-sequential"] }), traced(log, "workflow-sequential")] });
+    const kernel = new Kernel({
+      plugins: [
+        traced(log, "mine", { dependsOn: ["workflow-sequential"] }),
+        traced(log, "workflow-sequential"),
+      ],
+    });
     const ensemble = new Ensemble({ tasks: [echo("x")], kernel });
     expect((await failure(ensemble.run())).message).to.include("Unknown workflow 'SEQUENTIAL'");
-    expect(log.filter((entry) => entry.endsWith("start"))).to.deep.equal(["workflow-sequential start", "mine start"]);
+    expect(log.filter((entry) => entry.endsWith("start"))).to.deep.equal([
+      "workflow-sequential start",
+      "mine start",
+    ]);
     await kernel.dispose();
   });
 
   it("must have what they depend on", async () => {
-    const error = await failure(new Kernel({ plugins: [{ name: "child", dependsOn: ["parnet"] }, { name: "parent" }] }).boot());
+    const error = await failure(
+      new Kernel({
+        plugins: [{ name: "child", dependsOn: ["parnet"] }, { name: "parent" }],
+      }).boot(),
+    );
     expect(error).to.have.property("code", "AE_VALIDATION");
-    expect(error.message).to.include("'child'").and.include("'parnet'").and.include("Did you mean 'parent'");
+    expect(error.message)
+      .to.include("'child'")
+      .and.include("'parnet'")
+      .and.include("Did you mean 'parent'");
   });
 
   it("must not depend on each other in a circle", async () => {
@@ -68,16 +98,34 @@ describe("plugins", () => {
   });
 
   it("bear names of their own", () => {
-    expect(() => new Kernel({ plugins: [{ name: "same" }, { name: "same" }] })).to.throw(ValidationError, "'same'");
+    expect(() => new Kernel({ plugins: [{ name: "same" }, { name: "same" }] })).to.throw(
+      ValidationError,
+      "'same'",
+    );
   });
 
   it("are refused for what is no plugin", () => {
     const uncalled = (): Kernel => new Kernel({ plugins: [() => traced([], "a")] });
-    expect(uncalled).to.throw(ValidationError).with.property("hint", "A function that makes a plugin has to be called.");
-    for (const plugin of [undefined, null, "name", {}, { name: "" }, { name: "x", apply: "no" }, { name: "x", dependsOn: "y" }]) {
-      expect(() => new Kernel().use(plugin as unknown as Plugin), JSON.stringify(plugin)).to.throw(ValidationError);
+    expect(uncalled)
+      .to.throw(ValidationError)
+      .with.property("hint", "A function that makes a plugin has to be called.");
+    for (const plugin of [
+      undefined,
+      null,
+      "name",
+      {},
+      { name: "" },
+      { name: "x", apply: "no" },
+      { name: "x", dependsOn: "y" },
+    ]) {
+      expect(() => new Kernel().use(plugin as unknown as Plugin), JSON.stringify(plugin)).to.throw(
+        ValidationError,
+      );
     }
-    expect(() => new Kernel().use({ name: "x", aply: () => undefined } as Plugin)).to.throw(ValidationError, "Did you mean 'apply'");
+    expect(() => new Kernel().use({ name: "x", aply: () => undefined } as Plugin)).to.throw(
+      ValidationError,
+      "Did you mean 'apply'",
+    );
   });
 
   it("may be instances of a class", async () => {
@@ -97,9 +145,14 @@ describe("plugins", () => {
     const kernel = new Kernel();
     await kernel.boot();
     expect(() => kernel.use({ name: "late" })).to.throw(ValidationError, "'late'");
-    expect(() => new Ensemble({ tasks: [echo("x")], kernel, plugins: [{ name: "late" }] })).to.throw(ValidationError, "booted");
+    expect(
+      () => new Ensemble({ tasks: [echo("x")], kernel, plugins: [{ name: "late" }] }),
+    ).to.throw(ValidationError, "booted");
     await kernel.dispose();
-    expect(() => new Kernel({ plugin: [] } as object)).to.throw(ValidationError, "Did you mean 'plugins'");
+    expect(() => new Kernel({ plugin: [] } as object)).to.throw(
+      ValidationError,
+      "Did you mean 'plugins'",
+    );
   });
 });
 
@@ -107,7 +160,9 @@ describe("a boot that fails", () => {
   for (const step of ["bind", "apply", "start"] as const) {
     it(`in ${step} names the plugin and disposes what was loaded`, async () => {
       const log: string[] = [];
-      const kernel = new Kernel({ plugins: [traced(log, "good"), traced(log, "bad", { [step]: throwing("no disk") })] });
+      const kernel = new Kernel({
+        plugins: [traced(log, "good"), traced(log, "bad", { [step]: throwing("no disk") })],
+      });
       const error = (await failure(kernel.boot())) as PluginError;
       expect(error).to.include({ code: "AE_PLUGIN", plugin: "bad", hook: step });
       expect(error.message).to.include("no disk");
@@ -121,13 +176,21 @@ describe("a boot that fails", () => {
 
   it("passes on what start() throws of the framework's own as it is", async () => {
     const own = new ValidationError("The file 'x' can't be read", { hint: "Name another." });
-    const kernel = new Kernel({ plugins: [definePlugin({ name: "reader", start: () => Promise.reject(own) })] });
+    const kernel = new Kernel({
+      plugins: [definePlugin({ name: "reader", start: () => Promise.reject(own) })],
+    });
     expect(await failure(kernel.boot())).to.equal(own);
     await kernel.dispose();
   });
 
   it("rejects when start() does so later", async () => {
-    const error = await failure(new Kernel({ plugins: [definePlugin({ name: "slow", start: async () => Promise.reject(new Error("no net")) })] }).boot());
+    const error = await failure(
+      new Kernel({
+        plugins: [
+          definePlugin({ name: "slow", start: async () => Promise.reject(new Error("no net")) }),
+        ],
+      }).boot(),
+    );
     expect(error).to.include({ code: "AE_PLUGIN", plugin: "slow", hook: "start" });
   });
 });
@@ -171,7 +234,10 @@ describe("Kernel.dispose", () => {
 
   it("ends running runs first, and refuses new ones", async () => {
     const kernel = new Kernel();
-    const ensemble = new Ensemble({ kernel, tasks: [waiting("wait", () => void (disposed = kernel.dispose()))] });
+    const ensemble = new Ensemble({
+      kernel,
+      tasks: [waiting("wait", () => void (disposed = kernel.dispose()))],
+    });
     let disposed: Promise<void> | undefined;
     const error = await failure(ensemble.run());
     expect(error).to.have.property("code", "AE_RUN_CANCELLED");

@@ -7,7 +7,9 @@ const DEFAULTS = Object.freeze({ greeting: "Hello {name}!", parting: "Bye {name}
 
 describe("PromptLibrary", () => {
   it("gives the defaults where nothing was contributed", () => {
-    expect(new PromptLibrary(DEFAULTS).textsOf([]).render("greeting", { name: "Ada" })).to.equal("Hello Ada!");
+    expect(new PromptLibrary(DEFAULTS).textsOf([]).render("greeting", { name: "Ada" })).to.equal(
+      "Hello Ada!",
+    );
   });
 
   it("lets the later of two contributions win", () => {
@@ -17,7 +19,9 @@ describe("PromptLibrary", () => {
   });
 
   it("keeps an override that was contributed before the defaults", () => {
-    expect(new PromptLibrary(DEFAULTS).textsOf([{ greeting: "Mine" }, DEFAULTS]).render("greeting", {})).to.equal("Mine");
+    expect(
+      new PromptLibrary(DEFAULTS).textsOf([{ greeting: "Mine" }, DEFAULTS]).render("greeting", {}),
+    ).to.equal("Mine");
   });
 
   it("merges a list once", () => {
@@ -29,7 +33,9 @@ describe("PromptLibrary", () => {
   });
 
   it("calls a template that is a function with the values", () => {
-    const texts = new PromptLibrary(DEFAULTS).textsOf([{ greeting: ({ name }: Readonly<Record<string, unknown>>) => `{name} is ${String(name)}` }]);
+    const texts = new PromptLibrary(DEFAULTS).textsOf([
+      { greeting: ({ name }: Readonly<Record<string, unknown>>) => `{name} is ${String(name)}` },
+    ]);
     expect(texts.render("greeting", { name: "Ada" })).to.equal("{name} is Ada");
   });
 
@@ -39,12 +45,20 @@ describe("PromptLibrary", () => {
       throw new Error("boom");
     };
     const silent = (() => undefined) as unknown as () => string; // as a JavaScript user may write it
-    expect(() => library.textsOf([{ greeting: broken }]).render("greeting", {})).to.throw(ValidationError, /'greeting' threw: boom/);
-    expect(() => library.textsOf([{ greeting: silent }]).render("greeting", {})).to.throw(ValidationError, /'greeting' must return a string/);
+    expect(() => library.textsOf([{ greeting: broken }]).render("greeting", {})).to.throw(
+      ValidationError,
+      /'greeting' threw: boom/,
+    );
+    expect(() => library.textsOf([{ greeting: silent }]).render("greeting", {})).to.throw(
+      ValidationError,
+      /'greeting' must return a string/,
+    );
   });
 
   it("keeps escaped and unknown placeholders as text", () => {
-    const texts = new PromptLibrary({ sample: '{{name}} {unknown} {a-b} {"x":{name}}' }).textsOf([]);
+    const texts = new PromptLibrary({ sample: '{{name}} {unknown} {a-b} {"x":{name}}' }).textsOf(
+      [],
+    );
     expect(texts.render("sample", { name: "Ada" })).to.equal('{name} {unknown} {a-b} {"x":Ada}');
   });
 
@@ -52,7 +66,9 @@ describe("PromptLibrary", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (name, other) => {
         const texts = new PromptLibrary({ sample: "<{name}|{other}|{name}>" }).textsOf([]);
-        expect(texts.render("sample", { name: `${name}{other}$&`, other })).to.equal(`<${name}{other}$&|${other}|${name}{other}$&>`);
+        expect(texts.render("sample", { name: `${name}{other}$&`, other })).to.equal(
+          `<${name}{other}$&|${other}|${name}{other}$&>`,
+        );
       }),
     );
   });

@@ -6,18 +6,30 @@ import { createRedactor, redactEvent } from "../../src/kernel/redaction.js";
 import { ScriptedModel } from "../../src/plugins/testing/index.js";
 
 const KEY = "sk-live-3f9a7c51e2d84b60";
-const redactor = createRedactor({ environment: { ACME_API_KEY: 'acme 1234/ö"x', MAX_TOKENS: "12345678", DB_PASSWORD: "tiny", TOKEN_FILE: "/etc/some/token" } });
+const redactor = createRedactor({
+  environment: {
+    ACME_API_KEY: 'acme 1234/ö"x',
+    MAX_TOKENS: "12345678",
+    DB_PASSWORD: "tiny",
+    TOKEN_FILE: "/etc/some/token",
+  },
+});
 const text = (s: string): string => redactor.redactText(s);
 
 describe("createRedactor", () => {
   it("replaces the values of environment variables named like secrets, however they are spelled", () => {
     expect(text('a acme 1234/ö"x b')).to.equal("a [redacted] b");
-    expect(text(`https://x.test/?q=${encodeURIComponent('acme 1234/ö"x')}`)).to.equal("https://x.test/?q=[redacted]");
-    expect(text(JSON.stringify({ note: 'it is acme 1234/ö"x' }))).to.equal('{"note":"it is [redacted]"}');
+    expect(text(`https://x.test/?q=${encodeURIComponent('acme 1234/ö"x')}`)).to.equal(
+      "https://x.test/?q=[redacted]",
+    );
+    expect(text(JSON.stringify({ note: 'it is acme 1234/ö"x' }))).to.equal(
+      '{"note":"it is [redacted]"}',
+    );
   });
 
   it("leaves alone short values, counts, and variables that say where a secret is", () => {
-    for (const plain of ["tiny", "12345678", "/etc/some/token"]) expect(text(`see ${plain}.`)).to.equal(`see ${plain}.`);
+    for (const plain of ["tiny", "12345678", "/etc/some/token"])
+      expect(text(`see ${plain}.`)).to.equal(`see ${plain}.`);
   });
 
   const SHAPES: readonly (readonly [string, string])[] = [
@@ -32,10 +44,14 @@ describe("createRedactor", () => {
     ["postgres://app:hunter2@db.test/x", "postgres://[redacted]@db.test/x"],
     ["https://x.test/?api_key=abcdef&q=1", "https://x.test/?api_key=[redacted]&q=1"],
     ['{"password":"hun\\"ter2","user":"ada"}', '{"password":"[redacted]","user":"ada"}'],
-    [JSON.stringify({ body: JSON.stringify({ apiKey: 'a"b\\c', n: 1 }) }), JSON.stringify({ body: JSON.stringify({ apiKey: "[redacted]", n: 1 }) })],
+    [
+      JSON.stringify({ body: JSON.stringify({ apiKey: 'a"b\\c', n: 1 }) }),
+      JSON.stringify({ body: JSON.stringify({ apiKey: "[redacted]", n: 1 }) }),
+    ],
     ["-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----\nafter", "[redacted]\nafter"],
   ];
-  for (const [given, expected] of SHAPES) it(`redacts ${given.slice(0, 40)}`, () => expect(text(given)).to.equal(expected));
+  for (const [given, expected] of SHAPES)
+    it(`redacts ${given.slice(0, 40)}`, () => expect(text(given)).to.equal(expected));
 
   const PLAIN = [
     "The bearer of this letter may pass.",
@@ -46,19 +62,32 @@ describe("createRedactor", () => {
     "http://localhost:8080/a:b@c",
     "Cookie: preheat the oven",
   ];
-  for (const plain of PLAIN) it(`leaves alone ${plain.slice(0, 40)}`, () => expect(text(plain)).to.equal(plain));
+  for (const plain of PLAIN)
+    it(`leaves alone ${plain.slice(0, 40)}`, () => expect(text(plain)).to.equal(plain));
 
   it("asks the filters, and withholds the text where one fails", () => {
-    const filtered = createRedactor({ environment: {}, filters: () => [(s) => s.replaceAll("Ada", "[name]"), (s) => s.toUpperCase()] });
+    const filtered = createRedactor({
+      environment: {},
+      filters: () => [(s) => s.replaceAll("Ada", "[name]"), (s) => s.toUpperCase()],
+    });
     expect(filtered.redactText("Ada was here")).to.equal("[NAME] WAS HERE");
     const failing = (): string => {
       throw new Error(KEY);
     };
-    expect(createRedactor({ environment: {}, filters: () => [failing] }).redactText("x")).to.equal("[redacted: a secret filter failed]");
+    expect(createRedactor({ environment: {}, filters: () => [failing] }).redactText("x")).to.equal(
+      "[redacted: a secret filter failed]",
+    );
   });
 
   it("leaves out whole what stands in fields named like secrets, at any depth and whatever it is", () => {
-    const value = { Password: "a", "x-api-key": 12, nested: [{ access_token: { a: 1 }, inputTokens: 3 }], secret: null, cookie: "", hasToken: true };
+    const value = {
+      Password: "a",
+      "x-api-key": 12,
+      nested: [{ access_token: { a: 1 }, inputTokens: 3 }],
+      secret: null,
+      cookie: "",
+      hasToken: true,
+    };
     expect(redactor.redactValue(value)).to.deep.equal({
       Password: "[redacted]",
       "x-api-key": "[redacted]",
@@ -82,19 +111,36 @@ describe("createRedactor", () => {
     for (let i = 0; i < 60; i++) wide = [wide, wide]; // 2^60 values where followed without a bound
     expect(JSON.stringify(redactor.redactValue(wide))).to.include("[Too large");
     expect(JSON.stringify(redactor.redactValue(new Array(1e9)))).to.include("more]");
-    const thrower = Object.defineProperty({}, "bad", { enumerable: true, get: () => JSON.parse(`{"${KEY}`) as unknown });
-    expect(redactor.redactValue({ thrower, n: 1n, f: () => KEY, m: new Map([["k", KEY]]), bytes: Buffer.alloc(9) })).to.satisfy(
-      (v: object) => !JSON.stringify(v).includes(KEY),
-    );
+    const thrower = Object.defineProperty({}, "bad", {
+      enumerable: true,
+      get: () => JSON.parse(`{"${KEY}`) as unknown,
+    });
+    expect(
+      redactor.redactValue({
+        thrower,
+        n: 1n,
+        f: () => KEY,
+        m: new Map([["k", KEY]]),
+        bytes: Buffer.alloc(9),
+      }),
+    ).to.satisfy((v: object) => !JSON.stringify(v).includes(KEY));
   });
 
   it("never throws, redacts twice as it does once, and leaves no planted secret", () => {
     fc.assert(
-      fc.property(fc.anything({ withBigInt: true, withMap: true, withDate: true, withNullPrototype: true }), fc.string(), (value, around) => {
-        const once = redactor.redactValue({ value, planted: `${around} ${KEY} ${around}`, token: value });
-        expect(redactor.redactValue(once)).to.deep.equal(once);
-        expect(JSON.stringify(once)).not.to.include(KEY);
-      }),
+      fc.property(
+        fc.anything({ withBigInt: true, withMap: true, withDate: true, withNullPrototype: true }),
+        fc.string(),
+        (value, around) => {
+          const once = redactor.redactValue({
+            value,
+            planted: `${around} ${KEY} ${around}`,
+            token: value,
+          });
+          expect(redactor.redactValue(once)).to.deep.equal(once);
+          expect(JSON.stringify(once)).not.to.include(KEY);
+        },
+      ),
     );
   });
 
@@ -132,19 +178,35 @@ describe("what observers show elsewhere", () => {
     throw new Error(`no prices with ${KEY}`);
   };
   const run = async (plugins: readonly Plugin[] = []): Promise<void> => {
-    await using ensemble = new Ensemble({ model: new ScriptedModel(["ok"]), tasks: [Task.of(`Use ${KEY}`)], costConfiguration, plugins });
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel(["ok"]),
+      tasks: [Task.of(`Use ${KEY}`)],
+      costConfiguration,
+      plugins,
+    });
     await ensemble.run();
   };
 
   it("is redacted by the redactor of the event's run, which comes with it; events themselves are as they are", async () => {
     const seen: EnsembleEvent[] = [];
     const shown: EnsembleEvent[] = [];
-    const watch = ({ events }: { readonly events: EventStream }): void => void events.on((e, of) => shown.push(redactEvent((seen.push(e), e), of)));
+    const watch = ({ events }: { readonly events: EventStream }): void =>
+      void events.on((e, of) => shown.push(redactEvent((seen.push(e), e), of)));
     const filter = (s: string): string => s.replaceAll("Use", "Take");
-    await run([definePlugin({ name: "watch", bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue(filter), apply: watch })]);
+    await run([
+      definePlugin({
+        name: "watch",
+        bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue(filter),
+        apply: watch,
+      }),
+    ]);
     const started = ({ type }: EnsembleEvent): boolean => type === "task_started";
     expect(seen.find(started)).to.include({ taskDescription: `Use ${KEY}` });
-    expect(shown.find(started)).to.include({ taskDescription: "Take [redacted]", taskId: "task-1", seq: seen.find(started)?.seq });
+    expect(shown.find(started)).to.include({
+      taskDescription: "Take [redacted]",
+      taskId: "task-1",
+      seq: seen.find(started)?.seq,
+    });
     expect(shown.map(({ type }) => type)).to.deep.equal(seen.map(({ type }) => type));
   });
 
@@ -158,7 +220,9 @@ describe("what observers show elsewhere", () => {
     } finally {
       process.off("warning", onWarning);
     }
-    expect(warnings.filter((message) => message.includes("no prices with [redacted]"))).to.have.length(1);
+    expect(
+      warnings.filter((message) => message.includes("no prices with [redacted]")),
+    ).to.have.length(1);
     expect(warnings.join()).to.not.include(KEY);
   });
 });

@@ -5,13 +5,17 @@ import { expect } from "chai";
 import { echo, failing, failure, pause, runToEnd, scoped, tapping, waiting } from "./fixtures.js";
 
 const usage = { inputTokens: 10, outputTokens: 1 };
-const spending = (): ScriptedModel => new ScriptedModel([{ text: "spent", usage }], { onExhausted: "repeat-last" });
-const say = (): Task => new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) });
+const spending = (): ScriptedModel =>
+  new ScriptedModel([{ text: "spent", usage }], { onExhausted: "repeat-last" });
+const say = (): Task =>
+  new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) });
 
 describe("a run inside a task", () => {
   it("is independent unless it is joined", async () => {
     const inner = new Ensemble({ model: spending(), tasks: [say()] });
-    const { output } = await runToEnd({ tasks: [new Task({ description: "outer", handler: async () => (await inner.run()).raw })] });
+    const { output } = await runToEnd({
+      tasks: [new Task({ description: "outer", handler: async () => (await inner.run()).raw })],
+    });
     expect(output.raw).to.equal("spent");
     expect(output.metrics.ledger).to.deep.equal([]);
   });
@@ -19,7 +23,13 @@ describe("a run inside a task", () => {
   it("with `parent` counts in the outer ledger, and keeps its own", async () => {
     const inner = new Ensemble({ model: spending(), tasks: [say()] });
     let own = 0;
-    const outer = new Task({ description: "outer", handler: async (ctx) => ((own = (await inner.run({}, { parent: ctx.run })).metrics.totalTokens), "x") });
+    const outer = new Task({
+      description: "outer",
+      handler: async (ctx) => (
+        (own = (await inner.run({}, { parent: ctx.run })).metrics.totalTokens),
+        "x"
+      ),
+    });
     const { output } = await runToEnd({ model: spending(), tasks: [outer, say()] });
     expect(own).to.equal(11);
     expect(output.metrics).to.include({ totalTokens: 22, llmCallCount: 2 });
@@ -46,14 +56,19 @@ describe("a run inside a task", () => {
     const inner = new Ensemble({ tasks: [waiting("inner")] });
     const outer = new Task({
       description: "outer",
-      handler: async (ctx) => (await inner.run({}, { parent: ctx.run, timeoutMs: 5, throwOnError: false })).exitReason,
+      handler: async (ctx) =>
+        (await inner.run({}, { parent: ctx.run, timeoutMs: 5, throwOnError: false })).exitReason,
     });
-    expect((await runToEnd({ tasks: [outer, echo("next")] })).output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["TIMEOUT", "next"]);
+    expect(
+      (await runToEnd({ tasks: [outer, echo("next")] })).output.taskOutputs.map(({ raw }) => raw),
+    ).to.deep.equal(["TIMEOUT", "next"]);
   });
 
   it("takes no other parent than a run", async () => {
     const parent: RunInfo = { id: "x", inputs: {}, tags: {} };
-    expect(await failure(new Ensemble({ tasks: [echo("x")] }).run({}, { parent }))).to.have.property("code", "AE_VALIDATION");
+    expect(
+      await failure(new Ensemble({ tasks: [echo("x")] }).run({}, { parent })),
+    ).to.have.property("code", "AE_VALIDATION");
   });
 });
 
@@ -68,7 +83,11 @@ describe("what belongs to one run", () => {
 
   it("is its id, given or made", async () => {
     const { output, events } = await runToEnd({ tasks: [echo("x")] }, { runId: "mine" });
-    expect([output.runId, events[0]?.runId, output.trace.ensembleId]).to.deep.equal(["mine", "mine", "mine"]);
+    expect([output.runId, events[0]?.runId, output.trace.ensembleId]).to.deep.equal([
+      "mine",
+      "mine",
+      "mine",
+    ]);
     const first = await runToEnd({ tasks: [echo("x")] });
     expect(first.output.runId).to.match(/^[0-9a-f-]{36}$/);
   });
@@ -92,9 +111,19 @@ describe("what belongs to one run", () => {
   });
 
   it("is everything else: runs of one ensemble may overlap", async () => {
-    const task = new Task({ description: "{n}", handler: async (ctx) => (await pause(Number(ctx.description) % 3), ctx.description) });
+    const task = new Task({
+      description: "{n}",
+      handler: async (ctx) => (await pause(Number(ctx.description) % 3), ctx.description),
+    });
     const ensemble = new Ensemble({
-      tasks: [task, new Task({ description: "again {n}", context: [task], handler: (ctx) => ctx.contextOutputs[0]?.raw ?? "" })],
+      tasks: [
+        task,
+        new Task({
+          description: "again {n}",
+          context: [task],
+          handler: (ctx) => ctx.contextOutputs[0]?.raw ?? "",
+        }),
+      ],
     });
     const outputs = await Promise.all(Array.from({ length: 20 }, (_, n) => ensemble.run({ n })));
     expect(outputs.map(({ raw }) => raw)).to.deep.equal(outputs.map((_, n) => String(n)));
@@ -102,7 +131,11 @@ describe("what belongs to one run", () => {
   });
 
   it("is warned about options that stand where inputs belong", async () => {
-    const { events } = await runToEnd({ tasks: [echo("x")] }, {}, { signal: new AbortController().signal });
+    const { events } = await runToEnd(
+      { tasks: [echo("x")] },
+      {},
+      { signal: new AbortController().signal },
+    );
     expect(
       events
         .filter((event) => event.type === "run_warning")
@@ -113,7 +146,11 @@ describe("what belongs to one run", () => {
   });
 
   it("is warned about options of a task that have no effect", async () => {
-    const task = new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }), maxIterations: 3 });
+    const task = new Task({
+      description: "Say",
+      agent: new Agent({ role: "r", goal: "g" }),
+      maxIterations: 3,
+    });
     const { events } = await runToEnd({ model: spending(), tasks: [task] });
     expect(
       events
@@ -128,7 +165,10 @@ describe("a workflow of a plugin", () => {
   const returning = (result: unknown): Plugin =>
     definePlugin({
       name: "odd",
-      bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue({ name: "ODD", execute: async () => result as WorkflowResult }),
+      bind: (bind) =>
+        void bind
+          .many(Tokens.WorkflowExecutor)
+          .toConstantValue({ name: "ODD", execute: async () => result as WorkflowResult }),
     });
 
   it("that returns no result is an error that shows what it returned", async () => {
@@ -143,8 +183,16 @@ describe("a workflow of a plugin", () => {
       { raw: "", taskOutputs: [made] },
       { raw: "", taskOutputs: [], exitReason: "DONE" },
     ]) {
-      const { error, output } = await runToEnd({ tasks: [echo("a")], workflow: "ODD", plugins: [returning(result)] });
-      expect(error, JSON.stringify(result)).to.include({ code: "AE_PLUGIN", plugin: "ODD", hook: "execute" });
+      const { error, output } = await runToEnd({
+        tasks: [echo("a")],
+        workflow: "ODD",
+        plugins: [returning(result)],
+      });
+      expect(error, JSON.stringify(result)).to.include({
+        code: "AE_PLUGIN",
+        plugin: "ODD",
+        hook: "execute",
+      });
       expect(output.exitReason).to.equal("ERROR");
     }
   });
@@ -200,7 +248,11 @@ describe("a workflow of a plugin", () => {
             ),
         }),
     });
-    const { output } = await runToEnd({ tasks: [echo("a"), echo("b"), echo("c")], workflow: "HALF", plugins: [half] });
+    const { output } = await runToEnd({
+      tasks: [echo("a"), echo("b"), echo("c")],
+      workflow: "HALF",
+      plugins: [half],
+    });
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "b"]);
   });
 });
@@ -220,14 +272,20 @@ describe("a task that is added during a run", () => {
   });
 
   it("stands in the trace with its parent, and fails like any other", async () => {
-    const parent = scoped("parent", async (scope) => (await failure(scope.runTask(scope.define(failing("child"))))).code);
+    const parent = scoped(
+      "parent",
+      async (scope) => (await failure(scope.runTask(scope.define(failing("child"))))).code,
+    );
     const { output } = await runToEnd({ tasks: [parent] });
     expect(output.raw).to.equal("AE_TASK_EXECUTION");
   });
 });
 
 describe("an agent that is made from a description", () => {
-  const synthesizer = (make: () => unknown, usesModel = false): Parameters<typeof runToEnd>[0]["agentSynthesizer"] => ({
+  const synthesizer = (
+    make: () => unknown,
+    usesModel = false,
+  ): Parameters<typeof runToEnd>[0]["agentSynthesizer"] => ({
     usesModel,
     synthesize: make as () => Agent,
   });
@@ -235,8 +293,16 @@ describe("an agent that is made from a description", () => {
   it("is made once per task and run", async () => {
     let made = 0;
     const agentSynthesizer = synthesizer(() => (made++, new Agent({ role: "Made", goal: "g" })));
-    const task = new Task({ description: "Say", guardrailRetries: 1, outputGuardrails: [({ raw }) => ({ ok: raw === "two", reason: "no" })] });
-    const { output } = await runToEnd({ model: new ScriptedModel(["one", "two"]), tasks: [task], agentSynthesizer });
+    const task = new Task({
+      description: "Say",
+      guardrailRetries: 1,
+      outputGuardrails: [({ raw }) => ({ ok: raw === "two", reason: "no" })],
+    });
+    const { output } = await runToEnd({
+      model: new ScriptedModel(["one", "two"]),
+      tasks: [task],
+      agentSynthesizer,
+    });
     expect([output.raw, made, output.taskOutputs[0]?.agentRole]).to.deep.equal(["two", 1, "Made"]);
   });
 
@@ -244,7 +310,11 @@ describe("an agent that is made from a description", () => {
     const agentSynthesizer: Parameters<typeof runToEnd>[0]["agentSynthesizer"] = {
       usesModel: true,
       synthesize: async (_task, { model }) =>
-        new Agent({ role: (await model.chat({ messages: [{ role: "user", content: "Who?" }] })).message.content, goal: "g" }),
+        new Agent({
+          role: (await model.chat({ messages: [{ role: "user", content: "Who?" }] })).message
+            .content,
+          goal: "g",
+        }),
     };
     const { output } = await runToEnd({
       model: new ScriptedModel([
@@ -255,13 +325,20 @@ describe("an agent that is made from a description", () => {
       agentSynthesizer,
     });
     expect(output.taskOutputs[0]?.agentRole).to.equal("Poet");
-    expect(output.metrics.ledger.map(({ purpose }) => purpose)).to.deep.equal(["synthesis", "task"]);
+    expect(output.metrics.ledger.map(({ purpose }) => purpose)).to.deep.equal([
+      "synthesis",
+      "task",
+    ]);
     expect(output.metrics.totalTokens).to.equal(22);
   });
 
   it("must be one", async () => {
     for (const made of [undefined, null, {}]) {
-      const { error } = await runToEnd({ model: spending(), tasks: [new Task({ description: "Say" })], agentSynthesizer: synthesizer(() => made) });
+      const { error } = await runToEnd({
+        model: spending(),
+        tasks: [new Task({ description: "Say" })],
+        agentSynthesizer: synthesizer(() => made),
+      });
       expect(error?.cause).to.have.property("code", "AE_VALIDATION");
     }
   });
@@ -271,7 +348,10 @@ describe("Ensemble.explain", () => {
   it("shows the first prompts without calling anything", async () => {
     const model = new ScriptedModel([]);
     let taps = 0;
-    const first = new Task({ description: "Research {topic}", agent: new Agent({ role: "Researcher", goal: "Find facts" }) });
+    const first = new Task({
+      description: "Research {topic}",
+      agent: new Agent({ role: "Researcher", goal: "Find facts" }),
+    });
     const ensemble = new Ensemble({
       model,
       tasks: [first, new Task({ description: "Write about it", context: [first] }), echo("c")],
@@ -279,14 +359,18 @@ describe("Ensemble.explain", () => {
     });
     const explanation = await ensemble.explain({ topic: "tea" });
     expect(explanation.workflow).to.equal("PARALLEL");
-    expect(explanation.tasks.map(({ taskId, agentRole, dependsOn }) => [taskId, agentRole, dependsOn])).to.deep.equal([
+    expect(
+      explanation.tasks.map(({ taskId, agentRole, dependsOn }) => [taskId, agentRole, dependsOn]),
+    ).to.deep.equal([
       ["task-1", "Researcher", []],
       ["task-2", "Writer", ["task-1"]],
       ["task-3", "(deterministic)", []],
     ]);
     expect(explanation.tasks[0]?.userPrompt).to.include("Research tea");
     expect(explanation.tasks[1]?.userPrompt).to.include("[output of task-1]");
-    expect(explanation.estimatedInputTokens).to.equal(explanation.tasks.reduce((sum, task) => sum + task.estimatedInputTokens, 0));
+    expect(explanation.estimatedInputTokens).to.equal(
+      explanation.tasks.reduce((sum, task) => sum + task.estimatedInputTokens, 0),
+    );
     expect(explanation.estimatedInputTokens).to.be.greaterThan(10);
     expect([model.requests.length, taps]).to.deep.equal([0, 0]);
     await ensemble.dispose();
@@ -299,20 +383,31 @@ describe("Ensemble.explain", () => {
         throw new Error("called");
       },
     };
-    const ensemble = new Ensemble({ model: new ScriptedModel([]), tasks: [new Task({ description: "Say" })], agentSynthesizer });
-    expect((await ensemble.explain()).tasks[0]).to.include({ synthesizedByModel: true, agentRole: "(synthesized)" });
+    const ensemble = new Ensemble({
+      model: new ScriptedModel([]),
+      tasks: [new Task({ description: "Say" })],
+      agentSynthesizer,
+    });
+    expect((await ensemble.explain()).tasks[0]).to.include({
+      synthesizedByModel: true,
+      agentRole: "(synthesized)",
+    });
     await ensemble.dispose();
   });
 
   it("lets no synthesizer spend anything that does not say it does", async () => {
     const model = new ScriptedModel(["spent"]);
     const sly = {
-      synthesize: async (_task: unknown, o: { readonly model: { chat(request: { messages: [] }): Promise<unknown> } }) => (
-        await o.model.chat({ messages: [] }),
-        new Agent({ role: "r", goal: "g" })
-      ),
+      synthesize: async (
+        _task: unknown,
+        o: { readonly model: { chat(request: { messages: [] }): Promise<unknown> } },
+      ) => (await o.model.chat({ messages: [] }), new Agent({ role: "r", goal: "g" })),
     };
-    const ensemble = new Ensemble({ model, tasks: [new Task({ description: "Say" })], agentSynthesizer: sly });
+    const ensemble = new Ensemble({
+      model,
+      tasks: [new Task({ description: "Say" })],
+      agentSynthesizer: sly,
+    });
     expect((await failure(ensemble.explain())).message).to.include("explain()");
     expect(model.requests).to.deep.equal([]);
     await ensemble.dispose();
@@ -336,7 +431,9 @@ describe("testKernel", () => {
 
   it("takes plugins, those that replace standard ones by name too", async () => {
     const kernel = testKernel([definePlugin({ name: "workflow-sequential" }), { name: "more" }]);
-    expect((await failure(new Ensemble({ kernel, tasks: [echo("a")] }).run())).message).to.include("Unknown workflow 'SEQUENTIAL'");
+    expect((await failure(new Ensemble({ kernel, tasks: [echo("a")] }).run())).message).to.include(
+      "Unknown workflow 'SEQUENTIAL'",
+    );
     expect(kernel).to.be.instanceOf(Kernel);
     await kernel.dispose();
   });

@@ -26,7 +26,11 @@ export function loopbackReply(scenario: ChatModelScenario, words: VendorWords): 
       };
     }
     case "error":
-      return { kind: "status", status: scenario.status, body: { error: { message: scenario.message } } };
+      return {
+        kind: "status",
+        status: scenario.status,
+        body: { error: { message: scenario.message } },
+      };
     case "hang":
       return { kind: "hang" };
     case "stall":
@@ -35,13 +39,25 @@ export function loopbackReply(scenario: ChatModelScenario, words: VendorWords): 
 }
 
 /** What aimock does for a scenario; it speaks the words of Chat Completions, whatever the vendor. */
-export function mockResponse(scenario: ChatModelScenario): FixtureResponse | Promise<FixtureResponse> {
-  if (scenario.kind === "hang" || scenario.kind === "stall") return new Promise<FixtureResponse>(() => undefined);
-  if (scenario.kind === "error") return { error: { message: scenario.message }, status: scenario.status };
+export function mockResponse(
+  scenario: ChatModelScenario,
+): FixtureResponse | Promise<FixtureResponse> {
+  if (scenario.kind === "hang" || scenario.kind === "stall")
+    return new Promise<FixtureResponse>(() => undefined);
+  if (scenario.kind === "error")
+    return { error: { message: scenario.message }, status: scenario.status };
   const { usage, finishReason } = scenario;
   const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
   const overrides = {
-    ...(usage === undefined ? {} : { usage: { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens } }),
+    ...(usage === undefined
+      ? {}
+      : {
+          usage: {
+            prompt_tokens: inputTokens,
+            completion_tokens: outputTokens,
+            total_tokens: inputTokens + outputTokens,
+          },
+        }),
     ...(finishReason === undefined ? {} : { finishReason }),
   };
   if (scenario.toolCalls === undefined) return { content: scenario.text, ...overrides };

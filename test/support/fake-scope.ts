@@ -6,7 +6,13 @@ import type { RunInfo, TaskScope } from "../../src/contracts/run.js";
 import type { AnyTask } from "../../src/contracts/task.js";
 import type { AnyTool } from "../../src/contracts/tool.js";
 import { Agent } from "../../src/contracts/agent.js";
-import { AgentEnsembleError, ExitEarlySignal, messageOf, ToolConfigurationError, ToolExecutionError } from "../../src/contracts/errors.js";
+import {
+  AgentEnsembleError,
+  ExitEarlySignal,
+  messageOf,
+  ToolConfigurationError,
+  ToolExecutionError,
+} from "../../src/contracts/errors.js";
 import { NO_METRICS, SOURCE_TASK } from "../../src/contracts/output.js";
 import { ReviewDecision } from "../../src/contracts/review.js";
 import { Tokens } from "../../src/contracts/tokens.js";
@@ -14,7 +20,11 @@ import { ToolResult } from "../../src/contracts/tool.js";
 import { ScriptedModel } from "../../src/plugins/testing/index.js";
 
 /** A run that nobody started. */
-export const fakeRun: RunInfo = Object.freeze({ id: "run-1", inputs: Object.freeze({}), tags: Object.freeze({}) });
+export const fakeRun: RunInfo = Object.freeze({
+  id: "run-1",
+  inputs: Object.freeze({}),
+  tags: Object.freeze({}),
+});
 
 /** What a fake scope is made of, and what it saw. */
 export interface FakeScopeOptions {
@@ -46,10 +56,16 @@ function unsupported(what: string): never {
 function inputOf(tool: AnyTool, call: ToolCall): unknown {
   if (tool.input !== undefined) return JSON.parse(call.arguments);
   const parsed: unknown = JSON.parse(call.arguments);
-  return typeof parsed === "object" && parsed !== null && "input" in parsed ? String(parsed.input) : call.arguments;
+  return typeof parsed === "object" && parsed !== null && "input" in parsed
+    ? String(parsed.input)
+    : call.arguments;
 }
 
-async function callTool(scope: TaskScope, call: ToolCall, tools: readonly AnyTool[]): Promise<ToolResult> {
+async function callTool(
+  scope: TaskScope,
+  call: ToolCall,
+  tools: readonly AnyTool[],
+): Promise<ToolResult> {
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) return ToolResult.failure(`Unknown tool '${call.name}'`);
   let result: unknown;
@@ -65,10 +81,16 @@ async function callTool(scope: TaskScope, call: ToolCall, tools: readonly AnyToo
     });
   } catch (error) {
     if (ExitEarlySignal.isInstance(error) || ToolConfigurationError.isInstance(error)) throw error;
-    throw new ToolExecutionError(`Tool '${call.name}' failed: ${messageOf(error)}`, { toolName: call.name, toolInput: call.arguments }, { cause: error });
+    throw new ToolExecutionError(
+      `Tool '${call.name}' failed: ${messageOf(error)}`,
+      { toolName: call.name, toolInput: call.arguments },
+      { cause: error },
+    );
   }
   if (ToolResult.isInstance(result)) return result;
-  return typeof result === "string" ? ToolResult.success(result) : ToolResult.success(JSON.stringify(result ?? ""), result);
+  return typeof result === "string"
+    ? ToolResult.success(result)
+    : ToolResult.success(JSON.stringify(result ?? ""), result);
 }
 
 /** A TaskScope without a kernel: calls the model and the tools directly, and keeps what went through it. */
@@ -135,7 +157,12 @@ export function taskCall(task: AnyTask, o: Partial<TaskCall> = {}): TaskCall {
 }
 
 /** The output of a task that ran before. */
-export function fakeOutput(task: AnyTask, agentRole: string, raw: string, parsed: unknown = raw): TaskOutput {
+export function fakeOutput(
+  task: AnyTask,
+  agentRole: string,
+  raw: string,
+  parsed: unknown = raw,
+): TaskOutput {
   const output = {
     taskId: "task-0",
     raw,
@@ -153,7 +180,9 @@ export function fakeOutput(task: AnyTask, agentRole: string, raw: string, parsed
 }
 
 /** Prompt templates as contributions. */
-export function templates(...contributions: readonly object[]): ReadonlyMap<unknown, readonly unknown[]> {
+export function templates(
+  ...contributions: readonly object[]
+): ReadonlyMap<unknown, readonly unknown[]> {
   return new Map<unknown, readonly unknown[]>([[Tokens.PromptTemplates, contributions]]);
 }
 
@@ -170,6 +199,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
 /** The framework's error that a promise rejects with. */
 export async function failure(promise: Promise<unknown>): Promise<AgentEnsembleError> {
   const error = await rejection(promise);
-  if (!AgentEnsembleError.isInstance(error)) throw new Error(`rejected with something else: ${messageOf(error)}`);
+  if (!AgentEnsembleError.isInstance(error))
+    throw new Error(`rejected with something else: ${messageOf(error)}`);
   return error;
 }

@@ -34,12 +34,19 @@ const OPENAI: FaultVendor = {
   wire: CHAT_WIRE,
   start: () => OpenAIServer.start(),
   model: (options) => openai("gpt-4o-mini", { apiKey: KEY, ...options }),
-  begin: (text) => [streamEvent({ role: "assistant", content: "" }), streamEvent({ content: text })],
+  begin: (text) => [
+    streamEvent({ role: "assistant", content: "" }),
+    streamEvent({ content: text }),
+  ],
   end: [streamEvent({}, "stop")],
   empty: { id: "x", choices: [] },
-  wrap: (value) => `{"choices":[{"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"extra":${value}}`,
+  wrap: (value) =>
+    `{"choices":[{"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"extra":${value}}`,
   error: (message, type) => ({ error: { message, type, code: null } }),
-  quota: { status: 429, body: { error: { message: "You exceeded your current quota", code: "insufficient_quota" } } },
+  quota: {
+    status: 429,
+    body: { error: { message: "You exceeded your current quota", code: "insufficient_quota" } },
+  },
   usage: (input, output) => ({ prompt_tokens: input, completion_tokens: output }),
 };
 
@@ -51,9 +58,19 @@ const ANTHROPIC: FaultVendor = {
   begin: (text) => [messageStart(), ...textEvents(0, [text])],
   end: messageEnd("end_turn"),
   empty: { id: "x", type: "message" },
-  wrap: (value) => `{"content":[{"type":"text","text":"x"}],"stop_reason":"end_turn","extra":${value}}`,
+  wrap: (value) =>
+    `{"content":[{"type":"text","text":"x"}],"stop_reason":"end_turn","extra":${value}}`,
   error: (message, type) => ({ type: "error", error: { type, message } }),
-  quota: { status: 400, body: { type: "error", error: { type: "invalid_request_error", message: "Your credit balance is too low to access the API" } } },
+  quota: {
+    status: 400,
+    body: {
+      type: "error",
+      error: {
+        type: "invalid_request_error",
+        message: "Your credit balance is too low to access the API",
+      },
+    },
+  },
   usage: (input, output) => ({ input_tokens: input, output_tokens: output }),
 };
 

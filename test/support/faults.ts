@@ -14,7 +14,11 @@ export type FaultOutcome =
       /** Of streams only. */
       readonly partialText?: string;
     }
-  | { readonly answer: string; readonly inputTokens?: number | undefined; readonly toolArguments?: string }
+  | {
+      readonly answer: string;
+      readonly inputTokens?: number | undefined;
+      readonly toolArguments?: string;
+    }
   | "aborted";
 
 /** One way in which a service misbehaves, and what has to come of it. */
@@ -44,33 +48,73 @@ const TIMEOUT = { code: "AE_MODEL_TIMEOUT", retryable: true } as const;
 const SERVER = { code: "AE_MODEL_SERVER", retryable: true } as const;
 const REFUSED = { code: "AE_MODEL_BAD_REQUEST", retryable: false } as const;
 
-const raw = (body: string | ((vendor: FaultVendor) => string), more: { readonly contentType?: string; readonly announcedLength?: number } = {}) => {
-  return (vendor: FaultVendor): Reply => ({ kind: "raw", body: typeof body === "string" ? body : body(vendor), ...more });
+const raw = (
+  body: string | ((vendor: FaultVendor) => string),
+  more: { readonly contentType?: string; readonly announcedLength?: number } = {},
+) => {
+  return (vendor: FaultVendor): Reply => ({
+    kind: "raw",
+    body: typeof body === "string" ? body : body(vendor),
+    ...more,
+  });
 };
-const status = (code: number, type: string, more: { readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown } = {}) => {
-  return (vendor: FaultVendor): Reply => ({ kind: "status", status: code, body: vendor.error("it says no", type), ...more });
+const status = (
+  code: number,
+  type: string,
+  more: { readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown } = {},
+) => {
+  return (vendor: FaultVendor): Reply => ({
+    kind: "status",
+    status: code,
+    body: vendor.error("it says no", type),
+    ...more,
+  });
 };
 const answer = (words: WireAnswer | ((vendor: FaultVendor) => WireAnswer)) => {
-  return (vendor: FaultVendor): Reply => ({ kind: "answer", ...(typeof words === "function" ? words(vendor) : words) });
+  return (vendor: FaultVendor): Reply => ({
+    kind: "answer",
+    ...(typeof words === "function" ? words(vendor) : words),
+  });
 };
-const events = (end: "done" | "close" | "cut" | "stall", list: (vendor: FaultVendor) => readonly unknown[]) => {
+const events = (
+  end: "done" | "close" | "cut" | "stall",
+  list: (vendor: FaultVendor) => readonly unknown[],
+) => {
   return (vendor: FaultVendor): Reply => ({ kind: "events", events: list(vendor), end });
 };
-const custom = (run: (response: ServerResponse, vendor: FaultVendor, isStream: boolean) => void) => {
-  return (vendor: FaultVendor): Reply => ({ kind: "custom", run: (response, request) => run(response, vendor, request.body["stream"] === true) });
+const custom = (
+  run: (response: ServerResponse, vendor: FaultVendor, isStream: boolean) => void,
+) => {
+  return (vendor: FaultVendor): Reply => ({
+    kind: "custom",
+    run: (response, request) => run(response, vendor, request.body["stream"] === true),
+  });
 };
 
 /** A complete stream. */
 function story(vendor: FaultVendor, text = TEXT): readonly unknown[] {
-  return [...vendor.begin(text), ...vendor.end, ...(vendor.wire.endMark === undefined ? [] : [vendor.wire.endMark])];
+  return [
+    ...vendor.begin(text),
+    ...vendor.end,
+    ...(vendor.wire.endMark === undefined ? [] : [vendor.wire.endMark]),
+  ];
 }
 
-function head(response: ServerResponse, contentType: string, more: Readonly<Record<string, string>> = {}): void {
+function head(
+  response: ServerResponse,
+  contentType: string,
+  more: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(200, { "content-type": contentType, ...more });
 }
 
 /** Sends a body byte group by byte group with pauses, and ends it unless told otherwise. */
-function drip(response: ServerResponse, parts: readonly (string | Buffer)[], everyMs: number, o: { readonly repeat?: boolean } = {}): void {
+function drip(
+  response: ServerResponse,
+  parts: readonly (string | Buffer)[],
+  everyMs: number,
+  o: { readonly repeat?: boolean } = {},
+): void {
   let sent = 0;
   const timer = setInterval(() => {
     const part = parts[o.repeat === true ? sent % parts.length : sent];
@@ -89,17 +133,40 @@ function document(vendor: FaultVendor, text = TEXT): string {
 /** Whatever kind of call it is, an answer whose bytes are cut at every third one. */
 function inSplinters(response: ServerResponse, vendor: FaultVendor, isStream: boolean): void {
   const text = "Größe 世界 👩‍👧";
-  const bytes = Buffer.from(isStream ? story(vendor, text).map(eventText).join("") : document(vendor, text));
+  const bytes = Buffer.from(
+    isStream ? story(vendor, text).map(eventText).join("") : document(vendor, text),
+  );
   head(response, isStream ? "text/event-stream" : "application/json");
-  const parts = Array.from({ length: Math.ceil(bytes.length / 3) }, (_, index) => bytes.subarray(index * 3, index * 3 + 3));
+  const parts = Array.from({ length: Math.ceil(bytes.length / 3) }, (_, index) =>
+    bytes.subarray(index * 3, index * 3 + 3),
+  );
   drip(response, parts, 0);
 }
 
 const CONNECTION_FAULTS: readonly Fault[] = [
-  { what: "refused connection", instead: "nowhere", requests: 0, outcome: { code: "AE_MODEL_CONNECTION", retryable: true } },
-  { what: "unknown host name", instead: "unknown host", requests: 0, outcome: { code: "AE_MODEL_CONNECTION", retryable: true } },
-  { what: "certificate that nobody vouches for", instead: "untrusted", requests: 0, outcome: { code: "AE_MODEL_CONNECTION", retryable: false } },
-  { what: "connection closed before the answer", reply: () => ({ kind: "reset" }), outcome: { code: "AE_MODEL_CONNECTION", retryable: true } },
+  {
+    what: "refused connection",
+    instead: "nowhere",
+    requests: 0,
+    outcome: { code: "AE_MODEL_CONNECTION", retryable: true },
+  },
+  {
+    what: "unknown host name",
+    instead: "unknown host",
+    requests: 0,
+    outcome: { code: "AE_MODEL_CONNECTION", retryable: true },
+  },
+  {
+    what: "certificate that nobody vouches for",
+    instead: "untrusted",
+    requests: 0,
+    outcome: { code: "AE_MODEL_CONNECTION", retryable: false },
+  },
+  {
+    what: "connection closed before the answer",
+    reply: () => ({ kind: "reset" }),
+    outcome: { code: "AE_MODEL_CONNECTION", retryable: true },
+  },
   {
     what: "connection reset within the body",
     reply: custom((response) => {
@@ -108,12 +175,22 @@ const CONNECTION_FAULTS: readonly Fault[] = [
     }),
     outcome: BAD,
   },
-  { what: "stream cut in the middle", only: "stream", reply: events("cut", (vendor) => vendor.begin(TEXT)), outcome: BROKEN_OFF },
+  {
+    what: "stream cut in the middle",
+    only: "stream",
+    reply: events("cut", (vendor) => vendor.begin(TEXT)),
+    outcome: BROKEN_OFF,
+  },
 ];
 
 const SILENCE_FAULTS: readonly Fault[] = [
   { what: "no answer at all", options: SHORT, reply: () => ({ kind: "hang" }), outcome: TIMEOUT },
-  { what: "body that stalls", options: SHORT, reply: () => ({ kind: "stalled-body" }), outcome: TIMEOUT },
+  {
+    what: "body that stalls",
+    options: SHORT,
+    reply: () => ({ kind: "stalled-body" }),
+    outcome: TIMEOUT,
+  },
   {
     what: "stream that falls silent",
     only: "stream",
@@ -156,24 +233,53 @@ const SILENCE_FAULTS: readonly Fault[] = [
 ];
 
 const SHAPE_FAULTS: readonly Fault[] = [
-  { what: "web page instead of an answer", reply: raw(PAGE, { contentType: "text/html" }), outcome: BAD },
+  {
+    what: "web page instead of an answer",
+    reply: raw(PAGE, { contentType: "text/html" }),
+    outcome: BAD,
+  },
   { what: "empty body", reply: raw(""), outcome: BAD },
   { what: "null", reply: raw("null"), outcome: BAD },
   { what: "list", reply: raw("[]"), outcome: BAD },
-  { what: "document without the answer in it", reply: raw((vendor) => JSON.stringify(vendor.empty)), outcome: BAD },
+  {
+    what: "document without the answer in it",
+    reply: raw((vendor) => JSON.stringify(vendor.empty)),
+    outcome: BAD,
+  },
   { what: "half a document", reply: raw((vendor) => document(vendor).slice(0, 40)), outcome: BAD },
-  { what: "body shorter than announced", reply: raw('{"id":', { announcedLength: 5000 }), outcome: BAD },
+  {
+    what: "body shorter than announced",
+    reply: raw('{"id":', { announcedLength: 5000 }),
+    outcome: BAD,
+  },
   { what: "plain text", reply: raw("Service is starting"), outcome: BAD },
-  { what: "JSON called plain text", reply: raw(document, { contentType: "text/plain" }), only: "whole", outcome: { answer: TEXT } },
-  { what: "byte order mark before the answer", reply: raw((vendor) => `\uFEFF${document(vendor)}`), outcome: { answer: TEXT } },
-  { what: "characters split between packets", reply: custom(inSplinters), outcome: { answer: "Größe 世界 👩‍👧" } },
+  {
+    what: "JSON called plain text",
+    reply: raw(document, { contentType: "text/plain" }),
+    only: "whole",
+    outcome: { answer: TEXT },
+  },
+  {
+    what: "byte order mark before the answer",
+    reply: raw((vendor) => `\uFEFF${document(vendor)}`),
+    outcome: { answer: TEXT },
+  },
+  {
+    what: "characters split between packets",
+    reply: custom(inSplinters),
+    outcome: { answer: "Größe 世界 👩‍👧" },
+  },
   {
     what: "broken tool arguments",
     only: "stream",
     reply: answer({ toolCalls: [{ id: "c1", name: "add", arguments: '{"a": 1' }] }),
     outcome: { answer: "", toolArguments: '{"a": 1' },
   },
-  { what: "no usage", reply: answer({ text: TEXT }), outcome: { answer: TEXT, inputTokens: undefined } },
+  {
+    what: "no usage",
+    reply: answer({ text: TEXT }),
+    outcome: { answer: TEXT, inputTokens: undefined },
+  },
   {
     what: "usage that is no number",
     reply: answer((vendor) => ({ text: TEXT, usage: vendor.usage("many", null) })),
@@ -196,7 +302,11 @@ const SIZE_FAULTS: readonly Fault[] = [
     }),
     outcome: BAD,
   },
-  { what: "body announced as larger than allowed", reply: raw("{", { announcedLength: 17_000_000_000 }), outcome: BAD },
+  {
+    what: "body announced as larger than allowed",
+    reply: raw("{", { announcedLength: 17_000_000_000 }),
+    outcome: BAD,
+  },
   {
     what: "small body that unpacks to a large one",
     options: { maxResponseBytes: 100_000 },
@@ -215,14 +325,25 @@ const SIZE_FAULTS: readonly Fault[] = [
     }),
     outcome: BAD,
   },
-  { what: "document nested 100,000 levels deep", reply: raw((vendor) => vendor.wrap(`${"[".repeat(100_000)}${"]".repeat(100_000)}`)), outcome: BAD },
+  {
+    what: "document nested 100,000 levels deep",
+    reply: raw((vendor) => vendor.wrap(`${"[".repeat(100_000)}${"]".repeat(100_000)}`)),
+    outcome: BAD,
+  },
   {
     what: "event nested 1,000 levels deep",
     only: "stream",
-    reply: events("done", (vendor) => [...vendor.begin(TEXT), vendor.wrap(`${'{"a":'.repeat(1000)}1${"}".repeat(1000)}`)]),
+    reply: events("done", (vendor) => [
+      ...vendor.begin(TEXT),
+      vendor.wrap(`${'{"a":'.repeat(1000)}1${"}".repeat(1000)}`),
+    ]),
     outcome: BROKEN_OFF,
   },
-  { what: "document of a million parts", reply: raw((vendor) => vendor.wrap(`[${"{},".repeat(1_000_000)}{}]`)), outcome: BAD },
+  {
+    what: "document of a million parts",
+    reply: raw((vendor) => vendor.wrap(`[${"{},".repeat(1_000_000)}{}]`)),
+    outcome: BAD,
+  },
   {
     what: "refusal with an endless body",
     reply: custom((response) => {
@@ -235,41 +356,77 @@ const SIZE_FAULTS: readonly Fault[] = [
 
 const STREAM_FAULTS: readonly Fault[] = (
   [
-    { what: "whole document in place of a stream", reply: raw(document), outcome: { answer: TEXT } },
     {
-      what: "events called something else",
-      reply: raw((vendor) => story(vendor).map(eventText).join(""), { contentType: "application/octet-stream" }),
+      what: "whole document in place of a stream",
+      reply: raw(document),
       outcome: { answer: TEXT },
     },
-    { what: "stream without its final event", reply: events("close", (vendor) => vendor.begin(TEXT)), outcome: BROKEN_OFF },
+    {
+      what: "events called something else",
+      reply: raw((vendor) => story(vendor).map(eventText).join(""), {
+        contentType: "application/octet-stream",
+      }),
+      outcome: { answer: TEXT },
+    },
+    {
+      what: "stream without its final event",
+      reply: events("close", (vendor) => vendor.begin(TEXT)),
+      outcome: BROKEN_OFF,
+    },
     { what: "stream without any event", reply: events("close", () => []), outcome: BAD },
-    { what: "event that is no JSON", reply: events("done", (vendor) => [...vendor.begin(TEXT), '{"choices":[{']), outcome: BROKEN_OFF },
-    { what: "event that is null", reply: events("done", (vendor) => [...vendor.begin(TEXT), "null"]), outcome: BROKEN_OFF },
+    {
+      what: "event that is no JSON",
+      reply: events("done", (vendor) => [...vendor.begin(TEXT), '{"choices":[{']),
+      outcome: BROKEN_OFF,
+    },
+    {
+      what: "event that is null",
+      reply: events("done", (vendor) => [...vendor.begin(TEXT), "null"]),
+      outcome: BROKEN_OFF,
+    },
     {
       what: "error within a stream",
-      reply: events("close", (vendor) => [...vendor.begin(TEXT), vendor.error("slow down", "rate_limit_error")]),
+      reply: events("close", (vendor) => [
+        ...vendor.begin(TEXT),
+        vendor.error("slow down", "rate_limit_error"),
+      ]),
       outcome: { code: "AE_MODEL_RATE_LIMITED", retryable: true, partialText: TEXT },
     },
     {
       what: "overload within a stream",
-      reply: events("close", (vendor) => [...vendor.begin(TEXT), vendor.error("Overloaded", "overloaded_error")]),
+      reply: events("close", (vendor) => [
+        ...vendor.begin(TEXT),
+        vendor.error("Overloaded", "overloaded_error"),
+      ]),
       outcome: { ...SERVER, partialText: TEXT },
     },
-    { what: "final event sent twice", reply: events("done", (vendor) => [...vendor.begin(TEXT), ...vendor.end, ...vendor.end]), outcome: { answer: TEXT } },
+    {
+      what: "final event sent twice",
+      reply: events("done", (vendor) => [...vendor.begin(TEXT), ...vendor.end, ...vendor.end]),
+      outcome: { answer: TEXT },
+    },
     {
       what: "rubbish after the final event",
       reply: events("close", (vendor) => [...vendor.begin(TEXT), ...vendor.end, "rubbish"]),
       outcome: { answer: TEXT },
     },
-    { what: "connection cut after the final event", reply: events("cut", (vendor) => [...vendor.begin(TEXT), ...vendor.end]), outcome: { answer: TEXT } },
+    {
+      what: "connection cut after the final event",
+      reply: events("cut", (vendor) => [...vendor.begin(TEXT), ...vendor.end]),
+      outcome: { answer: TEXT },
+    },
     {
       what: "lines that end in CR LF",
-      reply: raw((vendor) => story(vendor).map(eventText).join("").replaceAll("\n", "\r\n"), { contentType: "text/event-stream" }),
+      reply: raw((vendor) => story(vendor).map(eventText).join("").replaceAll("\n", "\r\n"), {
+        contentType: "text/event-stream",
+      }),
       outcome: { answer: TEXT },
     },
     {
       what: "lines that end in CR",
-      reply: raw((vendor) => story(vendor).map(eventText).join("").replaceAll("\n", "\r"), { contentType: "text/event-stream" }),
+      reply: raw((vendor) => story(vendor).map(eventText).join("").replaceAll("\n", "\r"), {
+        contentType: "text/event-stream",
+      }),
       outcome: { answer: TEXT },
     },
     {
@@ -289,21 +446,41 @@ const STREAM_FAULTS: readonly Fault[] = (
 ).map((fault: Fault): Fault => ({ ...fault, only: "stream" }));
 
 const STATUS_FAULTS: readonly Fault[] = [
-  { what: "status 302", reply: status(302, "x", { headers: { location: "http://127.0.0.1:9/" } }), outcome: { ...BAD, retryable: false } },
+  {
+    what: "status 302",
+    reply: status(302, "x", { headers: { location: "http://127.0.0.1:9/" } }),
+    outcome: { ...BAD, retryable: false },
+  },
   { what: "status 400", reply: status(400, "invalid_request_error"), outcome: REFUSED },
   {
     what: "status 400, conversation too long",
     reply: status(400, "context_length_exceeded"),
     outcome: { code: "AE_MODEL_CONTEXT_LENGTH", retryable: false },
   },
-  { what: "status 401", reply: status(401, "authentication_error"), outcome: { code: "AE_MODEL_AUTH", retryable: false } },
-  { what: "status 402", reply: status(402, "payment"), outcome: { code: "AE_MODEL_QUOTA", retryable: false } },
-  { what: "status 403", reply: status(403, "permission_error"), outcome: { code: "AE_MODEL_AUTH", retryable: false } },
+  {
+    what: "status 401",
+    reply: status(401, "authentication_error"),
+    outcome: { code: "AE_MODEL_AUTH", retryable: false },
+  },
+  {
+    what: "status 402",
+    reply: status(402, "payment"),
+    outcome: { code: "AE_MODEL_QUOTA", retryable: false },
+  },
+  {
+    what: "status 403",
+    reply: status(403, "permission_error"),
+    outcome: { code: "AE_MODEL_AUTH", retryable: false },
+  },
   { what: "status 404", reply: status(404, "not_found_error"), outcome: REFUSED },
   { what: "status 408", reply: status(408, "timeout_error"), outcome: TIMEOUT },
   { what: "status 409", reply: status(409, "conflict"), outcome: SERVER },
   { what: "status 413", reply: status(413, "request_too_large"), outcome: REFUSED },
-  { what: "status 429", reply: status(429, "rate_limit_error"), outcome: { code: "AE_MODEL_RATE_LIMITED", retryable: true } },
+  {
+    what: "status 429",
+    reply: status(429, "rate_limit_error"),
+    outcome: { code: "AE_MODEL_RATE_LIMITED", retryable: true },
+  },
   {
     what: "status 429, Retry-After in seconds",
     reply: status(429, "rate_limit_error", { headers: { "retry-after": "7" } }),
@@ -311,34 +488,76 @@ const STATUS_FAULTS: readonly Fault[] = [
   },
   {
     what: "status 429, Retry-After in milliseconds",
-    reply: status(429, "rate_limit_error", { headers: { "retry-after-ms": "250", "retry-after": "1" } }),
+    reply: status(429, "rate_limit_error", {
+      headers: { "retry-after-ms": "250", "retry-after": "1" },
+    }),
     outcome: { code: "AE_MODEL_RATE_LIMITED", retryable: true, retryAfterMs: 250 },
   },
   {
     what: "status 429, Retry-After as a date",
-    reply: status(429, "rate_limit_error", { headers: { date: "Sat, 21 Nov 2026 10:00:00 GMT", "retry-after": "Sat, 21 Nov 2026 10:00:30 GMT" } }),
+    reply: status(429, "rate_limit_error", {
+      headers: {
+        date: "Sat, 21 Nov 2026 10:00:00 GMT",
+        "retry-after": "Sat, 21 Nov 2026 10:00:30 GMT",
+      },
+    }),
     outcome: { code: "AE_MODEL_RATE_LIMITED", retryable: true, retryAfterMs: 30_000 },
   },
-  { what: "empty account", reply: (vendor) => ({ kind: "status", ...vendor.quota }), outcome: { code: "AE_MODEL_QUOTA", retryable: false } },
+  {
+    what: "empty account",
+    reply: (vendor) => ({ kind: "status", ...vendor.quota }),
+    outcome: { code: "AE_MODEL_QUOTA", retryable: false },
+  },
   { what: "status 500", reply: status(500, "api_error"), outcome: SERVER },
   { what: "status 501", reply: status(501, "api_error"), outcome: { ...SERVER, retryable: false } },
   { what: "status 502 with a web page", reply: status(502, "x", { body: PAGE }), outcome: SERVER },
-  { what: "status 503 without a body", reply: status(503, "x", { body: undefined }), outcome: SERVER },
+  {
+    what: "status 503 without a body",
+    reply: status(503, "x", { body: undefined }),
+    outcome: SERVER,
+  },
   { what: "status 529", reply: status(529, "overloaded_error"), outcome: SERVER },
-  { what: "success that is an error", reply: (vendor) => ({ kind: "raw", body: JSON.stringify(vendor.error("down", "api_error")) }), outcome: SERVER },
+  {
+    what: "success that is an error",
+    reply: (vendor) => ({ kind: "raw", body: JSON.stringify(vendor.error("down", "api_error")) }),
+    outcome: SERVER,
+  },
 ];
 
 const ABORT_FAULTS: readonly Fault[] = [
-  { what: "abort before the call", abort: "before", reply: answer({ text: TEXT }), requests: 0, outcome: "aborted", withinMs: 300 },
-  { what: "abort while waiting for the answer", abort: "when received", reply: () => ({ kind: "hang" }), outcome: "aborted" },
-  { what: "abort within the body", abort: "when received", reply: () => ({ kind: "stalled-body" }), outcome: "aborted" },
+  {
+    what: "abort before the call",
+    abort: "before",
+    reply: answer({ text: TEXT }),
+    requests: 0,
+    outcome: "aborted",
+    withinMs: 300,
+  },
+  {
+    what: "abort while waiting for the answer",
+    abort: "when received",
+    reply: () => ({ kind: "hang" }),
+    outcome: "aborted",
+  },
+  {
+    what: "abort within the body",
+    abort: "when received",
+    reply: () => ({ kind: "stalled-body" }),
+    outcome: "aborted",
+  },
   {
     what: "abort while a refusal's body stalls",
     abort: "when received",
     reply: custom((response) => response.writeHead(500).write("{")),
     outcome: "aborted",
   },
-  { what: "abort within a stream", only: "stream", abort: "after a chunk", reply: events("stall", (vendor) => vendor.begin(TEXT)), outcome: "aborted" },
+  {
+    what: "abort within a stream",
+    only: "stream",
+    abort: "after a chunk",
+    reply: events("stall", (vendor) => vendor.begin(TEXT)),
+    outcome: "aborted",
+  },
 ];
 
 /** All faults, under the headings of `docs/faults.md`. */

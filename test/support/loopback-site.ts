@@ -25,7 +25,9 @@ export class LoopbackSite {
   private constructor(pages: Readonly<Record<string, Page>>, isSecure: boolean) {
     this.#pages = pages;
     const listener: RequestListener = (request, response) => void this.#answer(request, response);
-    this.#server = isSecure ? createSecureServer({ ...SELF_SIGNED }, listener) : createServer(listener);
+    this.#server = isSecure
+      ? createSecureServer({ ...SELF_SIGNED }, listener)
+      : createServer(listener);
     this.#server.on("connection", () => this.#connections++);
   }
 
@@ -74,17 +76,26 @@ export class LoopbackSite {
     const { method = "", url = "", headers } = request;
     this.requests.push({ method, url, headers, body });
     const page = this.#pages[new URL(url, "http://site").pathname];
-    if (page === undefined) response.writeHead(404, { "content-type": "text/plain" }).end("no such page");
+    if (page === undefined)
+      response.writeHead(404, { "content-type": "text/plain" }).end("no such page");
     else page(request, response, body);
   }
 }
 
 /** A page with this body. */
-export function page(body: string | Uint8Array, contentType = "text/html; charset=utf-8", headers: Readonly<Record<string, string>> = {}): Page {
-  return (_request, response) => void response.writeHead(200, { "content-type": contentType, ...headers }).end(body);
+export function page(
+  body: string | Uint8Array,
+  contentType = "text/html; charset=utf-8",
+  headers: Readonly<Record<string, string>> = {},
+): Page {
+  return (_request, response) =>
+    void response.writeHead(200, { "content-type": contentType, ...headers }).end(body);
 }
 
 /** A page that leads elsewhere. */
 export function redirect(status: number, location: string | (() => string)): Page {
-  return (_request, response) => void response.writeHead(status, { location: typeof location === "string" ? location : location() }).end();
+  return (_request, response) =>
+    void response
+      .writeHead(status, { location: typeof location === "string" ? location : location() })
+      .end();
 }

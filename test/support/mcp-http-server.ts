@@ -4,11 +4,19 @@ import type { AddressInfo, Socket } from "node:net";
 interface Message {
   readonly id?: number;
   readonly method: string;
-  readonly params?: { readonly name?: string; readonly arguments?: unknown; readonly requestId?: number };
+  readonly params?: {
+    readonly name?: string;
+    readonly arguments?: unknown;
+    readonly requestId?: number;
+  };
 }
 
 /** What a tool of the server does with a call. */
-export type HttpTool = (response: ServerResponse, message: Message, request: IncomingMessage) => void;
+export type HttpTool = (
+  response: ServerResponse,
+  message: Message,
+  request: IncomingMessage,
+) => void;
 
 const EVENTS = { "content-type": "text/event-stream" };
 
@@ -19,7 +27,8 @@ export class McpHttpTestServer {
   /** Headers of the last request. */
   lastHeaders: IncomingMessage["headers"] = {};
   /** What happens to a GET; by default it is refused, as by servers that have nothing to say by themselves. */
-  onGet: (response: ServerResponse, request: IncomingMessage) => void = (response) => response.writeHead(405).end();
+  onGet: (response: ServerResponse, request: IncomingMessage) => void = (response) =>
+    response.writeHead(405).end();
   /** Instead of everything else. */
   intercept: ((response: ServerResponse, request: IncomingMessage) => boolean) | undefined;
   readonly #tools: Readonly<Record<string, HttpTool>>;
@@ -59,8 +68,15 @@ export class McpHttpTestServer {
     this.#session++;
   }
 
-  static answer(response: ServerResponse, id: number | undefined, result: unknown, headers: Readonly<Record<string, string>> = {}): void {
-    response.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  static answer(
+    response: ServerResponse,
+    id: number | undefined,
+    result: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): void {
+    response
+      .writeHead(200, { "content-type": "application/json", ...headers })
+      .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
   }
 
   static text(value: string): unknown {
@@ -89,13 +105,21 @@ export class McpHttpTestServer {
     if (message === undefined) return void response.writeHead(200).end();
     const session = String(this.#session);
     if (message.method === "initialize") {
-      const result = { protocolVersion: "2025-06-18", capabilities: { tools: { listChanged: true } }, serverInfo: { name: "http-faults", version: "1" } };
+      const result = {
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: { listChanged: true } },
+        serverInfo: { name: "http-faults", version: "1" },
+      };
       return McpHttpTestServer.answer(response, message.id, result, { "mcp-session-id": session });
     }
-    if (request.headers["mcp-session-id"] !== session) return void response.writeHead(404).end("Session not found");
+    if (request.headers["mcp-session-id"] !== session)
+      return void response.writeHead(404).end("Session not found");
     if (message.id === undefined) return void response.writeHead(202).end();
     if (message.method === "tools/list") {
-      const tools = Object.keys(this.#tools).map((name) => ({ name, inputSchema: { type: "object" } }));
+      const tools = Object.keys(this.#tools).map((name) => ({
+        name,
+        inputSchema: { type: "object" },
+      }));
       return McpHttpTestServer.answer(response, message.id, { tools });
     }
     this.#tools[message.params?.name ?? ""]?.(response, message, request);

@@ -10,7 +10,11 @@ type Note = (what: string) => void;
 /** Tools of every kind that clients meet. */
 function offeredTools(note: Note = () => undefined): readonly AnyTool[] {
   return [
-    tool({ name: "shout", description: "Repeats a text in capitals", execute: (text) => text.toUpperCase() }),
+    tool({
+      name: "shout",
+      description: "Repeats a text in capitals",
+      execute: (text) => text.toUpperCase(),
+    }),
     tool({
       name: "add",
       description: "Adds two numbers",
@@ -20,7 +24,11 @@ function offeredTools(note: Note = () => undefined): readonly AnyTool[] {
     tool({
       name: "locate",
       description: "Finds a city on the map",
-      input: { type: "object", properties: { city: { type: "string", minLength: 2 }, zoom: { type: "integer" } }, required: ["city"] },
+      input: {
+        type: "object",
+        properties: { city: { type: "string", minLength: 2 }, zoom: { type: "integer" } },
+        required: ["city"],
+      },
       execute: ({ city }) => ({ city, at: [53, 10] }),
     }),
     tool({
@@ -48,10 +56,19 @@ const Weather = z.object({ place: z.string(), degrees: z.number() });
 
 /** Tasks of every kind. Those of agents answer by a script. */
 function offeredTasks(): readonly AnyTask[] {
-  const greet = new Task({ name: "greet", description: "Greet {name}", handler: ({ inputs }) => `Hello, ${String(inputs["name"])}` });
+  const greet = new Task({
+    name: "greet",
+    description: "Greet {name}",
+    handler: ({ inputs }) => `Hello, ${String(inputs["name"])}`,
+  });
   return [
     greet,
-    new Task({ name: "weather report", description: "Report the weather in {place}", expectedOutput: "As seen from {tower}", outputType: Weather }),
+    new Task({
+      name: "weather report",
+      description: "Report the weather in {place}",
+      expectedOutput: "As seen from {tower}",
+      outputType: Weather,
+    }),
     new Task({
       name: "thank",
       description: "Thank for the greeting",
@@ -64,5 +81,13 @@ function offeredTasks(): readonly AnyTask[] {
 /** A server of all of them. */
 export function offeringServer(options: McpServingOptions = {}, note?: Note): McpServer {
   const model = new ScriptedModel(() => '{"place":"Husum","degrees":11}');
-  return mcpServer({ name: "offers", version: "2.3.4", instructions: "Ask nicely.", model, tools: offeredTools(note), tasks: offeredTasks(), ...options });
+  return mcpServer({
+    name: "offers",
+    version: "2.3.4",
+    instructions: "Ask nicely.",
+    model,
+    tools: offeredTools(note),
+    tasks: offeredTasks(),
+    ...options,
+  });
 }

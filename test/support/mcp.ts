@@ -18,8 +18,18 @@ export const MCP_PROGRAMS = Object.freeze({
 });
 
 /** Options for the server that breaks the rules. */
-export function faulty(mode = "ok", more: McpCallOptions & Partial<McpStdioServer> = {}, file = ""): McpStdioServer {
-  return { name: "faults", command: process.execPath, args: [MCP_PROGRAMS.faults, mode, ...(file === "" ? [] : [file])], prefix: "", ...more };
+export function faulty(
+  mode = "ok",
+  more: McpCallOptions & Partial<McpStdioServer> = {},
+  file = "",
+): McpStdioServer {
+  return {
+    name: "faults",
+    command: process.execPath,
+    args: [MCP_PROGRAMS.faults, mode, ...(file === "" ? [] : [file])],
+    prefix: "",
+    ...more,
+  };
 }
 
 /** What a tool gets, outside of any run. */
@@ -27,11 +37,24 @@ export function toolContext(signal: AbortSignal = new AbortController().signal):
   const requestApproval = (): never => {
     throw new Error("nobody is there to ask");
   };
-  return { scope: fakeScope(), signal, runId: "run-1", taskId: "task-1", agentRole: "Tester", toolCallId: "call-1", requestApproval }; // as much of it as tools of servers use
+  return {
+    scope: fakeScope(),
+    signal,
+    runId: "run-1",
+    taskId: "task-1",
+    agentRole: "Tester",
+    toolCallId: "call-1",
+    requestApproval,
+  }; // as much of it as tools of servers use
 }
 
 /** Calls a tool of a provider by its name. */
-export async function callTool(provider: DynamicToolProvider, name: string, input: unknown = {}, signal?: AbortSignal): Promise<ToolResult> {
+export async function callTool(
+  provider: DynamicToolProvider,
+  name: string,
+  input: unknown = {},
+  signal?: AbortSignal,
+): Promise<ToolResult> {
   return execute(
     (await provider.resolve()).find((tool) => tool.name === name),
     input,
@@ -40,7 +63,11 @@ export async function callTool(provider: DynamicToolProvider, name: string, inpu
 }
 
 /** Calls a tool that is already there. */
-export async function execute(tool: AnyTool | undefined, input: unknown = {}, signal?: AbortSignal): Promise<ToolResult> {
+export async function execute(
+  tool: AnyTool | undefined,
+  input: unknown = {},
+  signal?: AbortSignal,
+): Promise<ToolResult> {
   if (tool === undefined) throw new Error("no such tool");
   const result = await tool.execute(input, toolContext(signal));
   if (!ToolResult.isInstance(result)) throw new Error("not a result");
@@ -63,7 +90,12 @@ export async function until(holds: () => boolean): Promise<void> {
 }
 
 /** A directory of its own for each test, and a file in it. */
-export function temporaryDirectory(): { readonly path: string; readonly file: string; lines(): readonly string[]; remove(): void } {
+export function temporaryDirectory(): {
+  readonly path: string;
+  readonly file: string;
+  lines(): readonly string[];
+  remove(): void;
+} {
   const path = mkdtempSync(join(tmpdir(), "mcp-client-"));
   const file = join(path, "notes.txt");
   return {

@@ -1,10 +1,20 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { Socket } from "node:net";
 
 /** An answer in words; a `Wire` writes it in a vendor's form. */
 export interface WireAnswer {
   readonly text?: string;
-  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  readonly toolCalls?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly arguments: string;
+  }[];
   /** The vendor's word. */
   readonly finishReason?: string;
   readonly refusal?: string;
@@ -19,18 +29,35 @@ export interface Wire {
   readonly basePath: string;
   readonly endMark?: string;
   document(answer: WireAnswer): Readonly<Record<string, unknown>>;
-  events(answer: WireAnswer, request: RecordedRequest): readonly Readonly<Record<string, unknown>>[];
+  events(
+    answer: WireAnswer,
+    request: RecordedRequest,
+  ): readonly Readonly<Record<string, unknown>>[];
 }
 
 /** What the server does with a request. */
 export type Reply =
   | ({ readonly kind: "answer" } & WireAnswer)
   /** A status with a body: an object is sent as JSON, a text as it is. */
-  | { readonly kind: "status"; readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   /** Status 200 with exactly this body. `announcedLength` may lie. */
-  | { readonly kind: "raw"; readonly body: string; readonly contentType?: string; readonly announcedLength?: number }
+  | {
+      readonly kind: "raw";
+      readonly body: string;
+      readonly contentType?: string;
+      readonly announcedLength?: number;
+    }
   /** A stream of exactly these events: objects as JSON, texts as they are. Ends after them as `end` says. */
-  | { readonly kind: "events"; readonly events: readonly unknown[]; readonly end: "done" | "close" | "cut" | "stall" }
+  | {
+      readonly kind: "events";
+      readonly events: readonly unknown[];
+      readonly end: "done" | "close" | "cut" | "stall";
+    }
   /** Whatever it takes. */
   | { readonly kind: "custom"; run(response: ServerResponse, request: RecordedRequest): void }
   /** Takes the request and never answers. */
@@ -51,7 +78,9 @@ export type ReplyFor = Reply | ((request: RecordedRequest) => Reply);
 /** Cuts a text into pieces of a few characters, without splitting a surrogate pair. */
 export function pieces(text: string, size = 4): string[] {
   const characters = Array.from(text);
-  return Array.from({ length: Math.ceil(characters.length / size) }, (_, index) => characters.slice(index * size, (index + 1) * size).join(""));
+  return Array.from({ length: Math.ceil(characters.length / size) }, (_, index) =>
+    characters.slice(index * size, (index + 1) * size).join(""),
+  );
 }
 
 /** An event as a stream writes it. */
@@ -66,9 +95,17 @@ async function readRequest(request: IncomingMessage): Promise<RecordedRequest> {
   return { path: request.url ?? "", headers: request.headers, body };
 }
 
-function sendBody(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>, body: unknown): void {
+function sendBody(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+): void {
   const isText = typeof body === "string";
-  response.writeHead(status, { "content-type": isText ? "text/plain" : "application/json", ...headers });
+  response.writeHead(status, {
+    "content-type": isText ? "text/plain" : "application/json",
+    ...headers,
+  });
   response.end(body === undefined ? "" : isText ? body : JSON.stringify(body));
 }
 
@@ -107,7 +144,8 @@ export class ModelServer {
 
   get url(): string {
     const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("the server does not listen");
+    if (address === null || typeof address === "string")
+      throw new Error("the server does not listen");
     return `http://127.0.0.1:${address.port}${this.#wire.basePath}`;
   }
 
@@ -133,7 +171,10 @@ export class ModelServer {
    * The platform's fetch opens another one when a request is aborted, unused and unreferenced, and closes it after some seconds: see `emptied`.
    */
   async deserted(): Promise<void> {
-    await this.#eventually(2000, () => this.#requestSockets.filter((socket) => !socket.destroyed).length);
+    await this.#eventually(
+      2000,
+      () => this.#requestSockets.filter((socket) => !socket.destroyed).length,
+    );
   }
 
   /** Waits until no connection is open at all; rejects after ten seconds. */
@@ -160,10 +201,15 @@ export class ModelServer {
     this.#requestSockets.push(request.socket);
     if (this.closesConnections) response.setHeader("connection", "close");
     const next = this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0];
-    if (next !== undefined) this.#send(response, typeof next === "function" ? next(recorded) : next, recorded);
+    if (next !== undefined)
+      this.#send(response, typeof next === "function" ? next(recorded) : next, recorded);
   }
 
-  #sendEvents(response: ServerResponse, events: readonly unknown[], end: "done" | "close" | "cut" | "stall"): void {
+  #sendEvents(
+    response: ServerResponse,
+    events: readonly unknown[],
+    end: "done" | "close" | "cut" | "stall",
+  ): void {
     const { endMark } = this.#wire;
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const event of events) response.write(eventText(event));
@@ -176,13 +222,23 @@ export class ModelServer {
   #send(response: ServerResponse, reply: Reply, request: RecordedRequest): void {
     switch (reply.kind) {
       case "answer":
-        if (request.body["stream"] === true) return this.#sendEvents(response, this.#wire.events(reply, request), "done");
+        if (request.body["stream"] === true)
+          return this.#sendEvents(response, this.#wire.events(reply, request), "done");
         return sendBody(response, 200, {}, this.#wire.document(reply));
       case "status":
         return sendBody(response, reply.status, reply.headers ?? {}, reply.body);
       case "raw":
-        if (reply.announcedLength === undefined) return sendBody(response, 200, { "content-type": reply.contentType ?? "application/json" }, reply.body);
-        response.writeHead(200, { "content-type": reply.contentType ?? "application/json", "content-length": String(reply.announcedLength) });
+        if (reply.announcedLength === undefined)
+          return sendBody(
+            response,
+            200,
+            { "content-type": reply.contentType ?? "application/json" },
+            reply.body,
+          );
+        response.writeHead(200, {
+          "content-type": reply.contentType ?? "application/json",
+          "content-length": String(reply.announcedLength),
+        });
         response.write(reply.body);
         setTimeout(() => response.destroy(), 20);
         return;

@@ -7,9 +7,25 @@ const ID = "resp_loopback";
 
 function messageItem(answer: WireAnswer): readonly Item[] {
   const calls = answer.toolCalls ?? [];
-  if (answer.refusal !== undefined) return [{ type: "message", id: "msg_1", role: "assistant", content: [{ type: "refusal", refusal: answer.refusal }] }];
+  if (answer.refusal !== undefined)
+    return [
+      {
+        type: "message",
+        id: "msg_1",
+        role: "assistant",
+        content: [{ type: "refusal", refusal: answer.refusal }],
+      },
+    ];
   if (answer.text === undefined || (answer.text === "" && calls.length > 0)) return [];
-  return [{ type: "message", id: "msg_1", role: "assistant", status: "completed", content: [{ type: "output_text", text: answer.text, annotations: [] }] }];
+  return [
+    {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: answer.text, annotations: [] }],
+    },
+  ];
 }
 
 function output(answer: WireAnswer): readonly Item[] {
@@ -47,13 +63,35 @@ function itemEvents(item: Item, output_index: number): readonly Item[] {
   };
   const done = { type: "response.output_item.done", output_index, item };
   if (item["type"] === "function_call") {
-    const deltas = pieces(String(item["arguments"])).map((delta) => ({ type: "response.function_call_arguments.delta", output_index, delta }));
-    return [added, ...deltas, { type: "response.function_call_arguments.done", output_index, arguments: item["arguments"] }, done];
+    const deltas = pieces(String(item["arguments"])).map((delta) => ({
+      type: "response.function_call_arguments.delta",
+      output_index,
+      delta,
+    }));
+    return [
+      added,
+      ...deltas,
+      { type: "response.function_call_arguments.done", output_index, arguments: item["arguments"] },
+      done,
+    ];
   }
-  const content = (item["content"] ?? []) as readonly { readonly text?: string; readonly refusal?: string }[]; // as written above
+  const content = (item["content"] ?? []) as readonly {
+    readonly text?: string;
+    readonly refusal?: string;
+  }[]; // as written above
   const deltas = content.flatMap((part) => [
-    ...pieces(part.text ?? "").map((delta) => ({ type: "response.output_text.delta", output_index, content_index: 0, delta })),
-    ...pieces(part.refusal ?? "").map((delta) => ({ type: "response.refusal.delta", output_index, content_index: 0, delta })),
+    ...pieces(part.text ?? "").map((delta) => ({
+      type: "response.output_text.delta",
+      output_index,
+      content_index: 0,
+      delta,
+    })),
+    ...pieces(part.refusal ?? "").map((delta) => ({
+      type: "response.refusal.delta",
+      output_index,
+      content_index: 0,
+      delta,
+    })),
   ]);
   return [added, ...deltas, done];
 }

@@ -10,12 +10,17 @@ export const CHAT_WIRE: Wire = {
   endMark: "[DONE]",
   document: answerDocument,
   events: (answer, request) => {
-    const options = request.body["stream_options"] as { readonly include_usage?: boolean } | undefined; // as the client sent it
+    const options = request.body["stream_options"] as
+      { readonly include_usage?: boolean } | undefined; // as the client sent it
     return answerEvents(answer, { includeUsage: options?.include_usage === true });
   },
 };
 
-const RESPONSES_WIRE: Wire = { basePath: "/v1", document: responseDocument, events: responseEvents };
+const RESPONSES_WIRE: Wire = {
+  basePath: "/v1",
+  document: responseDocument,
+  events: responseEvents,
+};
 
 /** A stand-in for OpenAI's Chat Completions, or its Responses. */
 export class OpenAIServer extends ModelServer {

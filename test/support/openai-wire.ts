@@ -26,7 +26,13 @@ export function answerDocument(answer: WireAnswer): Record<string, unknown> {
           refusal: answer.refusal ?? null,
           ...(calls.length === 0
             ? {}
-            : { tool_calls: calls.map((call) => ({ id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } })) }),
+            : {
+                tool_calls: calls.map((call) => ({
+                  id: call.id,
+                  type: "function",
+                  function: { name: call.name, arguments: call.arguments },
+                })),
+              }),
         },
         finish_reason: finishReason(answer),
       },
@@ -36,19 +42,46 @@ export function answerDocument(answer: WireAnswer): Record<string, unknown> {
 }
 
 /** One event of a stream. */
-export function streamEvent(delta: Readonly<Record<string, unknown>>, finish: string | null = null): Record<string, unknown> {
-  return { id: ID, object: "chat.completion.chunk", created: 1_770_000_000, model: MODEL, choices: [{ index: 0, delta, finish_reason: finish }] };
+export function streamEvent(
+  delta: Readonly<Record<string, unknown>>,
+  finish: string | null = null,
+): Record<string, unknown> {
+  return {
+    id: ID,
+    object: "chat.completion.chunk",
+    created: 1_770_000_000,
+    model: MODEL,
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  };
 }
 
 /** The same answer as a stream, without the closing `[DONE]`. */
-export function answerEvents(answer: WireAnswer, o: { readonly includeUsage: boolean }): Record<string, unknown>[] {
+export function answerEvents(
+  answer: WireAnswer,
+  o: { readonly includeUsage: boolean },
+): Record<string, unknown>[] {
   const calls = (answer.toolCalls ?? []).flatMap((call, index) => [
-    streamEvent({ tool_calls: [{ index, id: call.id, type: "function", function: { name: call.name, arguments: "" } }] }),
-    ...pieces(call.arguments).map((piece) => streamEvent({ tool_calls: [{ index, function: { arguments: piece } }] })),
+    streamEvent({
+      tool_calls: [
+        { index, id: call.id, type: "function", function: { name: call.name, arguments: "" } },
+      ],
+    }),
+    ...pieces(call.arguments).map((piece) =>
+      streamEvent({ tool_calls: [{ index, function: { arguments: piece } }] }),
+    ),
   ]);
   const usage =
     o.includeUsage && answer.usage !== undefined
-      ? [{ id: ID, object: "chat.completion.chunk", created: 1_770_000_000, model: MODEL, choices: [], usage: answer.usage }]
+      ? [
+          {
+            id: ID,
+            object: "chat.completion.chunk",
+            created: 1_770_000_000,
+            model: MODEL,
+            choices: [],
+            usage: answer.usage,
+          },
+        ]
       : [];
   return [
     streamEvent({ role: "assistant", content: "" }),

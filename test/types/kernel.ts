@@ -1,5 +1,16 @@
 // Promises about kernel, tokens, plugins, hooks, runs and events, kept by the compiler.
-import type { ChatModel, ChatRequest, ChatResponse, Clock, EnsembleOutput, Plugin, TaskOutput, Token, WorkflowExecutor, Kernel } from "agentensemble";
+import type {
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  Clock,
+  EnsembleOutput,
+  Plugin,
+  TaskOutput,
+  Token,
+  WorkflowExecutor,
+  Kernel,
+} from "agentensemble";
 import {
   Ensemble,
   ModelCallError,
@@ -23,7 +34,9 @@ const said: ChatResponse = { message: { role: "assistant", content: "" }, finish
 const echo = tool({ name: "echo", description: "d", execute: (input) => input });
 
 export function containers(kernel: Kernel): void {
-  kernel.container.bind(Tokens.ChatModel).toConstantValue(openai("gpt-4o-mini", { apiKey: process.env["KEY"] }));
+  kernel.container
+    .bind(Tokens.ChatModel)
+    .toConstantValue(openai("gpt-4o-mini", { apiKey: process.env["KEY"] }));
   // @ts-expect-error a number is no model
   kernel.container.bind(Tokens.ChatModel).toConstantValue(42);
   expectTypeOf(kernel.container.get(Tokens.ChatModel)).toEqualTypeOf<ChatModel>();
@@ -48,7 +61,13 @@ export class HouseModel implements ChatModel {
   readonly modelId = "house-1";
   constructor(@inject(Tokens.Clock) private readonly clock: Clock) {}
   async chat(request: ChatRequest): Promise<ChatResponse> {
-    return { ...said, message: { role: "assistant", content: `${request.messages.length} at ${this.clock.now().toISOString()}` } };
+    return {
+      ...said,
+      message: {
+        role: "assistant",
+        content: `${request.messages.length} at ${this.clock.now().toISOString()}`,
+      },
+    };
   }
 }
 
@@ -56,20 +75,40 @@ export async function classes(kernel: Kernel, tasks: readonly Task[]): Promise<v
   kernel.container.bind(Tokens.ChatModel).to(HouseModel).inSingletonScope();
   // @ts-expect-error no model
   kernel.container.bind(Tokens.ChatModel).to(Date);
-  await new Ensemble({ tasks, kernel }).run({}, { bindings: (bind) => bind.single(Tokens.ChatModel, { override: true }).toConstantValue(openai("gpt-4o")) });
+  await new Ensemble({ tasks, kernel }).run(
+    {},
+    {
+      bindings: (bind) =>
+        bind.single(Tokens.ChatModel, { override: true }).toConstantValue(openai("gpt-4o")),
+    },
+  );
 }
 
 export const lanes: Plugin = definePlugin({
   name: "lanes",
   apply({ hooks, events }) {
-    hooks.beforeLlmCall.tap({ name: "t", lane: "transform" }, (call) => replace({ ...call, request: { ...call.request, temperature: 0 } }));
+    hooks.beforeLlmCall.tap({ name: "t", lane: "transform" }, (call) =>
+      replace({ ...call, request: { ...call.request, temperature: 0 } }),
+    );
     hooks.beforeLlmCall.tap({ name: "a", lane: "answer" }, () => answer(said));
-    hooks.beforeLlmCall.tap({ name: "a", lane: "answer" }, async (call) => (call.iteration > 9 ? undefined : answer(said)));
+    hooks.beforeLlmCall.tap({ name: "a", lane: "answer" }, async (call) =>
+      call.iteration > 9 ? undefined : answer(said),
+    );
     hooks.beforeLlmCall.tap((call) => (call.iteration > 9 ? reject("enough") : undefined));
-    hooks.beforeToolCall.tap({ name: "p" }, (call) => (call.tool.name === "rm" ? reject("no") : undefined));
-    hooks.afterTask.tap({ name: "p", lane: "policy" }, (call) => (call.outcome === "ok" && call.output.raw === "" ? reject("empty") : undefined));
-    hooks.afterTask.tap({ name: "t" }, (call) => (call.outcome === "ok" ? replace({ raw: call.output.raw.trim() }) : undefined));
-    hooks.afterLlmCall.tap((call) => (call.outcome === "ok" ? replace({ response: { ...call.response, finishReason: "stop" } }) : undefined));
+    hooks.beforeToolCall.tap({ name: "p" }, (call) =>
+      call.tool.name === "rm" ? reject("no") : undefined,
+    );
+    hooks.afterTask.tap({ name: "p", lane: "policy" }, (call) =>
+      call.outcome === "ok" && call.output.raw === "" ? reject("empty") : undefined,
+    );
+    hooks.afterTask.tap({ name: "t" }, (call) =>
+      call.outcome === "ok" ? replace({ raw: call.output.raw.trim() }) : undefined,
+    );
+    hooks.afterLlmCall.tap((call) =>
+      call.outcome === "ok"
+        ? replace({ response: { ...call.response, finishReason: "stop" } })
+        : undefined,
+    );
     events.on((event) => void (event.type === "task_failed" && event.reason));
   },
 });
@@ -78,7 +117,9 @@ export function wrongVerdicts({ hooks: h }: Kernel): void {
   // @ts-expect-error an answering tap can't reject
   h.beforeLlmCall.tap({ name: "x", lane: "answer" }, () => reject("no"));
   // @ts-expect-error a transform can't reject, asynchronously neither
-  h.beforeLlmCall.tap({ name: "x", lane: "transform" }, async (call) => (call.iteration > 3 ? reject("no") : undefined));
+  h.beforeLlmCall.tap({ name: "x", lane: "transform" }, async (call) =>
+    call.iteration > 3 ? reject("no") : undefined,
+  );
   // @ts-expect-error a policy can't answer
   h.beforeLlmCall.tap({ name: "x" }, () => answer(said));
   // @ts-expect-error a policy can't replace
@@ -97,20 +138,28 @@ export function wrongPatches({ hooks: h }: Kernel): void {
   // @ts-expect-error the task's id is not for changing
   h.beforeTask.tap({ name: "x", lane: "transform" }, () => replace({ taskId: "other" }));
   // @ts-expect-error misspelt
-  h.beforeLlmCall.tap({ name: "x", lane: "transform" }, (call) => replace({ ...call, reqest: call.request }));
+  h.beforeLlmCall.tap({ name: "x", lane: "transform" }, (call) =>
+    replace({ ...call, reqest: call.request }),
+  );
   const tap = { name: "x", lane: "transform" } as const;
   // @ts-expect-error misspelt, inside
-  h.beforeLlmCall.tap(tap, async (call) => (call.taskId === "" ? undefined : replace({ request: { ...call.request, temprature: 0 } })));
+  h.beforeLlmCall.tap(tap, async (call) =>
+    call.taskId === "" ? undefined : replace({ request: { ...call.request, temprature: 0 } }),
+  );
 }
 
 export function outcomes({ hooks: h }: Kernel): void {
   h.afterLlmCall.tap((call) => {
-    if (call.outcome === "ok" || call.outcome === "answered") expectTypeOf(call.response).toEqualTypeOf<ChatResponse>();
+    if (call.outcome === "ok" || call.outcome === "answered")
+      expectTypeOf(call.response).toEqualTypeOf<ChatResponse>();
     else expectTypeOf(call.error).toEqualTypeOf<Error>();
   });
   // @ts-expect-error the response may be missing
   h.afterLlmCall.tap((call) => void call.response.message);
-  h.afterRun.tap((call) => void (call.outcome === "ok" && expectTypeOf(call.output).toEqualTypeOf<EnsembleOutput>()));
+  h.afterRun.tap(
+    (call) =>
+      void (call.outcome === "ok" && expectTypeOf(call.output).toEqualTypeOf<EnsembleOutput>()),
+  );
 }
 
 /** All but the last task speak in rounds, hearing what the others said; the last one judges. */
@@ -124,18 +173,28 @@ export const debate = (rounds: number): WorkflowExecutor => ({
     let heard: readonly TaskOutput[] = [];
     for (let attempt = 1; attempt <= rounds; attempt++) {
       const contextOutputs = heard;
-      heard = await Promise.all(speakers.map(({ id }) => run.runTask(id, { attempt, contextOutputs })));
+      heard = await Promise.all(
+        speakers.map(({ id }) => run.runTask(id, { attempt, contextOutputs })),
+      );
     }
     const verdict = await run.runTask(plan.tasks.at(-1)?.id ?? "", { contextOutputs: heard });
     return { raw: verdict.raw, taskOutputs: [...heard, verdict] };
   },
 });
 
-export const debating: Plugin = definePlugin({ name: "workflow-debate", bind: (bind) => bind.many(Tokens.WorkflowExecutor).toConstantValue(debate(2)) });
+export const debating: Plugin = definePlugin({
+  name: "workflow-debate",
+  bind: (bind) => bind.many(Tokens.WorkflowExecutor).toConstantValue(debate(2)),
+});
 
 export async function runs(task: Task, inputs: Record<string, string>): Promise<void> {
   const [builtIn, own]: Workflow[] = [Workflow.PARALLEL, "DEBATE"];
-  void new Ensemble({ tasks: [task], workflow: own, plugins: [debating], model: process.env["MODEL"] });
+  void new Ensemble({
+    tasks: [task],
+    workflow: own,
+    plugins: [debating],
+    model: process.env["MODEL"],
+  });
   const ensemble = new Ensemble({ tasks: [task], workflow: builtIn });
   await ensemble.run(inputs, { signal: AbortSignal.timeout(5) });
   // @ts-expect-error run options where the inputs belong
@@ -169,7 +228,8 @@ export async function streams(ensemble: Ensemble): Promise<string> {
 }
 
 export function errors(error: unknown): unknown {
-  if (ModelCallError.isInstance(error)) expectTypeOf(error.retryAfterMs).toEqualTypeOf<number | undefined>();
+  if (ModelCallError.isInstance(error))
+    expectTypeOf(error.retryAfterMs).toEqualTypeOf<number | undefined>();
   if (!TaskExecutionError.isInstance(error)) return undefined;
   expectTypeOf(error.taskDescription).toEqualTypeOf<string>();
   return ModelCallError.find(error)?.status;

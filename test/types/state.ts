@@ -5,9 +5,15 @@ import { BudgetExceededError, budget, retry } from "agentensemble/resilience";
 
 export async function runWithinBudget(): Promise<string> {
   const tasks = [Task.of("Research {topic}"), Task.of("Summarise")];
-  const plugins = [retry({ maxAttempts: 4, baseDelayMs: 250 }), budget({ maxTokens: 50_000, onExceeded: "reject" })];
+  const plugins = [
+    retry({ maxAttempts: 4, baseDelayMs: 250 }),
+    budget({ maxTokens: 50_000, onExceeded: "reject" }),
+  ];
   try {
-    const output = await new Ensemble({ model: "openai:gpt-4o-mini", tasks, plugins }).run({ topic: "AI" }, { timeoutMs: 60_000 });
+    const output = await new Ensemble({ model: "openai:gpt-4o-mini", tasks, plugins }).run(
+      { topic: "AI" },
+      { timeoutMs: 60_000 },
+    );
     const failed: number = output.metrics.ledger.filter((r) => r.outcome === "failed").length;
     return `${output.metrics.totalTokens} ${failed}`;
   } catch (error) {
@@ -25,7 +31,9 @@ class MapStore implements MemoryStore {
     this.#scopes.set(scope, [...(this.#scopes.get(scope) ?? []), entry]);
   }
   async retrieve(scope: string, query: string, maxResults: number): Promise<MemoryEntry[]> {
-    return (this.#scopes.get(scope) ?? []).filter((e) => e.content.includes(query)).slice(-maxResults);
+    return (this.#scopes.get(scope) ?? [])
+      .filter((e) => e.content.includes(query))
+      .slice(-maxResults);
   }
   async evict(scope: string, policy: EvictionPolicy): Promise<void> {
     this.#scopes.set(scope, [...policy.apply(this.#scopes.get(scope) ?? [])]);
@@ -36,6 +44,13 @@ class MapStore implements MemoryStore {
 }
 
 export async function runWithMemory(): Promise<void> {
-  const task = new Task({ description: "Continue the research", memory: MemoryScope.of("research").keepLastEntries(20) });
-  await new Ensemble({ model: "openai:gpt-4o-mini", tasks: [task], memoryStore: new MapStore() }).run();
+  const task = new Task({
+    description: "Continue the research",
+    memory: MemoryScope.of("research").keepLastEntries(20),
+  });
+  await new Ensemble({
+    model: "openai:gpt-4o-mini",
+    tasks: [task],
+    memoryStore: new MapStore(),
+  }).run();
 }

@@ -14,12 +14,19 @@ export async function startToon(): Promise<ContextFormatter> {
   const { estimateTokenCount } = await import("tokenx");
   try {
     const { encode, decode } = await import("@toon-format/toon");
-    return new ToonFormatter({ encode: (value) => encode(value), decode: (text) => decode(text), count: (text) => estimateTokenCount(text) });
-  } catch (cause) {
-    throw new ValidationError("TOON context format requires the package @toon-format/toon, which is not installed.", {
-      cause,
-      hint: "Run: npm install @toon-format/toon",
+    return new ToonFormatter({
+      encode: (value) => encode(value),
+      decode: (text) => decode(text),
+      count: (text) => estimateTokenCount(text),
     });
+  } catch (cause) {
+    throw new ValidationError(
+      "TOON context format requires the package @toon-format/toon, which is not installed.",
+      {
+        cause,
+        hint: "Run: npm install @toon-format/toon",
+      },
+    );
   }
 }
 
@@ -33,7 +40,13 @@ class ToonFormatter implements ContextFormatter {
   constructor(readonly parts: Parts) {}
 
   get savings(): ContextFormatSavings {
-    return { name: "TOON", payloads: this.#payloads, converted: this.#converted, originalTokens: this.#originalTokens, sentTokens: this.#sentTokens };
+    return {
+      name: "TOON",
+      payloads: this.#payloads,
+      converted: this.#converted,
+      originalTokens: this.#originalTokens,
+      sentTokens: this.#sentTokens,
+    };
   }
 
   format(value: unknown, text: string): string {

@@ -29,28 +29,44 @@ export class GuardrailRunner {
 
   /** Judges a task before it is done. */
   judgeInput(call: TaskCall): Awaitable<void | Reject> {
-    return call.task.inputGuardrails.length === 0 ? undefined : this.#runInput(call, call.task.inputGuardrails);
+    return call.task.inputGuardrails.length === 0
+      ? undefined
+      : this.#runInput(call, call.task.inputGuardrails);
   }
 
   /** Judges what a task brought, whether it was done or answered from elsewhere. */
   judgeOutput(call: After<TaskCall, "output", TaskOutput>): Awaitable<void | Reject> {
     if (call.task.outputGuardrails.length === 0) return undefined;
-    return call.outcome === "ok" || call.outcome === "answered" ? this.#runOutput(call, call.output, call.task.outputGuardrails) : undefined;
+    return call.outcome === "ok" || call.outcome === "answered"
+      ? this.#runOutput(call, call.output, call.task.outputGuardrails)
+      : undefined;
   }
 
   async #runInput(call: TaskCall, guardrails: readonly InputGuardrail[]): Promise<void | Reject> {
     const { description: taskDescription, expectedOutput } = call.task;
     const { contextOutputs } = call;
-    const getOutput: Parameters<InputGuardrail>[0]["getOutput"] = (task) => contextOutput(contextOutputs, task);
+    const getOutput: Parameters<InputGuardrail>[0]["getOutput"] = (task) =>
+      contextOutput(contextOutputs, task);
     for (const guardrail of guardrails) {
       const verdict = await judge(this.#timeoutMs, call.signal, (signal) =>
-        guardrail({ taskDescription, expectedOutput, contextOutputs, agentRole: roleOf(call), signal, getOutput }),
+        guardrail({
+          taskDescription,
+          expectedOutput,
+          contextOutputs,
+          agentRole: roleOf(call),
+          signal,
+          getOutput,
+        }),
       );
       if (verdict !== undefined) return refusal("INPUT", call, verdict, guardrail);
     }
   }
 
-  async #runOutput(call: TaskCall, output: TaskOutput, guardrails: readonly OutputGuardrail<never>[]): Promise<void | Reject> {
+  async #runOutput(
+    call: TaskCall,
+    output: TaskOutput,
+    guardrails: readonly OutputGuardrail<never>[],
+  ): Promise<void | Reject> {
     for (const guardrail of guardrails as readonly OutputGuardrail[]) {
       // the task was typed by its value, which `parsed` is
       const { raw, parsed } = output;
@@ -75,11 +91,22 @@ function roleOf(call: TaskCall): string {
   return call.agent?.role ?? "(deterministic)";
 }
 
-function refusal(type: "INPUT" | "OUTPUT", call: TaskCall, { reason, cause }: Verdict, guardrail: { readonly name: string }): Reject {
+function refusal(
+  type: "INPUT" | "OUTPUT",
+  call: TaskCall,
+  { reason, cause }: Verdict,
+  guardrail: { readonly name: string },
+): Reject {
   const guardrailName = guardrail.name === "" ? undefined : guardrail.name;
   return reject(
     new GuardrailViolationError(
-      { type, violationMessage: reason, taskDescription: call.task.description, agentRole: roleOf(call), guardrailName },
+      {
+        type,
+        violationMessage: reason,
+        taskDescription: call.task.description,
+        agentRole: roleOf(call),
+        guardrailName,
+      },
       cause === undefined ? {} : { cause },
     ),
   );

@@ -14,8 +14,12 @@ export function guardrails(options: GuardrailsOptions = {}): Plugin {
   return definePlugin({
     name: "guardrails",
     apply({ hooks }) {
-      hooks.beforeTask.tap({ name: "guardrails", lane: "policy" }, (call) => runner.judgeInput(call));
-      hooks.afterTask.tap({ name: "guardrails", lane: "policy" }, (call) => runner.judgeOutput(call));
+      hooks.beforeTask.tap({ name: "guardrails", lane: "policy" }, (call) =>
+        runner.judgeInput(call),
+      );
+      hooks.afterTask.tap({ name: "guardrails", lane: "policy" }, (call) =>
+        runner.judgeOutput(call),
+      );
     },
   });
 }

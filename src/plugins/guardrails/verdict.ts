@@ -13,7 +13,11 @@ export interface Verdict {
  * The guardrail's signal is aborted at the time limit and with `ended`, and neither waits for it.
  * @throws the reason of `ended` when the task or the run ends first.
  */
-export function judge(timeoutMs: number, ended: AbortSignal, ask: (signal: AbortSignal) => unknown): Promise<Verdict | undefined> {
+export function judge(
+  timeoutMs: number,
+  ended: AbortSignal,
+  ask: (signal: AbortSignal) => unknown,
+): Promise<Verdict | undefined> {
   if (ended.aborted) return Promise.reject(endOf(ended));
   return new Promise((resolve, reject) => {
     const controller = new AbortController();
@@ -42,7 +46,10 @@ export function judge(timeoutMs: number, ended: AbortSignal, ask: (signal: Abort
   });
 }
 
-async function decide(ask: (signal: AbortSignal) => unknown, signal: AbortSignal): Promise<Verdict | undefined> {
+async function decide(
+  ask: (signal: AbortSignal) => unknown,
+  signal: AbortSignal,
+): Promise<Verdict | undefined> {
   try {
     return verdictOf(await ask(signal));
   } catch (error) {
@@ -52,13 +59,26 @@ async function decide(ask: (signal: AbortSignal) => unknown, signal: AbortSignal
 
 function verdictOf(answer: unknown): Verdict | undefined {
   if (answer === true) return undefined;
-  const { ok, reason } = typeof answer === "object" && answer !== null ? (answer as { readonly ok?: unknown; readonly reason?: unknown }) : {}; // looked at, not trusted
+  const { ok, reason } =
+    typeof answer === "object" && answer !== null
+      ? (answer as { readonly ok?: unknown; readonly reason?: unknown })
+      : {}; // looked at, not trusted
   if (ok === true) return undefined;
-  if (ok === false) return { reason: typeof reason === "string" && reason.trim() !== "" ? reason : "the guardrail gave no reason" };
-  return { reason: `the guardrail returned ${preview(answer)}; it must return true, { ok: true } or { ok: false, reason }` };
+  if (ok === false)
+    return {
+      reason:
+        typeof reason === "string" && reason.trim() !== ""
+          ? reason
+          : "the guardrail gave no reason",
+    };
+  return {
+    reason: `the guardrail returned ${preview(answer)}; it must return true, { ok: true } or { ok: false, reason }`,
+  };
 }
 
 function endOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
-  return AgentEnsembleError.isInstance(reason) ? reason : new RunCancelledError("The run ended while a guardrail was judging", { cause: reason });
+  return AgentEnsembleError.isInstance(reason)
+    ? reason
+    : new RunCancelledError("The run ended while a guardrail was judging", { cause: reason });
 }

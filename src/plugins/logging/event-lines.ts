@@ -25,13 +25,29 @@ const described = (text: string): string => oneLine(text, DESCRIPTION_LENGTH);
 const reason = (text: string): string => oneLine(text, REASON_LENGTH);
 
 /** `Task 1/3`; a task that was added during the run has no place and goes by its id. */
-function place({ taskId, taskIndex, totalTasks }: { readonly taskId: string; readonly taskIndex: number; readonly totalTasks: number }): string {
+function place({
+  taskId,
+  taskIndex,
+  totalTasks,
+}: {
+  readonly taskId: string;
+  readonly taskIndex: number;
+  readonly totalTasks: number;
+}): string {
   return `Task ${taskIndex > 0 ? `${taskIndex}/${totalTasks}` : oneLine(taskId)}`;
 }
 
 /** Lines for each event that is logged. */
-const LINES: { readonly [K in EnsembleEvent["type"]]?: (e: Ev<K>, run: RunState, redactor: Redactor) => readonly Line[] } = {
-  ensemble_started: (e) => [info(() => `Ensemble run started | Workflow: ${oneLine(e.workflow)} | Tasks: ${e.totalTasks}`)],
+const LINES: {
+  readonly [K in EnsembleEvent["type"]]?: (
+    e: Ev<K>,
+    run: RunState,
+    redactor: Redactor,
+  ) => readonly Line[];
+} = {
+  ensemble_started: (e) => [
+    info(() => `Ensemble run started | Workflow: ${oneLine(e.workflow)} | Tasks: ${e.totalTasks}`),
+  ],
   ensemble_completed: (e) => [
     (e.exitReason === "COMPLETED" ? info : warn)(() => {
       const totals = `Tool calls: ${e.totalToolCalls} | Tokens: ${e.totalTokens}`;
@@ -40,15 +56,38 @@ const LINES: { readonly [K in EnsembleEvent["type"]]?: (e: Ev<K>, run: RunState,
   ],
   run_failed: (e) => [error(() => `Ensemble run failed | ${e.code} | ${reason(e.message)}`)],
   run_warning: (e) => [warn(() => reason(e.message))],
-  task_started: (e) => [info(() => `${place(e)} starting | Description: ${described(e.taskDescription)} | Agent: ${oneLine(e.agentRole)}`)],
-  task_completed: (e, run, redactor) => [
-    info(() => `${place(e)} completed | Duration: ${duration(e.durationMs)} | Tool calls: ${e.toolCallCount}`),
-    ...(run.isVerbose(e.taskId) ? [info(() => `${place(e)} output preview: ${oneLine(redactor.redactText(e.taskOutput.raw), PREVIEW_LENGTH)}`)] : []),
+  task_started: (e) => [
+    info(
+      () =>
+        `${place(e)} starting | Description: ${described(e.taskDescription)} | Agent: ${oneLine(e.agentRole)}`,
+    ),
   ],
-  task_failed: (e) => [(isStop(e.cause.code) ? warn : error)(() => `${place(e)} failed | Duration: ${duration(e.durationMs)} | Reason: ${reason(e.reason)}`)],
+  task_completed: (e, run, redactor) => [
+    info(
+      () =>
+        `${place(e)} completed | Duration: ${duration(e.durationMs)} | Tool calls: ${e.toolCallCount}`,
+    ),
+    ...(run.isVerbose(e.taskId)
+      ? [
+          info(
+            () =>
+              `${place(e)} output preview: ${oneLine(redactor.redactText(e.taskOutput.raw), PREVIEW_LENGTH)}`,
+          ),
+        ]
+      : []),
+  ],
+  task_failed: (e) => [
+    (isStop(e.cause.code) ? warn : error)(
+      () =>
+        `${place(e)} failed | Duration: ${duration(e.durationMs)} | Reason: ${reason(e.reason)}`,
+    ),
+  ],
   task_input: (e, run) =>
     run.isVerbose(e.taskId)
-      ? [info(() => `System prompt:\n${block(e.systemPrompt)}`), info(() => `User prompt:\n${block(e.userPrompt)}`)]
+      ? [
+          info(() => `System prompt:\n${block(e.systemPrompt)}`),
+          info(() => `User prompt:\n${block(e.userPrompt)}`),
+        ]
       : [
           debug(() => `System prompt (${e.systemPrompt.length} chars):\n${block(e.systemPrompt)}`),
           debug(() => `User prompt (${e.userPrompt.length} chars):\n${block(e.userPrompt)}`),
@@ -58,26 +97,66 @@ const LINES: { readonly [K in EnsembleEvent["type"]]?: (e: Ev<K>, run: RunState,
       const tokens = `${e.inputTokens} in, ${e.outputTokens} out`;
       return `[${oneLine(e.agentRole)}] Model call ${e.iteration + 1} completed | ${e.responseType} | Duration: ${duration(e.durationMs)} | Tokens: ${tokens}`;
     }),
-    ...(e.responseType === "FINAL_ANSWER" ? answerLines(e.responseText, run.isVerbose(e.taskId)) : []),
+    ...(e.responseType === "FINAL_ANSWER"
+      ? answerLines(e.responseText, run.isVerbose(e.taskId))
+      : []),
   ],
-  tool_called: (e, run) => [(e.outcome === "SUCCESS" ? info : warn)(() => toolText(e, run.toolLogTruncateLength))],
+  tool_called: (e, run) => [
+    (e.outcome === "SUCCESS" ? info : warn)(() => toolText(e, run.toolLogTruncateLength)),
+  ],
   retry_scheduled: (e) => [
-    warn(() => `[${oneLine(e.agentRole)}] Model call failed (attempt ${e.attempt}), trying again in ${duration(e.delayMs)} | Reason: ${reason(e.reason)}`),
+    warn(
+      () =>
+        `[${oneLine(e.agentRole)}] Model call failed (attempt ${e.attempt}), trying again in ${duration(e.delayMs)} | Reason: ${reason(e.reason)}`,
+    ),
   ],
   rate_limited: (e) => [
-    info(() => `[${oneLine(e.agentRole)}] Model call waits ${duration(e.waitMs)} for its rate limit (${e.requests} per ${duration(e.periodMs)})`),
+    info(
+      () =>
+        `[${oneLine(e.agentRole)}] Model call waits ${duration(e.waitMs)} for its rate limit (${e.requests} per ${duration(e.periodMs)})`,
+    ),
   ],
-  delegation_started: (e) => [info(() => `[${oneLine(e.delegatingAgentRole)}] Delegating to '${oneLine(e.workerRole)}': ${described(e.taskDescription)}`)],
+  delegation_started: (e) => [
+    info(
+      () =>
+        `[${oneLine(e.delegatingAgentRole)}] Delegating to '${oneLine(e.workerRole)}': ${described(e.taskDescription)}`,
+    ),
+  ],
   delegation_completed: (e) => [
-    info(() => `[${oneLine(e.delegatingAgentRole)}] Delegation to '${oneLine(e.workerRole)}' completed | Duration: ${duration(e.durationMs)}`),
+    info(
+      () =>
+        `[${oneLine(e.delegatingAgentRole)}] Delegation to '${oneLine(e.workerRole)}' completed | Duration: ${duration(e.durationMs)}`,
+    ),
   ],
-  delegation_failed: (e) => [warn(() => `[${oneLine(e.delegatingAgentRole)}] Delegation to '${oneLine(e.workerRole)}' failed | Reason: ${reason(e.reason)}`)],
-  memory_written: (e) => [debug(() => `[${oneLine(e.agentRole)}] Memory written | Scope: ${oneLine(e.scope)}`)],
-  phase_started: (e) => [info(() => `Phase '${oneLine(e.phaseName)}' starting | Attempt: ${e.attempt}`)],
-  phase_completed: (e) => [info(() => `Phase '${oneLine(e.phaseName)}' completed | Attempt: ${e.attempt} | Duration: ${duration(e.durationMs)}`)],
-  loop_iteration_completed: (e) => [info(() => `Loop '${oneLine(e.loopName)}' iteration ${e.iterationNumber}/${e.maxIterations} completed`)],
+  delegation_failed: (e) => [
+    warn(
+      () =>
+        `[${oneLine(e.delegatingAgentRole)}] Delegation to '${oneLine(e.workerRole)}' failed | Reason: ${reason(e.reason)}`,
+    ),
+  ],
+  memory_written: (e) => [
+    debug(() => `[${oneLine(e.agentRole)}] Memory written | Scope: ${oneLine(e.scope)}`),
+  ],
+  phase_started: (e) => [
+    info(() => `Phase '${oneLine(e.phaseName)}' starting | Attempt: ${e.attempt}`),
+  ],
+  phase_completed: (e) => [
+    info(
+      () =>
+        `Phase '${oneLine(e.phaseName)}' completed | Attempt: ${e.attempt} | Duration: ${duration(e.durationMs)}`,
+    ),
+  ],
+  loop_iteration_completed: (e) => [
+    info(
+      () =>
+        `Loop '${oneLine(e.loopName)}' iteration ${e.iterationNumber}/${e.maxIterations} completed`,
+    ),
+  ],
   graph_state_completed: (e) => [
-    info(() => `Graph '${oneLine(e.graphName)}' step ${e.stepNumber} completed | State: ${oneLine(e.stateName)} | Next: ${oneLine(e.nextState)}`),
+    info(
+      () =>
+        `Graph '${oneLine(e.graphName)}' step ${e.stepNumber} completed | State: ${oneLine(e.stateName)} | Next: ${oneLine(e.nextState)}`,
+    ),
   ],
 };
 
@@ -87,16 +166,22 @@ function isStop(code: string): boolean {
 
 function answerLines(text: string, verbose: boolean): readonly Line[] {
   if (verbose) return [info(() => `Agent response:\n${block(text)}`)];
-  return [debug(() => `Agent response (${text.length} chars): ${oneLine(text, PREVIEW_LENGTH)}`), silly(() => `Full agent response:\n${block(text)}`)];
+  return [
+    debug(() => `Agent response (${text.length} chars): ${oneLine(text, PREVIEW_LENGTH)}`),
+    silly(() => `Full agent response:\n${block(text)}`),
+  ];
 }
 
 function toolText(e: Ev<"tool_called">, limit: number): string {
   const call = `${oneLine(e.toolName)}(${oneLine(e.toolArguments, limit)}) -> ${oneLine(e.toolResult, limit)}`;
-  return e.outcome === "SUCCESS" ? `[${oneLine(e.agentRole)}] Tool call: ${call} [${duration(e.durationMs)}]` : `[${oneLine(e.agentRole)}] Tool error: ${call}`;
+  return e.outcome === "SUCCESS"
+    ? `[${oneLine(e.agentRole)}] Tool call: ${call} [${duration(e.durationMs)}]`
+    : `[${oneLine(e.agentRole)}] Tool error: ${call}`;
 }
 
 /** What is to be logged about an event. */
 export function linesOf(e: EnsembleEvent, run: RunState, redactor: Redactor): readonly Line[] {
-  const lines = LINES[e.type] as ((event: EnsembleEvent, state: RunState, of: Redactor) => readonly Line[]) | undefined; // each takes the event it is named after
+  const lines = LINES[e.type] as
+    ((event: EnsembleEvent, state: RunState, of: Redactor) => readonly Line[]) | undefined; // each takes the event it is named after
   return lines?.(e, run, redactor) ?? [];
 }

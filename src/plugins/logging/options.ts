@@ -10,23 +10,45 @@ export interface WinstonLoggingOptions {
   readonly logger?: WinstonLike | undefined;
 }
 
-const LEVELS: readonly string[] = Object.freeze(["error", "warn", "info", "http", "verbose", "debug", "silly"]);
+const LEVELS: readonly string[] = Object.freeze([
+  "error",
+  "warn",
+  "info",
+  "http",
+  "verbose",
+  "debug",
+  "silly",
+]);
 
 function isLogger(logger: unknown): boolean {
   if (typeof logger !== "object" || logger === null) return false;
   const methods = logger as Readonly<Record<string, unknown>>; // looked at, not trusted
-  return typeof methods["log"] === "function" || ["error", "warn", "info", "debug"].every((level) => typeof methods[level] === "function");
+  return (
+    typeof methods["log"] === "function" ||
+    ["error", "warn", "info", "debug"].every((level) => typeof methods[level] === "function")
+  );
 }
 
 /** Applies the defaults. @throws ValidationError for what does not fit. */
-export function resolveWinstonLoggingOptions(options: WinstonLoggingOptions): { readonly level: string; readonly logger: WinstonLike | undefined } {
+export function resolveWinstonLoggingOptions(options: WinstonLoggingOptions): {
+  readonly level: string;
+  readonly logger: WinstonLike | undefined;
+} {
   checkOptions("winstonLogging", options, ["level", "logger"]);
   const { level, logger } = options;
   if (level !== undefined && !LEVELS.includes(level))
-    throw new ValidationError(`Unknown level ${preview(level)} in winstonLogging. ${knownNames(String(level), LEVELS)}`);
+    throw new ValidationError(
+      `Unknown level ${preview(level)} in winstonLogging. ${knownNames(String(level), LEVELS)}`,
+    );
   if (logger === undefined) return { level: level ?? "info", logger };
   if (level !== undefined)
-    throw new ValidationError("winstonLogging takes level or logger, not both: a logger has a level of its own", { hint: "Set the level of the logger." });
-  if (!isLogger(logger)) throw new ValidationError(`winstonLogging logger must have a method log, or error, warn, info and debug, got: ${preview(logger)}`);
+    throw new ValidationError(
+      "winstonLogging takes level or logger, not both: a logger has a level of its own",
+      { hint: "Set the level of the logger." },
+    );
+  if (!isLogger(logger))
+    throw new ValidationError(
+      `winstonLogging logger must have a method log, or error, warn, info and debug, got: ${preview(logger)}`,
+    );
   return { level: "info", logger };
 }

@@ -61,13 +61,18 @@ export class RunState {
       agentRole,
       ...(taskIndex > 0 && { taskIndex: `${taskIndex}/${totalTasks}` }),
       ...(parentTaskId !== undefined && { parentTaskId }),
-      ...(delegation !== undefined && { delegationId: delegation.delegationId, delegationDepth: delegation.delegationDepth }),
+      ...(delegation !== undefined && {
+        delegationId: delegation.delegationId,
+        delegationDepth: delegation.delegationDepth,
+      }),
     };
   }
 
   /** The delegation that a task starts for; a task of the plan may have another description than its delegation. */
   #delegationOf(e: Ev<"task_started">): Ev<"delegation_started"> | undefined {
-    const waiting = this.#delegations.filter((d) => d.taskId === e.parentTaskId && d.workerRole === e.agentRole);
+    const waiting = this.#delegations.filter(
+      (d) => d.taskId === e.parentTaskId && d.workerRole === e.agentRole,
+    );
     const found = waiting.find((d) => d.taskDescription === e.taskDescription) ?? waiting[0];
     this.#delegations = this.#delegations.filter((d) => d !== found);
     return found;

@@ -13,12 +13,16 @@ export interface WinstonLike {
 }
 
 /** What else a level may be called, in other sets of levels. */
-const OTHER_NAMES: Readonly<Partial<Record<LogLevel, readonly string[]>>> = Object.freeze({ warn: ["warning"], silly: ["debug"] });
+const OTHER_NAMES: Readonly<Partial<Record<LogLevel, readonly string[]>>> = Object.freeze({
+  warn: ["warning"],
+  silly: ["debug"],
+});
 
 /** Writes to a logger of the user's, which stays the user's to close. */
 export function userLogger(logger: WinstonLike): LogSink {
   const methods = logger as Readonly<Record<string, unknown>>; // looked at, not trusted
-  const nameOf = (level: LogLevel): string | undefined => [level, ...(OTHER_NAMES[level] ?? [])].find((name) => typeof methods[name] === "function");
+  const nameOf = (level: LogLevel): string | undefined =>
+    [level, ...(OTHER_NAMES[level] ?? [])].find((name) => typeof methods[name] === "function");
   return {
     enabled: (level) => logger.isLevelEnabled?.(nameOf(level) ?? level) ?? true,
     write(level, message, context) {

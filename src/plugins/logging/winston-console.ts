@@ -7,9 +7,12 @@ export async function winstonConsole(level: string): Promise<LogSink> {
     level,
     // Further lines are indented, so that no text can pass for a line of its own.
     format: winston.format.printf(
-      ({ at, level: name, message, context }) => `${String(at)} ${name} ${String(message).replaceAll("\n", "\n    ")} ${JSON.stringify(context)}`,
+      ({ at, level: name, message, context }) =>
+        `${String(at)} ${name} ${String(message).replaceAll("\n", "\n    ")} ${JSON.stringify(context)}`,
     ),
-    transports: [new winston.transports.Console({ stderrLevels: Object.keys(winston.config.npm.levels) })],
+    transports: [
+      new winston.transports.Console({ stderrLevels: Object.keys(winston.config.npm.levels) }),
+    ],
   });
   return {
     enabled: (name) => logger.isLevelEnabled(name),

@@ -35,7 +35,9 @@ class FileReflections implements ReflectionStore {
     await this.#turn;
     const kept = await this.#read();
     const stored = Object.hasOwn(kept, identity) ? kept[identity] : undefined;
-    return stored === undefined ? undefined : Object.freeze({ ...stored, reflectedAt: new Date(stored.reflectedAt) });
+    return stored === undefined
+      ? undefined
+      : Object.freeze({ ...stored, reflectedAt: new Date(stored.reflectedAt) });
   }
 
   store(identity: string, reflection: TaskReflection): Promise<void> {
@@ -53,7 +55,12 @@ class FileReflections implements ReflectionStore {
       try {
         mine = (await file.stat()).ino;
         const kept = await this.#read();
-        Object.defineProperty(kept, identity, { value: reflection, enumerable: true, configurable: true, writable: true }); // also for names like __proto__
+        Object.defineProperty(kept, identity, {
+          value: reflection,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        }); // also for names like __proto__
         await this.#attempt(() => write(file, kept));
       } finally {
         await file.close();
@@ -86,7 +93,11 @@ class FileReflections implements ReflectionStore {
     try {
       return await work();
     } catch (cause) {
-      throw new MemoryStoreError(`Cannot write the reflections to '${this.path}': ${messageOf(cause)}`, { operation: "store" }, { cause });
+      throw new MemoryStoreError(
+        `Cannot write the reflections to '${this.path}': ${messageOf(cause)}`,
+        { operation: "store" },
+        { cause },
+      );
     }
   }
 
@@ -96,14 +107,20 @@ class FileReflections implements ReflectionStore {
       text = await readFile(this.path, "utf8");
     } catch (cause) {
       if (hasCode(cause, "ENOENT")) return {};
-      throw new MemoryStoreError(`Cannot read the reflections in '${this.path}': ${messageOf(cause)}`, { operation: "retrieve" }, { cause });
+      throw new MemoryStoreError(
+        `Cannot read the reflections in '${this.path}': ${messageOf(cause)}`,
+        { operation: "retrieve" },
+        { cause },
+      );
     }
     return reflectionsIn(text, this.path);
   }
 }
 
 async function write(file: FileHandle, kept: Kept): Promise<void> {
-  await file.writeFile(`${JSON.stringify({ format: FORMAT, version: 1, reflections: kept }, undefined, 2)}\n`);
+  await file.writeFile(
+    `${JSON.stringify({ format: FORMAT, version: 1, reflections: kept }, undefined, 2)}\n`,
+  );
   await file.sync();
 }
 
@@ -143,16 +160,39 @@ function reflectionsIn(text: string, path: string): Kept {
     value = JSON.parse(text) as typeof value; // its fields are looked at next
   } catch (cause) {
     const line = lineInJson(text);
-    throw new FileFormatError(`The reflections in '${path}' are no valid JSON (line ${line}): ${messageOf(cause)}`, { path, line }, { cause, hint });
+    throw new FileFormatError(
+      `The reflections in '${path}' are no valid JSON (line ${line}): ${messageOf(cause)}`,
+      { path, line },
+      { cause, hint },
+    );
   }
   const reflections = value?.format === FORMAT ? value.reflections : undefined;
-  const sound = typeof reflections === "object" && reflections !== null && Object.values(reflections).every(isStored);
-  if (!sound) throw new FileFormatError(`'${path}' is no file of reflections`, { path, line: 1 }, { hint });
+  const sound =
+    typeof reflections === "object" &&
+    reflections !== null &&
+    Object.values(reflections).every(isStored);
+  if (!sound)
+    throw new FileFormatError(`'${path}' is no file of reflections`, { path, line: 1 }, { hint });
   return reflections as Kept; // checked above
 }
 
 function isStored(value: unknown): boolean {
-  const { refinedDescription, refinedExpectedOutput, observations, suggestions, reflectedAt, runCount } = (value ?? {}) as Partial<Stored>; // checked here
-  const texts = [refinedDescription, refinedExpectedOutput, reflectedAt].every((field) => typeof field === "string");
-  return texts && Array.isArray(observations) && Array.isArray(suggestions) && typeof runCount === "number" && !Number.isNaN(Date.parse(reflectedAt ?? ""));
+  const {
+    refinedDescription,
+    refinedExpectedOutput,
+    observations,
+    suggestions,
+    reflectedAt,
+    runCount,
+  } = (value ?? {}) as Partial<Stored>; // checked here
+  const texts = [refinedDescription, refinedExpectedOutput, reflectedAt].every(
+    (field) => typeof field === "string",
+  );
+  return (
+    texts &&
+    Array.isArray(observations) &&
+    Array.isArray(suggestions) &&
+    typeof runCount === "number" &&
+    !Number.isNaN(Date.parse(reflectedAt ?? ""))
+  );
 }

@@ -19,7 +19,13 @@ export function reflection(): Plugin {
     apply({ hooks }) {
       hooks.beforeTask.tap({ name: "notes of earlier runs", lane: "transform" }, (call) => {
         if (call.task.reflect === false) return undefined;
-        return reflector.notes(call).then((section) => (section === undefined ? undefined : replace({ promptSections: [...call.promptSections, section] })));
+        return reflector
+          .notes(call)
+          .then((section) =>
+            section === undefined
+              ? undefined
+              : replace({ promptSections: [...call.promptSections, section] }),
+          );
       });
       hooks.afterTask.tap({ name: "reflect", lane: "commit" }, (call) => {
         if (call.task.reflect === false || call.outcome !== "ok") return undefined;

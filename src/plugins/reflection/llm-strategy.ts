@@ -1,4 +1,8 @@
-import type { ReflectionInput, ReflectionStrategy, TaskReflection } from "../../contracts/reflection.js";
+import type {
+  ReflectionInput,
+  ReflectionStrategy,
+  TaskReflection,
+} from "../../contracts/reflection.js";
 import type { PromptTexts } from "../../kernel/index.js";
 import type { ReflectionTemplateName } from "./templates.js";
 import { notesText } from "./notes.js";
@@ -10,7 +14,12 @@ const MAX_TEXT = 4_000;
 const MAX_ITEM = 500;
 const MAX_ITEMS = 10;
 
-const SECTIONS = ["REFINED_DESCRIPTION", "REFINED_EXPECTED_OUTPUT", "OBSERVATIONS", "SUGGESTIONS"] as const;
+const SECTIONS = [
+  "REFINED_DESCRIPTION",
+  "REFINED_EXPECTED_OUTPUT",
+  "OBSERVATIONS",
+  "SUGGESTIONS",
+] as const;
 
 /** Asks a model how the task should be put, as it was written: the inputs of one run are not for the prompts of others. Where an answer lacks a section the task's own words stand. */
 export function llmStrategy(texts: PromptTexts<ReflectionTemplateName>): ReflectionStrategy {
@@ -21,19 +30,32 @@ export function llmStrategy(texts: PromptTexts<ReflectionTemplateName>): Reflect
   };
 }
 
-function promptOf({ source, output, previous }: ReflectionInput, texts: PromptTexts<ReflectionTemplateName>): string {
+function promptOf(
+  { source, output, previous }: ReflectionInput,
+  texts: PromptTexts<ReflectionTemplateName>,
+): string {
   const { description, expectedOutput } = source;
-  const notes = previous === undefined ? "" : texts.render("reflection.previous", { notes: notesText(previous, texts) });
-  return texts.render("reflection.prompt", { description, expectedOutput, output: output.raw, previous: notes });
+  const notes =
+    previous === undefined
+      ? ""
+      : texts.render("reflection.previous", { notes: notesText(previous, texts) });
+  return texts.render("reflection.prompt", {
+    description,
+    expectedOutput,
+    output: output.raw,
+    previous: notes,
+  });
 }
 
 /** @throws Error for an answer with none of the sections: there is nothing to learn from it. */
 function lessonOf(answer: string, { source }: ReflectionInput): Lesson {
   const found = sectionsOf(answer);
-  if (found.size === 0) throw new Error("the model's answer has none of the sections it was asked for");
+  if (found.size === 0)
+    throw new Error("the model's answer has none of the sections it was asked for");
   return {
     refinedDescription: cut(found.get("REFINED_DESCRIPTION"), MAX_TEXT) ?? source.description,
-    refinedExpectedOutput: cut(found.get("REFINED_EXPECTED_OUTPUT"), MAX_TEXT) ?? source.expectedOutput,
+    refinedExpectedOutput:
+      cut(found.get("REFINED_EXPECTED_OUTPUT"), MAX_TEXT) ?? source.expectedOutput,
     observations: itemsOf(found.get("OBSERVATIONS")),
     suggestions: itemsOf(found.get("SUGGESTIONS")),
   };
@@ -44,7 +66,10 @@ function sectionsOf(answer: string): Map<string, string> {
   const heading = new RegExp(`^[\\s#*>]{0,8}(${SECTIONS.join("|")})[*]{0,3}:[*]{0,3}`, "gim");
   const found = [...answer.matchAll(heading)];
   return new Map(
-    found.map((match, i) => [(match[1] ?? "").toUpperCase(), answer.slice(match.index + match[0].length, found[i + 1]?.index ?? answer.length).trim()]),
+    found.map((match, i) => [
+      (match[1] ?? "").toUpperCase(),
+      answer.slice(match.index + match[0].length, found[i + 1]?.index ?? answer.length).trim(),
+    ]),
   );
 }
 

@@ -11,8 +11,14 @@ export function notesText(reflection: TaskReflection, texts: Texts): string {
   return texts.render("reflection.notes", {
     description: containedPart(reflection.refinedDescription),
     expectedOutput: containedPart(reflection.refinedExpectedOutput),
-    observations: observations.length === 0 ? "" : texts.render("reflection.observations", { items: bullets(observations) }),
-    suggestions: suggestions.length === 0 ? "" : texts.render("reflection.suggestions", { items: bullets(suggestions) }),
+    observations:
+      observations.length === 0
+        ? ""
+        : texts.render("reflection.observations", { items: bullets(observations) }),
+    suggestions:
+      suggestions.length === 0
+        ? ""
+        : texts.render("reflection.suggestions", { items: bullets(suggestions) }),
   });
 }
 

@@ -1,12 +1,22 @@
 import type { PromptSection, TaskCall } from "../../contracts/hooks.js";
 import type { TaskOutput } from "../../contracts/output.js";
-import type { ReflectionOptions, ReflectionStore, TaskReflection } from "../../contracts/reflection.js";
+import type {
+  ReflectionOptions,
+  ReflectionStore,
+  TaskReflection,
+} from "../../contracts/reflection.js";
 import type { RunInfo } from "../../contracts/run.js";
 import type { AnyTask } from "../../contracts/task.js";
 import { messageOf } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
 import { Tokens } from "../../contracts/tokens.js";
-import { chatInTask, emitEvent, PromptLibrary, settingsOf, sourceTaskOf } from "../../kernel/index.js";
+import {
+  chatInTask,
+  emitEvent,
+  PromptLibrary,
+  settingsOf,
+  sourceTaskOf,
+} from "../../kernel/index.js";
 import { llmStrategy } from "./llm-strategy.js";
 import { notesText } from "./notes.js";
 import { REFLECTION_TEMPLATES } from "./templates.js";
@@ -23,7 +33,9 @@ export class Reflector {
   async notes(call: TaskCall): Promise<PromptSection | undefined> {
     return this.#tried(call, "could not be read", async () => {
       const known = await this.#known(call);
-      return known === undefined ? undefined : { slot: "improvement" as const, text: notesText(known, this.#texts(call)), data: known };
+      return known === undefined
+        ? undefined
+        : { slot: "improvement" as const, text: notesText(known, this.#texts(call)), data: known };
     });
   }
 
@@ -34,10 +46,18 @@ export class Reflector {
       if (store === this.ephemeral) this.#warnOnce(call.run);
       const identity = identityOf(call);
       const previous = await this.#known(call);
-      const options: ReflectionOptions = typeof call.task.reflect === "object" ? call.task.reflect : {};
+      const options: ReflectionOptions =
+        typeof call.task.reflect === "object" ? call.task.reflect : {};
       const strategy = options.strategy ?? llmStrategy(this.#texts(call));
       const { task, signal } = call;
-      const lesson = await strategy.reflect({ task, source: sourceOf(call), output, previous, signal, ask: (prompt) => ask(call, prompt, options) });
+      const lesson = await strategy.reflect({
+        task,
+        source: sourceOf(call),
+        output,
+        previous,
+        signal,
+        ask: (prompt) => ask(call, prompt, options),
+      });
       const reflection = complete(lesson, previous, settingsOf(call.run).get(Tokens.Clock).now());
       await store.store(identity, reflection);
       emitEvent(call.run, {
@@ -58,7 +78,9 @@ export class Reflector {
     if (found === undefined || found === null) return undefined;
     const { runCount } = found as { readonly runCount?: unknown }; // looked at, not trusted
     if (!isLesson(found) || !Number.isFinite(runCount))
-      throw new Error(`retrieve() of the reflectionStore must give a reflection or undefined, got ${preview(found)}`);
+      throw new Error(
+        `retrieve() of the reflectionStore must give a reflection or undefined, got ${preview(found)}`,
+      );
     return found as TaskReflection; // checked, but for the date, which nothing here reads
   }
 
@@ -66,7 +88,9 @@ export class Reflector {
     return settingsOf(run).get(Tokens.ReflectionStore);
   }
 
-  #texts({ run }: TaskCall): ReturnType<PromptLibrary<keyof typeof REFLECTION_TEMPLATES>["textsOf"]> {
+  #texts({
+    run,
+  }: TaskCall): ReturnType<PromptLibrary<keyof typeof REFLECTION_TEMPLATES>["textsOf"]> {
     return this.#library.textsOf(settingsOf(run).all(Tokens.PromptTemplates));
   }
 
@@ -76,7 +100,10 @@ export class Reflector {
       return await work();
     } catch (error) {
       if (!call.signal.aborted)
-        emitEvent(call.run, { type: "run_warning", message: `The reflection of task '${call.task.description.slice(0, 80)}' ${what}: ${messageOf(error)}` });
+        emitEvent(call.run, {
+          type: "run_warning",
+          message: `The reflection of task '${call.task.description.slice(0, 80)}' ${what}: ${messageOf(error)}`,
+        });
       return undefined;
     }
   }
@@ -84,7 +111,8 @@ export class Reflector {
   #warnOnce(run: RunInfo): void {
     if (this.#warned.has(run)) return;
     this.#warned.add(run);
-    const message = "Tasks reflect, but no reflectionStore is configured: what is learnt is lost with this process. Use ReflectionStore.file(path).";
+    const message =
+      "Tasks reflect, but no reflectionStore is configured: what is learnt is lost with this process. Use ReflectionStore.file(path).";
     emitEvent(run, { type: "run_warning", message });
   }
 }
@@ -100,20 +128,44 @@ function sourceOf({ run, taskId, task }: TaskCall): AnyTask {
 
 async function ask(call: TaskCall, prompt: string, { model }: ReflectionOptions): Promise<string> {
   const chosen = model === undefined ? undefined : settingsOf(call.run).resolve(model);
-  const response = await chatInTask(call, { messages: [{ role: "user", content: prompt }] }, { purpose: "reflection", model: chosen });
+  const response = await chatInTask(
+    call,
+    { messages: [{ role: "user", content: prompt }] },
+    { purpose: "reflection", model: chosen },
+  );
   return response.message.content;
 }
 
 /** @throws Error for a lesson that is none: strategies are other people's code. */
-function complete(lesson: unknown, previous: TaskReflection | undefined, reflectedAt: Date): TaskReflection {
-  if (!isLesson(lesson)) throw new Error("the strategy must give { refinedDescription, refinedExpectedOutput, observations, suggestions }");
+function complete(
+  lesson: unknown,
+  previous: TaskReflection | undefined,
+  reflectedAt: Date,
+): TaskReflection {
+  if (!isLesson(lesson))
+    throw new Error(
+      "the strategy must give { refinedDescription, refinedExpectedOutput, observations, suggestions }",
+    );
   const { refinedDescription, refinedExpectedOutput, observations, suggestions } = lesson;
-  return Object.freeze({ refinedDescription, refinedExpectedOutput, observations, suggestions, reflectedAt, runCount: (previous?.runCount ?? 0) + 1 });
+  return Object.freeze({
+    refinedDescription,
+    refinedExpectedOutput,
+    observations,
+    suggestions,
+    reflectedAt,
+    runCount: (previous?.runCount ?? 0) + 1,
+  });
 }
 
 function isLesson(value: unknown): value is Omit<TaskReflection, "reflectedAt" | "runCount"> {
-  const { refinedDescription, refinedExpectedOutput, observations, suggestions } = (value ?? {}) as Partial<Record<keyof TaskReflection, unknown>>; // each is checked
-  return typeof refinedDescription === "string" && typeof refinedExpectedOutput === "string" && areTexts(observations) && areTexts(suggestions);
+  const { refinedDescription, refinedExpectedOutput, observations, suggestions } = (value ??
+    {}) as Partial<Record<keyof TaskReflection, unknown>>; // each is checked
+  return (
+    typeof refinedDescription === "string" &&
+    typeof refinedExpectedOutput === "string" &&
+    areTexts(observations) &&
+    areTexts(suggestions)
+  );
 }
 
 function areTexts(value: unknown): value is readonly string[] {

@@ -20,15 +20,22 @@ const LOOKED_AT = 1_000;
 const BEFORE = 40;
 
 /** The recorded call most like a request: of the same task first, then the one that begins with the same messages. */
-export function nearestCall(calls: readonly RecordedCall[], asked: UnknownRequest): RecordedCall | undefined {
-  const ofTask = calls.filter(({ task, run }) => task === asked.task && (asked.run === undefined || run === asked.run));
+export function nearestCall(
+  calls: readonly RecordedCall[],
+  asked: UnknownRequest,
+): RecordedCall | undefined {
+  const ofTask = calls.filter(
+    ({ task, run }) => task === asked.task && (asked.run === undefined || run === asked.run),
+  );
   const candidates = (ofTask.length > 0 ? ofTask : calls).slice(0, LOOKED_AT);
   const now = asked.request.messages.map(textOf);
   let nearest: RecordedCall | undefined;
   let most = -1;
   for (const call of candidates) {
     const score =
-      commonStart((call.messages ?? []).map(textOf), now) * 10 + (call.iteration === asked.iteration ? 5 : 0) + (call.purpose === asked.purpose ? 1 : 0);
+      commonStart((call.messages ?? []).map(textOf), now) * 10 +
+      (call.iteration === asked.iteration ? 5 : 0) +
+      (call.purpose === asked.purpose ? 1 : 0);
     if (score > most) [nearest, most] = [call, score];
   }
   return nearest;
@@ -37,38 +44,64 @@ export function nearestCall(calls: readonly RecordedCall[], asked: UnknownReques
 /** What is different, in a sentence with both sides; `undefined` where nothing is. */
 export function differenceOf(recorded: RecordedCall, asked: UnknownRequest): string | undefined {
   const { request } = asked;
-  const models = [`${recorded.provider}:${recorded.modelId}`, `${asked.provider}:${asked.modelId}`] as const;
+  const models = [
+    `${recorded.provider}:${recorded.modelId}`,
+    `${asked.provider}:${asked.modelId}`,
+  ] as const;
   if (models[0] !== models[1]) return sides("the model", ...models);
-  if (recorded.purpose !== asked.purpose) return sides("the purpose", recorded.purpose, asked.purpose);
+  if (recorded.purpose !== asked.purpose)
+    return sides("the purpose", recorded.purpose, asked.purpose);
   const before = recorded.messages ?? [];
-  return conversationDifference(before, request.messages) ?? imageDifference(before, request.messages) ?? optionsDifference(recorded.request ?? {}, request);
+  return (
+    conversationDifference(before, request.messages) ??
+    imageDifference(before, request.messages) ??
+    optionsDifference(recorded.request ?? {}, request)
+  );
 }
 
 /** The first message that is another one. */
-export function conversationDifference(recorded: readonly ChatMessage[], asked: readonly ChatMessage[]): string | undefined {
+export function conversationDifference(
+  recorded: readonly ChatMessage[],
+  asked: readonly ChatMessage[],
+): string | undefined {
   const [before, now] = [recorded.map(textOf), asked.map(textOf)];
   const index = commonStart(before, now);
   const [was, is] = [before[index], now[index]];
   if (was === undefined && is === undefined) return undefined;
-  return sides(`message ${index + 1}`, ...(was === undefined || is === undefined ? ([was, is] as const) : windows(was, is)));
+  return sides(
+    `message ${index + 1}`,
+    ...(was === undefined || is === undefined ? ([was, is] as const) : windows(was, is)),
+  );
 }
 
 /** Of conversations that are the same word for word. */
-function imageDifference(recorded: readonly ChatMessage[], asked: readonly ChatMessage[]): string | undefined {
+function imageDifference(
+  recorded: readonly ChatMessage[],
+  asked: readonly ChatMessage[],
+): string | undefined {
   const index = commonStart(recorded.map(imagesOf), asked.map(imagesOf));
   return index < asked.length ? `an image of message ${index + 1}` : undefined;
 }
 
 function imagesOf({ content }: ChatMessage): string {
-  return typeof content === "string" ? "" : JSON.stringify(content.filter(({ type }) => type !== "text"));
+  return typeof content === "string"
+    ? ""
+    : JSON.stringify(content.filter(({ type }) => type !== "text"));
 }
 
-function optionsDifference(recorded: Omit<ChatRequest, "messages">, asked: ChatRequest): string | undefined {
+function optionsDifference(
+  recorded: Omit<ChatRequest, "messages">,
+  asked: ChatRequest,
+): string | undefined {
   const { messages: _, ...options } = asked;
   const names = [...new Set([...Object.keys(recorded), ...Object.keys(options)])].sort();
   for (const name of names) {
     const [was, is] = [jsonIn(recorded, name), jsonIn(options, name)];
-    if (was !== is) return sides(`'${name}'`, ...(was === undefined || is === undefined ? ([was, is] as const) : windows(was, is)));
+    if (was !== is)
+      return sides(
+        `'${name}'`,
+        ...(was === undefined || is === undefined ? ([was, is] as const) : windows(was, is)),
+      );
   }
   return undefined;
 }
@@ -102,7 +135,16 @@ function commonStart(a: readonly string[], b: readonly string[]): number {
 function textOf(message: ChatMessage): string {
   const { content: parts } = message;
   const content =
-    typeof parts === "string" ? parts : parts.map((part) => (part.type === "text" ? part.text : `[image: ${part.mediaType ?? "unknown type"}]`)).join("\n"); // as traces have it
-  const calls = message.role === "assistant" ? (message.toolCalls ?? []).map((call) => ` ${call.name}(${call.arguments})`).join("") : "";
+    typeof parts === "string"
+      ? parts
+      : parts
+          .map((part) =>
+            part.type === "text" ? part.text : `[image: ${part.mediaType ?? "unknown type"}]`,
+          )
+          .join("\n"); // as traces have it
+  const calls =
+    message.role === "assistant"
+      ? (message.toolCalls ?? []).map((call) => ` ${call.name}(${call.arguments})`).join("")
+      : "";
   return `${message.role}: ${content}${calls}`;
 }

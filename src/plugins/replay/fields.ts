@@ -17,7 +17,12 @@ export class Misshapen extends Error {
 }
 
 /** `value` as an object; it stands in `holder` under `key`. @throws Misshapen */
-export function fieldsOf(value: unknown, what: string, holder?: object, key?: string | number): Fields {
+export function fieldsOf(
+  value: unknown,
+  what: string,
+  holder?: object,
+  key?: string | number,
+): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new Misshapen(`${what} must be an object, got: ${preview(value)}`, holder, key);
   return value as Fields; // an object, as was checked
@@ -25,7 +30,8 @@ export function fieldsOf(value: unknown, what: string, holder?: object, key?: st
 
 export function textOf(fields: Fields, name: string): string {
   const value = fields[name];
-  if (typeof value !== "string") throw new Misshapen(`'${name}' must be a text, got: ${preview(value)}`, fields, name);
+  if (typeof value !== "string")
+    throw new Misshapen(`'${name}' must be a text, got: ${preview(value)}`, fields, name);
   return value;
 }
 
@@ -35,13 +41,15 @@ export function optionalText(fields: Fields, name: string): string | undefined {
 
 export function numberOf(fields: Fields, name: string): number {
   const value = fields[name];
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new Misshapen(`'${name}' must be a number, got: ${preview(value)}`, fields, name);
+  if (typeof value !== "number" || !Number.isFinite(value))
+    throw new Misshapen(`'${name}' must be a number, got: ${preview(value)}`, fields, name);
   return value;
 }
 
 export function listOf(fields: Fields, name: string): readonly unknown[] {
   const value = fields[name];
-  if (!Array.isArray(value)) throw new Misshapen(`'${name}' must be a list, got: ${preview(value)}`, fields, name);
+  if (!Array.isArray(value))
+    throw new Misshapen(`'${name}' must be a list, got: ${preview(value)}`, fields, name);
   return value;
 }
 
@@ -54,7 +62,8 @@ export function objectsOf(fields: Fields, name: string, what: string): readonly 
 export function instantOf(fields: Fields, name: string): Date {
   const value = fields[name];
   const date = value instanceof Date ? value : new Date(textOf(fields, name));
-  if (Number.isNaN(date.getTime())) throw new Misshapen(`'${name}' must be an instant, got: ${preview(value)}`, fields, name);
+  if (Number.isNaN(date.getTime()))
+    throw new Misshapen(`'${name}' must be an instant, got: ${preview(value)}`, fields, name);
   return date;
 }
 
@@ -73,5 +82,8 @@ function pathTo(document: unknown, holder: object): JsonPath | undefined {
 /** Where in the JSON document `text` something is misshapen: the line of the value, or of the object in which it is missing. */
 export function lineOf({ holder, key }: Misshapen, document: unknown, text: string): number {
   const path = holder === undefined ? [] : (pathTo(document, holder) ?? []);
-  return lineInJson(text, holder !== undefined && key !== undefined && Object.hasOwn(holder, key) ? [...path, key] : path);
+  return lineInJson(
+    text,
+    holder !== undefined && key !== undefined && Object.hasOwn(holder, key) ? [...path, key] : path,
+  );
 }

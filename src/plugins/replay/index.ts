@@ -28,15 +28,32 @@ export function recordTo(file: string): Plugin {
     },
     apply({ hooks }) {
       const recorder = new Recorder(requireFile(recording));
-      hooks.beforeRun.tap({ name: "record", lane: "policy", order: "pre" }, (call) => recorder.begin(call));
-      hooks.beforeLlmCall.tap({ name: "record", lane: "transform", order: "post" }, (call) => recorder.listen(call));
-      hooks.beforeLlmCall.tap({ name: "record", lane: "policy", order: "pre" }, (call) => recorder.check(call));
-      hooks.afterLlmCall.tap({ name: "record", lane: "transform", order: "pre" }, (call) => recorder.callEnded(call));
-      hooks.beforeToolCall.tap({ name: "record", lane: "answer", order: "post" }, (call) => recorder.toolStarts(call));
-      hooks.afterToolCall.tap({ name: "record", lane: "transform", order: "pre" }, (call) => recorder.toolEnded(call));
-      hooks.beforeDelegation.tap({ name: "record", lane: "transform", order: "pre" }, (call) => recorder.delegation(call));
+      hooks.beforeRun.tap({ name: "record", lane: "policy", order: "pre" }, (call) =>
+        recorder.begin(call),
+      );
+      hooks.beforeLlmCall.tap({ name: "record", lane: "transform", order: "post" }, (call) =>
+        recorder.listen(call),
+      );
+      hooks.beforeLlmCall.tap({ name: "record", lane: "policy", order: "pre" }, (call) =>
+        recorder.check(call),
+      );
+      hooks.afterLlmCall.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+        recorder.callEnded(call),
+      );
+      hooks.beforeToolCall.tap({ name: "record", lane: "answer", order: "post" }, (call) =>
+        recorder.toolStarts(call),
+      );
+      hooks.afterToolCall.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+        recorder.toolEnded(call),
+      );
+      hooks.beforeDelegation.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+        recorder.delegation(call),
+      );
       // A run that is paid for is not lost because its recording is.
-      hooks.afterRun.tap({ name: "record", lane: "transform", order: "post", onError: "skip" }, () => recorder.end());
+      hooks.afterRun.tap(
+        { name: "record", lane: "transform", order: "post", onError: "skip" },
+        () => recorder.end(),
+      );
     },
     start: () => requireFile(recording).open(),
     async dispose() {
@@ -62,13 +79,23 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
       requireUnused("replayFrom", player);
       const current = (player = new Player(new ReplaySource(source), settings));
       bind.single(Tokens.Clock, { override: true }).toConstantValue(current.time);
-      bind.single(Tokens.IdGenerator, { override: true }).toConstantValue({ next: (use) => current.nextId(use) });
+      bind
+        .single(Tokens.IdGenerator, { override: true })
+        .toConstantValue({ next: (use) => current.nextId(use) });
     },
     apply({ hooks }) {
-      hooks.beforeLlmCall.tap({ name: "replay", lane: "transform", order: "post" }, (call) => player?.replace(call));
-      hooks.beforeLlmCall.tap({ name: "replay", lane: "policy", order: "pre" }, (call) => player?.check(call));
-      hooks.beforeLlmCall.tap({ name: "replay", lane: "policy", order: "post" }, (call) => player?.refusal(call));
-      hooks.beforeToolCall.tap({ name: "replay", lane: "answer", order: "pre" }, (call) => player?.tool(call));
+      hooks.beforeLlmCall.tap({ name: "replay", lane: "transform", order: "post" }, (call) =>
+        player?.replace(call),
+      );
+      hooks.beforeLlmCall.tap({ name: "replay", lane: "policy", order: "pre" }, (call) =>
+        player?.check(call),
+      );
+      hooks.beforeLlmCall.tap({ name: "replay", lane: "policy", order: "post" }, (call) =>
+        player?.refusal(call),
+      );
+      hooks.beforeToolCall.tap({ name: "replay", lane: "answer", order: "pre" }, (call) =>
+        player?.tool(call),
+      );
       hooks.afterRun.tap({ name: "replay", lane: "transform" }, (call) => player?.end(call));
     },
     async start() {
@@ -81,7 +108,10 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
 }
 
 function requireUnused(what: string, state: object | undefined): void {
-  if (state !== undefined) throw new ValidationError(`This ${what}(...) is in use by another kernel`, { hint: "Make one for each kernel or ensemble." });
+  if (state !== undefined)
+    throw new ValidationError(`This ${what}(...) is in use by another kernel`, {
+      hint: "Make one for each kernel or ensemble.",
+    });
 }
 
 function requireFile(file: RecordingFile | undefined): RecordingFile {

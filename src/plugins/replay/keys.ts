@@ -15,10 +15,13 @@ export function callKey(request: ChatRequest, { purpose, ...model }: AskedModel)
   try {
     return `${purpose}:${requestKey(request, model)}`;
   } catch (cause) {
-    throw new ValidationError(`A request to ${model.provider}:${model.modelId} can't be recorded or replayed: ${messageOf(cause)}`, {
-      cause,
-      hint: "Its providerOptions and schemas must be plain JSON data.",
-    });
+    throw new ValidationError(
+      `A request to ${model.provider}:${model.modelId} can't be recorded or replayed: ${messageOf(cause)}`,
+      {
+        cause,
+        hint: "Its providerOptions and schemas must be plain JSON data.",
+      },
+    );
   }
 }
 

@@ -7,54 +7,89 @@ import { JournalMismatchError } from "../../contracts/state-errors.js";
 import { preview } from "../../contracts/validation.js";
 import { conversationDifference, differenceOf, nearestCall } from "./difference.js";
 
-const HINT = 'Record it again with recordTo(file), or replay with onMiss: "live" (in the command line --record and --on-miss live).';
+const HINT =
+  'Record it again with recordTo(file), or replay with onMiss: "live" (in the command line --record and --on-miss live).';
 
 /** A request to a model that is not in the recording. `difference`: what is known already. */
-export function unknownCall(recording: Recording, asked: UnknownRequest, redactor: Redactor, difference?: string): JournalMismatchError {
+export function unknownCall(
+  recording: Recording,
+  asked: UnknownRequest,
+  redactor: Redactor,
+  difference?: string,
+): JournalMismatchError {
   const { task, iteration, provider, modelId, request } = asked;
   const what = `Call ${iteration + 1} of task '${task}' to ${provider}:${modelId} is not in ${recording.source}.`;
   const shown = { ...asked, request: redactor.redactValue(request) as UnknownRequest["request"] }; // of the same shape, as it would stand in the recording
   const nearest = nearestCall(recording.allCalls, shown);
-  return new JournalMismatchError(redactor.redactText(`${what} ${difference ?? explanation(nearest, shown, recording)}`), { hint: HINT });
+  return new JournalMismatchError(
+    redactor.redactText(`${what} ${difference ?? explanation(nearest, shown, recording)}`),
+    { hint: HINT },
+  );
 }
 
-function explanation(nearest: RecordedCall | undefined, asked: UnknownRequest, recording: Recording): string {
+function explanation(
+  nearest: RecordedCall | undefined,
+  asked: UnknownRequest,
+  recording: Recording,
+): string {
   if (nearest === undefined) return "It holds no model call at all.";
   const place = `call ${nearest.iteration + 1} of task '${nearest.task}'`;
   const isTrace = recording.kind === "trace"; // which knows the words of a request and nothing else of it
-  const difference = isTrace ? conversationDifference(nearest.messages ?? [], asked.request.messages) : differenceOf(nearest, asked);
+  const difference = isTrace
+    ? conversationDifference(nearest.messages ?? [], asked.request.messages)
+    : differenceOf(nearest, asked);
   if (difference !== undefined) return `The nearest one, ${place}, differs in ${difference}`;
-  if (isTrace && nearest.task !== asked.task) return `The nearest one is ${place}, and a trace finds calls by their task.`;
+  if (isTrace && nearest.task !== asked.task)
+    return `The nearest one is ${place}, and a trace finds calls by their task.`;
   return `What was recorded for it (${place}) has been given back already: this run asks more often.`;
 }
 
 /** A tool call that is not in the recording. */
-export function unknownTool(recording: Recording, { tool, call, taskId }: ToolCallContext, redactor: Redactor): JournalMismatchError {
+export function unknownTool(
+  recording: Recording,
+  { tool, call, taskId }: ToolCallContext,
+  redactor: Redactor,
+): JournalMismatchError {
   const what = `Tool call ${tool.name}(${preview(call.arguments)}) of task '${taskId}' is not in ${recording.source}.`;
   const same = recording.allTools.filter((recorded) => recorded.tool === tool.name);
   const nearest = same.find((recorded) => recorded.task === taskId) ?? same[0];
   const known =
-    nearest === undefined ? "It holds no call of that tool." : `The nearest one: ${tool.name}(${preview(nearest.arguments)}) of task '${nearest.task}'.`;
+    nearest === undefined
+      ? "It holds no call of that tool."
+      : `The nearest one: ${tool.name}(${preview(nearest.arguments)}) of task '${nearest.task}'.`;
   return new JournalMismatchError(redactor.redactText(`${what} ${known}`), { hint: HINT });
 }
 
 /** A call that never came to an end in the recording, and should now. */
 export function neverEnded(recording: Recording, what: string): JournalMismatchError {
-  return new JournalMismatchError(`${what} was called off in ${recording.source}, and now is not.`, { hint: HINT });
+  return new JournalMismatchError(
+    `${what} was called off in ${recording.source}, and now is not.`,
+    { hint: HINT },
+  );
 }
 
 /** Another plugin chose the model after this one had. */
 export function replacedModel(plugin: string): ValidationError {
-  return new ValidationError(`Another plugin changes the model of a call after ${plugin} has seen it`, {
-    hint: `Put ${plugin} at the end of the list of plugins.`,
-  });
+  return new ValidationError(
+    `Another plugin changes the model of a call after ${plugin} has seen it`,
+    {
+      hint: `Put ${plugin} at the end of the list of plugins.`,
+    },
+  );
 }
 
 /** A run that did less than the recorded one. */
-export function unused(recording: Recording, left: readonly (RecordedCall | RecordedTool)[]): string {
+export function unused(
+  recording: Recording,
+  left: readonly (RecordedCall | RecordedTool)[],
+): string {
   const shown = left
     .slice(0, 5)
-    .map((entry) => ("tool" in entry ? `tool ${entry.tool} of task '${entry.task}'` : `call ${entry.iteration + 1} of task '${entry.task}'`));
+    .map((entry) =>
+      "tool" in entry
+        ? `tool ${entry.tool} of task '${entry.task}'`
+        : `call ${entry.iteration + 1} of task '${entry.task}'`,
+    );
   const more = left.length > shown.length ? ` and ${left.length - shown.length} more` : "";
   return `${left.length} recorded call(s) of ${recording.source} were not asked for: ${shown.join(", ")}${more}.`;
 }

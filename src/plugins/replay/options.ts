@@ -34,7 +34,9 @@ export function checkSource(source: unknown): void {
   }
   const trace = source as Partial<ExecutionTrace> | null | undefined; // looked at, whatever it is
   if (typeof trace === "object" && trace !== null && Array.isArray(trace.taskTraces)) return;
-  throw new ValidationError(`replayFrom source must be the path of a recording or of a trace, or a trace, got: ${preview(source)}`);
+  throw new ValidationError(
+    `replayFrom source must be the path of a recording or of a trace, or a trace, got: ${preview(source)}`,
+  );
 }
 
 /** Applies the defaults. @throws ValidationError for what does not fit. */
@@ -42,5 +44,8 @@ export function resolveReplayOptions(options: ReplayOptions): ReplaySettings {
   checkOptions("replayFrom", options, Object.keys(DEFAULTS));
   requireOneOf("replayFrom onMiss", options.onMiss, ["fail", "live"]);
   requireOneOf("replayFrom onUnused", options.onUnused, ["ignore", "warn", "fail"]);
-  return Object.freeze({ onMiss: options.onMiss ?? DEFAULTS.onMiss, onUnused: options.onUnused ?? DEFAULTS.onUnused });
+  return Object.freeze({
+    onMiss: options.onMiss ?? DEFAULTS.onMiss,
+    onUnused: options.onUnused ?? DEFAULTS.onUnused,
+  });
 }

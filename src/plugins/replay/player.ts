@@ -1,5 +1,13 @@
 import type { ChatModel, ChatRequest } from "../../contracts/chat-model.js";
-import type { After, Answer, LlmCall, Reject, Replace, RunCall, ToolCallContext } from "../../contracts/hooks.js";
+import type {
+  After,
+  Answer,
+  LlmCall,
+  Reject,
+  Replace,
+  RunCall,
+  ToolCallContext,
+} from "../../contracts/hooks.js";
 import type { EnsembleOutput } from "../../contracts/output.js";
 import type { RunInfo } from "../../contracts/run.js";
 import type { IdUse } from "../../contracts/runtime.js";
@@ -48,7 +56,12 @@ export class Player {
   /** The ids of the recording, one after the other, and then new ones. */
   nextId(use: IdUse | undefined): string {
     const recording = this.#recordingNow();
-    const id = use === "run" ? recording?.nextRunId() : use === "delegation" ? recording?.delegationIds.shift() : undefined;
+    const id =
+      use === "run"
+        ? recording?.nextRunId()
+        : use === "delegation"
+          ? recording?.delegationIds.shift()
+          : undefined;
     return id ?? uuidGenerator.next();
   }
 
@@ -57,7 +70,9 @@ export class Player {
     if (this.#live.has(call.run)) return undefined;
     const recorded = recordedOf(call.model); // what is given back is to be recorded as well, whichever plugin comes first
     const asked = recorded === undefined ? call : { ...call, model: recorded.inner };
-    const model = replayingModel(asked.model, (request, signal) => this.#answer(asked, request, signal));
+    const model = replayingModel(asked.model, (request, signal) =>
+      this.#answer(asked, request, signal),
+    );
     this.#models.add(model);
     return replace({ model: recorded?.around(model) ?? model });
   }
@@ -87,11 +102,13 @@ export class Player {
     this.#starts.delete(run.id);
     const { onUnused } = this.settings;
     const recorded = this.recording.runOf(run.id);
-    if (onUnused === "ignore" || outcome !== "ok" || recorded === undefined || this.#live.has(run)) return;
+    if (onUnused === "ignore" || outcome !== "ok" || recorded === undefined || this.#live.has(run))
+      return;
     const left = this.recording.leftOf(recorded);
     if (left.length === 0) return;
     const message = unused(this.recording, left);
-    if (onUnused === "fail") throw new JournalMismatchError(message, { hint: "Record it again with recordTo(file)." });
+    if (onUnused === "fail")
+      throw new JournalMismatchError(message, { hint: "Record it again with recordTo(file)." });
     emitEvent(run, { type: "run_warning", message });
   }
 
@@ -99,17 +116,44 @@ export class Player {
     return (this.#recording ??= this.source.now());
   }
 
-  async #answer(call: LlmCall, request: ChatRequest, signal: AbortSignal | undefined): Promise<CallResult | "live"> {
+  async #answer(
+    call: LlmCall,
+    request: ChatRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<CallResult | "live"> {
     const { run, taskId, iteration, purpose, model } = call;
     if (this.#live.has(run)) return "live";
     const { provider, modelId } = model;
-    const asked = { request, run: this.#recordedId(run), task: taskId, iteration, purpose, provider, modelId };
-    const entry = this.recording.calls.take(this.#callKeys(call, request), { ...asked, attempt: call.attempt });
+    const asked = {
+      request,
+      run: this.#recordedId(run),
+      task: taskId,
+      iteration,
+      purpose,
+      provider,
+      modelId,
+    };
+    const entry = this.recording.calls.take(this.#callKeys(call, request), {
+      ...asked,
+      attempt: call.attempt,
+    });
     const difference = entry === undefined ? undefined : this.#traceDifference(entry, asked, run);
     if (entry === undefined || difference !== undefined) {
-      return this.#missed(run, () => unknownCall(this.recording, asked, redactorOf(run), difference && `It differs in ${difference}`));
+      return this.#missed(run, () =>
+        unknownCall(
+          this.recording,
+          asked,
+          redactorOf(run),
+          difference && `It differs in ${difference}`,
+        ),
+      );
     }
-    await this.#deliver(entry, run, signal ?? call.signal, `Call ${iteration + 1} of task '${taskId}'`);
+    await this.#deliver(
+      entry,
+      run,
+      signal ?? call.signal,
+      `Call ${iteration + 1} of task '${taskId}'`,
+    );
     return entry;
   }
 
@@ -135,14 +179,22 @@ export class Player {
   }
 
   #taken({ run, taskId, attempt, tool, call }: ToolCallContext): RecordedTool | undefined {
-    const keys = [toolKey(tool.name, call.arguments), toolKey(tool.name, redactorOf(run).redactText(call.arguments))];
+    const keys = [
+      toolKey(tool.name, call.arguments),
+      toolKey(tool.name, redactorOf(run).redactText(call.arguments)),
+    ];
     return this.recording.tools.take(keys, { run: this.#recordedId(run), task: taskId, attempt });
   }
 
   /** A trace finds a call by its place; what was asked there, and whom, must be the same. Of the model it knows only what the answer called it. */
-  #traceDifference({ messages, provider }: RecordedCall, { request, ...asked }: UnknownRequest, run: RunInfo): string | undefined {
+  #traceDifference(
+    { messages, provider }: RecordedCall,
+    { request, ...asked }: UnknownRequest,
+    run: RunInfo,
+  ): string | undefined {
     if (this.recording.kind !== "trace" || messages === undefined) return undefined;
-    if (provider !== asked.provider) return sides("the provider of the model", provider, asked.provider);
+    if (provider !== asked.provider)
+      return sides("the provider of the model", provider, asked.provider);
     const difference = conversationDifference(messages, request.messages);
     if (difference === undefined) return undefined;
     const redacted = redactorOf(run).redactValue(request.messages) as ChatRequest["messages"]; // of the same shape
@@ -172,7 +224,12 @@ export class Player {
   }
 
   /** Waits for the moment at which it came in the recording. @throws the signal's reason. */
-  async #deliver({ endMs, ms, aborted }: RecordedCall | RecordedTool, run: RunInfo, signal: AbortSignal, what: string): Promise<void> {
+  async #deliver(
+    { endMs, ms, aborted }: RecordedCall | RecordedTool,
+    run: RunInfo,
+    signal: AbortSignal,
+    what: string,
+  ): Promise<void> {
     if (aborted === true) {
       await abortOf(signal, ms + PATIENCE_MS);
       if (!signal.aborted) {
@@ -222,7 +279,11 @@ function abortOf(signal: AbortSignal, ms: number): Promise<void> {
 function resultOf({ tool, arguments: toolInput, result, error }: RecordedTool): ToolResult {
   if (error !== undefined) {
     const cause = restoreError(error);
-    throw ExitEarlySignal.isInstance(cause) ? cause : new ToolExecutionError(cause.message, { toolName: tool, toolInput }, { cause });
+    throw ExitEarlySignal.isInstance(cause)
+      ? cause
+      : new ToolExecutionError(cause.message, { toolName: tool, toolInput }, { cause });
   }
-  return result?.ok === false ? ToolResult.failure(result.text) : ToolResult.success(result?.text ?? "", result?.structured);
+  return result?.ok === false
+    ? ToolResult.failure(result.text)
+    : ToolResult.success(result?.text ?? "", result?.structured);
 }

@@ -4,7 +4,15 @@ import type { CallResult, StoredChunk, ToolResultLine } from "./recording-format
 import type { StoredError } from "./stored-error.js";
 import { FileFormatError } from "../../contracts/state-errors.js";
 import { preview } from "../../contracts/validation.js";
-import { Misshapen, fieldsOf, instantOf, listOf, numberOf, optionalText, textOf } from "./fields.js";
+import {
+  Misshapen,
+  fieldsOf,
+  instantOf,
+  listOf,
+  numberOf,
+  optionalText,
+  textOf,
+} from "./fields.js";
 import { RECORDING_FORMAT, RECORDING_VERSION } from "./recording-format.js";
 import { Recording } from "./recording.js";
 import { ERROR_KINDS } from "./stored-error.js";
@@ -53,7 +61,9 @@ export class RecordingReader {
         recording.addRun({ id: textOf(fields, "run"), startedAt: instantOf(fields, "startedAt") });
         return;
       case "message":
-        this.#messages[numberOf(fields, "n")] = readMessage(fieldsOf(fields["message"], "'message'"));
+        this.#messages[numberOf(fields, "n")] = readMessage(
+          fieldsOf(fields["message"], "'message'"),
+        );
         return;
       case "delegation":
         recording.delegationIds.push(textOf(fields, "id"));
@@ -100,9 +110,12 @@ export class RecordingReader {
 
 function checkHeader(fields: Fields): void {
   const { format, version } = fields;
-  if (format !== RECORDING_FORMAT) throw new Misshapen(`'format' must be "${RECORDING_FORMAT}", got: ${preview(format)}`);
+  if (format !== RECORDING_FORMAT)
+    throw new Misshapen(`'format' must be "${RECORDING_FORMAT}", got: ${preview(format)}`);
   if (version !== RECORDING_VERSION)
-    throw new Misshapen(`version ${preview(version)} is not understood, only ${RECORDING_VERSION}: another version of agentensemble wrote it`);
+    throw new Misshapen(
+      `version ${preview(version)} is not understood, only ${RECORDING_VERSION}: another version of agentensemble wrote it`,
+    );
 }
 
 function keysOf(fields: Fields): readonly string[] {
@@ -129,13 +142,15 @@ function readResult(fields: Fields): CallResult {
 function readChunk(chunk: unknown): StoredChunk {
   if (typeof chunk === "string") return chunk;
   const fields = fieldsOf(chunk, "A chunk");
-  if (fields["type"] !== "tool_call") throw new Misshapen(`A chunk must be a text or a tool_call, got: ${preview(chunk)}`);
+  if (fields["type"] !== "tool_call")
+    throw new Misshapen(`A chunk must be a text or a tool_call, got: ${preview(chunk)}`);
   return fields as unknown as StoredChunk; // of that type
 }
 
 function readError(value: unknown): StoredError {
   const fields = fieldsOf(value, "'error'");
-  if (!ERROR_KINDS.includes(textOf(fields, "kind"))) throw new Misshapen(`the kind of error '${preview(fields["kind"])}' is not known`);
+  if (!ERROR_KINDS.includes(textOf(fields, "kind")))
+    throw new Misshapen(`the kind of error '${preview(fields["kind"])}' is not known`);
   textOf(fields, "name");
   textOf(fields, "message");
   return fields as unknown as StoredError; // its other fields are optional
@@ -159,6 +174,11 @@ function addTool(recording: Recording, fields: Fields): void {
 }
 
 function readToolResult(fields: Fields): ToolResultLine {
-  if (typeof fields["ok"] !== "boolean") throw new Misshapen(`'ok' must be true or false, got: ${preview(fields["ok"])}`);
-  return { ok: fields["ok"], text: textOf(fields, "text"), ...(fields["structured"] !== undefined && { structured: fields["structured"] }) };
+  if (typeof fields["ok"] !== "boolean")
+    throw new Misshapen(`'ok' must be true or false, got: ${preview(fields["ok"])}`);
+  return {
+    ok: fields["ok"],
+    text: textOf(fields, "text"),
+    ...(fields["structured"] !== undefined && { structured: fields["structured"] }),
+  };
 }

@@ -57,7 +57,10 @@ export class ReplaySource {
 }
 
 function unreadable(path: string, cause: unknown): ValidationError {
-  return new ValidationError(`The recording '${path}' can't be read: ${messageOf(cause)}`, { cause, hint: "Name a file that recordTo(file) wrote." });
+  return new ValidationError(`The recording '${path}' can't be read: ${messageOf(cause)}`, {
+    cause,
+    hint: "Name a file that recordTo(file) wrote.",
+  });
 }
 
 /** Some editors put one before a text. */
@@ -68,7 +71,8 @@ function withoutMark(text: string): string {
 /** Reads a text of either kind; yields now and then. */
 function* piecesOf(path: string, text: string): Generator<undefined, Recording> {
   const firstLine = text.slice(0, endOfLine(text, 0));
-  if (!firstLine.includes(`"${RECORDING_FORMAT}"`)) return readTrace(parseTrace(path, text), path, text);
+  if (!firstLine.includes(`"${RECORDING_FORMAT}"`))
+    return readTrace(parseTrace(path, text), path, text);
   const reader = new RecordingReader(path);
   let breath = BREATH;
   let line = 0;

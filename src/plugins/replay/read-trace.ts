@@ -1,16 +1,40 @@
-import type { ChatMessage, ChatResponse, FinishReason, Purpose, ToolCall } from "../../contracts/chat-model.js";
+import type {
+  ChatMessage,
+  ChatResponse,
+  FinishReason,
+  Purpose,
+  ToolCall,
+} from "../../contracts/chat-model.js";
 import type { Fields } from "./fields.js";
 import type { CallResult } from "./recording-format.js";
 import type { RecordedTool } from "./recording.js";
 import { FileFormatError } from "../../contracts/state-errors.js";
 import { CaptureMode } from "../../contracts/capture.js";
 import { preview } from "../../contracts/validation.js";
-import { Misshapen, fieldsOf, instantOf, lineOf, listOf, numberOf, objectsOf, optionalText, textOf } from "./fields.js";
+import {
+  Misshapen,
+  fieldsOf,
+  instantOf,
+  lineOf,
+  listOf,
+  numberOf,
+  objectsOf,
+  optionalText,
+  textOf,
+} from "./fields.js";
 import { toolKey } from "./keys.js";
 import { Recording } from "./recording.js";
 
 /** Where a call stands: what a trace knows of a request. The task's attempts come one after the other, so their order tells them apart. */
-export function positionKey({ task, iteration, attempt }: { readonly task: string; readonly iteration: number; readonly attempt: number }): string {
+export function positionKey({
+  task,
+  iteration,
+  attempt,
+}: {
+  readonly task: string;
+  readonly iteration: number;
+  readonly attempt: number;
+}): string {
   return JSON.stringify([task, iteration, attempt]);
 }
 
@@ -25,7 +49,8 @@ export function readTrace(value: unknown, source: string, text?: string): Record
     const recording = new Recording(source, "trace");
     const run = { id: textOf(trace, "ensembleId"), startedAt: instantOf(trace, "startedAt") };
     recording.addRun(run);
-    for (const task of objectsOf(trace, "taskTraces", "A task's trace")) new TaskReader(recording, run.id, run.startedAt.getTime()).add(task);
+    for (const task of objectsOf(trace, "taskTraces", "A task's trace"))
+      new TaskReader(recording, run.id, run.startedAt.getTime()).add(task);
     return recording;
   } catch (error) {
     if (!(error instanceof Misshapen)) throw error;
@@ -41,7 +66,11 @@ export function readTrace(value: unknown, source: string, text?: string): Record
 function checkTrace(trace: Fields, source: string): void {
   const { schemaVersion, captureMode } = trace;
   if (typeof schemaVersion !== "string" || !/^1\.\d+$/.test(schemaVersion)) {
-    throw new Misshapen(`schema ${preview(schemaVersion)} is not understood, only 1.x`, trace, "schemaVersion");
+    throw new Misshapen(
+      `schema ${preview(schemaVersion)} is not understood, only 1.x`,
+      trace,
+      "schemaVersion",
+    );
   }
   listOf(trace, "taskTraces"); // before it is said what a trace lacks, it has to be one
   if (captureMode === CaptureMode.FULL) return;
@@ -65,17 +94,27 @@ class TaskReader {
     const attempt = numberOf(trace, "attempt");
     const calls = objectsOf(trace, "llmInteractions", "A model call");
     calls.forEach((call, index) => this.#call(task, call, calls[index + 1]));
-    for (const holder of [...calls, trace]) for (const tool of objectsOf(holder, "toolCalls", "A tool call")) this.#tool(task, attempt, tool);
+    for (const holder of [...calls, trace])
+      for (const tool of objectsOf(holder, "toolCalls", "A tool call"))
+        this.#tool(task, attempt, tool);
     for (const delegation of objectsOf(trace, "delegations", "A delegation")) {
       const { workerTrace } = delegation;
-      if (workerTrace !== undefined && workerTrace !== null) this.add(fieldsOf(workerTrace, "A worker's trace", delegation, "workerTrace"));
+      if (workerTrace !== undefined && workerTrace !== null)
+        this.add(fieldsOf(workerTrace, "A worker's trace", delegation, "workerTrace"));
     }
   }
 
   #call(task: string, call: Fields, next: Fields | undefined): void {
-    const place = { task, iteration: numberOf(call, "iterationIndex"), attempt: numberOf(call, "attempt") };
+    const place = {
+      task,
+      iteration: numberOf(call, "iterationIndex"),
+      attempt: numberOf(call, "attempt"),
+    };
     // A trace tells of a failure only what it said; that it was tried again says that it could be, unless that was with a fallback.
-    const tried = next !== undefined && next["iterationIndex"] === place.iteration && numberOf(next, "attempt") > place.attempt;
+    const tried =
+      next !== undefined &&
+      next["iterationIndex"] === place.iteration &&
+      numberOf(next, "attempt") > place.attempt;
     const retried = tried && next["provider"] === call["provider"];
     this.recording.addCall({
       ...place,
@@ -98,7 +137,16 @@ class TaskReader {
     if (outcome === undefined) return;
     const [tool, argumentsText] = [textOf(call, "toolName"), textOf(call, "arguments")];
     const keys = [toolKey(tool, argumentsText)];
-    this.recording.addTool({ keys, run: this.run, task, attempt, tool, arguments: argumentsText, ...this.#span(call), ...outcome });
+    this.recording.addTool({
+      keys,
+      run: this.run,
+      task,
+      attempt,
+      tool,
+      arguments: argumentsText,
+      ...this.#span(call),
+      ...outcome,
+    });
   }
 
   #span(fields: Fields): { readonly endMs: number; readonly ms: number } {
@@ -112,7 +160,9 @@ function conversationOf(call: Fields): readonly ChatMessage[] | undefined {
   const messages = call["messages"];
   if (!Array.isArray(messages) || messages.length === 0) return undefined;
   const read = messages.map((message) => fieldsOf(message, "A message") as unknown as ChatMessage); // compared only, as far as its fields go
-  return read.at(-1)?.role === "assistant" && call["responseType"] !== "ERROR" ? read.slice(0, -1) : read;
+  return read.at(-1)?.role === "assistant" && call["responseType"] !== "ERROR"
+    ? read.slice(0, -1)
+    : read;
 }
 
 /** Codes of what ends a call from outside: a time limit, a cancelled run, a task beside it that failed. */
@@ -126,13 +176,28 @@ function resultOf(call: Fields, retried: boolean): CallResult {
     const code = optionalText(call, "errorCode");
     if (code !== undefined && CALLED_OFF.includes(code)) return { aborted: true };
     // An empty field says that the error was none of ours, and nobody tries those again; another program's trace does not have the field.
-    if (code === undefined && Object.hasOwn(call, "errorCode") && !retried) return { error: { kind: "other", name: "Error", message } };
+    if (code === undefined && Object.hasOwn(call, "errorCode") && !retried)
+      return { error: { kind: "other", name: "Error", message } };
     const coded = code !== undefined && /^AE_MODEL_/.test(code) ? { code } : {}; // what else ends a call is no failure of the model
-    return { error: { kind: "model", name: "ModelCallError", message, ...coded, provider, modelId, retryable: retried } };
+    return {
+      error: {
+        kind: "model",
+        name: "ModelCallError",
+        message,
+        ...coded,
+        provider,
+        modelId,
+        retryable: retried,
+      },
+    };
   }
   const toolCalls = toolCallsOf(call);
   const response: ChatResponse = {
-    message: { role: "assistant", content: textOf(call, "responseText"), ...(toolCalls.length > 0 && { toolCalls }) },
+    message: {
+      role: "assistant",
+      content: textOf(call, "responseText"),
+      ...(toolCalls.length > 0 && { toolCalls }),
+    },
     finishReason: (optionalText(call, "finishReason") ?? "stop") as FinishReason, // as the trace builder wrote it
     usage: {
       inputTokens: known(call, "inputTokens"),
@@ -149,10 +214,17 @@ function resultOf(call: Fields, retried: boolean): CallResult {
 function toolCallsOf(call: Fields): readonly ToolCall[] {
   const reply: unknown = Array.isArray(call["messages"]) ? call["messages"].at(-1) : undefined;
   const answered = reply !== undefined ? fieldsOf(reply, "A message") : {};
-  const asked = answered["role"] === "assistant" && Array.isArray(answered["toolCalls"]) ? answered["toolCalls"] : undefined;
+  const asked =
+    answered["role"] === "assistant" && Array.isArray(answered["toolCalls"])
+      ? answered["toolCalls"]
+      : undefined;
   return (asked ?? listOf(call, "toolCalls")).map((value, index) => {
     const fields = fieldsOf(value, "A tool call");
-    return { id: `call-${index + 1}`, name: optionalText(fields, "name") ?? textOf(fields, "toolName"), arguments: textOf(fields, "arguments") };
+    return {
+      id: `call-${index + 1}`,
+      name: optionalText(fields, "name") ?? textOf(fields, "toolName"),
+      arguments: textOf(fields, "arguments"),
+    };
   });
 }
 
@@ -172,10 +244,19 @@ function toolOutcome(call: Fields): Pick<RecordedTool, "result" | "error"> | und
     case "FAILURE":
       return { result: { ok: false, text: text.replace(/^Error: /, "") } };
     case "ERROR":
-      return { error: { kind: "other", name: "Error", message: text.replace(/^Tool error: /, "") } };
+      return {
+        error: { kind: "other", name: "Error", message: text.replace(/^Tool error: /, "") },
+      };
     case "TIMED_OUT": {
       const ms = / did not finish within (\d+(?:\.\d+)?) ms$/.exec(text)?.[1];
-      return { error: { kind: "timeout", name: "TaskTimeoutError", message: text.replace(/^Tool error: /, ""), timeoutMs: Number(ms ?? 0) } };
+      return {
+        error: {
+          kind: "timeout",
+          name: "TaskTimeoutError",
+          message: text.replace(/^Tool error: /, ""),
+          timeoutMs: Number(ms ?? 0),
+        },
+      };
     }
     default:
       return undefined;

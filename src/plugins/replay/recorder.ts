@@ -1,11 +1,29 @@
 import { createHash } from "node:crypto";
-import type { ChatMessage, ChatModel, ChatRequest, ChatResponse } from "../../contracts/chat-model.js";
-import type { After, DelegationCall, LlmCall, Replace, RunCall, ToolCallContext } from "../../contracts/hooks.js";
+import type {
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+} from "../../contracts/chat-model.js";
+import type {
+  After,
+  DelegationCall,
+  LlmCall,
+  Replace,
+  RunCall,
+  ToolCallContext,
+} from "../../contracts/hooks.js";
 import type { Redactor } from "../../contracts/redaction.js";
 import type { RunInfo } from "../../contracts/run.js";
 import type { ToolResult } from "../../contracts/tool.js";
 import type { RecordingFile } from "./recording-file.js";
-import type { CallLine, CallResult, RecordingLine, ToolLine, ToolResultLine } from "./recording-format.js";
+import type {
+  CallLine,
+  CallResult,
+  RecordingLine,
+  ToolLine,
+  ToolResultLine,
+} from "./recording-format.js";
 import { RateLimitTimeoutError } from "../../contracts/errors.js";
 import { replace } from "../../contracts/hooks.js";
 import { redactorOf, startOf } from "../../kernel/index.js";
@@ -50,7 +68,11 @@ export class Recorder {
   /** Puts a listener before the model. */
   listen(call: LlmCall): Replace<{ readonly model: ChatModel }> {
     const model = recordingModel(call.model, (request, count, startedMs, result) => {
-      this.#call({ ...call, request: { ...request, messages: request.messages.slice(0, count) } }, startedMs, result);
+      this.#call(
+        { ...call, request: { ...request, messages: request.messages.slice(0, count) } },
+        startedMs,
+        result,
+      );
     });
     return replace({ model });
   }
@@ -61,12 +83,15 @@ export class Recorder {
   }
 
   /** What became of calls that no model saw, where that may be another thing in a replay: answers of a cache, and waits for a rate limit. */
-  callEnded(call: After<LlmCall & { readonly durationMs: number }, "response", ChatResponse>): void {
+  callEnded(
+    call: After<LlmCall & { readonly durationMs: number }, "response", ChatResponse>,
+  ): void {
     const { outcome, response, error, durationMs } = call;
     const sent = { ...call, request: { ...call.request, messages: [...call.request.messages] } };
     const startedMs = performance.now() - durationMs;
     if (outcome === "answered") this.#call(sent, startedMs, { response }, { answered: true });
-    else if (RateLimitTimeoutError.isInstance(error)) this.#call(sent, startedMs, { error: storeError(error) }, { refused: true });
+    else if (RateLimitTimeoutError.isInstance(error))
+      this.#call(sent, startedMs, { error: storeError(error) }, { refused: true });
   }
 
   /** The last before the tool itself. */
@@ -84,7 +109,15 @@ export class Recorder {
     this.#write(run, (redactor): ToolLine => {
       const key = toolKey(tool.name, call.arguments);
       const redactedKey = toolKey(tool.name, redactor.redactText(call.arguments));
-      const asked = { run: run.id, task: taskId, attempt, tool: tool.name, arguments: call.arguments, key, ...(redactedKey !== key && { redactedKey }) };
+      const asked = {
+        run: run.id,
+        task: taskId,
+        attempt,
+        tool: tool.name,
+        arguments: call.arguments,
+        key,
+        ...(redactedKey !== key && { redactedKey }),
+      };
       return { type: "tool", ...asked, ...times, ...ended };
     });
   }
@@ -93,7 +126,12 @@ export class Recorder {
     this.#write(run, () => ({ type: "delegation", run: run.id, id: request.taskId }));
   }
 
-  #call(call: LlmCall, startedMs: number, result: CallResult, kind: Pick<CallLine, "answered" | "refused"> = {}): void {
+  #call(
+    call: LlmCall,
+    startedMs: number,
+    result: CallResult,
+    kind: Pick<CallLine, "answered" | "refused"> = {},
+  ): void {
     const { run, taskId, iteration, attempt, purpose, request } = call;
     const { provider, modelId } = call.model;
     const place = { run: run.id, task: taskId, iteration, attempt, purpose, provider, modelId };
@@ -124,9 +162,15 @@ export class Recorder {
     return stored;
   }
 
-  #times(run: RunInfo, startedMs: number | undefined): { readonly endMs: number; readonly ms: number } {
+  #times(
+    run: RunInfo,
+    startedMs: number | undefined,
+  ): { readonly endMs: number; readonly ms: number } {
     const nowMs = performance.now();
-    return { endMs: rounded(nowMs - (this.#starts.get(run) ?? nowMs)), ms: rounded(nowMs - (startedMs ?? nowMs)) };
+    return {
+      endMs: rounded(nowMs - (this.#starts.get(run) ?? nowMs)),
+      ms: rounded(nowMs - (startedMs ?? nowMs)),
+    };
   }
 
   #write(run: RunInfo, line: (redactor: Redactor) => RecordingLine): void {
@@ -139,22 +183,35 @@ export class Recorder {
 
 type Keys = Pick<CallLine, "key" | "redactedKey">;
 
-function keysOf(request: ChatRequest, stored: readonly StoredMessage[], asked: Parameters<typeof callKey>[1]): Keys {
+function keysOf(
+  request: ChatRequest,
+  stored: readonly StoredMessage[],
+  asked: Parameters<typeof callKey>[1],
+): Keys {
   const key = callKey(request, asked);
   if (!stored.some(({ changed }) => changed)) return { key };
-  return { key, redactedKey: callKey({ ...request, messages: stored.map(({ message }) => message) }, asked) };
+  return {
+    key,
+    redactedKey: callKey({ ...request, messages: stored.map(({ message }) => message) }, asked),
+  };
 }
 
 function rounded(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;
 }
 
-function toolOutcome(settled: After<ToolCallContext, "result", ToolResult>): Pick<ToolLine, "result" | "error" | "aborted"> {
+function toolOutcome(
+  settled: After<ToolCallContext, "result", ToolResult>,
+): Pick<ToolLine, "result" | "error" | "aborted"> {
   const { outcome, result, error, signal } = settled;
   if (outcome === "ok" || outcome === "answered") return { result: storeResult(result) };
   return signal.aborted ? { aborted: true } : { error: storeError(error) };
 }
 
 function storeResult({ ok, output, errorMessage, structured }: ToolResult): ToolResultLine {
-  return { ok, text: ok ? output : (errorMessage ?? ""), ...(structured !== undefined && { structured }) };
+  return {
+    ok,
+    text: ok ? output : (errorMessage ?? ""),
+    ...(structured !== undefined && { structured }),
+  };
 }

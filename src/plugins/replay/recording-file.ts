@@ -117,7 +117,8 @@ export class RecordingFile {
         return;
       } catch (error) {
         // A kernel of this process is writing there, or a process of the same number broke off.
-        if ((error as { readonly code?: unknown }).code !== "EEXIST" || n >= MAX_UNFINISHED) throw error;
+        if ((error as { readonly code?: unknown }).code !== "EEXIST" || n >= MAX_UNFINISHED)
+          throw error;
       }
     }
   }
@@ -139,9 +140,12 @@ export class RecordingFile {
   }
 
   #refusal(cause: unknown): ValidationError {
-    return new ValidationError(`The recording can't be written to '${this.#target}': ${messageOf(cause)}`, {
-      cause,
-      hint: "Choose the path of a file that this process may write to.",
-    });
+    return new ValidationError(
+      `The recording can't be written to '${this.#target}': ${messageOf(cause)}`,
+      {
+        cause,
+        hint: "Choose the path of a file that this process may write to.",
+      },
+    );
   }
 }

@@ -1,4 +1,10 @@
-import type { ChatChunk, ChatMessage, ChatRequest, ChatResponse, Purpose } from "../../contracts/chat-model.js";
+import type {
+  ChatChunk,
+  ChatMessage,
+  ChatRequest,
+  ChatResponse,
+  Purpose,
+} from "../../contracts/chat-model.js";
 import type { StoredError } from "./stored-error.js";
 
 /** What a recording begins with: one JSON document per line, this one first. */

@@ -1,9 +1,20 @@
-import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../contracts/chat-model.js";
+import type {
+  ChatCallOptions,
+  ChatChunk,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+} from "../../contracts/chat-model.js";
 import type { CallResult, StoredChunk } from "./recording-format.js";
 import { storeError } from "./stored-error.js";
 
 /** Takes note of how a call ended. `messageCount`: how long the conversation was when it was sent, since it goes on growing. */
-export type Note = (request: ChatRequest, messageCount: number, startedMs: number, result: CallResult) => void;
+export type Note = (
+  request: ChatRequest,
+  messageCount: number,
+  startedMs: number,
+  result: CallResult,
+) => void;
 
 const RECORDED = Symbol("recorded");
 
@@ -29,7 +40,9 @@ export function recordingModel(model: ChatModel, note: Note): ChatModel {
     ...(model.redact !== undefined && { redact: model.redact.bind(model) }),
     [RECORDED]: { inner: model, around: (inner: ChatModel) => recordingModel(inner, note) },
   };
-  return model.stream === undefined ? base : { ...base, stream: streamOf(model.stream.bind(model), note) };
+  return model.stream === undefined
+    ? base
+    : { ...base, stream: streamOf(model.stream.bind(model), note) };
 }
 
 /** An error that came after the call was called off says nothing about the model. */
@@ -53,8 +66,14 @@ function chatOf(model: ChatModel, note: Note): ChatModel["chat"] {
   };
 }
 
-function streamOf(stream: NonNullable<ChatModel["stream"]>, note: Note): NonNullable<ChatModel["stream"]> {
-  return async function* recorded(request: ChatRequest, options?: ChatCallOptions): AsyncGenerator<ChatChunk, void, undefined> {
+function streamOf(
+  stream: NonNullable<ChatModel["stream"]>,
+  note: Note,
+): NonNullable<ChatModel["stream"]> {
+  return async function* recorded(
+    request: ChatRequest,
+    options?: ChatCallOptions,
+  ): AsyncGenerator<ChatChunk, void, undefined> {
     const startedMs = performance.now();
     const count = request.messages.length;
     const chunks: StoredChunk[] = [];

@@ -17,7 +17,19 @@ export interface RecordedCall extends CallPlace, CallResult {
 }
 
 /** A tool call that can be given back. */
-export type RecordedTool = Pick<ToolLine, "run" | "task" | "attempt" | "tool" | "arguments" | "result" | "error" | "aborted" | "endMs" | "ms"> & {
+export type RecordedTool = Pick<
+  ToolLine,
+  | "run"
+  | "task"
+  | "attempt"
+  | "tool"
+  | "arguments"
+  | "result"
+  | "error"
+  | "aborted"
+  | "endMs"
+  | "ms"
+> & {
   readonly keys: readonly string[];
 };
 
@@ -96,7 +108,12 @@ function nearest<E extends Entry>(entries: Iterable<E>, place: ReplayedPlace): E
 
 /** Of equal requests the run counts for most, then the task, then the place in it: so branches side by side don't take each other's answers. */
 function scoreOf(entry: Entry, { run, task, iteration, attempt }: ReplayedPlace): number {
-  return (entry.run === run ? 8 : 0) + (entry.task === task ? 4 : 0) + (entry.iteration === iteration ? 2 : 0) + (entry.attempt === attempt ? 1 : 0);
+  return (
+    (entry.run === run ? 8 : 0) +
+    (entry.task === task ? 4 : 0) +
+    (entry.iteration === iteration ? 2 : 0) +
+    (entry.attempt === attempt ? 1 : 0)
+  );
 }
 
 /** Everything that was recorded, and how much of it was given back. */
@@ -157,8 +174,12 @@ export class Recording {
 
   /** What was recorded in a run and not given back; answers of plugins are not missed. */
   leftOf(run: RecordedRun): readonly (RecordedCall | RecordedTool)[] {
-    const calls = [...this.calls.left()].filter((call) => call.run === run.id && !call.answered && call.aborted === undefined);
-    const tools = [...this.tools.left()].filter((tool) => tool.run === run.id && tool.aborted === undefined);
+    const calls = [...this.calls.left()].filter(
+      (call) => call.run === run.id && !call.answered && call.aborted === undefined,
+    );
+    const tools = [...this.tools.left()].filter(
+      (tool) => tool.run === run.id && tool.aborted === undefined,
+    );
     return [...calls, ...tools];
   }
 

@@ -1,9 +1,18 @@
-import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../contracts/chat-model.js";
+import type {
+  ChatCallOptions,
+  ChatChunk,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+} from "../../contracts/chat-model.js";
 import type { CallResult } from "./recording-format.js";
 import { restoreError } from "./stored-error.js";
 
 /** What answers a request: what was recorded, or, once a run has left its recording, the model itself. */
-export type Answerer = (request: ChatRequest, signal: AbortSignal | undefined) => Promise<CallResult | "live">;
+export type Answerer = (
+  request: ChatRequest,
+  signal: AbortSignal | undefined,
+) => Promise<CallResult | "live">;
 
 /** The model of one call, which gives back what was recorded. To everybody else it is the model that it stands for. */
 export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
@@ -18,7 +27,9 @@ export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
       return result === "live" ? model.chat(request, options) : responseOf(result);
     },
   };
-  return model.stream === undefined ? base : { ...base, stream: streamOf(model.stream.bind(model), answer) };
+  return model.stream === undefined
+    ? base
+    : { ...base, stream: streamOf(model.stream.bind(model), answer) };
 }
 
 function responseOf({ response, error }: CallResult): ChatResponse {
@@ -26,15 +37,22 @@ function responseOf({ response, error }: CallResult): ChatResponse {
   return response as ChatResponse; // a stream without an end is no response, which the kernel will find
 }
 
-function streamOf(stream: NonNullable<ChatModel["stream"]>, answer: Answerer): NonNullable<ChatModel["stream"]> {
-  return async function* replayed(request: ChatRequest, options?: ChatCallOptions): AsyncGenerator<ChatChunk, void, undefined> {
+function streamOf(
+  stream: NonNullable<ChatModel["stream"]>,
+  answer: Answerer,
+): NonNullable<ChatModel["stream"]> {
+  return async function* replayed(
+    request: ChatRequest,
+    options?: ChatCallOptions,
+  ): AsyncGenerator<ChatChunk, void, undefined> {
     const result = await answer(request, options?.signal);
     if (result === "live") {
       yield* stream(request, options);
       return;
     }
     const { response, error, chunks } = result;
-    for (const chunk of chunks ?? wholeText(response)) yield typeof chunk === "string" ? { type: "text", text: chunk } : chunk;
+    for (const chunk of chunks ?? wholeText(response))
+      yield typeof chunk === "string" ? { type: "text", text: chunk } : chunk;
     if (error !== undefined) throw restoreError(error);
     if (response !== undefined) yield { type: "finish", response };
   };

@@ -13,7 +13,8 @@ import { RateLimit } from "../../contracts/rate-limit.js";
 
 /** An error as it stands in a recording; the fields are those of the class that `kind` names. */
 export interface StoredError {
-  readonly kind: "model" | "rateLimit" | "timeout" | "configuration" | "exit" | "framework" | "other";
+  readonly kind:
+    "model" | "rateLimit" | "timeout" | "configuration" | "exit" | "framework" | "other";
   readonly name: string;
   readonly message: string;
   readonly code?: string | undefined;
@@ -27,10 +28,25 @@ export interface StoredError {
   readonly partialText?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly timedOut?: boolean | undefined;
-  readonly limit?: { readonly requests: number; readonly periodMs: number; readonly waitTimeoutMs: number; readonly tokens?: number | undefined } | undefined;
+  readonly limit?:
+    | {
+        readonly requests: number;
+        readonly periodMs: number;
+        readonly waitTimeoutMs: number;
+        readonly tokens?: number | undefined;
+      }
+    | undefined;
 }
 
-export const ERROR_KINDS: readonly string[] = Object.freeze(["model", "rateLimit", "timeout", "configuration", "exit", "framework", "other"]);
+export const ERROR_KINDS: readonly string[] = Object.freeze([
+  "model",
+  "rateLimit",
+  "timeout",
+  "configuration",
+  "exit",
+  "framework",
+  "other",
+]);
 
 const TIMEOUT_MESSAGE = / did not finish within \d+(\.\d+)? ms$/;
 
@@ -40,15 +56,28 @@ export function storeError(thrown: unknown): StoredError {
   const base = {
     name: error.name,
     message: messageOf(error),
-    ...(error.cause instanceof Error && { cause: { name: error.cause.name, message: messageOf(error.cause) } }),
+    ...(error.cause instanceof Error && {
+      cause: { name: error.cause.name, message: messageOf(error.cause) },
+    }),
     ...(AgentEnsembleError.isInstance(error) && { code: error.code, hint: error.hint }),
   };
   if (ModelCallError.isInstance(error)) {
     const { provider, modelId, status, retryable, retryAfterMs, partialText } = error;
-    return { kind: "model", ...base, provider, modelId, status, retryable, retryAfterMs, partialText };
+    return {
+      kind: "model",
+      ...base,
+      provider,
+      modelId,
+      status,
+      retryable,
+      retryAfterMs,
+      partialText,
+    };
   }
-  if (RateLimitTimeoutError.isInstance(error)) return { kind: "rateLimit", ...base, limit: { ...error.rateLimit } };
-  if (TaskTimeoutError.isInstance(error)) return { kind: "timeout", ...base, timeoutMs: error.timeoutMs };
+  if (RateLimitTimeoutError.isInstance(error))
+    return { kind: "rateLimit", ...base, limit: { ...error.rateLimit } };
+  if (TaskTimeoutError.isInstance(error))
+    return { kind: "timeout", ...base, timeoutMs: error.timeoutMs };
   if (ToolConfigurationError.isInstance(error)) return { kind: "configuration", ...base };
   if (ExitEarlySignal.isInstance(error)) return { kind: "exit", ...base, timedOut: error.timedOut };
   return { kind: AgentEnsembleError.isInstance(error) ? "framework" : "other", ...base };
@@ -57,7 +86,10 @@ export function storeError(thrown: unknown): StoredError {
 /** The error again. */
 export function restoreError(stored: StoredError): Error {
   const { message, hint, name } = stored;
-  const cause = stored.cause === undefined ? undefined : named(new Error(stored.cause.message), stored.cause.name);
+  const cause =
+    stored.cause === undefined
+      ? undefined
+      : named(new Error(stored.cause.message), stored.cause.name);
   const details = { ...(cause !== undefined && { cause }), hint };
   switch (stored.kind) {
     case "model":
@@ -71,7 +103,10 @@ export function restoreError(stored: StoredError): Error {
     case "exit":
       return new ExitEarlySignal(message, { timedOut: stored.timedOut });
     case "framework":
-      return named(new AgentEnsembleError(stored.code ?? "AE_TOOL_EXECUTION", message, details), name);
+      return named(
+        new AgentEnsembleError(stored.code ?? "AE_TOOL_EXECUTION", message, details),
+        name,
+      );
     case "other":
       return named(new Error(message, cause === undefined ? undefined : { cause }), name);
   }
@@ -80,11 +115,25 @@ export function restoreError(stored: StoredError): Error {
 function limitError({ limit, message }: StoredError): Error {
   if (limit === undefined) return new Error(message);
   const { requests, periodMs, waitTimeoutMs, tokens } = limit;
-  return new RateLimitTimeoutError(RateLimit.of(requests, periodMs).with({ waitTimeoutMs, tokens }), waitTimeoutMs);
+  return new RateLimitTimeoutError(
+    RateLimit.of(requests, periodMs).with({ waitTimeoutMs, tokens }),
+    waitTimeoutMs,
+  );
 }
 
-function modelError(stored: StoredError, details: { readonly cause?: unknown; readonly hint: string | undefined }): ModelCallError {
-  const { provider = "", modelId = "", code, status, retryable, retryAfterMs, partialText } = stored;
+function modelError(
+  stored: StoredError,
+  details: { readonly cause?: unknown; readonly hint: string | undefined },
+): ModelCallError {
+  const {
+    provider = "",
+    modelId = "",
+    code,
+    status,
+    retryable,
+    retryAfterMs,
+    partialText,
+  } = stored;
   return new ModelCallError(
     stored.message,
     {
@@ -101,6 +150,7 @@ function modelError(stored: StoredError, details: { readonly cause?: unknown; re
 }
 
 function named<E extends Error>(error: E, name: string): E {
-  if (error.name !== name) Object.defineProperty(error, "name", { value: name, configurable: true, writable: true });
+  if (error.name !== name)
+    Object.defineProperty(error, "name", { value: name, configurable: true, writable: true });
   return error;
 }

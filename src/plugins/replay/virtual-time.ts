@@ -43,7 +43,8 @@ export class VirtualTime implements Clock {
 
   startOf(runId: string): Date | undefined {
     const start = this.recordedStart(runId);
-    if (start !== undefined && (this.#wallMs === undefined || this.now() < start)) this.#wallMs = start.getTime() - this.#ms - this.#lived();
+    if (start !== undefined && (this.#wallMs === undefined || this.now() < start))
+      this.#wallMs = start.getTime() - this.#ms - this.#lived();
     return start;
   }
 
@@ -70,7 +71,11 @@ export class VirtualTime implements Clock {
     });
   }
 
-  #settlers(resolve: () => void, reject: (reason: Error) => void, signal: AbortSignal): { done: () => void; onAbort: (release: () => void) => void } {
+  #settlers(
+    resolve: () => void,
+    reject: (reason: Error) => void,
+    signal: AbortSignal,
+  ): { done: () => void; onAbort: (release: () => void) => void } {
     let release: (() => void) | undefined;
     const aborted = (): void => {
       release?.();

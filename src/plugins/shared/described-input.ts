@@ -11,9 +11,12 @@ export function describedInput(jsonSchema: JsonSchema): DescribedInput {
   const { required } = jsonSchema;
   const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
   const validate = (value: unknown): StandardSchemaV1.Result<unknown> => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return { issues: [{ message: "expected a JSON object" }] };
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return { issues: [{ message: "expected a JSON object" }] };
     const missing = names.filter((name) => !Object.hasOwn(value, name));
-    return missing.length === 0 ? { value } : { issues: [{ message: `missing required parameter(s): ${missing.join(", ")}` }] };
+    return missing.length === 0
+      ? { value }
+      : { issues: [{ message: `missing required parameter(s): ${missing.join(", ")}` }] };
   };
   return { schema: { "~standard": { version: 1, vendor: "agentensemble", validate } }, jsonSchema };
 }

@@ -3,7 +3,20 @@ import { checkToolInput } from "../../kernel/index.js";
 import { jsonSchemaOf } from "./tool-trial.js";
 
 const TEXTS = Object.freeze([
-  ...["", "   ", "\u0000", "\ud800", "\u202e😀", "{", "[".repeat(1_000), "(".repeat(1_000), "-".repeat(1_000), "%00%ff", "../".repeat(50), "null"],
+  ...[
+    "",
+    "   ",
+    "\u0000",
+    "\ud800",
+    "\u202e😀",
+    "{",
+    "[".repeat(1_000),
+    "(".repeat(1_000),
+    "-".repeat(1_000),
+    "%00%ff",
+    "../".repeat(50),
+    "null",
+  ],
   ...["__proto__", "x".repeat(100_000), "9".repeat(400), "\r\n\r\n"],
 ]);
 
@@ -25,12 +38,22 @@ const VALUES: readonly unknown[] = Object.freeze([
 ]);
 
 /** Arguments of a schema's kind with one of them made absurd, as a confused model sends them, and things that are no arguments at all. */
-function candidates(schema: Readonly<Record<string, unknown>>, sample: unknown): readonly unknown[] {
+function candidates(
+  schema: Readonly<Record<string, unknown>>,
+  sample: unknown,
+): readonly unknown[] {
   const base = typeof sample === "object" && sample !== null ? sample : {};
   const { properties } = schema;
-  const names = typeof properties === "object" && properties !== null ? Object.keys(properties) : Object.keys(base);
+  const names =
+    typeof properties === "object" && properties !== null
+      ? Object.keys(properties)
+      : Object.keys(base);
   const all = VALUES.map((value) => Object.fromEntries(names.map((name) => [name, value])));
-  return [...VALUES, ...all, ...names.flatMap((name) => VALUES.map((value) => ({ ...base, [name]: value })))];
+  return [
+    ...VALUES,
+    ...all,
+    ...names.flatMap((name) => VALUES.map((value) => ({ ...base, [name]: value }))),
+  ];
 }
 
 /** Absurd input as far as the framework lets it through: what a tool's schema refuses never reaches it. */

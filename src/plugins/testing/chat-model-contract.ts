@@ -1,8 +1,20 @@
 import assert from "node:assert/strict";
-import type { ChatChunk, ChatModel, ChatRequest, ChatResponse, FinishReason, ToolCall } from "../../contracts/chat-model.js";
+import type {
+  ChatChunk,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  FinishReason,
+  ToolCall,
+} from "../../contracts/chat-model.js";
 import { ModelCallError } from "../../contracts/errors.js";
 import { checkOptions } from "../../contracts/validation.js";
-import type { ChatModelContractOptions, ChatModelContractSupport, ChatModelScenario, ChatModelUnderTest } from "./chat-model-scenario.js";
+import type {
+  ChatModelContractOptions,
+  ChatModelContractSupport,
+  ChatModelScenario,
+  ChatModelUnderTest,
+} from "./chat-model-scenario.js";
 
 /** Time after an abort within which a call must have ended. */
 const ABORT_LIMIT_MS = 300;
@@ -14,7 +26,12 @@ const CALLS: readonly ToolCall[] = [
   { id: "call_a", name: "look_up", arguments: '{"city":"Zürich"}' },
   { id: "call_b", name: "add", arguments: '{"numbers":[1,2,3]}' },
 ];
-const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
+const PARAMETERS = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false,
+};
 const WITH_TOOLS: ChatRequest = {
   messages: [{ role: "user", content: "What is the weather?" }],
   tools: [
@@ -22,10 +39,14 @@ const WITH_TOOLS: ChatRequest = {
     { name: "add", description: "Adds numbers", parameters: { type: "object", properties: {} } },
   ],
 };
-const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 type Answer = Extract<ChatModelScenario, { readonly kind: "answer" }>;
-type Use = <T>(scenario: ChatModelScenario, body: (subject: ChatModelUnderTest) => Promise<T>) => Promise<T>;
+type Use = <T>(
+  scenario: ChatModelScenario,
+  body: (subject: ChatModelUnderTest) => Promise<T>,
+) => Promise<T>;
 
 /** A model under test with `stream` known to be there. */
 interface StreamingModel extends ChatModel {
@@ -39,11 +60,16 @@ function answer(text: string, o: Partial<Omit<Answer, "kind" | "text">> = {}): A
 function assertSent(subject: ChatModelUnderTest, ...texts: readonly string[]): void {
   if (subject.lastRequest === undefined) return;
   const sent = JSON.stringify(subject.lastRequest());
-  for (const text of texts) assert.ok(sent.includes(text), `the request must contain ${text}, but was ${sent}`);
+  for (const text of texts)
+    assert.ok(sent.includes(text), `the request must contain ${text}, but was ${sent}`);
 }
 
 function streaming(model: ChatModel): StreamingModel {
-  assert.equal(typeof model.stream, "function", "the model must have stream(); declare supports: { streaming: false } if it cannot");
+  assert.equal(
+    typeof model.stream,
+    "function",
+    "the model must have stream(); declare supports: { streaming: false } if it cannot",
+  );
   return model as StreamingModel; // asserted above
 }
 
@@ -55,7 +81,8 @@ async function collect(chunks: AsyncIterable<ChatChunk>): Promise<readonly ChatC
 
 function finalResponse(chunks: readonly ChatChunk[]): ChatResponse {
   const last = chunks.at(-1);
-  if (last?.type !== "finish") return assert.fail(`the last chunk must be 'finish', was ${String(last?.type)}`);
+  if (last?.type !== "finish")
+    return assert.fail(`the last chunk must be 'finish', was ${String(last?.type)}`);
   assert.equal(chunks.filter((chunk) => chunk.type === "finish").length, 1);
   return last.response;
 }
@@ -83,7 +110,10 @@ async function rejection(work: Promise<unknown>): Promise<unknown> {
 }
 
 /** Aborts a call that is under way and checks that it ends at once, with the signal's reason. */
-async function assertAborts(start: (signal: AbortSignal) => Promise<unknown>, delayMs: number): Promise<void> {
+async function assertAborts(
+  start: (signal: AbortSignal) => Promise<unknown>,
+  delayMs: number,
+): Promise<void> {
   const controller = new AbortController();
   const reason = new Error("enough");
   const outcome = rejection(start(controller.signal));
@@ -96,7 +126,11 @@ async function assertAborts(start: (signal: AbortSignal) => Promise<unknown>, de
 
 function sameCalls(actual: readonly ToolCall[] | undefined, expected: readonly ToolCall[]): void {
   const plain = (calls: readonly ToolCall[]): unknown =>
-    calls.map((call) => ({ id: call.id, name: call.name, arguments: JSON.parse(call.arguments) as unknown }));
+    calls.map((call) => ({
+      id: call.id,
+      name: call.name,
+      arguments: JSON.parse(call.arguments) as unknown,
+    }));
   assert.deepEqual(plain(actual ?? []), plain(expected));
 }
 
@@ -166,10 +200,18 @@ function toolSuite(use: Use): void {
       const messages: ChatRequest["messages"] = [
         ...WITH_TOOLS.messages,
         { role: "assistant", content: "", toolCalls: CALLS },
-        { role: "tool", toolCallId: "call_a", toolName: "look_up", content: "sunny and 21 degrees" },
+        {
+          role: "tool",
+          toolCallId: "call_a",
+          toolName: "look_up",
+          content: "sunny and 21 degrees",
+        },
         { role: "tool", toolCallId: "call_b", toolName: "add", content: "6", isError: false },
       ];
-      assert.equal((await subject.model.chat({ ...WITH_TOOLS, messages })).message.content, "Sunny");
+      assert.equal(
+        (await subject.model.chat({ ...WITH_TOOLS, messages })).message.content,
+        "Sunny",
+      );
       assertSent(subject, "call_a", "call_b", "sunny and 21 degrees");
     }));
 }
@@ -179,7 +221,10 @@ function streamSuite(use: Use): void {
     use(answer(UNICODE, { usage: { inputTokens: 3, outputTokens: 4 } }), async ({ model }) => {
       const chunks = await collect(streaming(model).stream(HELLO));
       const response = finalResponse(chunks);
-      assert.equal(chunks.map((chunk) => (chunk.type === "text" ? chunk.text : "")).join(""), UNICODE);
+      assert.equal(
+        chunks.map((chunk) => (chunk.type === "text" ? chunk.text : "")).join(""),
+        UNICODE,
+      );
       assert.equal(response.message.content, UNICODE);
       assert.equal(response.finishReason, "stop");
       assert.equal(response.usage?.inputTokens, 3);
@@ -190,7 +235,14 @@ function streamSuite(use: Use): void {
       const chunks = await collect(streaming(model).stream(WITH_TOOLS));
       const response = finalResponse(chunks);
       assert.deepEqual(assembleCalls(chunks), response.message.toolCalls);
-      assert.ok(chunks.some((chunk) => chunk.type === "tool_call" && chunk.argumentsDelta !== undefined && chunk.argumentsDelta !== ""));
+      assert.ok(
+        chunks.some(
+          (chunk) =>
+            chunk.type === "tool_call" &&
+            chunk.argumentsDelta !== undefined &&
+            chunk.argumentsDelta !== "",
+        ),
+      );
       sameCalls(response.message.toolCalls, CALLS);
       assert.equal(response.finishReason, "tool_calls");
     }));
@@ -207,7 +259,10 @@ function requestSuite(use: Use, supports: ChatModelContractSupport): void {
     it("asks for JSON of a schema", () =>
       use(answer('{"city":"Bern"}'), async (subject) => {
         assert.equal(subject.model.capabilities?.structuredOutput, true);
-        const response = await subject.model.chat({ ...HELLO, responseFormat: { name: "place", schema: PARAMETERS } });
+        const response = await subject.model.chat({
+          ...HELLO,
+          responseFormat: { name: "place", schema: PARAMETERS },
+        });
         assert.deepEqual(JSON.parse(response.message.content), { city: "Bern" });
         assertSent(subject, '"additionalProperties":false', "city");
       }));
@@ -219,12 +274,17 @@ function requestSuite(use: Use, supports: ChatModelContractSupport): void {
         { type: "text", text: "What is this?" },
         { type: "image", data: PIXEL, mediaType: "image/png" },
       ] as const;
-      assert.equal((await subject.model.chat({ messages: [{ role: "user", content }] })).message.content, "A pixel");
+      assert.equal(
+        (await subject.model.chat({ messages: [{ role: "user", content }] })).message.content,
+        "A pixel",
+      );
       assertSent(subject, "What is this?", PIXEL.slice(0, 20), "image/png");
     }));
   it("sends images by their address", () =>
     use(answer("A pixel"), async (subject) => {
-      const content = [{ type: "image", data: new URL("https://images.example/pixel.png") }] as const;
+      const content = [
+        { type: "image", data: new URL("https://images.example/pixel.png") },
+      ] as const;
       await subject.model.chat({ messages: [{ role: "user", content }] });
       assertSent(subject, "https://images.example/pixel.png");
     }));
@@ -241,7 +301,10 @@ function failureSuite(use: Use): void {
     it(`rejects status ${status} with a ModelCallError that is ${retryable ? "" : "not "}worth a retry`, () =>
       use({ kind: "error", status, message: "the service says no" }, async ({ model }) => {
         const error = await rejection(model.chat(HELLO));
-        assert.ok(ModelCallError.isInstance(error), `expected a ModelCallError, got ${String(error)}`);
+        assert.ok(
+          ModelCallError.isInstance(error),
+          `expected a ModelCallError, got ${String(error)}`,
+        );
         assert.equal(error.status, status);
         assert.equal(error.retryable, retryable);
         assert.equal(error.provider, model.provider);
@@ -254,23 +317,37 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
   it("rejects with the signal's reason when aborted before the call", () =>
     use(answer("Hello"), async ({ model }) => {
       const reason = new Error("too late");
-      assert.equal(await rejection(model.chat(HELLO, { signal: AbortSignal.abort(reason) })), reason);
+      assert.equal(
+        await rejection(model.chat(HELLO, { signal: AbortSignal.abort(reason) })),
+        reason,
+      );
     }));
   if (supports.hang !== false) {
     it("ends at once when aborted right after the call", () =>
-      use({ kind: "hang" }, ({ model }) => assertAborts((signal) => model.chat(HELLO, { signal }), 0)));
+      use({ kind: "hang" }, ({ model }) =>
+        assertAborts((signal) => model.chat(HELLO, { signal }), 0),
+      ));
     it("ends at once when aborted while waiting", () =>
-      use({ kind: "hang" }, ({ model }) => assertAborts((signal) => model.chat(HELLO, { signal }), UNDER_WAY_MS)));
+      use({ kind: "hang" }, ({ model }) =>
+        assertAborts((signal) => model.chat(HELLO, { signal }), UNDER_WAY_MS),
+      ));
   }
   if (supports.streaming === false) return;
   it("rejects a stream with the signal's reason when aborted before it", () =>
     use(answer("Hello"), async ({ model }) => {
       const reason = new Error("too late");
-      assert.equal(await rejection(collect(streaming(model).stream(HELLO, { signal: AbortSignal.abort(reason) }))), reason);
+      assert.equal(
+        await rejection(
+          collect(streaming(model).stream(HELLO, { signal: AbortSignal.abort(reason) })),
+        ),
+        reason,
+      );
     }));
   if (supports.hang !== false) {
     it("ends at once when aborted before a stream begins", () =>
-      use({ kind: "hang" }, ({ model }) => assertAborts((signal) => collect(streaming(model).stream(HELLO, { signal })), UNDER_WAY_MS)));
+      use({ kind: "hang" }, ({ model }) =>
+        assertAborts((signal) => collect(streaming(model).stream(HELLO, { signal })), UNDER_WAY_MS),
+      ));
   }
   if (supports.stall === false) return;
   it("ends at once when aborted in a stream", () =>
@@ -290,7 +367,14 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
 export function chatModelContract(name: string, options: ChatModelContractOptions): void {
   checkOptions("chatModelContract()", options, ["create", "supports"]);
   const supports = options.supports ?? {};
-  checkOptions("chatModelContract() supports", supports, ["streaming", "structuredOutput", "images", "missingUsage", "hang", "stall"]);
+  checkOptions("chatModelContract() supports", supports, [
+    "streaming",
+    "structuredOutput",
+    "images",
+    "missingUsage",
+    "hang",
+    "stall",
+  ]);
   const use: Use = async (scenario, body) => {
     const subject = await options.create(scenario);
     try {
@@ -304,7 +388,8 @@ export function chatModelContract(name: string, options: ChatModelContractOption
     describe("usage", () => usageSuite(use, supports));
     describe("tools", () => toolSuite(use));
     if (supports.streaming !== false) describe("streaming", () => streamSuite(use));
-    if (supports.structuredOutput !== false || supports.images !== false) describe("requests", () => requestSuite(use, supports));
+    if (supports.structuredOutput !== false || supports.images !== false)
+      describe("requests", () => requestSuite(use, supports));
     describe("failures", () => failureSuite(use));
     describe("aborting", () => abortSuite(use, supports));
   });

@@ -1,5 +1,10 @@
 export { chatModelContract } from "./chat-model-contract.js";
-export type { ChatModelContractOptions, ChatModelContractSupport, ChatModelScenario, ChatModelUnderTest } from "./chat-model-scenario.js";
+export type {
+  ChatModelContractOptions,
+  ChatModelContractSupport,
+  ChatModelScenario,
+  ChatModelUnderTest,
+} from "./chat-model-scenario.js";
 export { memoryStoreContract } from "./memory-store-contract.js";
 export type { MemoryStoreContractOptions, MemoryStoreUnderTest } from "./memory-store-scenario.js";
 export { recordingListener } from "./recording-listener.js";
@@ -12,6 +17,9 @@ export type { TaskExecutorContractOptions } from "./task-executor-contract.js";
 export { toolContract } from "./tool-contract.js";
 export type { ToolContractOptions } from "./tool-contract.js";
 export { traceExporterContract } from "./trace-exporter-contract.js";
-export type { TraceExporterContractOptions, TraceExporterUnderTest } from "./trace-exporter-contract.js";
+export type {
+  TraceExporterContractOptions,
+  TraceExporterUnderTest,
+} from "./trace-exporter-contract.js";
 export { workflowContract } from "./workflow-contract.js";
 export type { WorkflowContractOptions } from "./workflow-contract.js";

@@ -7,32 +7,70 @@ import { checkOptions } from "../../contracts/validation.js";
 import { sharedMemorySuite } from "./shared-memory-suite.js";
 import { entryOf, MANY, rejection } from "./memory-store-scenario.js";
 
-type Use = (body: (store: MemoryStore, subject: MemoryStoreUnderTest) => Promise<void>) => Promise<void>;
+type Use = (
+  body: (store: MemoryStore, subject: MemoryStoreUnderTest) => Promise<void>,
+) => Promise<void>;
 type Holds = (store: MemoryStore, scope: string, contents: readonly string[]) => Promise<void>;
 
-const FRUITS = ["an apple a day", "bananas are yellow", "cherries in May", "dates from the desert", "elderberry wine"];
+const FRUITS = [
+  "an apple a day",
+  "bananas are yellow",
+  "cherries in May",
+  "dates from the desert",
+  "elderberry wine",
+];
 const UNICODE = 'Grüße, 世界 👩‍👩‍👧 \u2028\u2029 "quoted" \\ back\nslash\r\n\ttab \u0000 nul';
-const SCOPES = ["plain", "with space", "a/b", "../up", "C:\\x", "__proto__", "constructor", "x'; DROP TABLE memory; --", "100%_", "世界", "long ".repeat(60)];
+const SCOPES = [
+  "plain",
+  "with space",
+  "a/b",
+  "../up",
+  "C:\\x",
+  "__proto__",
+  "constructor",
+  "x'; DROP TABLE memory; --",
+  "100%_",
+  "世界",
+  "long ".repeat(60),
+];
 /** Everything that JSON has. */
-const STRUCTURED = { n: 1.5, text: "é\u2028", none: null, yes: true, list: [1, [2, { deep: "x" }]], empty: {} };
+const STRUCTURED = {
+  n: 1.5,
+  text: "é\u2028",
+  none: null,
+  yes: true,
+  list: [1, [2, { deep: "x" }]],
+  empty: {},
+};
 
 /** The contents of a scope in the order of the answer. */
-async function contents(store: MemoryStore, scope: string, query = "", maxResults = MANY): Promise<readonly string[]> {
+async function contents(
+  store: MemoryStore,
+  scope: string,
+  query = "",
+  maxResults = MANY,
+): Promise<readonly string[]> {
   return (await store.retrieve(scope, query, maxResults)).map(({ content }) => content);
 }
 
 /** Whether a scope holds these contents and no others, in this order. */
-const holdsInOrder: Holds = async (store, scope, expected) => assert.deepEqual(await contents(store, scope), expected);
+const holdsInOrder: Holds = async (store, scope, expected) =>
+  assert.deepEqual(await contents(store, scope), expected);
 
 /** The same for stores that find by meaning: each is found by its own words, and nothing else is. */
 const holdsSomehow: Holds = async (store, scope, expected) => {
   const queries = expected.length === 0 ? ["an apple"] : expected;
   const found = new Set<string>();
-  for (const query of queries) for (const content of await contents(store, scope, query)) found.add(content);
+  for (const query of queries)
+    for (const content of await contents(store, scope, query)) found.add(content);
   assert.deepEqual([...found].sort(), [...expected].sort());
 };
 
-async function fill(store: MemoryStore, scope: string, texts: readonly string[] = FRUITS): Promise<void> {
+async function fill(
+  store: MemoryStore,
+  scope: string,
+  texts: readonly string[] = FRUITS,
+): Promise<void> {
   for (const [index, text] of texts.entries()) await store.store(scope, entryOf(text, index));
 }
 
@@ -46,7 +84,10 @@ function retrievalSuite(use: Use, semantic: boolean): void {
       await fill(store, "fruit");
       for (const n of [1, 2, FRUITS.length, MANY]) {
         const found = await contents(store, "fruit", FRUITS[0], n);
-        assert.ok(found.length <= Math.min(n, FRUITS.length), `asked for ${n}, got ${found.length}`);
+        assert.ok(
+          found.length <= Math.min(n, FRUITS.length),
+          `asked for ${n}, got ${found.length}`,
+        );
         assert.ok(found.length > 0, `asked for ${n}, got none`);
         assert.equal(new Set(found).size, found.length, "an entry came twice");
       }
@@ -54,7 +95,8 @@ function retrievalSuite(use: Use, semantic: boolean): void {
   it("answers an empty query", () =>
     use(async (store) => {
       await fill(store, "fruit");
-      for (const query of ["", "  "]) assert.ok((await store.retrieve("fruit", query, 2)).length <= 2);
+      for (const query of ["", "  "])
+        assert.ok((await store.retrieve("fruit", query, 2)).length <= 2);
     }));
   if (semantic) {
     it("gives the entry first that the query repeats", () =>
@@ -118,12 +160,19 @@ function entrySuite(use: Use): void {
   for (const structuredContent of [null, 0, "", false, [], {}]) {
     it(`keeps the structured content ${JSON.stringify(structuredContent)}`, () =>
       use(async (store) => {
-        assert.deepEqual((await roundTrip(store, { ...entryOf("an apple"), structuredContent })).structuredContent, structuredContent);
+        assert.deepEqual(
+          (await roundTrip(store, { ...entryOf("an apple"), structuredContent })).structuredContent,
+          structuredContent,
+        );
       }));
   }
   it("keeps unicode, line separators, quotes and control characters", () =>
     use(async (store) => {
-      const found = await roundTrip(store, { ...entryOf(UNICODE), structuredContent: { [UNICODE]: UNICODE }, metadata: { [UNICODE]: UNICODE } });
+      const found = await roundTrip(store, {
+        ...entryOf(UNICODE),
+        structuredContent: { [UNICODE]: UNICODE },
+        metadata: { [UNICODE]: UNICODE },
+      });
       assert.equal(found.content, UNICODE);
       assert.deepEqual({ ...found.metadata }, { [UNICODE]: UNICODE });
       assert.deepEqual(structuredClone(found.structuredContent), { [UNICODE]: UNICODE });
@@ -153,11 +202,22 @@ function copySuite(use: Use): void {
     }));
   it("gives back frozen entries, and a Date that is the reader's own", () =>
     use(async (store) => {
-      await store.store("copies", { ...entryOf("an apple"), structuredContent: { list: [{}] }, metadata: { a: "1" } });
+      await store.store("copies", {
+        ...entryOf("an apple"),
+        structuredContent: { list: [{}] },
+        metadata: { a: "1" },
+      });
       const results = await store.retrieve("copies", "an apple", 1);
       const [found] = results;
       const list = (found?.structuredContent as { readonly list: readonly unknown[] }).list; // stored above
-      for (const value of [results, found, found?.metadata, found?.structuredContent, list, list[0]])
+      for (const value of [
+        results,
+        found,
+        found?.metadata,
+        found?.structuredContent,
+        list,
+        list[0],
+      ])
         assert.ok(Object.isFrozen(value), `not frozen: ${JSON.stringify(value)}`);
       const time = found?.storedAt.getTime();
       found?.storedAt.setTime(0);
@@ -185,7 +245,10 @@ function evictionSuite(use: Use, holds: Holds): void {
         ["a cherry", past],
       ] as const)
         await store.store("fruit", { content: text, storedAt });
-      await store.evict("fruit", keepEntriesWithin(60_000, { now: () => new Date("2026-01-01T00:00:00Z") }));
+      await store.evict(
+        "fruit",
+        keepEntriesWithin(60_000, { now: () => new Date("2026-01-01T00:00:00Z") }),
+      );
       await holds(store, "fruit", ["a banana"]);
     }));
   it("asks a policy with all entries, oldest first, and keeps what it gives back", () =>
@@ -249,21 +312,39 @@ function validationSuite(use: Use): void {
   const missing = undefined as never; // as from plain JavaScript
   const refused: readonly (readonly [string, (store: MemoryStore) => Promise<unknown>])[] = [
     ...["", " \t", missing].flatMap((scope) => [
-      ["scope must not be null or blank", (store: MemoryStore) => store.store(scope, entry)] as const,
-      ["scope must not be null or blank", (store: MemoryStore) => store.retrieve(scope, "q", 1)] as const,
-      ["scope must not be null or blank", (store: MemoryStore) => store.evict(scope, keepLastEntries(1))] as const,
+      [
+        "scope must not be null or blank",
+        (store: MemoryStore) => store.store(scope, entry),
+      ] as const,
+      [
+        "scope must not be null or blank",
+        (store: MemoryStore) => store.retrieve(scope, "q", 1),
+      ] as const,
+      [
+        "scope must not be null or blank",
+        (store: MemoryStore) => store.evict(scope, keepLastEntries(1)),
+      ] as const,
       ["scope must not be null or blank", (store: MemoryStore) => store.clear(scope)] as const,
     ]),
     ["entry must not be null", (store) => store.store("s", missing)],
     ["entry content must not be null", (store) => store.store("s", { ...entry, content: missing })],
     ["policy must not be null", (store) => store.evict("s", missing)],
-    ...[0, -1, 1.5, Number.NaN].map((n) => [`maxResults must be > 0, got: ${n}`, (store: MemoryStore) => store.retrieve("s", "q", n)] as const),
+    ...[0, -1, 1.5, Number.NaN].map(
+      (n) =>
+        [
+          `maxResults must be > 0, got: ${n}`,
+          (store: MemoryStore) => store.retrieve("s", "q", n),
+        ] as const,
+    ),
   ];
   it("rejects what it can't work with, in the words of the contract", () =>
     use(async (store) => {
       for (const [message, act] of refused) {
         const error = await rejection(act(store));
-        assert.ok(ValidationError.isInstance(error), `expected a ValidationError '${message}', got ${String(error)}`);
+        assert.ok(
+          ValidationError.isInstance(error),
+          `expected a ValidationError '${message}', got ${String(error)}`,
+        );
         assert.equal(error.message.replace("got: null", "got: NaN"), message); // JSON has no NaN
       }
       assert.deepEqual(await store.retrieve("s", "an apple", MANY), []);
@@ -281,7 +362,10 @@ function validationSuite(use: Use): void {
         { ...entry, structuredContent: 5n },
         { ...entry, structuredContent: () => 1 },
       ];
-      for (const value of unsound) assert.ok(ValidationError.isInstance(await rejection(store.store("s", value as MemoryEntry)))); // unsound on purpose
+      for (const value of unsound)
+        assert.ok(
+          ValidationError.isInstance(await rejection(store.store("s", value as MemoryEntry))),
+        ); // unsound on purpose
       assert.deepEqual(await store.retrieve("s", "an apple", MANY), []);
     }));
 }
@@ -298,7 +382,11 @@ function concurrencySuite(use: Use, holds: Holds): void {
     use(async (store) => {
       const work: Promise<unknown>[] = [];
       for (let i = 0; i < 20; i++) {
-        work.push(store.store("busy", entryOf(`apple ${i}`)), store.retrieve("busy", "apple", 5), store.store("calm", entryOf(`apple ${i}`)));
+        work.push(
+          store.store("busy", entryOf(`apple ${i}`)),
+          store.retrieve("busy", "apple", 5),
+          store.store("calm", entryOf(`apple ${i}`)),
+        );
         if (i % 5 === 4) work.push(store.evict("busy", keepLastEntries(3)));
       }
       await Promise.all(work);
@@ -314,7 +402,11 @@ function reopenSuite(use: Use, holds: Holds): void {
   it("has everything again after it was closed and opened", () =>
     use(async (store, { reopen }) => {
       await fill(store, "fruit");
-      await store.store("whole", { ...entryOf(UNICODE, 123), structuredContent: STRUCTURED, metadata: { a: "1" } });
+      await store.store("whole", {
+        ...entryOf(UNICODE, 123),
+        structuredContent: STRUCTURED,
+        metadata: { a: "1" },
+      });
       await fill(store, "evicted");
       await store.evict("evicted", keepLastEntries(1));
       await fill(store, "cleared");

@@ -28,6 +28,7 @@ export function recordingListener(): RecordingListener {
     on: (event: EnsembleEvent) => void events.push(event),
     events,
     types: () => events.map((event) => event.type),
-    of: <K extends EnsembleEvent["type"]>(type: K) => events.filter((event) => isOfType(event, type)),
+    of: <K extends EnsembleEvent["type"]>(type: K) =>
+      events.filter((event) => isOfType(event, type)),
   });
 }

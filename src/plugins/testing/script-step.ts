@@ -1,6 +1,11 @@
 import type { ToolCall, Usage } from "../../contracts/chat-model.js";
 import { ValidationError } from "../../contracts/errors.js";
-import { checkOptions, preview, requireArray, requireDuration } from "../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireDuration,
+} from "../../contracts/validation.js";
 
 /** A tool call of a script: `arguments` is JSON text, taken as it is, or a value that is written as JSON. `id` defaults to `call_{n}`. */
 export interface ScriptedToolCall {
@@ -41,7 +46,8 @@ const CALL_FIELDS = ["name", "arguments", "id"] as const;
 
 function checkToolCall(what: string, call: ScriptedToolCall): void {
   checkOptions(what, call, CALL_FIELDS);
-  if (typeof call.name !== "string" || call.name === "") throw new ValidationError(`${what} needs a name, got: ${preview(call)}`);
+  if (typeof call.name !== "string" || call.name === "")
+    throw new ValidationError(`${what} needs a name, got: ${preview(call)}`);
 }
 
 /**
@@ -61,9 +67,18 @@ export function resolveStep(what: string, step: Step): ResolvedStep {
   const joined = (step.chunks ?? []).join("");
   const text = step.text ?? joined;
   if (step.chunks !== undefined && text !== joined) {
-    throw new ValidationError(`${what} text is not what its chunks join to: ${preview(text)} against ${preview(joined)}`);
+    throw new ValidationError(
+      `${what} text is not what its chunks join to: ${preview(text)} against ${preview(joined)}`,
+    );
   }
-  return { text, chunks: step.chunks ?? (text === "" ? [] : [text]), toolCalls, usage: step.usage, delayMs: step.delayMs ?? 0, error: step.error };
+  return {
+    text,
+    chunks: step.chunks ?? (text === "" ? [] : [text]),
+    toolCalls,
+    usage: step.usage,
+    delayMs: step.delayMs ?? 0,
+    error: step.error,
+  };
 }
 
 /** The arguments as a model would write them. */
@@ -73,5 +88,9 @@ function argumentsText(value: unknown): string {
 
 /** The calls of a step, with ids; `nextId` gives one to each call that has none. */
 export function toToolCalls(step: ResolvedStep, nextId: () => string): readonly ToolCall[] {
-  return step.toolCalls.map((call) => ({ id: call.id ?? nextId(), name: call.name, arguments: argumentsText(call.arguments) }));
+  return step.toolCalls.map((call) => ({
+    id: call.id ?? nextId(),
+    name: call.name,
+    arguments: argumentsText(call.arguments),
+  }));
 }

@@ -1,4 +1,11 @@
-import type { ChatCallOptions, ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse } from "../../contracts/chat-model.js";
+import type {
+  ChatCallOptions,
+  ChatChunk,
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+} from "../../contracts/chat-model.js";
 import { ModelCallError, ValidationError } from "../../contracts/errors.js";
 import type { Awaitable } from "../../contracts/types.js";
 import { checkOptions, preview } from "../../contracts/validation.js";
@@ -23,12 +30,19 @@ function plural(count: number, noun: string): string {
 function lastUserText(messages: readonly ChatMessage[]): string {
   const last = messages.findLast((message) => message.role === "user");
   if (last === undefined) return "(there was no user message)";
-  return preview(typeof last.content === "string" ? last.content : last.content.map((part) => (part.type === "text" ? part.text : "(image)")).join(" "));
+  return preview(
+    typeof last.content === "string"
+      ? last.content
+      : last.content.map((part) => (part.type === "text" ? part.text : "(image)")).join(" "),
+  );
 }
 
 function checkSteps(script: readonly Step[]): void {
   const given: unknown = script;
-  if (!Array.isArray(given)) throw new ValidationError(`ScriptedModel script must be an array of steps or a function, got: ${preview(given)}`);
+  if (!Array.isArray(given))
+    throw new ValidationError(
+      `ScriptedModel script must be an array of steps or a function, got: ${preview(given)}`,
+    );
   script.forEach((step, index) => resolveStep(`ScriptedModel step ${index}`, step));
 }
 
@@ -66,7 +80,9 @@ export class ScriptedModel implements ChatModel {
     checkOptions("ScriptedModel", options, ["provider", "modelId", "onExhausted"]);
     const { onExhausted = "throw" } = options;
     if (onExhausted !== "throw" && onExhausted !== "repeat-last") {
-      throw new ValidationError(`ScriptedModel onExhausted must be 'throw' or 'repeat-last', got: ${preview(onExhausted)}`);
+      throw new ValidationError(
+        `ScriptedModel onExhausted must be 'throw' or 'repeat-last', got: ${preview(onExhausted)}`,
+      );
     }
     if (typeof script !== "function") checkSteps(script);
     this.provider = options.provider ?? "scripted";
@@ -84,7 +100,10 @@ export class ScriptedModel implements ChatModel {
     return this.#respond(await this.#take(request, options));
   }
 
-  async *stream(request: ChatRequest, options: ChatCallOptions = {}): AsyncGenerator<ChatChunk, void, undefined> {
+  async *stream(
+    request: ChatRequest,
+    options: ChatCallOptions = {},
+  ): AsyncGenerator<ChatChunk, void, undefined> {
     const step = await this.#take(request, options);
     for (const text of step.chunks) {
       options.signal?.throwIfAborted();
@@ -93,14 +112,21 @@ export class ScriptedModel implements ChatModel {
     options.signal?.throwIfAborted();
     const response = this.#respond(step);
     for (const [index, call] of (response.message.toolCalls ?? []).entries()) {
-      yield { type: "tool_call", index, id: call.id, name: call.name, argumentsDelta: call.arguments };
+      yield {
+        type: "tool_call",
+        index,
+        id: call.id,
+        name: call.name,
+        argumentsDelta: call.arguments,
+      };
     }
     yield { type: "finish", response };
   }
 
   /** @throws Error when steps are left over, or when the script is a function, which has no end. */
   assertExhausted(): void {
-    if (typeof this.#script === "function") throw new Error("assertExhausted() needs a script that is an array; a function has no end");
+    if (typeof this.#script === "function")
+      throw new Error("assertExhausted() needs a script that is an array; a function has no end");
     const used = this.#requests.length;
     if (used >= this.#script.length) return;
     throw new Error(
@@ -115,7 +141,9 @@ export class ScriptedModel implements ChatModel {
     this.#requests.push(recorded);
     const step = resolveStep(
       `ScriptedModel step ${index}`,
-      typeof this.#script === "function" ? await this.#script(recorded, index) : this.#stepAt(this.#script, index),
+      typeof this.#script === "function"
+        ? await this.#script(recorded, index)
+        : this.#stepAt(this.#script, index),
     );
     options.signal?.throwIfAborted();
     if (step.delayMs > 0) await wait(step.delayMs, options.signal);
@@ -128,13 +156,21 @@ export class ScriptedModel implements ChatModel {
     if (step !== undefined) return step;
     const message = `ScriptedModel has no step for call ${index + 1}: its script has ${plural(script.length, "step")}. Last user message: ${lastUserText(this.#requests.at(-1)?.messages ?? [])}`;
     const hint = "Add a step, or set onExhausted: 'repeat-last'.";
-    throw new ModelCallError(message, { provider: this.provider, modelId: this.modelId, retryable: false }, { hint });
+    throw new ModelCallError(
+      message,
+      { provider: this.provider, modelId: this.modelId, retryable: false },
+      { hint },
+    );
   }
 
   #respond(step: ResolvedStep): ChatResponse {
     const toolCalls = toToolCalls(step, () => `call_${++this.#toolCallCount}`);
     return {
-      message: { role: "assistant", content: step.text, ...(toolCalls.length === 0 ? {} : { toolCalls }) },
+      message: {
+        role: "assistant",
+        content: step.text,
+        ...(toolCalls.length === 0 ? {} : { toolCalls }),
+      },
       finishReason: toolCalls.length === 0 ? "stop" : "tool_calls",
       ...(step.usage === undefined ? {} : { usage: step.usage }),
     };

@@ -7,13 +7,21 @@ import { ValidationError } from "../../contracts/errors.js";
 import { keepLastEntries } from "../../contracts/memory-scope.js";
 import { entryOf, MANY, rejection } from "./memory-store-scenario.js";
 
-type Use = (body: (store: MemoryStore, subject: MemoryStoreUnderTest) => Promise<void>) => Promise<void>;
+type Use = (
+  body: (store: MemoryStore, subject: MemoryStoreUnderTest) => Promise<void>,
+) => Promise<void>;
 /** Both objects over one place; the same twice where there is only one. */
-type UseBoth = (body: (one: SharedMemoryStore, other: SharedMemoryStore) => Promise<void>) => Promise<void>;
+type UseBoth = (
+  body: (one: SharedMemoryStore, other: SharedMemoryStore) => Promise<void>,
+) => Promise<void>;
 
 function sharing(store: MemoryStore): SharedMemoryStore {
   for (const method of ["retrieveVersioned", "storeIf", "withLock"]) {
-    assert.equal(typeof (store as unknown as Record<string, unknown>)[method], "function", `a shared store must have ${method}()`); // looked at, not trusted
+    assert.equal(
+      typeof (store as unknown as Record<string, unknown>)[method],
+      "function",
+      `a shared store must have ${method}()`,
+    ); // looked at, not trusted
   }
   return store as SharedMemoryStore; // asserted above
 }
@@ -46,8 +54,12 @@ function versionSuite(use: UseBoth): void {
     }));
   it("gives the entries together with the version they belong to", () =>
     use(async (store) => {
-      const writing = Promise.all(Array.from({ length: 10 }, (_, i) => store.store("s", entryOf(`apple ${i}`))));
-      const readings = await Promise.all(Array.from({ length: 10 }, () => store.retrieveVersioned("s", "apple", MANY)));
+      const writing = Promise.all(
+        Array.from({ length: 10 }, (_, i) => store.store("s", entryOf(`apple ${i}`))),
+      );
+      const readings = await Promise.all(
+        Array.from({ length: 10 }, () => store.retrieveVersioned("s", "apple", MANY)),
+      );
       for (const { entries, version } of readings) assert.equal(entries.length, version);
       await writing;
     }));
@@ -56,7 +68,10 @@ function versionSuite(use: UseBoth): void {
       await other.store("s", entryOf("an apple"));
       for (const expected of [0, 2]) {
         const error = await rejection(store.storeIf("s", entryOf("a banana"), expected));
-        assert.ok(MemoryConflictError.isInstance(error), `expected a MemoryConflictError, got ${String(error)}`);
+        assert.ok(
+          MemoryConflictError.isInstance(error),
+          `expected a MemoryConflictError, got ${String(error)}`,
+        );
         assert.equal(error.message, `Version conflict in scope 's': expected version ${expected}`);
         assert.deepEqual([error.scope, error.expectedVersion], ["s", expected]);
       }
@@ -68,18 +83,26 @@ function versionSuite(use: UseBoth): void {
       await store.clear("s");
       await store.store("s", entryOf("an apple"));
       await other.clear("s");
-      assert.ok(MemoryConflictError.isInstance(await rejection(store.storeIf("s", entryOf("an apple"), 1))));
-      assert.ok(MemoryConflictError.isInstance(await rejection(store.storeIf("s", entryOf("an apple"), 0))));
+      assert.ok(
+        MemoryConflictError.isInstance(await rejection(store.storeIf("s", entryOf("an apple"), 1))),
+      );
+      assert.ok(
+        MemoryConflictError.isInstance(await rejection(store.storeIf("s", entryOf("an apple"), 0))),
+      );
     }));
 }
 
 function conflictSuite(use: UseBoth): void {
   it("lets one of many win who write on the same version", () =>
     use(async (store, other) => {
-      const attempts = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? store : other).storeIf("s", entryOf(`apple ${i}`), 0));
+      const attempts = Array.from({ length: 12 }, (_, i) =>
+        (i % 2 === 0 ? store : other).storeIf("s", entryOf(`apple ${i}`), 0),
+      );
       const results = await Promise.allSettled(attempts);
       assert.deepEqual(results.filter(({ status }) => status === "fulfilled").length, 1);
-      for (const result of results) if (result.status === "rejected") assert.ok(MemoryConflictError.isInstance(result.reason), String(result.reason));
+      for (const result of results)
+        if (result.status === "rejected")
+          assert.ok(MemoryConflictError.isInstance(result.reason), String(result.reason));
       assert.equal((await store.retrieve("s", "apple", MANY)).length, 1);
     }));
   it("loses no write of those who read again after a conflict", () =>
@@ -96,13 +119,18 @@ function conflictSuite(use: UseBoth): void {
         }
         assert.fail(`'${text}' met a conflict ${MANY} times`);
       };
-      await Promise.all(Array.from({ length: 8 }, (_, i) => write(i % 2 === 0 ? store : other, `apple ${i}`)));
+      await Promise.all(
+        Array.from({ length: 8 }, (_, i) => write(i % 2 === 0 ? store : other, `apple ${i}`)),
+      );
       const { entries, version } = await store.retrieveVersioned("s", "apple", MANY);
       assert.deepEqual([entries.length, version], [8, 8]);
     }));
   it("rejects an expected version that is none", () =>
     use(async (store) => {
-      for (const version of [-1, 0.5, Number.NaN]) assert.ok(ValidationError.isInstance(await rejection(store.storeIf("s", entryOf("x"), version))));
+      for (const version of [-1, 0.5, Number.NaN])
+        assert.ok(
+          ValidationError.isInstance(await rejection(store.storeIf("s", entryOf("x"), version))),
+        );
     }));
 }
 
@@ -116,12 +144,19 @@ function lockSuite(use: UseBoth): void {
         holders--;
         return i;
       };
-      const results = await Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? store : other).withLock("s", () => work(i))));
+      const results = await Promise.all(
+        Array.from({ length: 10 }, (_, i) =>
+          (i % 2 === 0 ? store : other).withLock("s", () => work(i)),
+        ),
+      );
       assert.deepEqual(results, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     }));
   it("locks each scope for itself", () =>
     use(async (store, other) => {
-      assert.equal(await store.withLock("s", () => other.withLock("other", async () => "both")), "both");
+      assert.equal(
+        await store.withLock("s", () => other.withLock("other", async () => "both")),
+        "both",
+      );
     }));
   it("lets the holder read and write", () =>
     use(async (store) => {
@@ -134,7 +169,10 @@ function lockSuite(use: UseBoth): void {
       await store.withLock("s", async () => {
         const late = other.withLock("s", async () => void (worked = true), { timeoutMs: 20 });
         const error = await rejection(late);
-        assert.ok(MemoryStoreError.isInstance(error), `expected a MemoryStoreError, got ${String(error)}`);
+        assert.ok(
+          MemoryStoreError.isInstance(error),
+          `expected a MemoryStoreError, got ${String(error)}`,
+        );
         assert.equal(error.scope, "s");
       });
       assert.equal(await other.withLock("s", async () => "free"), "free");
@@ -153,7 +191,10 @@ function lockSuite(use: UseBoth): void {
   it("rejects a lock that makes no sense", () =>
     use(async (store) => {
       const work = async (): Promise<void> => undefined;
-      for (const timeoutMs of [0, -1, Number.NaN]) assert.ok(ValidationError.isInstance(await rejection(store.withLock("s", work, { timeoutMs }))));
+      for (const timeoutMs of [0, -1, Number.NaN])
+        assert.ok(
+          ValidationError.isInstance(await rejection(store.withLock("s", work, { timeoutMs }))),
+        );
       assert.ok(ValidationError.isInstance(await rejection(store.withLock(" ", work))));
     }));
 }

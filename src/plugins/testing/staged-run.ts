@@ -36,9 +36,19 @@ export function stagedPlan(tasks: readonly AnyTask[], options: EnsembleOptions =
   const ids = new Map(tasks.map((task, index) => [task, task.name ?? `task-${index + 1}`]));
   const planned = tasks.map((task): PlannedTask => {
     const contextIds = task.context.map((context) => ids.get(context) ?? "");
-    return Object.freeze({ id: ids.get(task) ?? "", spec: task, contextIds: Object.freeze(contextIds), agent: task.agent });
+    return Object.freeze({
+      id: ids.get(task) ?? "",
+      spec: task,
+      contextIds: Object.freeze(contextIds),
+      agent: task.agent,
+    });
   });
-  const rest = { options: Object.freeze({ ...options, tasks }), phases: [], loops: [], idOf: (task: AnyTask) => ids.get(task) };
+  const rest = {
+    options: Object.freeze({ ...options, tasks }),
+    phases: [],
+    loops: [],
+    idOf: (task: AnyTask) => ids.get(task),
+  };
   return Object.freeze({ tasks: Object.freeze(planned), ...rest });
 }
 
@@ -85,7 +95,11 @@ export class StagedRun implements Run {
       throw this.signal.reason;
     }
     this.started.push(taskId);
-    if (extras.contextOutputs === undefined && task.contextIds.some((id) => this.#tasks.has(id) && !this.#done.has(id))) this.premature.push(taskId);
+    if (
+      extras.contextOutputs === undefined &&
+      task.contextIds.some((id) => this.#tasks.has(id) && !this.#done.has(id))
+    )
+      this.premature.push(taskId);
     this.active++;
     try {
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -107,7 +121,9 @@ export class StagedRun implements Run {
 
   define(task: AnyTask, o: { readonly parentTaskId?: string | undefined } = {}): string {
     const parent = o.parentTaskId ?? "task";
-    const n = (this.#defined.get(parent) ?? (o.parentTaskId === undefined ? this.plan.tasks.length : 0)) + 1;
+    const n =
+      (this.#defined.get(parent) ?? (o.parentTaskId === undefined ? this.plan.tasks.length : 0)) +
+      1;
     this.#defined.set(parent, n);
     const id = task.name ?? (o.parentTaskId === undefined ? `task-${n}` : `${parent}.${n}`);
     this.#tasks.set(id, { id, spec: task, contextIds: [], agent: task.agent });
@@ -149,6 +165,12 @@ export class StagedRun implements Run {
 
 /** What `runTask` of a real run rejects with when a task's work has failed. */
 export function stagedFailure(taskId: string): TaskExecutionError {
-  const context = { taskDescription: taskId, agentRole: "(deterministic)", completedTaskOutputs: [] };
-  return new TaskExecutionError(`Task failed: ${taskId}`, context, { cause: new Error(`${taskId} has failed`) });
+  const context = {
+    taskDescription: taskId,
+    agentRole: "(deterministic)",
+    completedTaskOutputs: [],
+  };
+  return new TaskExecutionError(`Task failed: ${taskId}`, context, {
+    cause: new Error(`${taskId} has failed`),
+  });
 }

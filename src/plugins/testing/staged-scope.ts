@@ -1,4 +1,10 @@
-import type { ChatModel, ChatRequest, ChatResponse, Purpose, ToolCall } from "../../contracts/chat-model.js";
+import type {
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  Purpose,
+  ToolCall,
+} from "../../contracts/chat-model.js";
 import type { NewEvent } from "../../contracts/events.js";
 import type { RunInfo, TaskMeasures, TaskScope } from "../../contracts/run.js";
 import type { AnyTool, ToolContext } from "../../contracts/tool.js";
@@ -15,13 +21,24 @@ import { ScriptedModel } from "./scripted-model.js";
 import { stagedInfo } from "./staged-run.js";
 
 /** Always the same moment; durations are real. */
-const STAGED_CLOCK: Clock = Object.freeze({ now: () => new Date(Date.UTC(2026, 0, 1)), monotonicMs: () => performance.now() });
+const STAGED_CLOCK: Clock = Object.freeze({
+  now: () => new Date(Date.UTC(2026, 0, 1)),
+  monotonicMs: () => performance.now(),
+});
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /** What a tool gets beside its input, of a scope without a run; a person says yes to everything. */
 export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolContext {
   const { signal, run, taskId } = scope;
-  return { scope, signal, runId: run.id, taskId, agentRole: "Tester", toolCallId, requestApproval: async () => ReviewDecision.continue() };
+  return {
+    scope,
+    signal,
+    runId: run.id,
+    taskId,
+    agentRole: "Tester",
+    toolCallId,
+    requestApproval: async () => ReviewDecision.continue(),
+  };
 }
 
 /** A task's scope without a run behind it: model and tools are called at once, without hooks and records. */
@@ -55,7 +72,10 @@ export class StagedScope implements TaskScope {
     this.#controller.abort(reason);
   }
 
-  async chat(request: ChatRequest, { purpose }: { readonly purpose: Purpose }): Promise<ChatResponse> {
+  async chat(
+    request: ChatRequest,
+    { purpose }: { readonly purpose: Purpose },
+  ): Promise<ChatResponse> {
     this.signal.throwIfAborted();
     this.purposes.push(purpose);
     return this.#answer.chat(request, { signal: this.signal });
@@ -66,14 +86,21 @@ export class StagedScope implements TaskScope {
     const tool = tools.find(({ name }) => name === call.name);
     if (tool === undefined) return ToolResult.failure(`Unknown tool '${call.name}'`);
     const input = await inputOf(tool, call.arguments);
-    if (!input.ok) return ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`);
+    if (!input.ok)
+      return ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`);
     try {
       const returned = await tool.execute(input.value, stagedContext(this, call.id));
       if (ToolResult.isInstance(returned)) return returned;
-      return typeof returned === "string" ? ToolResult.success(returned) : ToolResult.success(JSON.stringify(returned) ?? "", returned);
+      return typeof returned === "string"
+        ? ToolResult.success(returned)
+        : ToolResult.success(JSON.stringify(returned) ?? "", returned);
     } catch (error) {
       if (error === this.signal.reason) throw error;
-      throw new ToolExecutionError(`Tool '${call.name}' failed: ${messageOf(error)}`, { toolName: call.name, toolInput: call.arguments }, { cause: error });
+      throw new ToolExecutionError(
+        `Tool '${call.name}' failed: ${messageOf(error)}`,
+        { toolName: call.name, toolInput: call.arguments },
+        { cause: error },
+      );
     }
   }
 
@@ -130,10 +157,14 @@ async function inputOf(tool: AnyTool, text: string): Promise<Checked> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return tool.input === undefined ? { ok: true, value: text } : { ok: false, problem: messageOf(error) };
+    return tool.input === undefined
+      ? { ok: true, value: text }
+      : { ok: false, problem: messageOf(error) };
   }
-  if (tool.input !== undefined) return isOutputSchema(tool.input) ? checkValue(tool.input, value) : { ok: true, value };
-  const field = typeof value === "object" && value !== null && "input" in value ? value.input : text;
+  if (tool.input !== undefined)
+    return isOutputSchema(tool.input) ? checkValue(tool.input, value) : { ok: true, value };
+  const field =
+    typeof value === "object" && value !== null && "input" in value ? value.input : text;
   return { ok: true, value: typeof field === "string" ? field : JSON.stringify(field) };
 }
 

@@ -31,8 +31,14 @@ function planned(task: AnyTask): PlannedTask {
 }
 
 function callOf(task: AnyTask, scope: StagedScope): TaskCall {
-  const agent = task.handler === undefined ? (task.agent ?? new Agent({ role: "Tester", goal: "Test", tools: task.tools })) : undefined;
-  const before = new Task({ description: "Before", agent: new Agent({ role: "Forerunner", goal: "Go first" }) });
+  const agent =
+    task.handler === undefined
+      ? (task.agent ?? new Agent({ role: "Tester", goal: "Test", tools: task.tools }))
+      : undefined;
+  const before = new Task({
+    description: "Before",
+    agent: new Agent({ role: "Forerunner", goal: "Go first" }),
+  });
   const contextOutputs = Object.freeze([stagedOutput("task-0", before, "what came before")]);
   const call: TaskCall = {
     run: scope.run,
@@ -50,7 +56,10 @@ function callOf(task: AnyTask, scope: StagedScope): TaskCall {
 
 function assertResult(result: ExecutorResult): void {
   assert.equal(typeof result.raw, "string", "raw must be a string");
-  assert.ok(Number.isInteger(result.toolCallCount) && result.toolCallCount >= 0, `toolCallCount must be 0 or more, was ${result.toolCallCount}`);
+  assert.ok(
+    Number.isInteger(result.toolCallCount) && result.toolCallCount >= 0,
+    `toolCallCount must be 0 or more, was ${result.toolCallCount}`,
+  );
 }
 
 async function rejection(work: Promise<unknown>): Promise<unknown> {
@@ -64,7 +73,8 @@ async function rejection(work: Promise<unknown>): Promise<unknown> {
 
 /** Whether `cause` is `error` or among its causes. */
 function ledTo(error: unknown, cause: unknown): boolean {
-  for (let e = error; e !== undefined; e = e instanceof Error ? e.cause : undefined) if (e === cause) return true;
+  for (let e = error; e !== undefined; e = e instanceof Error ? e.cause : undefined)
+    if (e === cause) return true;
   return false;
 }
 
@@ -77,17 +87,27 @@ function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): vo
       .create()
       .execute(callOf(options.task, scope), scope)
       .catch((error: unknown) => error);
-    if (ended instanceof Error) assert.ok(ledTo(ended, reason), `expected the signal's reason, got ${String(ended)}`);
+    if (ended instanceof Error)
+      assert.ok(ledTo(ended, reason), `expected the signal's reason, got ${String(ended)}`);
     assert.deepEqual(scope.purposes, [], "no model may be called after the end");
   });
 
   it("rejects when the work fails, and tells why", async () => {
     const reason = new Error("the model is out of order");
-    const failing = options.failing === undefined ? new ScriptedModel([reason], { onExhausted: "repeat-last" }) : model;
+    const failing =
+      options.failing === undefined
+        ? new ScriptedModel([reason], { onExhausted: "repeat-last" })
+        : model;
     const scope = new StagedScope("run-1", failing);
-    const error = await rejection(options.create().execute(callOf(options.failing ?? options.task, scope), scope));
+    const error = await rejection(
+      options.create().execute(callOf(options.failing ?? options.task, scope), scope),
+    );
     assert.ok(error instanceof Error, `expected an Error, got ${String(error)}`);
-    if (options.failing === undefined) assert.ok(ledTo(error, reason), "the model's own error must be the error or among its causes");
+    if (options.failing === undefined)
+      assert.ok(
+        ledTo(error, reason),
+        "the model's own error must be the error or among its causes",
+      );
   });
 }
 
@@ -100,7 +120,13 @@ function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): vo
  * @throws ValidationError for an unknown option.
  */
 export function taskExecutorContract(name: string, options: TaskExecutorContractOptions): void {
-  checkOptions("taskExecutorContract()", options, ["create", "task", "failing", "foreign", "model"]);
+  checkOptions("taskExecutorContract()", options, [
+    "create",
+    "task",
+    "failing",
+    "foreign",
+    "model",
+  ]);
   const model = options.model ?? new ScriptedModel(["answer"], { onExhausted: "repeat-last" });
   describe(`task executor contract: ${name}`, () => {
     it("has a name", () => {
@@ -110,7 +136,8 @@ export function taskExecutorContract(name: string, options: TaskExecutorContract
     it("knows its own tasks", () => {
       const executor = options.create();
       assert.equal(executor.handles(planned(options.task)), true);
-      if (options.foreign !== undefined) assert.equal(executor.handles(planned(options.foreign)), false);
+      if (options.foreign !== undefined)
+        assert.equal(executor.handles(planned(options.foreign)), false);
     });
 
     it("does a task, and leaves its call as it is", async () => {
@@ -121,13 +148,19 @@ export function taskExecutorContract(name: string, options: TaskExecutorContract
     it("calls the model through the scope only", async () => {
       const scope = new StagedScope("run-1", model);
       await options.create().execute(callOf(options.task, scope), scope);
-      assert.equal(scope.model.requests.length, 0, "a call past scope.chat() is in no total and no hook sees it");
+      assert.equal(
+        scope.model.requests.length,
+        0,
+        "a call past scope.chat() is in no total and no hook sees it",
+      );
     });
 
     it("does two tasks at once with one object", async () => {
       const executor = options.create();
       const scopes = [new StagedScope("run-1", model), new StagedScope("run-2", model)];
-      const results = await Promise.all(scopes.map((scope) => executor.execute(callOf(options.task, scope), scope)));
+      const results = await Promise.all(
+        scopes.map((scope) => executor.execute(callOf(options.task, scope), scope)),
+      );
       results.forEach(assertResult);
       const [one, two] = scopes;
       assert.deepEqual(one?.purposes, two?.purposes);

@@ -5,7 +5,15 @@ import { isTool } from "../../contracts/tool.js";
 import { checkOptions, preview, requireArray, requireText } from "../../contracts/validation.js";
 import { checkToolInput } from "../../kernel/index.js";
 import { absurdInputs } from "./absurd-inputs.js";
-import { assertNoSecret, assertOrderly, assertSuccess, handles, handlesLeft, isFailure, textOf } from "./tool-findings.js";
+import {
+  assertNoSecret,
+  assertOrderly,
+  assertSuccess,
+  handles,
+  handlesLeft,
+  isFailure,
+  textOf,
+} from "./tool-findings.js";
 import { schemaProblems, undescribed } from "./tool-schema-rules.js";
 import { endingWithin, jsonSchemaOf, pause, tryTool } from "./tool-trial.js";
 
@@ -53,14 +61,21 @@ function shapeSuite({ create, valid, invalid = [] }: ToolContractOptions): void 
   });
 
   it("tells the model what each parameter is for", () => {
-    assert.deepEqual(undescribed(jsonSchemaOf(create()) ?? {}), [], "these parameters need a description");
+    assert.deepEqual(
+      undescribed(jsonSchemaOf(create()) ?? {}),
+      [],
+      "these parameters need a description",
+    );
   });
 
   it("accepts the valid inputs and refuses the others before it runs", async () => {
     const tool = create();
-    if (tool.input === undefined) assert.deepEqual(invalid, [], "without a schema nothing is refused");
-    for (const input of valid) assert.ok((await checkToolInput(tool, input)).ok, `refused ${preview(input)}`);
-    for (const input of invalid) assert.ok(!(await checkToolInput(tool, input)).ok, `accepted ${preview(input)}`);
+    if (tool.input === undefined)
+      assert.deepEqual(invalid, [], "without a schema nothing is refused");
+    for (const input of valid)
+      assert.ok((await checkToolInput(tool, input)).ok, `refused ${preview(input)}`);
+    for (const input of invalid)
+      assert.ok(!(await checkToolInput(tool, input)).ok, `accepted ${preview(input)}`);
   });
 }
 
@@ -76,28 +91,40 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
 
   it("runs several calls at once on one object", async () => {
     const tool = create();
-    const endings = await Promise.all([...valid, ...valid].map((input) => tryTool(tool, input).ending));
+    const endings = await Promise.all(
+      [...valid, ...valid].map((input) => tryTool(tool, input).ending),
+    );
     endings.forEach(assertSuccess);
   });
 
   it("does not mix calls that run at once", async () => {
     const alone: string[][] = [];
-    for (const input of valid) alone.push([textOf(await tryTool(create(), input).ending), textOf(await tryTool(create(), input).ending)]);
+    for (const input of valid)
+      alone.push([
+        textOf(await tryTool(create(), input).ending),
+        textOf(await tryTool(create(), input).ending),
+      ]);
     const tool = create();
     const together = await Promise.all(valid.map((input) => tryTool(tool, input).ending));
     for (const [index, [first, second]] of alone.entries()) {
       const ending = together[index];
       // What differs from call to call anyway, such as the time, says nothing.
-      if (first === second && ending !== undefined) assert.equal(textOf(ending), first, `with ${preview(valid[index])}`);
+      if (first === second && ending !== undefined)
+        assert.equal(textOf(ending), first, `with ${preview(valid[index])}`);
     }
   });
 
   it("tells of a failure by a failed result or by throwing", async () => {
-    for (const input of failing) assert.ok(isFailure(await tryTool(create(), input).ending), `succeeded with ${preview(input)}`);
+    for (const input of failing)
+      assert.ok(
+        isFailure(await tryTool(create(), input).ending),
+        `succeeded with ${preview(input)}`,
+      );
   });
 
   it("answers absurd input with a result or an error of the framework", async () => {
-    for (const { input, ending } of await endingsOfAbsurd(create, valid)) assertOrderly(input, ending);
+    for (const { input, ending } of await endingsOfAbsurd(create, valid))
+      assertOrderly(input, ending);
   });
 }
 
@@ -110,7 +137,9 @@ async function endingsOfAbsurd(
   const tool = create();
   const found: { readonly input: unknown; readonly ending: Ending }[] = [];
   for (let start = 0; start < inputs.length; start += 8) {
-    const some = inputs.slice(start, start + 8).map(async (input) => ({ input, ending: await patiently(tool, input) }));
+    const some = inputs
+      .slice(start, start + 8)
+      .map(async (input) => ({ input, ending: await patiently(tool, input) }));
     found.push(...(await Promise.all(some)));
   }
   return found;
@@ -131,18 +160,30 @@ function endSuite(options: ToolContractOptions): void {
   const stopped = async (): Promise<Ending> => {
     const trial = tryTool(create(), long);
     await pause(hasSlow ? AT_WORK_MS : 1);
-    if (hasSlow) assert.ok(!trial.ended(), "the slow input was done before it could be stopped: give one that takes longer");
+    if (hasSlow)
+      assert.ok(
+        !trial.ended(),
+        "the slow input was done before it could be stopped: give one that takes longer",
+      );
     trial.abort();
     return endingWithin(trial, ABORT_LIMIT_MS);
   };
 
   it("ends soon after its signal", async () => {
-    assert.notEqual((await stopped()).kind, "hung", `the tool was still at work ${ABORT_LIMIT_MS} ms after its signal`);
+    assert.notEqual(
+      (await stopped()).kind,
+      "hung",
+      `the tool was still at work ${ABORT_LIMIT_MS} ms after its signal`,
+    );
   });
 
   it("ends soon when its signal came before it", async () => {
     const trial = tryTool(create(), long, { aborted: true });
-    assert.notEqual((await endingWithin(trial, ABORT_LIMIT_MS)).kind, "hung", `the tool was still at work after ${ABORT_LIMIT_MS} ms, aborted from the start`);
+    assert.notEqual(
+      (await endingWithin(trial, ABORT_LIMIT_MS)).kind,
+      "hung",
+      `the tool was still at work after ${ABORT_LIMIT_MS} ms, aborted from the start`,
+    );
   });
 
   it("leaves nothing behind that keeps the process alive", async () => {
@@ -155,7 +196,8 @@ function endSuite(options: ToolContractOptions): void {
 
   if (secrets.length === 0) return;
   it("lets no secret be read in its results and errors", async () => {
-    for (const input of [...valid, ...failing]) assertNoSecret(secrets, await tryTool(create(), input).ending);
+    for (const input of [...valid, ...failing])
+      assertNoSecret(secrets, await tryTool(create(), input).ending);
     assertNoSecret(secrets, await stopped());
     for (const { ending } of await endingsOfAbsurd(create, valid)) assertNoSecret(secrets, ending);
   });
@@ -171,9 +213,17 @@ function endSuite(options: ToolContractOptions): void {
  * @throws ValidationError for an unknown option.
  */
 export function toolContract<I>(name: string, options: ToolContractOptions<I>): void {
-  checkOptions("toolContract()", options, ["create", "valid", "invalid", "failing", "slow", "secrets"]);
+  checkOptions("toolContract()", options, [
+    "create",
+    "valid",
+    "invalid",
+    "failing",
+    "slow",
+    "secrets",
+  ]);
   requireArray("toolContract() secrets", options.secrets);
-  for (const secret of options.secrets ?? []) requireText(secret, "toolContract() secrets must be texts with something in them");
+  for (const secret of options.secrets ?? [])
+    requireText(secret, "toolContract() secrets must be texts with something in them");
   const anyOptions = options as ToolContractOptions<never> as ToolContractOptions; // inputs are only handed from `valid` to the tool they belong to
   describe(`tool contract: ${name}`, function () {
     this.timeout(SUITE_TIMEOUT_MS);

@@ -18,15 +18,26 @@ function hasJson(value: unknown): boolean {
 /** Whether a call has told of a failure in one of the ways in which tools do. */
 export function isFailure(ending: Ending): boolean {
   if (ending.kind === "threw") return ending.error instanceof Error;
-  return ending.kind === "returned" && ToolResult.isInstance(ending.returned) && !ending.returned.ok;
+  return (
+    ending.kind === "returned" && ToolResult.isInstance(ending.returned) && !ending.returned.ok
+  );
 }
 
 /** Fails unless what a tool returned is one of the things that tools return, with a JSON form. */
 function assertReturn(returned: ToolReturn): void {
   if (returned === undefined || typeof returned === "string") return;
-  assert.equal(typeof returned, "object", `a tool returns a ToolResult, a text, plain data or nothing, not a ${typeof returned}`);
-  if (!ToolResult.isInstance(returned)) assert.ok(hasJson(returned), "what a tool returns must have a JSON form");
-  else assert.ok(returned.structured === undefined || hasJson(returned.structured), "the structured value of a result must have a JSON form");
+  assert.equal(
+    typeof returned,
+    "object",
+    `a tool returns a ToolResult, a text, plain data or nothing, not a ${typeof returned}`,
+  );
+  if (!ToolResult.isInstance(returned))
+    assert.ok(hasJson(returned), "what a tool returns must have a JSON form");
+  else
+    assert.ok(
+      returned.structured === undefined || hasJson(returned.structured),
+      "the structured value of a result must have a JSON form",
+    );
 }
 
 /** Fails unless the call ended well. */
@@ -35,16 +46,23 @@ export function assertSuccess(ending: Ending): void {
   if (ending.kind === "threw") throw ending.error;
   if (ending.kind !== "returned") return;
   assertReturn(ending.returned);
-  if (ToolResult.isInstance(ending.returned)) assert.ok(ending.returned.ok, `the tool failed: ${ending.returned.errorMessage ?? ""}`);
+  if (ToolResult.isInstance(ending.returned))
+    assert.ok(ending.returned.ok, `the tool failed: ${ending.returned.errorMessage ?? ""}`);
 }
 
 /** Fails unless a call with absurd input ended in a result or an error that says on purpose what is wrong. */
 export function assertOrderly(input: unknown, ending: Ending): void {
   const shown = preview(input, 60);
-  assert.notEqual(ending.kind, "hung", `with ${shown} the tool does not end, not even after its signal`);
+  assert.notEqual(
+    ending.kind,
+    "hung",
+    `with ${shown} the tool does not end, not even after its signal`,
+  );
   if (ending.kind === "returned") assertReturn(ending.returned);
   if (ending.kind !== "threw" || AgentEnsembleError.isInstance(ending.error)) return;
-  assert.fail(`with ${shown} the tool threw a raw ${ending.error instanceof Error ? ending.error.name : typeof ending.error}: ${messageOf(ending.error)}`);
+  assert.fail(
+    `with ${shown} the tool threw a raw ${ending.error instanceof Error ? ending.error.name : typeof ending.error}: ${messageOf(ending.error)}`,
+  );
 }
 
 /** What the model would see of a call; the comparison of two calls. */
@@ -52,13 +70,19 @@ export function textOf(ending: Ending): string {
   if (ending.kind === "hung") return "hung";
   if (ending.kind === "threw") return `threw ${messageOf(ending.error)}`;
   const { returned } = ending;
-  if (ToolResult.isInstance(returned)) return returned.ok ? returned.output : `failed ${returned.errorMessage ?? ""}`;
+  if (ToolResult.isInstance(returned))
+    return returned.ok ? returned.output : `failed ${returned.errorMessage ?? ""}`;
   return typeof returned === "string" ? returned : (JSON.stringify(returned) ?? "");
 }
 
 /** Fails when one of the secrets, plain or encoded, can be read in how a call ended: results, errors, their causes and stacks. */
 export function assertNoSecret(secrets: readonly string[], ending: Ending): void {
-  const shown = inspect(ending, { depth: 12, maxStringLength: null, maxArrayLength: null, showHidden: true });
+  const shown = inspect(ending, {
+    depth: 12,
+    maxStringLength: null,
+    maxArrayLength: null,
+    showHidden: true,
+  });
   for (const [index, secret] of secrets.entries()) {
     const forms = [
       secret,
@@ -68,20 +92,28 @@ export function assertNoSecret(secrets: readonly string[], ending: Ending): void
       inspect(secret).slice(1, -1),
     ];
     const where = ending.kind === "threw" ? "an error" : "a result";
-    assert.ok(!forms.some((form) => shown.includes(form) || textOf(ending).includes(form)), `secret ${index + 1} can be read in ${where}`);
+    assert.ok(
+      !forms.some((form) => shown.includes(form) || textOf(ending).includes(form)),
+      `secret ${index + 1} can be read in ${where}`,
+    );
   }
 }
 
 /** How many resources of each kind keep the process alive. */
 export function handles(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const kind of process.getActiveResourcesInfo())
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return counts;
 }
 
 /** Kinds of which there are more than before, after they had time to go. */
-export async function handlesLeft(before: ReadonlyMap<string, number>, limitMs: number): Promise<readonly string[]> {
-  const more = (): readonly string[] => [...handles()].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => kind);
+export async function handlesLeft(
+  before: ReadonlyMap<string, number>,
+  limitMs: number,
+): Promise<readonly string[]> {
+  const more = (): readonly string[] =>
+    [...handles()].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => kind);
   for (let step = 0; step < 50 && more().length > 0; step++) await pause(limitMs / 50);
   return more();
 }

@@ -24,7 +24,8 @@ function listOf(value: unknown): readonly unknown[] {
 function resolve(root: Fields, reference: unknown): Fields | undefined {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined;
   let found: unknown = root;
-  for (const part of reference.split("/").slice(1)) found = fieldsOf(found)[part.replaceAll("~1", "/").replaceAll("~0", "~")];
+  for (const part of reference.split("/").slice(1))
+    found = fieldsOf(found)[part.replaceAll("~1", "/").replaceAll("~0", "~")];
   return isFields(found) ? found : undefined;
 }
 
@@ -36,29 +37,50 @@ function* schemasIn(
 ): Generator<{ readonly schema: Fields; readonly path: string; readonly property: boolean }> {
   if (!isFields(schema)) return;
   yield { schema, path, property };
-  for (const [name, inner] of Object.entries(fieldsOf(schema["properties"]))) yield* schemasIn(inner, `${path}.${name}`, true);
+  for (const [name, inner] of Object.entries(fieldsOf(schema["properties"])))
+    yield* schemasIn(inner, `${path}.${name}`, true);
   for (const keyword of ["$defs", "definitions"]) {
-    for (const [name, inner] of Object.entries(fieldsOf(schema[keyword]))) yield* schemasIn(inner, `${path}.${keyword}.${name}`, false);
+    for (const [name, inner] of Object.entries(fieldsOf(schema[keyword])))
+      yield* schemasIn(inner, `${path}.${keyword}.${name}`, false);
   }
   for (const keyword of ["anyOf", "oneOf", "allOf", "prefixItems"]) {
-    for (const [index, inner] of listOf(schema[keyword]).entries()) yield* schemasIn(inner, `${path}.${keyword}[${index}]`, false);
+    for (const [index, inner] of listOf(schema[keyword]).entries())
+      yield* schemasIn(inner, `${path}.${keyword}[${index}]`, false);
   }
-  for (const keyword of ["items", "additionalProperties"]) yield* schemasIn(schema[keyword], `${path}.${keyword}`, false);
+  for (const keyword of ["items", "additionalProperties"])
+    yield* schemasIn(schema[keyword], `${path}.${keyword}`, false);
 }
 
 function problemsOfOne(root: Fields, schema: Fields, path: string): readonly string[] {
   const { type, properties, required, $ref } = schema;
   const names = Object.keys(fieldsOf(properties));
   const types = type === undefined ? [] : Array.isArray(type) ? type : [type];
-  const isList = types.includes("array") && schema["items"] === undefined && schema["prefixItems"] === undefined;
+  const isList =
+    types.includes("array") && schema["items"] === undefined && schema["prefixItems"] === undefined;
   return [
-    ...types.filter((name) => !TYPES.has(name as string)).map((name) => `${path}: '${String(name)}' is no type`),
-    ...(required !== undefined && !Array.isArray(required) ? [`${path}: required must be a list`] : []),
-    ...listOf(required).flatMap((name) => (names.includes(name as string) ? [] : [`${path}: '${String(name)}' is required and not described`])),
-    ...names.flatMap((name) => (PARAMETER_NAME.test(name) ? [] : [`${path}: '${name}' must have 1 to 64 letters, digits, '_', '.' or '-'`])),
+    ...types
+      .filter((name) => !TYPES.has(name as string))
+      .map((name) => `${path}: '${String(name)}' is no type`),
+    ...(required !== undefined && !Array.isArray(required)
+      ? [`${path}: required must be a list`]
+      : []),
+    ...listOf(required).flatMap((name) =>
+      names.includes(name as string)
+        ? []
+        : [`${path}: '${String(name)}' is required and not described`],
+    ),
+    ...names.flatMap((name) =>
+      PARAMETER_NAME.test(name)
+        ? []
+        : [`${path}: '${name}' must have 1 to 64 letters, digits, '_', '.' or '-'`],
+    ),
     ...(isList ? [`${path}: an array needs items`] : []),
-    ...("enum" in schema && listOf(schema["enum"]).length === 0 ? [`${path}: enum must be a list with something in it`] : []),
-    ...($ref !== undefined && resolve(root, $ref) === undefined ? [`${path}: the reference ${preview($ref)} leads nowhere within the schema`] : []),
+    ...("enum" in schema && listOf(schema["enum"]).length === 0
+      ? [`${path}: enum must be a list with something in it`]
+      : []),
+    ...($ref !== undefined && resolve(root, $ref) === undefined
+      ? [`${path}: the reference ${preview($ref)} leads nowhere within the schema`]
+      : []),
   ];
 }
 
@@ -71,15 +93,25 @@ export function schemaProblems(schema: Fields): readonly string[] {
   }
   const root = [
     ...(schema["type"] === "object" ? [] : ['input: the root must say type: "object"']),
-    ...NOT_AT_THE_ROOT.filter((keyword) => keyword in schema).map((keyword) => `input: ${keyword} is not allowed at the root`),
+    ...NOT_AT_THE_ROOT.filter((keyword) => keyword in schema).map(
+      (keyword) => `input: ${keyword} is not allowed at the root`,
+    ),
   ];
-  return [...root, ...[...schemasIn(schema, "input", false)].flatMap((found) => problemsOfOne(schema, found.schema, found.path))];
+  return [
+    ...root,
+    ...[...schemasIn(schema, "input", false)].flatMap((found) =>
+      problemsOfOne(schema, found.schema, found.path),
+    ),
+  ];
 }
 
 /** The parameters, nested ones too, that a model is told nothing about. */
 export function undescribed(schema: Fields): readonly string[] {
-  const tells = (found: Fields | undefined): boolean => typeof found?.["description"] === "string" && found["description"].trim() !== "";
+  const tells = (found: Fields | undefined): boolean =>
+    typeof found?.["description"] === "string" && found["description"].trim() !== "";
   return [...schemasIn(schema, "input", false)].flatMap((found) =>
-    found.property && !tells(found.schema) && !tells(resolve(schema, found.schema["$ref"])) ? [found.path] : [],
+    found.property && !tells(found.schema) && !tells(resolve(schema, found.schema["$ref"]))
+      ? [found.path]
+      : [],
   );
 }

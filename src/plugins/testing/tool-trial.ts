@@ -7,7 +7,9 @@ import { stagedContext, StagedScope } from "./staged-scope.js";
 
 /** How a call ended; `hung` when it had not ended long after its signal. */
 export type Ending =
-  { readonly kind: "returned"; readonly returned: ToolReturn } | { readonly kind: "threw"; readonly error: unknown } | { readonly kind: "hung" };
+  | { readonly kind: "returned"; readonly returned: ToolReturn }
+  | { readonly kind: "threw"; readonly error: unknown }
+  | { readonly kind: "hung" };
 
 /** One call of a tool outside a run. */
 export interface Trial {
@@ -28,8 +30,15 @@ function deepFreeze<T>(value: T): T {
 }
 
 /** Begins a call with a frozen copy of the input: a change would throw, or show. */
-export function tryTool(tool: AnyTool, input: unknown, { aborted = false }: { readonly aborted?: boolean } = {}): Trial {
-  const scope = new StagedScope("run-1", new ScriptedModel(["answer"], { onExhausted: "repeat-last" }));
+export function tryTool(
+  tool: AnyTool,
+  input: unknown,
+  { aborted = false }: { readonly aborted?: boolean } = {},
+): Trial {
+  const scope = new StagedScope(
+    "run-1",
+    new ScriptedModel(["answer"], { onExhausted: "repeat-last" }),
+  );
   const given = deepFreeze(structuredClone(input));
   let ended = false;
   if (aborted) scope.abort(new RunCancelledError("enough"));
@@ -64,14 +73,22 @@ type Validator = StandardSchemaV1["~standard"];
 
 /** What checks a tool's input before it is called; `undefined` where nothing does. */
 function validatorOf(tool: AnyTool): Validator | undefined {
-  const input = tool.input as { readonly "~standard"?: Validator; readonly schema?: { readonly "~standard"?: Validator } } | undefined; // looked at, not trusted
+  const input = tool.input as
+    | { readonly "~standard"?: Validator; readonly schema?: { readonly "~standard"?: Validator } }
+    | undefined; // looked at, not trusted
   return input?.["~standard"] ?? input?.schema?.["~standard"];
 }
 
 /** A tool's JSON Schema; `undefined` for a tool that takes one text. */
 export function jsonSchemaOf(tool: AnyTool): Readonly<Record<string, unknown>> | undefined {
-  const input = tool.input as { readonly "~standard"?: StandardJSONSchemaV1.Props; readonly jsonSchema?: Readonly<Record<string, unknown>> } | undefined;
+  const input = tool.input as
+    | {
+        readonly "~standard"?: StandardJSONSchemaV1.Props;
+        readonly jsonSchema?: Readonly<Record<string, unknown>>;
+      }
+    | undefined;
   if (input === undefined) return undefined;
-  if (input["~standard"] !== undefined) return input["~standard"].jsonSchema.input({ target: "draft-2020-12" });
+  if (input["~standard"] !== undefined)
+    return input["~standard"].jsonSchema.input({ target: "draft-2020-12" });
   return validatorOf(tool) === undefined ? input : input.jsonSchema; // plain JSON Schema, else a pair
 }

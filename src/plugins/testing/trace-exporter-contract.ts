@@ -48,7 +48,15 @@ function traceOf(runId: string, failed = false): ExecutionTrace {
     totalDurationMs: 40,
     exitReason: failed ? ("ERROR" as const) : ("COMPLETED" as const),
     inputs: Object.freeze({ topic: "Grüße \u2028 <&>" }),
-    agents: Object.freeze([Object.freeze({ role: "Tester", goal: "Test", background: undefined, toolNames: Object.freeze([]), allowDelegation: false })]),
+    agents: Object.freeze([
+      Object.freeze({
+        role: "Tester",
+        goal: "Test",
+        background: undefined,
+        toolNames: Object.freeze([]),
+        allowDelegation: false,
+      }),
+    ]),
     taskTraces: Object.freeze([
       Object.freeze({
         ...place,
@@ -69,7 +77,18 @@ function traceOf(runId: string, failed = false): ExecutionTrace {
     ]),
     metrics: METRICS,
     errors: Object.freeze(
-      failed ? [Object.freeze({ ...place, errorType: "Error", code: "AE_VALIDATION", message: "no", stackTrace: undefined, occurredAt: completedAt })] : [],
+      failed
+        ? [
+            Object.freeze({
+              ...place,
+              errorType: "Error",
+              code: "AE_VALIDATION",
+              message: "no",
+              stackTrace: undefined,
+              occurredAt: completedAt,
+            }),
+          ]
+        : [],
     ),
     loopTraces: Object.freeze([]),
     phases: Object.freeze([]),
@@ -96,12 +115,14 @@ export function traceExporterContract(name: string, options: TraceExporterContra
   checkOptions("traceExporterContract()", options, ["create"]);
   const exporting = async (traces: readonly ExecutionTrace[], together = false): Promise<void> => {
     const { exporter, exported, close } = await options.create();
-    const send = async (trace: ExecutionTrace): Promise<void> => (typeof exporter === "function" ? exporter(trace) : exporter.export(trace));
+    const send = async (trace: ExecutionTrace): Promise<void> =>
+      typeof exporter === "function" ? exporter(trace) : exporter.export(trace);
     try {
       if (together) await Promise.all(traces.map(send));
       else for (const trace of traces) await send(trace);
       const arrived = await exported?.();
-      if (arrived !== undefined) assert.deepEqual([...arrived].sort(), traces.map(({ ensembleId }) => ensembleId).sort());
+      if (arrived !== undefined)
+        assert.deepEqual([...arrived].sort(), traces.map(({ ensembleId }) => ensembleId).sort());
     } finally {
       await close?.();
     }
@@ -109,8 +130,11 @@ export function traceExporterContract(name: string, options: TraceExporterContra
   describe(`trace exporter contract: ${name}`, () => {
     it("takes the trace of a run, and leaves it as it is", () => exporting([traceOf("run-1")]));
     it("takes the trace of a failed run", () => exporting([traceOf("run-1", true)]));
-    it("takes one trace after the other", () => exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)]));
-    it("takes traces at once", () => exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)], true));
-    it("takes a run's id for what it is, whatever characters it is made of", () => exporting([traceOf("../a run: ä/1\n")]));
+    it("takes one trace after the other", () =>
+      exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)]));
+    it("takes traces at once", () =>
+      exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)], true));
+    it("takes a run's id for what it is, whatever characters it is made of", () =>
+      exporting([traceOf("../a run: ä/1\n")]));
   });
 }

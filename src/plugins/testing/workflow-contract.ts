@@ -26,14 +26,24 @@ type Attempt = { readonly result: WorkflowResult } | { readonly error: unknown }
 function defaultTasks(): readonly AnyTask[] {
   const first = new Task({ description: "First", handler: () => "first" });
   const second = new Task({ description: "Second", handler: () => "second" });
-  return [first, second, new Task({ description: "Third", handler: () => "third", context: [first, second] })];
+  return [
+    first,
+    second,
+    new Task({ description: "Third", handler: () => "third", context: [first, second] }),
+  ];
 }
 
 /** Runs the workflow to whatever end; one that never ends fails the test. */
 async function attempt(workflow: WorkflowExecutor, run: StagedRun): Promise<Attempt> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new assert.AssertionError({ message: `execute() did not end within ${LIMIT_MS} ms` })), LIMIT_MS);
+    timer = setTimeout(
+      () =>
+        reject(
+          new assert.AssertionError({ message: `execute() did not end within ${LIMIT_MS} ms` }),
+        ),
+      LIMIT_MS,
+    );
   });
   const work = workflow.execute(run.plan, run).then(
     (result): Attempt => ({ result }),
@@ -55,11 +65,15 @@ function assertResult(result: WorkflowResult, run: StagedRun): void {
   assert.equal(typeof result.raw, "string", "raw must be a string");
   const { taskOutputs } = result;
   assert.equal(Array.isArray(taskOutputs), true, "taskOutputs must be an array");
-  for (const output of taskOutputs) assert.ok(run.made.has(output), "taskOutputs must hold what this run's runTask() returned");
+  for (const output of taskOutputs)
+    assert.ok(run.made.has(output), "taskOutputs must hold what this run's runTask() returned");
   assert.equal(new Set(taskOutputs).size, taskOutputs.length, "no output may be listed twice");
 }
 
-function successSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: string) => Error | undefined) => StagedRun): void {
+function successSuite(
+  workflow: () => WorkflowExecutor,
+  start: (failing?: (id: string) => Error | undefined) => StagedRun,
+): void {
   it("has a name", () => {
     assert.match(workflow().name, /\S/);
   });
@@ -102,12 +116,18 @@ function successSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: s
   });
 }
 
-function endingSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: string) => Error | undefined) => StagedRun): void {
+function endingSuite(
+  workflow: () => WorkflowExecutor,
+  start: (failing?: (id: string) => Error | undefined) => StagedRun,
+): void {
   it("rejects with an error of the framework when every task fails, and waits for what is in flight", async () => {
     const run = start(stagedFailure);
     const made = await attempt(workflow(), run);
     assert.ok("error" in made, "execute() must reject");
-    assert.ok(AgentEnsembleError.isInstance(made.error), `expected an AgentEnsembleError, got ${String(made.error)}`);
+    assert.ok(
+      AgentEnsembleError.isInstance(made.error),
+      `expected an AgentEnsembleError, got ${String(made.error)}`,
+    );
     assert.equal(run.active, 0);
   });
 
@@ -124,7 +144,10 @@ function endingSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: st
     setTimeout(() => run.cancel(), 0);
     await ended;
     assert.equal(run.active, 0);
-    assert.ok(run.refused <= run.plan.tasks.length, `asked ${run.refused} times for a task after the end`);
+    assert.ok(
+      run.refused <= run.plan.tasks.length,
+      `asked ${run.refused} times for a task after the end`,
+    );
   });
 
   it("lets an early exit through", async () => {
@@ -133,7 +156,10 @@ function endingSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: st
       workflow(),
       start(() => exit),
     );
-    assert.ok("error" in made && made.error === exit, "execute() must reject with the very signal that runTask() rejected with");
+    assert.ok(
+      "error" in made && made.error === exit,
+      "execute() must reject with the very signal that runTask() rejected with",
+    );
   });
 }
 
@@ -148,8 +174,12 @@ function endingSuite(workflow: () => WorkflowExecutor, start: (failing?: (id: st
 export function workflowContract(name: string, options: WorkflowContractOptions): void;
 /** The short form: a factory alone; the workflow's own name is the title. */
 export function workflowContract(create: WorkflowContractOptions["create"]): void;
-export function workflowContract(first: string | WorkflowContractOptions["create"], second?: WorkflowContractOptions): void {
-  const [name, options] = typeof first === "function" ? [first().name, { create: first }] : [first, second];
+export function workflowContract(
+  first: string | WorkflowContractOptions["create"],
+  second?: WorkflowContractOptions,
+): void {
+  const [name, options] =
+    typeof first === "function" ? [first().name, { create: first }] : [first, second];
   checkOptions("workflowContract()", options, ["create", "tasks", "ensembleOptions"]);
   register(name, options as WorkflowContractOptions); // checked
 }
@@ -157,7 +187,11 @@ export function workflowContract(first: string | WorkflowContractOptions["create
 function register(name: string, options: WorkflowContractOptions): void {
   let count = 0;
   const start = (failing?: (id: string) => Error | undefined): StagedRun =>
-    new StagedRun(`run-${++count}`, stagedPlan(options.tasks ?? defaultTasks(), options.ensembleOptions), failing);
+    new StagedRun(
+      `run-${++count}`,
+      stagedPlan(options.tasks ?? defaultTasks(), options.ensembleOptions),
+      failing,
+    );
   describe(`workflow contract: ${name}`, () => {
     successSuite(() => options.create(), start);
     endingSuite(() => options.create(), start);

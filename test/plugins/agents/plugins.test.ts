@@ -6,17 +6,30 @@ import { agentsReact } from "../../../src/plugins/agents/react/index.js";
 import { agentsSynthesis } from "../../../src/plugins/agents/synthesis/index.js";
 
 /** What a plugin binds: the token, how, and the value. */
-function bindingsOf(plugin: Plugin): { readonly token: string; readonly how: object; readonly value: unknown }[] {
+function bindingsOf(
+  plugin: Plugin,
+): { readonly token: string; readonly how: object; readonly value: unknown }[] {
   const bindings: { token: string; how: object; value: unknown }[] = [];
-  const keep = (token: unknown, how: object): object => ({ toConstantValue: (value: unknown) => void bindings.push({ token: tokenName(token), how, value }) });
-  const bind = { single: (token: unknown, o: object = {}) => keep(token, o), many: (token: unknown) => keep(token, { many: true }) };
+  const keep = (token: unknown, how: object): object => ({
+    toConstantValue: (value: unknown) =>
+      void bindings.push({ token: tokenName(token), how, value }),
+  });
+  const bind = {
+    single: (token: unknown, o: object = {}) => keep(token, o),
+    many: (token: unknown) => keep(token, { many: true }),
+  };
   plugin.bind?.(bind as unknown as BindApi); // the plugins bind constants only
   return bindings;
 }
 
 describe("the plugins of the agents group", () => {
   it("bind an executor each, and the texts of prompts", () => {
-    const summary = (plugin: Plugin): unknown[] => bindingsOf(plugin).map(({ token, how, value }) => [token, how, (value as { name?: string }).name]);
+    const summary = (plugin: Plugin): unknown[] =>
+      bindingsOf(plugin).map(({ token, how, value }) => [
+        token,
+        how,
+        (value as { name?: string }).name,
+      ]);
     const many = { many: true };
     expect(agentsReact().name).to.equal("agents-react");
     expect(summary(agentsReact())).to.deep.equal([
@@ -33,7 +46,9 @@ describe("the plugins of the agents group", () => {
   });
 
   it("give frozen texts with a group in each name", () => {
-    const records = [...bindingsOf(agentsReact()), ...bindingsOf(agentsSynthesis())].filter(({ token }) => token === "PromptTemplates");
+    const records = [...bindingsOf(agentsReact()), ...bindingsOf(agentsSynthesis())].filter(
+      ({ token }) => token === "PromptTemplates",
+    );
     for (const { value } of records) {
       expect(value).to.be.frozen;
       for (const [name, text] of Object.entries(value as object)) {

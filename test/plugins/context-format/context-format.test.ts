@@ -2,7 +2,17 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { decode } from "@toon-format/toon";
 import { z } from "zod";
-import { Agent, Ensemble, MemoryStore, Task, Tokens, ToolResult, ValidationError, definePlugin, tool } from "../../../src/index.js";
+import {
+  Agent,
+  Ensemble,
+  MemoryStore,
+  Task,
+  Tokens,
+  ToolResult,
+  ValidationError,
+  definePlugin,
+  tool,
+} from "../../../src/index.js";
 import { memoryTool } from "../../../src/memory.js";
 import { startToon } from "../../../src/plugins/context-format/toon-formatter.js";
 import { ScriptedModel } from "../../../src/plugins/testing/index.js";
@@ -25,7 +35,11 @@ describe("contextFormat", () => {
 
   it("writes structured outputs of earlier tasks as TOON, and reports what that saved", async () => {
     const model = new ScriptedModel([json, "done"]);
-    const output = await new Ensemble({ model, tasks: [first, second], contextFormat: "TOON" }).run();
+    const output = await new Ensemble({
+      model,
+      tasks: [first, second],
+      contextFormat: "TOON",
+    }).run();
     const prompt = lastMessage(model);
     expect(prompt).to.include("[20]{id,name,age}:").and.not.include('"person 3"');
     const { contextFormat } = output.metrics;
@@ -35,9 +49,19 @@ describe("contextFormat", () => {
   });
 
   it("writes structured tool results as TOON", async () => {
-    const list = tool({ name: "list", description: "Lists people", execute: () => ToolResult.success(json, rows) });
-    const model = new ScriptedModel([{ toolCalls: [{ name: "list", arguments: { input: "" } }] }, "done"]);
-    const task = new Task({ description: "Go", agent: new Agent({ role: "R", goal: "G", tools: [list] }) });
+    const list = tool({
+      name: "list",
+      description: "Lists people",
+      execute: () => ToolResult.success(json, rows),
+    });
+    const model = new ScriptedModel([
+      { toolCalls: [{ name: "list", arguments: { input: "" } }] },
+      "done",
+    ]);
+    const task = new Task({
+      description: "Go",
+      agent: new Agent({ role: "R", goal: "G", tools: [list] }),
+    });
     const output = await new Ensemble({ model, tasks: [task], contextFormat: "TOON" }).run();
     expect(lastMessage(model)).to.match(/^\[20\]\{id,name,age\}:/);
     expect(output.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.result).to.equal(json);
@@ -46,7 +70,10 @@ describe("contextFormat", () => {
   it("writes what the memory tool finds as TOON", async () => {
     const store = MemoryStore.inMemory();
     await store.store("people", { content: json, structuredContent: rows, storedAt: new Date(0) });
-    const model = new ScriptedModel([{ toolCalls: [{ name: "retrieveMemory", arguments: { query: "who?" } }] }, "done"]);
+    const model = new ScriptedModel([
+      { toolCalls: [{ name: "retrieveMemory", arguments: { query: "who?" } }] },
+      "done",
+    ]);
     const task = new Task({ description: "Go", tools: [memoryTool("people", store)] });
     const output = await new Ensemble({ model, tasks: [task], contextFormat: "TOON" }).run();
     expect(lastMessage(model)).to.include("- [20]{id,name,age}:");
@@ -55,10 +82,18 @@ describe("contextFormat", () => {
 
   it("writes what a manager is told of a structured task as TOON", async () => {
     const agent = new Agent({ role: "Worker", goal: "Work" });
-    const delegated = { name: "delegateTask", arguments: { agentRole: "Worker", taskDescription: "List them", taskNumber: 1 } };
+    const delegated = {
+      name: "delegateTask",
+      arguments: { agentRole: "Worker", taskDescription: "List them", taskNumber: 1 },
+    };
     const model = new ScriptedModel([{ toolCalls: [delegated] }, json, "done"]);
     const task = new Task({ description: "List them", outputType: People, agent });
-    const output = await new Ensemble({ model, tasks: [task], workflow: "HIERARCHICAL", contextFormat: "TOON" }).run();
+    const output = await new Ensemble({
+      model,
+      tasks: [task],
+      workflow: "HIERARCHICAL",
+      contextFormat: "TOON",
+    }).run();
     expect(lastMessage(model)).to.match(/^\[20\]\{id,name,age\}:/);
     expect(output.metrics.contextFormat).to.include({ payloads: 1, converted: 1 });
     expect(output.getOutput(task)?.raw).to.equal(json);
@@ -79,10 +114,16 @@ describe("contextFormat", () => {
     const model = new ScriptedModel(['{"a":1}', "plain", "done"]);
     const short = new Task({ description: "Short", outputType: z.object({ a: z.number() }) });
     const plain = Task.of("Plain");
-    const output = await new Ensemble({ model, tasks: [short, plain, new Task({ description: "End", context: [short, plain] })], contextFormat: "TOON" }).run();
+    const output = await new Ensemble({
+      model,
+      tasks: [short, plain, new Task({ description: "End", context: [short, plain] })],
+      contextFormat: "TOON",
+    }).run();
     expect(lastMessage(model)).to.include("plain");
     expect(output.metrics.contextFormat?.payloads).to.equal(1);
-    expect(output.metrics.contextFormat?.sentTokens).to.be.at.most(output.metrics.contextFormat?.originalTokens ?? 0);
+    expect(output.metrics.contextFormat?.sentTokens).to.be.at.most(
+      output.metrics.contextFormat?.originalTokens ?? 0,
+    );
   });
 
   it("is refused before anything is spent where its package is missing, or nobody knows it", async () => {
@@ -91,17 +132,34 @@ describe("contextFormat", () => {
       bind: (b) =>
         b
           .many(Tokens.ContextFormat)
-          .toConstantValue({ name: "TOON", start: () => Promise.reject(new ValidationError("TOON context format requires a package")) }),
+          .toConstantValue({
+            name: "TOON",
+            start: () =>
+              Promise.reject(new ValidationError("TOON context format requires a package")),
+          }),
     });
     const model = new ScriptedModel(["never"]);
-    const ensemble = new Ensemble({ model, tasks: [second.with({ context: [] })], contextFormat: "TOON", plugins: [missing] });
+    const ensemble = new Ensemble({
+      model,
+      tasks: [second.with({ context: [] })],
+      contextFormat: "TOON",
+      plugins: [missing],
+    });
     const error = await ensemble.run().catch((e: unknown) => e);
     expect(ValidationError.isInstance(error)).to.equal(true);
     expect(model.requests).to.deep.equal([]);
-    const unknown = await new Ensemble({ model, tasks: [Task.of("x")], contextFormat: "YAML" }).run().catch((e: unknown) => e);
-    expect(unknown).to.be.instanceOf(ValidationError).with.property("message", "Unknown contextFormat 'YAML'. Known: JSON, TOON.");
+    const unknown = await new Ensemble({ model, tasks: [Task.of("x")], contextFormat: "YAML" })
+      .run()
+      .catch((e: unknown) => e);
+    expect(unknown)
+      .to.be.instanceOf(ValidationError)
+      .with.property("message", "Unknown contextFormat 'YAML'. Known: JSON, TOON.");
     expect(model.requests).to.deep.equal([]);
-    for (const none of ["", 5, null]) expect(() => new Ensemble({ tasks: [], contextFormat: none as never })).to.throw(ValidationError, "contextFormat"); // no name
+    for (const none of ["", 5, null])
+      expect(() => new Ensemble({ tasks: [], contextFormat: none as never })).to.throw(
+        ValidationError,
+        "contextFormat",
+      ); // no name
   });
 
   it("may be one's own, chosen by its name, and counts what it saves", async () => {
@@ -109,10 +167,20 @@ describe("contextFormat", () => {
     const own = definePlugin({
       name: "rows",
       bind: (b) =>
-        b.many(Tokens.ContextFormat).toConstantValue({ name: "ROWS", start: async () => ({ savings, format: (value) => `rows: ${(value as []).length}` }) }),
+        b
+          .many(Tokens.ContextFormat)
+          .toConstantValue({
+            name: "ROWS",
+            start: async () => ({ savings, format: (value) => `rows: ${(value as []).length}` }),
+          }),
     });
     const model = new ScriptedModel([json, "done"]);
-    const output = await new Ensemble({ model, tasks: [first, second], contextFormat: "ROWS", plugins: [own] }).run();
+    const output = await new Ensemble({
+      model,
+      tasks: [first, second],
+      contextFormat: "ROWS",
+      plugins: [own],
+    }).run();
     expect(lastMessage(model)).to.include("rows: 20").and.not.include("person 1");
     expect(output.metrics.contextFormat).to.deep.equal(savings);
   });

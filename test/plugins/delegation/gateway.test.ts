@@ -1,4 +1,10 @@
-import type { DelegateOptions, DelegationRequest, DelegationResponse, EnsembleOptions, Plugin } from "agentensemble";
+import type {
+  DelegateOptions,
+  DelegationRequest,
+  DelegationResponse,
+  EnsembleOptions,
+  Plugin,
+} from "agentensemble";
 import { Agent, ExitEarlySignal, reject, replace, Task } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
@@ -50,33 +56,60 @@ const schema = { type: "object", properties: { n: { type: "integer" } }, require
 describe("scope.delegate", () => {
   it("gives the worker the task as it is written, braces included", async () => {
     const ended = await delegated({}, ["done"], {}, { expectedOutput: "A {thing}" });
-    expect(ended.response).to.include({ status: "SUCCESS", rawOutput: "done", workerRole: "Worker", taskId: "d1" });
+    expect(ended.response).to.include({
+      status: "SUCCESS",
+      rawOutput: "done",
+      workerRole: "Worker",
+      taskId: "d1",
+    });
     expect(promptOf(ended)).to.equal("## Task\nHelp {out}\n\n## Expected Output\nA {thing}");
   });
 
   it("shows the request's scope to the worker, and nothing where it is empty", async () => {
     const ended = await delegated({ scope: { region: "EU", years: [2024] } }, ["done"]);
-    expect(promptOf(ended)).to.include('{"region":"EU","years":[2024]}').and.to.include("(deterministic): scope");
+    expect(promptOf(ended))
+      .to.include('{"region":"EU","years":[2024]}')
+      .and.to.include("(deterministic): scope");
     expect(promptOf(await delegated({}, ["done"]))).not.to.include("scope");
   });
 
   it("gives the scope to a listed task beside the outputs in its context", async () => {
     const first = new Task({ name: "first", description: "first", handler: () => "the facts" });
-    const listed = new Task({ name: "listed", description: "listed", agent: worker, context: [first] });
-    const ended = await delegated({ scope: { region: "EU" } }, ["once", "again"], { tasks: [first, listed], workflow: "SEQUENTIAL" }, { taskId: "listed" });
+    const listed = new Task({
+      name: "listed",
+      description: "listed",
+      agent: worker,
+      context: [first],
+    });
+    const ended = await delegated(
+      { scope: { region: "EU" } },
+      ["once", "again"],
+      { tasks: [first, listed], workflow: "SEQUENTIAL" },
+      { taskId: "listed" },
+    );
     expect(promptOf(ended, 1)).to.include("the facts").and.to.include('{"region":"EU"}');
   });
 
   it("tells a listed task that is delegated again what to do better", async () => {
     const listed = new Task({ name: "listed", description: "listed", agent: worker });
-    const ended = await delegated({ taskDescription: "Shorter please" }, ["once", "again"], { tasks: [listed] }, { taskId: "listed" });
-    expect(promptOf(ended, 1)).to.include("(Attempt 2)").and.to.include("Shorter please").and.to.include("once");
+    const ended = await delegated(
+      { taskDescription: "Shorter please" },
+      ["once", "again"],
+      { tasks: [listed] },
+      { taskId: "listed" },
+    );
+    expect(promptOf(ended, 1))
+      .to.include("(Attempt 2)")
+      .and.to.include("Shorter please")
+      .and.to.include("once");
     expect(ended.output.getOutput(listed)?.raw).to.equal("again");
   });
 
   it("reports the request with its priority in the events", async () => {
     const { events } = await delegated({ priority: "CRITICAL", metadata: { ticket: 7 } }, ["done"]);
-    const requests = events.flatMap((e) => (e.type === "delegation_started" || e.type === "delegation_completed" ? [e.request] : []));
+    const requests = events.flatMap((e) =>
+      e.type === "delegation_started" || e.type === "delegation_completed" ? [e.request] : [],
+    );
     expect(requests.map(({ priority, metadata }) => [priority, metadata])).to.deep.equal([
       ["CRITICAL", { ticket: 7 }],
       ["CRITICAL", { ticket: 7 }],
@@ -84,24 +117,42 @@ describe("scope.delegate", () => {
   });
 
   it("reads the output by expectedOutputSchema", async () => {
-    const { response } = await delegated({ expectedOutputSchema: schema }, ['Here it is: {"n": 3}']);
-    expect(response).to.include({ status: "SUCCESS" }).and.to.have.deep.property("parsedOutput", { n: 3 });
+    const { response } = await delegated({ expectedOutputSchema: schema }, [
+      'Here it is: {"n": 3}',
+    ]);
+    expect(response)
+      .to.include({ status: "SUCCESS" })
+      .and.to.have.deep.property("parsedOutput", { n: 3 });
   });
 
   it("asks again as often as maxOutputRetries allows, with the problem, then fails", async () => {
-    const corrected = await delegated({ expectedOutputSchema: schema, maxOutputRetries: 1 }, ['{"n": "three"}', '{"n": 3}']);
+    const corrected = await delegated({ expectedOutputSchema: schema, maxOutputRetries: 1 }, [
+      '{"n": "three"}',
+      '{"n": 3}',
+    ]);
     expect(corrected.response?.parsedOutput).to.deep.equal({ n: 3 });
     expect(textAt(corrected.model.requests[1], -1)).to.include("n: ").and.to.include("integer");
-    const { response, model } = await delegated({ expectedOutputSchema: schema }, ['{"n": "three"}']);
+    const { response, model } = await delegated({ expectedOutputSchema: schema }, [
+      '{"n": "three"}',
+    ]);
     expect(response?.status).to.equal("FAILURE");
     expect(response?.errors[0]).to.include("Structured output parsing failed");
     expect(model.requests).to.have.length(1);
   });
 
   it("reads schemas by the draft they name", async () => {
-    const tuple = { $schema: "http://json-schema.org/draft-07/schema#", type: "array", items: [{ type: "string" }], additionalItems: false };
-    expect((await delegated({ expectedOutputSchema: tuple }, ['["a"]'])).response?.status).to.equal("SUCCESS");
-    expect((await delegated({ expectedOutputSchema: tuple }, ['["a", 1]'])).response?.status).to.equal("FAILURE");
+    const tuple = {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      type: "array",
+      items: [{ type: "string" }],
+      additionalItems: false,
+    };
+    expect((await delegated({ expectedOutputSchema: tuple }, ['["a"]'])).response?.status).to.equal(
+      "SUCCESS",
+    );
+    expect(
+      (await delegated({ expectedOutputSchema: tuple }, ['["a", 1]'])).response?.status,
+    ).to.equal("FAILURE");
   });
 
   it("refuses requests that are none, and a schema beside a listed task", async () => {
@@ -112,9 +163,15 @@ describe("scope.delegate", () => {
       [{ scope: null }, /scope must be an object/],
       [{ maxOutputRetries: -1 }, /maxOutputRetries must be >= 0/],
     ];
-    for (const [patch, message] of wrong) expect(causes((await delegated(patch, [])).error).join("\n")).to.match(message);
+    for (const [patch, message] of wrong)
+      expect(causes((await delegated(patch, [])).error).join("\n")).to.match(message);
     const listed = new Task({ name: "listed", description: "listed", agent: worker });
-    const { error } = await delegated({ expectedOutputSchema: schema }, ["once"], { tasks: [listed] }, { taskId: "listed" });
+    const { error } = await delegated(
+      { expectedOutputSchema: schema },
+      ["once"],
+      { tasks: [listed] },
+      { taskId: "listed" },
+    );
     expect(causes(error).join("\n")).to.include("has a schema of its own");
   });
 
@@ -126,11 +183,17 @@ describe("scope.delegate", () => {
     );
     const { response, events } = await delegated({}, ["done"], { plugins: [renaming] });
     expect(response).to.include({ taskId: "d1", workerRole: "Worker" });
-    expect(events.find((e) => e.type === "delegation_completed")).to.include({ delegationId: "d1", workerRole: "Worker" });
+    expect(events.find((e) => e.type === "delegation_completed")).to.include({
+      delegationId: "d1",
+      workerRole: "Worker",
+    });
   });
 
   it("reports a delegation whose after tap breaks, and one that a review ends", async () => {
-    const ending = (end: () => never): Plugin => tapping("ending", ({ hooks }) => hooks.afterDelegation.tap({ name: "end", lane: "review" }, end));
+    const ending = (end: () => never): Plugin =>
+      tapping("ending", ({ hooks }) =>
+        hooks.afterDelegation.tap({ name: "end", lane: "review" }, end),
+      );
     const failed = await delegated({}, ["done"], {
       plugins: [
         ending(() => {
@@ -154,18 +217,31 @@ describe("scope.delegate", () => {
   it("names the reason of a worker's failure, not its wrapping", async () => {
     const { response, events } = await delegated({}, [new Error("model is down")]);
     expect(response?.errors).to.deep.equal(["Agent 'Worker' failed: model is down"]);
-    expect(events.find((e) => e.type === "delegation_failed")).to.have.property("reason", "Agent 'Worker' failed: model is down");
+    expect(events.find((e) => e.type === "delegation_failed")).to.have.property(
+      "reason",
+      "Agent 'Worker' failed: model is down",
+    );
   });
 
   it("nests the trace of a worker's last attempt, and counts what it used", async () => {
-    const refuse = tapping("refuse", ({ hooks }) => hooks.beforeDelegation.tap({ name: "no" }, () => reject("no")));
+    const refuse = tapping("refuse", ({ hooks }) =>
+      hooks.beforeDelegation.tap({ name: "no" }, () => reject("no")),
+    );
     const { output } = await delegated({}, ["done"]);
     expect(output.trace.taskTraces).to.have.length(1);
     expect(output.trace.taskTraces[0]?.delegations[0]?.workerTrace?.finalOutput).to.equal("done");
-    expect(output.metrics.ledger.map(({ purpose, agentRole, parentTaskId }) => [purpose, agentRole, parentTaskId])).to.deep.equal([
-      ["worker", "Worker", "task-1"],
-    ]);
+    expect(
+      output.metrics.ledger.map(({ purpose, agentRole, parentTaskId }) => [
+        purpose,
+        agentRole,
+        parentTaskId,
+      ]),
+    ).to.deep.equal([["worker", "Worker", "task-1"]]);
     const refused = await delegated({}, [], { plugins: [refuse] });
-    expect(refused.output.trace.taskTraces[0]?.delegations[0]).to.include({ succeeded: false, workerTrace: undefined, result: "Error: no" });
+    expect(refused.output.trace.taskTraces[0]?.delegations[0]).to.include({
+      succeeded: false,
+      workerTrace: undefined,
+      result: "Error: no",
+    });
   });
 });

@@ -18,16 +18,28 @@ interface Led extends Ended {
 
 type Script = ConstructorParameters<typeof ScriptedModel>[0];
 
-async function led(script: Script, answers: Script = ["42"], options: EnsembleOptions = {}): Promise<Led> {
+async function led(
+  script: Script,
+  answers: Script = ["42"],
+  options: EnsembleOptions = {},
+): Promise<Led> {
   const models = { lead: new ScriptedModel(script), analyst: new ScriptedModel(answers) };
-  const agents = [lead.with({ model: models.lead }), analyst.with({ model: models.analyst })] as const;
-  const ended = await runToEnd({ agents: [agents[1]], ...options, tasks: [new Task({ description: "Report", agent: agents[0] })] });
+  const agents = [
+    lead.with({ model: models.lead }),
+    analyst.with({ model: models.analyst }),
+  ] as const;
+  const ended = await runToEnd({
+    agents: [agents[1]],
+    ...options,
+    tasks: [new Task({ description: "Report", agent: agents[0] })],
+  });
   return { ...ended, ...models };
 }
 
 /** What the model was told after its first call of the tool. */
 const answered = ({ lead: model }: Led): unknown => model.requests[1]?.messages.at(-1);
-const toolsOf = (request: ChatRequest | undefined): readonly string[] => (request?.tools ?? []).map(({ name }) => name);
+const toolsOf = (request: ChatRequest | undefined): readonly string[] =>
+  (request?.tools ?? []).map(({ name }) => name);
 
 describe("the tool delegate", () => {
   it("comes first among the tools of an agent that may delegate, and offers the roles of the others", async () => {
@@ -39,12 +51,18 @@ describe("the tool delegate", () => {
       tasks: [new Task({ description: "Report", agent: lead.with({ tools: [noop] }) })],
     });
     expect(toolsOf(model.requests[0])).to.deep.equal(["delegate", "noop"]);
-    expect(model.requests[0]?.tools?.[0]?.parameters).to.have.nested.property("properties.agentRole.enum").that.deep.equals(["Data Analyst", "Writer"]);
+    expect(model.requests[0]?.tools?.[0]?.parameters)
+      .to.have.nested.property("properties.agentRole.enum")
+      .that.deep.equals(["Data Analyst", "Writer"]);
   });
 
   it("is not there for agents that may not", async () => {
     const model = new ScriptedModel(["done"]);
-    await runToEnd({ model, agents: [analyst], tasks: [new Task({ description: "Report", agent: lead.with({ allowDelegation: false }) })] });
+    await runToEnd({
+      model,
+      agents: [analyst],
+      tasks: [new Task({ description: "Report", agent: lead.with({ allowDelegation: false }) })],
+    });
     expect(toolsOf(model.requests[0])).to.deep.equal([]);
   });
 
@@ -63,31 +81,53 @@ describe("the tool delegate", () => {
     const cases: readonly (readonly [ReturnType<typeof call>, string])[] = [
       [call(" "), "Error: agentRole must not be null or blank. Provide the target agent's role."],
       [call(null), "Error: agentRole must not be null or blank. Provide the target agent's role."],
-      [call("Data Analyst", ""), "Error: taskDescription must not be null or blank. Provide a clear subtask description."],
+      [
+        call("Data Analyst", ""),
+        "Error: taskDescription must not be null or blank. Provide a clear subtask description.",
+      ],
       [call("lead"), "Cannot delegate to yourself (role: 'Lead'). Choose a different agent."],
       [call("Boss"), "Agent not found with role 'Boss'. Available roles: [Data Analyst, Lead]"],
     ];
     for (const [step, text] of cases) {
       const ended = await led([step, "done"], []);
       expect(answered(ended)).to.have.property("content", text);
-      const reported = ended.events.filter(({ type }) => type.startsWith("delegation_")).map(({ type }) => type);
+      const reported = ended.events
+        .filter(({ type }) => type.startsWith("delegation_"))
+        .map(({ type }) => type);
       expect(reported).to.deep.equal(text.startsWith("Error:") ? [] : ["delegation_failed"]);
     }
   });
 
   it("looks at the depth before everything else, and lets delegates delegate up to it", async () => {
     const deep = lead.with({ role: "Deep" });
-    const script = (own: string, other: string) => (request: ChatRequest) => (textAt(request, 0).startsWith(`You are ${own}`) ? call(other) : call(own));
-    const model = new ScriptedModel((request) => (request.messages.some(({ role }) => role === "tool") ? "done" : script("Lead", "Deep")(request)));
-    await runToEnd({ model, agents: [deep], maxDelegationDepth: 2, tasks: [new Task({ description: "Report", agent: lead })] });
-    const told = model.requests.flatMap(({ messages }) => messages.filter(({ role }) => role === "tool").map(({ content }) => content));
-    expect(told).to.include("Delegation depth limit reached (max: 2, current: 2). Complete this task yourself without further delegation.");
+    const script = (own: string, other: string) => (request: ChatRequest) =>
+      textAt(request, 0).startsWith(`You are ${own}`) ? call(other) : call(own);
+    const model = new ScriptedModel((request) =>
+      request.messages.some(({ role }) => role === "tool")
+        ? "done"
+        : script("Lead", "Deep")(request),
+    );
+    await runToEnd({
+      model,
+      agents: [deep],
+      maxDelegationDepth: 2,
+      tasks: [new Task({ description: "Report", agent: lead })],
+    });
+    const told = model.requests.flatMap(({ messages }) =>
+      messages.filter(({ role }) => role === "tool").map(({ content }) => content),
+    );
+    expect(told).to.include(
+      "Delegation depth limit reached (max: 2, current: 2). Complete this task yourself without further delegation.",
+    );
     expect(model.requests.filter(({ messages }) => messages.length === 2)).to.have.length(3);
   });
 
   it("says why a worker failed", async () => {
     const ended = await led([call("Data Analyst"), "alone then"], [new Error("out of order")]);
-    expect(answered(ended)).to.deep.include({ content: "Error: Agent 'Data Analyst' failed: out of order", isError: true });
+    expect(answered(ended)).to.deep.include({
+      content: "Error: Agent 'Data Analyst' failed: out of order",
+      isError: true,
+    });
     expect(ended.output.raw).to.equal("alone then");
   });
 
@@ -121,28 +161,48 @@ describe("the tool delegate", () => {
         if (agent?.role === "Data Analyst") throw new ExitEarlySignal("enough");
       }),
     );
-    expect((await led([call("Data Analyst"), "never"], [], { plugins: [leaving] })).output.exitReason).to.equal("USER_EXIT_EARLY");
+    expect(
+      (await led([call("Data Analyst"), "never"], [], { plugins: [leaving] })).output.exitReason,
+    ).to.equal("USER_EXIT_EARLY");
 
     const controller = new AbortController();
     const waiting = analyst.with({
-      tools: [tool({ name: "wait", description: "Waits", execute: (_input, { signal }) => (controller.abort(), untilAborted(signal)) })],
+      tools: [
+        tool({
+          name: "wait",
+          description: "Waits",
+          execute: (_input, { signal }) => (controller.abort(), untilAborted(signal)),
+        }),
+      ],
     });
-    const model = new ScriptedModel((request) => (toolsOf(request).includes("wait") ? { toolCalls: [{ name: "wait", arguments: {} }] } : call("Data Analyst")));
-    const cancelled = await runToEnd({ model, agents: [waiting], tasks: [new Task({ description: "Report", agent: lead })] }, { signal: controller.signal });
+    const model = new ScriptedModel((request) =>
+      toolsOf(request).includes("wait")
+        ? { toolCalls: [{ name: "wait", arguments: {} }] }
+        : call("Data Analyst"),
+    );
+    const cancelled = await runToEnd(
+      { model, agents: [waiting], tasks: [new Task({ description: "Report", agent: lead })] },
+      { signal: controller.signal },
+    );
     expect(cancelled.error).to.have.property("code", "AE_RUN_CANCELLED");
     expect(model.requests).to.have.length(2);
   });
 
   it("counts and traces what the worker used inside the delegator's task", async () => {
     const { output } = await led([call("Data Analyst"), "done"]);
-    expect(output.metrics.ledger.map(({ agentRole, purpose }) => [agentRole, purpose])).to.deep.equal([
+    expect(
+      output.metrics.ledger.map(({ agentRole, purpose }) => [agentRole, purpose]),
+    ).to.deep.equal([
       ["Lead", "task"],
       ["Data Analyst", "worker"],
       ["Lead", "task"],
     ]);
     const [trace, ...others] = output.trace.taskTraces;
     expect(others).to.deep.equal([]);
-    expect(trace?.delegations[0]?.workerTrace).to.include({ agentRole: "Data Analyst", finalOutput: "42" });
+    expect(trace?.delegations[0]?.workerTrace).to.include({
+      agentRole: "Data Analyst",
+      finalOutput: "42",
+    });
   });
 
   it("has texts that can be replaced", async () => {

@@ -1,5 +1,21 @@
-import type { DelegationPolicy, DelegationPolicyContext, DelegationRequest, DelegationResponse, EnsembleOptions, Plugin } from "agentensemble";
-import { Agent, DelegationPolicyResult, ExitEarlySignal, Kernel, replace, standardPlugins, Tokens, ValidationError } from "agentensemble";
+import type {
+  DelegationPolicy,
+  DelegationPolicyContext,
+  DelegationRequest,
+  DelegationResponse,
+  EnsembleOptions,
+  Plugin,
+} from "agentensemble";
+import {
+  Agent,
+  DelegationPolicyResult,
+  ExitEarlySignal,
+  Kernel,
+  replace,
+  standardPlugins,
+  Tokens,
+  ValidationError,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { delegationPolicies } from "../../../src/plugins/delegation/policies/index.js";
@@ -21,13 +37,21 @@ const request: DelegationRequest = {
 async function judged(
   policies: readonly DelegationPolicy[],
   options: EnsembleOptions = {},
-): Promise<Ended & { readonly response: DelegationResponse | undefined; readonly model: ScriptedModel }> {
+): Promise<
+  Ended & { readonly response: DelegationResponse | undefined; readonly model: ScriptedModel }
+> {
   const model = new ScriptedModel(["done"], { onExhausted: "repeat-last" });
   let response: DelegationResponse | undefined;
   const task = scoped("lead", async (scope) => {
     response = await scope.delegate(request);
   });
-  const ended = await runToEnd({ model, agents, tasks: [task], delegationPolicies: policies, ...options });
+  const ended = await runToEnd({
+    model,
+    agents,
+    tasks: [task],
+    delegationPolicies: policies,
+    ...options,
+  });
   return { ...ended, response, model };
 }
 
@@ -41,7 +65,12 @@ describe("delegation policies", () => {
         return allow();
       };
     expect((await judged([note("one"), note("two")])).response?.status).to.equal("SUCCESS");
-    const context = { delegatingAgentRole: "(deterministic)", currentDepth: 0, maxDepth: 3, availableWorkerRoles: ["Worker", "Helper"] };
+    const context = {
+      delegatingAgentRole: "(deterministic)",
+      currentDepth: 0,
+      maxDepth: 3,
+      availableWorkerRoles: ["Worker", "Helper"],
+    };
     expect(seen).to.deep.equal([
       ["one", "Worker", context],
       ["two", "Worker", context],
@@ -50,22 +79,41 @@ describe("delegation policies", () => {
 
   it("refuse: the first no ends it, nobody is asked, and no start is reported", async () => {
     let asked = false;
-    const { response, events, model } = await judged([() => reject("no budget"), () => ((asked = true), allow())]);
-    expect(response).to.deep.include({ status: "FAILURE", errors: ["Delegation rejected by policy: no budget"] });
+    const { response, events, model } = await judged([
+      () => reject("no budget"),
+      () => ((asked = true), allow()),
+    ]);
+    expect(response).to.deep.include({
+      status: "FAILURE",
+      errors: ["Delegation rejected by policy: no budget"],
+    });
     expect([asked, model.requests.length]).to.deep.equal([false, 0]);
-    expect(events.map(({ type }) => type).filter((type) => type.startsWith("delegation_"))).to.deep.equal(["delegation_failed"]);
+    expect(
+      events.map(({ type }) => type).filter((type) => type.startsWith("delegation_")),
+    ).to.deep.equal(["delegation_failed"]);
   });
 
   it("modify: those after see the change, and so does the worker", async () => {
     const seen: string[] = [];
     const { response, model, events } = await judged([
-      (r) => modify({ ...r, agentRole: " HELPER ", taskDescription: "Help kindly", scope: { region: "EU" } }),
+      (r) =>
+        modify({
+          ...r,
+          agentRole: " HELPER ",
+          taskDescription: "Help kindly",
+          scope: { region: "EU" },
+        }),
       (r) => (seen.push(r.agentRole, r.taskDescription), allow()),
     ]);
     expect(seen).to.deep.equal(["Helper", "Help kindly"]);
     expect(response?.workerRole).to.equal("Helper");
-    expect(textAt(model.requests[0], 1)).to.include("Help kindly").and.to.include('{"region":"EU"}');
-    expect(events.find(({ type }) => type === "delegation_started")).to.have.nested.property("request.scope.region", "EU");
+    expect(textAt(model.requests[0], 1))
+      .to.include("Help kindly")
+      .and.to.include('{"region":"EU"}');
+    expect(events.find(({ type }) => type === "delegation_started")).to.have.nested.property(
+      "request.scope.region",
+      "EU",
+    );
   });
 
   it("can't send it to nobody, nor back", async () => {
@@ -100,7 +148,9 @@ describe("delegation policies", () => {
       [() => new Promise(() => undefined), /did not decide within 20 ms/],
     ];
     for (const [policy, text] of cases) {
-      const { response, model } = await judged([policy], { plugins: [delegationPolicies({ timeoutMs: 20 })] });
+      const { response, model } = await judged([policy], {
+        plugins: [delegationPolicies({ timeoutMs: 20 })],
+      });
       expect(response?.errors[0]).to.match(text);
       expect(model.requests).to.have.length(0);
     }
@@ -125,7 +175,9 @@ describe("delegation policies", () => {
     expect(error).to.have.property("code", "AE_RUN_CANCELLED");
     await kernel.dispose();
     await pause(50); // the grace periods of the run are over
-    expect(process.getActiveResourcesInfo().filter((r) => r === "Timeout").length).to.be.at.most(before);
+    expect(process.getActiveResourcesInfo().filter((r) => r === "Timeout").length).to.be.at.most(
+      before,
+    );
   });
 
   it("may end the run", async () => {
@@ -143,13 +195,20 @@ describe("delegation policies", () => {
   it("see what other plugins have made of the request, and nothing is changed after them unseen", async () => {
     const transforming = (order: "normal" | "post"): Plugin =>
       tapping(`transform-${order}`, ({ hooks }) =>
-        hooks.beforeDelegation.tap({ name: "t", lane: "transform", order }, (call) => replace({ request: { ...call.request, taskDescription: "changed" } })),
+        hooks.beforeDelegation.tap({ name: "t", lane: "transform", order }, (call) =>
+          replace({ request: { ...call.request, taskDescription: "changed" } }),
+        ),
       );
-    const onlyChanged: DelegationPolicy = (r) => (r.taskDescription === "changed" ? allow() : reject("unchanged"));
-    expect((await judged([onlyChanged], { plugins: [transforming("normal")] })).response?.status).to.equal("SUCCESS");
+    const onlyChanged: DelegationPolicy = (r) =>
+      r.taskDescription === "changed" ? allow() : reject("unchanged");
+    expect(
+      (await judged([onlyChanged], { plugins: [transforming("normal")] })).response?.status,
+    ).to.equal("SUCCESS");
     const late = new Kernel({ plugins: [...standardPlugins(), transforming("post")] });
     try {
-      expect((await judged([() => allow()], { kernel: late })).response?.errors[0]).to.include("changed after the policies had judged it");
+      expect((await judged([() => allow()], { kernel: late })).response?.errors[0]).to.include(
+        "changed after the policies had judged it",
+      );
     } finally {
       await late.dispose();
     }
@@ -160,17 +219,31 @@ describe("delegation policies", () => {
     const policy =
       (name: string): DelegationPolicy =>
       () => (asked.push(name), allow());
-    const plugin: Plugin = { name: "bound", bind: (bind) => void bind.many(Tokens.DelegationPolicy).toConstantValue(policy("plugin")) };
+    const plugin: Plugin = {
+      name: "bound",
+      bind: (bind) => void bind.many(Tokens.DelegationPolicy).toConstantValue(policy("plugin")),
+    };
     const task = scoped("lead", async (scope) => (await scope.delegate(request)).status);
     await runToEnd(
-      { model: new ScriptedModel(["done"]), agents, tasks: [task], plugins: [plugin], delegationPolicies: [policy("ensemble")] },
-      { bindings: (bind) => void bind.many(Tokens.DelegationPolicy).toConstantValue(policy("run")) },
+      {
+        model: new ScriptedModel(["done"]),
+        agents,
+        tasks: [task],
+        plugins: [plugin],
+        delegationPolicies: [policy("ensemble")],
+      },
+      {
+        bindings: (bind) => void bind.many(Tokens.DelegationPolicy).toConstantValue(policy("run")),
+      },
     );
     expect(asked).to.deep.equal(["plugin", "ensemble", "run"]);
   });
 
   it("take no unknown option and no senseless limit", () => {
-    expect(() => delegationPolicies({ timeout: 1 } as never)).to.throw(ValidationError, "timeoutMs");
+    expect(() => delegationPolicies({ timeout: 1 } as never)).to.throw(
+      ValidationError,
+      "timeoutMs",
+    );
     expect(() => delegationPolicies({ timeoutMs: 0 })).to.throw(ValidationError);
   });
 });

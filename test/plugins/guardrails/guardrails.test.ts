@@ -1,10 +1,20 @@
 import { expect } from "chai";
 import type { InputGuardrail, OutputGuardrail } from "../../../src/contracts/guardrail.js";
-import type { After, EnsembleHooks, Reject, TapOptions, TaskCall } from "../../../src/contracts/hooks.js";
+import type {
+  After,
+  EnsembleHooks,
+  Reject,
+  TapOptions,
+  TaskCall,
+} from "../../../src/contracts/hooks.js";
 import type { TaskOutput } from "../../../src/contracts/output.js";
 import type { Awaitable } from "../../../src/contracts/types.js";
 import type { GuardrailsOptions } from "../../../src/plugins/guardrails/index.js";
-import { GuardrailViolationError, RunCancelledError, ValidationError } from "../../../src/contracts/errors.js";
+import {
+  GuardrailViolationError,
+  RunCancelledError,
+  ValidationError,
+} from "../../../src/contracts/errors.js";
 import { GuardrailResult, namedGuardrail } from "../../../src/contracts/guardrail.js";
 import { Task } from "../../../src/contracts/task.js";
 import { guardrails } from "../../../src/plugins/guardrails/index.js";
@@ -22,7 +32,10 @@ interface Taps {
 function tapsOf(options?: GuardrailsOptions): Taps {
   const lanes: (string | undefined)[] = [];
   const functions: ((call: never) => Awaitable<void | Reject>)[] = [];
-  const tap = (o: TapOptions & { readonly lane?: string }, fn: (call: never) => Awaitable<void | Reject>): void => {
+  const tap = (
+    o: TapOptions & { readonly lane?: string },
+    fn: (call: never) => Awaitable<void | Reject>,
+  ): void => {
     lanes.push(o.lane);
     functions.push(fn);
   };
@@ -36,19 +49,26 @@ function inputCall(...inputGuardrails: readonly InputGuardrail[]): TaskCall {
   return taskCall(new Task({ description: "Write", expectedOutput: "A page", inputGuardrails }));
 }
 
-function outputCall(outputGuardrails: readonly OutputGuardrail<string>[], outcome: "ok" | "answered" = "ok"): AfterTask {
+function outputCall(
+  outputGuardrails: readonly OutputGuardrail<string>[],
+  outcome: "ok" | "answered" = "ok",
+): AfterTask {
   const task = new Task({ description: "Write", outputGuardrails });
   return { ...taskCall(task), outcome, output: fakeOutput(task, "Tester", "text", { n: 1 }) };
 }
 
 async function violation(verdict: Awaitable<void | Reject>): Promise<GuardrailViolationError> {
   const reject = await verdict;
-  if (reject?.verb !== "reject" || !(reject.reason instanceof GuardrailViolationError)) throw new Error("no violation");
+  if (reject?.verb !== "reject" || !(reject.reason instanceof GuardrailViolationError))
+    throw new Error("no violation");
   return reject.reason;
 }
 
 /** Never decides; keeps the signal it was given. */
-function hanging(): { readonly guardrail: InputGuardrail; readonly signal: () => AbortSignal | undefined } {
+function hanging(): {
+  readonly guardrail: InputGuardrail;
+  readonly signal: () => AbortSignal | undefined;
+} {
   let signal: AbortSignal | undefined;
   const guardrail: InputGuardrail = (input) => {
     signal = input.signal;
@@ -68,14 +88,31 @@ describe("guardrails", () => {
   });
 
   it("passes on true and on a success", async () => {
-    const passing: readonly InputGuardrail[] = [() => true, () => GuardrailResult.success(), async () => true as const, async () => ({ ok: true })];
+    const passing: readonly InputGuardrail[] = [
+      () => true,
+      () => GuardrailResult.success(),
+      async () => true as const,
+      async () => ({ ok: true }),
+    ];
     expect(await tapsOf().before(inputCall(...passing))).to.equal(undefined);
   });
 
   it("refuses with the guardrail's reason, as a violation of the input", async () => {
-    const error = await violation(tapsOf().before(inputCall(namedGuardrail("no-secrets", () => GuardrailResult.failure("too secret")))));
-    expect(error.message).to.equal("INPUT guardrail violation on agent 'Tester' task 'Write': too secret");
-    expect(error).to.include({ type: "INPUT", violationMessage: "too secret", taskDescription: "Write", agentRole: "Tester", guardrailName: "no-secrets" });
+    const error = await violation(
+      tapsOf().before(
+        inputCall(namedGuardrail("no-secrets", () => GuardrailResult.failure("too secret"))),
+      ),
+    );
+    expect(error.message).to.equal(
+      "INPUT guardrail violation on agent 'Tester' task 'Write': too secret",
+    );
+    expect(error).to.include({
+      type: "INPUT",
+      violationMessage: "too secret",
+      taskDescription: "Write",
+      agentRole: "Tester",
+      guardrailName: "no-secrets",
+    });
   });
 
   it("asks in order and stops at the first refusal", async () => {
@@ -86,7 +123,10 @@ describe("guardrails", () => {
         asked.push(n);
         return { ok, reason: `no ${n}` };
       };
-    expect((await violation(tapsOf().before(inputCall(ask(1, true), ask(2, false), ask(3, false))))).violationMessage).to.equal("no 2");
+    expect(
+      (await violation(tapsOf().before(inputCall(ask(1, true), ask(2, false), ask(3, false)))))
+        .violationMessage,
+    ).to.equal("no 2");
     expect(asked).to.deep.equal([1, 2]);
   });
 
@@ -99,7 +139,11 @@ describe("guardrails", () => {
       return true;
     };
     await tapsOf().before({ ...inputCall(guardrail), contextOutputs: [output], agent: undefined });
-    expect(seen).to.include({ taskDescription: "Write", expectedOutput: "A page", agentRole: "(deterministic)" });
+    expect(seen).to.include({
+      taskDescription: "Write",
+      expectedOutput: "A page",
+      agentRole: "(deterministic)",
+    });
     expect(seen?.contextOutputs).to.deep.equal([output]);
     expect(seen?.getOutput(before)).to.equal(output);
   });
@@ -113,20 +157,43 @@ describe("guardrails", () => {
     };
     for (const outcome of ["ok", "answered"] as const) {
       const error = await violation(tapsOf().after(outputCall([guardrail], outcome)));
-      expect(error.message).to.equal("OUTPUT guardrail violation on agent 'Tester' task 'Write': too short");
-      expect(seen).to.deep.equal({ raw: "text", parsed: { n: 1 }, taskDescription: "Write", agentRole: "Tester", contextOutputs: [], aborted: false });
+      expect(error.message).to.equal(
+        "OUTPUT guardrail violation on agent 'Tester' task 'Write': too short",
+      );
+      expect(seen).to.deep.equal({
+        raw: "text",
+        parsed: { n: 1 },
+        taskDescription: "Write",
+        agentRole: "Tester",
+        contextOutputs: [],
+        aborted: false,
+      });
     }
   });
 
   it("judges no output where there is none", () => {
     const { task } = outputCall([() => expect.fail("asked")]);
     for (const outcome of ["failed", "rejected", "aborted"] as const) {
-      expect(tapsOf().after({ ...taskCall(task), outcome, error: new Error("x") })).to.equal(undefined);
+      expect(tapsOf().after({ ...taskCall(task), outcome, error: new Error("x") })).to.equal(
+        undefined,
+      );
     }
   });
 
   describe("fails closed", () => {
-    const answers: readonly unknown[] = [undefined, null, false, 1, "ok", {}, { ok: "true" }, { ok: 1 }, [], { ok: false }, { ok: false, reason: " " }];
+    const answers: readonly unknown[] = [
+      undefined,
+      null,
+      false,
+      1,
+      "ok",
+      {},
+      { ok: "true" },
+      { ok: 1 },
+      [],
+      { ok: false },
+      { ok: false, reason: " " },
+    ];
     for (const answer of answers) {
       it(`on ${JSON.stringify(answer) ?? "undefined"}`, async () => {
         const error = await violation(tapsOf().before(inputCall(() => answer as true)));
@@ -158,11 +225,17 @@ describe("guardrails", () => {
 
     it("even when a late decision would be yes, or an error", async () => {
       const late: readonly InputGuardrail[] = [
-        ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(true))),
-        ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
+        ({ signal }) =>
+          new Promise((resolve) => signal.addEventListener("abort", () => resolve(true))),
+        ({ signal }) =>
+          new Promise((_, reject) =>
+            signal.addEventListener("abort", () => reject(new Error("late"))),
+          ),
       ];
       for (const guardrail of late) {
-        expect((await violation(tapsOf({ timeoutMs: 5 }).before(inputCall(guardrail)))).violationMessage).to.match(/did not decide/);
+        expect(
+          (await violation(tapsOf({ timeoutMs: 5 }).before(inputCall(guardrail)))).violationMessage,
+        ).to.match(/did not decide/);
       }
     });
   });
@@ -171,7 +244,9 @@ describe("guardrails", () => {
     const { guardrail, signal } = hanging();
     for (const reason of [new RunCancelledError("stop"), new Error("plain")]) {
       const controller = new AbortController();
-      const verdict = Promise.resolve(tapsOf().before({ ...inputCall(guardrail), signal: controller.signal }));
+      const verdict = Promise.resolve(
+        tapsOf().before({ ...inputCall(guardrail), signal: controller.signal }),
+      );
       controller.abort(reason);
       const error = await rejection(verdict);
       expect(error).to.be.instanceOf(RunCancelledError);

@@ -20,24 +20,54 @@ interface Entry {
 }
 
 /** A logger that keeps what it gets; `log` alone, for all levels. */
-function keepingLogger(): { readonly logger: WinstonLike; readonly entries: readonly Entry[]; lines(level?: string): readonly string[] } {
+function keepingLogger(): {
+  readonly logger: WinstonLike;
+  readonly entries: readonly Entry[];
+  lines(level?: string): readonly string[];
+} {
   const entries: Entry[] = [];
-  const lines = (level?: string): readonly string[] => entries.filter((e) => level === undefined || e.level === level).map((e) => e.message);
-  return { logger: { log: (level, message, context) => void entries.push({ level, message, context }) }, entries, lines };
+  const lines = (level?: string): readonly string[] =>
+    entries.filter((e) => level === undefined || e.level === level).map((e) => e.message);
+  return {
+    logger: { log: (level, message, context) => void entries.push({ level, message, context }) },
+    entries,
+    lines,
+  };
 }
 
-async function logged(options: EnsembleOptions, run?: { readonly toolLogTruncateLength?: number }): Promise<ReturnType<typeof keepingLogger>> {
+async function logged(
+  options: EnsembleOptions,
+  run?: { readonly toolLogTruncateLength?: number },
+): Promise<ReturnType<typeof keepingLogger>> {
   const kept = keepingLogger();
-  await using ensemble = new Ensemble({ ...options, plugins: [...(options.plugins ?? []), winstonLogging({ logger: kept.logger })] });
+  await using ensemble = new Ensemble({
+    ...options,
+    plugins: [...(options.plugins ?? []), winstonLogging({ logger: kept.logger })],
+  });
   await ensemble.run({}, { throwOnError: false, runId: "run-7", ...run });
   return kept;
 }
 
-const echo = tool({ name: "echo", description: "Repeats", execute: (input) => `${input} `.repeat(40) });
-const refuse = tool({ name: "refuse", description: "Refuses", execute: () => ToolResult.failure("no such city") });
-const explode = tool({ name: "explode", description: "Throws", execute: () => Promise.reject(new Error("boom")) });
+const echo = tool({
+  name: "echo",
+  description: "Repeats",
+  execute: (input) => `${input} `.repeat(40),
+});
+const refuse = tool({
+  name: "refuse",
+  description: "Refuses",
+  execute: () => ToolResult.failure("no such city"),
+});
+const explode = tool({
+  name: "explode",
+  description: "Throws",
+  execute: () => Promise.reject(new Error("boom")),
+});
 const calls = (...names: readonly string[]): ScriptedModel =>
-  new ScriptedModel([{ toolCalls: names.map((name) => ({ name, arguments: { input: "abc".repeat(4) } })) }, "Done"]);
+  new ScriptedModel([
+    { toolCalls: names.map((name) => ({ name, arguments: { input: "abc".repeat(4) } })) },
+    "Done",
+  ]);
 const worker = new Agent({ role: "Worker", goal: "Work", tools: [echo, refuse, explode] });
 
 describe("winstonLogging", () => {
@@ -49,12 +79,18 @@ describe("winstonLogging", () => {
     });
     const info = lines("info");
     expect(info[0]).to.equal("Ensemble run started | Workflow: SEQUENTIAL | Tasks: 2");
-    expect(info[1]).to.equal(`Task 1/2 starting | Description: ${description.slice(0, 80)}... | Agent: Worker`);
+    expect(info[1]).to.equal(
+      `Task 1/2 starting | Description: ${description.slice(0, 80)}... | Agent: Worker`,
+    );
     expect(info[2]).to.match(/^Task 1\/2 completed \| Duration: \d+ms \| Tool calls: 0$/);
     expect(info[3]).to.match(/^Task 2\/2 starting \| Description: Describe lakes \| Agent: /);
-    expect(info.at(-1)).to.match(/^Ensemble run ended \| Exit reason: COMPLETED \| Duration: \d+ms \| Tool calls: 0 \| Tokens: -?\d+$/);
+    expect(info.at(-1)).to.match(
+      /^Ensemble run ended \| Exit reason: COMPLETED \| Duration: \d+ms \| Tool calls: 0 \| Tokens: -?\d+$/,
+    );
     expect(entries[0]?.context).to.deep.equal({ runId: "run-7" });
-    expect(entries.find(({ message }) => message.startsWith("Task 1/2 completed"))?.context).to.deep.equal({
+    expect(
+      entries.find(({ message }) => message.startsWith("Task 1/2 completed"))?.context,
+    ).to.deep.equal({
       runId: "run-7",
       taskId: "task-1",
       agentRole: "Worker",
@@ -65,19 +101,37 @@ describe("winstonLogging", () => {
   it("shows no secrets, also where a text is cut in the middle of one", async () => {
     const key = "sk-live-3f9a7c51e2d84b60";
     const input = { password: "hunter2", text: `${"x".repeat(150)} ${key}` };
-    const model = Object.assign(new ScriptedModel([{ toolCalls: [{ name: "explode", arguments: input }] }, `Ada has model-secret and ${key}`]), {
-      redact: (text: string) => text.replaceAll("model-secret", "[mine]"),
+    const model = Object.assign(
+      new ScriptedModel([
+        { toolCalls: [{ name: "explode", arguments: input }] },
+        `Ada has model-secret and ${key}`,
+      ]),
+      {
+        redact: (text: string) => text.replaceAll("model-secret", "[mine]"),
+      },
+    );
+    const { lines } = await logged({
+      model,
+      verbose: true,
+      tasks: [new Task({ description: `Tell of ${key}`, agent: worker })],
     });
-    const { lines } = await logged({ model, verbose: true, tasks: [new Task({ description: `Tell of ${key}`, agent: worker })] });
     const text = lines().join("\n");
     expect(text).to.include("Ada has [mine] and [redacted]").and.include('"password":"[redacted]"');
-    for (const secret of ["sk-live", "hunter2", "model-secret"]) expect(text).to.not.include(secret);
+    for (const secret of ["sk-live", "hunter2", "model-secret"])
+      expect(text).to.not.include(secret);
   });
 
   it("logs tool calls at level info and failed ones as warnings, cut to 200 characters", async () => {
-    const { lines } = await logged({ model: calls("echo", "refuse", "explode"), tasks: [new Task({ description: "Work", agent: worker })] });
+    const { lines } = await logged({
+      model: calls("echo", "refuse", "explode"),
+      tasks: [new Task({ description: "Work", agent: worker })],
+    });
     const output = `${"abc".repeat(4)} `.repeat(40).slice(0, 200);
-    expect(lines("info")[2]).to.match(new RegExp(`^\\[Worker\\] Tool call: echo\\(\\{"input":"abcabcabcabc"\\}\\) -> ${output}\\.\\.\\. \\[\\d+ms\\]$`));
+    expect(lines("info")[2]).to.match(
+      new RegExp(
+        `^\\[Worker\\] Tool call: echo\\(\\{"input":"abcabcabcabc"\\}\\) -> ${output}\\.\\.\\. \\[\\d+ms\\]$`,
+      ),
+    );
     expect(lines("warn")).to.deep.equal([
       '[Worker] Tool error: refuse({"input":"abcabcabcabc"}) -> Error: no such city',
       '[Worker] Tool error: explode({"input":"abcabcabcabc"}) -> Tool error: boom',
@@ -86,16 +140,29 @@ describe("winstonLogging", () => {
 
   it("shows as much of tools' input and output as toolLogTruncateLength allows, of the run before that of the ensemble", async () => {
     const toolLine = async (ofEnsemble: number, ofRun?: number): Promise<string> => {
-      const options = { model: calls("echo"), toolLogTruncateLength: ofEnsemble, tasks: [new Task({ description: "Work", agent: worker })] };
-      return (await logged(options, ofRun === undefined ? {} : { toolLogTruncateLength: ofRun })).lines("info")[2] ?? "";
+      const options = {
+        model: calls("echo"),
+        toolLogTruncateLength: ofEnsemble,
+        tasks: [new Task({ description: "Work", agent: worker })],
+      };
+      return (
+        (await logged(options, ofRun === undefined ? {} : { toolLogTruncateLength: ofRun })).lines(
+          "info",
+        )[2] ?? ""
+      );
     };
-    expect(await toolLine(5)).to.match(/^\[Worker\] Tool call: echo\(\{"inp\.\.\.\) -> abcab\.\.\. \[\d+ms\]$/);
+    expect(await toolLine(5)).to.match(
+      /^\[Worker\] Tool call: echo\(\{"inp\.\.\.\) -> abcab\.\.\. \[\d+ms\]$/,
+    );
     expect(await toolLine(5, 0)).to.match(/^\[Worker\] Tool call: echo\(\) -> {2}\[\d+ms\]$/);
     expect(await toolLine(0, -1)).to.include(`${"abcabcabcabc ".repeat(39)}abcabcabcabc [`);
   });
 
   it("logs prompts and answers at debug, and whole answers at silly", async () => {
-    const { lines } = await logged({ model: new ScriptedModel(["Hel\nlo"]), tasks: [new Task({ description: "Greet", agent: worker })] });
+    const { lines } = await logged({
+      model: new ScriptedModel(["Hel\nlo"]),
+      tasks: [new Task({ description: "Greet", agent: worker })],
+    });
     expect(lines("info").join("\n")).not.to.include("prompt");
     expect(lines("debug")[0]).to.match(/^System prompt \(\d+ chars\):\n/);
     expect(lines("debug")[1])
@@ -139,13 +206,24 @@ describe("winstonLogging", () => {
       workflow: "PARALLEL",
       tasks: [Task.of("A"), Task.of("B")],
     });
-    expect(lines("info").filter((line) => /\] Model call waits \d+ms for its rate limit \(1 per 30ms\)$/.test(line))).to.have.length(1);
+    expect(
+      lines("info").filter((line) =>
+        /\] Model call waits \d+ms for its rate limit \(1 per 30ms\)$/.test(line),
+      ),
+    ).to.have.length(1);
   });
 
   it("logs failures as errors, and a cancelled task as a warning", async () => {
-    const { lines } = await logged({ model: new ScriptedModel([failed("AE_MODEL_AUTH")]), tasks: [new Task({ description: "Work", agent: worker })] });
-    expect(lines("error")[0]).to.match(/^Task 1\/1 failed \| Duration: \d+ms \| Reason: .*AE_MODEL_AUTH/);
-    expect(lines("error")[1]).to.match(/^Ensemble run failed \| AE_TASK_EXECUTION \| Task failed: Work$/);
+    const { lines } = await logged({
+      model: new ScriptedModel([failed("AE_MODEL_AUTH")]),
+      tasks: [new Task({ description: "Work", agent: worker })],
+    });
+    expect(lines("error")[0]).to.match(
+      /^Task 1\/1 failed \| Duration: \d+ms \| Reason: .*AE_MODEL_AUTH/,
+    );
+    expect(lines("error")[1]).to.match(
+      /^Ensemble run failed \| AE_TASK_EXECUTION \| Task failed: Work$/,
+    );
     expect(lines("warn")[0]).to.match(/Exit reason: ERROR/);
 
     const kept = keepingLogger();
@@ -173,7 +251,9 @@ describe("winstonLogging", () => {
       name: "hand_over",
       description: "Delegates",
       execute: async (_input, { scope }) => {
-        const responses = await Promise.all([1, 2].map((n) => scope.delegate(request("Helper", n))));
+        const responses = await Promise.all(
+          [1, 2].map((n) => scope.delegate(request("Helper", n))),
+        );
         return responses.map(({ status }) => status).join();
       },
     });
@@ -181,9 +261,15 @@ describe("winstonLogging", () => {
     const helper = new Agent({ role: "Helper", goal: "Help" });
     const model = new ScriptedModel(({ messages }) => {
       if (JSON.stringify(messages).includes("You are Helper")) return "Part done";
-      return messages.some(({ role }) => role === "tool") ? "All done" : { toolCalls: [{ name: "hand_over", arguments: { input: "x" } }] };
+      return messages.some(({ role }) => role === "tool")
+        ? "All done"
+        : { toolCalls: [{ name: "hand_over", arguments: { input: "x" } }] };
     });
-    const { entries } = await logged({ model, agents: [helper], tasks: [new Task({ description: "Lead it", agent: lead })] });
+    const { entries } = await logged({
+      model,
+      agents: [helper],
+      tasks: [new Task({ description: "Lead it", agent: lead })],
+    });
     const starts = entries.filter(({ message }) => /^Task task-1\.\d starting/.test(message));
     expect(starts.map(({ context }) => context)).to.deep.equal(
       [1, 2].map((n) => ({
@@ -195,7 +281,9 @@ describe("winstonLogging", () => {
         delegationDepth: 1,
       })),
     );
-    expect(entries.map(({ message }) => message)).to.include("[Lead] Delegating to 'Helper': Part 1");
+    expect(entries.map(({ message }) => message)).to.include(
+      "[Lead] Delegating to 'Helper': Part 1",
+    );
   });
 
   it("keeps concurrent runs apart", async () => {
@@ -203,33 +291,67 @@ describe("winstonLogging", () => {
     await using kernel = new Kernel({ plugins: [winstonLogging({ logger: kept.logger })] });
     const run = (verbose: boolean, runId: string): Promise<unknown> => {
       const tasks = [new Task({ description: "Greet", agent: worker })];
-      return new Ensemble({ kernel, verbose, model: new ScriptedModel([{ text: "Hi", delayMs: 10 }]), tasks }).run({}, { runId });
+      return new Ensemble({
+        kernel,
+        verbose,
+        model: new ScriptedModel([{ text: "Hi", delayMs: 10 }]),
+        tasks,
+      }).run({}, { runId });
     };
     await Promise.all([run(true, "loud"), run(false, "quiet")]);
-    const prompts = kept.entries.filter(({ level, message }) => level === "info" && message.startsWith("System prompt"));
+    const prompts = kept.entries.filter(
+      ({ level, message }) => level === "info" && message.startsWith("System prompt"),
+    );
     expect(prompts.map(({ context }) => context.runId)).to.deep.equal(["loud"]);
   });
 
   it("lets no text from outside begin a line or paint the terminal", async () => {
-    const evil = tool({ name: "evil", description: "Tricks", execute: () => "a\r\n2026-01-01 error forged\u001b[31m red\u202e\u2028b" });
+    const evil = tool({
+      name: "evil",
+      description: "Tricks",
+      execute: () => "a\r\n2026-01-01 error forged\u001b[31m red\u202e\u2028b",
+    });
     const { lines } = await logged({
       model: calls("evil"),
-      tasks: [new Task({ description: "Work\non it", agent: new Agent({ role: "R\u001b[1m\nX", goal: "g", tools: [evil] }) })],
+      tasks: [
+        new Task({
+          description: "Work\non it",
+          agent: new Agent({ role: "R\u001b[1m\nX", goal: "g", tools: [evil] }),
+        }),
+      ],
     });
     expect(lines("info")[1]).to.equal("Task 1/1 starting | Description: Work on it | Agent: R X");
-    expect(lines("info")[2]).to.match(/^\[R X\] Tool call: evil\(.*\) -> a 2026-01-01 error forged red b \[\d+ms\]$/);
+    expect(lines("info")[2]).to.match(
+      /^\[R X\] Tool call: evil\(.*\) -> a 2026-01-01 error forged red b \[\d+ms\]$/,
+    );
   });
 
   it("takes winston's own loggers, with other levels too, and builds no line that they don't write", async () => {
     for (const levels of [winston.config.npm.levels, winston.config.syslog.levels]) {
       const seen: string[] = [];
-      const keep = winston.format((entry) => (seen.push(`${entry.level} ${String(entry.message)} ${String(entry["runId"])}`), false));
-      const logger = winston.createLogger({ levels, level: "info", format: keep(), transports: [new winston.transports.Console()] });
+      const keep = winston.format(
+        (entry) => (
+          seen.push(`${entry.level} ${String(entry.message)} ${String(entry["runId"])}`),
+          false
+        ),
+      );
+      const logger = winston.createLogger({
+        levels,
+        level: "info",
+        format: keep(),
+        transports: [new winston.transports.Console()],
+      });
       const model = calls("refuse");
-      await using ensemble = new Ensemble({ model, tasks: [new Task({ description: "Work", agent: worker })], plugins: [winstonLogging({ logger })] });
+      await using ensemble = new Ensemble({
+        model,
+        tasks: [new Task({ description: "Work", agent: worker })],
+        plugins: [winstonLogging({ logger })],
+      });
       await ensemble.run({}, { runId: "run-7" });
       expect(seen[0]).to.equal("info Ensemble run started | Workflow: SEQUENTIAL | Tasks: 1 run-7");
-      expect(seen.some((line) => /^warn(ing)? \[Worker\] Tool error: refuse/.test(line))).to.equal(true);
+      expect(seen.some((line) => /^warn(ing)? \[Worker\] Tool error: refuse/.test(line))).to.equal(
+        true,
+      );
       expect(seen.some((line) => line.startsWith("debug"))).to.equal(false);
     }
   });
@@ -237,8 +359,17 @@ describe("winstonLogging", () => {
   it("takes a logger with methods for its levels, such as the console", async () => {
     const seen: string[] = [];
     const method = (level: string) => (message: string) => void seen.push(`${level} ${message}`);
-    const logger = { error: method("error"), warn: method("warn"), info: method("info"), debug: method("debug") };
-    await using ensemble = new Ensemble({ model: new ScriptedModel(["Hi"]), tasks: [Task.of("Greet")], plugins: [winstonLogging({ logger })] });
+    const logger = {
+      error: method("error"),
+      warn: method("warn"),
+      info: method("info"),
+      debug: method("debug"),
+    };
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel(["Hi"]),
+      tasks: [Task.of("Greet")],
+      plugins: [winstonLogging({ logger })],
+    });
     await ensemble.run();
     expect(seen[0]).to.equal("info Ensemble run started | Workflow: SEQUENTIAL | Tasks: 1");
     expect(seen.some((line) => line.startsWith("debug Full agent response:"))).to.equal(true);
@@ -266,11 +397,16 @@ describe("winstonLogging", () => {
     expect(() => winstonLogging({ level: "loud" as never })).to.throw(ValidationError, /loud/);
     expect(() => winstonLogging({ logger: {} })).to.throw(ValidationError, /logger/);
     expect(() => winstonLogging({ logger: null as never })).to.throw(ValidationError, /logger/);
-    expect(() => winstonLogging({ logger: console, level: "info" })).to.throw(ValidationError, /not both/);
+    expect(() => winstonLogging({ logger: console, level: "info" })).to.throw(
+      ValidationError,
+      /not both/,
+    );
   });
 
   describe("without a logger", () => {
-    async function run(plugin: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+    async function run(
+      plugin: string,
+    ): Promise<{ readonly stdout: string; readonly stderr: string }> {
       const program = `
         import { Ensemble, Task } from "agentensemble";
         import { ScriptedModel } from "agentensemble/testing";
@@ -279,7 +415,9 @@ describe("winstonLogging", () => {
         const ensemble = new Ensemble({ model: new ScriptedModel(["Line one\\nLine two"]), tasks: [Task.of("Greet")], plugins });
         await ensemble.run({}, { runId: "run-7" });
         await ensemble.dispose();`;
-      return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], { cwd: projectRoot });
+      return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+        cwd: projectRoot,
+      });
     }
 
     it("writes to standard error, with the instant, the level, the text and the context", async () => {
@@ -287,7 +425,9 @@ describe("winstonLogging", () => {
       expect(stdout).to.equal("");
       const lines = stderr.trimEnd().split("\n");
       expect(lines).to.have.length(4);
-      expect(lines[0]).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z info Ensemble run started \| Workflow: SEQUENTIAL \| Tasks: 1 \{"runId":"run-7"\}$/);
+      expect(lines[0]).to.match(
+        /^\d{4}-\d\d-\d\dT[\d:.]+Z info Ensemble run started \| Workflow: SEQUENTIAL \| Tasks: 1 \{"runId":"run-7"\}$/,
+      );
       expect(lines[1]).to.include('"taskId":"task-1"').and.include('"taskIndex":"1/1"');
       expect(lines[3]).to.include("Ensemble run ended");
     });

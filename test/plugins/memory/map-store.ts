@@ -26,7 +26,11 @@ export class MapStore implements MemoryStore {
     this.scopes.set(scope, [...(this.scopes.get(scope) ?? []), entry]);
   }
 
-  async retrieve(scope: string, query: string, maxResults: number): Promise<readonly MemoryEntry[]> {
+  async retrieve(
+    scope: string,
+    query: string,
+    maxResults: number,
+  ): Promise<readonly MemoryEntry[]> {
     this.asked.push(["retrieve", scope, query, maxResults]);
     await this.before("retrieve", scope);
     return (this.scopes.get(scope) ?? []).slice(-maxResults);

@@ -4,14 +4,20 @@ import { Agent, Task, type PlainTaskOptions } from "agentensemble";
 export const writer = new Agent({ role: "Writer", goal: "Write" });
 
 /** A task of the writer's. */
-export function writing(description: string, options: Omit<PlainTaskOptions<string>, "description" | "handler"> = {}): Task {
+export function writing(
+  description: string,
+  options: Omit<PlainTaskOptions<string>, "description" | "handler"> = {},
+): Task {
   return new Task({ agent: writer, ...options, description });
 }
 
 /** The user prompts that a model was sent. */
 export function userPrompts(requests: readonly ChatRequest[]): readonly string[] {
   return requests.map(
-    ({ messages }) => messages.flatMap((message) => (message.role === "user" ? [typeof message.content === "string" ? message.content : ""] : []))[0] ?? "",
+    ({ messages }) =>
+      messages.flatMap((message) =>
+        message.role === "user" ? [typeof message.content === "string" ? message.content : ""] : [],
+      )[0] ?? "",
   );
 }
 

@@ -31,11 +31,17 @@ async function untrustedServer(): Promise<{ readonly url: string; close(): Promi
   const server: Server = createServer(SELF_SIGNED, (_request, response) => response.end("{}"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo; // it listens on a port
-  return { url: `https://127.0.0.1:${port}`, close: () => new Promise((resolve) => server.close(() => resolve())) };
+  return {
+    url: `https://127.0.0.1:${port}`,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
 }
 
 /** Where the call goes, and how to end what was set up for it. */
-async function target(fault: Fault, server: ModelServer): Promise<{ readonly options: ProviderOptions; close(): Promise<void> }> {
+async function target(
+  fault: Fault,
+  server: ModelServer,
+): Promise<{ readonly options: ProviderOptions; close(): Promise<void> }> {
   const noMore = (): Promise<void> => Promise.resolve();
   if (fault.instead === "nowhere") {
     const options = { baseURL: server.url };
@@ -47,15 +53,25 @@ async function target(fault: Fault, server: ModelServer): Promise<{ readonly opt
     return { options: { baseURL: untrusted.url }, close: () => untrusted.close() };
   }
   if (fault.instead === "unknown host") {
-    const cause = Object.assign(new Error("getaddrinfo ENOTFOUND models.invalid"), { code: "ENOTFOUND" });
-    return { options: { baseURL: "http://models.invalid/v1", fetch: () => Promise.reject(new TypeError("fetch failed", { cause })) }, close: noMore };
+    const cause = Object.assign(new Error("getaddrinfo ENOTFOUND models.invalid"), {
+      code: "ENOTFOUND",
+    });
+    return {
+      options: {
+        baseURL: "http://models.invalid/v1",
+        fetch: () => Promise.reject(new TypeError("fetch failed", { cause })),
+      },
+      close: noMore,
+    };
   }
   return { options: { baseURL: server.url }, close: noMore };
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => (timer = setTimeout(() => reject(new Error(`not ended within ${ms} ms`)), ms)));
+  const late = new Promise<never>(
+    (_, reject) => (timer = setTimeout(() => reject(new Error(`not ended within ${ms} ms`)), ms)),
+  );
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
@@ -64,7 +80,10 @@ async function checkOutcome(fault: Fault, call: Call, server: ModelServer): Prom
   const reason = new Error("enough");
   const abort = (): void => controller.abort(reason);
   if (fault.abort === "before") abort();
-  const outcome = call({ signal: controller.signal, onChunk: () => void (fault.abort === "after a chunk" && abort()) });
+  const outcome = call({
+    signal: controller.signal,
+    onChunk: () => void (fault.abort === "after a chunk" && abort()),
+  });
   // A little later, so that the answer's headers are there too.
   if (fault.abort === "when received") void server.received().then(() => setTimeout(abort, 30));
   const { outcome: expected } = fault;
@@ -80,7 +99,8 @@ async function checkOutcome(fault: Fault, call: Call, server: ModelServer): Prom
     const { message, usage } = await outcome;
     expect(message.content).to.equal(expected.answer);
     if ("inputTokens" in expected) expect(usage?.inputTokens).to.equal(expected.inputTokens);
-    if (expected.toolArguments !== undefined) expect(message.toolCalls?.[0]?.arguments).to.equal(expected.toolArguments);
+    if (expected.toolArguments !== undefined)
+      expect(message.toolCalls?.[0]?.arguments).to.equal(expected.toolArguments);
   }
 }
 
@@ -106,7 +126,10 @@ function row(fault: Fault): string {
   if (fault.outcome === "aborted") return `| ${fault.what} | ${calls} | the signal's reason | |`;
   if ("answer" in fault.outcome) return `| ${fault.what} | ${calls} | the answer | |`;
   const { code, retryable, retryAfterMs, partialText } = fault.outcome;
-  const more = [retryAfterMs === undefined ? "" : `, \`retryAfterMs\` ${retryAfterMs}`, partialText === undefined ? "" : ", `partialText`"].join("");
+  const more = [
+    retryAfterMs === undefined ? "" : `, \`retryAfterMs\` ${retryAfterMs}`,
+    partialText === undefined ? "" : ", `partialText`",
+  ].join("");
   return `| ${fault.what} | ${calls} | \`${code}\`${more} | ${retryable ? "yes" : "no"} |`;
 }
 
@@ -115,7 +138,8 @@ describe("faults", () => {
     describe(vendor.name, () => {
       for (const fault of Object.values(FAULTS).flat()) {
         for (const kind of fault.only === undefined ? KINDS : [fault.only]) {
-          it(`stands this when it asks for a ${kind === "whole" ? "whole answer" : "stream"}: ${fault.what}`, () => run(fault, vendor, kind));
+          it(`stands this when it asks for a ${kind === "whole" ? "whole answer" : "stream"}: ${fault.what}`, () =>
+            run(fault, vendor, kind));
         }
       }
     });
@@ -128,7 +152,10 @@ describe("faults", () => {
   it("stand in docs/faults.md, all of them and no others", () => {
     const page = readProjectFile("docs/faults.md").split("\n");
     const shown = page.filter((line) => /^(## |\| (?!---|what))/.test(line));
-    const expected = Object.entries(FAULTS).flatMap(([heading, faults]) => [`## ${heading}`, ...faults.map(row)]);
+    const expected = Object.entries(FAULTS).flatMap(([heading, faults]) => [
+      `## ${heading}`,
+      ...faults.map(row),
+    ]);
     expect(shown).to.deep.equal(expected);
   });
 });

@@ -15,7 +15,8 @@ function timers(): number {
 
 async function drain(model: ChatModel, signal: AbortSignal, isStream: boolean): Promise<void> {
   if (!isStream) return void (await model.chat(REQUEST, { signal }));
-  for await (const chunk of model.stream?.(REQUEST, { signal }) ?? []) if (chunk.type === "finish") return;
+  for await (const chunk of model.stream?.(REQUEST, { signal }) ?? [])
+    if (chunk.type === "finish") return;
 }
 
 /** A hundred calls at the same time, half of them streams. */
@@ -54,7 +55,8 @@ async function misuse(vendor: FaultVendor, server: ModelServer): Promise<void> {
   const hasty = vendor.model({ baseURL: server.url, idleTimeoutMs: 100 });
   expect(allFailed(await calls(hasty, patient.signal), "AE_MODEL_TIMEOUT")).to.equal(true);
 
-  for (const { signal } of [controller, patient]) expect(getEventListeners(signal, "abort")).to.deep.equal([]);
+  for (const { signal } of [controller, patient])
+    expect(getEventListeners(signal, "abort")).to.deep.equal([]);
   await server.deserted();
 }
 

@@ -3,7 +3,14 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EnsembleEvent, ReflectionStrategy, TaskReflection } from "../../../src/index.js";
-import { Ensemble, FileFormatError, MemoryStoreError, ReflectionStore, Task, ValidationError } from "../../../src/index.js";
+import {
+  Ensemble,
+  FileFormatError,
+  MemoryStoreError,
+  ReflectionStore,
+  Task,
+  ValidationError,
+} from "../../../src/index.js";
 import { ScriptedModel } from "../../../src/plugins/testing/index.js";
 
 const LESSON = `**REFINED_DESCRIPTION:** Write two sentences about {topic}
@@ -25,7 +32,8 @@ const lesson: TaskReflection = {
   reflectedAt: new Date("2026-01-02T03:04:05.678Z"),
   runCount: 3,
 };
-const userPrompt = (model: ScriptedModel, request: number): string => JSON.stringify(model.requests[request]?.messages.at(-1)?.content ?? "");
+const userPrompt = (model: ScriptedModel, request: number): string =>
+  JSON.stringify(model.requests[request]?.messages.at(-1)?.content ?? "");
 
 async function runWith(
   model: ScriptedModel,
@@ -34,10 +42,17 @@ async function runWith(
   inputs: object = {},
 ): Promise<{ events: EnsembleEvent[]; output: Awaited<ReturnType<Ensemble["run"]>> }> {
   const events: EnsembleEvent[] = [];
-  const ensemble = new Ensemble({ model, tasks: [task], reflectionStore: ReflectionStore.inMemory(), on: (e) => events.push(e), ...options });
+  const ensemble = new Ensemble({
+    model,
+    tasks: [task],
+    reflectionStore: ReflectionStore.inMemory(),
+    on: (e) => events.push(e),
+    ...options,
+  });
   return { output: await ensemble.run(inputs as never), events }; // inputs of one shape or another
 }
-const warnings = (events: readonly EnsembleEvent[]): string[] => events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
+const warnings = (events: readonly EnsembleEvent[]): string[] =>
+  events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
 
 describe("a task that reflects", () => {
   const task = new Task({ description: "Write about {topic}", reflect: true });
@@ -47,7 +62,10 @@ describe("a task that reflects", () => {
     const { output, events } = await runWith(model, task, {}, { topic: "bees" });
     expect(output.raw).to.equal("A text");
     expect(output.metrics.ledger.map((r) => r.purpose)).to.deep.equal(["task", "reflection"]);
-    expect(output.trace.taskTraces[0]?.llmInteractions.map((i) => i.purpose)).to.deep.equal(["task", "reflection"]);
+    expect(output.trace.taskTraces[0]?.llmInteractions.map((i) => i.purpose)).to.deep.equal([
+      "task",
+      "reflection",
+    ]);
     expect(userPrompt(model, 1)).to.include("Write about {topic}").and.include("A text");
     const reflected = events.find((e) => e.type === "task_reflected");
     expect(reflected).to.deep.include({ taskId: "task-1", isFirstReflection: true });
@@ -70,18 +88,30 @@ describe("a task that reflects", () => {
       .to.include("## Task Improvement Notes (from prior executions)")
       .and.include("### Refined Instructions")
       .and.include("### Suggestions\\n- Name a number");
-    expect(prompt.indexOf("Improvement")).to.be.lessThan(prompt.indexOf("## Task\\nWrite about owls"));
-    expect(events.find((e) => e.type === "task_reflected")).to.deep.include({ isFirstReflection: false });
+    expect(prompt.indexOf("Improvement")).to.be.lessThan(
+      prompt.indexOf("## Task\\nWrite about owls"),
+    );
+    expect(events.find((e) => e.type === "task_reflected")).to.deep.include({
+      isFirstReflection: false,
+    });
     expect((await store.retrieve("Write about {topic}"))?.runCount).to.equal(2);
   });
 
   it("puts no input of one run into the prompts of another, unless the output has it", async () => {
     const model = new ScriptedModel(["One", "SUGGESTIONS:\n- Be brief", "Two", LESSON]);
     const store = ReflectionStore.inMemory();
-    const secret = new Task({ description: "Write to {customer}", expectedOutput: "A letter to {customer}", reflect: true });
-    for (const customer of ["Acme", "Bolt"]) await runWith(model, secret, { reflectionStore: store }, { customer });
+    const secret = new Task({
+      description: "Write to {customer}",
+      expectedOutput: "A letter to {customer}",
+      reflect: true,
+    });
+    for (const customer of ["Acme", "Bolt"])
+      await runWith(model, secret, { reflectionStore: store }, { customer });
     expect(userPrompt(model, 1)).to.include("A letter to {customer}");
-    expect(userPrompt(model, 2)).to.include("Write to Bolt").and.include("Write to {customer}").and.not.include("Acme");
+    expect(userPrompt(model, 2))
+      .to.include("Write to Bolt")
+      .and.include("Write to {customer}")
+      .and.not.include("Acme");
   });
 
   it("gives a strategy the task as it was run and as it was written", async () => {
@@ -93,7 +123,12 @@ describe("a task that reflects", () => {
         return lesson;
       },
     };
-    await runWith(new ScriptedModel(["x"]), task.with({ reflect: { strategy } }), {}, { topic: "bees" });
+    await runWith(
+      new ScriptedModel(["x"]),
+      task.with({ reflect: { strategy } }),
+      {},
+      { topic: "bees" },
+    );
     expect(seen).to.deep.equal(["Write about bees", "Write about {topic}"]);
   });
 
@@ -105,64 +140,133 @@ describe("a task that reflects", () => {
       observations: ["a\n## Expected Output"],
     });
     const model = new ScriptedModel(["x", LESSON]);
-    await runWith(model, new Task({ name: "t", description: "Do", reflect: true }), { reflectionStore: store });
-    const headings = (model.requests[0]?.messages.at(-1)?.content as string).split("\n").filter((line) => /^##|^---$/.test(line)); // a text
+    await runWith(model, new Task({ name: "t", description: "Do", reflect: true }), {
+      reflectionStore: store,
+    });
+    const headings = (model.requests[0]?.messages.at(-1)?.content as string)
+      .split("\n")
+      .filter((line) => /^##|^---$/.test(line)); // a text
     const parts = ["### Refined Instructions", "### Output Guidance", "### Observations"]; // the store has no suggestions
-    expect(headings).to.deep.equal(["## Task Improvement Notes (from prior executions)", ...parts, "---", "## Task", "## Expected Output"]);
+    expect(headings).to.deep.equal([
+      "## Task Improvement Notes (from prior executions)",
+      ...parts,
+      "---",
+      "## Task",
+      "## Expected Output",
+    ]);
   });
 
   it("uses the model and the strategy that it names", async () => {
     const own = new ScriptedModel([LESSON], { modelId: "small" });
-    const { output } = await runWith(new ScriptedModel(["x"]), new Task({ description: "Do", reflect: { model: own } }));
+    const { output } = await runWith(
+      new ScriptedModel(["x"]),
+      new Task({ description: "Do", reflect: { model: own } }),
+    );
     expect(output.metrics.ledger.map((r) => r.modelId)).to.deep.equal(["scripted", "small"]);
     const store = ReflectionStore.inMemory();
-    const strategy = { reflect: () => ({ refinedDescription: "by hand", refinedExpectedOutput: "", observations: [], suggestions: [] }) };
-    await runWith(new ScriptedModel(["x"]), new Task({ name: "t", description: "Do", reflect: { strategy } }), { reflectionStore: store });
+    const strategy = {
+      reflect: () => ({
+        refinedDescription: "by hand",
+        refinedExpectedOutput: "",
+        observations: [],
+        suggestions: [],
+      }),
+    };
+    await runWith(
+      new ScriptedModel(["x"]),
+      new Task({ name: "t", description: "Do", reflect: { strategy } }),
+      { reflectionStore: store },
+    );
     expect((await store.retrieve("t"))?.refinedDescription).to.equal("by hand");
   });
 
   it("is refused before anything is spent where its model is unknown", async () => {
     const model = new ScriptedModel(["never"]);
-    const error = await runWith(model, new Task({ description: "Do", reflect: { model: "nobody:x" } })).catch((e: unknown) => e);
+    const error = await runWith(
+      model,
+      new Task({ description: "Do", reflect: { model: "nobody:x" } }),
+    ).catch((e: unknown) => e);
     expect(ValidationError.isInstance(error)).to.equal(true);
     expect(model.requests).to.deep.equal([]);
   });
 
   it("succeeds whatever becomes of the reflection, with a warning", async () => {
-    const broken = { store: () => Promise.reject(new Error("disk")), retrieve: () => Promise.reject(new Error("disk")) };
+    const broken = {
+      store: () => Promise.reject(new Error("disk")),
+      retrieve: () => Promise.reject(new Error("disk")),
+    };
     const cases: [ScriptedModel, object][] = [
       [new ScriptedModel(["fine", new Error("model down")]), {}],
       [new ScriptedModel(["fine", "no sections here"]), {}],
       [new ScriptedModel(["fine", LESSON]), { reflectionStore: broken }],
     ];
     for (const [model, options] of cases) {
-      const { output, events } = await runWith(model, new Task({ description: "Do", reflect: true }), options);
+      const { output, events } = await runWith(
+        model,
+        new Task({ description: "Do", reflect: true }),
+        options,
+      );
       expect(output.raw).to.equal("fine");
-      expect(warnings(events).join()).to.match(/reflection of task 'Do' could not be (?:completed|read)/);
+      expect(warnings(events).join()).to.match(
+        /reflection of task 'Do' could not be (?:completed|read)/,
+      );
     }
     const nonsense = { reflect: () => ({ refinedDescription: 1 }) as never };
-    const { events } = await runWith(new ScriptedModel(["fine"]), new Task({ description: "Do", reflect: { strategy: nonsense } }));
+    const { events } = await runWith(
+      new ScriptedModel(["fine"]),
+      new Task({ description: "Do", reflect: { strategy: nonsense } }),
+    );
     expect(warnings(events)[0]).to.include("the strategy must give");
   });
 
   it("takes nothing for a note that is none, with a warning, and null for none", async () => {
-    for (const found of ["a text", 7, {}, { ...lesson, observations: "x" }, { ...lesson, suggestions: [1] }, { ...lesson, runCount: "2" }]) {
-      const reflectionStore = { store: () => Promise.resolve(), retrieve: () => Promise.resolve(found as never) };
+    for (const found of [
+      "a text",
+      7,
+      {},
+      { ...lesson, observations: "x" },
+      { ...lesson, suggestions: [1] },
+      { ...lesson, runCount: "2" },
+    ]) {
+      const reflectionStore = {
+        store: () => Promise.resolve(),
+        retrieve: () => Promise.resolve(found as never),
+      };
       const model = new ScriptedModel(["fine", LESSON]);
-      const { output, events } = await runWith(model, new Task({ description: "Do", reflect: true }), { reflectionStore });
+      const { output, events } = await runWith(
+        model,
+        new Task({ description: "Do", reflect: true }),
+        { reflectionStore },
+      );
       expect(output.raw).to.equal("fine");
-      expect(warnings(events).join()).to.include("retrieve() of the reflectionStore must give a reflection");
-      expect(model.requests, "nothing is spent on a lesson that can't build on the last").to.have.lengthOf(1);
+      expect(warnings(events).join()).to.include(
+        "retrieve() of the reflectionStore must give a reflection",
+      );
+      expect(
+        model.requests,
+        "nothing is spent on a lesson that can't build on the last",
+      ).to.have.lengthOf(1);
     }
     const stored: TaskReflection[] = [];
-    const database = { store: async (_: string, r: TaskReflection) => void stored.push(r), retrieve: () => Promise.resolve(null as never) };
-    const { events } = await runWith(new ScriptedModel(["fine", LESSON]), new Task({ description: "Do", reflect: true }), { reflectionStore: database });
+    const database = {
+      store: async (_: string, r: TaskReflection) => void stored.push(r),
+      retrieve: () => Promise.resolve(null as never),
+    };
+    const { events } = await runWith(
+      new ScriptedModel(["fine", LESSON]),
+      new Task({ description: "Do", reflect: true }),
+      { reflectionStore: database },
+    );
     expect(warnings(events)).to.deep.equal([]);
     expect(stored.map(({ runCount }) => runCount)).to.deep.equal([1]);
   });
 
   it("reflects on accepted outputs only", async () => {
-    const refused = new Task({ description: "Do", reflect: true, outputGuardrails: [() => ({ ok: false, reason: "no" })] });
+    const refused = new Task({
+      description: "Do",
+      reflect: true,
+      outputGuardrails: [() => ({ ok: false, reason: "no" })],
+    });
     const model = new ScriptedModel(["x", LESSON]);
     await runWith(model, refused, {}).catch(() => undefined);
     expect(model.requests).to.have.lengthOf(1);
@@ -172,7 +276,11 @@ describe("a task that reflects", () => {
     const model = new ScriptedModel(["1", LESSON, "2", LESSON, "3", LESSON, "4", LESSON]);
     const seen: string[] = [];
     const tasks = ["a", "b"].map((name) => new Task({ name, description: name, reflect: true }));
-    await using ensemble = new Ensemble({ model, tasks, on: (e) => e.type === "run_warning" && seen.push(e.message) });
+    await using ensemble = new Ensemble({
+      model,
+      tasks,
+      on: (e) => e.type === "run_warning" && seen.push(e.message),
+    });
     await ensemble.run();
     expect(seen.filter((m) => m.includes("reflectionStore"))).to.have.lengthOf(1);
     await ensemble.run();
@@ -180,8 +288,14 @@ describe("a task that reflects", () => {
   });
 
   it("may not be a handler's", () => {
-    expect(() => new Task({ description: "Do", handler: () => "x", reflect: true })).to.throw(ValidationError, "reflect");
-    expect(() => new Task({ description: "Do", reflect: { modle: 1 } as never })).to.throw(ValidationError, "model"); // a misspelt option
+    expect(() => new Task({ description: "Do", handler: () => "x", reflect: true })).to.throw(
+      ValidationError,
+      "reflect",
+    );
+    expect(() => new Task({ description: "Do", reflect: { modle: 1 } as never })).to.throw(
+      ValidationError,
+      "model",
+    ); // a misspelt option
   });
 });
 
@@ -193,9 +307,13 @@ describe("ReflectionStore.file", () => {
   it("keeps reflections across stores, whole, for any name", async () => {
     const path = join(folder, "new", "notes.json");
     const store = ReflectionStore.file(path);
-    for (const name of ["a", "__proto__", "constructor", "ü\u2028"]) await store.store(name, { ...lesson, refinedDescription: name });
     for (const name of ["a", "__proto__", "constructor", "ü\u2028"])
-      expect(await ReflectionStore.file(path).retrieve(name)).to.deep.equal({ ...lesson, refinedDescription: name });
+      await store.store(name, { ...lesson, refinedDescription: name });
+    for (const name of ["a", "__proto__", "constructor", "ü\u2028"])
+      expect(await ReflectionStore.file(path).retrieve(name)).to.deep.equal({
+        ...lesson,
+        refinedDescription: name,
+      });
     expect(await store.retrieve("toString")).to.equal(undefined);
     expect(await readdir(join(folder, "new"))).to.deep.equal(["notes.json"]);
   });
@@ -207,9 +325,19 @@ describe("ReflectionStore.file", () => {
   });
 
   it("loses none of two stores that write at once", async () => {
-    const stores = [ReflectionStore.file(join(folder, "n.json")), ReflectionStore.file(join(folder, "n.json"))];
-    await Promise.all(stores.flatMap((store, s) => Array.from({ length: 10 }, (_, i) => store.store(`t${s}-${i}`, lesson))));
-    for (let i = 0; i < 20; i++) expect(await stores[0]?.retrieve(`t${i % 2}-${Math.floor(i / 2)}`), String(i)).to.deep.equal(lesson);
+    const stores = [
+      ReflectionStore.file(join(folder, "n.json")),
+      ReflectionStore.file(join(folder, "n.json")),
+    ];
+    await Promise.all(
+      stores.flatMap((store, s) =>
+        Array.from({ length: 10 }, (_, i) => store.store(`t${s}-${i}`, lesson)),
+      ),
+    );
+    for (let i = 0; i < 20; i++)
+      expect(await stores[0]?.retrieve(`t${i % 2}-${Math.floor(i / 2)}`), String(i)).to.deep.equal(
+        lesson,
+      );
     expect(await readdir(folder)).to.deep.equal(["n.json"]);
   });
 
@@ -243,7 +371,9 @@ describe("ReflectionStore.file", () => {
     const path = join(folder, "file", "n.json");
     await writeFile(join(folder, "file"), "in the way");
     const store = ReflectionStore.file(path);
-    expect(MemoryStoreError.isInstance(await store.store("a", lesson).catch((e: unknown) => e))).to.equal(true);
+    expect(
+      MemoryStoreError.isInstance(await store.store("a", lesson).catch((e: unknown) => e)),
+    ).to.equal(true);
     await rm(join(folder, "file"));
     await store.store("a", lesson);
     expect(await store.retrieve("a")).to.deep.equal(lesson);

@@ -1,5 +1,16 @@
 import type { EnsembleOptions, Plugin } from "agentensemble";
-import { Agent, Ensemble, FileFormatError, JournalMismatchError, PluginError, Task, ValidationError, definePlugin, replace, tool } from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  FileFormatError,
+  JournalMismatchError,
+  PluginError,
+  Task,
+  ValidationError,
+  definePlugin,
+  replace,
+  tool,
+} from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
@@ -8,7 +19,10 @@ import { join } from "node:path";
 import { rejectionOf } from "../../support/rejection.js";
 import { deadModel, play, temporaryFolder } from "./record-and-replay.js";
 
-const ask = (text: string, script: ConstructorParameters<typeof ScriptedModel>[0] = ["fine", "fine"]): EnsembleOptions => ({
+const ask = (
+  text: string,
+  script: ConstructorParameters<typeof ScriptedModel>[0] = ["fine", "fine"],
+): EnsembleOptions => ({
   model: new ScriptedModel(script),
   tasks: [Task.of(text), Task.of("And then")],
 });
@@ -35,9 +49,15 @@ describe("a replay", () => {
   describe("of a request that was not recorded", () => {
     it("ends the run with the nearest recorded request and both sides of the difference", async () => {
       const agent = new Agent({ role: "Describer", goal: "Describe" });
-      const describe = (bird: string): EnsembleOptions => ({ ...ask("x"), tasks: [new Task({ description: `Describe the ${bird}`, agent })] });
+      const describe = (bird: string): EnsembleOptions => ({
+        ...ask("x"),
+        tasks: [new Task({ description: `Describe the ${bird}`, agent })],
+      });
       await play(describe("swift"), [recordTo(file)]);
-      const { error } = await play({ ...describe("robin"), model: deadModel(new ScriptedModel([])) }, [replayFrom(file)]);
+      const { error } = await play(
+        { ...describe("robin"), model: deadModel(new ScriptedModel([])) },
+        [replayFrom(file)],
+      );
       expect(error).to.be.instanceOf(JournalMismatchError);
       expect(error?.message)
         .to.include("Call 1 of task 'task-1'")
@@ -47,7 +67,11 @@ describe("a replay", () => {
     });
 
     it("ends it also where the workflow would go on after the failure", async () => {
-      const make = (text: string): EnsembleOptions => ({ ...ask(text), workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR" });
+      const make = (text: string): EnsembleOptions => ({
+        ...ask(text),
+        workflow: "PARALLEL",
+        parallelErrorStrategy: "CONTINUE_ON_ERROR",
+      });
       await play(make("One"), [recordTo(file)]);
       const { error } = await play(make("Two"), [replayFrom(file)]);
       expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
@@ -55,12 +79,22 @@ describe("a replay", () => {
 
     it("says of a conversation that is longer or shorter what is there on one side only", async () => {
       const once = tool({ name: "look_up", description: "Looks up", execute: () => "found" });
-      const make = (tools: readonly (typeof once)[], script: ConstructorParameters<typeof ScriptedModel>[0]): EnsembleOptions => ({
+      const make = (
+        tools: readonly (typeof once)[],
+        script: ConstructorParameters<typeof ScriptedModel>[0],
+      ): EnsembleOptions => ({
         model: new ScriptedModel(script),
-        tasks: [new Task({ description: "Look", agent: new Agent({ role: "R", goal: "g", tools }) })],
+        tasks: [
+          new Task({ description: "Look", agent: new Agent({ role: "R", goal: "g", tools }) }),
+        ],
       });
-      await play(make([once], [{ toolCalls: [{ name: "look_up", arguments: { input: "x" } }] }, "done"]), [recordTo(file)]);
-      const lines = (await readFile(file, "utf8")).split("\n").filter((line) => !(line.includes('"type":"call"') && line.includes('"iteration":1')));
+      await play(
+        make([once], [{ toolCalls: [{ name: "look_up", arguments: { input: "x" } }] }, "done"]),
+        [recordTo(file)],
+      );
+      const lines = (await readFile(file, "utf8"))
+        .split("\n")
+        .filter((line) => !(line.includes('"type":"call"') && line.includes('"iteration":1')));
       await writeFile(file, lines.join("\n"));
       const { error } = await play(make([once], []), [replayFrom(file)]);
       expect(error?.message).to.include('differs in message 3: not recorded, now "assistant:');
@@ -69,11 +103,20 @@ describe("a replay", () => {
     it("says which option of the request was another one, or was not there", async () => {
       const make = (modelOptions: { readonly temperature?: number }): EnsembleOptions => ({
         model: new ScriptedModel(["fine"]),
-        tasks: [new Task({ description: "Look", agent: new Agent({ role: "R", goal: "g", modelOptions }) })],
+        tasks: [
+          new Task({
+            description: "Look",
+            agent: new Agent({ role: "R", goal: "g", modelOptions }),
+          }),
+        ],
       });
       await play(make({ temperature: 0.5 }), [recordTo(file)]);
-      expect((await play(make({ temperature: 1 }), [replayFrom(file)])).error?.message).to.include(`differs in 'temperature': recorded "0.5", now "1"`);
-      expect((await play(make({}), [replayFrom(file)])).error?.message).to.include(`differs in 'temperature': recorded "0.5", now not sent`);
+      expect((await play(make({ temperature: 1 }), [replayFrom(file)])).error?.message).to.include(
+        `differs in 'temperature': recorded "0.5", now "1"`,
+      );
+      expect((await play(make({}), [replayFrom(file)])).error?.message).to.include(
+        `differs in 'temperature': recorded "0.5", now not sent`,
+      );
     });
 
     it("says that another image is sent with the same words", async () => {
@@ -82,8 +125,13 @@ describe("a replay", () => {
           name: "showing",
           apply: ({ hooks }) =>
             hooks.beforeLlmCall.tap({ name: "show", lane: "transform" }, ({ request }) => {
-              const content = [{ type: "text", text: "What is this?" } as const, { type: "image", data, mediaType: "image/png" } as const];
-              return replace({ request: { ...request, messages: [{ role: "user", content } as const] } });
+              const content = [
+                { type: "text", text: "What is this?" } as const,
+                { type: "image", data, mediaType: "image/png" } as const,
+              ];
+              return replace({
+                request: { ...request, messages: [{ role: "user", content } as const] },
+              });
             }),
         });
       await play(ask("One"), [showing("aaaa"), recordTo(file)]);
@@ -93,7 +141,10 @@ describe("a replay", () => {
 
     it("says that another model is asked", async () => {
       await play(ask("One"), [recordTo(file)]);
-      const { error } = await play({ ...ask("One"), model: new ScriptedModel(["x"], { modelId: "other" }) }, [replayFrom(file)]);
+      const { error } = await play(
+        { ...ask("One"), model: new ScriptedModel(["x"], { modelId: "other" }) },
+        [replayFrom(file)],
+      );
       expect(error?.message).to.include("the model: recorded").and.to.include("scripted:other");
     });
 
@@ -107,26 +158,47 @@ describe("a replay", () => {
 
     it("goes on live from there where that is wanted, and what is recorded beside it is complete", async () => {
       const first = new ScriptedModel(["a1", "b1"]);
-      await play({ model: first, tasks: [Task.of("A"), Task.of("B"), Task.of("C")] }, [recordTo(file)]).catch(() => undefined);
+      await play({ model: first, tasks: [Task.of("A"), Task.of("B"), Task.of("C")] }, [
+        recordTo(file),
+      ]).catch(() => undefined);
       const again = join(folder.path, "again.jsonl");
       const live = new ScriptedModel(["b2", "c2"]);
       const tasks = (): Task[] => [Task.of("A"), Task.of("B, changed"), Task.of("C")];
-      const changed = await play({ model: live, tasks: tasks() }, [recordTo(again), replayFrom(file, { onMiss: "live" })]);
+      const changed = await play({ model: live, tasks: tasks() }, [
+        recordTo(again),
+        replayFrom(file, { onMiss: "live" }),
+      ]);
       expect(changed.output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a1", "b2", "c2"]);
       expect(live.requests.length).to.equal(2);
-      const replayed = await play({ model: deadModel(live), tasks: tasks() }, [replayFrom(again, { onUnused: "fail" })]);
+      const replayed = await play({ model: deadModel(live), tasks: tasks() }, [
+        replayFrom(again, { onUnused: "fail" }),
+      ]);
       expect(replayed.output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a1", "b2", "c2"]);
     });
 
     it("names a tool call that was not recorded, and does not run the tool", async () => {
       let calls = 0;
-      const lookUp = tool({ name: "look_up", description: "Looks up", execute: () => void calls++ });
+      const lookUp = tool({
+        name: "look_up",
+        description: "Looks up",
+        execute: () => void calls++,
+      });
       const make = (): EnsembleOptions => ({
-        model: new ScriptedModel([{ toolCalls: [{ name: "look_up", arguments: { input: "x" } }] }, "done"]),
-        tasks: [new Task({ description: "Look", agent: new Agent({ role: "R", goal: "g", tools: [lookUp] }) })],
+        model: new ScriptedModel([
+          { toolCalls: [{ name: "look_up", arguments: { input: "x" } }] },
+          "done",
+        ]),
+        tasks: [
+          new Task({
+            description: "Look",
+            agent: new Agent({ role: "R", goal: "g", tools: [lookUp] }),
+          }),
+        ],
       });
       await play(make(), [recordTo(file)]);
-      const text = (await readFile(file, "utf8")).split("\n").filter((line) => !line.includes('"type":"tool"'));
+      const text = (await readFile(file, "utf8"))
+        .split("\n")
+        .filter((line) => !line.includes('"type":"tool"'));
       await writeFile(file, text.join("\n"));
       const { error } = await play(make(), [replayFrom(file)]);
       expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
@@ -136,13 +208,20 @@ describe("a replay", () => {
   });
 
   describe("that does less than was recorded", () => {
-    const shorter = (): EnsembleOptions => ({ model: new ScriptedModel([]), tasks: [Task.of("One")] });
+    const shorter = (): EnsembleOptions => ({
+      model: new ScriptedModel([]),
+      tasks: [Task.of("One")],
+    });
     it("is fine, or a warning, or a failure, as was chosen", async () => {
       await play(ask("One"), [recordTo(file)]);
       expect((await play(shorter(), [replayFrom(file)])).error).to.equal(undefined);
       const warned = await play(shorter(), [replayFrom(file, { onUnused: "warn" })]);
-      expect(warned.events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []))[0]).to.include("call 1 of task 'task-2'");
-      expect((await play(shorter(), [replayFrom(file, { onUnused: "fail" })])).error?.code).to.equal("AE_JOURNAL_MISMATCH");
+      expect(
+        warned.events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []))[0],
+      ).to.include("call 1 of task 'task-2'");
+      expect(
+        (await play(shorter(), [replayFrom(file, { onUnused: "fail" })])).error?.code,
+      ).to.equal("AE_JOURNAL_MISMATCH");
     });
   });
 
@@ -159,18 +238,32 @@ describe("a replay", () => {
       expect((await boot(`${header}\n\u0000\u0001\n{"type":"run"}\n`)).line).to.equal(2);
       expect((await boot(`${header}\n{"type":"riddle"}\n`)).message).to.include("riddle");
       expect((await boot(header.replace(":1}", ":99}"))).message).to.include("99");
-      expect((await boot('{"schemaVersion":"1.1","captureMode":"OFF","taskTraces":[]}')).hint).to.include("FULL");
+      expect(
+        (await boot('{"schemaVersion":"1.1","captureMode":"OFF","taskTraces":[]}')).hint,
+      ).to.include("FULL");
     });
 
     it("that is a trace with a mistake names its line", async () => {
       const agent = new Agent({ role: "Clerk", goal: "Answer" });
-      const { output } = await play({ model: new ScriptedModel(["fine"]), tasks: [new Task({ description: "One", agent })], captureMode: "FULL" }, []);
+      const { output } = await play(
+        {
+          model: new ScriptedModel(["fine"]),
+          tasks: [new Task({ description: "One", agent })],
+          captureMode: "FULL",
+        },
+        [],
+      );
       const text = output.trace.toJson();
-      const lineWith = (part: string): number => text.split("\n").findIndex((line) => line.includes(part)) + 1;
+      const lineWith = (part: string): number =>
+        text.split("\n").findIndex((line) => line.includes(part)) + 1;
       const wrong = text.replace(/"responseText": "[^"]*"/, '"responseText": 7');
       expect(await boot(wrong)).to.include({ line: lineWith('"responseText"') });
-      expect(await boot(text.replace(/"schemaVersion": "[^"]*"/, '"schemaVersion": "9"'))).to.include({ line: lineWith('"schemaVersion"') });
-      expect((await boot(text.replace(/"iterationIndex": \d+,/, ""))).line).to.equal(lineWith('"llmInteractions"') + 1); // of what lacks it
+      expect(
+        await boot(text.replace(/"schemaVersion": "[^"]*"/, '"schemaVersion": "9"')),
+      ).to.include({ line: lineWith('"schemaVersion"') });
+      expect((await boot(text.replace(/"iterationIndex": \d+,/, ""))).line).to.equal(
+        lineWith('"llmInteractions"') + 1,
+      ); // of what lacks it
       const cut = text.split("\n").slice(0, 9).join("\n");
       expect(await boot(cut)).to.include({ line: 9 });
       expect((await boot(cut)).hint).to.include("FULL");
@@ -198,8 +291,14 @@ describe("a replay", () => {
 
   it("refuses options and sources that are none", () => {
     expect(() => replayFrom(file, { onMis: "live" } as object)).to.throw(ValidationError, "onMiss");
-    expect(() => replayFrom(file, { onMiss: "never" as "live" })).to.throw(ValidationError, "onMiss");
-    expect(() => replayFrom(file, { onUnused: "no" as "fail" })).to.throw(ValidationError, "onUnused");
+    expect(() => replayFrom(file, { onMiss: "never" as "live" })).to.throw(
+      ValidationError,
+      "onMiss",
+    );
+    expect(() => replayFrom(file, { onUnused: "no" as "fail" })).to.throw(
+      ValidationError,
+      "onUnused",
+    );
     expect(() => replayFrom({} as string)).to.throw(ValidationError, "source");
     expect(() => recordTo(" ")).to.throw(ValidationError, "recordTo");
   });
@@ -208,12 +307,19 @@ describe("a replay", () => {
     const other = new ScriptedModel(["other", "other"]);
     const exchanging = definePlugin({
       name: "exchanging",
-      apply: ({ hooks }) => hooks.beforeLlmCall.tap({ name: "other", lane: "transform", order: "post" }, () => replace({ model: other })),
+      apply: ({ hooks }) =>
+        hooks.beforeLlmCall.tap({ name: "other", lane: "transform", order: "post" }, () =>
+          replace({ model: other }),
+        ),
     });
-    expect(ValidationError.find((await play(ask("x"), [recordTo(file), exchanging])).error)?.message).to.include("recordTo");
+    expect(
+      ValidationError.find((await play(ask("x"), [recordTo(file), exchanging])).error)?.message,
+    ).to.include("recordTo");
     await play(ask("x"), [exchanging, recordTo(file)]);
     expect(other.requests.length).to.equal(2);
-    expect(ValidationError.find((await play(ask("x"), [replayFrom(file), exchanging])).error)?.message).to.include("replayFrom");
+    expect(
+      ValidationError.find((await play(ask("x"), [replayFrom(file), exchanging])).error)?.message,
+    ).to.include("replayFrom");
     expect((await play(ask("x"), [exchanging, replayFrom(file)])).output.raw).to.equal("other");
     expect(other.requests.length).to.equal(2);
   });
@@ -258,7 +364,11 @@ describe("a recording", () => {
   it("that can't be written stops the kernel before anything is spent", async () => {
     await writeFile(join(folder.path, "file"), "");
     const model = new ScriptedModel(["a", "b"]);
-    await using ensemble = new Ensemble({ ...ask("x"), model, plugins: [recordTo(join(folder.path, "file", "run.jsonl"))] });
+    await using ensemble = new Ensemble({
+      ...ask("x"),
+      model,
+      plugins: [recordTo(join(folder.path, "file", "run.jsonl"))],
+    });
     expect((await rejectionOf(ValidationError, ensemble.run())).message).to.include("run.jsonl");
     expect(model.requests.length).to.equal(0);
   });
@@ -266,11 +376,19 @@ describe("a recording", () => {
   it("holds no secret, and replays on a machine with another one", async () => {
     const file = join(folder.path, "run.jsonl");
     const make = (secret: string): EnsembleOptions => ({
-      model: new ScriptedModel([{ toolCalls: [{ name: "use", arguments: { input: secret } }] }, `used ${secret}`, "then"]),
+      model: new ScriptedModel([
+        { toolCalls: [{ name: "use", arguments: { input: secret } }] },
+        `used ${secret}`,
+        "then",
+      ]),
       tasks: [
         new Task({
           description: `Use ${secret}`,
-          agent: new Agent({ role: "R", goal: "g", tools: [tool({ name: "use", description: "d", execute: (text) => `token: ${text}` })] }),
+          agent: new Agent({
+            role: "R",
+            goal: "g",
+            tools: [tool({ name: "use", description: "d", execute: (text) => `token: ${text}` })],
+          }),
         }),
         Task.of("And then"),
       ],
@@ -285,10 +403,20 @@ describe("a recording", () => {
 
   it("writes every message once, however long the conversation gets", async () => {
     const file = join(folder.path, "run.jsonl");
-    const turns = Array.from({ length: 20 }, (_, i) => ({ toolCalls: [{ name: "count", arguments: { input: `turn ${i}` } }] }));
+    const turns = Array.from({ length: 20 }, (_, i) => ({
+      toolCalls: [{ name: "count", arguments: { input: `turn ${i}` } }],
+    }));
     const count = tool({ name: "count", description: "d", execute: (text) => `${text} counted` });
     await play(
-      { model: new ScriptedModel([...turns, "done"]), tasks: [new Task({ description: "Count", agent: new Agent({ role: "R", goal: "g", tools: [count] }) })] },
+      {
+        model: new ScriptedModel([...turns, "done"]),
+        tasks: [
+          new Task({
+            description: "Count",
+            agent: new Agent({ role: "R", goal: "g", tools: [count] }),
+          }),
+        ],
+      },
       [recordTo(file)],
     );
     expect((await readFile(file, "utf8")).split("turn 0 counted").length - 1).to.equal(2); // the message and the tool's result

@@ -1,5 +1,22 @@
-import type { ChatModel, ChatRequest, EnsembleEvent, EnsembleOptions, ExecutionTrace } from "agentensemble";
-import { Agent, Ensemble, FileFormatError, ModelCallError, RateLimit, RateLimitTimeoutError, Task, answer, definePlugin, tool } from "agentensemble";
+import type {
+  ChatModel,
+  ChatRequest,
+  EnsembleEvent,
+  EnsembleOptions,
+  ExecutionTrace,
+} from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  FileFormatError,
+  ModelCallError,
+  RateLimit,
+  RateLimitTimeoutError,
+  Task,
+  answer,
+  definePlugin,
+  tool,
+} from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
 import { fallback, retry } from "agentensemble/resilience";
 import { ScriptedModel, type Step } from "agentensemble/testing";
@@ -20,7 +37,9 @@ describe("what is replayed", () => {
   });
   afterEach(() => folder.remove());
 
-  const streamed = async (options: EnsembleOptions): Promise<{ id: string; events: EnsembleEvent[] }> => {
+  const streamed = async (
+    options: EnsembleOptions,
+  ): Promise<{ id: string; events: EnsembleEvent[] }> => {
     await using ensemble = new Ensemble(options);
     const run = ensemble.stream();
     const events: EnsembleEvent[] = [];
@@ -28,26 +47,44 @@ describe("what is replayed", () => {
     await run.output.catch(() => undefined);
     return { id: run.id, events };
   };
-  const tokensOf = (events: readonly EnsembleEvent[]): string[] => events.flatMap((e) => (e.type === "token" ? [e.token] : []));
+  const tokensOf = (events: readonly EnsembleEvent[]): string[] =>
+    events.flatMap((e) => (e.type === "token" ? [e.token] : []));
 
   it("streams in the same chunks, with the same run id", async () => {
     const model = new ScriptedModel([{ chunks: ["A sw", "ift", " flies"] }]);
     const tasks = [Task.of("Stream")];
     const recorded = await streamed({ model, tasks, plugins: [recordTo(file)] });
-    const replayed = await streamed({ model: deadModel(model), tasks, plugins: [replayFrom(file)] });
+    const replayed = await streamed({
+      model: deadModel(model),
+      tasks,
+      plugins: [replayFrom(file)],
+    });
     expect(tokensOf(replayed.events)).to.deep.equal(["A sw", "ift", " flies"]);
     expect(replayed.id).to.equal(recorded.id);
-    const [was, is] = [recorded, replayed].map(({ events }) => events.map(({ type, seq, runId }) => ({ type, seq, runId })));
+    const [was, is] = [recorded, replayed].map(({ events }) =>
+      events.map(({ type, seq, runId }) => ({ type, seq, runId })),
+    );
     expect(is).to.deep.equal(was);
   });
 
   it("a call recorded in one piece can be streamed, and a stream read in one piece", async () => {
     const tasks = [Task.of("Say it")];
     await play({ model: new ScriptedModel(["whole"]), tasks }, [recordTo(file)]);
-    const replayed = await streamed({ model: deadModel(new ScriptedModel([])), tasks, plugins: [replayFrom(file)] });
+    const replayed = await streamed({
+      model: deadModel(new ScriptedModel([])),
+      tasks,
+      plugins: [replayFrom(file)],
+    });
     expect(tokensOf(replayed.events)).to.deep.equal(["whole"]);
-    await streamed({ model: new ScriptedModel([{ chunks: ["in ", "pieces"] }]), tasks, plugins: [recordTo(file)] });
-    expect((await play({ model: deadModel(new ScriptedModel([])), tasks }, [replayFrom(file)])).output.raw).to.equal("in pieces");
+    await streamed({
+      model: new ScriptedModel([{ chunks: ["in ", "pieces"] }]),
+      tasks,
+      plugins: [recordTo(file)],
+    });
+    expect(
+      (await play({ model: deadModel(new ScriptedModel([])), tasks }, [replayFrom(file)])).output
+        .raw,
+    ).to.equal("in pieces");
   });
 
   it("several runs of one kernel, one after the other and side by side, each with its id, its start and its answers", async () => {
@@ -59,12 +96,28 @@ describe("what is replayed", () => {
       await using ensemble = new Ensemble(options);
       const first = await ensemble.run({ word: "Other" });
       await wait(5);
-      const sides = await Promise.all([ensemble.run({ word: "Same" }), ensemble.run({ word: "Same" }, { runId: "mine" }), ensemble.run({ word: "Same" })]);
-      return [first, ...sides].map(({ trace, raw }) => ({ raw, start: trace.startedAt, trace: withoutDurations(trace.toJson()) }));
+      const sides = await Promise.all([
+        ensemble.run({ word: "Same" }),
+        ensemble.run({ word: "Same" }, { runId: "mine" }),
+        ensemble.run({ word: "Same" }),
+      ]);
+      return [first, ...sides].map(({ trace, raw }) => ({
+        raw,
+        start: trace.startedAt,
+        trace: withoutDurations(trace.toJson()),
+      }));
     };
     const tasks = [new Task({ description: "{word}", agent: new Agent({ role: "R", goal: "g" }) })];
-    const recorded = await run({ model: new ScriptedModel(script), tasks, plugins: [recordTo(file)] });
-    const replayed = await run({ model: deadModel(new ScriptedModel([])), tasks, plugins: [replayFrom(file, { onUnused: "fail" })] });
+    const recorded = await run({
+      model: new ScriptedModel(script),
+      tasks,
+      plugins: [recordTo(file)],
+    });
+    const replayed = await run({
+      model: deadModel(new ScriptedModel([])),
+      tasks,
+      plugins: [replayFrom(file, { onUnused: "fail" })],
+    });
     expect(replayed).to.deep.equal(recorded);
   });
 
@@ -74,7 +127,10 @@ describe("what is replayed", () => {
       name: "named-model",
       apply: ({ hooks }) =>
         hooks.beforeLlmCall.tap({ name: "answer", lane: "answer" }, () =>
-          answer({ message: { role: "assistant" as const, content: "hello" }, finishReason: "stop" as const }),
+          answer({
+            message: { role: "assistant" as const, content: "hello" },
+            finishReason: "stop" as const,
+          }),
         ),
     });
     await play({ model: "openai:gpt-4o-mini", tasks, plugins: [named] }, [recordTo(file)]);
@@ -84,7 +140,13 @@ describe("what is replayed", () => {
 
   it("waits for nothing: neither back-off, nor rate limit, nor a slow model", async function () {
     this.timeout(20_000);
-    const failure = new ModelCallError("busy", { ...SCRIPTED, code: "AE_MODEL_RATE_LIMITED", status: 429, retryable: true, retryAfterMs: 400 });
+    const failure = new ModelCallError("busy", {
+      ...SCRIPTED,
+      code: "AE_MODEL_RATE_LIMITED",
+      status: 429,
+      retryable: true,
+      retryAfterMs: 400,
+    });
     const make = (model: EnsembleOptions["model"]): EnsembleOptions => ({
       model,
       tasks: ["a", "b", "c"].map((name) => new Task({ name, description: name })),
@@ -98,8 +160,12 @@ describe("what is replayed", () => {
     const recordedMs = performance.now() - began;
     const replayed = await play(make(deadModel(live)), [replayFrom(file, { onUnused: "fail" })]);
     expect(performance.now() - began - recordedMs).to.be.below(recordedMs / 2);
-    expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(recorded.output.trace.toJson()));
-    expect(replayed.output.trace.totalDurationMs).to.be.greaterThan(recorded.output.trace.totalDurationMs / 4); // in virtual time
+    expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(
+      withoutDurations(recorded.output.trace.toJson()),
+    );
+    expect(replayed.output.trace.totalDurationMs).to.be.greaterThan(
+      recorded.output.trace.totalDurationMs / 4,
+    ); // in virtual time
   });
 
   it("a wait for a rate limit that was too long", async () => {
@@ -111,28 +177,55 @@ describe("what is replayed", () => {
     const recorded = await play(make(new ScriptedModel(["one"])), [recordTo(file)]);
     const replayed = await play(make(deadModel(new ScriptedModel([]))), [replayFrom(file)]);
     expect(RateLimitTimeoutError.find(replayed.error)?.waitTimeoutMs).to.equal(20);
-    expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(recorded.output.trace.toJson()));
+    expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(
+      withoutDurations(recorded.output.trace.toJson()),
+    );
   });
 
   it("a call that was called off, when it is called off again", async () => {
-    const make = (model: EnsembleOptions["model"]): EnsembleOptions => ({ model, tasks: [new Task({ description: "Slow", timeoutMs: 60 })] });
-    const recorded = await play(make(new ScriptedModel([{ text: "late", delayMs: 5_000 }])), [recordTo(file)]);
+    const make = (model: EnsembleOptions["model"]): EnsembleOptions => ({
+      model,
+      tasks: [new Task({ description: "Slow", timeoutMs: 60 })],
+    });
+    const recorded = await play(make(new ScriptedModel([{ text: "late", delayMs: 5_000 }])), [
+      recordTo(file),
+    ]);
     const replayed = await play(make(deadModel(new ScriptedModel([]))), [replayFrom(file)]);
     expect(replayed.error?.message).to.equal(recorded.error?.message);
-    expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(recorded.output.trace.toJson()));
-    const patient = await play({ model: deadModel(new ScriptedModel([])), tasks: [new Task({ description: "Slow" })] }, [replayFrom(file)]);
+    expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(
+      withoutDurations(recorded.output.trace.toJson()),
+    );
+    const patient = await play(
+      { model: deadModel(new ScriptedModel([])), tasks: [new Task({ description: "Slow" })] },
+      [replayFrom(file)],
+    );
     expect(patient.error?.code).to.equal("AE_JOURNAL_MISMATCH"); // it does not wait for ever
   });
 
   it("ends at once when it is cancelled", async () => {
-    await play({ model: new ScriptedModel([{ text: "x", delayMs: 30 }, "y"]), tasks: [Task.of("A"), Task.of("B")] }, [recordTo(file)]);
+    await play(
+      {
+        model: new ScriptedModel([{ text: "x", delayMs: 30 }, "y"]),
+        tasks: [Task.of("A"), Task.of("B")],
+      },
+      [recordTo(file)],
+    );
     const controller = new AbortController();
-    const options = { model: deadModel(new ScriptedModel([])), tasks: [Task.of("A"), Task.of("B")] };
+    const options = {
+      model: deadModel(new ScriptedModel([])),
+      tasks: [Task.of("A"), Task.of("B")],
+    };
     const cancelling = definePlugin({
       name: "cancelling",
-      apply: ({ events }) => void events.on((e) => e.type === "llm_iteration_started" && controller.abort()),
+      apply: ({ events }) =>
+        void events.on((e) => e.type === "llm_iteration_started" && controller.abort()),
     });
-    const { output } = await play(options, [replayFrom(file), cancelling], {}, { signal: controller.signal });
+    const { output } = await play(
+      options,
+      [replayFrom(file), cancelling],
+      {},
+      { signal: controller.signal },
+    );
     expect(output.exitReason).to.equal("CANCELLED");
   });
 
@@ -142,12 +235,17 @@ describe("what is replayed", () => {
       name: "watching",
       apply: ({ hooks }) =>
         hooks.afterLlmCall.tap(
-          ({ outcome, model, response }) => void seen.push(`${outcome} ${model.provider}:${model.modelId} ${response?.message.content ?? ""}`),
+          ({ outcome, model, response }) =>
+            void seen.push(
+              `${outcome} ${model.provider}:${model.modelId} ${response?.message.content ?? ""}`,
+            ),
         ),
     });
     const model = new ScriptedModel(["yes"]);
     await play({ model, tasks: [Task.of("A")], plugins: [watching] }, [recordTo(file)]);
-    await play({ model: deadModel(model), tasks: [Task.of("A")], plugins: [watching] }, [replayFrom(file)]);
+    await play({ model: deadModel(model), tasks: [Task.of("A")], plugins: [watching] }, [
+      replayFrom(file),
+    ]);
     expect(seen).to.deep.equal(["ok scripted:scripted yes", "ok scripted:scripted yes"]);
   });
 
@@ -158,17 +256,30 @@ describe("what is replayed", () => {
       captureMode: "FULL",
       traceExporter: () => undefined, // else it goes to a folder of its own
       agents: [new Agent({ role: "Helper", goal: "help", tools: [look] })],
-      tasks: [new Task({ name: "lead", description: lead, agent: new Agent({ role: "Leader", goal: "lead", allowDelegation: true }) })],
+      tasks: [
+        new Task({
+          name: "lead",
+          description: lead,
+          agent: new Agent({ role: "Leader", goal: "lead", allowDelegation: true }),
+        }),
+      ],
     });
-    const script = ({ messages }: ChatRequest): string | { toolCalls: { name: string; arguments: unknown }[] } => {
+    const script = ({
+      messages,
+    }: ChatRequest): string | { toolCalls: { name: string; arguments: unknown }[] } => {
       const turn = messages.filter((m) => m.role === "assistant").length;
       const isHelper = JSON.stringify(messages[0]).includes("Helper");
       if (turn > 0) return isHelper ? "helped" : "thanks";
       return {
-        toolCalls: [isHelper ? { name: "look", arguments: { input: "x" } } : { name: "delegate", arguments: { agentRole: "Helper", taskDescription: "Help" } }],
+        toolCalls: [
+          isHelper
+            ? { name: "look", arguments: { input: "x" } }
+            : { name: "delegate", arguments: { agentRole: "Helper", taskDescription: "Help" } },
+        ],
       };
     };
-    const inFile = (trace: ExecutionTrace): Record<string, unknown> => JSON.parse(trace.toJson()) as Record<string, unknown>; // an object
+    const inFile = (trace: ExecutionTrace): Record<string, unknown> =>
+      JSON.parse(trace.toJson()) as Record<string, unknown>; // an object
 
     it("repeats a team with workers and tools, from the file and from the object", async () => {
       const { output } = await play(make(new ScriptedModel(script)), []);
@@ -177,17 +288,23 @@ describe("what is replayed", () => {
       const replayed = await play(make(dead), [replayFrom(file, { onUnused: "fail" })]);
       expect(replayed.output.raw).to.equal("thanks");
       expect(replayed.output.trace.ensembleId).to.equal(output.trace.ensembleId);
-      expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(output.trace.toJson()));
+      expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(
+        withoutDurations(output.trace.toJson()),
+      );
       expect((await play(make(dead), [replayFrom(output.trace)])).output.raw).to.equal("thanks");
       expect(dead.calls).to.equal(0);
     });
 
     it("ends the run where the conversation is another one than in the trace", async () => {
       const { output } = await play(make(new ScriptedModel(script)), []);
-      const trace = inFile(output.trace) as { taskTraces: { llmInteractions: { messages: object[] }[] }[] };
+      const trace = inFile(output.trace) as {
+        taskTraces: { llmInteractions: { messages: object[] }[] }[];
+      };
       const interaction = trace.taskTraces[0]?.llmInteractions[0];
       Object.assign(interaction?.messages[0] ?? {}, { content: "You are someone else" });
-      const { error } = await play(make(deadModel(new ScriptedModel([]))), [replayFrom(trace as unknown as ExecutionTrace)]);
+      const { error } = await play(make(deadModel(new ScriptedModel([]))), [
+        replayFrom(trace as unknown as ExecutionTrace),
+      ]);
       expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
       expect(error?.message).to.include("someone else");
     });
@@ -196,31 +313,61 @@ describe("what is replayed", () => {
       const { output } = await play(make(new ScriptedModel(script)), []);
       const missed = async (name: string, description: string): Promise<string | undefined> => {
         const options = make(deadModel(new ScriptedModel([])));
-        const tasks = [new Task({ name, description, agent: new Agent({ role: "Leader", goal: "lead", allowDelegation: true }) })];
+        const tasks = [
+          new Task({
+            name,
+            description,
+            agent: new Agent({ role: "Leader", goal: "lead", allowDelegation: true }),
+          }),
+        ];
         return (await play({ ...options, tasks }, [replayFrom(output.trace)])).error?.message;
       };
-      const place = "Call 1 of task 'chief' to scripted:scripted is not in the trace. The nearest one";
-      expect(await missed("chief", "Rule")).to.include(`${place}, call 1 of task 'lead', differs in message 2: recorded "user: ## Task\\nLead`);
-      expect(await missed("chief", "Lead")).to.equal(`${place} is call 1 of task 'lead', and a trace finds calls by their task.`);
+      const place =
+        "Call 1 of task 'chief' to scripted:scripted is not in the trace. The nearest one";
+      expect(await missed("chief", "Rule")).to.include(
+        `${place}, call 1 of task 'lead', differs in message 2: recorded "user: ## Task\\nLead`,
+      );
+      expect(await missed("chief", "Lead")).to.equal(
+        `${place} is call 1 of task 'lead', and a trace finds calls by their task.`,
+      );
     });
 
     it("ends the run where another vendor's model is asked", async () => {
       const { output } = await play(make(new ScriptedModel(script)), []);
-      const { error } = await play(make(new ScriptedModel([], { provider: "other" })), [replayFrom(output.trace)]);
-      expect(error?.message).to.include('differs in the provider of the model: recorded "scripted", now "other"');
+      const { error } = await play(make(new ScriptedModel([], { provider: "other" })), [
+        replayFrom(output.trace),
+      ]);
+      expect(error?.message).to.include(
+        'differs in the provider of the model: recorded "scripted", now "other"',
+      );
     });
 
     it("turns to the fallback where the traced run did", async () => {
       const failing: ChatModel = {
         provider: "first",
         modelId: "m",
-        chat: () => Promise.reject(new ModelCallError("no credit", { provider: "first", modelId: "m", code: "AE_MODEL_QUOTA", retryable: false })),
+        chat: () =>
+          Promise.reject(
+            new ModelCallError("no credit", {
+              provider: "first",
+              modelId: "m",
+              code: "AE_MODEL_QUOTA",
+              retryable: false,
+            }),
+          ),
       };
-      const teamOf = (spare: ChatModel): EnsembleOptions => ({ ...make(failing), plugins: [fallback([spare])] });
+      const teamOf = (spare: ChatModel): EnsembleOptions => ({
+        ...make(failing),
+        plugins: [fallback([spare])],
+      });
       const { output } = await play(teamOf(new ScriptedModel(script)), []);
-      const replayed = await play(teamOf(deadModel(new ScriptedModel([]))), [replayFrom(output.trace, { onUnused: "fail" })]);
+      const replayed = await play(teamOf(deadModel(new ScriptedModel([]))), [
+        replayFrom(output.trace, { onUnused: "fail" }),
+      ]);
       expect(replayed.error).to.equal(undefined);
-      expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(output.trace.toJson()));
+      expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(
+        withoutDurations(output.trace.toJson()),
+      );
     });
 
     it("fails as the traced run did: by an error of another kind, which nobody tries again, and by a time limit", async () => {
@@ -229,18 +376,34 @@ describe("what is replayed", () => {
       for (const last of [new TypeError("odd"), slow]) {
         const teamOf = (model: ChatModel): EnsembleOptions => {
           const tasks = [Task.of("Begin"), new Task({ description: "End", timeoutMs: 50 })];
-          return { model, captureMode: "FULL", traceExporter: () => undefined, tasks, plugins: [fallback([spare])] };
+          return {
+            model,
+            captureMode: "FULL",
+            traceExporter: () => undefined,
+            tasks,
+            plugins: [fallback([spare])],
+          };
         };
         const traced = await play(teamOf(new ScriptedModel(["begun", last])), []);
-        const replayed = await play(teamOf(deadModel(new ScriptedModel([]))), [replayFrom(traced.output.trace, { onUnused: "fail" })]);
+        const replayed = await play(teamOf(deadModel(new ScriptedModel([]))), [
+          replayFrom(traced.output.trace, { onUnused: "fail" }),
+        ]);
         expect(replayed.error?.message).to.equal(traced.error?.message);
-        expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(withoutDurations(traced.output.trace.toJson()));
+        expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(
+          withoutDurations(traced.output.trace.toJson()),
+        );
       }
     });
 
     it("refuses one that keeps too little, and says which mode keeps enough", async () => {
-      const { output } = await play({ ...make(new ScriptedModel(script)), captureMode: "STANDARD" }, []);
-      await using ensemble = new Ensemble({ ...make(new ScriptedModel([])), plugins: [replayFrom(output.trace)] });
+      const { output } = await play(
+        { ...make(new ScriptedModel(script)), captureMode: "STANDARD" },
+        [],
+      );
+      await using ensemble = new Ensemble({
+        ...make(new ScriptedModel([])),
+        plugins: [replayFrom(output.trace)],
+      });
       const error = await rejectionOf(FileFormatError, ensemble.run());
       expect(error.hint).to.include('captureMode: "FULL"');
     });

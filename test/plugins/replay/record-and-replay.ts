@@ -1,4 +1,14 @@
-import type { AgentEnsembleError, ChatChunk, ChatModel, EnsembleEvent, EnsembleOptions, EnsembleOutput, Inputs, Plugin, RunOptions } from "agentensemble";
+import type {
+  AgentEnsembleError,
+  ChatChunk,
+  ChatModel,
+  EnsembleEvent,
+  EnsembleOptions,
+  EnsembleOutput,
+  Inputs,
+  Plugin,
+  RunOptions,
+} from "agentensemble";
 import { AgentEnsembleError as OurError, Ensemble } from "agentensemble";
 import { recordTo, replayFrom, type ReplayOptions } from "agentensemble/replay";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -6,7 +16,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A folder for one test; call the function to remove it. */
-export async function temporaryFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+export async function temporaryFolder(): Promise<{
+  readonly path: string;
+  remove(): Promise<void>;
+}> {
   const path = await mkdtemp(join(tmpdir(), "replay-"));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
@@ -19,7 +32,8 @@ export function deadModel(live: ChatModel): ChatModel & { readonly calls: number
     state.calls++;
     throw new Error("the network was used");
   };
-  const stream = live.stream === undefined ? {} : { stream: (): AsyncIterable<ChatChunk> => refuse() };
+  const stream =
+    live.stream === undefined ? {} : { stream: (): AsyncIterable<ChatChunk> => refuse() };
   return { provider, modelId, capabilities, chat: () => Promise.resolve().then(refuse), ...stream, get calls() { return state.calls; } }; // prettier-ignore
 }
 
@@ -31,9 +45,18 @@ export interface Played {
 }
 
 /** Runs an ensemble of its own to whatever end. */
-export async function play(options: EnsembleOptions, plugins: readonly Plugin[], inputs: Inputs = {}, runOptions: RunOptions = {}): Promise<Played> {
+export async function play(
+  options: EnsembleOptions,
+  plugins: readonly Plugin[],
+  inputs: Inputs = {},
+  runOptions: RunOptions = {},
+): Promise<Played> {
   const events: EnsembleEvent[] = [];
-  const ensemble = new Ensemble({ ...options, plugins: [...(options.plugins ?? []), ...plugins], on: (event) => void events.push(event) });
+  const ensemble = new Ensemble({
+    ...options,
+    plugins: [...(options.plugins ?? []), ...plugins],
+    on: (event) => void events.push(event),
+  });
   try {
     return { output: await ensemble.run(inputs, runOptions), error: undefined, events };
   } catch (error) {
@@ -62,6 +85,7 @@ export async function recordAndReplayTwice(
   o: { readonly inputs?: Inputs; readonly replay?: ReplayOptions } = {},
 ): Promise<{ readonly recorded: Played; readonly replays: readonly [Played, Played] }> {
   const recorded = await play(make(false), [recordTo(file)], o.inputs);
-  const once = (): Promise<Played> => play(make(true), [replayFrom(file, { onUnused: "fail", ...o.replay })], o.inputs);
+  const once = (): Promise<Played> =>
+    play(make(true), [replayFrom(file, { onUnused: "fail", ...o.replay })], o.inputs);
   return { recorded, replays: [await once(), await once()] };
 }

@@ -1,16 +1,33 @@
 import type { ChatRequest, EnsembleOptions } from "agentensemble";
-import { Agent, Graph, GuardrailResult, Loop, ModelCallError, Phase, PhaseReview, Task, tool } from "agentensemble";
+import {
+  Agent,
+  Graph,
+  GuardrailResult,
+  Loop,
+  ModelCallError,
+  Phase,
+  PhaseReview,
+  Task,
+  tool,
+} from "agentensemble";
 import { retry } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import { deadModel, recordAndReplayTwice, temporaryFolder, withoutDurations } from "./record-and-replay.js";
+import {
+  deadModel,
+  recordAndReplayTwice,
+  temporaryFolder,
+  withoutDurations,
+} from "./record-and-replay.js";
 
 const textOf = (request: ChatRequest): string => JSON.stringify(request.messages);
-const roleOf = (request: ChatRequest): string => /You are ([\w ]+)/.exec(textOf(request))?.[1] ?? "";
-const worker = (role: string, more: object = {}): Agent => new Agent({ role, goal: "Do it", ...more });
+const roleOf = (request: ChatRequest): string =>
+  /You are ([\w ]+)/.exec(textOf(request))?.[1] ?? "";
+const worker = (role: string, more: object = {}): Agent =>
+  new Agent({ role, goal: "Do it", ...more });
 
 /** What the same ensemble is made of each time; the model is exchanged for a dead one in a replay. */
 interface Team {
@@ -35,7 +52,10 @@ const assign = (agentRole: string, taskDescription: string, taskNumber?: number)
   name: "delegateTask",
   arguments: { agentRole, taskDescription, taskNumber },
 });
-const managerTurns = [{ toolCalls: [assign("A", "One", 1), assign("B", "Two", 2)] }, "All is done."];
+const managerTurns = [
+  { toolCalls: [assign("A", "One", 1), assign("B", "Two", 2)] },
+  "All is done.",
+];
 
 const TEAMS: Readonly<Record<string, Team>> = {
   sequential: {
@@ -49,8 +69,17 @@ const TEAMS: Readonly<Record<string, Team>> = {
       return `${role} is done`;
     },
     options: () => {
-      const tasks = ["Slow", "Middle", "Fast"].map((role) => new Task({ name: role, description: "Same words", agent: worker(role) }));
-      const followers = tasks.map((task, i) => new Task({ description: `Follow ${i}`, context: [task], agent: worker(`Follower ${task.name ?? ""}`) }));
+      const tasks = ["Slow", "Middle", "Fast"].map(
+        (role) => new Task({ name: role, description: "Same words", agent: worker(role) }),
+      );
+      const followers = tasks.map(
+        (task, i) =>
+          new Task({
+            description: `Follow ${i}`,
+            context: [task],
+            agent: worker(`Follower ${task.name ?? ""}`),
+          }),
+      );
       return { tasks: [...tasks, ...followers], workflow: "PARALLEL" };
     },
   },
@@ -61,16 +90,30 @@ const TEAMS: Readonly<Record<string, Team>> = {
     },
     options: () => {
       const twin = worker("Twin");
-      return { tasks: [1, 2, 3].map((n) => new Task({ name: `t${n}`, description: "The very same", agent: twin })), workflow: "PARALLEL" };
+      return {
+        tasks: [1, 2, 3].map(
+          (n) => new Task({ name: `t${n}`, description: "The very same", agent: twin }),
+        ),
+        workflow: "PARALLEL",
+      };
     },
   },
   "parallel, with a failure": {
     script: async (request) => {
       if (!textOf(request).includes("Bad")) return "fine";
       await wait(10);
-      throw new ModelCallError("status 400: no", { provider: "scripted", modelId: "scripted", code: "AE_MODEL_BAD_REQUEST", status: 400 });
+      throw new ModelCallError("status 400: no", {
+        provider: "scripted",
+        modelId: "scripted",
+        code: "AE_MODEL_BAD_REQUEST",
+        status: 400,
+      });
     },
-    options: () => ({ tasks: [Task.of("Bad"), Task.of("Good")], workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR" }),
+    options: () => ({
+      tasks: [Task.of("Bad"), Task.of("Good")],
+      workflow: "PARALLEL",
+      parallelErrorStrategy: "CONTINUE_ON_ERROR",
+    }),
     error: "AE_PARALLEL_EXECUTION",
   },
   "tools side by side, one of which throws": {
@@ -84,11 +127,20 @@ const TEAMS: Readonly<Record<string, Team>> = {
       },
       "done",
     ],
-    options: () => ({ tasks: [new Task({ description: "Add", agent: worker("Clerk", { tools: [add()] }) })] }),
+    options: () => ({
+      tasks: [new Task({ description: "Add", agent: worker("Clerk", { tools: [add()] }) })],
+    }),
   },
   "structured output with a correction": {
     script: ["not JSON", '{"name": "swift", "eggs": 2}'],
-    options: () => ({ tasks: [new Task({ description: "A bird", outputType: z.object({ name: z.string(), eggs: z.number() }) })] }),
+    options: () => ({
+      tasks: [
+        new Task({
+          description: "A bird",
+          outputType: z.object({ name: z.string(), eggs: z.number() }),
+        }),
+      ],
+    }),
   },
   "a guardrail that asks for another attempt": {
     script: ["too long a text", "short"],
@@ -97,7 +149,9 @@ const TEAMS: Readonly<Record<string, Team>> = {
         new Task({
           description: "Be short",
           guardrailRetries: 2,
-          outputGuardrails: [({ raw }) => (raw.length < 8 ? true : GuardrailResult.failure("too long"))],
+          outputGuardrails: [
+            ({ raw }) => (raw.length < 8 ? true : GuardrailResult.failure("too long")),
+          ],
         }),
       ],
     }),
@@ -117,7 +171,15 @@ const TEAMS: Readonly<Record<string, Team>> = {
     options: () => ({ tasks: [Task.of("Try")], plugins: [retry({ maxAttempts: 3 })] }),
   },
   "a failed run": {
-    script: ["one", new ModelCallError("no such key", { provider: "scripted", modelId: "scripted", code: "AE_MODEL_AUTH", status: 401 })],
+    script: [
+      "one",
+      new ModelCallError("no such key", {
+        provider: "scripted",
+        modelId: "scripted",
+        code: "AE_MODEL_AUTH",
+        status: 401,
+      }),
+    ],
     options: () => ({ tasks: [Task.of("One"), Task.of("Two")] }),
     error: "AE_TASK_EXECUTION",
   },
@@ -130,27 +192,60 @@ const TEAMS: Readonly<Record<string, Team>> = {
       }
       return managerTurns[request.messages.filter((m) => m.role === "assistant").length] ?? "?";
     },
-    options: () => ({ workflow: "HIERARCHICAL", agents: [worker("A"), worker("B")], tasks: [Task.of("One"), Task.of("Two")] }),
+    options: () => ({
+      workflow: "HIERARCHICAL",
+      agents: [worker("A"), worker("B")],
+      tasks: [Task.of("One"), Task.of("Two")],
+    }),
   },
   "peers that delegate": {
     script: (request) => {
       if (roleOf(request) === "Helper") return "helped";
       const turn = request.messages.filter((m) => m.role === "assistant").length;
-      return turn === 0 ? { toolCalls: [{ name: "delegate", arguments: { agentRole: "Helper", taskDescription: "Help" } }] } : "thanks";
+      return turn === 0
+        ? {
+            toolCalls: [
+              { name: "delegate", arguments: { agentRole: "Helper", taskDescription: "Help" } },
+            ],
+          }
+        : "thanks";
     },
-    options: () => ({ agents: [worker("Helper")], tasks: [new Task({ description: "Lead", agent: worker("Leader", { allowDelegation: true }) })] }),
+    options: () => ({
+      agents: [worker("Helper")],
+      tasks: [
+        new Task({ description: "Lead", agent: worker("Leader", { allowDelegation: true }) }),
+      ],
+    }),
   },
   phases: {
     script: (request) =>
-      roleOf(request) === "Judge" ? (textOf(request).includes("better") ? "APPROVE" : "RETRY: better") : textOf(request).includes("better") ? "better" : "bad",
+      roleOf(request) === "Judge"
+        ? textOf(request).includes("better")
+          ? "APPROVE"
+          : "RETRY: better"
+        : textOf(request).includes("better")
+          ? "better"
+          : "bad",
     options: () => {
-      const review = new PhaseReview({ task: new Task({ description: "Judge it", agent: worker("Judge") }) });
-      return { phases: [new Phase({ name: "work", tasks: [new Task({ name: "w", description: "Work" })], review })] };
+      const review = new PhaseReview({
+        task: new Task({ description: "Judge it", agent: worker("Judge") }),
+      });
+      return {
+        phases: [
+          new Phase({
+            name: "work",
+            tasks: [new Task({ name: "w", description: "Work" })],
+            review,
+          }),
+        ],
+      };
     },
   },
   loop: {
     script: (_request, index) => `iteration ${index}`,
-    options: () => ({ loops: [new Loop({ name: "again", tasks: [Task.of("Improve")], maxIterations: 3 })] }),
+    options: () => ({
+      loops: [new Loop({ name: "again", tasks: [Task.of("Improve")], maxIterations: 3 })],
+    }),
   },
   graph: {
     script: (_request, index) => (index === 0 ? "left" : "the end"),
@@ -183,7 +278,10 @@ describe("record and replay", () => {
         return { ...team.options(), model };
       };
       try {
-        const { recorded, replays } = await recordAndReplayTwice(join(folder.path, "run.jsonl"), make);
+        const { recorded, replays } = await recordAndReplayTwice(
+          join(folder.path, "run.jsonl"),
+          make,
+        );
         expect(recorded.error?.code).to.equal(team.error);
         for (const { output, error } of replays) {
           expect(error?.code).to.equal(recorded.error?.code);
@@ -191,7 +289,9 @@ describe("record and replay", () => {
           expect(output.raw).to.equal(recorded.output.raw);
           expect(output.exitReason).to.equal(recorded.output.exitReason);
           expect(output.trace.startedAt).to.deep.equal(recorded.output.trace.startedAt);
-          expect(withoutDurations(output.trace.toJson())).to.deep.equal(withoutDurations(recorded.output.trace.toJson()));
+          expect(withoutDurations(output.trace.toJson())).to.deep.equal(
+            withoutDurations(recorded.output.trace.toJson()),
+          );
         }
         expect(replays[0].output.trace.toJson()).to.equal(replays[1].output.trace.toJson());
         expect(dead.map(({ calls }) => calls)).to.deep.equal([0, 0]);

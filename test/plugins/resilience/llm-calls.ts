@@ -25,9 +25,19 @@ export function llmCall(o: Partial<LlmCall> = {}): LlmCall {
 /** A failure of a model call; `retryable` by default. */
 export function failed(
   code: ModelErrorCode,
-  o: { readonly status?: number; readonly retryable?: boolean; readonly retryAfterMs?: number } = {},
+  o: {
+    readonly status?: number;
+    readonly retryable?: boolean;
+    readonly retryAfterMs?: number;
+  } = {},
 ): ModelCallError {
-  return new ModelCallError(`the call failed with ${code}`, { provider: "test", modelId: "test", code, retryable: true, ...o });
+  return new ModelCallError(`the call failed with ${code}`, {
+    provider: "test",
+    modelId: "test",
+    code,
+    retryable: true,
+    ...o,
+  });
 }
 
 /** A model that declares how often it is to be tried. */

@@ -4,7 +4,14 @@ import { join } from "node:path";
 import type { AnyTool } from "agentensemble";
 import { Agent, ReviewDecision, Task, tool } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
-import { codeEditTool, fileWriteTool, gitTool, httpTool, processTool, ToolPipeline } from "agentensemble/tools";
+import {
+  codeEditTool,
+  fileWriteTool,
+  gitTool,
+  httpTool,
+  processTool,
+  ToolPipeline,
+} from "agentensemble/tools";
 import { humanInputTool } from "agentensemble/review";
 import { expect } from "chai";
 import { runToEnd } from "../../kernel/fixtures.js";
@@ -31,9 +38,21 @@ describe("approval of the built-in tools", () => {
   it("tells the model in each tool's own words that a person has said no, and does nothing", async () => {
     const named = { name: "use", description: "Uses" };
     const rows: readonly (readonly [AnyTool, object, string])[] = [
-      [fileWriteTool({ baseDir, requireApproval: true }), { path: "a.txt", content: "x" }, "File write rejected by reviewer: a.txt"],
-      [codeEditTool({ baseDir, requireApproval: true }), { path: "b.txt", command: "write", content: "x" }, "Edit rejected by reviewer: b.txt"],
-      [gitTool({ baseDir }), { command: "commit", message: "all" }, "Git operation rejected by reviewer: git commit"],
+      [
+        fileWriteTool({ baseDir, requireApproval: true }),
+        { path: "a.txt", content: "x" },
+        "File write rejected by reviewer: a.txt",
+      ],
+      [
+        codeEditTool({ baseDir, requireApproval: true }),
+        { path: "b.txt", command: "write", content: "x" },
+        "Edit rejected by reviewer: b.txt",
+      ],
+      [
+        gitTool({ baseDir }),
+        { command: "commit", message: "all" },
+        "Git operation rejected by reviewer: git commit",
+      ],
       [
         processTool({ ...named, command: ["touch", "c"], cwd: baseDir, requireApproval: true }),
         { input: "" },
@@ -45,20 +64,36 @@ describe("approval of the built-in tools", () => {
         "HTTP request rejected by reviewer: POST https://example.com/pay",
       ],
     ];
-    for (const [used, args, rejection] of rows) expect((await told(used, args)).text).to.include(`Error: ${rejection}`);
+    for (const [used, args, rejection] of rows)
+      expect((await told(used, args)).text).to.include(`Error: ${rejection}`);
     expect(await readdir(baseDir)).to.deep.equal([]);
   });
 
   it("asks about the steps of a pipeline, and a person's answer is what a step gives on", async () => {
-    const shout = tool({ name: "shout", description: "Shouts", requireApproval: true, execute: (text) => text.toUpperCase() });
+    const shout = tool({
+      name: "shout",
+      description: "Shouts",
+      requireApproval: true,
+      execute: (text) => text.toUpperCase(),
+    });
     const { text, asked } = await told(
-      new ToolPipeline({ name: "steps", description: "Steps", steps: [{ tool: shout }, { tool: shout }] }),
+      new ToolPipeline({
+        name: "steps",
+        description: "Steps",
+        steps: [{ tool: shout }, { tool: shout }],
+      }),
       { input: "a" },
       ReviewDecision.continue(),
     );
     expect([text, asked]).to.deep.equal(["A", ["shout a", "shout A"]]);
     const got = tool({ name: "got", description: "Says it", execute: (answer) => `got ${answer}` });
-    const human = new ToolPipeline({ name: "ask", description: "Asks", steps: [{ tool: humanInputTool() }, { tool: got }] });
-    expect((await told(human, { question: "Which?" }, ReviewDecision.edit("this"))).text).to.equal("got this");
+    const human = new ToolPipeline({
+      name: "ask",
+      description: "Asks",
+      steps: [{ tool: humanInputTool() }, { tool: got }],
+    });
+    expect((await told(human, { question: "Which?" }, ReviewDecision.edit("this"))).text).to.equal(
+      "got this",
+    );
   });
 });

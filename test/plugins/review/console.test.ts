@@ -18,7 +18,10 @@ function desk(typed?: string, isTTY = false): Desk {
   const input: Desk["input"] = new PassThrough();
   if (isTTY) input.isTTY = true;
   let text = "";
-  const handler = ReviewHandler.console({ input, output: { write: (part: string) => (text += part) } });
+  const handler = ReviewHandler.console({
+    input,
+    output: { write: (part: string) => (text += part) },
+  });
   if (typed !== undefined) input.write(typed);
   return { input, written: () => text, ask: async (o = {}) => handler(request(o)) };
 }
@@ -40,7 +43,8 @@ function request(o: Partial<ReviewRequest> = {}): ReviewRequest {
 }
 
 const CONTINUE = { type: "CONTINUE" };
-const listeners = (input: PassThrough): number => ["data", "end", "close", "error"].reduce((sum, name) => sum + input.listenerCount(name), 0);
+const listeners = (input: PassThrough): number =>
+  ["data", "end", "close", "error"].reduce((sum, name) => sum + input.listenerCount(name), 0);
 
 describe("ReviewHandler.console", () => {
   const choices: readonly (readonly [string, object])[] = [
@@ -68,7 +72,14 @@ describe("ReviewHandler.console", () => {
   it("shows what is asked, and the choices", async () => {
     const { ask, written } = desk("\n");
     await ask({ prompt: "Fit to print?", requiredRole: "editor" });
-    for (const part of ["Review after the task", "task-1 (Writer)", "  | Write a line\n", "  | A line\n", "  | Fit to print?", "Wanted: editor"])
+    for (const part of [
+      "Review after the task",
+      "task-1 (Writer)",
+      "  | Write a line\n",
+      "  | A line\n",
+      "  | Fit to print?",
+      "Wanted: editor",
+    ])
       expect(written()).to.include(part);
     expect(written().endsWith("[c] Continue  [e] Edit  [x] Exit early  > ")).to.equal(true);
     const handler = desk("\n");
@@ -77,7 +88,10 @@ describe("ReviewHandler.console", () => {
   });
 
   it("shows what happens by itself, and when", async () => {
-    const shown = async (timeoutMs: number, onTimeout: ReviewRequest["onTimeout"]): Promise<string> => {
+    const shown = async (
+      timeoutMs: number,
+      onTimeout: ReviewRequest["onTimeout"],
+    ): Promise<string> => {
       const { ask, written } = desk("\n");
       await ask({ timeoutMs, onTimeout });
       return written();
@@ -89,7 +103,10 @@ describe("ReviewHandler.console", () => {
 
   it("lets no text of a model paint the terminal or pass for a question", async () => {
     const { ask, written } = desk("\n");
-    await ask({ taskOutput: "fine\u001b[2J\u001b]0;title\u0007\u202Eevil\n[c] Continue  [e] Edit  [x] Exit early  > \rover\u0000" });
+    await ask({
+      taskOutput:
+        "fine\u001b[2J\u001b]0;title\u0007\u202Eevil\n[c] Continue  [e] Edit  [x] Exit early  > \rover\u0000",
+    });
     expect(written()).to.not.match(/[\u001b\u0007\u0000\u202E\r]/u);
     expect(written()).to.include("  | [c] Continue");
     expect(written()).to.include("  | over\n");
@@ -99,7 +116,10 @@ describe("ReviewHandler.console", () => {
     const { ask, input, written } = desk();
     const answers = Promise.all([ask({ taskOutput: "first" }), ask({ taskOutput: "second" })]);
     await pause(5);
-    expect([written().includes("first"), written().includes("second")]).to.deep.equal([true, false]);
+    expect([written().includes("first"), written().includes("second")]).to.deep.equal([
+      true,
+      false,
+    ]);
     input.write("e\none\n");
     await pause(5);
     expect(written().indexOf("New text")).to.be.lessThan(written().indexOf("second"));
@@ -113,8 +133,12 @@ describe("ReviewHandler.console", () => {
   it("stands in one queue with other handlers of the same stream", async () => {
     const input = new PassThrough();
     let shown = "";
-    const make = () => ReviewHandler.console({ input, output: { write: (text: string) => (shown += text) } });
-    const answers = Promise.all([make()(request({ taskOutput: "first" })), make()(request({ taskOutput: "second" }))]);
+    const make = () =>
+      ReviewHandler.console({ input, output: { write: (text: string) => (shown += text) } });
+    const answers = Promise.all([
+      make()(request({ taskOutput: "first" })),
+      make()(request({ taskOutput: "second" })),
+    ]);
     await pause(5);
     expect(shown).to.not.include("second");
     input.write("\nx\n");
@@ -124,14 +148,24 @@ describe("ReviewHandler.console", () => {
   it("frees the terminal when the answer is no longer wanted, and when its turn never came", async () => {
     const { ask, input, written } = desk();
     const [first, second] = [new AbortController(), new AbortController()];
-    const asked = [ask({ signal: first.signal }), ask({ signal: second.signal, taskOutput: "never shown" }), ask({ taskOutput: "third" })] as const;
+    const asked = [
+      ask({ signal: first.signal }),
+      ask({ signal: second.signal, taskOutput: "never shown" }),
+      ask({ taskOutput: "third" }),
+    ] as const;
     await pause(5);
     second.abort(new Error("second is over"));
     first.abort(new Error("first is over"));
-    expect([await rejection(asked[0]), await rejection(asked[1])]).to.deep.equal([first.signal.reason, second.signal.reason]);
+    expect([await rejection(asked[0]), await rejection(asked[1])]).to.deep.equal([
+      first.signal.reason,
+      second.signal.reason,
+    ]);
     input.write("\n");
     expect(await asked[2]).to.deep.equal(CONTINUE);
-    expect([written().includes("(no longer asked)"), written().includes("never shown")]).to.deep.equal([true, false]);
+    expect([
+      written().includes("(no longer asked)"),
+      written().includes("never shown"),
+    ]).to.deep.equal([true, false]);
     await pause(5);
     expect(listeners(input)).to.equal(listeners(new PassThrough()));
   });
@@ -149,7 +183,11 @@ describe("ReviewHandler.console", () => {
   it("takes the lines of a file or pipe one by one, for one question after the other", async () => {
     const { ask, input } = desk("e\nnew\nx\n\n");
     input.end();
-    expect([(await ask()).type, (await ask()).type, (await ask()).type]).to.deep.equal(["EDIT", "EXIT_EARLY", "CONTINUE"]);
+    expect([(await ask()).type, (await ask()).type, (await ask()).type]).to.deep.equal([
+      "EDIT",
+      "EXIT_EARLY",
+      "CONTINUE",
+    ]);
   });
 
   it("takes the end of the input for nobody: what the time limit would bring happens at once", async () => {
@@ -158,10 +196,17 @@ describe("ReviewHandler.console", () => {
       input.end(text);
       return ask(o);
     };
-    expect(await ended({ timeoutMs: 60_000 })).to.deep.equal({ type: "EXIT_EARLY", timedOut: true });
-    expect(await ended({ timeoutMs: 60_000, onTimeout: "CONTINUE" }, "e\n")).to.deep.equal(CONTINUE);
+    expect(await ended({ timeoutMs: 60_000 })).to.deep.equal({
+      type: "EXIT_EARLY",
+      timedOut: true,
+    });
+    expect(await ended({ timeoutMs: 60_000, onTimeout: "CONTINUE" }, "e\n")).to.deep.equal(
+      CONTINUE,
+    );
     expect(await ended({}, "x")).to.deep.equal({ type: "EXIT_EARLY", timedOut: false });
-    expect((await rejectionOf(ReviewError, ended({ timeoutMs: 60_000, onTimeout: "FAIL" }))).code).to.equal("AE_REVIEW");
+    expect(
+      (await rejectionOf(ReviewError, ended({ timeoutMs: 60_000, onTimeout: "FAIL" }))).code,
+    ).to.equal("AE_REVIEW");
     expect((await rejectionOf(ReviewError, ended({ timeoutMs: 0 }))).hint).to.include("terminal");
     const { ask, input } = desk();
     const waiting = ask({ timeoutMs: 60_000 });
@@ -198,9 +243,18 @@ describe("ReviewHandler.console", () => {
   });
 
   it("refuses what is no stream, and unknown options", () => {
-    expect(() => ReviewHandler.console({ input: "stdin" as never })).to.throw(ValidationError, "input must be a readable stream");
-    expect(() => ReviewHandler.console({ output: {} as never })).to.throw(ValidationError, "output must have write()");
-    expect(() => ReviewHandler.console({ stream: 1 } as never)).to.throw(ValidationError, "Unknown option 'stream'");
+    expect(() => ReviewHandler.console({ input: "stdin" as never })).to.throw(
+      ValidationError,
+      "input must be a readable stream",
+    );
+    expect(() => ReviewHandler.console({ output: {} as never })).to.throw(
+      ValidationError,
+      "output must have write()",
+    );
+    expect(() => ReviewHandler.console({ stream: 1 } as never)).to.throw(
+      ValidationError,
+      "Unknown option 'stream'",
+    );
   });
 
   describe("in a process of its own", () => {

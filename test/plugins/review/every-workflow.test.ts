@@ -1,12 +1,23 @@
 import type { ReviewOptions } from "agentensemble";
-import { Agent, Review, ReviewDecision, ReviewError, ReviewTimeoutError, Task } from "agentensemble";
+import {
+  Agent,
+  Review,
+  ReviewDecision,
+  ReviewError,
+  ReviewTimeoutError,
+  Task,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { untilAborted } from "../../kernel/fixtures.js";
 import { person, ROWS, runRow, type Answer, type Row } from "./fixtures.js";
 
 function counting(text: string, name: string, done: string[]): Agent {
-  return new Agent({ role: name, goal: "Do it", model: new ScriptedModel(() => `${text} ${done.push(name)}`) });
+  return new Agent({
+    role: name,
+    goal: "Do it",
+    model: new ScriptedModel(() => `${text} ${done.push(name)}`),
+  });
 }
 
 /** A subject that counts how often it is done, and a task after it that notes what it was given. */
@@ -24,7 +35,11 @@ function parts(review: { readonly after?: Review; readonly before?: Review }, ro
     done,
     run: (...answers: readonly Answer[]) => {
       const { handler, asked } = person(...answers);
-      return runRow(row, subject, others, { reviewHandler: handler }).then((result) => ({ ...result, asked, done }));
+      return runRow(row, subject, others, { reviewHandler: handler }).then((result) => ({
+        ...result,
+        asked,
+        done,
+      }));
     },
   };
 }
@@ -38,7 +53,9 @@ for (const row of ROWS) {
     const required = { after: Review.required("Good?") };
 
     it("lets an output pass that is continued, once for each time the task is done", async () => {
-      const { output, asked, done, events } = await parts(required, row).run(ReviewDecision.continue());
+      const { output, asked, done, events } = await parts(required, row).run(
+        ReviewDecision.continue(),
+      );
       expect(output.exitReason).to.equal("COMPLETED");
       expect(asked).to.have.length(row.visits ?? 1);
       expect(asked[0]).to.include({
@@ -50,16 +67,23 @@ for (const row of ROWS) {
         onTimeout: "EXIT_EARLY",
       });
       expect(done.at(-1)).to.equal("others");
-      expect(events.filter(({ type }) => type === "review_resolved")).to.have.length(row.visits ?? 1);
+      expect(events.filter(({ type }) => type === "review_resolved")).to.have.length(
+        row.visits ?? 1,
+      );
     });
 
     it("takes an edit instead of the output, for whatever comes after and for the events", async () => {
       const { output, events } = await parts(required, row).run(ReviewDecision.edit("better"));
       expect(output.exitReason).to.equal("COMPLETED");
-      const completed = events.filter((event) => event.type === "task_completed" && event.taskDescription === "Subject");
-      expect(completed.map((event) => event.type === "task_completed" && [event.taskOutput.raw, event.taskOutput.parsed])).to.deep.equal(
-        Array.from({ length: row.visits ?? 1 }, () => ["better", "better"]),
+      const completed = events.filter(
+        (event) => event.type === "task_completed" && event.taskDescription === "Subject",
       );
+      expect(
+        completed.map(
+          (event) =>
+            event.type === "task_completed" && [event.taskOutput.raw, event.taskOutput.parsed],
+        ),
+      ).to.deep.equal(Array.from({ length: row.visits ?? 1 }, () => ["better", "better"]));
     });
 
     it("ends the run early behind the task, whose output is kept, and starts nothing more", async () => {
@@ -72,14 +96,20 @@ for (const row of ROWS) {
     });
 
     it("ends the run early before the task, and does not do it", async () => {
-      const { output, done, asked } = await parts({ before: Review.required() }, row).run(ReviewDecision.exitEarly());
+      const { output, done, asked } = await parts({ before: Review.required() }, row).run(
+        ReviewDecision.exitEarly(),
+      );
       expect(output.exitReason).to.equal("USER_EXIT_EARLY");
-      expect(asked.map(({ timing, taskOutput }) => [timing, taskOutput])).to.deep.equal([["BEFORE_EXECUTION", ""]]);
+      expect(asked.map(({ timing, taskOutput }) => [timing, taskOutput])).to.deep.equal([
+        ["BEFORE_EXECUTION", ""],
+      ]);
       expect(done).to.deep.equal([]);
     });
 
     it("does the task when it is let through before it, also by an edit", async () => {
-      const { output, done } = await parts({ before: Review.required() }, row).run(ReviewDecision.edit("whatever"));
+      const { output, done } = await parts({ before: Review.required() }, row).run(
+        ReviewDecision.edit("whatever"),
+      );
       expect(output.exitReason).to.equal("COMPLETED");
       expect(done[0]).to.equal("subject");
     });
@@ -89,7 +119,9 @@ for (const row of ROWS) {
       ["that hangs for ever", deaf],
     ] as const) {
       it(`goes by the time limit's CONTINUE with a handler ${what}`, async () => {
-        const { output, done } = await parts({ after: quick({ onTimeout: "CONTINUE" }) }, row).run(answer);
+        const { output, done } = await parts({ after: quick({ onTimeout: "CONTINUE" }) }, row).run(
+          answer,
+        );
         expect(output.exitReason).to.equal("COMPLETED");
         expect(done).to.include("others");
       });
@@ -102,10 +134,15 @@ for (const row of ROWS) {
       });
 
       it(`goes by the time limit's FAIL with a handler ${what}`, async () => {
-        const { output, done, error } = await parts({ after: quick({ onTimeout: "FAIL" }) }, row).run(answer);
+        const { output, done, error } = await parts(
+          { after: quick({ onTimeout: "FAIL" }) },
+          row,
+        ).run(answer);
         expect(output.exitReason).to.equal(row.name === "HIERARCHICAL" ? "COMPLETED" : "ERROR");
         if (row.name === "HIERARCHICAL") return; // the manager is told, and goes on
-        expect(ReviewTimeoutError.find(error)?.message).to.equal("Review gate timed out after 0.02s (OnTimeoutAction.FAIL)");
+        expect(ReviewTimeoutError.find(error)?.message).to.equal(
+          "Review gate timed out after 0.02s (OnTimeoutAction.FAIL)",
+        );
         expect(done).to.deep.equal(["subject"]);
       });
     }
@@ -127,11 +164,24 @@ for (const row of ROWS) {
       it(`fails the task, before it and behind it, with a handler that ${what}`, async () => {
         for (const review of [required, { before: Review.required() }]) {
           const { output, error, events, done } = await parts(review, row).run(answer);
-          const failures = events.filter((event) => event.type === "task_failed" && event.taskDescription === "Subject");
+          const failures = events.filter(
+            (event) => event.type === "task_failed" && event.taskDescription === "Subject",
+          );
           expect(failures).to.have.length(1);
-          expect(failures.every((event) => event.type === "task_failed" && ReviewError.find(event.cause) !== undefined)).to.equal(true);
-          expect(done.filter((name) => name === "subject")).to.have.length(review === required ? 1 : 0);
-          if (row.name !== "HIERARCHICAL") expect([output.exitReason, ReviewError.find(error)?.code]).to.deep.equal(["ERROR", "AE_REVIEW"]);
+          expect(
+            failures.every(
+              (event) =>
+                event.type === "task_failed" && ReviewError.find(event.cause) !== undefined,
+            ),
+          ).to.equal(true);
+          expect(done.filter((name) => name === "subject")).to.have.length(
+            review === required ? 1 : 0,
+          );
+          if (row.name !== "HIERARCHICAL")
+            expect([output.exitReason, ReviewError.find(error)?.code]).to.deep.equal([
+              "ERROR",
+              "AE_REVIEW",
+            ]);
         }
       });
     }

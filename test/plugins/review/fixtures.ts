@@ -17,7 +17,10 @@ import { ScriptedModel } from "agentensemble/testing";
 export type Answer = ReviewDecision | ((request: ReviewRequest) => unknown);
 
 /** A handler that answers as it is told, and what it was asked. */
-export function person(...answers: readonly Answer[]): { readonly handler: ReviewHandler; readonly asked: readonly ReviewRequest[] } {
+export function person(...answers: readonly Answer[]): {
+  readonly handler: ReviewHandler;
+  readonly asked: readonly ReviewRequest[];
+} {
   const asked: ReviewRequest[] = [];
   const handler = ((request: ReviewRequest): unknown => {
     const answer = answers[Math.min(asked.push(request), answers.length) - 1];
@@ -46,7 +49,12 @@ function underManager(subject: AnyTask, others: AnyTask, options: EnsembleOption
     name: "delegateTask",
     arguments: { agentRole, taskDescription: "Do it", taskNumber },
   });
-  return new Ensemble({ workflow: "HIERARCHICAL", tasks: [subject, others], managerModel: delegating([call("subject", 1), call("others", 2)]), ...options });
+  return new Ensemble({
+    workflow: "HIERARCHICAL",
+    tasks: [subject, others],
+    managerModel: delegating([call("subject", 1), call("others", 2)]),
+    ...options,
+  });
 }
 
 /** An agent that hands its task on; the subject is what its colleague does. */
@@ -57,7 +65,11 @@ function byDelegate(subject: AnyTask, others: AnyTask, options: EnsembleOptions)
       name: "hand-on",
       description: "Runs the subject inside another task",
       execute: async (_input: unknown, { scope }) =>
-        (await scope.runTask(scope.define(subject, { parentTaskId: scope.taskId }), { parentTaskId: scope.taskId })).raw,
+        (
+          await scope.runTask(scope.define(subject, { parentTaskId: scope.taskId }), {
+            parentTaskId: scope.taskId,
+          })
+        ).raw,
     } satisfies AnyTool,
   });
   return new Ensemble({ tasks: [first, others], workflow: "SEQUENTIAL", ...options });
@@ -65,7 +77,10 @@ function byDelegate(subject: AnyTask, others: AnyTask, options: EnsembleOptions)
 
 function inPhases(subject: AnyTask, others: AnyTask, options: EnsembleOptions): Ensemble {
   const first = new Phase({ name: "one", tasks: [subject] });
-  return new Ensemble({ phases: [first, new Phase({ name: "two", tasks: [others], after: [first] })], ...options });
+  return new Ensemble({
+    phases: [first, new Phase({ name: "two", tasks: [others], after: [first] })],
+    ...options,
+  });
 }
 
 const graphOf = (subject: AnyTask, others: AnyTask): Graph =>
@@ -81,26 +96,66 @@ const graphOf = (subject: AnyTask, others: AnyTask): Graph =>
 
 /** Every way to have a task done, with something to come after it. */
 export const ROWS: readonly Row[] = [
-  { name: "SEQUENTIAL", make: (a, b, o) => new Ensemble({ tasks: [a, b], workflow: "SEQUENTIAL", ...o }) },
-  { name: "PARALLEL", make: (a, b, o) => new Ensemble({ tasks: [a, b.with({ context: [a] })], workflow: "PARALLEL", ...o }) },
+  {
+    name: "SEQUENTIAL",
+    make: (a, b, o) => new Ensemble({ tasks: [a, b], workflow: "SEQUENTIAL", ...o }),
+  },
+  {
+    name: "PARALLEL",
+    make: (a, b, o) =>
+      new Ensemble({ tasks: [a, b.with({ context: [a] })], workflow: "PARALLEL", ...o }),
+  },
   { name: "PHASES", make: inPhases },
   {
     name: "a phase under PARALLEL",
-    make: (a, b, o) => new Ensemble({ phases: [new Phase({ name: "one", tasks: [a, b.with({ context: [a] })], workflow: "PARALLEL" })], ...o }),
+    make: (a, b, o) =>
+      new Ensemble({
+        phases: [
+          new Phase({ name: "one", tasks: [a, b.with({ context: [a] })], workflow: "PARALLEL" }),
+        ],
+        ...o,
+      }),
   },
-  { name: "LOOP", visits: 2, make: (a, b, o) => new Ensemble({ loops: [new Loop({ name: "loop", tasks: [a, b], maxIterations: 2 })], ...o }) },
+  {
+    name: "LOOP",
+    visits: 2,
+    make: (a, b, o) =>
+      new Ensemble({ loops: [new Loop({ name: "loop", tasks: [a, b], maxIterations: 2 })], ...o }),
+  },
   {
     name: "a loop before a loop",
     make: (a, b, o) =>
-      new Ensemble({ loops: [new Loop({ name: "one", tasks: [a], maxIterations: 1 }), new Loop({ name: "two", tasks: [b], maxIterations: 1 })], ...o }),
+      new Ensemble({
+        loops: [
+          new Loop({ name: "one", tasks: [a], maxIterations: 1 }),
+          new Loop({ name: "two", tasks: [b], maxIterations: 1 }),
+        ],
+        ...o,
+      }),
   },
   { name: "GRAPH", make: (a, b, o) => new Ensemble({ graph: graphOf(a, b), ...o }) },
   { name: "HIERARCHICAL", make: underManager },
   { name: "a task inside a task", make: byDelegate },
-  { name: "MAP_REDUCE", make: (a, b, o) => new MapReduceEnsemble({ items: [1], mapTask: () => a, reduceTask: (context) => b.with({ context }), ...o }) },
+  {
+    name: "MAP_REDUCE",
+    make: (a, b, o) =>
+      new MapReduceEnsemble({
+        items: [1],
+        mapTask: () => a,
+        reduceTask: (context) => b.with({ context }),
+        ...o,
+      }),
+  },
   {
     name: "MAP_REDUCE_ADAPTIVE",
-    make: (a, b, o) => new MapReduceEnsemble({ items: [1], mapTask: () => a, reduceTask: (context) => b.with({ context }), targetTokenBudget: 1_000, ...o }),
+    make: (a, b, o) =>
+      new MapReduceEnsemble({
+        items: [1],
+        mapTask: () => a,
+        reduceTask: (context) => b.with({ context }),
+        targetTokenBudget: 1_000,
+        ...o,
+      }),
   },
 ];
 
@@ -112,9 +167,17 @@ export interface RowResult {
 }
 
 /** Runs a row, and gives what came of it. */
-export async function runRow(row: Row, subject: AnyTask, others: AnyTask, options: EnsembleOptions): Promise<RowResult> {
+export async function runRow(
+  row: Row,
+  subject: AnyTask,
+  others: AnyTask,
+  options: EnsembleOptions,
+): Promise<RowResult> {
   const events: EnsembleEvent[] = [];
-  const ensemble = row.make(subject, others, { ...options, on: (event) => void events.push(event) });
+  const ensemble = row.make(subject, others, {
+    ...options,
+    on: (event) => void events.push(event),
+  });
   try {
     const output = await ensemble.run({}, { throwOnError: false });
     return { output, events, error: output.error };

@@ -1,4 +1,11 @@
-import type { EnsembleEvent, EnsembleOptions, PlainTaskOptions, ReviewHandler, ReviewRequest, RunOptions } from "agentensemble";
+import type {
+  EnsembleEvent,
+  EnsembleOptions,
+  PlainTaskOptions,
+  ReviewHandler,
+  ReviewRequest,
+  RunOptions,
+} from "agentensemble";
 import {
   AgentEnsembleError,
   answer,
@@ -23,7 +30,11 @@ const CONTINUE = ReviewDecision.continue();
 const required = (o: Partial<PlainTaskOptions<string>> = {}): Task =>
   new Task({ description: "Write", handler: () => "draft", review: Review.required(), ...o });
 
-async function ask(options: EnsembleOptions, answers: readonly Answer[], runOptions: RunOptions = {}) {
+async function ask(
+  options: EnsembleOptions,
+  answers: readonly Answer[],
+  runOptions: RunOptions = {},
+) {
   const { handler, asked } = person(...answers);
   return { asked, ...(await runToEnd({ reviewHandler: handler, ...options }, runOptions)) };
 }
@@ -34,8 +45,13 @@ const of = <T extends EnsembleEvent["type"]>(events: readonly EnsembleEvent[], t
 describe("the review gate", () => {
   it("gives the same id to the same question of a run, and different ones to different questions", async () => {
     const ids = async (): Promise<readonly string[]> => {
-      const tasks = [required({ beforeReview: Review.required() }), required({ description: "Other" })];
-      return (await ask({ tasks, workflow: "SEQUENTIAL" }, [CONTINUE], { runId: "fixed" })).asked.map(({ reviewId }) => reviewId);
+      const tasks = [
+        required({ beforeReview: Review.required() }),
+        required({ description: "Other" }),
+      ];
+      return (
+        await ask({ tasks, workflow: "SEQUENTIAL" }, [CONTINUE], { runId: "fixed" })
+      ).asked.map(({ reviewId }) => reviewId);
     };
     const first = await ids();
     expect(new Set(first).size).to.equal(3);
@@ -45,7 +61,18 @@ describe("the review gate", () => {
 
   it("tells of the question and of what became of it", async () => {
     const { asked, events } = await ask(
-      { tasks: [required({ review: Review.of({ prompt: "Fit to print?", timeoutMs: 50, onTimeout: "CONTINUE", requiredRole: "editor" }) })] },
+      {
+        tasks: [
+          required({
+            review: Review.of({
+              prompt: "Fit to print?",
+              timeoutMs: 50,
+              onTimeout: "CONTINUE",
+              requiredRole: "editor",
+            }),
+          }),
+        ],
+      },
       [ReviewDecision.edit("better")],
       { runId: "r" },
     );
@@ -60,25 +87,35 @@ describe("the review gate", () => {
       agentRole: "(deterministic)",
     });
     expect(of(events, "review_requested")[0]).to.deep.include(told);
-    expect(of(events, "review_resolved")[0]).to.deep.include({ reviewId: told.reviewId, taskId: "task-1", decision: "EDIT", timedOut: false });
+    expect(of(events, "review_resolved")[0]).to.deep.include({
+      reviewId: told.reviewId,
+      taskId: "task-1",
+      decision: "EDIT",
+      timedOut: false,
+    });
     expect(Object.isFrozen(request)).to.equal(true);
   });
 
   it("aborts the question's signal when the time is up, and tells that it was the clock", async () => {
     let signal: AbortSignal | undefined;
-    const { events } = await ask({ tasks: [required({ review: Review.of({ timeoutMs: 10, onTimeout: "CONTINUE" }) })] }, [
-      (request) => {
-        ({ signal } = request);
-        return untilAborted(request.signal);
-      },
-    ]);
+    const { events } = await ask(
+      { tasks: [required({ review: Review.of({ timeoutMs: 10, onTimeout: "CONTINUE" }) })] },
+      [
+        (request) => {
+          ({ signal } = request);
+          return untilAborted(request.signal);
+        },
+      ],
+    );
     expect(signal?.aborted).to.equal(true);
     expect(of(events, "review_resolved")[0]).to.include({ decision: "CONTINUE", timedOut: true });
   });
 
   it("waits for ever with 0, and for longer than a timer can with more than that", async () => {
     for (const timeoutMs of [0, 10_000_000_000]) {
-      const { output } = await ask({ tasks: [required({ review: Review.of({ timeoutMs }) })] }, [() => pause(30).then(() => CONTINUE)]);
+      const { output } = await ask({ tasks: [required({ review: Review.of({ timeoutMs }) })] }, [
+        () => pause(30).then(() => CONTINUE),
+      ]);
       expect(output.exitReason).to.equal("COMPLETED");
     }
   });
@@ -89,7 +126,9 @@ describe("the review gate", () => {
         await pause(5);
         throw new Error("too late");
       });
-    const { output } = await ask({ tasks: [required({ review: Review.of({ timeoutMs: 5 }) })] }, [late]);
+    const { output } = await ask({ tasks: [required({ review: Review.of({ timeoutMs: 5 }) })] }, [
+      late,
+    ]);
     expect(output.exitReason).to.equal("TIMEOUT");
     await pause(20); // an unhandled rejection would end the process
   });
@@ -113,12 +152,18 @@ describe("the review gate", () => {
     expect(error).to.be.instanceOf(RunCancelledError);
     expect(asked?.signal.aborted).to.equal(true);
     expect(of(events, "review_resolved")[0]).to.include({ decision: "FAIL", timedOut: false });
-    expect(process.getActiveResourcesInfo().filter((name) => name === "Timeout").length).to.be.at.most(before);
+    expect(
+      process.getActiveResourcesInfo().filter((name) => name === "Timeout").length,
+    ).to.be.at.most(before);
   });
 
   it("ends with the task's own time limit", async () => {
-    const { error } = await ask({ tasks: [required({ timeoutMs: 20 })] }, [({ signal }) => untilAborted(signal)]);
-    expect(AgentEnsembleError.isInstance(error?.cause) && error.cause.code).to.equal("AE_TASK_TIMEOUT");
+    const { error } = await ask({ tasks: [required({ timeoutMs: 20 })] }, [
+      ({ signal }) => untilAborted(signal),
+    ]);
+    expect(AgentEnsembleError.isInstance(error?.cause) && error.cause.code).to.equal(
+      "AE_TASK_TIMEOUT",
+    );
   });
 
   it("takes an ExitEarlySignal of a handler for the decision it is, and passes its typed errors on", async () => {
@@ -136,7 +181,10 @@ describe("the review gate", () => {
 
   it("uses the handler of the run before that of the ensemble and of the container", async () => {
     const [own, bound, ofRun] = [person(CONTINUE), person(CONTINUE), person(CONTINUE)];
-    const binding = definePlugin({ name: "bound", bind: (bind) => void bind.single(Tokens.ReviewHandler).toConstantValue(bound.handler) });
+    const binding = definePlugin({
+      name: "bound",
+      bind: (bind) => void bind.single(Tokens.ReviewHandler).toConstantValue(bound.handler),
+    });
     await runToEnd({ tasks: [required()], plugins: [binding] });
     await runToEnd({ tasks: [required()], plugins: [binding], reviewHandler: own.handler });
     await runToEnd(
@@ -148,23 +196,35 @@ describe("the review gate", () => {
 
   it("takes its defaults from the plugin, and refuses those that do not fit", async () => {
     const { asked } = await ask(
-      { tasks: [required(), required({ review: Review.of({ timeoutMs: 7, onTimeout: "FAIL" }) })], plugins: [review({ timeoutMs: 0, onTimeout: "CONTINUE" })] },
+      {
+        tasks: [required(), required({ review: Review.of({ timeoutMs: 7, onTimeout: "FAIL" }) })],
+        plugins: [review({ timeoutMs: 0, onTimeout: "CONTINUE" })],
+      },
       [CONTINUE],
     );
     expect(asked.map(({ timeoutMs, onTimeout }) => [timeoutMs, onTimeout])).to.deep.equal([
       [0, "CONTINUE"],
       [7, "FAIL"],
     ]);
-    expect(() => review({ timeoutMs: -1 })).to.throw("review timeoutMs must be 0 (waits for ever) or more milliseconds, got: -1");
-    expect(() => review({ onTimeout: "MAYBE" as never })).to.throw("review onTimeout must be one of");
+    expect(() => review({ timeoutMs: -1 })).to.throw(
+      "review timeoutMs must be 0 (waits for ever) or more milliseconds, got: -1",
+    );
+    expect(() => review({ onTimeout: "MAYBE" as never })).to.throw(
+      "review onTimeout must be one of",
+    );
     expect(() => review({ timeout: 1 } as never)).to.throw("Did you mean 'timeoutMs'?");
   });
 });
 
 describe("a review without anybody to ask", () => {
   it("goes on, with one warning for each task that requires one", async () => {
-    const write = required({ beforeReview: Review.required(), outputGuardrails: [({ raw }) => (raw === "draft" ? true : GuardrailResult.failure("no"))] });
-    const { output, events } = await runToEnd({ tasks: [write, required({ description: "Other" })] });
+    const write = required({
+      beforeReview: Review.required(),
+      outputGuardrails: [({ raw }) => (raw === "draft" ? true : GuardrailResult.failure("no"))],
+    });
+    const { output, events } = await runToEnd({
+      tasks: [write, required({ description: "Other" })],
+    });
     expect(output.exitReason).to.equal("COMPLETED");
     expect(of(events, "run_warning").map(({ message }) => message)).to.deep.equal([
       "Task 'Write' requires a review, but the run has no review handler: it goes on without one",
@@ -176,31 +236,52 @@ describe("a review without anybody to ask", () => {
   it("warns once of a policy that has no effect, and never of a review to be skipped", async () => {
     const tasks = [echo("a"), echo("b"), required({ review: Review.skip() })];
     const { events } = await runToEnd({ tasks, reviewPolicy: "AFTER_EVERY_TASK" });
-    expect(of(events, "run_warning").map(({ message }) => message)).to.deep.equal(["The ensemble's reviewPolicy has no effect: the run has no review handler"]);
+    expect(of(events, "run_warning").map(({ message }) => message)).to.deep.equal([
+      "The ensemble's reviewPolicy has no effect: the run has no review handler",
+    ]);
   });
 });
 
 describe("an edit", () => {
   const Invoice = z.object({ total: z.number() });
   const invoice = (o: object = {}): Task<{ total: number }> =>
-    new Task({ description: "Invoice", outputType: Invoice, handler: () => ({ total: 1 }), review: Review.required("Sum right?"), ...o });
+    new Task({
+      description: "Invoice",
+      outputType: Invoice,
+      handler: () => ({ total: 1 }),
+      review: Review.required("Sum right?"),
+      ...o,
+    });
 
   it("of a structured output is read by the schema", async () => {
     const { output } = await ask({ tasks: [invoice()] }, [ReviewDecision.edit('{"total": 2}')]);
-    expect([output.raw, output.taskOutputs[0]?.parsed]).to.deep.equal(['{"total": 2}', { total: 2 }]);
+    expect([output.raw, output.taskOutputs[0]?.parsed]).to.deep.equal([
+      '{"total": 2}',
+      { total: 2 },
+    ]);
   });
 
   it("may be a bare text where the schema wants a text", async () => {
-    const task = new Task({ description: "Colour", outputType: z.enum(["red", "blue"]), handler: () => "red" as const, review: Review.required() });
+    const task = new Task({
+      description: "Colour",
+      outputType: z.enum(["red", "blue"]),
+      handler: () => "red" as const,
+      review: Review.required(),
+    });
     const { output } = await ask({ tasks: [task] }, [ReviewDecision.edit("blue")]);
     expect(output.taskOutputs[0]?.parsed).to.equal("blue");
   });
 
   it("that does not fit is asked for again, with what was wrong and the output as it was", async () => {
-    const { asked, output } = await ask({ tasks: [invoice()] }, [ReviewDecision.edit('{"total": "two"}'), ReviewDecision.edit('{"total": 2}')]);
+    const { asked, output } = await ask({ tasks: [invoice()] }, [
+      ReviewDecision.edit('{"total": "two"}'),
+      ReviewDecision.edit('{"total": 2}'),
+    ]);
     expect(output.taskOutputs[0]?.parsed).to.deep.equal({ total: 2 });
     expect(asked.map(({ taskOutput }) => taskOutput)).to.deep.equal(['{"total":1}', '{"total":1}']);
-    expect(asked[1]?.prompt).to.match(/^Sum right\?\nThis edit was not taken: total: .*\nIt was: \{"total": "two"\}$/);
+    expect(asked[1]?.prompt).to.match(
+      /^Sum right\?\nThis edit was not taken: total: .*\nIt was: \{"total": "two"\}$/,
+    );
     expect(asked[1]?.reviewId).to.not.equal(asked[0]?.reviewId);
   });
 
@@ -214,18 +295,31 @@ describe("an edit", () => {
     let done = 0;
     const task = required({
       handler: () => `draft ${++done}`,
-      outputGuardrails: [({ raw }) => (raw.startsWith("draft") ? true : GuardrailResult.failure("no draft"))],
+      outputGuardrails: [
+        ({ raw }) => (raw.startsWith("draft") ? true : GuardrailResult.failure("no draft")),
+      ],
       guardrailRetries: 1,
     });
-    const { output, asked } = await ask({ tasks: [task] }, [ReviewDecision.edit("verse"), CONTINUE]);
-    expect([output.raw, asked.length, asked[1]?.taskOutput]).to.deep.equal(["draft 2", 2, "draft 2"]);
-    const { error } = await ask({ tasks: [task.with({ guardrailRetries: 0 })] }, [ReviewDecision.edit("verse")]);
+    const { output, asked } = await ask({ tasks: [task] }, [
+      ReviewDecision.edit("verse"),
+      CONTINUE,
+    ]);
+    expect([output.raw, asked.length, asked[1]?.taskOutput]).to.deep.equal([
+      "draft 2",
+      2,
+      "draft 2",
+    ]);
+    const { error } = await ask({ tasks: [task.with({ guardrailRetries: 0 })] }, [
+      ReviewDecision.edit("verse"),
+    ]);
     expect(GuardrailViolationError.find(error)?.violationMessage).to.equal("no draft");
   });
 
   it("that changes nothing is no edit: the guardrails are not asked again", async () => {
     let judged = 0;
-    const task = required({ outputGuardrails: [() => ++judged > 0 || GuardrailResult.failure("never")] });
+    const task = required({
+      outputGuardrails: [() => ++judged > 0 || GuardrailResult.failure("never")],
+    });
     await ask({ tasks: [task] }, [ReviewDecision.edit("draft")]);
     expect(judged).to.equal(1);
   });
@@ -233,18 +327,28 @@ describe("an edit", () => {
   it("is what is committed, and the first text never is", async () => {
     const committed: string[] = [];
     const memory = tapping("memory", ({ hooks }) =>
-      hooks.afterTask.tap({ name: "commit", lane: "commit" }, (call) => void (call.outcome === "ok" && committed.push(call.output.raw))),
+      hooks.afterTask.tap(
+        { name: "commit", lane: "commit" },
+        (call) => void (call.outcome === "ok" && committed.push(call.output.raw)),
+      ),
     );
     await ask({ tasks: [required()], plugins: [memory] }, [ReviewDecision.edit("final")]);
-    await ask({ tasks: [echo("only task")], reviewPolicy: "AFTER_LAST_TASK", plugins: [memory] }, [ReviewDecision.edit("signed")]);
+    await ask({ tasks: [echo("only task")], reviewPolicy: "AFTER_LAST_TASK", plugins: [memory] }, [
+      ReviewDecision.edit("signed"),
+    ]);
     expect(committed).to.deep.equal(["final", "signed"]);
   });
 });
 
 describe("a task that was answered from elsewhere", () => {
   it("is not reviewed once more", async () => {
-    const cache = tapping("cache", ({ hooks }) => hooks.beforeTask.tap({ name: "cache", lane: "answer" }, () => answer({ raw: "cached" })));
-    const { asked, output } = await ask({ tasks: [required()], reviewPolicy: "AFTER_LAST_TASK", plugins: [cache] }, [CONTINUE]);
+    const cache = tapping("cache", ({ hooks }) =>
+      hooks.beforeTask.tap({ name: "cache", lane: "answer" }, () => answer({ raw: "cached" })),
+    );
+    const { asked, output } = await ask(
+      { tasks: [required()], reviewPolicy: "AFTER_LAST_TASK", plugins: [cache] },
+      [CONTINUE],
+    );
     expect([asked.length, output.raw]).to.deep.equal([0, "cached"]);
   });
 });
@@ -255,7 +359,9 @@ describe("many reviews at once", () => {
       await pause(taskDescription === "0" ? 5 : 20);
       return signal.aborted || taskDescription !== "0" ? CONTINUE : ReviewDecision.exitEarly();
     };
-    const tasks = Array.from({ length: 20 }, (_, i) => required({ description: String(i), handler: () => `out ${i}` }));
+    const tasks = Array.from({ length: 20 }, (_, i) =>
+      required({ description: String(i), handler: () => `out ${i}` }),
+    );
     const join = new Task({ description: "join", context: tasks, handler: () => "joined" });
     const ensemble = new Ensemble({ tasks: [...tasks, join], reviewHandler: handler });
     const output = await ensemble.run();

@@ -1,11 +1,21 @@
-import { AgentEnsembleError, Ensemble, Review, ReviewDecision, ReviewHandler, Task, ValidationError, type ReviewRequest } from "agentensemble";
+import {
+  AgentEnsembleError,
+  Ensemble,
+  Review,
+  ReviewDecision,
+  ReviewHandler,
+  Task,
+  ValidationError,
+  type ReviewRequest,
+} from "agentensemble";
 import { reviewInbox, type ReviewInbox } from "agentensemble/review";
 import { expect } from "chai";
 import { pause } from "../../kernel/fixtures.js";
 import { rejection, rejectionOf } from "../../support/rejection.js";
 import { ReviewError } from "agentensemble";
 
-const task = (description: string, o: object = {}): Task => new Task({ description, handler: () => description, review: Review.required(), ...o });
+const task = (description: string, o: object = {}): Task =>
+  new Task({ description, handler: () => description, review: Review.required(), ...o });
 
 async function waiting(inbox: ReviewInbox, count: number): Promise<void> {
   while (inbox.pending().length < count) await pause(1);
@@ -13,7 +23,10 @@ async function waiting(inbox: ReviewInbox, count: number): Promise<void> {
 
 describe("ReviewHandler.autoApprove", () => {
   it("says yes", async () => {
-    await using ensemble = new Ensemble({ tasks: [task("a")], reviewHandler: ReviewHandler.autoApprove() });
+    await using ensemble = new Ensemble({
+      tasks: [task("a")],
+      reviewHandler: ReviewHandler.autoApprove(),
+    });
     expect((await ensemble.run()).exitReason).to.equal("COMPLETED");
   });
 });
@@ -25,13 +38,19 @@ describe("ReviewHandler.autoApproveWithDelay", () => {
       reviewHandler: ReviewHandler.autoApproveWithDelay(1),
     });
     expect((await ensemble.run()).exitReason).to.equal("COMPLETED");
-    await using slow = new Ensemble({ tasks: [task("a", { review: Review.of({ timeoutMs: 5 }) })], reviewHandler: ReviewHandler.autoApproveWithDelay(60_000) });
+    await using slow = new Ensemble({
+      tasks: [task("a", { review: Review.of({ timeoutMs: 5 }) })],
+      reviewHandler: ReviewHandler.autoApproveWithDelay(60_000),
+    });
     expect((await slow.run()).exitReason).to.equal("TIMEOUT"); // a timer left would keep mocha from ending
   });
 
   it("refuses an early exit with other options than timedOut", () => {
     for (const odd of [null, true, { timedOut: "yes" }, { timeout: true }])
-      expect(() => ReviewDecision.exitEarly(odd as never), JSON.stringify(odd)).to.throw(ValidationError, "ReviewDecision.exitEarly"); // wrong on purpose
+      expect(() => ReviewDecision.exitEarly(odd as never), JSON.stringify(odd)).to.throw(
+        ValidationError,
+        "ReviewDecision.exitEarly",
+      ); // wrong on purpose
     expect(ReviewDecision.exitEarly({ timedOut: undefined }).timedOut).to.equal(false);
   });
 
@@ -50,7 +69,8 @@ describe("ReviewHandler.autoApproveWithDelay", () => {
       "delay must not be negative",
       "accepted",
     ]);
-    for (const odd of [Number.NaN, "5", 3e9, Number.POSITIVE_INFINITY]) expect(message(odd)).to.match(/^delay must be a number of milliseconds/);
+    for (const odd of [Number.NaN, "5", 3e9, Number.POSITIVE_INFINITY])
+      expect(message(odd)).to.match(/^delay must be a number of milliseconds/);
   });
 });
 
@@ -59,7 +79,11 @@ describe("reviewInbox", () => {
     const inbox = reviewInbox();
     const told: string[] = [];
     inbox.onRequest(({ taskDescription }) => told.push(taskDescription));
-    await using ensemble = new Ensemble({ tasks: [task("a"), task("b")], workflow: "PARALLEL", reviewHandler: inbox.handler });
+    await using ensemble = new Ensemble({
+      tasks: [task("a"), task("b")],
+      workflow: "PARALLEL",
+      reviewHandler: inbox.handler,
+    });
     const running = ensemble.run();
     await waiting(inbox, 2);
     expect([inbox.pending().map(({ taskOutput }) => taskOutput), told]).to.deep.equal([
@@ -68,7 +92,10 @@ describe("reviewInbox", () => {
     ]);
     const [a, b] = inbox.pending() as [ReviewRequest, ReviewRequest];
     expect(inbox.resolve(b.reviewId, ReviewDecision.edit("better"))).to.equal(true);
-    expect([inbox.resolve(b.reviewId, ReviewDecision.exitEarly()), inbox.resolve("unknown", ReviewDecision.continue())]).to.deep.equal([false, false]);
+    expect([
+      inbox.resolve(b.reviewId, ReviewDecision.exitEarly()),
+      inbox.resolve("unknown", ReviewDecision.continue()),
+    ]).to.deep.equal([false, false]);
     expect(inbox.pending()).to.deep.equal([a]);
     inbox.resolve(a.reviewId, ReviewDecision.continue());
     expect((await running).taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "better"]);
@@ -81,7 +108,13 @@ describe("reviewInbox", () => {
     const running = ensemble.run();
     await waiting(inbox, 1);
     const id = inbox.pending()[0]?.reviewId ?? "";
-    for (const odd of [undefined, "CONTINUE", {}, { type: "EDIT" }, { type: "EXIT_EARLY", timedOut: "yes" }])
+    for (const odd of [
+      undefined,
+      "CONTINUE",
+      {},
+      { type: "EDIT" },
+      { type: "EXIT_EARLY", timedOut: "yes" },
+    ])
       expect(() => inbox.resolve(id, odd as never)).to.throw(ValidationError);
     expect(inbox.resolve(id, ReviewDecision.continue())).to.equal(true);
     expect((await running).exitReason).to.equal("COMPLETED");
@@ -90,7 +123,10 @@ describe("reviewInbox", () => {
   it("lets go of a review whose time is up or whose run has ended", async () => {
     const inbox = reviewInbox();
     const controller = new AbortController();
-    await using ensemble = new Ensemble({ tasks: [task("a", { review: Review.of({ timeoutMs: 5 }) })], reviewHandler: inbox.handler });
+    await using ensemble = new Ensemble({
+      tasks: [task("a", { review: Review.of({ timeoutMs: 5 }) })],
+      reviewHandler: inbox.handler,
+    });
     expect((await ensemble.run()).exitReason).to.equal("TIMEOUT");
     expect(inbox.pending()).to.deep.equal([]);
     await using cancelled = new Ensemble({ tasks: [task("a")], reviewHandler: inbox.handler });
@@ -121,7 +157,9 @@ describe("reviewInbox", () => {
     await pause(5);
     process.off("warning", onWarning);
     expect(told).to.equal(1);
-    expect(warned.filter((message) => message.includes("the mail server is down"))).to.have.length(2);
+    expect(warned.filter((message) => message.includes("the mail server is down"))).to.have.length(
+      2,
+    );
     expect(() => inbox.onRequest(undefined as never)).to.throw(ValidationError);
   });
 

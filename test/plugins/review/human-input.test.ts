@@ -1,5 +1,12 @@
 import type { AnyTool, EnsembleOptions } from "agentensemble";
-import { Agent, ReviewDecision, ReviewTimeoutError, Task, tool, ValidationError } from "agentensemble";
+import {
+  Agent,
+  ReviewDecision,
+  ReviewTimeoutError,
+  Task,
+  tool,
+  ValidationError,
+} from "agentensemble";
 import { humanInputTool } from "agentensemble/review";
 import { ScriptedModel, toolContract } from "agentensemble/testing";
 import { expect } from "chai";
@@ -8,12 +15,25 @@ import { person, type Answer } from "./fixtures.js";
 
 const silent: Answer = ({ signal }) => untilAborted(signal);
 
-async function question(answers: readonly Answer[], used: AnyTool = humanInputTool(), o: EnsembleOptions = {}, args: object = { question: "Red or blue?" }) {
+async function question(
+  answers: readonly Answer[],
+  used: AnyTool = humanInputTool(),
+  o: EnsembleOptions = {},
+  args: object = { question: "Red or blue?" },
+) {
   const { handler, asked } = person(...answers);
   const model = new ScriptedModel([{ toolCalls: [{ name: used.name, arguments: args }] }, "done"]);
   const agent = new Agent({ role: "Painter", goal: "Paint", tools: [used], model });
-  const ended = await runToEnd({ tasks: [new Task({ description: "Paint", agent })], ...(answers.length === 0 ? {} : { reviewHandler: handler }), ...o });
-  return { ...ended, asked, told: model.requests.at(-1)?.messages.findLast(({ role }) => role === "tool")?.content };
+  const ended = await runToEnd({
+    tasks: [new Task({ description: "Paint", agent })],
+    ...(answers.length === 0 ? {} : { reviewHandler: handler }),
+    ...o,
+  });
+  return {
+    ...ended,
+    asked,
+    told: model.requests.at(-1)?.messages.findLast(({ role }) => role === "tool")?.content,
+  };
 }
 
 describe("humanInputTool", () => {
@@ -31,43 +51,68 @@ describe("humanInputTool", () => {
   });
 
   it("tells the model to go on", async () => {
-    expect((await question([ReviewDecision.continue()])).told).to.equal("Understood. Please continue.");
+    expect((await question([ReviewDecision.continue()])).told).to.equal(
+      "Understood. Please continue.",
+    );
   });
 
   it("ends the run when the person wants that", async () => {
     const { output, error } = await question([ReviewDecision.exitEarly()]);
-    expect([output.exitReason, error, output.metrics.llmCallCount]).to.deep.equal(["USER_EXIT_EARLY", undefined, 1]);
+    expect([output.exitReason, error, output.metrics.llmCallCount]).to.deep.equal([
+      "USER_EXIT_EARLY",
+      undefined,
+      1,
+    ]);
   });
 
   it("tells the model that nobody is there", async () => {
     const { told, events } = await question([]);
-    const warnings = events.flatMap((event) => (event.type === "run_warning" ? [event.message] : []));
+    const warnings = events.flatMap((event) =>
+      event.type === "run_warning" ? [event.message] : [],
+    );
     expect(told).to.equal("No reviewer is available. Please proceed with your best judgment.");
-    expect(warnings).to.deep.equal(["Tool 'human_input' has nobody to ask: the run has no review handler"]);
+    expect(warnings).to.deep.equal([
+      "Tool 'human_input' has nobody to ask: the run has no review handler",
+    ]);
   });
 
   it("goes by its own time limit and what is to happen then", async () => {
-    expect((await question([silent], humanInputTool({ timeoutMs: 10 }))).told).to.equal("Understood. Please continue.");
-    expect((await question([silent], humanInputTool({ timeoutMs: 10, onTimeout: "EXIT_EARLY" }))).output.exitReason).to.equal("TIMEOUT");
+    expect((await question([silent], humanInputTool({ timeoutMs: 10 }))).told).to.equal(
+      "Understood. Please continue.",
+    );
+    expect(
+      (await question([silent], humanInputTool({ timeoutMs: 10, onTimeout: "EXIT_EARLY" }))).output
+        .exitReason,
+    ).to.equal("TIMEOUT");
     const failed = await question([silent], humanInputTool({ timeoutMs: 10, onTimeout: "FAIL" }));
-    expect(ReviewTimeoutError.find(failed.error)?.message).to.equal("Review gate timed out after 0.01s (OnTimeoutAction.FAIL)");
-    expect([failed.output.exitReason, failed.output.metrics.llmCallCount]).to.deep.equal(["ERROR", 1]);
+    expect(ReviewTimeoutError.find(failed.error)?.message).to.equal(
+      "Review gate timed out after 0.01s (OnTimeoutAction.FAIL)",
+    );
+    expect([failed.output.exitReason, failed.output.metrics.llmCallCount]).to.deep.equal([
+      "ERROR",
+      1,
+    ]);
   });
 
   it("is not cut short by the time limit for tools", async () => {
-    const late: Answer = () => new Promise((resolve) => setTimeout(() => resolve(ReviewDecision.edit("Blue")), 40));
+    const late: Answer = () =>
+      new Promise((resolve) => setTimeout(() => resolve(ReviewDecision.edit("Blue")), 40));
     expect((await question([late], undefined, { toolTimeoutMs: 10 })).told).to.equal("Blue");
   });
 
   it("passes on the role, and has its own description when given one", async () => {
     const used = humanInputTool({ requiredRole: "artist", description: "Ask the artist" });
     expect([used.name, used.description]).to.deep.equal(["human_input", "Ask the artist"]);
-    expect((await question([ReviewDecision.continue()], used)).asked[0]?.requiredRole).to.equal("artist");
+    expect((await question([ReviewDecision.continue()], used)).asked[0]?.requiredRole).to.equal(
+      "artist",
+    );
   });
 
   it("tells the model what is wrong with a question that is none", async () => {
     for (const args of [{ question: " " }, { question: 5 }, {}])
-      expect((await question([ReviewDecision.continue()], undefined, {}, args)).told).to.match(/^Error: .*question/);
+      expect((await question([ReviewDecision.continue()], undefined, {}, args)).told).to.match(
+        /^Error: .*question/,
+      );
   });
 
   it("asks two questions of one call, as a tool made of tools does, under two ids", async () => {
@@ -80,32 +125,70 @@ describe("humanInputTool", () => {
         return [one, await human.execute({ question: "Two?" }, ctx)];
       },
     });
-    const { asked, told } = await question([ReviewDecision.edit("1"), ReviewDecision.edit("2")], twice, {}, { input: "" });
+    const { asked, told } = await question(
+      [ReviewDecision.edit("1"), ReviewDecision.edit("2")],
+      twice,
+      {},
+      { input: "" },
+    );
     expect(told).to.equal('["1","2"]');
     expect(new Set(asked.map(({ reviewId }) => reviewId)).size).to.equal(2);
   });
 
   it("ends the run from inside a worker of a manager", async () => {
     const { handler } = person(ReviewDecision.exitEarly({ timedOut: true }));
-    const model = new ScriptedModel([{ toolCalls: [{ name: "human_input", arguments: { question: "Well?" } }] }, "never"]);
-    const agent = new Agent({ role: "Worker", goal: "Do it", model, tools: [humanInputTool()] });
-    const managerModel = new ScriptedModel([
-      { toolCalls: [{ name: "delegateTask", arguments: { agentRole: "Worker", taskDescription: "Do it", taskNumber: 1 } }] },
+    const model = new ScriptedModel([
+      { toolCalls: [{ name: "human_input", arguments: { question: "Well?" } }] },
       "never",
     ]);
-    const { output } = await runToEnd({ workflow: "HIERARCHICAL", tasks: [new Task({ description: "Work", agent })], managerModel, reviewHandler: handler });
+    const agent = new Agent({ role: "Worker", goal: "Do it", model, tools: [humanInputTool()] });
+    const managerModel = new ScriptedModel([
+      {
+        toolCalls: [
+          {
+            name: "delegateTask",
+            arguments: { agentRole: "Worker", taskDescription: "Do it", taskNumber: 1 },
+          },
+        ],
+      },
+      "never",
+    ]);
+    const { output } = await runToEnd({
+      workflow: "HIERARCHICAL",
+      tasks: [new Task({ description: "Work", agent })],
+      managerModel,
+      reviewHandler: handler,
+    });
     expect([output.exitReason, output.metrics.llmCallCount]).to.deep.equal(["TIMEOUT", 2]);
   });
 
   it("refuses what does not fit", () => {
-    expect(() => humanInputTool({ timeoutMs: -1 })).to.throw(ValidationError, "humanInputTool timeoutMs");
-    expect(() => humanInputTool({ onTimeout: "NO" as never })).to.throw(ValidationError, "humanInputTool onTimeout");
-    expect(() => humanInputTool({ description: " " })).to.throw(ValidationError, "description must not be blank");
-    expect(() => humanInputTool({ timeout: 1 } as never)).to.throw(ValidationError, "Did you mean 'timeoutMs'?");
+    expect(() => humanInputTool({ timeoutMs: -1 })).to.throw(
+      ValidationError,
+      "humanInputTool timeoutMs",
+    );
+    expect(() => humanInputTool({ onTimeout: "NO" as never })).to.throw(
+      ValidationError,
+      "humanInputTool onTimeout",
+    );
+    expect(() => humanInputTool({ description: " " })).to.throw(
+      ValidationError,
+      "description must not be blank",
+    );
+    expect(() => humanInputTool({ timeout: 1 } as never)).to.throw(
+      ValidationError,
+      "Did you mean 'timeoutMs'?",
+    );
   });
 
   it("words its answers by the prompt texts", async () => {
-    expect((await question([ReviewDecision.continue()], undefined, { prompts: { "review.humanContinue": "Weiter." } })).told).to.equal("Weiter.");
+    expect(
+      (
+        await question([ReviewDecision.continue()], undefined, {
+          prompts: { "review.humanContinue": "Weiter." },
+        })
+      ).told,
+    ).to.equal("Weiter.");
   });
 });
 

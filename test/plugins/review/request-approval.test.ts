@@ -1,5 +1,13 @@
 import type { ReviewDecision as Decision, ReviewRequest } from "agentensemble";
-import { Agent, ReviewDecision, ReviewTimeoutError, Task, ToolConfigurationError, ValidationError, tool } from "agentensemble";
+import {
+  Agent,
+  ReviewDecision,
+  ReviewTimeoutError,
+  Task,
+  ToolConfigurationError,
+  ValidationError,
+  tool,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { review } from "agentensemble/review";
 import { expect } from "chai";
@@ -12,7 +20,8 @@ const asking = (question: object, seen: Decision[]): Task =>
     handler: tool({
       name: "ask",
       description: "Asks",
-      execute: async (_, ctx) => void seen.push(await ctx.requestApproval(question as { description: string })),
+      execute: async (_, ctx) =>
+        void seen.push(await ctx.requestApproval(question as { description: string })),
     }),
   });
 
@@ -20,7 +29,13 @@ describe("requestApproval of a tool's context", () => {
   it("passes everything on, and gives the decision to the tool", async () => {
     const seen: Decision[] = [];
     const { handler, asked } = person(ReviewDecision.exitEarly());
-    const question = { description: "Really?", timeoutMs: 9, onTimeout: "FAIL", prompt: "Sure?", requiredRole: "boss" };
+    const question = {
+      description: "Really?",
+      timeoutMs: 9,
+      onTimeout: "FAIL",
+      prompt: "Sure?",
+      requiredRole: "boss",
+    };
     const { output } = await runToEnd({ tasks: [asking(question, seen)], reviewHandler: handler });
     const { description: taskDescription, ...rest } = question;
     expect(asked[0]).to.include({ ...rest, taskDescription, timing: "DURING_EXECUTION" });
@@ -30,13 +45,21 @@ describe("requestApproval of a tool's context", () => {
   it("does not take a default of CONTINUE for a yes", async () => {
     const seen: Decision[] = [];
     const never = (): Promise<Decision> => new Promise(() => undefined);
-    await runToEnd({ tasks: [asking({ description: "Really?" }, seen)], reviewHandler: never, plugins: [review({ timeoutMs: 10, onTimeout: "CONTINUE" })] });
+    await runToEnd({
+      tasks: [asking({ description: "Really?" }, seen)],
+      reviewHandler: never,
+      plugins: [review({ timeoutMs: 10, onTimeout: "CONTINUE" })],
+    });
     expect(seen).to.deep.equal([{ type: "EXIT_EARLY", timedOut: true }]);
   });
 
   it("fails the task where nobody answers and that is to fail, and leaves it to the tool to do otherwise", async () => {
     const never = (): Promise<Decision> => new Promise(() => undefined);
-    const ask = tool({ name: "ask", description: "Asks", execute: async (_, ctx) => (await ctx.requestApproval(silence)).type });
+    const ask = tool({
+      name: "ask",
+      description: "Asks",
+      execute: async (_, ctx) => (await ctx.requestApproval(silence)).type,
+    });
     const careful = tool({
       name: "ask",
       description: "Asks",
@@ -49,17 +72,27 @@ describe("requestApproval of a tool's context", () => {
     const silence = { description: "Really?", timeoutMs: 10, onTimeout: "FAIL" } as const;
     const told: unknown[] = [];
     for (const used of [ask, careful]) {
-      const model = new ScriptedModel([{ toolCalls: [{ name: "ask", arguments: { input: "x" } }] }, "done"]);
-      const tasks = [new Task({ description: "Do", agent: new Agent({ role: "r", goal: "g", tools: [used] }) })];
+      const model = new ScriptedModel([
+        { toolCalls: [{ name: "ask", arguments: { input: "x" } }] },
+        "done",
+      ]);
+      const tasks = [
+        new Task({ description: "Do", agent: new Agent({ role: "r", goal: "g", tools: [used] }) }),
+      ];
       const { error } = await runToEnd({ tasks, model, reviewHandler: never });
-      told.push(ReviewTimeoutError.find(error)?.code ?? model.requests[1]?.messages.at(-1)?.content);
+      told.push(
+        ReviewTimeoutError.find(error)?.code ?? model.requests[1]?.messages.at(-1)?.content,
+      );
     }
     expect(told).to.deep.equal(["AE_REVIEW_TIMEOUT", "left it"]);
   });
 
   it("refuses what can't be asked, and where nobody can be", async () => {
     const handler = (_: ReviewRequest): Decision => ReviewDecision.continue();
-    const { error } = await runToEnd({ tasks: [asking({ description: "Really?", timeoutMs: -1 }, [])], reviewHandler: handler });
+    const { error } = await runToEnd({
+      tasks: [asking({ description: "Really?", timeoutMs: -1 }, [])],
+      reviewHandler: handler,
+    });
     expect(ValidationError.find(error)?.message).to.include("Review timeoutMs");
     const { error: nobody } = await runToEnd({ tasks: [asking({ description: "Really?" }, [])] });
     expect(ToolConfigurationError.find(nobody)?.message).to.include("Tool 'ask' requires approval");
@@ -67,6 +100,8 @@ describe("requestApproval of a tool's context", () => {
 
   it("goes by functions only in what a tool says of approval", () => {
     for (const field of ["needsApproval", "approvalDescription", "approvalRejection"])
-      expect(() => tool({ name: "t", description: "d", execute: () => "", [field]: "yes" })).to.throw(ValidationError, `Tool 't' ${field} must be a function`);
+      expect(() =>
+        tool({ name: "t", description: "d", execute: () => "", [field]: "yes" }),
+      ).to.throw(ValidationError, `Tool 't' ${field} must be a function`);
   });
 });

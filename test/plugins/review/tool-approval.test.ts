@@ -1,5 +1,14 @@
 import type { AnyTool, ApprovalPolicy, EnsembleOptions, Plugin, ToolBase } from "agentensemble";
-import { Agent, definePlugin, ReviewDecision, ReviewError, Task, Tokens, tool, ToolConfigurationError } from "agentensemble";
+import {
+  Agent,
+  definePlugin,
+  ReviewDecision,
+  ReviewError,
+  Task,
+  Tokens,
+  tool,
+  ToolConfigurationError,
+} from "agentensemble";
 import { ScriptedModel, type Step } from "agentensemble/testing";
 import { review } from "agentensemble/review";
 import { expect } from "chai";
@@ -12,14 +21,29 @@ const EXIT = ReviewDecision.exitEarly();
 type File = { readonly path: string; readonly content: string };
 const FILE = z.object({ path: z.string(), content: z.string() });
 
-function writer(o: Partial<ToolBase<File>> = {}): { readonly tool: AnyTool; readonly written: unknown[] } {
+function writer(o: Partial<ToolBase<File>> = {}): {
+  readonly tool: AnyTool;
+  readonly written: unknown[];
+} {
   const written: unknown[] = [];
-  const made = tool<File>({ name: "write", description: "Writes", input: FILE, requireApproval: true, execute: (input) => void written.push(input), ...o });
+  const made = tool<File>({
+    name: "write",
+    description: "Writes",
+    input: FILE,
+    requireApproval: true,
+    execute: (input) => void written.push(input),
+    ...o,
+  });
   return { tool: made, written };
 }
 
 /** An agent calls the tool once; gives what the model was told, and what the person was asked. */
-async function call(used: AnyTool, args: unknown, answers: readonly Answer[], o: EnsembleOptions = {}) {
+async function call(
+  used: AnyTool,
+  args: unknown,
+  answers: readonly Answer[],
+  o: EnsembleOptions = {},
+) {
   const { handler, asked } = person(...answers);
   const script: readonly Step[] = [{ toolCalls: [{ name: used.name, arguments: args }] }, "done"];
   const model = new ScriptedModel(script);
@@ -34,7 +58,10 @@ async function call(used: AnyTool, args: unknown, answers: readonly Answer[], o:
 }
 
 const binding = (name: string, needsApproval: ApprovalPolicy["needsApproval"]): Plugin =>
-  definePlugin({ name, bind: (bind) => void bind.many(Tokens.ApprovalPolicy).toConstantValue({ name, needsApproval }) });
+  definePlugin({
+    name,
+    bind: (bind) => void bind.many(Tokens.ApprovalPolicy).toConstantValue({ name, needsApproval }),
+  });
 
 const file = { path: "a.txt", content: "text" };
 
@@ -49,14 +76,20 @@ describe("the approval of tool calls", () => {
       taskId: "task-1",
       agentRole: "Clerk",
     });
-    expect(asked[0]?.prompt).to.equal("An edit that is a JSON object replaces the arguments, any other text 'content'.");
+    expect(asked[0]?.prompt).to.equal(
+      "An edit that is a JSON object replaces the arguments, any other text 'content'.",
+    );
     expect([written, told]).to.deep.equal([[file], ""]);
   });
 
   it("tells the model when the person says no, and makes no call", async () => {
     const { tool: write, written } = writer();
     const { told, output } = await call(write, file, [EXIT]);
-    expect([written, told, output.exitReason]).to.deep.equal([[], "Error: Tool call rejected by reviewer: write", "COMPLETED"]);
+    expect([written, told, output.exitReason]).to.deep.equal([
+      [],
+      "Error: Tool call rejected by reviewer: write",
+      "COMPLETED",
+    ]);
   });
 
   it("uses the tool's own words", async () => {
@@ -65,26 +98,67 @@ describe("the approval of tool calls", () => {
       approvalRejection: ({ path }) => `File write rejected by reviewer: ${path}`,
     });
     const { asked, told } = await call(write, file, [EXIT]);
-    expect([asked[0]?.taskDescription, told]).to.deep.equal(["Write to file: a.txt", "Error: File write rejected by reviewer: a.txt"]);
+    expect([asked[0]?.taskDescription, told]).to.deep.equal([
+      "Write to file: a.txt",
+      "Error: File write rejected by reviewer: a.txt",
+    ]);
   });
 
   it("cuts a long input in its own words", async () => {
-    const { asked } = await call(writer().tool, { path: "a", content: "x".repeat(1000) }, [CONTINUE]);
+    const { asked } = await call(writer().tool, { path: "a", content: "x".repeat(1000) }, [
+      CONTINUE,
+    ]);
     expect(asked[0]?.taskDescription).to.have.length("write ".length + 203);
   });
 
   const edits: readonly (readonly [string, AnyTool["input"], unknown, string, unknown])[] = [
-    ["a JSON object by the arguments", FILE, file, '{"path":"b","content":"new"}', { path: "b", content: "new" }],
-    ["any other text by the main text", FILE, file, "new text", { path: "a.txt", content: "new text" }],
-    ["a JSON text that is no object by the main text", FILE, file, "[1]", { path: "a.txt", content: "[1]" }],
-    ["the only text by a text", z.object({ n: z.number(), place: z.string() }), { n: 1, place: "here" }, "there", { n: 1, place: "there" }],
-    ["a plain schema's text", { type: "object", properties: {} }, { body: "old", url: "u" }, "new", { body: "new", url: "u" }],
+    [
+      "a JSON object by the arguments",
+      FILE,
+      file,
+      '{"path":"b","content":"new"}',
+      { path: "b", content: "new" },
+    ],
+    [
+      "any other text by the main text",
+      FILE,
+      file,
+      "new text",
+      { path: "a.txt", content: "new text" },
+    ],
+    [
+      "a JSON text that is no object by the main text",
+      FILE,
+      file,
+      "[1]",
+      { path: "a.txt", content: "[1]" },
+    ],
+    [
+      "the only text by a text",
+      z.object({ n: z.number(), place: z.string() }),
+      { n: 1, place: "here" },
+      "there",
+      { n: 1, place: "there" },
+    ],
+    [
+      "a plain schema's text",
+      { type: "object", properties: {} },
+      { body: "old", url: "u" },
+      "new",
+      { body: "new", url: "u" },
+    ],
     ["the input of a tool without a schema", undefined, { input: "old" }, '{"a":1}', '{"a":1}'],
   ];
   for (const [what, input, args, text, called] of edits) {
     it(`replaces ${what}`, async () => {
       const seen: unknown[] = [];
-      const used = { name: "use", description: "Uses", input, requireApproval: true, execute: (value: unknown) => void seen.push(value) } as AnyTool;
+      const used = {
+        name: "use",
+        description: "Uses",
+        input,
+        requireApproval: true,
+        execute: (value: unknown) => void seen.push(value),
+      } as AnyTool;
       await call(used, args, [ReviewDecision.edit(text)]);
       expect(seen).to.deep.equal([called]);
     });
@@ -92,10 +166,19 @@ describe("the approval of tool calls", () => {
 
   it("asks again about an edit that the tool would not take, and fails the task in the end", async () => {
     const { tool: write, written } = writer();
-    const { asked } = await call(write, file, [ReviewDecision.edit('{"path":1}'), ReviewDecision.edit("good")]);
+    const { asked } = await call(write, file, [
+      ReviewDecision.edit('{"path":1}'),
+      ReviewDecision.edit("good"),
+    ]);
     expect(asked[1]?.prompt).to.include("This edit was not taken: path: ");
     expect(written).to.deep.equal([{ path: "a.txt", content: "good" }]);
-    const noText = tool({ name: "add", description: "Adds", input: z.object({ a: z.number() }), requireApproval: true, execute: () => "3" }) as AnyTool;
+    const noText = tool({
+      name: "add",
+      description: "Adds",
+      input: z.object({ a: z.number() }),
+      requireApproval: true,
+      execute: () => "3",
+    }) as AnyTool;
     const { error, asked: three } = await call(noText, { a: 1 }, [ReviewDecision.edit("two")]);
     expect([three.length, ReviewError.find(error)?.message]).to.deep.equal([
       3,
@@ -106,7 +189,13 @@ describe("the approval of tool calls", () => {
   it("applies an edit to a schema that changes what it is given", async () => {
     const seen: unknown[] = [];
     const input = z.object({ path: z.string().trim(), mode: z.string().default("w") });
-    const used = tool({ name: "use", description: "Uses", input, requireApproval: true, execute: (value) => void seen.push(value) }) as AnyTool;
+    const used = tool({
+      name: "use",
+      description: "Uses",
+      input,
+      requireApproval: true,
+      execute: (value) => void seen.push(value),
+    }) as AnyTool;
     await call(used, { path: " a " }, [ReviewDecision.edit('{"path":" b "}')]);
     expect(seen).to.deep.equal([{ path: "b", mode: "w" }]);
   });
@@ -121,24 +210,38 @@ describe("the approval of tool calls", () => {
         })),
       );
       const { told } = await call(write, file, [answer], { plugins: [late] });
-      expect([written, told]).to.deep.equal([[], "Error: The arguments of tool 'write' were changed after a person had approved them"]);
+      expect([written, told]).to.deep.equal([
+        [],
+        "Error: The arguments of tool 'write' were changed after a person had approved them",
+      ]);
     }
   });
 
   it("shows the person what taps before it have made of the arguments", async () => {
     const { tool: write, written } = writer();
     const early = tapping("early", ({ hooks }) =>
-      hooks.beforeToolCall.tap({ name: "early", lane: "transform" }, () => ({ verb: "replace", value: { input: { path: "safe", content: "x" } } })),
+      hooks.beforeToolCall.tap({ name: "early", lane: "transform" }, () => ({
+        verb: "replace",
+        value: { input: { path: "safe", content: "x" } },
+      })),
     );
     const { asked } = await call(write, file, [CONTINUE], { plugins: [early] });
-    expect([asked[0]?.taskDescription, written]).to.deep.equal(['write {"path":"safe","content":"x"}', [{ path: "safe", content: "x" }]]);
+    expect([asked[0]?.taskDescription, written]).to.deep.equal([
+      'write {"path":"safe","content":"x"}',
+      [{ path: "safe", content: "x" }],
+    ]);
   });
 
   it("makes no call when nobody answers, whatever the plugin says of silence", async () => {
     for (const onTimeout of ["EXIT_EARLY", "CONTINUE"] as const) {
       const { tool: write, written } = writer();
-      const { told } = await call(write, file, [({ signal }) => untilAborted(signal)], { plugins: [review({ timeoutMs: 10, onTimeout })] });
-      expect([written, told]).to.deep.equal([[], "Error: Tool call rejected by reviewer: write (nobody answered in time)"]);
+      const { told } = await call(write, file, [({ signal }) => untilAborted(signal)], {
+        plugins: [review({ timeoutMs: 10, onTimeout })],
+      });
+      expect([written, told]).to.deep.equal([
+        [],
+        "Error: Tool call rejected by reviewer: write (nobody answered in time)",
+      ]);
     }
   });
 
@@ -160,11 +263,13 @@ describe("the approval of tool calls", () => {
   });
 
   it("goes by needsApproval where a tool has it, in doubt for approval", async () => {
-    const needs = (needsApproval: unknown, requireApproval = true) => writer({ needsApproval: needsApproval as () => boolean, requireApproval });
+    const needs = (needsApproval: unknown, requireApproval = true) =>
+      writer({ needsApproval: needsApproval as () => boolean, requireApproval });
     const free = needs(({ path }: File) => path !== "a.txt");
     expect((await call(free.tool, file, [EXIT])).asked).to.have.length(0);
     expect(free.written).to.have.length(1);
-    for (const odd of [() => true, () => undefined, async () => false]) expect((await call(needs(odd, false).tool, file, [EXIT])).asked).to.have.length(1);
+    for (const odd of [() => true, () => undefined, async () => false])
+      expect((await call(needs(odd, false).tool, file, [EXIT])).asked).to.have.length(1);
     const { error } = await call(
       needs(() => {
         throw new Error("odd");
@@ -172,7 +277,9 @@ describe("the approval of tool calls", () => {
       file,
       [CONTINUE],
     );
-    expect(ReviewError.find(error)?.message).to.equal("Tool 'write': needsApproval failed, so the call is not made: odd");
+    expect(ReviewError.find(error)?.message).to.equal(
+      "Tool 'write': needsApproval failed, so the call is not made: odd",
+    );
   });
 
   it("gives two calls of one id two questions", async () => {
@@ -189,21 +296,31 @@ describe("the approval of tool calls", () => {
     const plain = (): ReturnType<typeof writer> => writer({ requireApproval: undefined });
 
     it("asks when one policy wants it, and shows its reason", async () => {
-      const policies = [binding("never", () => false), binding("sure", async () => "It leaves the house."), binding("later", () => true)];
+      const policies = [
+        binding("never", () => false),
+        binding("sure", async () => "It leaves the house."),
+        binding("later", () => true),
+      ];
       const { asked } = await call(plain().tool, file, [CONTINUE], { plugins: policies });
-      expect(asked.map(({ prompt }) => prompt?.split("\n")[0])).to.deep.equal(["It leaves the house."]);
+      expect(asked.map(({ prompt }) => prompt?.split("\n")[0])).to.deep.equal([
+        "It leaves the house.",
+      ]);
     });
 
     it("sees the call, and lets it pass when it says false", async () => {
       const { tool: write, written } = plain();
       let seen: unknown;
-      const { asked } = await call(write, file, [EXIT], { plugins: [binding("look", ({ input, agentRole }) => ((seen = [input, agentRole]), false))] });
+      const { asked } = await call(write, file, [EXIT], {
+        plugins: [binding("look", ({ input, agentRole }) => ((seen = [input, agentRole]), false))],
+      });
       expect([asked.length, written, seen]).to.deep.equal([0, [file], [file, "Clerk"]]);
     });
 
     it("is not asked about a call that the tool itself wants approved", async () => {
       let asked = 0;
-      await call(writer().tool, file, [CONTINUE], { plugins: [binding("count", () => ++asked > 0)] });
+      await call(writer().tool, file, [CONTINUE], {
+        plugins: [binding("count", () => ++asked > 0)],
+      });
       expect(asked).to.equal(0);
     });
 
@@ -215,31 +332,47 @@ describe("the approval of tool calls", () => {
         () => Promise.reject(new Error("odd")),
       ]) {
         const { tool: write, written } = plain();
-        const { error } = await call(write, file, [CONTINUE], { plugins: [binding("broken", broken)] });
+        const { error } = await call(write, file, [CONTINUE], {
+          plugins: [binding("broken", broken)],
+        });
         expect([written, ReviewError.find(error)?.message]).to.deep.equal([
           [],
           "Approval policy 'broken' failed, so the call of tool 'write' is not made: odd",
         ]);
       }
-      const { asked } = await call(plain().tool, file, [EXIT], { plugins: [binding("mute", () => undefined as never)] });
+      const { asked } = await call(plain().tool, file, [EXIT], {
+        plugins: [binding("mute", () => undefined as never)],
+      });
       expect(asked).to.have.length(1);
     });
 
     it("fails the task where it wants approval and nobody can give it", async () => {
-      const { error } = await call(plain().tool, file, [], { plugins: [binding("sure", () => true)] });
+      const { error } = await call(plain().tool, file, [], {
+        plugins: [binding("sure", () => true)],
+      });
       expect(ToolConfigurationError.find(error)?.code).to.equal("AE_TOOL_CONFIGURATION");
     });
   });
 
   it("words its refusals by the prompt texts", async () => {
-    const { told } = await call(writer().tool, file, [EXIT], { prompts: { "review.rejected": "Nein: {tool}" } });
+    const { told } = await call(writer().tool, file, [EXIT], {
+      prompts: { "review.rejected": "Nein: {tool}" },
+    });
     expect(told).to.equal("Error: Nein: write");
   });
 
   it("lets a handler tool wait as well", async () => {
     const { handler } = person(EXIT);
-    const used = tool({ name: "send", description: "Sends", requireApproval: true, execute: () => "sent" });
-    const { error } = await runToEnd({ tasks: [new Task({ description: "Send", handler: used })], reviewHandler: handler });
+    const used = tool({
+      name: "send",
+      description: "Sends",
+      requireApproval: true,
+      execute: () => "sent",
+    });
+    const { error } = await runToEnd({
+      tasks: [new Task({ description: "Send", handler: used })],
+      reviewHandler: handler,
+    });
     expect(error?.hint).to.include("Tool call rejected by reviewer: send");
   });
 });

@@ -2,7 +2,11 @@ import { expect } from "chai";
 import { describedInput } from "../../../src/plugins/shared/described-input.js";
 
 describe("the input of a tool that hands its arguments on", () => {
-  const jsonSchema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" }, b: { $ref: "#/$defs/none" } }, required: ["a", 1] };
+  const jsonSchema = {
+    type: "object",
+    properties: { a: { type: "string", pattern: "^(a+)+$" }, b: { $ref: "#/$defs/none" } },
+    required: ["a", 1],
+  };
   const { schema } = describedInput(jsonSchema);
   const check = (value: unknown): unknown => schema["~standard"].validate(value);
 
@@ -13,7 +17,10 @@ describe("the input of a tool that hands its arguments on", () => {
   it("is looked through for what is required, and no further: its patterns and references are somebody else's", () => {
     const long = { a: `${"a".repeat(40)}!`, b: 1 }; // the pattern would take years
     expect(check(long)).to.deep.equal({ value: long });
-    expect(check({ b: 1 })).to.deep.equal({ issues: [{ message: "missing required parameter(s): a" }] });
-    for (const other of ["a", null, []]) expect(check(other)).to.deep.equal({ issues: [{ message: "expected a JSON object" }] });
+    expect(check({ b: 1 })).to.deep.equal({
+      issues: [{ message: "missing required parameter(s): a" }],
+    });
+    for (const other of ["a", null, []])
+      expect(check(other)).to.deep.equal({ issues: [{ message: "expected a JSON object" }] });
   });
 });

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import type { ChatModel } from "../../../src/contracts/chat-model.js";
 import { ValidationError } from "../../../src/contracts/errors.js";
-import { chatModelContract, type ChatModelContractOptions } from "../../../src/plugins/testing/index.js";
+import {
+  chatModelContract,
+  type ChatModelContractOptions,
+} from "../../../src/plugins/testing/index.js";
 
 interface CollectedTest {
   readonly name: string;
@@ -40,26 +43,39 @@ async function passing(tests: readonly CollectedTest[]): Promise<readonly string
 const stubborn: ChatModel = {
   provider: "stubborn",
   modelId: "stubborn",
-  chat: () => Promise.resolve({ message: { role: "assistant", content: "no" }, finishReason: "other" }),
+  chat: () =>
+    Promise.resolve({ message: { role: "assistant", content: "no" }, finishReason: "other" }),
   async *stream() {
     yield { type: "text", text: "no" };
   },
 };
 
 describe("chatModelContract()", () => {
-  const create: ChatModelContractOptions["create"] = () => Promise.resolve({ model: stubborn, lastRequest: () => ({}), close: () => Promise.resolve() });
+  const create: ChatModelContractOptions["create"] = () =>
+    Promise.resolve({ model: stubborn, lastRequest: () => ({}), close: () => Promise.resolve() });
 
   it("fails a model that does nothing right, in every test but that for missing usage", async () => {
-    expect(await passing(collectTests({ create }))).to.deep.equal(["leaves out the usage when none was reported"]);
+    expect(await passing(collectTests({ create }))).to.deep.equal([
+      "leaves out the usage when none was reported",
+    ]);
   });
 
   it("does not register what the set-up cannot show", () => {
     const names = collectTests({
       create,
-      supports: { streaming: false, structuredOutput: false, images: false, missingUsage: false, hang: false, stall: false },
+      supports: {
+        streaming: false,
+        structuredOutput: false,
+        images: false,
+        missingUsage: false,
+        hang: false,
+        stall: false,
+      },
     }).map((test) => test.name);
     expect(names).to.have.length.greaterThan(10);
-    expect(names.join("\n")).not.to.match(/stream|schema|image|none was reported|right after|while waiting/);
+    expect(names.join("\n")).not.to.match(
+      /stream|schema|image|none was reported|right after|while waiting/,
+    );
   });
 
   it("refuses options that it would ignore", () => {

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import type { TaskExecutor, ToolContext, WorkflowExecutor } from "agentensemble";
 import { Agent, Task, ToolResult, tool } from "agentensemble";
 import { jsonTraceExporter } from "agentensemble/observability";
-import { taskExecutorContract, toolContract, traceExporterContract, workflowContract } from "agentensemble/testing";
+import {
+  taskExecutorContract,
+  toolContract,
+  traceExporterContract,
+  workflowContract,
+} from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
 import { HandlerExecutor } from "../../../src/plugins/agents/handler/handler-executor.js";
@@ -13,12 +18,22 @@ import { pause, untilAborted } from "../../kernel/fixtures.js";
 import { failuresOf } from "./failures-of.js";
 
 const speaker = new Agent({ role: "Speaker", goal: "Speak" });
-const upper = tool({ name: "upper", description: "Upper-cases a text", execute: (input) => input.toUpperCase() });
+const upper = tool({
+  name: "upper",
+  description: "Upper-cases a text",
+  execute: (input) => input.toUpperCase(),
+});
 const divide = tool({
   name: "divide",
   description: "Divides a by b",
-  input: z.object({ a: z.number().describe("the dividend"), b: z.number().describe("the divisor") }),
-  execute: async ({ a, b }) => (await pause(), b === 0 ? ToolResult.failure("division by zero") : ToolResult.success(String(a / b), a / b)),
+  input: z.object({
+    a: z.number().describe("the dividend"),
+    b: z.number().describe("the divisor"),
+  }),
+  execute: async ({ a, b }) => (
+    await pause(),
+    b === 0 ? ToolResult.failure("division by zero") : ToolResult.success(String(a / b), a / b)
+  ),
 });
 
 taskExecutorContract("react", {
@@ -29,7 +44,10 @@ taskExecutorContract("react", {
 taskExecutorContract("handler", {
   create: () => new HandlerExecutor(),
   task: new Task({ description: "x", handler: (ctx) => ctx.contextOutputs[0]?.raw ?? "" }),
-  failing: new Task({ description: "x", handler: (): Promise<string> => Promise.reject(new Error("broken")) }),
+  failing: new Task({
+    description: "x",
+    handler: (): Promise<string> => Promise.reject(new Error("broken")),
+  }),
   foreign: new Task({ description: "Say", agent: speaker }),
 });
 taskExecutorContract("handler with a tool", {
@@ -58,70 +76,145 @@ traceExporterContract("json", {
     const dir = await mkdtemp(join(tmpdir(), "traces-"));
     const exported = async (): Promise<readonly string[]> =>
       Promise.all(
-        (await readdir(dir)).map(async (file) => (JSON.parse(await readFile(join(dir, file), "utf8")) as { readonly ensembleId: string }).ensembleId),
+        (await readdir(dir)).map(
+          async (file) =>
+            (JSON.parse(await readFile(join(dir, file), "utf8")) as { readonly ensembleId: string })
+              .ensembleId,
+        ),
       );
-    return { exporter: jsonTraceExporter({ dir }), exported, close: () => rm(dir, { recursive: true }) };
+    return {
+      exporter: jsonTraceExporter({ dir }),
+      exported,
+      close: () => rm(dir, { recursive: true }),
+    };
   },
 });
 
 toolContract("upper", { create: () => upper, valid: ["a", "b"] });
-toolContract("divide", { create: () => divide, valid: [{ a: 1, b: 2 }], invalid: [{}, { a: "1", b: 2 }, null], failing: [{ a: 1, b: 0 }] });
+toolContract("divide", {
+  create: () => divide,
+  valid: [{ a: 1, b: 2 }],
+  invalid: [{}, { a: "1", b: 2 }, null],
+  failing: [{ a: 1, b: 0 }],
+});
 
 describe("the contract suites", function () {
   this.timeout(30_000);
-  const workflow = (execute: WorkflowExecutor["execute"]): WorkflowExecutor => ({ name: "ODD", execute });
-  const executor = (execute: TaskExecutor["execute"]): TaskExecutor => ({ name: "odd", handles: () => true, execute });
+  const workflow = (execute: WorkflowExecutor["execute"]): WorkflowExecutor => ({
+    name: "ODD",
+    execute,
+  });
+  const executor = (execute: TaskExecutor["execute"]): TaskExecutor => ({
+    name: "odd",
+    handles: () => true,
+    execute,
+  });
 
   it("find a workflow that does not wait, forgets the context, makes results up or swallows the end", async () => {
     const forgetful = workflow(async (plan, run) => {
       void Promise.allSettled(plan.tasks.map(({ id }) => run.runTask(id)));
       return { raw: "made up", taskOutputs: [{ raw: "made up" } as never] };
     });
-    expect(await failuresOf(() => workflowContract("forgetful", { create: () => forgetful }))).to.include.members([
+    expect(
+      await failuresOf(() => workflowContract("forgetful", { create: () => forgetful })),
+    ).to.include.members([
       "accepts the plan, and leaves it as it is",
       "waits for everything it has started",
       "starts no task before the tasks in its context are done",
       "rejects with an error of the framework when every task fails, and waits for what is in flight",
       "lets an early exit through",
     ]);
-    const changing = workflow(async (plan) => ((plan.tasks as unknown[]).pop(), { raw: "", taskOutputs: [] }));
-    expect(await failuresOf(() => workflowContract("changing", { create: () => changing }))).to.include("accepts the plan, and leaves it as it is");
+    const changing = workflow(
+      async (plan) => ((plan.tasks as unknown[]).pop(), { raw: "", taskOutputs: [] }),
+    );
+    expect(
+      await failuresOf(() => workflowContract("changing", { create: () => changing })),
+    ).to.include("accepts the plan, and leaves it as it is");
   });
 
   it("find an executor that calls the model past its scope, returns nonsense or hides failures", async () => {
-    const sly = executor(async (_call, scope) => ({ raw: (await scope.model.chat({ messages: [] })).message.content, toolCallCount: 0 }));
-    expect(await failuresOf(() => taskExecutorContract("sly", { create: () => sly, task: Task.of("x") }))).to.include("calls the model through the scope only");
+    const sly = executor(async (_call, scope) => ({
+      raw: (await scope.model.chat({ messages: [] })).message.content,
+      toolCallCount: 0,
+    }));
+    expect(
+      await failuresOf(() =>
+        taskExecutorContract("sly", { create: () => sly, task: Task.of("x") }),
+      ),
+    ).to.include("calls the model through the scope only");
     const wrong = executor(async () => ({ raw: 5, toolCallCount: -1 }) as never);
-    expect(await failuresOf(() => taskExecutorContract("wrong", { create: () => wrong, task: Task.of("x") }))).to.include.members([
+    expect(
+      await failuresOf(() =>
+        taskExecutorContract("wrong", { create: () => wrong, task: Task.of("x") }),
+      ),
+    ).to.include.members([
       "does a task, and leaves its call as it is",
       "rejects when the work fails, and tells why",
     ]);
     const ruthless = executor(
-      async (call, scope) => (await scope.chat({ messages: [] }, { purpose: "task" }).catch(() => undefined), { raw: call.task.description, toolCallCount: 0 }),
+      async (call, scope) => (
+        await scope.chat({ messages: [] }, { purpose: "task" }).catch(() => undefined),
+        { raw: call.task.description, toolCallCount: 0 }
+      ),
     );
-    expect(await failuresOf(() => taskExecutorContract("ruthless", { create: () => ruthless, task: Task.of("x") }))).to.deep.equal([
-      "rejects when the work fails, and tells why",
-    ]);
+    expect(
+      await failuresOf(() =>
+        taskExecutorContract("ruthless", { create: () => ruthless, task: Task.of("x") }),
+      ),
+    ).to.deep.equal(["rejects when the work fails, and tells why"]);
   });
 
   it("find an exporter that changes traces or loses them", async () => {
-    const losing = (): { exporter: () => void; exported: () => string[] } => ({ exporter: () => undefined, exported: () => [] });
-    expect(await failuresOf(() => traceExporterContract("losing", { create: losing }))).to.have.length(5);
-    const changing = { exporter: (trace: object): void => void Object.assign(trace, { workflow: "X" }) };
-    expect(await failuresOf(() => traceExporterContract("changing", { create: () => changing }))).to.have.length(5);
+    const losing = (): { exporter: () => void; exported: () => string[] } => ({
+      exporter: () => undefined,
+      exported: () => [],
+    });
+    expect(
+      await failuresOf(() => traceExporterContract("losing", { create: losing })),
+    ).to.have.length(5);
+    const changing = {
+      exporter: (trace: object): void => void Object.assign(trace, { workflow: "X" }),
+    };
+    expect(
+      await failuresOf(() => traceExporterContract("changing", { create: () => changing })),
+    ).to.have.length(5);
   });
 
   it("find a tool that changes its input, ignores its signal or returns what has no JSON", async () => {
-    const never = { name: "never", description: "Never ends", execute: (): Promise<string> => new Promise(() => undefined) };
-    const waiting = { name: "waiting", description: "Waits", execute: async (_input: string, ctx: ToolContext): Promise<string> => untilAborted(ctx.signal) };
+    const never = {
+      name: "never",
+      description: "Never ends",
+      execute: (): Promise<string> => new Promise(() => undefined),
+    };
+    const waiting = {
+      name: "waiting",
+      description: "Waits",
+      execute: async (_input: string, ctx: ToolContext): Promise<string> =>
+        untilAborted(ctx.signal),
+    };
     const ends = async (subject: typeof waiting): Promise<boolean> =>
-      !(await failuresOf(() => toolContract("t", { create: () => subject, valid: [] }))).includes("ends soon after its signal");
+      !(await failuresOf(() => toolContract("t", { create: () => subject, valid: [] }))).includes(
+        "ends soon after its signal",
+      );
     expect([await ends(never), await ends(waiting)]).to.deep.equal([false, true]);
     const changing = {
-      ...tool({ name: "bad", description: " x", input: z.object({ a: z.number() }), execute: (input) => ((input.a = 5), "x") }),
+      ...tool({
+        name: "bad",
+        description: " x",
+        input: z.object({ a: z.number() }),
+        execute: (input) => ((input.a = 5), "x"),
+      }),
       name: "bad name",
     };
-    expect(await failuresOf(() => toolContract("changing", { create: () => changing, valid: [{ a: 1 }], invalid: [{ a: 2 }] }))).to.have.members([
+    expect(
+      await failuresOf(() =>
+        toolContract("changing", {
+          create: () => changing,
+          valid: [{ a: 1 }],
+          invalid: [{ a: 2 }],
+        }),
+      ),
+    ).to.have.members([
       "has a name that models may write, and a description",
       "tells the model what each parameter is for",
       "accepts the valid inputs and refuses the others before it runs",
@@ -132,7 +225,9 @@ describe("the contract suites", function () {
   });
 
   it("refuse options that nobody reads", () => {
-    expect(() => workflowContract("x", { creates: () => undefined } as never)).to.throw("Did you mean 'create'");
+    expect(() => workflowContract("x", { creates: () => undefined } as never)).to.throw(
+      "Did you mean 'create'",
+    );
     expect(() => taskExecutorContract("x", { creat: 1 } as never)).to.throw("'creat'");
     expect(() => traceExporterContract("x", { creat: 1 } as never)).to.throw("'creat'");
     expect(() => toolContract("x", { creat: 1 } as never)).to.throw("'creat'");

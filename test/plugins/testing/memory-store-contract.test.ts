@@ -6,8 +6,13 @@ import { expect } from "chai";
 import { failuresOf } from "./failures-of.js";
 
 /** The titles of the tests that fail for a store. */
-function failuresFor(create: () => MemoryStore, options: Partial<MemoryStoreContractOptions> = {}): Promise<readonly string[]> {
-  return failuresOf(() => memoryStoreContract("under test", { create: () => ({ store: create() }), ...options }));
+function failuresFor(
+  create: () => MemoryStore,
+  options: Partial<MemoryStoreContractOptions> = {},
+): Promise<readonly string[]> {
+  return failuresOf(() =>
+    memoryStoreContract("under test", { create: () => ({ store: create() }), ...options }),
+  );
 }
 
 type Methods = { -readonly [K in keyof SharedMemoryStore]?: SharedMemoryStore[K] };
@@ -29,70 +34,127 @@ function broken(breaking: (sound: SharedMemoryStore) => Methods): () => SharedMe
   };
 }
 
-const mapped = (sound: SharedMemoryStore, change: (entry: MemoryEntry) => MemoryEntry): Methods => ({
-  retrieve: async (scope, query, n) => Object.freeze((await sound.retrieve(scope, query, n)).map((entry) => Object.freeze(change(entry)))),
+const mapped = (
+  sound: SharedMemoryStore,
+  change: (entry: MemoryEntry) => MemoryEntry,
+): Methods => ({
+  retrieve: async (scope, query, n) =>
+    Object.freeze(
+      (await sound.retrieve(scope, query, n)).map((entry) => Object.freeze(change(entry))),
+    ),
 });
 
-const violations: Readonly<Record<string, readonly [expected: string, create: () => SharedMemoryStore]>> = {
+const violations: Readonly<
+  Record<string, readonly [expected: string, create: () => SharedMemoryStore]>
+> = {
   "one scope for all": [
     "keeps scopes apart, whatever their names",
-    broken((s) => ({ store: (scope, entry) => s.store(scope && "all", entry), retrieve: (scope, q, n) => s.retrieve(scope && "all", q, n) })),
+    broken((s) => ({
+      store: (scope, entry) => s.store(scope && "all", entry),
+      retrieve: (scope, q, n) => s.retrieve(scope && "all", q, n),
+    })),
   ],
   "the oldest instead of the latest": [
     "gives the latest entries, oldest first, whatever the query",
-    broken((s) => ({ retrieve: async (scope, q, n) => (await s.retrieve(scope, q, Math.max(n, 1_000))).slice(0, n) })),
+    broken((s) => ({
+      retrieve: async (scope, q, n) => (await s.retrieve(scope, q, Math.max(n, 1_000))).slice(0, n),
+    })),
   ],
   "the latest first": [
     "gives the latest entries, oldest first, whatever the query",
-    broken((s) => ({ retrieve: async (scope, q, n) => [...(await s.retrieve(scope, q, n))].reverse() })),
+    broken((s) => ({
+      retrieve: async (scope, q, n) => [...(await s.retrieve(scope, q, n))].reverse(),
+    })),
   ],
-  "one too many": ["gives at most as many entries as were asked for", broken((s) => ({ retrieve: (scope, q, n) => s.retrieve(scope, q, n + 1) }))],
+  "one too many": [
+    "gives at most as many entries as were asked for",
+    broken((s) => ({ retrieve: (scope, q, n) => s.retrieve(scope, q, n + 1) })),
+  ],
   "times in whole seconds": [
     "keeps content, metadata, structured content and time to the millisecond",
-    broken((s) => mapped(s, (e) => ({ ...e, storedAt: new Date(Math.floor(e.storedAt.getTime() / 1_000) * 1_000) }))),
+    broken((s) =>
+      mapped(s, (e) => ({
+        ...e,
+        storedAt: new Date(Math.floor(e.storedAt.getTime() / 1_000) * 1_000),
+      })),
+    ),
   ],
-  "no structured content": ["keeps the structured content 0", broken((s) => mapped(s, ({ structuredContent: _, ...e }) => e))],
-  "no metadata": ["keeps content, metadata, structured content and time to the millisecond", broken((s) => mapped(s, ({ metadata: _, ...e }) => e))],
+  "no structured content": [
+    "keeps the structured content 0",
+    broken((s) => mapped(s, ({ structuredContent: _, ...e }) => e)),
+  ],
+  "no metadata": [
+    "keeps content, metadata, structured content and time to the millisecond",
+    broken((s) => mapped(s, ({ metadata: _, ...e }) => e)),
+  ],
   "normalised unicode": [
     "keeps unicode, line separators, quotes and control characters",
     broken((s) => mapped(s, (e) => ({ ...e, content: e.content.replaceAll("\u2028", "\n") }))),
   ],
-  "a limit on texts": ["keeps a long text", broken((s) => mapped(s, (e) => ({ ...e, content: e.content.slice(0, 10_000) })))],
+  "a limit on texts": [
+    "keeps a long text",
+    broken((s) => mapped(s, (e) => ({ ...e, content: e.content.slice(0, 10_000) }))),
+  ],
   "results that are not frozen": [
     "gives back frozen entries, and a Date that is the reader's own",
     broken((s) => ({ retrieve: async (scope, q, n) => [...(await s.retrieve(scope, q, n))] })),
   ],
   "no eviction": [
     "keeps the last entries",
-    broken((s) => ({ evict: async (scope, policy) => void (await s.evict(scope, { apply: (e) => (policy.apply(e), e) })) })),
+    broken((s) => ({
+      evict: async (scope, policy) =>
+        void (await s.evict(scope, { apply: (e) => (policy.apply(e), e) })),
+    })),
   ],
   "the kept entries of a policy that strays": [
     "changes nothing when a policy throws, or gives back no list of its entries",
     broken((s) => ({ evict: (scope, p) => s.evict(scope, { apply: (e) => onlyOwn(p, e) }) })),
   ],
-  "no clear": ["clears a scope, which can then be filled again", broken(() => ({ clear: async (scope) => void checked(scope) }))],
+  "no clear": [
+    "clears a scope, which can then be filled again",
+    broken(() => ({ clear: async (scope) => void checked(scope) })),
+  ],
   "no checks": [
     "rejects what it can't work with, in the words of the contract",
-    broken((s) => ({ retrieve: (scope, q, n) => s.retrieve(scope || "x", q, Math.max(1, n || 1)) })),
+    broken((s) => ({
+      retrieve: (scope, q, n) => s.retrieve(scope || "x", q, Math.max(1, n || 1)),
+    })),
   ],
   "an entry in eight lost": ["keeps a hundred entries that are stored at once", losing],
   "versions that stand still": [
     "counts the changes of each scope, from 0",
-    broken((s) => ({ retrieveVersioned: async (...a) => ({ ...(await s.retrieveVersioned(...a)), version: 0 }) })),
+    broken((s) => ({
+      retrieveVersioned: async (...a) => ({ ...(await s.retrieveVersioned(...a)), version: 0 }),
+    })),
   ],
   "conditions that are not looked at": [
     "writes nothing when the scope has another version",
-    broken((s) => ({ storeIf: async (scope, entry) => (await s.store(scope, entry), (await s.retrieveVersioned(scope, "", 1)).version) })),
+    broken((s) => ({
+      storeIf: async (scope, entry) => (
+        await s.store(scope, entry),
+        (await s.retrieveVersioned(scope, "", 1)).version
+      ),
+    })),
   ],
-  "versions that begin anew after a clear": ["refuses a late write after the scope was cleared", forgetful],
-  "no locks": ["lets one work at a time hold the lock of a scope, and gives back its result", broken(() => ({ withLock: async (_scope, work) => work() }))],
+  "versions that begin anew after a clear": [
+    "refuses a late write after the scope was cleared",
+    forgetful,
+  ],
+  "no locks": [
+    "lets one work at a time hold the lock of a scope, and gives back its result",
+    broken(() => ({ withLock: async (_scope, work) => work() })),
+  ],
   "one lock for all scopes": [
     "locks each scope for itself",
-    broken((s) => ({ withLock: (scope, work) => s.withLock(scope.trim() && "all", work, { timeoutMs: 50 }) })),
+    broken((s) => ({
+      withLock: (scope, work) => s.withLock(scope.trim() && "all", work, { timeoutMs: 50 }),
+    })),
   ],
   "locks without a time limit": [
     "gives up after the time to wait, and does nothing then",
-    broken((s) => ({ withLock: (scope, work) => s.withLock(scope, work, { timeoutMs: 200 }).catch(() => work()) })),
+    broken((s) => ({
+      withLock: (scope, work) => s.withLock(scope, work, { timeoutMs: 200 }).catch(() => work()),
+    })),
   ],
 };
 
@@ -102,13 +164,16 @@ function onlyOwn(policy: EvictionPolicy, entries: readonly MemoryEntry[]): reado
 }
 
 function checked(scope: string): void {
-  if (typeof scope !== "string" || scope.trim() === "") throw new ValidationError("scope must not be null or blank");
+  if (typeof scope !== "string" || scope.trim() === "")
+    throw new ValidationError("scope must not be null or blank");
 }
 
 /** Counts read, changed and written back with a pause in between. */
 function losing(): SharedMemoryStore {
   let count = 0;
-  return broken((s) => ({ store: async (scope, entry) => (++count % 8 === 0 ? undefined : s.store(scope, entry)) }))();
+  return broken((s) => ({
+    store: async (scope, entry) => (++count % 8 === 0 ? undefined : s.store(scope, entry)),
+  }))();
 }
 
 /** Drops the version of a scope with its entries. */
@@ -139,26 +204,48 @@ describe("memoryStoreContract()", () => {
   }
 
   it("finds a store that says it lasts and does not", async () => {
-    const create = (): { readonly store: MemoryStore; readonly reopen: () => MemoryStore } => ({ store: Stores.inMemory(), reopen: () => Stores.inMemory() });
-    expect(await failuresFor(Stores.inMemory, { create, reopens: true })).to.deep.equal(["has everything again after it was closed and opened"]);
+    const create = (): { readonly store: MemoryStore; readonly reopen: () => MemoryStore } => ({
+      store: Stores.inMemory(),
+      reopen: () => Stores.inMemory(),
+    });
+    expect(await failuresFor(Stores.inMemory, { create, reopens: true })).to.deep.equal([
+      "has everything again after it was closed and opened",
+    ]);
   });
 
   it("finds a store that says it finds by meaning and does not", async () => {
-    expect(await failuresFor(Stores.inMemory, { semantic: true })).to.include("gives the entry first that the query repeats");
+    expect(await failuresFor(Stores.inMemory, { semantic: true })).to.include(
+      "gives the entry first that the query repeats",
+    );
   });
 
   it("asks for versions and locks of those only that say they have them", async () => {
-    const plain = (): MemoryStore => broken(() => ({ retrieveVersioned: undefined as never, storeIf: undefined as never, withLock: undefined as never }))();
+    const plain = (): MemoryStore =>
+      broken(() => ({
+        retrieveVersioned: undefined as never,
+        storeIf: undefined as never,
+        withLock: undefined as never,
+      }))();
     expect(await failuresFor(plain)).to.deep.equal([]);
     expect((await failuresFor(plain, { shared: true })).length).to.be.greaterThan(10);
   });
 
   it("uses both objects of a store that several processes may share", async () => {
-    const create = (): { readonly store: MemoryStore; readonly another: () => MemoryStore } => ({ store: Stores.inMemory(), another: () => Stores.inMemory() });
-    expect(await failuresFor(Stores.inMemory, { create, shared: true })).to.include("lets one of many win who write on the same version");
+    const create = (): { readonly store: MemoryStore; readonly another: () => MemoryStore } => ({
+      store: Stores.inMemory(),
+      another: () => Stores.inMemory(),
+    });
+    expect(await failuresFor(Stores.inMemory, { create, shared: true })).to.include(
+      "lets one of many win who write on the same version",
+    );
   });
 
   it("refuses unknown options", () => {
-    expect(() => memoryStoreContract("x", { create: () => ({ store: Stores.inMemory() }), semantics: true } as never)).to.throw(ValidationError, "semantic");
+    expect(() =>
+      memoryStoreContract("x", {
+        create: () => ({ store: Stores.inMemory() }),
+        semantics: true,
+      } as never),
+    ).to.throw(ValidationError, "semantic");
   });
 });

@@ -2,12 +2,27 @@ import { expect } from "chai";
 import type { Ev } from "../../../src/contracts/events.js";
 import { recordingListener } from "../../../src/plugins/testing/index.js";
 
-function stamp<T extends string>(type: T, seq: number): { readonly type: T; readonly v: 1; readonly seq: number; readonly runId: string; readonly at: string } {
+function stamp<T extends string>(
+  type: T,
+  seq: number,
+): {
+  readonly type: T;
+  readonly v: 1;
+  readonly seq: number;
+  readonly runId: string;
+  readonly at: string;
+} {
   return { type, v: 1, seq, runId: "run-1", at: "2026-11-21T10:00:00.000Z" };
 }
 
 const warning: Ev<"run_warning"> = { ...stamp("run_warning", 0), message: "careful" };
-const token: Ev<"token"> = { ...stamp("token", 1), taskId: "task-1", agentRole: "Writer", taskDescription: "Write", token: "Hi" };
+const token: Ev<"token"> = {
+  ...stamp("token", 1),
+  taskId: "task-1",
+  agentRole: "Writer",
+  taskDescription: "Write",
+  token: "Hi",
+};
 
 describe("recordingListener()", () => {
   it("keeps events in order, those without a callback too, and finds them by type", () => {

@@ -1,7 +1,11 @@
 import { expect } from "chai";
 import type { ChatChunk, ChatRequest } from "../../../src/contracts/chat-model.js";
 import { ModelCallError, ValidationError } from "../../../src/contracts/errors.js";
-import { ScriptedModel, type ScriptedModelOptions, type Step } from "../../../src/plugins/testing/index.js";
+import {
+  ScriptedModel,
+  type ScriptedModelOptions,
+  type Step,
+} from "../../../src/plugins/testing/index.js";
 import { rejection, rejectionOf } from "../../support/rejection.js";
 
 function ask(content: string): ChatRequest {
@@ -16,8 +20,14 @@ async function collect(chunks: AsyncIterable<ChatChunk>): Promise<readonly ChatC
 
 describe("ScriptedModel", () => {
   it("answers step by step, without usage where none is given", async () => {
-    const model = new ScriptedModel(["one", { text: "two", usage: { inputTokens: 3, outputTokens: 4 } }]);
-    expect(await model.chat(ask("a"))).to.deep.equal({ message: { role: "assistant", content: "one" }, finishReason: "stop" });
+    const model = new ScriptedModel([
+      "one",
+      { text: "two", usage: { inputTokens: 3, outputTokens: 4 } },
+    ]);
+    expect(await model.chat(ask("a"))).to.deep.equal({
+      message: { role: "assistant", content: "one" },
+      finishReason: "stop",
+    });
     expect(await model.chat(ask("b"))).to.deep.equal({
       message: { role: "assistant", content: "two" },
       finishReason: "stop",
@@ -28,7 +38,10 @@ describe("ScriptedModel", () => {
 
   it("has a name of its own, or the given one", () => {
     expect(new ScriptedModel([])).to.include({ provider: "scripted", modelId: "scripted" });
-    expect(new ScriptedModel([], { provider: "p", modelId: "m" })).to.include({ provider: "p", modelId: "m" });
+    expect(new ScriptedModel([], { provider: "p", modelId: "m" })).to.include({
+      provider: "p",
+      modelId: "m",
+    });
   });
 
   it("counts tool calls over its life, writes objects as JSON and passes text on", async () => {
@@ -78,7 +91,9 @@ describe("ScriptedModel", () => {
   });
 
   it("asks a function for the step, with the request and its number", async () => {
-    const model = new ScriptedModel(async (request, index) => `${index}: ${JSON.stringify(request.messages[0]?.content)}`);
+    const model = new ScriptedModel(
+      async (request, index) => `${index}: ${JSON.stringify(request.messages[0]?.content)}`,
+    );
     await model.chat(ask("a"));
     expect((await model.chat(ask("b"))).message.content).to.equal('1: "b"');
     expect(() => model.assertExhausted()).to.throw("array");
@@ -94,8 +109,11 @@ describe("ScriptedModel", () => {
 
   it("repeats the last step when told so", async () => {
     const model = new ScriptedModel(["one", "last"], { onExhausted: "repeat-last" });
-    for (const text of ["one", "last", "last"]) expect((await model.chat(ask("a"))).message.content).to.equal(text);
-    expect(await rejection(new ScriptedModel([], { onExhausted: "repeat-last" }).chat(ask("a")))).to.be.instanceOf(ModelCallError);
+    for (const text of ["one", "last", "last"])
+      expect((await model.chat(ask("a"))).message.content).to.equal(text);
+    expect(
+      await rejection(new ScriptedModel([], { onExhausted: "repeat-last" }).chat(ask("a"))),
+    ).to.be.instanceOf(ModelCallError);
   });
 
   it("complains about steps that are left over", async () => {
@@ -105,9 +123,17 @@ describe("ScriptedModel", () => {
   });
 
   it("streams chunks, tool calls and the whole answer", async () => {
-    const model = new ScriptedModel([{ chunks: ["He", "llo"], toolCalls: [{ name: "add", arguments: {} }] }, "whole", ""]);
+    const model = new ScriptedModel([
+      { chunks: ["He", "llo"], toolCalls: [{ name: "add", arguments: {} }] },
+      "whole",
+      "",
+    ]);
     const response = {
-      message: { role: "assistant", content: "Hello", toolCalls: [{ id: "call_1", name: "add", arguments: "{}" }] },
+      message: {
+        role: "assistant",
+        content: "Hello",
+        toolCalls: [{ id: "call_1", name: "add", arguments: "{}" }],
+      },
       finishReason: "tool_calls",
     };
     expect(await collect(model.stream(ask("a")))).to.deep.equal([
@@ -116,12 +142,19 @@ describe("ScriptedModel", () => {
       { type: "tool_call", index: 0, id: "call_1", name: "add", argumentsDelta: "{}" },
       { type: "finish", response },
     ]);
-    expect((await collect(model.stream(ask("b")))).map((chunk) => chunk.type)).to.deep.equal(["text", "finish"]);
-    expect((await collect(model.stream(ask("c")))).map((chunk) => chunk.type)).to.deep.equal(["finish"]);
+    expect((await collect(model.stream(ask("b")))).map((chunk) => chunk.type)).to.deep.equal([
+      "text",
+      "finish",
+    ]);
+    expect((await collect(model.stream(ask("c")))).map((chunk) => chunk.type)).to.deep.equal([
+      "finish",
+    ]);
   });
 
   it("joins chunks for a call that is not streamed", async () => {
-    expect((await new ScriptedModel([{ chunks: ["He", "llo"] }]).chat(ask("a"))).message.content).to.equal("Hello");
+    expect(
+      (await new ScriptedModel([{ chunks: ["He", "llo"] }]).chat(ask("a"))).message.content,
+    ).to.equal("Hello");
   });
 
   it("waits, and stops waiting when aborted", async () => {
@@ -130,7 +163,9 @@ describe("ScriptedModel", () => {
       { text: "never", delayMs: 60_000 },
     ]);
     const controller = new AbortController();
-    expect((await model.chat(ask("a"), { signal: controller.signal })).message.content).to.equal("late");
+    expect((await model.chat(ask("a"), { signal: controller.signal })).message.content).to.equal(
+      "late",
+    );
     const outcome = rejection(model.chat(ask("b"), { signal: controller.signal }));
     const reason = new Error("enough");
     controller.abort(reason);
@@ -139,7 +174,9 @@ describe("ScriptedModel", () => {
 
   it("takes no step when aborted before", async () => {
     const model = new ScriptedModel(["one"]);
-    expect(await rejection(model.chat(ask("a"), { signal: AbortSignal.abort("no") }))).to.equal("no");
+    expect(await rejection(model.chat(ask("a"), { signal: AbortSignal.abort("no") }))).to.equal(
+      "no",
+    );
     expect(model.requests).to.deep.equal([]);
   });
 
@@ -148,7 +185,9 @@ describe("ScriptedModel", () => {
     const seen: string[] = [];
     const outcome = rejection(
       (async () => {
-        for await (const chunk of new ScriptedModel([{ chunks: ["a", "b"] }]).stream(ask("a"), { signal: controller.signal })) {
+        for await (const chunk of new ScriptedModel([{ chunks: ["a", "b"] }]).stream(ask("a"), {
+          signal: controller.signal,
+        })) {
           seen.push(chunk.type === "text" ? chunk.text : chunk.type);
           controller.abort("stop");
         }
@@ -159,9 +198,21 @@ describe("ScriptedModel", () => {
   });
 
   it("refuses scripts and options it would misread", () => {
-    const bad: readonly unknown[] = [[{ txt: "x" }], [7], [{ toolCalls: [{ arguments: {} }] }], [{ delayMs: -1 }], [{ text: "a", chunks: ["b"] }], "text"];
-    for (const script of bad) expect(() => new ScriptedModel(script as readonly Step[]), JSON.stringify(script)).to.throw(ValidationError);
+    const bad: readonly unknown[] = [
+      [{ txt: "x" }],
+      [7],
+      [{ toolCalls: [{ arguments: {} }] }],
+      [{ delayMs: -1 }],
+      [{ text: "a", chunks: ["b"] }],
+      "text",
+    ];
+    for (const script of bad)
+      expect(() => new ScriptedModel(script as readonly Step[]), JSON.stringify(script)).to.throw(
+        ValidationError,
+      );
     for (const options of [{ onExhausted: "stop" }, { model: "x" }])
-      expect(() => new ScriptedModel([], options as ScriptedModelOptions)).to.throw(ValidationError);
+      expect(() => new ScriptedModel([], options as ScriptedModelOptions)).to.throw(
+        ValidationError,
+      );
   });
 });

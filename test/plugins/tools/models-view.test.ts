@@ -7,7 +7,15 @@ import { MemoryStore, memoryTool } from "agentensemble/memory";
 import * as tools from "agentensemble/tools";
 
 /** Where a tool has no `timeoutMs`, its work is bounded by the size of its input, or it keeps a time of its own. */
-const LIMITED_WITHIN = ["calculator", "datetime", "json_parser", "glob", "code_search", "web_search", "web_scrape"];
+const LIMITED_WITHIN = [
+  "calculator",
+  "datetime",
+  "json_parser",
+  "glob",
+  "code_search",
+  "web_search",
+  "web_scrape",
+];
 
 describe("the built-in tools", () => {
   let baseDir: string;
@@ -17,8 +25,16 @@ describe("the built-in tools", () => {
     all = [
       ...[tools.calculatorTool(), tools.dateTimeTool(), tools.humanInputTool()],
       ...memoryTool("facts", MemoryStore.inMemory()).tools,
-      ...[tools.jsonParserTool(), tools.webScraperTool(), tools.webSearchTool({ provider: { name: "none", search: () => [] } })],
-      ...[tools.fileReadTool({ baseDir }), tools.fileWriteTool({ baseDir }), tools.codeEditTool({ baseDir })],
+      ...[
+        tools.jsonParserTool(),
+        tools.webScraperTool(),
+        tools.webSearchTool({ provider: { name: "none", search: () => [] } }),
+      ],
+      ...[
+        tools.fileReadTool({ baseDir }),
+        tools.fileWriteTool({ baseDir }),
+        tools.codeEditTool({ baseDir }),
+      ],
       ...[tools.globTool({ baseDir }), tools.codeSearchTool({ baseDir })],
     ] as AnyTool[]; // of whatever input
   });
@@ -27,14 +43,20 @@ describe("the built-in tools", () => {
   it("show a model how to call them", () => {
     for (const { name, description, input } of all) {
       expect(description, name).to.match(/Example: /);
-      const schema = (input ?? {}) as { readonly jsonSchema?: object; readonly properties?: object };
+      const schema = (input ?? {}) as {
+        readonly jsonSchema?: object;
+        readonly properties?: object;
+      };
       const { properties = {} } = (schema.jsonSchema ?? schema) as { readonly properties?: object };
-      for (const [argument, value] of Object.entries(properties)) expect(value, `${name} ${argument}`).to.include.keys("description", "examples");
+      for (const [argument, value] of Object.entries(properties))
+        expect(value, `${name} ${argument}`).to.include.keys("description", "examples");
     }
   });
 
   it("end by themselves, also where a disk or a store does not answer", () => {
-    const unlimited = all.filter(({ timeoutMs }) => timeoutMs === undefined).map(({ name }) => name);
+    const unlimited = all
+      .filter(({ timeoutMs }) => timeoutMs === undefined)
+      .map(({ name }) => name);
     expect(unlimited).to.have.members(LIMITED_WITHIN);
   });
 });

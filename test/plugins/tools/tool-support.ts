@@ -40,8 +40,15 @@ export interface Call {
 }
 
 /** Calls a tool as the gateway would. */
-export async function call<I>(tool: Tool<I>, input: I, o: { readonly signal?: AbortSignal; readonly listening?: boolean } = {}): Promise<Call> {
-  const scope = fakeScope({ signal: o.signal, listening: o.listening === false ? [] : ["file_changed"] });
+export async function call<I>(
+  tool: Tool<I>,
+  input: I,
+  o: { readonly signal?: AbortSignal; readonly listening?: boolean } = {},
+): Promise<Call> {
+  const scope = fakeScope({
+    signal: o.signal,
+    listening: o.listening === false ? [] : ["file_changed"],
+  });
   const ctx: ToolContext = {
     scope,
     signal: scope.signal,
@@ -53,5 +60,9 @@ export async function call<I>(tool: Tool<I>, input: I, o: { readonly signal?: Ab
   };
   const result = await tool.execute(input, ctx);
   if (!ToolResult.isInstance(result)) throw new Error("the tool gave no ToolResult");
-  return { result, events: scope.events, text: result.ok ? result.output : `Error: ${result.errorMessage ?? ""}` };
+  return {
+    result,
+    events: scope.events,
+    text: result.ok ? result.output : `Error: ${result.errorMessage ?? ""}`,
+  };
 }

@@ -22,7 +22,10 @@ for (const { name, options } of SHAPES) {
   describe(`a task in ${name}`, () => {
     it("is refused by an input guardrail before a model is called", async () => {
       const model = new ScriptedModel([]);
-      const task = new Task({ description: "Guarded", inputGuardrails: [() => GuardrailResult.failure("not today")] });
+      const task = new Task({
+        description: "Guarded",
+        inputGuardrails: [() => GuardrailResult.failure("not today")],
+      });
       const { error } = await runToEnd({ ...options([task]), model });
       expect(error).to.be.instanceOf(TaskExecutionError);
       expect(GuardrailViolationError.find(error)?.violationMessage).to.equal("not today");
@@ -34,12 +37,16 @@ for (const { name, options } of SHAPES) {
       const task = new Task({
         description: "Guarded",
         guardrailRetries: 1,
-        outputGuardrails: [({ raw }) => (raw === "short" ? true : GuardrailResult.failure("be brief"))],
+        outputGuardrails: [
+          ({ raw }) => (raw === "short" ? true : GuardrailResult.failure("be brief")),
+        ],
       });
       const { output, error } = await runToEnd({ ...options([task]), model });
       expect(error).to.equal(undefined);
       expect(output.getOutput(task)?.raw).to.equal("short");
-      expect(JSON.stringify(model.requests[1]?.messages)).to.include("be brief").and.include("far too long");
+      expect(JSON.stringify(model.requests[1]?.messages))
+        .to.include("be brief")
+        .and.include("far too long");
       expect(output.trace.taskTraces.map(({ attempt }) => attempt)).to.deep.equal([1, 2]);
     });
 
@@ -52,17 +59,28 @@ for (const { name, options } of SHAPES) {
 
     it("is given the outputs in its context", async () => {
       const first = echo("First");
-      const second = new Task({ description: "Second", context: [first], handler: (ctx) => `${ctx.getOutput(first).raw}, then second` });
+      const second = new Task({
+        description: "Second",
+        context: [first],
+        handler: (ctx) => `${ctx.getOutput(first).raw}, then second`,
+      });
       const { output } = await runToEnd(options([first, second]));
       expect(output.raw).to.equal("First, then second");
-      expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["First", "First, then second"]);
+      expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal([
+        "First",
+        "First, then second",
+      ]);
       expect(output.exitReason).to.equal("COMPLETED");
     });
 
     it("has a start and an end among the events, without gaps", async () => {
       const { events } = await runToEnd(options([echo("First"), echo("Second")]));
       expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, i) => i));
-      expect(typesOf(events.filter(({ type }) => type.startsWith("task_") || type.startsWith("ensemble_")))).to.deep.equal([
+      expect(
+        typesOf(
+          events.filter(({ type }) => type.startsWith("task_") || type.startsWith("ensemble_")),
+        ),
+      ).to.deep.equal([
         "ensemble_started",
         ...["task_started", "task_completed", "task_started", "task_completed"],
         "ensemble_completed",
@@ -75,10 +93,17 @@ for (const { name, options } of SHAPES) {
       const { error, output, events } = await runToEnd(options([first, broken, echo("Never")]));
       expect(error).to.be.instanceOf(TaskExecutionError);
       expect(AgentExecutionError.find(error)?.message).to.include("Broken is broken");
-      expect((error as TaskExecutionError).completedTaskOutputs.map(({ raw }) => raw)).to.deep.equal(["First"]);
+      expect(
+        (error as TaskExecutionError).completedTaskOutputs.map(({ raw }) => raw),
+      ).to.deep.equal(["First"]);
       expect(output.exitReason).to.equal("ERROR");
       expect(output.getOutput(first)?.raw).to.equal("First");
-      expect(typesOf(events).filter((type) => type.startsWith("task_"))).to.deep.equal(["task_started", "task_completed", "task_started", "task_failed"]);
+      expect(typesOf(events).filter((type) => type.startsWith("task_"))).to.deep.equal([
+        "task_started",
+        "task_completed",
+        "task_started",
+        "task_failed",
+      ]);
       expect(typesOf(events).slice(-2)).to.deep.equal(["run_failed", "ensemble_completed"]);
     });
 
@@ -88,16 +113,32 @@ for (const { name, options } of SHAPES) {
         { text: "not JSON", usage },
         { text: "2", usage },
       ]);
-      const { output } = await runToEnd({ ...options([Task.of("Say one"), new Task({ description: "Say two", outputType: z.number() })]), model });
-      expect(output.metrics).to.include({ llmCallCount: 3, inputTokens: 30, outputTokens: 15, unknownUsageCalls: 0 });
+      const { output } = await runToEnd({
+        ...options([
+          Task.of("Say one"),
+          new Task({ description: "Say two", outputType: z.number() }),
+        ]),
+        model,
+      });
+      expect(output.metrics).to.include({
+        llmCallCount: 3,
+        inputTokens: 30,
+        outputTokens: 15,
+        unknownUsageCalls: 0,
+      });
     });
 
     it("is told when the run is cancelled, and nothing starts after it", async () => {
       const controller = new AbortController();
       const started: string[] = [];
       const first = waiting("Waits", () => setTimeout(() => controller.abort(), 1));
-      const second = new Task({ description: "Never", handler: () => String(started.push("second")) });
-      const { error, output } = await runToEnd(options([first, second]), { signal: controller.signal });
+      const second = new Task({
+        description: "Never",
+        handler: () => String(started.push("second")),
+      });
+      const { error, output } = await runToEnd(options([first, second]), {
+        signal: controller.signal,
+      });
       expect(error?.code).to.equal("AE_RUN_CANCELLED");
       expect(output.exitReason).to.equal("CANCELLED");
       expect(started).to.deep.equal([]);
@@ -125,10 +166,18 @@ for (const { name, options } of SHAPES) {
         },
       });
       const first = echo("First");
-      const { error, output } = await runToEnd({ ...options([first, echo("Forbidden")]), plugins: [hooks] });
+      const { error, output } = await runToEnd({
+        ...options([first, echo("Forbidden")]),
+        plugins: [hooks],
+      });
       expect(output.getOutput(first)?.raw).to.equal("changed");
       expect(HookRejectedError.find(error)?.reason).to.equal("no");
-      expect(pairs).to.deep.equal(["before First", "after First ok", "before Forbidden", "after Forbidden rejected"]);
+      expect(pairs).to.deep.equal([
+        "before First",
+        "after First ok",
+        "before Forbidden",
+        "after Forbidden rejected",
+      ]);
     });
 
     it("can end the run early: what is finished stays and the run resolves", async () => {
@@ -154,7 +203,10 @@ for (const { name, options } of SHAPES) {
             throw new ExitEarlySignal("seen enough", { timedOut: true });
           }),
       });
-      const { error, output, events } = await runToEnd({ ...options([echo("First"), echo("Never")]), plugins: [review] });
+      const { error, output, events } = await runToEnd({
+        ...options([echo("First"), echo("Never")]),
+        plugins: [review],
+      });
       expect(error).to.equal(undefined);
       expect(output.exitReason).to.equal("TIMEOUT");
       expect(output.completedTasks.map(({ raw }) => raw)).to.deep.equal(["First"]);

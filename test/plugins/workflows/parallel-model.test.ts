@@ -27,7 +27,11 @@ const schedules: fc.Arbitrary<Schedule> = fc
     { minLength: 1, maxLength: 14 },
   )
   .chain((drafts) => {
-    const specs = drafts.map(({ needs, turns, end }, index): Spec => ({ needs: index === 0 ? [] : [...new Set(needs.map((n) => n % index))], turns, end }));
+    const specs = drafts.map(({ needs, turns, end }, index): Spec => ({
+      needs: index === 0 ? [] : [...new Set(needs.map((n) => n % index))],
+      turns,
+      end,
+    }));
     return fc.record({
       specs: fc.constant(specs),
       order: fc.shuffledSubarray(
@@ -49,9 +53,13 @@ interface Happened {
 }
 
 /** The value of a task is made of its own number and of what it needs: any wrong order, loss or mix-up shows in it. */
-const valueOf = (index: number, inputs: readonly string[]): string => `${index}(${inputs.join(",")})`;
+const valueOf = (index: number, inputs: readonly string[]): string =>
+  `${index}(${inputs.join(",")})`;
 
-async function execute(kernel: Kernel, { specs, order, strategy, limit }: Schedule): Promise<Happened> {
+async function execute(
+  kernel: Kernel,
+  { specs, order, strategy, limit }: Schedule,
+): Promise<Happened> {
   const controller = new AbortController();
   const started: number[] = [];
   const done = new Set<number>();
@@ -61,13 +69,21 @@ async function execute(kernel: Kernel, { specs, order, strategy, limit }: Schedu
   const tasks: Task[] = [];
   specs.forEach(({ needs, turns, end }, index) => {
     const context = needs.flatMap((n) => tasks[n] ?? []);
-    const handler = async ({ contextOutputs, signal }: { contextOutputs: readonly { raw: string }[]; signal: AbortSignal }): Promise<string> => {
+    const handler = async ({
+      contextOutputs,
+      signal,
+    }: {
+      contextOutputs: readonly { raw: string }[];
+      signal: AbortSignal;
+    }): Promise<string> => {
       if (halted) mistakes.push(`${index} was started after the end`);
-      for (const n of needs) if (!done.has(n)) mistakes.push(`${index} was started before ${n} was done`);
+      for (const n of needs)
+        if (!done.has(n)) mistakes.push(`${index} was started before ${n} was done`);
       started.push(index);
       if (++running > (limit ?? Infinity)) mistakes.push(`${running} at once`);
       try {
-        for (let turn = 0; turn < turns; turn++) await Promise.race([pause(), untilAborted(signal)]);
+        for (let turn = 0; turn < turns; turn++)
+          await Promise.race([pause(), untilAborted(signal)]);
         if (end === "fail") {
           throw new Error(`${index} fails`);
         }
@@ -95,7 +111,8 @@ async function execute(kernel: Kernel, { specs, order, strategy, limit }: Schedu
     parallelErrorStrategy: strategy,
     maxConcurrency: limit,
     onTaskFailed: () => void (failed ||= strategy === "FAIL_FAST"),
-    onTaskStart: ({ taskId }) => void (failed && mistakes.push(`${taskId} was started after a failure`)),
+    onTaskStart: ({ taskId }) =>
+      void (failed && mistakes.push(`${taskId} was started after a failure`)),
   });
   const output = await ensemble.run({}, { signal: controller.signal, throwOnError: false });
   if (running > 0) mistakes.push(`${running} still running at the end`);
@@ -112,21 +129,38 @@ function expectedValues(specs: readonly Spec[]): ReadonlyMap<number, string> {
   return values;
 }
 
-function expectLikeSequential({ specs, order, strategy }: Schedule, { output, error, started, done, mistakes }: Happened): void {
+function expectLikeSequential(
+  { specs, order, strategy }: Schedule,
+  { output, error, started, done, mistakes }: Happened,
+): void {
   expect(mistakes).to.deep.equal([]);
   const expected = expectedValues(specs);
-  const finished = new Map(output.taskOutputs.map(({ taskId, raw }) => [Number(taskId.slice(1)), raw]));
-  for (const [index, raw] of finished) expect(raw, `value of ${index}`).to.equal(expected.get(index));
-  expect([...finished.keys()], "the order of the list").to.deep.equal(order.filter((index) => finished.has(index)));
-  for (const index of done) expect(finished.has(index), `${index} was done, and is lost`).to.equal(true);
+  const finished = new Map(
+    output.taskOutputs.map(({ taskId, raw }) => [Number(taskId.slice(1)), raw]),
+  );
+  for (const [index, raw] of finished)
+    expect(raw, `value of ${index}`).to.equal(expected.get(index));
+  expect([...finished.keys()], "the order of the list").to.deep.equal(
+    order.filter((index) => finished.has(index)),
+  );
+  for (const index of done)
+    expect(finished.has(index), `${index} was done, and is lost`).to.equal(true);
   const ends = started.map((index) => specs[index]?.end);
-  if (ends.includes("cancel") && error?.code === "AE_RUN_CANCELLED") expect(output.exitReason).to.equal("CANCELLED");
+  if (ends.includes("cancel") && error?.code === "AE_RUN_CANCELLED")
+    expect(output.exitReason).to.equal("CANCELLED");
   else if (strategy === "CONTINUE_ON_ERROR" && !ends.includes("cancel"))
-    expect([...finished.keys()].sort(), "everything that can be done").to.deep.equal([...expected.keys()].sort());
-  if (ends.every((end) => end === "ok")) expect(output).to.include({ exitReason: "COMPLETED", raw: expected.get(order.at(-1) ?? 0) });
+    expect([...finished.keys()].sort(), "everything that can be done").to.deep.equal(
+      [...expected.keys()].sort(),
+    );
+  if (ends.every((end) => end === "ok"))
+    expect(output).to.include({ exitReason: "COMPLETED", raw: expected.get(order.at(-1) ?? 0) });
   else
     expect(error?.code).to.be.oneOf(
-      ends.includes("cancel") ? ["AE_RUN_CANCELLED", "AE_TASK_EXECUTION"] : strategy === "FAIL_FAST" ? ["AE_TASK_EXECUTION"] : ["AE_PARALLEL_EXECUTION"],
+      ends.includes("cancel")
+        ? ["AE_RUN_CANCELLED", "AE_TASK_EXECUTION"]
+        : strategy === "FAIL_FAST"
+          ? ["AE_TASK_EXECUTION"]
+          : ["AE_PARALLEL_EXECUTION"],
     );
 }
 
@@ -137,7 +171,9 @@ describe("PARALLEL against a sequential model", function () {
     const kernel = new Kernel();
     try {
       await fc.assert(
-        fc.asyncProperty(schedules, async (schedule) => expectLikeSequential(schedule, await execute(kernel, schedule))),
+        fc.asyncProperty(schedules, async (schedule) =>
+          expectLikeSequential(schedule, await execute(kernel, schedule)),
+        ),
         { seed: 20_260_101, numRuns: 200 },
       );
     } finally {

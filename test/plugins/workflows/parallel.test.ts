@@ -11,14 +11,22 @@ workflowContract("PARALLEL, continuing, one at a time", {
   ensembleOptions: { parallelErrorStrategy: "CONTINUE_ON_ERROR", maxConcurrency: 1 },
 });
 
-const timed = (description: string, ms: number): Task => new Task({ description, handler: async () => (await pause(ms), description) });
+const timed = (description: string, ms: number): Task =>
+  new Task({ description, handler: async () => (await pause(ms), description) });
 
 describe("PARALLEL", () => {
   it("gives outputs in the order of the list, whatever the order of completion, and the list's last text", async () => {
-    const { output, events } = await runToEnd({ tasks: [timed("a", 15), timed("b", 1), timed("c", 8)], workflow: "PARALLEL" });
+    const { output, events } = await runToEnd({
+      tasks: [timed("a", 15), timed("b", 1), timed("c", 8)],
+      workflow: "PARALLEL",
+    });
     expect(output.raw).to.equal("c");
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "b", "c"]);
-    expect(typesOf(events).slice(1, 4)).to.deep.equal(["task_started", "task_started", "task_started"]);
+    expect(typesOf(events).slice(1, 4)).to.deep.equal([
+      "task_started",
+      "task_started",
+      "task_started",
+    ]);
   });
 
   it("starts a task the moment its last context task is done, not earlier", async () => {
@@ -26,9 +34,13 @@ describe("PARALLEL", () => {
     const after = [echo("after quick", [quick]), echo("after both", [slow, quick])];
     const { events } = await runToEnd({ tasks: [slow, quick, ...after] });
     const order = events.flatMap((event) =>
-      event.type === "task_started" || event.type === "task_completed" ? [`${event.type.slice(5)} ${event.taskDescription}`] : [],
+      event.type === "task_started" || event.type === "task_completed"
+        ? [`${event.type.slice(5)} ${event.taskDescription}`]
+        : [],
     );
-    expect(order.indexOf("started after quick")).to.be.greaterThan(order.indexOf("completed quick")).and.lessThan(order.indexOf("completed slow"));
+    expect(order.indexOf("started after quick"))
+      .to.be.greaterThan(order.indexOf("completed quick"))
+      .and.lessThan(order.indexOf("completed slow"));
     expect(order.indexOf("started after both")).to.be.greaterThan(order.indexOf("completed slow"));
   });
 
@@ -41,7 +53,11 @@ describe("PARALLEL", () => {
 
   it("takes one task for a context that names it twice", async () => {
     const a = echo("a");
-    const b = new Task({ description: "b", context: [a, a], handler: (ctx) => String(ctx.contextOutputs.length) });
+    const b = new Task({
+      description: "b",
+      context: [a, a],
+      handler: (ctx) => String(ctx.contextOutputs.length),
+    });
     expect((await runToEnd({ tasks: [a, b] })).output.raw).to.equal("2");
   });
 
@@ -71,31 +87,61 @@ describe("PARALLEL", () => {
   it("failing fast aborts what is in flight, starts nothing further and throws the first failure", async () => {
     const cause = new Error("broken");
     let aborted = 0;
-    const hanging = waiting("hanging", (ctx) => ctx.signal.addEventListener("abort", () => aborted++));
+    const hanging = waiting("hanging", (ctx) =>
+      ctx.signal.addEventListener("abort", () => aborted++),
+    );
     const slow = timed("slow", 10_000);
     const { error, output, events } = await runToEnd(
-      { tasks: [echo("quick"), hanging, failing("fails", cause), echo("never", [slow]), slow], workflow: "PARALLEL" },
+      {
+        tasks: [echo("quick"), hanging, failing("fails", cause), echo("never", [slow]), slow],
+        workflow: "PARALLEL",
+      },
       { cancelGraceMs: 10 },
     );
     expect(error).to.include({ code: "AE_TASK_EXECUTION", taskDescription: "fails" });
     expect((error?.cause as Error).cause).to.equal(cause);
     expect(aborted).to.equal(1);
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["quick"]);
-    expect(events.filter((event) => event.type === "task_started").map(({ taskDescription }) => taskDescription)).to.not.include("never");
+    expect(
+      events
+        .filter((event) => event.type === "task_started")
+        .map(({ taskDescription }) => taskDescription),
+    ).to.not.include("never");
     const failed = events.filter((event) => event.type === "task_failed");
-    expect(failed.map(({ taskDescription }) => taskDescription)).to.have.members(["fails", "hanging", "slow"]);
-    expect(failed.find(({ taskDescription }) => taskDescription === "hanging")?.cause).to.have.property("code", "AE_RUN_CANCELLED");
+    expect(failed.map(({ taskDescription }) => taskDescription)).to.have.members([
+      "fails",
+      "hanging",
+      "slow",
+    ]);
+    expect(
+      failed.find(({ taskDescription }) => taskDescription === "hanging")?.cause,
+    ).to.have.property("code", "AE_RUN_CANCELLED");
   });
 
   it("continuing on errors finishes what can be finished and tells what failed; what depends on it is skipped", async () => {
     const bad = failing("bad");
     const skipped = echo("skipped", [bad]);
     const worse = failing("worse");
-    const tasks = [echo("a"), bad, skipped, echo("skipped too", [skipped, worse]), echo("d"), worse];
-    const { error, output, events } = await runToEnd({ tasks, parallelErrorStrategy: "CONTINUE_ON_ERROR" });
+    const tasks = [
+      echo("a"),
+      bad,
+      skipped,
+      echo("skipped too", [skipped, worse]),
+      echo("d"),
+      worse,
+    ];
+    const { error, output, events } = await runToEnd({
+      tasks,
+      parallelErrorStrategy: "CONTINUE_ON_ERROR",
+    });
     expect(error).to.be.instanceOf(ParallelExecutionError);
     const parallel = error as ParallelExecutionError;
-    expect(parallel).to.include({ code: "AE_PARALLEL_EXECUTION", message: "2 of 6 tasks failed", failedCount: 2, completedCount: 2 });
+    expect(parallel).to.include({
+      code: "AE_PARALLEL_EXECUTION",
+      message: "2 of 6 tasks failed",
+      failedCount: 2,
+      completedCount: 2,
+    });
     expect([...parallel.failedTaskCauses.keys()]).to.have.members(["task-2", "task-6"]);
     expect(parallel.failedTaskCauses.get("task-2")).to.have.property("code", "AE_TASK_EXECUTION");
     expect(parallel.completedTaskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "d"]);
@@ -116,7 +162,10 @@ describe("PARALLEL", () => {
       loops: [],
       idOf: () => undefined,
     } as unknown as Plan; // can't be made from tasks
-    expect(() => parallelWorkflow.validate?.(plan)).to.throw(ValidationError, "Circular context dependency detected involving task: 'A'");
+    expect(() => parallelWorkflow.validate?.(plan)).to.throw(
+      ValidationError,
+      "Circular context dependency detected involving task: 'A'",
+    );
   });
 
   it("is through with a chain of ten thousand tasks, and with a thousand that wait for one", async () => {
@@ -127,6 +176,9 @@ describe("PARALLEL", () => {
     const wide = [failing("first"), ...rest];
     const fan = wide.concat(Array.from({ length: 1_000 }, (_, n) => echo(String(n), wide)));
     expect(first).to.not.equal(undefined);
-    expect((await runToEnd({ tasks: fan, parallelErrorStrategy: "CONTINUE_ON_ERROR" })).output.taskOutputs).to.deep.equal([]);
+    expect(
+      (await runToEnd({ tasks: fan, parallelErrorStrategy: "CONTINUE_ON_ERROR" })).output
+        .taskOutputs,
+    ).to.deep.equal([]);
   });
 });

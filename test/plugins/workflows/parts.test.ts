@@ -16,7 +16,10 @@ function parts(execute: (run: Run, ids: readonly string[]) => Promise<unknown>):
       return { raw: "done", taskOutputs: [] };
     },
   };
-  return definePlugin({ name: "parts", bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue(workflow) });
+  return definePlugin({
+    name: "parts",
+    bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue(workflow),
+  });
 }
 
 for (const inner of ["SEQUENTIAL", "PARALLEL"]) {
@@ -39,7 +42,11 @@ for (const inner of ["SEQUENTIAL", "PARALLEL"]) {
         ended = await rejection(run.runWorkflow(inner, [first], { signal: controller.signal }));
         await run.runTask(second);
       });
-      const { output, error } = await runToEnd({ tasks: [waits, after], workflow: "PARTS", plugins: [plugin] });
+      const { output, error } = await runToEnd({
+        tasks: [waits, after],
+        workflow: "PARTS",
+        plugins: [plugin],
+      });
       expect(error).to.equal(undefined);
       expect([seen, ended]).to.deep.equal([reason, reason]);
       expect(output.getOutput(after)?.raw).to.equal("After");
@@ -50,14 +57,22 @@ for (const inner of ["SEQUENTIAL", "PARALLEL"]) {
       const plugin = parts(async (run, ids) => {
         ended = await rejection(run.runWorkflow(inner, ids, { signal: AbortSignal.abort() }));
       });
-      const { events } = await runToEnd({ tasks: [echo("Never")], workflow: "PARTS", plugins: [plugin] });
+      const { events } = await runToEnd({
+        tasks: [echo("Never")],
+        workflow: "PARTS",
+        plugins: [plugin],
+      });
       expect(ended).to.be.instanceOf(RunCancelledError);
       expect(events.some(({ type }) => type === "task_started")).to.equal(false);
     });
 
     it("hands the revisions to the tasks they are for, and nested parts inherit them", async () => {
       const told: unknown[] = [];
-      const task = new Task({ name: "a", description: "A", handler: (ctx) => String(told.push(ctx.revision)) });
+      const task = new Task({
+        name: "a",
+        description: "A",
+        handler: (ctx) => String(told.push(ctx.revision)),
+      });
       const revision = { feedback: "mind the gap", previousOutput: "gap" };
       const o: PartOptions = { revisions: new Map([["a", revision]]) };
       const nested = parts(async (run, ids) => run.runWorkflow("AROUND", ids, o));
@@ -73,7 +88,11 @@ for (const inner of ["SEQUENTIAL", "PARALLEL"]) {
               ),
           }),
       });
-      await runToEnd({ tasks: [task, echo("Other")], workflow: "PARTS", plugins: [nested, around] });
+      await runToEnd({
+        tasks: [task, echo("Other")],
+        workflow: "PARTS",
+        plugins: [nested, around],
+      });
       expect(told).to.deep.equal([revision]);
     });
   });

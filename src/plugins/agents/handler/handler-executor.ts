@@ -32,16 +32,26 @@ export class HandlerExecutor implements TaskExecutor {
 
   async execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
     const { handler } = call.task;
-    if (handler === undefined) throw new ValidationError(`Task '${call.task.description}' has no handler`);
+    if (handler === undefined)
+      throw new ValidationError(`Task '${call.task.description}' has no handler`);
     const fail = (message: string, cause?: unknown): AgentExecutionError =>
-      new AgentExecutionError(message, { agentRole: ROLE, taskDescription: call.task.description }, cause === undefined ? {} : { cause });
+      new AgentExecutionError(
+        message,
+        { agentRole: ROLE, taskDescription: call.task.description },
+        cause === undefined ? {} : { cause },
+      );
     let value: unknown;
     try {
-      value = isTool(handler) ? await scope.callTool(toolCall(handler, call), [handler]) : await handler(new HandlerContext(call, scope));
+      value = isTool(handler)
+        ? await scope.callTool(toolCall(handler, call), [handler])
+        : await handler(new HandlerContext(call, scope));
     } catch (thrown) {
       if (endsTheRun(thrown, call.signal)) throw thrown;
       // A tool's own error comes wrapped; what it threw says more.
-      const error = ToolExecutionError.isInstance(thrown) && isTool(handler) ? (thrown.cause ?? thrown) : thrown;
+      const error =
+        ToolExecutionError.isInstance(thrown) && isTool(handler)
+          ? (thrown.cause ?? thrown)
+          : thrown;
       throw fail(`Deterministic task handler threw an exception: ${messageOf(error)}`, error);
     }
     const result = await handlerResult(value, call.task, this.#schemas, fail);
@@ -53,11 +63,23 @@ export class HandlerExecutor implements TaskExecutor {
 function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
   if (ExitEarlySignal.isInstance(thrown)) return true;
   if (!signal.aborted) return false;
-  return thrown === signal.reason || RunCancelledError.isInstance(thrown) || RunTimeoutError.isInstance(thrown) || TaskTimeoutError.isInstance(thrown);
+  return (
+    thrown === signal.reason ||
+    RunCancelledError.isInstance(thrown) ||
+    RunTimeoutError.isInstance(thrown) ||
+    TaskTimeoutError.isInstance(thrown)
+  );
 }
 
 /** A tool works on the text of the last task in the context, else on the description; with a schema of its own that text is its JSON. */
-function toolCall(tool: AnyTool, { attempt, contextOutputs, task }: TaskCall): { readonly id: string; readonly name: string; readonly arguments: string } {
+function toolCall(
+  tool: AnyTool,
+  { attempt, contextOutputs, task }: TaskCall,
+): { readonly id: string; readonly name: string; readonly arguments: string } {
   const text = contextOutputs.at(-1)?.raw ?? task.description;
-  return { id: `handler-${attempt}`, name: tool.name, arguments: tool.input === undefined ? JSON.stringify({ input: text }) : text };
+  return {
+    id: `handler-${attempt}`,
+    name: tool.name,
+    arguments: tool.input === undefined ? JSON.stringify({ input: text }) : text,
+  };
 }

@@ -19,7 +19,12 @@ type Fail = (message: string, cause?: unknown) => Error;
  * Makes a result of what a handler returned: text as it is, everything else as JSON, a ToolResult unwrapped. With an `outputType` the value is checked.
  * @throws what `fail` makes of a failed ToolResult, of nothing, and of a value that JSON cannot hold; OutputParsingError for one that does not fit the schema.
  */
-export async function handlerResult(returned: unknown, task: AnyTask, schemas: Schemas, fail: Fail): Promise<HandlerResult> {
+export async function handlerResult(
+  returned: unknown,
+  task: AnyTask,
+  schemas: Schemas,
+  fail: Fail,
+): Promise<HandlerResult> {
   const result = unwrap(returned, task, fail);
   if (task.outputType === undefined) return result;
   const { raw } = result;
@@ -27,23 +32,38 @@ export async function handlerResult(returned: unknown, task: AnyTask, schemas: S
   if (checked.ok) return { raw, parsed: checked.value };
   const { title } = schemas.of(
     task.outputType,
-    (problem, cause) => new ValidationError(`The outputType of task '${task.description}' could not be converted to JSON Schema: ${problem}`, { cause }),
+    (problem, cause) =>
+      new ValidationError(
+        `The outputType of task '${task.description}' could not be converted to JSON Schema: ${problem}`,
+        { cause },
+      ),
   );
   throw outputParsingError(task.description, title, raw, [checked.problem]);
 }
 
 function unwrap(returned: unknown, task: AnyTask, fail: Fail): HandlerResult {
   if (ToolResult.isInstance(returned)) {
-    if (!returned.ok) throw fail(`Deterministic task failed: ${returned.errorMessage ?? "handler failure"}`);
-    return { raw: returned.output, ...(returned.structured !== undefined && { parsed: returned.structured }) };
+    if (!returned.ok)
+      throw fail(`Deterministic task failed: ${returned.errorMessage ?? "handler failure"}`);
+    return {
+      raw: returned.output,
+      ...(returned.structured !== undefined && { parsed: returned.structured }),
+    };
   }
-  if (returned === undefined || returned === null) throw fail(`Deterministic task handler returned null for task: ${task.description}`);
-  return { raw: typeof returned === "string" ? returned : toJson(returned, task, fail), parsed: returned };
+  if (returned === undefined || returned === null)
+    throw fail(`Deterministic task handler returned null for task: ${task.description}`);
+  return {
+    raw: typeof returned === "string" ? returned : toJson(returned, task, fail),
+    parsed: returned,
+  };
 }
 
 function toJson(value: unknown, task: AnyTask, fail: Fail): string {
   const refuse = (problem: string, cause?: unknown): Error =>
-    fail(`Deterministic task handler returned a value that JSON cannot hold (${problem}) for task: ${task.description}. Return text or plain data.`, cause);
+    fail(
+      `Deterministic task handler returned a value that JSON cannot hold (${problem}) for task: ${task.description}. Return text or plain data.`,
+      cause,
+    );
   if (typeof value === "number" && !Number.isFinite(value)) throw refuse(String(value));
   let text: string | undefined;
   try {

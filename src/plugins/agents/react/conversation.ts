@@ -1,11 +1,23 @@
 import type { Agent } from "../../../contracts/agent.js";
-import type { ChatMessage, ChatRequest, ChatResponse, Purpose, ToolCall } from "../../../contracts/chat-model.js";
+import type {
+  ChatMessage,
+  ChatRequest,
+  ChatResponse,
+  Purpose,
+  ToolCall,
+} from "../../../contracts/chat-model.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { AgentTemplateName } from "../shared/templates.js";
-import { AgentEnsembleError, AgentExecutionError, MaxIterationsExceededError, messageOf, ModelCallError } from "../../../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  AgentExecutionError,
+  MaxIterationsExceededError,
+  messageOf,
+  ModelCallError,
+} from "../../../contracts/errors.js";
 import { PartialOutput } from "./partial-output.js";
 import { ToolTurns } from "./tool-turns.js";
 
@@ -49,7 +61,10 @@ export class Conversation {
     const purpose: Purpose = scope.depth > 0 ? "worker" : "task";
     let stopped = 0;
     for (;;) {
-      const response = await this.#chat(stopped < STOPPED_TURNS ? request : withoutTools(request), purpose);
+      const response = await this.#chat(
+        stopped < STOPPED_TURNS ? request : withoutTools(request),
+        purpose,
+      );
       const calls = response.message.toolCalls;
       if (calls === undefined || calls.length === 0) return response;
       if (stopped === STOPPED_TURNS) throw this.#outOfIterations();
@@ -62,16 +77,22 @@ export class Conversation {
   async ask(previous: ChatResponse, content: string): Promise<ChatResponse> {
     const { messages, request } = this.parts;
     // Vendors refuse an empty message, and a request for tools that nothing answers.
-    if (previous.message.content !== "") messages.push({ role: "assistant", content: previous.message.content });
+    if (previous.message.content !== "")
+      messages.push({ role: "assistant", content: previous.message.content });
     messages.push({ role: "user", content });
     return this.#chat(withoutTools(request), "correction");
   }
 
   async #chat(request: ChatRequest, purpose: Purpose): Promise<ChatResponse> {
     const { call, scope } = this.parts;
-    const partial = PartialOutput.wanted(call, scope) ? await PartialOutput.of(call, scope) : undefined;
+    const partial = PartialOutput.wanted(call, scope)
+      ? await PartialOutput.of(call, scope)
+      : undefined;
     try {
-      return await scope.chat(request, partial === undefined ? { purpose } : { purpose, onToken: (text) => partial.add(text) });
+      return await scope.chat(
+        request,
+        partial === undefined ? { purpose } : { purpose, onToken: (text) => partial.add(text) },
+      );
     } catch (error) {
       throw this.#failure(error);
     }
@@ -83,13 +104,20 @@ export class Conversation {
     if (AgentEnsembleError.isInstance(error) && !ModelCallError.isInstance(error)) return error;
     if (scope.signal.aborted && error === scope.signal.reason) return error;
     const context = { agentRole: agent.role, taskDescription: call.task.description };
-    return new AgentExecutionError(`Agent '${agent.role}' failed: ${messageOf(error)}`, context, { cause: error });
+    return new AgentExecutionError(`Agent '${agent.role}' failed: ${messageOf(error)}`, context, {
+      cause: error,
+    });
   }
 
   #outOfIterations(): MaxIterationsExceededError {
     const { agent, call } = this.parts;
     const { role: agentRole, maxIterations } = agent;
-    return new MaxIterationsExceededError({ agentRole, taskDescription: call.task.description, maxIterations, toolCallsMade: this.#toolCallsMade });
+    return new MaxIterationsExceededError({
+      agentRole,
+      taskDescription: call.task.description,
+      maxIterations,
+      toolCallsMade: this.#toolCallsMade,
+    });
   }
 
   /** Answers all calls of a turn, in their order; `false` when the limit left some of them unmade. */
@@ -99,13 +127,20 @@ export class Conversation {
     this.#toolCallsMade += allowed;
     const [only] = calls;
     const turns = (this.#turns ??= new ToolTurns(this.parts));
-    if (calls.length === 1 && allowed === 1 && only !== undefined) messages.push(await turns.callOne(only));
+    if (calls.length === 1 && allowed === 1 && only !== undefined)
+      messages.push(await turns.callOne(only));
     else if (allowed > 0) messages.push(...(await turns.callAll(calls.slice(0, allowed))));
     if (allowed === calls.length) return true;
     const content = texts.render("agent.stop", { maxIterations: agent.maxIterations });
     for (const call of calls.slice(allowed)) {
       scope.skipTool(call, content);
-      messages.push({ role: "tool", toolCallId: call.id, toolName: call.name, content, isError: true });
+      messages.push({
+        role: "tool",
+        toolCallId: call.id,
+        toolName: call.name,
+        content,
+        isError: true,
+      });
     }
     return false;
   }

@@ -6,7 +6,8 @@ import type { Conversation } from "./conversation.js";
 import { preview } from "../../../contracts/validation.js";
 import { outputParsingError, parseOutput } from "../shared/output-parser.js";
 
-const CUT = 'The response was cut by the output limit (finishReason "length") before it was complete';
+const CUT =
+  'The response was cut by the output limit (finishReason "length") before it was complete';
 
 /** Characters of what is wrong with an answer that its correction tells: a long list of wrong items may have thousands of lines. */
 const LONGEST_PROBLEM = 2_000;
@@ -27,10 +28,20 @@ export async function parseWithCorrections(
   let response = answer;
   for (;;) {
     const raw = response.message.content;
-    const result: Checked = response.finishReason === "length" ? { ok: false, problem: CUT } : await parseOutput(raw, type, facts);
+    const result: Checked =
+      response.finishReason === "length"
+        ? { ok: false, problem: CUT }
+        : await parseOutput(raw, type, facts);
     if (result.ok) return { raw, parsed: result.value };
     problems.push(result.problem);
-    if (problems.length > call.task.maxOutputRetries) throw outputParsingError(call.task.description, facts.title, raw, problems);
-    response = await conversation.ask(response, texts.render("task.correction", { error: preview(result.problem, LONGEST_PROBLEM), schema: facts.text }));
+    if (problems.length > call.task.maxOutputRetries)
+      throw outputParsingError(call.task.description, facts.title, raw, problems);
+    response = await conversation.ask(
+      response,
+      texts.render("task.correction", {
+        error: preview(result.problem, LONGEST_PROBLEM),
+        schema: facts.text,
+      }),
+    );
   }
 }

@@ -39,7 +39,13 @@ export class PartialOutput {
     this.#last = partial;
     const { taskId, parentTaskId } = this.scope;
     const identity = parentTaskId === undefined ? { taskId } : { taskId, parentTaskId };
-    this.scope.emit({ type: "partial_output", ...identity, agentRole: this.call.agent?.role ?? "", taskDescription: this.call.task.description, partial });
+    this.scope.emit({
+      type: "partial_output",
+      ...identity,
+      agentRole: this.call.agent?.role ?? "",
+      taskDescription: this.call.task.description,
+      partial,
+    });
   }
 
   /** What the text holds from its first bracket on. Words before it, and half a token at its end, are no mistake. */

@@ -1,5 +1,10 @@
 import type { Agent } from "../../../contracts/agent.js";
-import type { ChatMessage, ChatRequest, ContentPart, ModelOptions } from "../../../contracts/chat-model.js";
+import type {
+  ChatMessage,
+  ChatRequest,
+  ContentPart,
+  ModelOptions,
+} from "../../../contracts/chat-model.js";
 import type { ExecutorResult, PromptPreview, TaskExecutor } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { PlannedTask } from "../../../contracts/plan.js";
@@ -38,7 +43,9 @@ export class ReactExecutor implements TaskExecutor {
     const facts = this.#outputFacts(call);
     const resolved = toolsOf(agent, call, scope);
     const tools = resolved instanceof Promise ? await resolved : resolved;
-    const first = this.#prompt(call, agent, texts, tools, facts, (value, text) => scope.format(value, text));
+    const first = this.#prompt(call, agent, texts, tools, facts, (value, text) =>
+      scope.format(value, text),
+    );
     announce(call, agent, first, scope);
     const messages: ChatMessage[] = [
       { role: "system", content: first.systemPrompt },
@@ -48,8 +55,14 @@ export class ReactExecutor implements TaskExecutor {
     const conversation = new Conversation({ call, agent, scope, texts, tools, messages, request });
     const response = await conversation.answer();
     if (response.message.content === "") warnOfSilence(call, agent, scope);
-    if (facts === undefined || call.task.outputType === undefined) return { raw: response.message.content, toolCallCount: conversation.toolCallsMade };
-    const { raw, parsed } = await parseWithCorrections(conversation, response, call.task.outputType, facts);
+    if (facts === undefined || call.task.outputType === undefined)
+      return { raw: response.message.content, toolCallCount: conversation.toolCallsMade };
+    const { raw, parsed } = await parseWithCorrections(
+      conversation,
+      response,
+      call.task.outputType,
+      facts,
+    );
     return { raw, parsed, toolCallCount: conversation.toolCallsMade };
   }
 
@@ -57,8 +70,16 @@ export class ReactExecutor implements TaskExecutor {
   async preview(call: TaskCall, scope: LookUps): Promise<PromptPreview> {
     const agent = agentOf(call);
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
-    const sourced = await Promise.all(scope.all(Tokens.AgentToolSource).map(async (source) => source.toolsFor(call, scope)));
-    return this.#prompt(call, agent, texts, [...sourced.flat(), ...staticTools(agent.tools, scope.all(Tokens.Tool))], this.#outputFacts(call));
+    const sourced = await Promise.all(
+      scope.all(Tokens.AgentToolSource).map(async (source) => source.toolsFor(call, scope)),
+    );
+    return this.#prompt(
+      call,
+      agent,
+      texts,
+      [...sourced.flat(), ...staticTools(agent.tools, scope.all(Tokens.Tool))],
+      this.#outputFacts(call),
+    );
   }
 
   #prompt(
@@ -89,18 +110,27 @@ export class ReactExecutor implements TaskExecutor {
     if (task.outputType === undefined) return undefined;
     return this.#schemas.of(
       task.outputType,
-      (problem, cause) => new ValidationError(`The outputType of task '${task.description}' could not be converted to JSON Schema: ${problem}`, { cause }),
+      (problem, cause) =>
+        new ValidationError(
+          `The outputType of task '${task.description}' could not be converted to JSON Schema: ${problem}`,
+          { cause },
+        ),
     );
   }
 }
 
 function agentOf({ agent, task }: TaskCall): Agent {
   if (agent === undefined)
-    throw new ValidationError(`Task '${task.description}' has neither an agent nor a handler`, { hint: "Give it an agent, or bind an AgentSynthesizer." });
+    throw new ValidationError(`Task '${task.description}' has neither an agent nor a handler`, {
+      hint: "Give it an agent, or bind an AgentSynthesizer.",
+    });
   return agent;
 }
 
-function withAttachments(text: string, attachments: readonly ContentPart[]): string | readonly ContentPart[] {
+function withAttachments(
+  text: string,
+  attachments: readonly ContentPart[],
+): string | readonly ContentPart[] {
   return attachments.length === 0 ? text : [{ type: "text", text }, ...attachments];
 }
 
@@ -120,8 +150,10 @@ function requestOf(
   facts: SchemaFacts | undefined,
   scope: TaskScope,
 ): ChatRequest {
-  const native = facts?.rootType === "object" && scope.model.capabilities?.structuredOutput === true;
-  if (options === NO_OPTIONS && !native) return tools.length > 0 ? { messages, tools } : { messages }; // most requests; adding to a copy takes much longer
+  const native =
+    facts?.rootType === "object" && scope.model.capabilities?.structuredOutput === true;
+  if (options === NO_OPTIONS && !native)
+    return tools.length > 0 ? { messages, tools } : { messages }; // most requests; adding to a copy takes much longer
   return {
     ...options,
     messages,
@@ -135,7 +167,12 @@ function formatName(title: string): string {
   return title.replace(/[^\w-]+/g, "_").slice(0, 64);
 }
 
-function announce({ task }: TaskCall, agent: Agent, { systemPrompt, userPrompt, tools }: PromptPreview, scope: TaskScope): void {
+function announce(
+  { task }: TaskCall,
+  agent: Agent,
+  { systemPrompt, userPrompt, tools }: PromptPreview,
+  scope: TaskScope,
+): void {
   if (!scope.listens("task_input")) return;
   scope.emit({
     type: "task_input",
@@ -156,5 +193,8 @@ function announce({ task }: TaskCall, agent: Agent, { systemPrompt, userPrompt, 
 
 function warnOfSilence({ task }: TaskCall, agent: Agent, scope: TaskScope): void {
   if (!scope.listens("run_warning")) return;
-  scope.emit({ type: "run_warning", message: `Agent '${agent.role}' returned empty response for task '${task.description.slice(0, 80)}'` });
+  scope.emit({
+    type: "run_warning",
+    message: `Agent '${agent.role}' returned empty response for task '${task.description.slice(0, 80)}'`,
+  });
 }

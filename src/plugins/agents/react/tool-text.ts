@@ -9,19 +9,27 @@ import { messageOf, ToolExecutionError } from "../../../contracts/errors.js";
 type Texts = PromptTexts<AgentTemplateName>;
 
 /** Calls a tool and makes the message that tells the model how it went. What is not the tool's own failure is thrown on. */
-export async function callForText(call: ToolCall, tools: readonly AnyTool[], scope: TaskScope, texts: Texts): Promise<ChatMessage> {
+export async function callForText(
+  call: ToolCall,
+  tools: readonly AnyTool[],
+  scope: TaskScope,
+  texts: Texts,
+): Promise<ChatMessage> {
   let content: string;
   let isError = true;
   try {
     const result = await scope.callTool(call, tools);
     isError = !result.ok;
-    content = result.ok ? scope.format(result.structured, result.output) : texts.render("tool.failure", { message: result.errorMessage });
+    content = result.ok
+      ? scope.format(result.structured, result.output)
+      : texts.render("tool.failure", { message: result.errorMessage });
   } catch (error) {
     if (!ToolExecutionError.isInstance(error)) throw error;
     content = texts.render("tool.thrown", { message: thrownText(error.cause ?? error) });
   }
   content = truncate(content, scope.maxToolOutputLength, texts);
-  if (tools.find((tool) => tool.name === call.name)?.untrusted === true) content = fenced(content, texts);
+  if (tools.find((tool) => tool.name === call.name)?.untrusted === true)
+    content = fenced(content, texts);
   return isError
     ? { role: "tool", toolCallId: call.id, toolName: call.name, content, isError }
     : { role: "tool", toolCallId: call.id, toolName: call.name, content };
@@ -37,7 +45,9 @@ function fenced(text: string, texts: Texts): string {
 }
 
 function thrownText(error: unknown): string {
-  return error instanceof Error && error.message === "" ? "Tool execution failed with no message" : messageOf(error);
+  return error instanceof Error && error.message === ""
+    ? "Tool execution failed with no message"
+    : messageOf(error);
 }
 
 /** The first `limit` characters and a note of the full length; -1 for no limit. A character outside the basic plane is never cut in two. */

@@ -11,12 +11,17 @@ export class ToolTurns {
   readonly #parts: Pick<ConversationParts, "agent" | "scope" | "texts" | "tools">;
   readonly #sequential: ReadonlySet<string>;
   /** By tool and arguments: the last answer, and in how many turns it came. */
-  readonly #answers = new Map<string, Map<string, { content: string; count: number; turn: number }>>();
+  readonly #answers = new Map<
+    string,
+    Map<string, { content: string; count: number; turn: number }>
+  >();
   #turn = 0;
 
   constructor(parts: Pick<ConversationParts, "agent" | "scope" | "texts" | "tools">) {
     this.#parts = parts;
-    this.#sequential = new Set(parts.tools.filter((tool) => tool.sequential === true).map((tool) => tool.name));
+    this.#sequential = new Set(
+      parts.tools.filter((tool) => tool.sequential === true).map((tool) => tool.name),
+    );
   }
 
   /** The only call of a turn. */
@@ -28,7 +33,9 @@ export class ToolTurns {
   /** Side by side, except that a sequential tool waits for those before it and holds up those after it. */
   async callAll(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
     this.#turn++;
-    const results = await (this.#sequential.size === 0 ? this.#callTogether(calls) : this.#callInTurn(calls));
+    const results = await (this.#sequential.size === 0
+      ? this.#callTogether(calls)
+      : this.#callInTurn(calls));
     return calls.flatMap((call, i) => {
       const message = results[i];
       return message === undefined ? [] : [this.#noticed(call, message)];
@@ -58,7 +65,8 @@ export class ToolTurns {
   /** Waits for all that were started even when one fails, so that nothing of this task is still at work when it ends; then starts no more. */
   async #callTogether(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
     const { maxParallelToolCalls } = this.#parts.agent;
-    if (calls.length <= maxParallelToolCalls) return settle(await Promise.allSettled(calls.map((call) => this.#call(call))));
+    if (calls.length <= maxParallelToolCalls)
+      return settle(await Promise.allSettled(calls.map((call) => this.#call(call))));
     const results: PromiseSettledResult<ChatMessage>[] = [];
     const waiting = calls.entries();
     let failed = false;
@@ -77,7 +85,9 @@ export class ToolTurns {
   /** Tells a model that asks the same again and again, and gets the same again and again, that it does. */
   #noticed(call: ToolCall, message: ChatMessage): ChatMessage {
     if (message.role !== "tool") return message;
-    const answers = this.#answers.get(call.name) ?? new Map<string, { content: string; count: number; turn: number }>();
+    const answers =
+      this.#answers.get(call.name) ??
+      new Map<string, { content: string; count: number; turn: number }>();
     this.#answers.set(call.name, answers);
     const last = answers.get(call.arguments);
     if (last?.content !== message.content) {
@@ -86,7 +96,10 @@ export class ToolTurns {
     }
     if (last.turn < this.#turn) [last.turn, last.count] = [this.#turn, last.count + 1];
     if (last.count < REPEATED) return message;
-    return { ...message, content: message.content + this.#parts.texts.render("tool.repeated", { count: last.count }) };
+    return {
+      ...message,
+      content: message.content + this.#parts.texts.render("tool.repeated", { count: last.count }),
+    };
   }
 }
 

@@ -1,7 +1,8 @@
 import { fencedBlocks, MAX_NESTING, scanJson, withoutThinking } from "./json-scan.js";
 
 /** A value found in a text, or why a text that looked like one was refused. */
-export type Candidate = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+export type Candidate =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 /** How often brackets in prose may be read as the start of a value; each costs a validation at most. */
 const MAX_CANDIDATES = 64;
@@ -33,7 +34,13 @@ export async function* jsonCandidates(answer: string): AsyncGenerator<Candidate,
     yield* repaired(text, blocks);
   }
   const [block] = blocks;
-  yield { ok: true, value: blocks.length === 1 && block !== undefined && text.startsWith("```") && text.endsWith("```") ? block : text };
+  yield {
+    ok: true,
+    value:
+      blocks.length === 1 && block !== undefined && text.startsWith("```") && text.endsWith("```")
+        ? block
+        : text,
+  };
 }
 
 function parse(text: string): Candidate | undefined {
@@ -71,7 +78,11 @@ function* embedded(text: string): Generator<Candidate, void, void> {
   const bracket = /[{[]/g;
   let budget = SCAN_FACTOR * text.length;
   let found = 0;
-  for (let match = bracket.exec(text); match !== null && budget > 0 && found < MAX_CANDIDATES; match = bracket.exec(text)) {
+  for (
+    let match = bracket.exec(text);
+    match !== null && budget > 0 && found < MAX_CANDIDATES;
+    match = bracket.exec(text)
+  ) {
     const result = scanJson(text, match.index);
     if (result.kind === "unfinished") return; // cut off: its parts are not the answer either
     if (result.kind === "tooDeep") {
@@ -92,9 +103,13 @@ function* embedded(text: string): Generator<Candidate, void, void> {
 }
 
 /** What the repair of missing quotes, commas and brackets makes of the likeliest piece; only an object or array counts. */
-async function* repaired(text: string, blocks: readonly string[]): AsyncGenerator<Candidate, void, void> {
+async function* repaired(
+  text: string,
+  blocks: readonly string[],
+): AsyncGenerator<Candidate, void, void> {
   const piece = [text, ...blocks].find((candidate) => /^[{[]/.test(candidate)) ?? bracketed(text);
-  if (piece === undefined || piece.length > MAX_REPAIR_LENGTH || deepest(piece) > MAX_NESTING) return;
+  if (piece === undefined || piece.length > MAX_REPAIR_LENGTH || deepest(piece) > MAX_NESTING)
+    return;
   const { jsonrepair } = await import("jsonrepair");
   let mended: string;
   try {
@@ -103,7 +118,11 @@ async function* repaired(text: string, blocks: readonly string[]): AsyncGenerato
     return; // beyond repair: what was wrong before is reported
   }
   const candidate = parse(mended);
-  if (candidate !== undefined && (!candidate.ok || (typeof candidate.value === "object" && candidate.value !== null))) yield candidate;
+  if (
+    candidate !== undefined &&
+    (!candidate.ok || (typeof candidate.value === "object" && candidate.value !== null))
+  )
+    yield candidate;
 }
 
 /** From the first opening bracket to the last one of its kind that closes, or to the end when none does. */

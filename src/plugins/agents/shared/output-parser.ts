@@ -7,7 +7,11 @@ import { checkValue } from "../../../kernel/index.js";
 import { jsonCandidates } from "./json-extraction.js";
 
 /** Finds the value that a model's text holds: the first candidate that the schema accepts. */
-export async function parseOutput(text: string, type: OutputSchema<unknown>, { title, rootType }: SchemaFacts): Promise<Checked> {
+export async function parseOutput(
+  text: string,
+  type: OutputSchema<unknown>,
+  { title, rootType }: SchemaFacts,
+): Promise<Checked> {
   if (text.trim() === "") return { ok: false, problem: "LLM produced an empty response" };
   const wantsStructure = rootType === "object" || rootType === "array";
   let problem: string | undefined;
@@ -18,11 +22,23 @@ export async function parseOutput(text: string, type: OutputSchema<unknown>, { t
     if (wantsStructure && candidate.ok && typeof candidate.value === "string") continue;
     problem ??= `JSON could not be deserialized as ${title}: ${result.problem}`;
   }
-  return { ok: false, problem: problem ?? `Could not find valid JSON in response: ${preview(text)}` };
+  return {
+    ok: false,
+    problem: problem ?? `Could not find valid JSON in response: ${preview(text)}`,
+  };
 }
 
 /** The failure of a task whose value never came; one error text per attempt. */
-export function outputParsingError(taskDescription: string, title: string, rawOutput: string, parseErrors: readonly string[]): OutputParsingError {
+export function outputParsingError(
+  taskDescription: string,
+  title: string,
+  rawOutput: string,
+  parseErrors: readonly string[],
+): OutputParsingError {
   const message = `Structured output parsing failed for task '${taskDescription.slice(0, 80)}' after ${parseErrors.length} attempt(s). Expected type: ${title}`;
-  return new OutputParsingError(message, { rawOutput, parseErrors }, { hint: `The last problem: ${parseErrors.at(-1) ?? "unknown"}` });
+  return new OutputParsingError(
+    message,
+    { rawOutput, parseErrors },
+    { hint: `The last problem: ${parseErrors.at(-1) ?? "unknown"}` },
+  );
 }

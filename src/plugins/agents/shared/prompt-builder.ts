@@ -13,17 +13,35 @@ const isBlank = (text: string | undefined): boolean => text === undefined || tex
 
 /** The system message: who the agent is and what a final answer has to be. */
 export function buildSystemPrompt(agent: Agent, texts: Texts): string {
-  const background = isBlank(agent.background) ? "" : texts.render("agent.background", { background: agent.background });
-  const responseFormat = isBlank(agent.responseFormat) ? "" : texts.render("agent.responseFormat", { responseFormat: agent.responseFormat });
-  return texts.render("agent.system", { role: agent.role, goal: agent.goal, background, responseFormat }).trimEnd();
+  const background = isBlank(agent.background)
+    ? ""
+    : texts.render("agent.background", { background: agent.background });
+  const responseFormat = isBlank(agent.responseFormat)
+    ? ""
+    : texts.render("agent.responseFormat", { responseFormat: agent.responseFormat });
+  return texts
+    .render("agent.system", { role: agent.role, goal: agent.goal, background, responseFormat })
+    .trimEnd();
 }
 
 /** The user message: what plugins and earlier tasks contribute, the task, and the JSON Schema of its value when it has one. */
-export function buildUserPrompt(call: TaskCall, texts: Texts, schemaText?: string, format: Format = asItIs): string {
+export function buildUserPrompt(
+  call: TaskCall,
+  texts: Texts,
+  schemaText?: string,
+  format: Format = asItIs,
+): string {
   const { task, promptSections: sections } = call;
-  const description = texts.render("task.description", { description: task.description, expectedOutput: task.expectedOutput });
-  const outputFormat = schemaText === undefined ? "" : texts.render("task.outputFormat", { schema: schemaText });
-  const before = sections.length === 0 ? contextOf(call, texts, format) + revisionOf(call, texts) : slotsOf(call, texts, format);
+  const description = texts.render("task.description", {
+    description: task.description,
+    expectedOutput: task.expectedOutput,
+  });
+  const outputFormat =
+    schemaText === undefined ? "" : texts.render("task.outputFormat", { schema: schemaText });
+  const before =
+    sections.length === 0
+      ? contextOf(call, texts, format) + revisionOf(call, texts)
+      : slotsOf(call, texts, format);
   return before + description + outputFormat;
 }
 
@@ -47,7 +65,8 @@ function slotsOf(call: TaskCall, texts: Texts, format: Format): string {
 function slot(sections: readonly PromptSection[], name: PromptSection["slot"]): string {
   let text = "";
   for (const section of sections) {
-    if (section.slot === name && !isBlank(section.text)) text += `${withoutFinalNewlines(section.text)}\n\n`;
+    if (section.slot === name && !isBlank(section.text))
+      text += `${withoutFinalNewlines(section.text)}\n\n`;
   }
   return text;
 }
@@ -62,13 +81,23 @@ function contextOf(call: TaskCall, texts: Texts, format: Format): string {
   if (call.contextOutputs.length === 0) return "";
   let outputs = "";
   for (const { agentRole, taskDescription, raw, parsed } of call.contextOutputs)
-    outputs += texts.render("task.contextOutput", { agentRole, taskDescription, raw: format(parsed, raw) });
+    outputs += texts.render("task.contextOutput", {
+      agentRole,
+      taskDescription,
+      raw: format(parsed, raw),
+    });
   return texts.render("task.context", { outputs });
 }
 
 function revisionOf({ revision, attempt }: TaskCall, texts: Texts): string {
   if (revision === undefined || isBlank(revision.feedback)) return "";
-  const previousOutput = isBlank(revision.previousOutput) ? "" : texts.render("task.previousOutput", { previousOutput: revision.previousOutput });
+  const previousOutput = isBlank(revision.previousOutput)
+    ? ""
+    : texts.render("task.previousOutput", { previousOutput: revision.previousOutput });
   const counted = attempt > 1 ? texts.render("task.revisionAttempt", { attempt }) : "";
-  return texts.render("task.revision", { attempt: counted, feedback: revision.feedback, previousOutput });
+  return texts.render("task.revision", {
+    attempt: counted,
+    feedback: revision.feedback,
+    previousOutput,
+  });
 }

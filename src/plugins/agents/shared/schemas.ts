@@ -17,16 +17,27 @@ export interface SchemaFacts {
 type SelfDescribing = StandardSchemaV1 & StandardJSONSchemaV1;
 
 function convert(type: OutputSchema<unknown> | JsonSchema): JsonSchema {
-  if ("~standard" in type) return (type as SelfDescribing)["~standard"].jsonSchema.input({ target: "draft-2020-12" }); // a Standard Schema says so itself
-  const pair = type as { readonly schema?: { readonly "~standard"?: unknown }; readonly jsonSchema?: JsonSchema };
-  return pair.jsonSchema !== undefined && pair.schema?.["~standard"] !== undefined ? pair.jsonSchema : type;
+  if ("~standard" in type)
+    return (type as SelfDescribing)["~standard"].jsonSchema.input({ target: "draft-2020-12" }); // a Standard Schema says so itself
+  const pair = type as {
+    readonly schema?: { readonly "~standard"?: unknown };
+    readonly jsonSchema?: JsonSchema;
+  };
+  return pair.jsonSchema !== undefined && pair.schema?.["~standard"] !== undefined
+    ? pair.jsonSchema
+    : type;
 }
 
 function factsOf(type: OutputSchema<unknown> | JsonSchema): SchemaFacts {
   const { $schema: _dialect, ...jsonSchema } = convert(type);
   const { title, type: root } = jsonSchema;
   const rootType = typeof root === "string" ? root : undefined;
-  return { jsonSchema, text: JSON.stringify(jsonSchema), title: typeof title === "string" && title !== "" ? title : (rootType ?? "object"), rootType };
+  return {
+    jsonSchema,
+    text: JSON.stringify(jsonSchema),
+    title: typeof title === "string" && title !== "" ? title : (rootType ?? "object"),
+    rootType,
+  };
 }
 
 /** Turns schemas into JSON Schema, once for each schema object. */
@@ -34,7 +45,10 @@ export class Schemas {
   readonly #facts = new WeakMap<object, SchemaFacts>();
 
   /** @throws what `failure` makes of it when the schema has no JSON Schema. */
-  of(type: OutputSchema<unknown> | JsonSchema, failure: (problem: string, cause: unknown) => Error): SchemaFacts {
+  of(
+    type: OutputSchema<unknown> | JsonSchema,
+    failure: (problem: string, cause: unknown) => Error,
+  ): SchemaFacts {
     let facts = this.#facts.get(type);
     if (facts === undefined) {
       try {

@@ -11,7 +11,8 @@ You must produce a final answer that satisfies the expected output described in 
 Focus on quality and accuracy. Do not add unnecessary preamble or postscript to your final answer.{responseFormat}`,
   "agent.background": "\n{background}",
   "agent.responseFormat": "\nOutput format instructions: {responseFormat}",
-  "agent.stop": "STOP: Maximum tool iterations ({maxIterations}) reached. You must provide your best final answer now based on information gathered so far.",
+  "agent.stop":
+    "STOP: Maximum tool iterations ({maxIterations}) reached. You must provide your best final answer now based on information gathered so far.",
   "task.context": `## Context from Previous Tasks
 The following results from previous tasks may be relevant:
 {outputs}
@@ -59,7 +60,8 @@ Respond again with ONLY valid JSON matching this schema. Do not include markdown
 <<<data {fence}>>>
 {text}
 <<<end of data {fence}>>>`,
-  "tool.repeated": "\n[This is the same answer to the same call for the {count}th time. Calling it again will not help.]",
+  "tool.repeated":
+    "\n[This is the same answer to the same call for the {count}th time. Calling it again will not help.]",
   "tool.truncated": "... [truncated, full length: {length} chars]",
 } as const);
 

@@ -8,7 +8,12 @@ import type { JsonSchema } from "../../../contracts/types.js";
 import type { PromptTexts } from "../../../kernel/index.js";
 import type { Schemas } from "./schemas.js";
 import type { AgentTemplateName } from "./templates.js";
-import { AgentEnsembleError, messageOf, toError, ToolConfigurationError } from "../../../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  messageOf,
+  toError,
+  ToolConfigurationError,
+} from "../../../contracts/errors.js";
 import { isTool, isToolProvider, TOOL_NAME } from "../../../contracts/tool.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { preview } from "../../../contracts/validation.js";
@@ -16,7 +21,10 @@ import { preview } from "../../../contracts/validation.js";
 const NONE: readonly AnyTool[] = Object.freeze([]);
 
 /** The tools among what an agent and the container hold; providers are left out. A tool that is listed in both counts once. */
-export function staticTools(own: readonly ToolLike[], shared: readonly ToolLike[]): readonly AnyTool[] {
+export function staticTools(
+  own: readonly ToolLike[],
+  shared: readonly ToolLike[],
+): readonly AnyTool[] {
   if (own.length === 0 && shared.length === 0) return NONE;
   return [...new Set([...own, ...shared])].filter(isTool);
 }
@@ -26,22 +34,35 @@ export function staticTools(own: readonly ToolLike[], shared: readonly ToolLike[
  * Given at once, and not as a promise, where nobody brings any: that is what most tasks of a large run have.
  * @throws ToolConfigurationError when a source or a provider fails, gives something else than tools, or two tools have one name.
  */
-export function toolsOf(agent: Agent, call: TaskCall, scope: TaskScope): readonly AnyTool[] | Promise<readonly AnyTool[]> {
+export function toolsOf(
+  agent: Agent,
+  call: TaskCall,
+  scope: TaskScope,
+): readonly AnyTool[] | Promise<readonly AnyTool[]> {
   const shared = scope.all(Tokens.Tool);
-  const sourced = scope.all(Tokens.AgentToolSource).map((source) => fromSource(source, call, scope));
-  const none = agent.tools.length === 0 && shared.length === 0 && sourced.every((tools) => tools === NONE);
+  const sourced = scope
+    .all(Tokens.AgentToolSource)
+    .map((source) => fromSource(source, call, scope));
+  const none =
+    agent.tools.length === 0 && shared.length === 0 && sourced.every((tools) => tools === NONE);
   return none ? NONE : resolveTools(agent.tools, shared, sourced, scope);
 }
 
 /** What a source brings; asked in a way that tells an answer from a promise of one. */
-function fromSource(source: AgentToolSource, call: TaskCall, scope: TaskScope): readonly AnyTool[] | Promise<readonly AnyTool[]> {
+function fromSource(
+  source: AgentToolSource,
+  call: TaskCall,
+  scope: TaskScope,
+): readonly AnyTool[] | Promise<readonly AnyTool[]> {
   let answer: unknown;
   try {
     answer = source.toolsFor(call, scope);
   } catch (error) {
     return ask("A source of agent tools", () => Promise.reject(toError(error)));
   }
-  return Array.isArray(answer) && answer.length === 0 ? NONE : ask("A source of agent tools", () => answer);
+  return Array.isArray(answer) && answer.length === 0
+    ? NONE
+    : ask("A source of agent tools", () => answer);
 }
 
 async function resolveTools(
@@ -53,12 +74,17 @@ async function resolveTools(
   const first = (await Promise.all(sourced.map((tools) => Promise.resolve(tools)))).flat();
   const byName = new Map<string, AnyTool>();
   for (const entry of new Set([...first, ...own, ...shared])) {
-    for (const tool of isToolProvider(entry) ? await ask("A dynamic tool provider", () => entry.resolve(scope)) : [entry]) {
+    for (const tool of isToolProvider(entry)
+      ? await ask("A dynamic tool provider", () => entry.resolve(scope))
+      : [entry]) {
       const twin = byName.get(tool.name);
       if (twin !== undefined && twin !== tool) {
-        throw new ToolConfigurationError(`Duplicate tool name '${tool.name}'. Tool names must be unique within an agent.`, {
-          hint: "Rename one of the two, or leave one out; a dynamic provider may have brought it.",
-        });
+        throw new ToolConfigurationError(
+          `Duplicate tool name '${tool.name}'. Tool names must be unique within an agent.`,
+          {
+            hint: "Rename one of the two, or leave one out; a dynamic provider may have brought it.",
+          },
+        );
       }
       byName.set(tool.name, tool);
     }
@@ -73,14 +99,23 @@ async function ask(who: string, resolve: () => unknown): Promise<readonly AnyToo
     tools = await resolve();
   } catch (error) {
     if (AgentEnsembleError.isInstance(error)) throw error;
-    throw new ToolConfigurationError(`${who} could not resolve its tools: ${messageOf(error)}`, { cause: error });
+    throw new ToolConfigurationError(`${who} could not resolve its tools: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
-  if (!Array.isArray(tools)) throw new ToolConfigurationError(`${who} must resolve to an array of tools, got: ${preview(tools)}`);
+  if (!Array.isArray(tools))
+    throw new ToolConfigurationError(
+      `${who} must resolve to an array of tools, got: ${preview(tools)}`,
+    );
   return tools.map((tool: unknown, index) => {
     if (isTool(tool) && TOOL_NAME.test(tool.name)) return tool;
     if (isTool(tool))
-      throw new ToolConfigurationError(`${who} resolved to a tool whose name is not 1 to 64 letters, digits, '_' and '-': ${preview(tool.name)}`);
-    throw new ToolConfigurationError(`${who} resolved to something else than a tool at index ${index}: ${preview(tool)}`);
+      throw new ToolConfigurationError(
+        `${who} resolved to a tool whose name is not 1 to 64 letters, digits, '_' and '-': ${preview(tool.name)}`,
+      );
+    throw new ToolConfigurationError(
+      `${who} resolved to something else than a tool at index ${index}: ${preview(tool)}`,
+    );
   });
 }
 
@@ -95,19 +130,30 @@ export class ToolSpecs {
 
   /** @throws ToolConfigurationError for an input schema that has no JSON Schema or does not describe an object. */
   of(tools: readonly AnyTool[], texts: PromptTexts<AgentTemplateName>): readonly ToolSpec[] {
-    return tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: this.#parametersOf(tool, texts) }));
+    return tools.map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      parameters: this.#parametersOf(tool, texts),
+    }));
   }
 
   #parametersOf(tool: AnyTool, texts: PromptTexts<AgentTemplateName>): JsonSchema {
     if (tool.input === undefined) return this.#plainParameters(texts);
     const { jsonSchema, rootType } = this.#schemas.of(
       tool.input,
-      (problem, cause) => new ToolConfigurationError(`The input schema of tool '${tool.name}' could not be converted to JSON Schema: ${problem}`, { cause }),
+      (problem, cause) =>
+        new ToolConfigurationError(
+          `The input schema of tool '${tool.name}' could not be converted to JSON Schema: ${problem}`,
+          { cause },
+        ),
     );
     if (rootType !== undefined && rootType !== "object") {
-      throw new ToolConfigurationError(`The input schema of tool '${tool.name}' must describe an object, got type: ${rootType}`, {
-        hint: "Models send tool arguments as an object; wrap the value in one, or leave the schema out for a single text.",
-      });
+      throw new ToolConfigurationError(
+        `The input schema of tool '${tool.name}' must describe an object, got type: ${rootType}`,
+        {
+          hint: "Models send tool arguments as an object; wrap the value in one, or leave the schema out for a single text.",
+        },
+      );
     }
     return jsonSchema;
   }
@@ -115,7 +161,11 @@ export class ToolSpecs {
   #plainParameters(texts: PromptTexts<AgentTemplateName>): JsonSchema {
     let parameters = this.#plain.get(texts);
     if (parameters === undefined) {
-      parameters = { type: "object", properties: { input: { type: "string", description: texts.render("tool.input", {}) } }, required: ["input"] };
+      parameters = {
+        type: "object",
+        properties: { input: { type: "string", description: texts.render("tool.input", {}) } },
+        required: ["input"],
+      };
       this.#plain.set(texts, parameters);
     }
     return parameters;

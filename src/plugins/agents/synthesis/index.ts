@@ -9,7 +9,9 @@ export function agentsSynthesis(): Plugin {
   return definePlugin({
     name: "agents-synthesis",
     bind(bind) {
-      bind.single(Tokens.AgentSynthesizer, { default: true }).toConstantValue(templateSynthesizer());
+      bind
+        .single(Tokens.AgentSynthesizer, { default: true })
+        .toConstantValue(templateSynthesizer());
       bind.many(Tokens.PromptTemplates).toConstantValue(SYNTHESIS_TEMPLATES);
     },
   });

@@ -20,7 +20,9 @@ export function llmSynthesizer(): AgentSynthesizer {
     usesModel: true,
     async synthesize(task, ctx) {
       const { description, expectedOutput, tools, maxIterations } = task;
-      const prompt = library.textsOf(ctx.run.all(Tokens.PromptTemplates)).render("synthesis.prompt", { description, expectedOutput });
+      const prompt = library
+        .textsOf(ctx.run.all(Tokens.PromptTemplates))
+        .render("synthesis.prompt", { description, expectedOutput });
       const { message } = await ctx.model.chat({ messages: [{ role: "user", content: prompt }] });
       const found = await descriptionIn(message.content);
       if (found !== undefined) return new Agent({ ...found, tools, maxIterations });
@@ -39,7 +41,12 @@ async function descriptionIn(answer: string): Promise<Description | undefined> {
   for await (const candidate of jsonCandidates(answer)) {
     if (!candidate.ok || typeof candidate.value !== "object" || candidate.value === null) continue;
     const { role, goal, backstory } = candidate.value as { readonly [field: string]: unknown }; // from outside: each is checked
-    if (isText(role) && isText(goal)) return { role: role.trim(), goal: goal.trim(), background: isText(backstory) ? backstory.trim() : undefined };
+    if (isText(role) && isText(goal))
+      return {
+        role: role.trim(),
+        goal: goal.trim(),
+        background: isText(backstory) ? backstory.trim() : undefined,
+      };
   }
   return undefined;
 }

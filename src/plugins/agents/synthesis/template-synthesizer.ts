@@ -33,7 +33,9 @@ const VERBS_OF_ROLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const ROLE_OF_VERB: ReadonlyMap<string, string> = new Map(
-  Object.entries(VERBS_OF_ROLES).flatMap(([role, verbs]) => verbs.map((verb) => [verb, role] as const)),
+  Object.entries(VERBS_OF_ROLES).flatMap(([role, verbs]) =>
+    verbs.map((verb) => [verb, role] as const),
+  ),
 );
 
 /** Only the beginning of a description tells what is to be done. */
@@ -55,8 +57,16 @@ export function templateSynthesizer(): AgentSynthesizer {
     usesModel: false,
     synthesize(task, { run }) {
       const role = roleFor(task.description);
-      const background = library.textsOf(run.all(Tokens.PromptTemplates)).render("synthesis.background", { role });
-      return new Agent({ role, goal: task.description, background, tools: task.tools, maxIterations: task.maxIterations });
+      const background = library
+        .textsOf(run.all(Tokens.PromptTemplates))
+        .render("synthesis.background", { role });
+      return new Agent({
+        role,
+        goal: task.description,
+        background,
+        tools: task.tools,
+        maxIterations: task.maxIterations,
+      });
     },
   });
 }

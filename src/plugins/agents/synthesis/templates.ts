@@ -1,6 +1,7 @@
 /** The texts of agents that are made for a task, and the question to the model that makes them; named and replaced as all prompt texts. */
 export const SYNTHESIS_TEMPLATES = Object.freeze({
-  "synthesis.background": "An expert {role} with extensive domain knowledge and professional experience.",
+  "synthesis.background":
+    "An expert {role} with extensive domain knowledge and professional experience.",
   "synthesis.prompt": `Design the AI agent that is best suited to do the following task.
 
 ## Task

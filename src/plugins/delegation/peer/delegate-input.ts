@@ -9,8 +9,12 @@ export interface DelegateInput {
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Takes any object: what is missing counts as blank, and the tool has its own words for that. */
-function read(value: unknown): { readonly value: DelegateInput } | { readonly issues: readonly { readonly message: string }[] } {
-  if (typeof value !== "object" || value === null) return { issues: [{ message: "expected a JSON object" }] };
+function read(
+  value: unknown,
+):
+  { readonly value: DelegateInput } | { readonly issues: readonly { readonly message: string }[] } {
+  if (typeof value !== "object" || value === null)
+    return { issues: [{ message: "expected a JSON object" }] };
   const { agentRole, taskDescription } = value as Readonly<Record<string, unknown>>; // looked at, not trusted
   return { value: { agentRole: textOf(agentRole), taskDescription: textOf(taskDescription) } };
 }
@@ -30,5 +34,8 @@ export function delegateInput(
     required: ["agentRole", "taskDescription"],
     additionalProperties: false,
   };
-  return { schema: { "~standard": { version: 1, vendor: "agentensemble", validate: read } }, jsonSchema };
+  return {
+    schema: { "~standard": { version: 1, vendor: "agentensemble", validate: read } },
+    jsonSchema,
+  };
 }

@@ -31,7 +31,10 @@ export class PeerDelegation implements AgentToolSource {
 function delegateTool(agent: Agent, scope: LookUps, texts: Texts): AnyTool {
   const own = canonicalRole(agent.role);
   const roles = scope.workers.map(({ role }) => role).filter((role) => canonicalRole(role) !== own);
-  const descriptions = { agentRole: texts.render("delegation.agentRole", {}), taskDescription: texts.render("delegation.taskDescription", {}) };
+  const descriptions = {
+    agentRole: texts.render("delegation.agentRole", {}),
+    taskDescription: texts.render("delegation.taskDescription", {}),
+  };
   return tool({
     name: "delegate",
     description: texts.render("delegation.tool", {}),
@@ -42,10 +45,26 @@ function delegateTool(agent: Agent, scope: LookUps, texts: Texts): AnyTool {
   });
 }
 
-async function delegate({ agentRole, taskDescription }: DelegateInput, scope: TaskScope, texts: Texts): Promise<ToolResult> {
-  if (agentRole.trim() === "") return ToolResult.failure("agentRole must not be null or blank. Provide the target agent's role.");
-  if (taskDescription.trim() === "") return ToolResult.failure("taskDescription must not be null or blank. Provide a clear subtask description.");
-  return resultOf(await delegateForModel(scope, { agentRole, taskDescription }, { expectedOutput: texts.render("delegation.expectedOutput", {}) }));
+async function delegate(
+  { agentRole, taskDescription }: DelegateInput,
+  scope: TaskScope,
+  texts: Texts,
+): Promise<ToolResult> {
+  if (agentRole.trim() === "")
+    return ToolResult.failure(
+      "agentRole must not be null or blank. Provide the target agent's role.",
+    );
+  if (taskDescription.trim() === "")
+    return ToolResult.failure(
+      "taskDescription must not be null or blank. Provide a clear subtask description.",
+    );
+  return resultOf(
+    await delegateForModel(
+      scope,
+      { agentRole, taskDescription },
+      { expectedOutput: texts.render("delegation.expectedOutput", {}) },
+    ),
+  );
 }
 
 /** The worker's own text; why it failed; or, where nobody was asked, the words of the guard. */

@@ -15,8 +15,14 @@ export function delegationPolicies(options: DelegationPoliciesOptions = {}): Plu
   return definePlugin({
     name: "delegation-policies",
     apply({ hooks }) {
-      hooks.beforeDelegation.tap({ name: "delegation-policies", lane: "transform", order: "post" }, (call) => judge.ask(call));
-      hooks.beforeDelegation.tap({ name: "delegation-policies", lane: "policy", order: "pre" }, (call) => judge.deliver(call));
+      hooks.beforeDelegation.tap(
+        { name: "delegation-policies", lane: "transform", order: "post" },
+        (call) => judge.ask(call),
+      );
+      hooks.beforeDelegation.tap(
+        { name: "delegation-policies", lane: "policy", order: "pre" },
+        (call) => judge.deliver(call),
+      );
     },
     dispose: () => judge.dispose(),
   });

@@ -1,4 +1,8 @@
-import type { DelegationPolicy, DelegationPolicyContext, DelegationRequest } from "../../../contracts/delegation.js";
+import type {
+  DelegationPolicy,
+  DelegationPolicyContext,
+  DelegationRequest,
+} from "../../../contracts/delegation.js";
 import type { DelegationCall, Reject, Replace } from "../../../contracts/hooks.js";
 import { reject, replace } from "../../../contracts/hooks.js";
 import { createToken, Tokens } from "../../../contracts/tokens.js";
@@ -15,7 +19,10 @@ export interface DelegationPoliciesOptions {
 type Verdict = { readonly refusal: string | undefined };
 
 /** Why a delegation is out of the question whatever the policies say; a workflow with limits of its own contributes one. Asked first; nothing is counted. */
-const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>("DelegationConstraint", "many");
+const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>(
+  "DelegationConstraint",
+  "many",
+);
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const REJECTED = "Delegation rejected by policy: ";
@@ -32,7 +39,9 @@ export class PolicyJudge {
     this.#decisions = new PolicyDecisions(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   }
 
-  async ask(call: DelegationCall): Promise<void | Replace<{ readonly request: DelegationRequest }>> {
+  async ask(
+    call: DelegationCall,
+  ): Promise<void | Replace<{ readonly request: DelegationRequest }>> {
     const settings = settingsOf(call.run);
     const policies = settings.all(Tokens.DelegationPolicy);
     const constraints = settings.all(DelegationConstraint);
@@ -47,7 +56,8 @@ export class PolicyJudge {
   deliver({ run, request }: DelegationCall): void | Reject {
     const verdict = this.#verdicts.get(request);
     if (verdict?.refusal !== undefined) return reject(verdict.refusal);
-    if (verdict !== undefined || settingsOf(run).all(Tokens.DelegationPolicy).length === 0) return undefined;
+    if (verdict !== undefined || settingsOf(run).all(Tokens.DelegationPolicy).length === 0)
+      return undefined;
     return reject(`${REJECTED}the request was changed after the policies had judged it`);
   }
 
@@ -55,7 +65,10 @@ export class PolicyJudge {
     this.#decisions.dispose();
   }
 
-  async #askPolicies(call: DelegationCall, policies: readonly DelegationPolicy[]): Promise<Replace<{ readonly request: DelegationRequest }>> {
+  async #askPolicies(
+    call: DelegationCall,
+    policies: readonly DelegationPolicy[],
+  ): Promise<Replace<{ readonly request: DelegationRequest }>> {
     let { request } = call;
     for (const policy of policies) {
       const decision = await this.#decisions.ask(policy, request, contextOf(call));
@@ -69,25 +82,41 @@ export class PolicyJudge {
   }
 
   /** A copy, so that the verdict is on this delegation alone. */
-  #decided(request: DelegationRequest, refusal: string | undefined): Replace<{ readonly request: DelegationRequest }> {
+  #decided(
+    request: DelegationRequest,
+    refusal: string | undefined,
+  ): Replace<{ readonly request: DelegationRequest }> {
     const judged = Object.freeze({ ...request });
     this.#verdicts.set(judged, { refusal });
     return replace({ request: judged });
   }
 }
 
-function contextOf({ delegatorRole: delegatingAgentRole, depth: currentDepth, maxDepth, availableWorkerRoles }: DelegationCall): DelegationPolicyContext {
+function contextOf({
+  delegatorRole: delegatingAgentRole,
+  depth: currentDepth,
+  maxDepth,
+  availableWorkerRoles,
+}: DelegationCall): DelegationPolicyContext {
   return { delegatingAgentRole, currentDepth, maxDepth, availableWorkerRoles };
 }
 
 /** The request with the role as its worker spells it. */
-function corrected(request: DelegationRequest, { availableWorkerRoles }: DelegationCall): DelegationRequest {
-  const agentRole = availableWorkerRoles.find((role) => canonicalRole(role) === canonicalRole(request.agentRole));
+function corrected(
+  request: DelegationRequest,
+  { availableWorkerRoles }: DelegationCall,
+): DelegationRequest {
+  const agentRole = availableWorkerRoles.find(
+    (role) => canonicalRole(role) === canonicalRole(request.agentRole),
+  );
   return agentRole === undefined ? request : { ...request, agentRole };
 }
 
 /** What is wrong with the worker that a policy chose. */
-function misdirected({ agentRole }: DelegationRequest, { availableWorkerRoles, delegatorRole }: DelegationCall): string | undefined {
+function misdirected(
+  { agentRole }: DelegationRequest,
+  { availableWorkerRoles, delegatorRole }: DelegationCall,
+): string | undefined {
   if (canonicalRole(agentRole) === canonicalRole(delegatorRole))
     return `A policy modified agentRole to '${agentRole}' which results in self-delegation. Choose a different target.`;
   if (availableWorkerRoles.includes(agentRole)) return undefined;

@@ -11,8 +11,13 @@ export async function loadClientVendor(): Promise<ClientVendor> {
   try {
     return await import("@modelcontextprotocol/client");
   } catch (error) {
-    const isMissing = (error as { readonly code?: unknown }).code === "ERR_MODULE_NOT_FOUND" && messageOf(error).includes(PACKAGE); // looked at, not trusted
+    const isMissing =
+      (error as { readonly code?: unknown }).code === "ERR_MODULE_NOT_FOUND" &&
+      messageOf(error).includes(PACKAGE); // looked at, not trusted
     if (!isMissing) throw error;
-    throw new ValidationError(`MCP servers need the package '${PACKAGE}', which is not installed`, { cause: error, hint: `Run: npm install ${PACKAGE}` });
+    throw new ValidationError(`MCP servers need the package '${PACKAGE}', which is not installed`, {
+      cause: error,
+      hint: `Run: npm install ${PACKAGE}`,
+    });
   }
 }

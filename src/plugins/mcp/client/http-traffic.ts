@@ -26,8 +26,13 @@ interface Outgoing {
 
 function describe(body: unknown): Outgoing {
   if (typeof body !== "string") return {};
-  const message = JSON.parse(body) as { readonly id?: string | number; readonly method?: string; readonly params?: { readonly requestId?: string | number } }; // the client's own
-  if (message.method === "notifications/cancelled") return message.params?.requestId === undefined ? {} : { cancels: message.params.requestId };
+  const message = JSON.parse(body) as {
+    readonly id?: string | number;
+    readonly method?: string;
+    readonly params?: { readonly requestId?: string | number };
+  }; // the client's own
+  if (message.method === "notifications/cancelled")
+    return message.params?.requestId === undefined ? {} : { cancels: message.params.requestId };
   return message.method === undefined || message.id === undefined ? {} : { id: message.id };
 }
 
@@ -41,7 +46,10 @@ export class HttpTraffic {
   readonly #maxBytes: number;
   readonly #redact: Redactor;
   readonly #events: TrafficEvents;
-  readonly #open = new Map<string | number, { readonly abort: AbortController; isResumable: boolean }>();
+  readonly #open = new Map<
+    string | number,
+    { readonly abort: AbortController; isResumable: boolean }
+  >();
 
   constructor(maxBytes: number, redact: Redactor, events: TrafficEvents) {
     this.#maxBytes = maxBytes;
@@ -78,14 +86,23 @@ export class HttpTraffic {
     if (open?.isResumable === false) open.abort.abort(new Error("cancelled"));
   }
 
-  async #guarded(response: Response, id: string | number | undefined, isListening: boolean, done: () => void): Promise<Response> {
+  async #guarded(
+    response: Response,
+    id: string | number | undefined,
+    isListening: boolean,
+    done: () => void,
+  ): Promise<Response> {
     const { body, status, statusText, headers } = response;
     if (body === null || isRedirect(response)) {
       done();
       return response;
     }
     if (response.ok && headers.get("content-type")?.startsWith("text/event-stream") === true) {
-      return new Response(this.#streamed(body, id, isListening, done), { status, statusText, headers });
+      return new Response(this.#streamed(body, id, isListening, done), {
+        status,
+        statusText,
+        headers,
+      });
     }
     const text = response.ok ? await this.#whole(body) : this.#redact(await beginningOf(body));
     done();
@@ -102,7 +119,12 @@ export class HttpTraffic {
     return Buffer.concat(chunks);
   }
 
-  #streamed(body: ReadableStream<Uint8Array>, id: string | number | undefined, isListening: boolean, done: () => void): ReadableStream<Uint8Array> {
+  #streamed(
+    body: ReadableStream<Uint8Array>,
+    id: string | number | undefined,
+    isListening: boolean,
+    done: () => void,
+  ): ReadableStream<Uint8Array> {
     const guard = new MessageGuard(this.#maxBytes, "event");
     const reader = body.getReader();
     const end = (reason: string): void => {

@@ -10,7 +10,13 @@ import { MCP_TEMPLATES } from "./templates.js";
 export { mcpTools } from "./mcp-tools.js";
 export type { McpToolProvider } from "./mcp-tools.js";
 export type { McpServerState } from "./mcp-connection.js";
-export type { McpCallOptions, McpHttpServer, McpServerCommon, McpServerOptions, McpStdioServer } from "./options.js";
+export type {
+  McpCallOptions,
+  McpHttpServer,
+  McpServerCommon,
+  McpServerOptions,
+  McpStdioServer,
+} from "./options.js";
 export type { McpAttachment, McpStructuredOutput } from "./tool-output.js";
 
 /** Options of `mcp()`: the servers, and what holds for all that do not say otherwise. */
@@ -32,7 +38,8 @@ export function mcp(options: McpOptions): Plugin {
     name: "mcp",
     bind(bind) {
       for (const server of servers) bind.many(Tokens.Tool).toConstantValue(server);
-      for (const { endpoint } of resolved) bind.many(Tokens.SecretFilter).toConstantValue(secretFilterOf(endpoint));
+      for (const { endpoint } of resolved)
+        bind.many(Tokens.SecretFilter).toConstantValue(secretFilterOf(endpoint));
       bind.many(Tokens.PromptTemplates).toConstantValue(MCP_TEMPLATES);
       kernels++;
     },

@@ -14,17 +14,24 @@ const LONGEST_DELAY_MS = 5_000;
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 30_000;
 
-const grown = (first: number, times: number, longest: number): number => Math.min(first * 2 ** times, longest);
+const grown = (first: number, times: number, longest: number): number =>
+  Math.min(first * 2 ** times, longest);
 
 /** Where a server stands: not reached yet, in use (and reached again by itself when it is lost), or closed until `start`. */
 export type McpServerState = "CREATED" | "STARTED" | "CLOSED";
 
 /** The platform's fetch hides the reason behind `fetch failed`; the protocol's client writes all that it finds wrong with an answer, as JSON. */
 function reasonOf(error: unknown): string {
-  const [, misfit, first] = /^(Invalid result for [^:\n]*): \[[^]*?"message": "([^"\n]*)"/.exec(messageOf(error)) ?? [];
+  const [, misfit, first] =
+    /^(Invalid result for [^:\n]*): \[[^]*?"message": "([^"\n]*)"/.exec(messageOf(error)) ?? [];
   if (misfit !== undefined) return `${misfit}: ${first}`;
-  const cause = error instanceof Error && error.cause !== undefined && !(error instanceof OpeningFailed) ? messageOf(error.cause) : "";
-  return cause === "" || messageOf(error).includes(cause) ? messageOf(error) : `${messageOf(error)}: ${cause}`;
+  const cause =
+    error instanceof Error && error.cause !== undefined && !(error instanceof OpeningFailed)
+      ? messageOf(error.cause)
+      : "";
+  return cause === "" || messageOf(error).includes(cause)
+    ? messageOf(error)
+    : `${messageOf(error)}: ${cause}`;
 }
 
 /**
@@ -89,12 +96,16 @@ export class McpConnection {
    * Makes a request, and once more over a new connection where the server has forgotten the first.
    * @throws RequestRefused; McpError, after which nobody knows whether it took effect; the signal's reason.
    */
-  async use<T>(signal: AbortSignal, request: (session: McpSession, signal: AbortSignal) => Promise<T>): Promise<T> {
+  async use<T>(
+    signal: AbortSignal,
+    request: (session: McpSession, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const session = await this.session(signal);
     try {
       return await this.#answered(request(session, signal));
     } catch (error) {
-      if (signal.aborted || !session.isForgotten(error)) throw this.#explained(session, error, signal);
+      if (signal.aborted || !session.isForgotten(error))
+        throw this.#explained(session, error, signal);
     }
     this.#retire(session);
     const next = await this.session(signal);
@@ -116,7 +127,11 @@ export class McpConnection {
     return this.#closing;
   }
 
-  async #end(before: Promise<void>, opening: Promise<McpSession> | undefined, session: McpSession | undefined): Promise<void> {
+  async #end(
+    before: Promise<void>,
+    opening: Promise<McpSession> | undefined,
+    session: McpSession | undefined,
+  ): Promise<void> {
     await Promise.all([before, opening?.catch(() => undefined), session?.close()]); // that it did not open is told to those who wait for it
   }
 
@@ -168,7 +183,10 @@ export class McpConnection {
 
   /** From now on, for a while, all who ask are told the same. */
   #resting(reason: McpError): McpError {
-    const timer = setTimeout(() => (this.#rest = undefined), grown(FIRST_REST_MS, this.#outages++, LONGEST_REST_MS)).unref();
+    const timer = setTimeout(
+      () => (this.#rest = undefined),
+      grown(FIRST_REST_MS, this.#outages++, LONGEST_REST_MS),
+    ).unref();
     this.#rest = { reason, timer };
     return reason;
   }
@@ -202,20 +220,33 @@ export class McpConnection {
   }
 
   #closed(): McpError {
-    return new McpError(`MCP server '${this.server.name}' is closed`, this.server.name, { hint: "Call start() to bring it back." });
+    return new McpError(`MCP server '${this.server.name}' is closed`, this.server.name, {
+      hint: "Call start() to bring it back.",
+    });
   }
 
   #late(cause: unknown): McpError {
     const { name, connectTimeoutMs } = this.server;
-    return new McpError(`MCP server '${name}' was not ready within ${connectTimeoutMs} ms${this.#tail(cause)}`, name, {
-      hint: "Raise connectTimeoutMs if it needs longer to start.",
-    });
+    return new McpError(
+      `MCP server '${name}' was not ready within ${connectTimeoutMs} ms${this.#tail(cause)}`,
+      name,
+      {
+        hint: "Raise connectTimeoutMs if it needs longer to start.",
+      },
+    );
   }
 
   #unreachable(failure: unknown): McpError {
     const { name, endpoint } = this.server;
-    const target = endpoint.kind === "stdio" ? `started ('${endpoint.command}')` : `reached at ${endpoint.url.origin}`;
-    return new McpError(`MCP server '${name}' could not be ${target}: ${this.#told(failure)}`, name, { hint: hintFor(endpoint) });
+    const target =
+      endpoint.kind === "stdio"
+        ? `started ('${endpoint.command}')`
+        : `reached at ${endpoint.url.origin}`;
+    return new McpError(
+      `MCP server '${name}' could not be ${target}: ${this.#told(failure)}`,
+      name,
+      { hint: hintFor(endpoint) },
+    );
   }
 
   #tail(cause: unknown): string {
@@ -226,7 +257,11 @@ export class McpConnection {
   #told(failure: unknown): string {
     const inner = failure instanceof OpeningFailed ? failure.cause : failure;
     const text = reasonOf(inner);
-    return this.redact(failure instanceof OpeningFailed && failure.account !== "" ? `${text}; ${failure.account}` : text);
+    return this.redact(
+      failure instanceof OpeningFailed && failure.account !== ""
+        ? `${text}; ${failure.account}`
+        : text,
+    );
   }
 
   /** What becomes of a failed request. The foreign error is not kept as the cause: its text may hold what must not be shown. */
@@ -237,14 +272,20 @@ export class McpConnection {
     const { name, timeoutMs } = this.server;
     if (this.#state === "CLOSED") return this.#closed();
     if (session.isTimeout(error))
-      return new McpError(`MCP server '${name}' did not answer within ${timeoutMs} ms`, name, { hint: "Raise timeoutMs if calls take longer." });
-    const account = session.account === "" ? reasonOf(error) : `${reasonOf(error)}; ${session.account}`;
-    return new McpError(`MCP server '${name}' failed: ${this.redact(account)}`, name, { hint: "Whether the call took effect is not known." });
+      return new McpError(`MCP server '${name}' did not answer within ${timeoutMs} ms`, name, {
+        hint: "Raise timeoutMs if calls take longer.",
+      });
+    const account =
+      session.account === "" ? reasonOf(error) : `${reasonOf(error)}; ${session.account}`;
+    return new McpError(`MCP server '${name}' failed: ${this.redact(account)}`, name, {
+      hint: "Whether the call took effect is not known.",
+    });
   }
 }
 
 function hintFor(endpoint: ResolvedServer["endpoint"]): string {
   if (endpoint.kind !== "stdio") return "Check url and headers, and that the server runs.";
-  if (/\s-/.test(endpoint.command)) return "command is the program alone, without a shell: what follows it belongs into args.";
+  if (/\s-/.test(endpoint.command))
+    return "command is the program alone, without a shell: what follows it belongs into args.";
   return "Check command, args, cwd and env; run the command by hand.";
 }

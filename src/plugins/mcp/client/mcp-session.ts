@@ -1,4 +1,9 @@
-import type { CallToolResult, Client, StreamableHTTPClientTransport, Tool } from "@modelcontextprotocol/client";
+import type {
+  CallToolResult,
+  Client,
+  StreamableHTTPClientTransport,
+  Tool,
+} from "@modelcontextprotocol/client";
 import type { ClientVendor } from "./client-vendor.js";
 import type { ResolvedServer } from "./options.js";
 import type { Redactor } from "./redactor.js";
@@ -26,7 +31,10 @@ export interface SessionEvents {
 
 /** One of the two ways to talk to a server, with what is known about its end. */
 interface Line {
-  connect(client: Client, options: { readonly signal: AbortSignal; readonly timeout: number }): Promise<void>;
+  connect(
+    client: Client,
+    options: { readonly signal: AbortSignal; readonly timeout: number },
+  ): Promise<void>;
   account(): string;
   readonly pid: number | undefined;
   close(): Promise<void>;
@@ -70,11 +78,19 @@ export class McpSession {
   }
 
   /** Reaches a server and shakes hands. Whatever goes wrong, nothing is left behind. @throws OpeningFailed; ValidationError where the client is not installed. */
-  static async open(server: ResolvedServer, redact: Redactor, signal: AbortSignal, events: SessionEvents): Promise<McpSession> {
+  static async open(
+    server: ResolvedServer,
+    redact: Redactor,
+    signal: AbortSignal,
+    events: SessionEvents,
+  ): Promise<McpSession> {
     const vendor = await loadClientVendor();
     signal.throwIfAborted();
     const client = new vendor.Client({ name: "agentensemble", version: "1" }, { capabilities: {} });
-    const line = server.endpoint.kind === "stdio" ? stdioLine(vendor, server) : httpLine(vendor, server, redact, () => events.listChanged());
+    const line =
+      server.endpoint.kind === "stdio"
+        ? stdioLine(vendor, server)
+        : httpLine(vendor, server, redact, () => events.listChanged());
     const session = new McpSession(vendor, client, line, server);
     client.onclose = () => session.#closed(events);
     client.onerror = () => undefined; // what matters ends a request or the connection, and is told there
@@ -110,8 +126,14 @@ export class McpSession {
     const tools: Tool[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page++) {
-      const request = { method: "tools/list" as const, ...(cursor === undefined ? {} : { params: { cursor } }) };
-      const answer = await this.#client.request(request, { signal, timeout: this.#server.connectTimeoutMs });
+      const request = {
+        method: "tools/list" as const,
+        ...(cursor === undefined ? {} : { params: { cursor } }),
+      };
+      const answer = await this.#client.request(request, {
+        signal,
+        timeout: this.#server.connectTimeoutMs,
+      });
       tools.push(...answer.tools);
       if (tools.length > MOST_TOOLS) throw new Error(`its list has more than ${MOST_TOOLS} tools`);
       cursor = answer.nextCursor;
@@ -124,15 +146,24 @@ export class McpSession {
    * Calls a tool. What it gives back is not checked against the schema that the server declares: nothing here relies on it.
    * @throws RequestRefused where the server refuses the request; what else is thrown means that nobody knows whether the call took effect.
    */
-  async call(name: string, input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<CallToolResult> {
+  async call(
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> {
     const timeout = Math.min(this.#server.timeoutMs + BACKSTOP_MS, 2_147_483_647);
     try {
-      return await this.#client.request({ method: "tools/call", params: { name, arguments: { ...input } } }, { signal, timeout });
+      return await this.#client.request(
+        { method: "tools/call", params: { name, arguments: { ...input } } },
+        { signal, timeout },
+      );
     } catch (error) {
       if (!(error instanceof this.#vendor.ProtocolError)) throw error;
       const reason = error.message.trim();
       if (error.code === STREAM_ENDED) throw new Error(reason, { cause: error });
-      throw new RequestRefused(reason === "" ? "MCP tool execution failed" : reason, { cause: error });
+      throw new RequestRefused(reason === "" ? "MCP tool execution failed" : reason, {
+        cause: error,
+      });
     }
   }
 
@@ -144,7 +175,10 @@ export class McpSession {
 
   /** Whether an error says that the answer did not come in time. */
   isTimeout(error: unknown): boolean {
-    return error instanceof this.#vendor.SdkError && error.code === this.#vendor.SdkErrorCode.RequestTimeout;
+    return (
+      error instanceof this.#vendor.SdkError &&
+      error.code === this.#vendor.SdkErrorCode.RequestTimeout
+    );
   }
 
   /** Ends the connection, and the process of a local server with all it has started. Never fails. */
@@ -168,7 +202,11 @@ export class McpSession {
 
 function stdioLine(vendor: ClientVendor, server: ResolvedServer): Line {
   if (server.endpoint.kind !== "stdio") throw new TypeError("not a local server");
-  const transport = new StdioTransport(server.endpoint, server.maxMessageBytes, vendor.parseJSONRPCMessage);
+  const transport = new StdioTransport(
+    server.endpoint,
+    server.maxMessageBytes,
+    vendor.parseJSONRPCMessage,
+  );
   return {
     connect: (client, options) => client.connect(transport, options),
     account: () => transport.account,
@@ -180,15 +218,24 @@ function stdioLine(vendor: ClientVendor, server: ResolvedServer): Line {
   };
 }
 
-function httpLine(vendor: ClientVendor, server: ResolvedServer, redact: Redactor, listChanged: () => void): Line {
+function httpLine(
+  vendor: ClientVendor,
+  server: ResolvedServer,
+  redact: Redactor,
+  listChanged: () => void,
+): Line {
   if (server.endpoint.kind !== "http") throw new TypeError("not a remote server");
   const { url, headers } = server.endpoint;
   const traffic = new HttpTraffic(server.maxMessageBytes, redact, {
     listeningEnded: listChanged, // changes may be missed from now on
     // An answer that has come already is the one that counts; a second one is ignored.
-    streamEnded: (id, reason) => transport.onmessage?.({ jsonrpc: "2.0", id, error: { code: STREAM_ENDED, message: reason } }),
+    streamEnded: (id, reason) =>
+      transport.onmessage?.({ jsonrpc: "2.0", id, error: { code: STREAM_ENDED, message: reason } }),
   });
-  const transport: StreamableHTTPClientTransport = new vendor.StreamableHTTPClientTransport(url, { fetch: traffic.fetch, requestInit: { headers } });
+  const transport: StreamableHTTPClientTransport = new vendor.StreamableHTTPClientTransport(url, {
+    fetch: traffic.fetch,
+    requestInit: { headers },
+  });
   return {
     connect: (client, options) => client.connect(transport, options),
     account: () => "",

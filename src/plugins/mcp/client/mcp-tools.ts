@@ -71,8 +71,17 @@ export class McpServerTools implements McpToolProvider {
       this.#warnOfChanges(scope);
       return tools;
     } catch (error) {
-      if (this.#server.onUnavailable !== "skip" || !McpError.isInstance(error) || scope?.signal.aborted === true) throw error;
-      this.#warn(scope, "unavailable", `The tools of MCP server '${this.name}' are left out: ${error.message}`);
+      if (
+        this.#server.onUnavailable !== "skip" ||
+        !McpError.isInstance(error) ||
+        scope?.signal.aborted === true
+      )
+        throw error;
+      this.#warn(
+        scope,
+        "unavailable",
+        `The tools of MCP server '${this.name}' are left out: ${error.message}`,
+      );
       return NONE;
     }
   }
@@ -91,9 +100,16 @@ export class McpServerTools implements McpToolProvider {
   }
 
   #warnOfChanges(scope: TaskScope | undefined): void {
-    const consequence = this.#server.onToolChange === "refuse" ? "it is not offered any more" : "each call needs approval now";
+    const consequence =
+      this.#server.onToolChange === "refuse"
+        ? "it is not offered any more"
+        : "each call needs approval now";
     for (const tool of this.#catalog.changed) {
-      this.#warn(scope, tool, `Tool '${tool}' of MCP server '${this.name}' no longer says of itself what it said first: ${consequence}`);
+      this.#warn(
+        scope,
+        tool,
+        `Tool '${tool}' of MCP server '${this.name}' no longer says of itself what it said first: ${consequence}`,
+      );
     }
   }
 

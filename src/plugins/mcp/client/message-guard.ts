@@ -47,9 +47,12 @@ export class MessageGuard {
 
   #check(): void {
     const { deepest, opened, colons, commas } = this.#scanner;
-    if (deepest > DEEPEST) throw new RefusedMessage(`a message is nested more than ${DEEPEST} levels deep`);
-    if (this.#bytes > this.#maxBytes) throw new RefusedMessage(`a message is larger than ${this.#maxBytes} bytes`);
-    if (opened + colons + commas > MOST_PARTS) throw new RefusedMessage(`a message has more than ${MOST_PARTS} parts`);
+    if (deepest > DEEPEST)
+      throw new RefusedMessage(`a message is nested more than ${DEEPEST} levels deep`);
+    if (this.#bytes > this.#maxBytes)
+      throw new RefusedMessage(`a message is larger than ${this.#maxBytes} bytes`);
+    if (opened + colons + commas > MOST_PARTS)
+      throw new RefusedMessage(`a message has more than ${MOST_PARTS} parts`);
   }
 
   /** A line break can't stand in a JSON string, so whatever was open is over. */

@@ -71,7 +71,11 @@ export type McpEndpoint =
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | undefined;
     }
-  | { readonly kind: "http"; readonly url: URL; readonly headers: Readonly<Record<string, string>> };
+  | {
+      readonly kind: "http";
+      readonly url: URL;
+      readonly headers: Readonly<Record<string, string>>;
+    };
 
 /** A server's options, checked, with nothing left open. */
 export interface ResolvedServer {
@@ -131,17 +135,23 @@ function checkCallOptions(what: string, o: McpCallOptions): void {
 function requireTexts(what: string, value: readonly unknown[] | undefined): void {
   requireArray(what, value);
   value?.forEach((entry, index) => {
-    if (typeof entry !== "string") throw new ValidationError(`${what} at index ${index} must be a string, got: ${preview(entry)}`);
+    if (typeof entry !== "string")
+      throw new ValidationError(
+        `${what} at index ${index} must be a string, got: ${preview(entry)}`,
+      );
   });
 }
 
 /** Never shows the values: they may be secrets. */
 function requireTextValues(what: string, value: unknown): void {
   if (value === undefined) return;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ValidationError(`${what} must be an object, got: ${typeof value}`);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new ValidationError(`${what} must be an object, got: ${typeof value}`);
   for (const [name, text] of Object.entries(value)) {
-    if (typeof text !== "string") throw new ValidationError(`${what} '${name}' must be a string, got: ${typeof text}`);
-    if (text.includes("\0")) throw new ValidationError(`${what} '${name}' must not contain a null character`);
+    if (typeof text !== "string")
+      throw new ValidationError(`${what} '${name}' must be a string, got: ${typeof text}`);
+    if (text.includes("\0"))
+      throw new ValidationError(`${what} '${name}' must not contain a null character`);
   }
 }
 
@@ -155,25 +165,43 @@ function endpointOf(what: string, o: McpServerOptions): McpEndpoint {
   const alien = given.url === undefined ? HTTP_FIELDS : STDIO_FIELDS;
   for (const field of alien) {
     if (Object.hasOwn(given, field) && given[field as keyof typeof given] !== undefined) {
-      throw new ValidationError(`${what} has a ${given.url === undefined ? "command" : "url"}, so it can't have '${field}'`);
+      throw new ValidationError(
+        `${what} has a ${given.url === undefined ? "command" : "url"}, so it can't have '${field}'`,
+      );
     }
   }
-  return given.url === undefined ? stdioEndpoint(what, given) : httpEndpoint(what, given.url, given.headers);
+  return given.url === undefined
+    ? stdioEndpoint(what, given)
+    : httpEndpoint(what, given.url, given.headers);
 }
 
 function stdioEndpoint(what: string, o: Partial<McpStdioServer>): McpEndpoint {
   requireText(o.command, `${what} command must be a non-blank text, got: ${preview(o.command)}`);
   requireTexts(`${what} args`, o.args);
   requireTextValues(`${what} env`, o.env);
-  if (o.cwd !== undefined) requireText(o.cwd, `${what} cwd must be a non-blank text, got: ${preview(o.cwd)}`);
-  return { kind: "stdio", command: o.command ?? "", args: [...(o.args ?? [])], env: { ...o.env }, cwd: o.cwd };
+  if (o.cwd !== undefined)
+    requireText(o.cwd, `${what} cwd must be a non-blank text, got: ${preview(o.cwd)}`);
+  return {
+    kind: "stdio",
+    command: o.command ?? "",
+    args: [...(o.args ?? [])],
+    env: { ...o.env },
+    cwd: o.cwd,
+  };
 }
 
-function httpEndpoint(what: string, given: string | URL, headers: Readonly<Record<string, string>> | undefined): McpEndpoint {
+function httpEndpoint(
+  what: string,
+  given: string | URL,
+  headers: Readonly<Record<string, string>> | undefined,
+): McpEndpoint {
   const url = URL.canParse(String(given)) ? new URL(String(given)) : undefined;
-  if (url === undefined || !["http:", "https:"].includes(url.protocol)) throw new ValidationError(`${what} url must be an http or https address`);
+  if (url === undefined || !["http:", "https:"].includes(url.protocol))
+    throw new ValidationError(`${what} url must be an http or https address`);
   if (url.username !== "" || url.password !== "") {
-    throw new ValidationError(`${what} url must not hold a user name or a password`, { hint: "Send them in headers: { authorization: ... }." });
+    throw new ValidationError(`${what} url must not hold a user name or a password`, {
+      hint: "Send them in headers: { authorization: ... }.",
+    });
   }
   requireTextValues(`${what} headers`, headers);
   try {
@@ -188,13 +216,18 @@ function httpEndpoint(what: string, given: string | URL, headers: Readonly<Recor
  * A server's options with those that all servers share, and the defaults.
  * @throws ValidationError for an unknown option and one that can't work.
  */
-export function resolveServer(what: string, o: McpServerOptions, shared: McpCallOptions = {}): ResolvedServer {
+export function resolveServer(
+  what: string,
+  o: McpServerOptions,
+  shared: McpCallOptions = {},
+): ResolvedServer {
   checkOptions(what, o, [...COMMON_FIELDS, ...STDIO_FIELDS, ...HTTP_FIELDS]);
   requireText(o.name, `${what} name must be a non-blank text, got: ${preview(o.name)}`);
   const named = `MCP server '${preview(o.name)}'`;
   const endpoint = endpointOf(named, o);
   requireTexts(`${named} tools`, o.tools);
-  if (o.prefix !== undefined && typeof o.prefix !== "string") throw new ValidationError(`${named} prefix must be a string, got: ${preview(o.prefix)}`);
+  if (o.prefix !== undefined && typeof o.prefix !== "string")
+    throw new ValidationError(`${named} prefix must be a string, got: ${preview(o.prefix)}`);
   checkCallOptions(named, o);
   return Object.freeze({
     name: o.name,
@@ -216,18 +249,26 @@ export function resolveServer(what: string, o: McpServerOptions, shared: McpCall
  * The servers of a plugin, each with the options that all share.
  * @throws ValidationError for an unknown option, one that can't work, and two servers with one name.
  */
-export function resolveServers(options: McpCallOptions & { readonly servers: readonly McpServerOptions[] }): readonly ResolvedServer[] {
+export function resolveServers(
+  options: McpCallOptions & { readonly servers: readonly McpServerOptions[] },
+): readonly ResolvedServer[] {
   checkOptions("mcp()", options, ["servers", ...CALL_FIELDS]);
   checkCallOptions("mcp()", options);
   if (!Array.isArray(options.servers) || options.servers.length === 0) {
-    throw new ValidationError(`mcp() servers must be a list of at least one server, got: ${typeof options.servers}`, {
-      hint: 'For instance mcp({ servers: [{ name: "files", command: "node", args: ["server.js"] }] }).',
-    });
+    throw new ValidationError(
+      `mcp() servers must be a list of at least one server, got: ${typeof options.servers}`,
+      {
+        hint: 'For instance mcp({ servers: [{ name: "files", command: "node", args: ["server.js"] }] }).',
+      },
+    );
   }
   const names = new Set<string>();
   return options.servers.map((given: McpServerOptions, index) => {
     const server = resolveServer(`mcp() server at index ${index}`, given, options);
-    if (names.has(server.name)) throw new ValidationError(`Two MCP servers are named '${server.name}'. Names of servers must be unique.`);
+    if (names.has(server.name))
+      throw new ValidationError(
+        `Two MCP servers are named '${server.name}'. Names of servers must be unique.`,
+      );
     names.add(server.name);
     return server;
   });

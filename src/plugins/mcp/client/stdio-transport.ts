@@ -24,7 +24,8 @@ export type MessageParser = (value: unknown) => JSONRPCMessage;
 
 /** The only notification that is listened to; others are dropped before anything is spent on them. */
 function isWanted(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || !("method" in value) || "id" in value) return true;
+  if (typeof value !== "object" || value === null || !("method" in value) || "id" in value)
+    return true;
   return value.method === "notifications/tools/list_changed";
 }
 
@@ -48,7 +49,11 @@ export class StdioTransport implements Transport {
   #failure: Error | undefined;
   #reading: Promise<void> = Promise.resolve();
 
-  constructor(endpoint: Extract<McpEndpoint, { kind: "stdio" }>, maxBytes: number, parse: MessageParser) {
+  constructor(
+    endpoint: Extract<McpEndpoint, { kind: "stdio" }>,
+    maxBytes: number,
+    parse: MessageParser,
+  ) {
     this.#endpoint = endpoint;
     this.#maxBytes = maxBytes;
     this.#parse = parse;
@@ -57,10 +62,23 @@ export class StdioTransport implements Transport {
   /** What is known about why the conversation ended: a refused message, how the child ended, the end of what it wrote to standard error. */
   get account(): string {
     const { exitCode = null, signalCode = null } = this.#child ?? {};
-    const end = exitCode !== null && exitCode >= 0 ? `it exited with code ${exitCode}` : signalCode !== null ? `it was ended by ${signalCode}` : undefined;
-    const noise = this.#noise === "" ? undefined : `it wrote to standard output what is no message: ${this.#noise}`;
-    const errors = this.#errorOutput.trim() === "" ? undefined : `it wrote to standard error: ${this.#errorOutput.trim()}`;
-    return [this.#failure?.message, end, noise, errors].filter((part) => part !== undefined).join("; ");
+    const end =
+      exitCode !== null && exitCode >= 0
+        ? `it exited with code ${exitCode}`
+        : signalCode !== null
+          ? `it was ended by ${signalCode}`
+          : undefined;
+    const noise =
+      this.#noise === ""
+        ? undefined
+        : `it wrote to standard output what is no message: ${this.#noise}`;
+    const errors =
+      this.#errorOutput.trim() === ""
+        ? undefined
+        : `it wrote to standard error: ${this.#errorOutput.trim()}`;
+    return [this.#failure?.message, end, noise, errors]
+      .filter((part) => part !== undefined)
+      .join("; ");
   }
 
   /** Process id of the child, while it is there. */
@@ -82,24 +100,33 @@ export class StdioTransport implements Transport {
     this.#child = child;
     if (child.pid !== undefined) this.#tree = new ProcessTree(child.pid, mark);
     child.on("error", (error) => this.onerror?.(error));
-    await new Promise<void>((resolve, reject) => child.once("spawn", resolve).once("error", reject));
+    await new Promise<void>((resolve, reject) =>
+      child.once("spawn", resolve).once("error", reject),
+    );
     child.once("exit", () => void this.#exited());
     for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
     child.unref();
     child.stdin.on("error", (error) => this.onerror?.(error));
-    child.stderr.on("data", (chunk: Buffer) => (this.#errorOutput = (this.#errorOutput + chunk.toString("utf8")).slice(-KEPT_NOISE)));
+    child.stderr.on(
+      "data",
+      (chunk: Buffer) =>
+        (this.#errorOutput = (this.#errorOutput + chunk.toString("utf8")).slice(-KEPT_NOISE)),
+    );
     child.stderr.on("error", (error) => this.onerror?.(error));
     this.#reading = this.#read(child.stdout).catch((error: unknown) => this.#fail(toError(error)));
   }
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (stdin === undefined || stdin === null || !stdin.writable) return Promise.reject(new Error("the process does not take input any more"));
+    if (stdin === undefined || stdin === null || !stdin.writable)
+      return Promise.reject(new Error("the process does not take input any more"));
     if (stdin.writableLength > this.#maxBytes) {
       this.#fail(new RefusedMessage(`it has left more than ${this.#maxBytes} bytes unread`));
       return Promise.reject(new Error("the process does not read its input"));
     }
-    return new Promise((resolve, reject) => stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve())));
+    return new Promise((resolve, reject) =>
+      stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve())),
+    );
   }
 
   /** Ends the child and all it has started. Never fails, and may be called often. */
@@ -122,7 +149,10 @@ export class StdioTransport implements Transport {
 
   async #exited(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    await Promise.race([this.#reading, new Promise((resolve) => (timer = setTimeout(resolve, REST_OF_OUTPUT_MS)))]);
+    await Promise.race([
+      this.#reading,
+      new Promise((resolve) => (timer = setTimeout(resolve, REST_OF_OUTPUT_MS))),
+    ]);
     clearTimeout(timer);
     this.#ending ??= this.#end(false); // what it has started has nobody to talk to any more
     await this.#ending;

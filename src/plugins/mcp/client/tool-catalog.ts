@@ -98,24 +98,34 @@ export class ToolCatalog {
     const { name } = this.#connection.server;
     const version = this.#version; // a change that is announced while the list comes in makes it old again
     try {
-      const remote = await this.#connection.use(new AbortController().signal, (session, signal) => session.listTools(signal));
+      const remote = await this.#connection.use(new AbortController().signal, (session, signal) =>
+        session.listTools(signal),
+      );
       const tools = this.#offered(remote);
       this.#list = { version, tools };
       return tools;
     } catch (error) {
-      throw error instanceof RequestRefused ? new McpError(`MCP server '${name}' does not list its tools: ${error.message}`, name) : error;
+      throw error instanceof RequestRefused
+        ? new McpError(`MCP server '${name}' does not list its tools: ${error.message}`, name)
+        : error;
     }
   }
 
   #offered(remote: readonly RemoteTool[]): readonly McpTool[] {
     const { server } = this.#connection;
-    const wanted = remote.filter((tool) => (server.tools === undefined ? !needsTasks(tool) : server.tools.includes(tool.name)));
-    const missing = server.tools?.filter((name) => !remote.some((tool) => tool.name === name)) ?? [];
+    const wanted = remote.filter((tool) =>
+      server.tools === undefined ? !needsTasks(tool) : server.tools.includes(tool.name),
+    );
+    const missing =
+      server.tools?.filter((name) => !remote.some((tool) => tool.name === name)) ?? [];
     if (missing.length > 0) {
       const names = remote.map(({ name }) => name).join(", ");
-      throw new ToolConfigurationError(`MCP server does not provide tool(s): [${missing.join(", ")}]`, {
-        hint: `Server '${server.name}' provides: ${preview(names === "" ? "no tool" : names, 1000)}`,
-      });
+      throw new ToolConfigurationError(
+        `MCP server does not provide tool(s): [${missing.join(", ")}]`,
+        {
+          hint: `Server '${server.name}' provides: ${preview(names === "" ? "no tool" : names, 1000)}`,
+        },
+      );
     }
     for (const tool of wanted) this.#check(tool);
     const names = toolNames(
@@ -124,7 +134,9 @@ export class ToolCatalog {
       wanted.map(({ name }) => name),
     );
     const tools = wanted.map((tool) => this.#toolOf(tool, names.get(tool.name) ?? tool.name));
-    return server.onToolChange === "refuse" ? tools.filter((_, index) => !this.#changed.has(wanted[index]?.name ?? "")) : tools;
+    return server.onToolChange === "refuse"
+      ? tools.filter((_, index) => !this.#changed.has(wanted[index]?.name ?? ""))
+      : tools;
   }
 
   /** @throws McpError for what no model should be burdened with. */
@@ -132,12 +144,18 @@ export class ToolCatalog {
     const { name, inputSchema } = tool;
     const server = this.#connection.server.name;
     if (needsTasks(tool))
-      throw new ToolConfigurationError(`Tool '${preview(name)}' of MCP server '${server}' works in the background only, which is not supported`);
+      throw new ToolConfigurationError(
+        `Tool '${preview(name)}' of MCP server '${server}' works in the background only, which is not supported`,
+      );
     const hint = "Leave the tool out: name the others in tools: [...].";
     if (name.trim() === "" || name.length > LONGEST_REMOTE_NAME) {
-      throw new McpError(`MCP server '${server}' has a tool whose name is blank or longer than ${LONGEST_REMOTE_NAME} characters: ${preview(name)}`, server, {
-        hint,
-      });
+      throw new McpError(
+        `MCP server '${server}' has a tool whose name is blank or longer than ${LONGEST_REMOTE_NAME} characters: ${preview(name)}`,
+        server,
+        {
+          hint,
+        },
+      );
     }
     const size = JSON.stringify(inputSchema).length;
     if (size <= LONGEST_SCHEMA) return;
@@ -177,22 +195,42 @@ export class ToolCatalog {
       get requireApproval(): boolean {
         return server.requireApproval || changed.has(remote.name);
       },
-      approvalDescription: (input: unknown) => `MCP ${server.name}: ${remote.name}\nArguments: ${preview(input)}`,
+      approvalDescription: (input: unknown) =>
+        `MCP ${server.name}: ${remote.name}\nArguments: ${preview(input)}`,
       execute: (input: unknown, ctx: ToolContext) => this.#call(remote.name, input, ctx),
     });
   }
 
-  async #call(remoteName: string, input: unknown, { signal, scope }: ToolContext): Promise<ToolResult> {
+  async #call(
+    remoteName: string,
+    input: unknown,
+    { signal, scope }: ToolContext,
+  ): Promise<ToolResult> {
     const { server } = this.#connection;
     if (this.#connection.state === "CLOSED") return ToolResult.failure("MCP server is not running");
     if (server.onToolChange === "refuse" && this.#changed.has(remoteName)) {
-      return ToolResult.failure(`Tool '${remoteName}' of MCP server '${server.name}' is no longer what it was, and is not called`);
+      return ToolResult.failure(
+        `Tool '${remoteName}' of MCP server '${server.name}' is no longer what it was, and is not called`,
+      );
     }
-    const args = typeof input === "object" && input !== null ? (input as Readonly<Record<string, unknown>>) : {}; // the gateway lets objects through only
+    const args =
+      typeof input === "object" && input !== null
+        ? (input as Readonly<Record<string, unknown>>)
+        : {}; // the gateway lets objects through only
     try {
-      const result = await this.#connection.use(signal, (session, limit) => session.call(remoteName, args, limit));
-      const told = toToolResult(result, server.maxOutputLength, this.#library.textsOf(scope.all(Tokens.PromptTemplates)));
-      return told.ok ? told : ToolResult.failure(this.#connection.redact(told.errorMessage ?? "", Number.POSITIVE_INFINITY));
+      const result = await this.#connection.use(signal, (session, limit) =>
+        session.call(remoteName, args, limit),
+      );
+      const told = toToolResult(
+        result,
+        server.maxOutputLength,
+        this.#library.textsOf(scope.all(Tokens.PromptTemplates)),
+      );
+      return told.ok
+        ? told
+        : ToolResult.failure(
+            this.#connection.redact(told.errorMessage ?? "", Number.POSITIVE_INFINITY),
+          );
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
       return ToolResult.failure(error.message);

@@ -9,7 +9,11 @@ export function toolName(prefix: string, remoteName: string): string {
 }
 
 /** The names of a server's tools as models see them, by the server's own. @throws ToolConfigurationError where two would be the same. */
-export function toolNames(server: string, prefix: string, remoteNames: readonly string[]): ReadonlyMap<string, string> {
+export function toolNames(
+  server: string,
+  prefix: string,
+  remoteNames: readonly string[],
+): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
   for (const remote of remoteNames) {
     const name = toolName(prefix, remote);

@@ -43,7 +43,8 @@ class Parts {
 
   add(content: Content): void {
     if (content.type === "text") this.texts.push(content.text);
-    else if (content.type === "image" || content.type === "audio") this.#addMedia(content.type, content.mimeType, content.data, undefined);
+    else if (content.type === "image" || content.type === "audio")
+      this.#addMedia(content.type, content.mimeType, content.data, undefined);
     else if (content.type === "resource_link") {
       const { uri, name, mimeType } = content;
       this.attachments.push({ kind: "resource_link", uri, name, mimeType });
@@ -51,13 +52,30 @@ class Parts {
     } else this.#addResource(content.resource);
   }
 
-  #addMedia(kind: "image" | "audio" | "resource", mimeType: string | undefined, data: string, uri: string | undefined): void {
+  #addMedia(
+    kind: "image" | "audio" | "resource",
+    mimeType: string | undefined,
+    data: string,
+    uri: string | undefined,
+  ): void {
     const bytes = bytesOf(data);
     const fits = data.length <= this.#room;
     if (fits) this.#room -= data.length;
-    this.attachments.push({ kind, mimeType, bytes, ...(uri === undefined ? {} : { uri }), ...(fits ? { data } : {}) });
+    this.attachments.push({
+      kind,
+      mimeType,
+      bytes,
+      ...(uri === undefined ? {} : { uri }),
+      ...(fits ? { data } : {}),
+    });
     const shown = uri === undefined ? kind : `${kind} ${uri}`;
-    this.texts.push(this.#words.render("mcp.media", { kind: shown, mimeType: mimeType ?? "application/octet-stream", bytes }));
+    this.texts.push(
+      this.#words.render("mcp.media", {
+        kind: shown,
+        mimeType: mimeType ?? "application/octet-stream",
+        bytes,
+      }),
+    );
   }
 
   #addResource(resource: Extract<Content, { type: "resource" }>["resource"]): void {
@@ -65,7 +83,12 @@ class Parts {
     if ("blob" in resource) return this.#addMedia("resource", mimeType, resource.blob, uri);
     const fits = resource.text.length <= this.#room;
     if (fits) this.#room -= resource.text.length;
-    this.attachments.push({ kind: "resource", uri, mimeType, ...(fits ? { text: resource.text } : {}) });
+    this.attachments.push({
+      kind: "resource",
+      uri,
+      mimeType,
+      ...(fits ? { text: resource.text } : {}),
+    });
     this.texts.push(this.#words.render("mcp.resource", { uri, text: resource.text }));
   }
 }
@@ -84,8 +107,17 @@ export function toToolResult(result: CallToolResult, limit: number, words: Texts
   for (const content of result.content) parts.add(content);
   const { structuredContent } = result;
   // A server that has structured content is asked to send it as text too; not all do.
-  const text = parts.texts.length === 0 && structuredContent !== undefined ? JSON.stringify(structuredContent) : parts.texts.join("\n");
-  if (result.isError === true) return ToolResult.failure(text.trim() === "" ? "MCP tool returned an error" : cut(text, limit, words));
-  const structured: unknown = parts.attachments.length === 0 ? structuredContent : { structuredContent, attachments: parts.attachments };
+  const text =
+    parts.texts.length === 0 && structuredContent !== undefined
+      ? JSON.stringify(structuredContent)
+      : parts.texts.join("\n");
+  if (result.isError === true)
+    return ToolResult.failure(
+      text.trim() === "" ? "MCP tool returned an error" : cut(text, limit, words),
+    );
+  const structured: unknown =
+    parts.attachments.length === 0
+      ? structuredContent
+      : { structuredContent, attachments: parts.attachments };
   return ToolResult.success(cut(text, limit, words), structured);
 }

@@ -2,7 +2,12 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { CallSlots } from "./call-slots.js";
 import type { Arguments, CallOptions, CallOutcome, Offer } from "./offer.js";
 import type { Sdk } from "./sdk.js";
-import { messageOf, RunCancelledError, toError, ValidationError } from "../../../contracts/errors.js";
+import {
+  messageOf,
+  RunCancelledError,
+  toError,
+  ValidationError,
+} from "../../../contracts/errors.js";
 import { NoSlotError } from "./call-slots.js";
 import { failureText } from "./run-result.js";
 
@@ -41,7 +46,9 @@ export class CallDesk {
         offer.name,
         {
           ...(offer.checksInput && { input: checkOf(schemas, offer.name, offer.inputSchema) }),
-          ...(offer.outputSchema !== undefined && { output: checkOf(schemas, offer.name, offer.outputSchema) }),
+          ...(offer.outputSchema !== undefined && {
+            output: checkOf(schemas, offer.name, offer.outputSchema),
+          }),
         },
       ]),
     );
@@ -62,7 +69,11 @@ export class CallDesk {
     const cancel = (): void => end.abort(o.signal.reason);
     if (o.signal.aborted) cancel();
     o.signal.addEventListener("abort", cancel, { once: true });
-    const call = this.#call(name, args, { ...o, signal: end.signal, timeoutMs: this.#timeoutMs }).finally(() => {
+    const call = this.#call(name, args, {
+      ...o,
+      signal: end.signal,
+      timeoutMs: this.#timeoutMs,
+    }).finally(() => {
       o.signal.removeEventListener("abort", cancel);
       this.#open.delete(call);
     });
@@ -85,7 +96,8 @@ export class CallDesk {
     try {
       return this.#result(offer, await this.#slots.run(o.signal, () => offer.call(args, o)));
     } catch (error) {
-      if (error instanceof NoSlotError) return failed("The server is busy: too many calls wait already. Try again later.");
+      if (error instanceof NoSlotError)
+        return failed("The server is busy: too many calls wait already. Try again later.");
       if (o.signal.aborted) return failed(failureText(this.#closing ?? error)); // read by somebody only where the server ended it
       this.#onError(toError(error));
       return failed(failureText(error));
@@ -93,7 +105,8 @@ export class CallDesk {
   }
 
   #problemWith({ name }: Offer, args: Arguments): string | undefined {
-    if (isDeeperThan(args, DEEPEST)) return `the arguments are nested deeper than ${DEEPEST} levels`;
+    if (isDeeperThan(args, DEEPEST))
+      return `the arguments are nested deeper than ${DEEPEST} levels`;
     return this.#checks.get(name)?.input?.(args);
   }
 
@@ -101,10 +114,16 @@ export class CallDesk {
     const content: CallToolResult["content"] = [{ type: "text", text }];
     const misfit = this.#checks.get(offer.name)?.output?.(structured);
     if (misfit !== undefined) {
-      this.#onError(new ValidationError(`The value of '${offer.name}' does not fit the JSON Schema of its outputType: ${misfit}`));
+      this.#onError(
+        new ValidationError(
+          `The value of '${offer.name}' does not fit the JSON Schema of its outputType: ${misfit}`,
+        ),
+      );
       return failed("The value does not fit the schema that was announced for it"); // clients would refuse it
     }
-    return structured === undefined ? { content } : { content, structuredContent: { ...structured } };
+    return structured === undefined
+      ? { content }
+      : { content, structuredContent: { ...structured } };
   }
 }
 
@@ -113,9 +132,17 @@ function failed(text: string): CallToolResult {
 }
 
 /** @throws ValidationError for a schema that is of a dialect nobody here knows. */
-function checkOf(schemas: InstanceType<Sdk["CfWorkerJsonSchemaValidator"]>, name: string, schema: Offer["inputSchema"]): Check {
-  const explain = (cause: unknown): string => `The JSON Schema of '${name}' can't be used: ${messageOf(cause)}`;
-  let validate: (value: unknown) => { readonly valid: boolean; readonly errorMessage: string | undefined };
+function checkOf(
+  schemas: InstanceType<Sdk["CfWorkerJsonSchemaValidator"]>,
+  name: string,
+  schema: Offer["inputSchema"],
+): Check {
+  const explain = (cause: unknown): string =>
+    `The JSON Schema of '${name}' can't be used: ${messageOf(cause)}`;
+  let validate: (value: unknown) => {
+    readonly valid: boolean;
+    readonly errorMessage: string | undefined;
+  };
   try {
     validate = schemas.getValidator(structuredClone({ ...schema })); // a copy: the validator writes notes into it
   } catch (cause) {
@@ -136,7 +163,9 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > levels) return true;
-    level = level.flatMap((item) => (typeof item === "object" && item !== null ? (Object.values(item) as readonly unknown[]) : []));
+    level = level.flatMap((item) =>
+      typeof item === "object" && item !== null ? (Object.values(item) as readonly unknown[]) : [],
+    );
   }
   return false;
 }

@@ -27,7 +27,8 @@ export class CallSlots {
 
   /** Resolves with the slot of a call that ended. */
   #turn(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#waitingLimit) return Promise.reject(new NoSlotError("too many calls"));
+    if (this.#waiting.size >= this.#waitingLimit)
+      return Promise.reject(new NoSlotError("too many calls"));
     return new Promise<void>((resolve, reject) => {
       const take = (): void => {
         signal.removeEventListener("abort", leave);

@@ -1,4 +1,10 @@
-import type { JSONRPCMessage, MessageExtraInfo, Server, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
+import type {
+  JSONRPCMessage,
+  MessageExtraInfo,
+  Server,
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/server";
 import type { CallDesk } from "./call-desk.js";
 import type { Sdk } from "./sdk.js";
 
@@ -10,7 +16,13 @@ export interface Connection {
 }
 
 /** Serves a transport until either side closes it. */
-export function serveTransport(sdk: Sdk, transport: Transport, createServer: () => Server, desk: CallDesk, onError: (error: Error) => void): Connection {
+export function serveTransport(
+  sdk: Sdk,
+  transport: Transport,
+  createServer: () => Server,
+  desk: CallDesk,
+  onError: (error: Error) => void,
+): Connection {
   const wire = new WatchedTransport(transport);
   const handle = sdk.serveStdio(createServer, { transport: wire, onerror: onError });
   const closed = wire.ended.finally(() => desk.close()); // a client that is gone leaves no call behind

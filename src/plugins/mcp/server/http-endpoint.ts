@@ -8,7 +8,13 @@ import type { McpHttpEndpoint } from "./types.js";
 import { createServer as createHttpServer } from "node:http";
 import { messageOf, toError } from "../../../contracts/errors.js";
 import { McpError } from "../../../contracts/state-errors.js";
-import { BodyTooLargeError, bodyText, sendRefusal, sendResponse, webRequest } from "./http-exchange.js";
+import {
+  BodyTooLargeError,
+  bodyText,
+  sendRefusal,
+  sendResponse,
+  webRequest,
+} from "./http-exchange.js";
 import { HttpGate } from "./http-gate.js";
 import { HttpSessions } from "./http-sessions.js";
 
@@ -27,9 +33,15 @@ export interface EndpointParts {
 }
 
 /** Listens. @throws McpError where the address can't be had. */
-export async function listen(parts: EndpointParts, options: ResolvedHttpOptions): Promise<McpHttpEndpoint> {
+export async function listen(
+  parts: EndpointParts,
+  options: ResolvedHttpOptions,
+): Promise<McpHttpEndpoint> {
   const exchanges = new Exchanges(parts, options);
-  const http = createHttpServer({ requestTimeout: RECEIVE_MS }, (request, response) => void exchanges.handle(request, response));
+  const http = createHttpServer(
+    { requestTimeout: RECEIVE_MS },
+    (request, response) => void exchanges.handle(request, response),
+  );
   http.on("clientError", (error, socket) => {
     parts.onError(error);
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
@@ -43,11 +55,20 @@ export async function listen(parts: EndpointParts, options: ResolvedHttpOptions)
   };
 }
 
-function listening(http: HttpServer, { host, port }: ResolvedHttpOptions, name: string): Promise<void> {
+function listening(
+  http: HttpServer,
+  { host, port }: ResolvedHttpOptions,
+  name: string,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     http.once("error", (cause) => {
       const message = `The MCP server can't listen on ${host}, port ${port}: ${messageOf(cause)}`;
-      reject(new McpError(message, name, { cause, hint: "Choose another port, or leave it out for one that is free." }));
+      reject(
+        new McpError(message, name, {
+          cause,
+          hint: "Choose another port, or leave it out for one that is free.",
+        }),
+      );
     });
     http.listen({ host, port, exclusive: true }, resolve);
   });
@@ -76,8 +97,17 @@ class Exchanges {
     const { maxSessions, sessionIdleMs } = options;
     this.#parts = parts;
     this.#gate = new HttpGate(sdk, options);
-    this.#sessions = new HttpSessions(sdk, createServer, { maxSessions, sessionIdleMs, maxMessageBytes }, onError);
-    this.#modern = sdk.createMcpHandler(createServer, { legacy: "reject", maxRequestBodySize: maxMessageBytes, onerror: onError });
+    this.#sessions = new HttpSessions(
+      sdk,
+      createServer,
+      { maxSessions, sessionIdleMs, maxMessageBytes },
+      onError,
+    );
+    this.#modern = sdk.createMcpHandler(createServer, {
+      legacy: "reject",
+      maxRequestBodySize: maxMessageBytes,
+      onerror: onError,
+    });
   }
 
   /** Never throws: a request that breaks is answered or its connection is closed. */
@@ -100,14 +130,23 @@ class Exchanges {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const cors = this.#gate.corsHeaders(request.headers.origin);
     const refusal = this.#gate.refusal(request);
-    if (refusal !== undefined) return sendRefusal(response, refusal.status, refusal.message, { ...cors, ...refusal.headers });
+    if (refusal !== undefined)
+      return sendRefusal(response, refusal.status, refusal.message, {
+        ...cors,
+        ...refusal.headers,
+      });
     if (this.#closed) return sendRefusal(response, 503, "The server is closing", cors);
     if (request.method === "OPTIONS") return void response.writeHead(204, { ...cors }).end();
     const asked = webRequest(request, response);
     const body = await this.#body(request, response, cors);
     if (body === "refused") return;
     const legacy = await this.#parts.sdk.isLegacyRequest(asked, body?.parsed);
-    if (!legacy) return sendResponse(await this.#modern.fetch(asked, body === undefined ? {} : { parsedBody: body.parsed }), response, cors);
+    if (!legacy)
+      return sendResponse(
+        await this.#modern.fetch(asked, body === undefined ? {} : { parsedBody: body.parsed }),
+        response,
+        cors,
+      );
     const { response: answer, answered } = await this.#sessions.handle(asked, body?.parsed);
     try {
       await sendResponse(answer, response, cors);
@@ -125,13 +164,20 @@ class Exchanges {
     const { maxMessageBytes, sdk } = this.#parts;
     try {
       if (!sdk.isJsonContentType(request.headers["content-type"] ?? null)) {
-        sendRefusal(response, 415, "Unsupported Media Type: Content-Type must be application/json", cors);
+        sendRefusal(
+          response,
+          415,
+          "Unsupported Media Type: Content-Type must be application/json",
+          cors,
+        );
         return "refused";
       }
       return { parsed: JSON.parse(await bodyText(request, maxMessageBytes)) as unknown };
     } catch (error) {
-      if (error instanceof BodyTooLargeError) sendRefusal(response, 413, `The body is larger than ${maxMessageBytes} bytes`, cors);
-      else if (error instanceof SyntaxError) sendRefusal(response, 400, "Parse error: the body is not valid JSON", cors, -32_700);
+      if (error instanceof BodyTooLargeError)
+        sendRefusal(response, 413, `The body is larger than ${maxMessageBytes} bytes`, cors);
+      else if (error instanceof SyntaxError)
+        sendRefusal(response, 400, "Parse error: the body is not valid JSON", cors, -32_700);
       else throw error;
       return "refused";
     }

@@ -11,10 +11,15 @@ export function webRequest(request: IncomingMessage, response: ServerResponse): 
   });
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
-    for (const single of typeof value === "string" ? [value] : (value ?? [])) headers.append(name, single);
+    for (const single of typeof value === "string" ? [value] : (value ?? []))
+      headers.append(name, single);
   }
   const method = request.method ?? "GET";
-  return new Request(new URL(request.url ?? "/", "http://localhost"), { method, headers, signal: gone.signal });
+  return new Request(new URL(request.url ?? "/", "http://localhost"), {
+    method,
+    headers,
+    signal: gone.signal,
+  });
 }
 
 /** The text of a body. @throws BodyTooLargeError, without having kept more than the limit; the socket's error where the client is gone. */
@@ -31,7 +36,11 @@ export async function bodyText(request: IncomingMessage, maxBytes: number): Prom
 }
 
 /** Sends what the SDK answers, at the pace of the client; ends the answer when the client is gone. */
-export async function sendResponse(answer: Response, response: ServerResponse, headers: Readonly<Record<string, string>>): Promise<void> {
+export async function sendResponse(
+  answer: Response,
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
   const reader = answer.body?.getReader();
   if (response.destroyed) {
     await reader?.cancel();
@@ -46,7 +55,11 @@ export async function sendResponse(answer: Response, response: ServerResponse, h
   const cancel = (): void => void reader.cancel().catch(() => undefined); // nobody reads it any more
   response.once("close", cancel);
   try {
-    for (let part = await reader.read(); !part.done && !response.destroyed; part = await reader.read()) {
+    for (
+      let part = await reader.read();
+      !part.done && !response.destroyed;
+      part = await reader.read()
+    ) {
       if (!response.write(part.value)) await drained(response);
     }
   } finally {
@@ -66,9 +79,17 @@ function drained(response: ServerResponse): Promise<void> {
 }
 
 /** Refuses a request in the protocol's own form. */
-export function sendRefusal(response: ServerResponse, status: number, message: string, headers: Readonly<Record<string, string>> = {}, code = -32_000): void {
+export function sendRefusal(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+  code = -32_000,
+): void {
   if (response.destroyed || response.headersSent) return;
   const body = JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null });
   // What is left of the request is not read, so the connection can't be used again.
-  response.writeHead(status, { "Content-Type": "application/json", Connection: "close", ...headers }).end(body);
+  response
+    .writeHead(status, { "Content-Type": "application/json", Connection: "close", ...headers })
+    .end(body);
 }

@@ -10,7 +10,8 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const ALLOWED_HEADERS = "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
+const ALLOWED_HEADERS =
+  "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
 const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** Judges requests by their headers alone, before a byte of the body is read. */
@@ -30,14 +31,27 @@ export class HttpGate {
     const host = this.#sdk.validateHostHeader(headers.host, [...this.#options.allowedHosts]);
     if (!host.ok) return { status: 403, message: "Forbidden: this Host is not allowed" };
     const { origin } = headers;
-    if (origin !== undefined && !this.#options.allowedOrigins.has(origin)) return { status: 403, message: "Forbidden: this Origin is not allowed" };
-    if (!URL.canParse(url, "http://host") || new URL(url, "http://host").pathname !== this.#options.path) return { status: 404, message: "Not found" };
+    if (origin !== undefined && !this.#options.allowedOrigins.has(origin))
+      return { status: 403, message: "Forbidden: this Origin is not allowed" };
+    if (
+      !URL.canParse(url, "http://host") ||
+      new URL(url, "http://host").pathname !== this.#options.path
+    )
+      return { status: 404, message: "Not found" };
     if (method === "OPTIONS") return undefined; // a browser's question, which carries no token
     if (this.#token !== undefined && !this.#knows(headers.authorization)) {
-      return { status: 401, message: "Unauthorized: a bearer token is needed", headers: { "WWW-Authenticate": "Bearer" } };
+      return {
+        status: 401,
+        message: "Unauthorized: a bearer token is needed",
+        headers: { "WWW-Authenticate": "Bearer" },
+      };
     }
     if (method !== "POST" && method !== "GET" && method !== "DELETE") {
-      return { status: 405, message: "Method not allowed", headers: { Allow: "GET, POST, DELETE" } };
+      return {
+        status: 405,
+        message: "Method not allowed",
+        headers: { Allow: "GET, POST, DELETE" },
+      };
     }
     return undefined;
   }
@@ -57,6 +71,10 @@ export class HttpGate {
   /** In the same time whatever is sent: digests have one length. */
   #knows(authorization: string | undefined): boolean {
     const sent = /^Bearer +(.+)$/i.exec(authorization ?? "")?.[1];
-    return this.#token !== undefined && timingSafeEqual(digestOf(sent ?? ""), this.#token) && sent !== undefined;
+    return (
+      this.#token !== undefined &&
+      timingSafeEqual(digestOf(sent ?? ""), this.#token) &&
+      sent !== undefined
+    );
   }
 }

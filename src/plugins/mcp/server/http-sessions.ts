@@ -1,4 +1,7 @@
-import type { Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import type {
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import type { Sdk } from "./sdk.js";
 import { randomBytes } from "node:crypto";
 
@@ -33,7 +36,12 @@ export class HttpSessions {
   readonly #onError: (error: Error) => void;
   #closed = false;
 
-  constructor(sdk: Sdk, createServer: () => Server, limits: SessionLimits, onError: (error: Error) => void) {
+  constructor(
+    sdk: Sdk,
+    createServer: () => Server,
+    limits: SessionLimits,
+    onError: (error: Error) => void,
+  ) {
     this.#sdk = sdk;
     this.#createServer = createServer;
     this.#limits = limits;
@@ -44,7 +52,8 @@ export class HttpSessions {
   async handle(request: Request, parsedBody: unknown): Promise<SessionAnswer> {
     const id = request.headers.get("mcp-session-id") ?? undefined;
     const session = id === undefined ? undefined : this.#sessions.get(id);
-    if (session !== undefined && id !== undefined) return this.#ask(id, session, request, parsedBody);
+    if (session !== undefined && id !== undefined)
+      return this.#ask(id, session, request, parsedBody);
     if (id !== undefined) return settled(refusal(404, -32_001, "Session not found"));
     if (request.method !== "POST" || !this.#sdk.isInitializeRequest(parsedBody))
       return settled(refusal(400, -32_000, "Bad Request: no session; initialize one first"));
@@ -69,7 +78,9 @@ export class HttpSessions {
     const response = await transport.handleRequest(request, { parsedBody });
     if (!response.ok || this.#closed || !this.#makeRoom()) {
       await server.close();
-      return settled(response.ok ? refusal(503, -32_000, "The server has too many sessions") : response);
+      return settled(
+        response.ok ? refusal(503, -32_000, "The server has too many sessions") : response,
+      );
     }
     const session: Session = { transport, server, open: 0, idle: undefined };
     const previous = transport.onclose;
@@ -80,10 +91,21 @@ export class HttpSessions {
     return { response, answered: this.#use(id, session) };
   }
 
-  async #ask(id: string, session: Session, request: Request, parsedBody: unknown): Promise<SessionAnswer> {
+  async #ask(
+    id: string,
+    session: Session,
+    request: Request,
+    parsedBody: unknown,
+  ): Promise<SessionAnswer> {
     const answered = this.#use(id, session);
     try {
-      return { response: await session.transport.handleRequest(request, parsedBody === undefined ? {} : { parsedBody }), answered };
+      return {
+        response: await session.transport.handleRequest(
+          request,
+          parsedBody === undefined ? {} : { parsedBody },
+        ),
+        answered,
+      };
     } catch (error) {
       answered();
       throw error;
@@ -108,7 +130,10 @@ export class HttpSessions {
   #expectUse(id: string, session: Session): void {
     if (session.open > 0 || this.#sessions.get(id) !== session) return;
     clearTimeout(session.idle);
-    session.idle = setTimeout(() => void this.#end(id, session), this.#limits.sessionIdleMs).unref();
+    session.idle = setTimeout(
+      () => void this.#end(id, session),
+      this.#limits.sessionIdleMs,
+    ).unref();
   }
 
   /** Ends the session that has been unused for longest, where there is one too many. @returns whether there is room. */

@@ -4,7 +4,15 @@ import { resolveServingSettings } from "./options.js";
 import { OfferingServer } from "./server.js";
 
 export { MCP_SERVING_SETTINGS } from "./options.js";
-export type { McpHttpEndpoint, McpHttpOptions, McpServer, McpServingSettings, McpTransport, ServerPorts, TaskRunner } from "./types.js";
+export type {
+  McpHttpEndpoint,
+  McpHttpOptions,
+  McpServer,
+  McpServingSettings,
+  McpTransport,
+  ServerPorts,
+  TaskRunner,
+} from "./types.js";
 
 /** Makes a server of tools and tasks over the protocol's SDK, which is loaded when it begins to serve. @throws ValidationError */
 export function createMcpServer(settings: McpServingSettings, ports: ServerPorts): McpServer {

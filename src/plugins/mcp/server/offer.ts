@@ -40,5 +40,7 @@ export function structuredOf(value: unknown): Readonly<Record<string, unknown>> 
   } catch {
     return undefined; // JSON can't hold it, so it can't be sent; the text is there
   }
-  return typeof plain === "object" && plain !== null && !Array.isArray(plain) ? (plain as Readonly<Record<string, unknown>>) : undefined; // just checked
+  return typeof plain === "object" && plain !== null && !Array.isArray(plain)
+    ? (plain as Readonly<Record<string, unknown>>)
+    : undefined; // just checked
 }

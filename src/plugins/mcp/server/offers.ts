@@ -8,14 +8,20 @@ import { taskOffer } from "./task-offer.js";
 import { toolOffer } from "./tool-offer.js";
 
 /** Everything that clients can call, by name. @throws ValidationError for a name that clients refuse or that occurs twice. */
-export function offersOf({ tools, tasks }: ResolvedSettings, ports: ServerPorts): ReadonlyMap<string, Offer> {
+export function offersOf(
+  { tools, tasks }: ResolvedSettings,
+  ports: ServerPorts,
+): ReadonlyMap<string, Offer> {
   const { expectedOutput } = Task.of("a task that expects nothing of its own");
   const offers = new Map<string, Offer>();
   const add = (offer: Offer, source: string): void => {
     if (offers.has(offer.name)) {
-      throw new ValidationError(`mcpServer would offer two tools named '${offer.name}'; the second is ${source}`, {
-        hint: "Give tools and tasks names of their own.",
-      });
+      throw new ValidationError(
+        `mcpServer would offer two tools named '${offer.name}'; the second is ${source}`,
+        {
+          hint: "Give tools and tasks names of their own.",
+        },
+      );
     }
     offers.set(offer.name, offer);
   };
@@ -24,6 +30,7 @@ export function offersOf({ tools, tasks }: ResolvedSettings, ports: ServerPorts)
       toolOffer(tool, (task) => ports.prepare([task])),
       `tool '${tool.name}'`,
     );
-  for (const task of tasks) add(taskOffer(task, ports, expectedOutput), `task '${preview(task.name ?? task.description)}'`);
+  for (const task of tasks)
+    add(taskOffer(task, ports, expectedOutput), `task '${preview(task.name ?? task.description)}'`);
   return offers;
 }

@@ -3,7 +3,15 @@ import { isIP } from "node:net";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Task } from "../../../contracts/task.js";
 import { checkTools, isTool } from "../../../contracts/tool.js";
-import { checkOptions, preview, requireArray, requireDuration, requireFunction, requireInteger, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireDuration,
+  requireFunction,
+  requireInteger,
+  requireText,
+} from "../../../contracts/validation.js";
 
 /** Every option of `McpServingSettings`. */
 export const MCP_SERVING_SETTINGS = [
@@ -12,38 +20,70 @@ export const MCP_SERVING_SETTINGS = [
 ] as const;
 
 /** Options with their defaults. */
-export type ResolvedSettings = { readonly [K in Exclude<keyof McpServingSettings, "onError" | "instructions">]-?: NonNullable<McpServingSettings[K]> } & Pick<
-  McpServingSettings,
-  "instructions" | "onError"
->;
+export type ResolvedSettings = {
+  readonly [K in Exclude<keyof McpServingSettings, "onError" | "instructions">]-?: NonNullable<
+    McpServingSettings[K]
+  >;
+} & Pick<McpServingSettings, "instructions" | "onError">;
 
 /** @throws ValidationError */
 export function resolveServingSettings(o: McpServingSettings): ResolvedSettings {
   const { name = "agentensemble", version = "1.0.0", tools = [], tasks = [] } = o;
   requireText(name, `mcpServer name must not be blank, got: ${preview(name)}`);
   requireText(version, `mcpServer version must not be blank, got: ${preview(version)}`);
-  if (o.instructions !== undefined) requireText(o.instructions, "mcpServer instructions must not be blank when set");
+  if (o.instructions !== undefined)
+    requireText(o.instructions, "mcpServer instructions must not be blank when set");
   requireArray("mcpServer tools", tools);
   requireArray("mcpServer tasks", tasks);
   checkTools("mcpServer tool", tools);
   tools.forEach((tool, i) => {
-    if (!isTool(tool)) throw new ValidationError(`mcpServer tools[${i}] must be a tool, not a provider of tools`);
+    if (!isTool(tool))
+      throw new ValidationError(`mcpServer tools[${i}] must be a tool, not a provider of tools`);
   });
   tasks.forEach((task: unknown, i) => {
-    if (!(task instanceof Task)) throw new ValidationError(`mcpServer tasks[${i}] must be a Task, got: ${preview(task)}`);
+    if (!(task instanceof Task))
+      throw new ValidationError(`mcpServer tasks[${i}] must be a Task, got: ${preview(task)}`);
   });
-  if (tools.length + tasks.length === 0) throw new ValidationError("mcpServer has nothing to offer", { hint: "Give it `tools`, `tasks` or both." });
+  if (tools.length + tasks.length === 0)
+    throw new ValidationError("mcpServer has nothing to offer", {
+      hint: "Give it `tools`, `tasks` or both.",
+    });
   requireInteger("mcpServer maxConcurrentCalls", o.maxConcurrentCalls, 1);
   requireInteger("mcpServer maxWaitingCalls", o.maxWaitingCalls, 0);
   requireDuration("mcpServer callTimeoutMs", o.callTimeoutMs);
   requireInteger("mcpServer maxMessageBytes", o.maxMessageBytes, 1);
   requireFunction("mcpServer onError", o.onError);
-  const { maxConcurrentCalls = 10, maxWaitingCalls = 100, callTimeoutMs = 600_000, maxMessageBytes = 4 * 1024 * 1024 } = o;
+  const {
+    maxConcurrentCalls = 10,
+    maxWaitingCalls = 100,
+    callTimeoutMs = 600_000,
+    maxMessageBytes = 4 * 1024 * 1024,
+  } = o;
   const { instructions, onError } = o;
-  return { name, version, tools: [...tools], tasks: [...tasks], maxConcurrentCalls, maxWaitingCalls, callTimeoutMs, maxMessageBytes, instructions, onError };
+  return {
+    name,
+    version,
+    tools: [...tools],
+    tasks: [...tasks],
+    maxConcurrentCalls,
+    maxWaitingCalls,
+    callTimeoutMs,
+    maxMessageBytes,
+    instructions,
+    onError,
+  };
 }
 
-const HTTP_OPTIONS = ["port", "host", "path", "token", "allowedOrigins", "allowedHosts", "maxSessions", "sessionIdleMs"];
+const HTTP_OPTIONS = [
+  "port",
+  "host",
+  "path",
+  "token",
+  "allowedOrigins",
+  "allowedHosts",
+  "maxSessions",
+  "sessionIdleMs",
+];
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 const WILDCARDS = new Set(["0.0.0.0", "::", "[::]"]);
 
@@ -69,30 +109,56 @@ export function resolveHttpOptions(o: McpHttpOptions): ResolvedHttpOptions {
   if (port > 65_535) throw new ValidationError(`http() port must be at most 65535, got: ${port}`);
   requireText(given, `http() host must not be blank, got: ${preview(given)}`);
   if (typeof path !== "string" || !/^\/[^?#\s]*$/.test(path))
-    throw new ValidationError(`http() path must begin with '/' and be a path only, got: ${preview(path)}`);
+    throw new ValidationError(
+      `http() path must begin with '/' and be a path only, got: ${preview(path)}`,
+    );
   if (token !== undefined) requireText(token, "http() token must not be blank when set");
   requireInteger("http() maxSessions", o.maxSessions, 1);
   requireDuration("http() sessionIdleMs", o.sessionIdleMs);
   const host = given.replace(/^\[(.*)\]$/, "$1");
   if (token === undefined && !isLoopback(host)) {
-    throw new ValidationError(`http() needs a token to listen on ${host}: other machines can reach it`, { hint: "Set `token`, or leave `host` out." });
+    throw new ValidationError(
+      `http() needs a token to listen on ${host}: other machines can reach it`,
+      { hint: "Set `token`, or leave `host` out." },
+    );
   }
   const urlHost = isIP(host) === 6 ? `[${host}]` : host;
   const allowedHosts = hostsOf(o.allowedHosts, host, urlHost);
   const { maxSessions = 100, sessionIdleMs = 1_800_000 } = o;
-  return { port, host, urlHost, path, token, allowedOrigins: originsOf(o.allowedOrigins), allowedHosts, maxSessions, sessionIdleMs };
+  return {
+    port,
+    host,
+    urlHost,
+    path,
+    token,
+    allowedOrigins: originsOf(o.allowedOrigins),
+    allowedHosts,
+    maxSessions,
+    sessionIdleMs,
+  };
 }
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-function hostsOf(given: readonly string[] | undefined, host: string, urlHost: string): readonly string[] {
+function hostsOf(
+  given: readonly string[] | undefined,
+  host: string,
+  urlHost: string,
+): readonly string[] {
   requireArray("http() allowedHosts", given);
-  given?.forEach((name: unknown, i) => requireText(name, `http() allowedHosts[${i}] must be a name without port, got: ${preview(name)}`));
+  given?.forEach((name: unknown, i) =>
+    requireText(
+      name,
+      `http() allowedHosts[${i}] must be a name without port, got: ${preview(name)}`,
+    ),
+  );
   if (given !== undefined) return given.map((name) => name.toLowerCase());
   if (WILDCARDS.has(host)) {
-    throw new ValidationError(`http() needs allowedHosts to listen on ${host}: the names under which clients ask for the server`);
+    throw new ValidationError(
+      `http() needs allowedHosts to listen on ${host}: the names under which clients ask for the server`,
+    );
   }
   return [...LOOPBACK_NAMES, urlHost.toLowerCase()];
 }
@@ -102,8 +168,14 @@ function originsOf(given: readonly string[] | undefined): ReadonlySet<string> {
   return new Set(
     given?.map((origin: unknown, i) => {
       const url = typeof origin === "string" && URL.canParse(origin) ? new URL(origin) : undefined;
-      if (url === undefined || (url.origin !== origin && `${url.origin}/` !== origin) || url.origin === "null")
-        throw new ValidationError(`http() allowedOrigins[${i}] must be an origin like http://localhost:6274, got: ${preview(origin)}`);
+      if (
+        url === undefined ||
+        (url.origin !== origin && `${url.origin}/` !== origin) ||
+        url.origin === "null"
+      )
+        throw new ValidationError(
+          `http() allowedOrigins[${i}] must be an origin like http://localhost:6274, got: ${preview(origin)}`,
+        );
       return url.origin;
     }),
   );

@@ -12,11 +12,17 @@ export function progressListener(report: (step: ProgressStep) => void): Ensemble
   const step = (message: string): void => report({ progress: ++progress, message });
   return {
     onTaskStart: ({ taskId, agentRole }) => step(`Task '${taskId}' started by ${agentRole}`),
-    onTaskComplete: ({ taskId, toolCallCount, tokenCount }) => step(`Task '${taskId}' completed: ${counted(toolCallCount, "tool call")}${tokens(tokenCount)}`),
+    onTaskComplete: ({ taskId, toolCallCount, tokenCount }) =>
+      step(
+        `Task '${taskId}' completed: ${counted(toolCallCount, "tool call")}${tokens(tokenCount)}`,
+      ),
     onTaskFailed: ({ taskId }) => step(`Task '${taskId}' failed`),
     onToolCall: ({ toolName, outcome, durationMs }) =>
-      step(`Tool '${toolName}' ${outcome === "SUCCESS" ? "answered" : "failed"} after ${Math.round(durationMs)} ms`),
-    onDelegationStarted: ({ delegatingAgentRole, workerRole }) => step(`${delegatingAgentRole} delegated to ${workerRole}`),
+      step(
+        `Tool '${toolName}' ${outcome === "SUCCESS" ? "answered" : "failed"} after ${Math.round(durationMs)} ms`,
+      ),
+    onDelegationStarted: ({ delegatingAgentRole, workerRole }) =>
+      step(`${delegatingAgentRole} delegated to ${workerRole}`),
   };
 }
 

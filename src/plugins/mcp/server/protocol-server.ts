@@ -1,4 +1,10 @@
-import type { CallToolRequest, CallToolResult, Server, ServerContext, Tool } from "@modelcontextprotocol/server";
+import type {
+  CallToolRequest,
+  CallToolResult,
+  Server,
+  ServerContext,
+  Tool,
+} from "@modelcontextprotocol/server";
 import type { CallDesk } from "./call-desk.js";
 import type { ResolvedSettings } from "./options.js";
 import type { Offer } from "./offer.js";
@@ -6,16 +12,26 @@ import type { Sdk } from "./sdk.js";
 import { progressListener } from "./progress.js";
 
 /** Makes protocol servers: the SDK wants one for each connection, and one for each request of the protocol of 2026. */
-export function protocolServers(sdk: Sdk, desk: CallDesk, { name, version, instructions }: ResolvedSettings): () => Server {
+export function protocolServers(
+  sdk: Sdk,
+  desk: CallDesk,
+  { name, version, instructions }: ResolvedSettings,
+): () => Server {
   const tools = [...desk.offers].map(toolOf);
   const validator = new sdk.CfWorkerJsonSchemaValidator(); // one for all: the SDK's own is made anew for each
   return () => {
     const server = new sdk.Server(
       { name, version },
-      { capabilities: { tools: {} }, jsonSchemaValidator: validator, ...(instructions !== undefined && { instructions }) },
+      {
+        capabilities: { tools: {} },
+        jsonSchemaValidator: validator,
+        ...(instructions !== undefined && { instructions }),
+      },
     );
     server.setRequestHandler("tools/list", () => ({ tools }));
-    server.setRequestHandler("tools/call", (request, context) => answer(sdk, desk, request, context));
+    server.setRequestHandler("tools/call", (request, context) =>
+      answer(sdk, desk, request, context),
+    );
     return server;
   };
 }
@@ -30,8 +46,17 @@ function toolOf({ name, description, inputSchema, outputSchema }: Offer): Tool {
 }
 
 /** @throws the protocol's error for a tool that does not exist; everything else is a result. */
-async function answer(sdk: Sdk, desk: CallDesk, { params }: CallToolRequest, { mcpReq, http }: ServerContext): Promise<CallToolResult> {
-  if (!desk.has(params.name)) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 100)}`);
+async function answer(
+  sdk: Sdk,
+  desk: CallDesk,
+  { params }: CallToolRequest,
+  { mcpReq, http }: ServerContext,
+): Promise<CallToolResult> {
+  if (!desk.has(params.name))
+    throw new sdk.ProtocolError(
+      sdk.ProtocolErrorCode.InvalidParams,
+      `Unknown tool: ${params.name.slice(0, 100)}`,
+    );
   // A session outlives the connections of its requests, but nobody would get the answer of one that is gone.
   const gone = http?.req?.signal;
   const signal = gone === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, gone]);
@@ -42,10 +67,17 @@ async function answer(sdk: Sdk, desk: CallDesk, { params }: CallToolRequest, { m
       ? undefined
       : progressListener((step) => {
           if (signal.aborted) return;
-          const notice = mcpReq.notify({ method: "notifications/progress", params: { ...step, progressToken: token } });
+          const notice = mcpReq.notify({
+            method: "notifications/progress",
+            params: { ...step, progressToken: token },
+          });
           sent.push(notice.catch(() => undefined)); // the connection broke: the call itself ends by its signal
         });
-  const result = await desk.call(params.name, params.arguments ?? {}, { id: String(mcpReq.id), signal, listener });
+  const result = await desk.call(params.name, params.arguments ?? {}, {
+    id: String(mcpReq.id),
+    signal,
+    listener,
+  });
   await Promise.all(sent); // nothing may follow the result
   return result;
 }

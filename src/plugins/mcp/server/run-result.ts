@@ -1,11 +1,20 @@
 import type { EnsembleOutput, TaskOutput } from "../../../contracts/output.js";
 import type { Task } from "../../../contracts/task.js";
-import { AgentEnsembleError, messageOf, RunCancelledError, TaskExecutionError, ToolExecutionError } from "../../../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  messageOf,
+  RunCancelledError,
+  TaskExecutionError,
+  ToolExecutionError,
+} from "../../../contracts/errors.js";
 
 /** The output of the task that was called. @throws RunCancelledError where a review ended the run before it. */
 export function finished<T>(output: EnsembleOutput, task: Task<T>): TaskOutput<T> {
   const result = output.getOutput(task);
-  if (result === undefined) throw new RunCancelledError(`The run was ended before the task was finished (${output.exitReason})`);
+  if (result === undefined)
+    throw new RunCancelledError(
+      `The run was ended before the task was finished (${output.exitReason})`,
+    );
   return result;
 }
 
@@ -14,7 +23,10 @@ const STACK_LINE = /^\s+at .*$/gm;
 /** A value behind the name of something secret, a bearer token, a password in an address. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi, "$1 [redacted]"],
-  [/((?:password|passwd|secret|authorization|api[-_ ]?key|access[-_ ]?key|token|cookie)["']?\s*[:=]\s*["']?)(?!bearer|basic)[^\s"',;&}]+/gi, "$1[redacted]"],
+  [
+    /((?:password|passwd|secret|authorization|api[-_ ]?key|access[-_ ]?key|token|cookie)["']?\s*[:=]\s*["']?)(?!bearer|basic)[^\s"',;&}]+/gi,
+    "$1[redacted]",
+  ],
   [/(\/\/[^\s/:@]*:)[^\s/@]+@/g, "$1[redacted]@"],
   [/\bsk-[A-Za-z0-9_-]{8,}/g, "[redacted]"],
 ];
@@ -28,5 +40,8 @@ export function failureText(error: unknown): string {
   const inner = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error;
   const thrown = ToolExecutionError.isInstance(inner) ? (inner.cause ?? inner) : inner;
   const text = messageOf(thrown).slice(0, LONGEST).replace(STACK_LINE, "").trimEnd();
-  return SECRETS.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);
+  return SECRETS.reduce(
+    (result, [pattern, replacement]) => result.replace(pattern, replacement),
+    text,
+  );
 }

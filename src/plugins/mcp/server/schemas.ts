@@ -21,23 +21,33 @@ export function isPlainSchema(input: OutputSchema<unknown> | JsonSchema): boolea
 
 function convert(type: OutputSchema<unknown> | JsonSchema, side: Side): JsonSchema {
   if (isPlainSchema(type)) return type as JsonSchema; // just checked
-  if ("~standard" in type) return bare((type as StandardJSONSchemaV1)["~standard"].jsonSchema[side](DIALECT)); // a Standard Schema says so itself
+  if ("~standard" in type)
+    return bare((type as StandardJSONSchemaV1)["~standard"].jsonSchema[side](DIALECT)); // a Standard Schema says so itself
   return bare((type as { readonly jsonSchema: JsonSchema }).jsonSchema); // the other member of the union
 }
 
 /** The schema of a tool's arguments. @throws ValidationError where it can't be had, or where the arguments would be no object. */
-export function inputSchemaOf(toolName: string, input: OutputSchema<unknown> | JsonSchema): JsonSchema {
+export function inputSchemaOf(
+  toolName: string,
+  input: OutputSchema<unknown> | JsonSchema,
+): JsonSchema {
   let schema: JsonSchema;
   try {
     schema = convert(input, "input");
   } catch (cause) {
-    throw new ValidationError(`The input of tool '${toolName}' could not be converted to JSON Schema: ${messageOf(cause)}`, { cause });
+    throw new ValidationError(
+      `The input of tool '${toolName}' could not be converted to JSON Schema: ${messageOf(cause)}`,
+      { cause },
+    );
   }
   if (schema["type"] === undefined) return { ...schema, type: "object" };
   if (schema["type"] !== "object") {
-    throw new ValidationError(`Tool '${toolName}' can't be offered through MCP: its input is of type ${preview(schema["type"])}`, {
-      hint: "Arguments of MCP tools are always an object: wrap the input in one.",
-    });
+    throw new ValidationError(
+      `Tool '${toolName}' can't be offered through MCP: its input is of type ${preview(schema["type"])}`,
+      {
+        hint: "Arguments of MCP tools are always an object: wrap the input in one.",
+      },
+    );
   }
   return schema;
 }

@@ -4,22 +4,28 @@ import type * as ValidatorSdk from "@modelcontextprotocol/server/validators/cf-w
 import { messageOf, ValidationError } from "../../../contracts/errors.js";
 
 /** The parts of the MCP SDK that are used. */
-export type Sdk = typeof ServerSdk & Pick<typeof StdioSdk, "serveStdio" | "StdioServerTransport"> & Pick<typeof ValidatorSdk, "CfWorkerJsonSchemaValidator">;
+export type Sdk = typeof ServerSdk &
+  Pick<typeof StdioSdk, "serveStdio" | "StdioServerTransport"> &
+  Pick<typeof ValidatorSdk, "CfWorkerJsonSchemaValidator">;
 
 /** Loads the optional package. @throws ValidationError where it is missing. */
 export async function loadSdk(): Promise<Sdk> {
   try {
-    const [server, { serveStdio, StdioServerTransport }, { CfWorkerJsonSchemaValidator }] = await Promise.all([
-      import("@modelcontextprotocol/server"),
-      import("@modelcontextprotocol/server/stdio"),
-      // Without code generation, which the SDK's default validator needs.
-      import("@modelcontextprotocol/server/validators/cf-worker"),
-    ]);
+    const [server, { serveStdio, StdioServerTransport }, { CfWorkerJsonSchemaValidator }] =
+      await Promise.all([
+        import("@modelcontextprotocol/server"),
+        import("@modelcontextprotocol/server/stdio"),
+        // Without code generation, which the SDK's default validator needs.
+        import("@modelcontextprotocol/server/validators/cf-worker"),
+      ]);
     return { ...server, serveStdio, StdioServerTransport, CfWorkerJsonSchemaValidator };
   } catch (cause) {
-    throw new ValidationError(`An MCP server needs the package @modelcontextprotocol/server, which could not be loaded: ${messageOf(cause)}`, {
-      cause,
-      hint: "Run: npm install @modelcontextprotocol/server",
-    });
+    throw new ValidationError(
+      `An MCP server needs the package @modelcontextprotocol/server, which could not be loaded: ${messageOf(cause)}`,
+      {
+        cause,
+        hint: "Run: npm install @modelcontextprotocol/server",
+      },
+    );
   }
 }

@@ -4,7 +4,13 @@ import type { Offer } from "./offer.js";
 import type { ResolvedSettings } from "./options.js";
 import type { EndpointParts } from "./http-endpoint.js";
 import type { Sdk } from "./sdk.js";
-import type { McpHttpEndpoint, McpHttpOptions, McpServer, McpTransport, ServerPorts } from "./types.js";
+import type {
+  McpHttpEndpoint,
+  McpHttpOptions,
+  McpServer,
+  McpTransport,
+  ServerPorts,
+} from "./types.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview, requireFunction } from "../../../contracts/validation.js";
 import { CallDesk } from "./call-desk.js";
@@ -43,7 +49,12 @@ export class OfferingServer implements McpServer {
       const parts = await this.#parts();
       const stdout = reserveStdout();
       try {
-        await this.#connect(parts, new parts.sdk.StdioServerTransport(process.stdin, stdout.stream, { maxBufferSize: this.#settings.maxMessageBytes }));
+        await this.#connect(
+          parts,
+          new parts.sdk.StdioServerTransport(process.stdin, stdout.stream, {
+            maxBufferSize: this.#settings.maxMessageBytes,
+          }),
+        );
       } finally {
         stdout.release();
       }
@@ -55,7 +66,10 @@ export class OfferingServer implements McpServer {
   async serve(transport: McpTransport): Promise<void> {
     for (const method of ["start", "send", "close"] as const) {
       const { [method]: given } = (transport ?? {}) as Partial<McpTransport>; // users of plain JavaScript may pass anything
-      requireFunction(`serve() transport.${method}, of ${preview(typeof transport)},`, given ?? null);
+      requireFunction(
+        `serve() transport.${method}, of ${preview(typeof transport)},`,
+        given ?? null,
+      );
     }
     await this.#connect(await this.#parts(), transport as unknown as Transport); // of this shape; what goes over it is the SDK's business
   }
@@ -100,8 +114,20 @@ export class OfferingServer implements McpServer {
     await this.#ports.boot();
     this.#refuseClosed();
     const { callTimeoutMs, maxMessageBytes, name } = this.#settings;
-    const desk = new CallDesk(sdk, { offers: this.#offers, slots: this.#slots, timeoutMs: callTimeoutMs, onError: this.#report });
-    return { sdk, desk, createServer: protocolServers(sdk, desk, this.#settings), maxMessageBytes, name, onError: this.#report };
+    const desk = new CallDesk(sdk, {
+      offers: this.#offers,
+      slots: this.#slots,
+      timeoutMs: callTimeoutMs,
+      onError: this.#report,
+    });
+    return {
+      sdk,
+      desk,
+      createServer: protocolServers(sdk, desk, this.#settings),
+      maxMessageBytes,
+      name,
+      onError: this.#report,
+    };
   }
 
   async #connect({ sdk, desk, createServer }: EndpointParts, transport: Transport): Promise<void> {

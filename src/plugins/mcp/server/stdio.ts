@@ -12,11 +12,13 @@ export function reserveStdout(): ReservedStdout {
   const own = Object.getOwnPropertyDescriptor(stdout, "write");
   const write = stdout.write.bind(stdout);
   const stream = new Writable({
-    write: (chunk: Uint8Array, _encoding, done) => void write(chunk, (error) => done(error ?? null)),
+    write: (chunk: Uint8Array, _encoding, done) =>
+      void write(chunk, (error) => done(error ?? null)),
   });
   const ignore = (): void => undefined; // the stream above has been told; without a listener the process would end
   stdout.on("error", ignore);
-  const redirect = ((...args: Parameters<typeof stderr.write>) => stderr.write(...args)) as typeof stdout.write; // the same overloads
+  const redirect = ((...args: Parameters<typeof stderr.write>) =>
+    stderr.write(...args)) as typeof stdout.write; // the same overloads
   Object.defineProperty(stdout, "write", { value: redirect, configurable: true, writable: true });
   return {
     stream,

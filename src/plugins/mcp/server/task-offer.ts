@@ -10,11 +10,19 @@ const LONGEST_NAME = 64;
 /** Offers a task: its variables are the arguments, and each call is a run of it and of the tasks in its context. */
 export function taskOffer(task: AnyTask, ports: ServerPorts, defaultExpectation: string): Offer {
   const tasks = withContext(task);
-  const variables = [...new Set(tasks.flatMap(({ description, expectedOutput }) => [description, expectedOutput].flatMap((text) => ports.variablesOf(text))))];
+  const variables = [
+    ...new Set(
+      tasks.flatMap(({ description, expectedOutput }) =>
+        [description, expectedOutput].flatMap((text) => ports.variablesOf(text)),
+      ),
+    ),
+  ];
   const run = ports.prepare(tasks);
   return {
     name: nameOf(task),
-    description: [task.description, task.expectedOutput].filter((text) => text !== defaultExpectation).join("\n\n"),
+    description: [task.description, task.expectedOutput]
+      .filter((text) => text !== defaultExpectation)
+      .join("\n\n"),
     inputSchema: {
       type: "object",
       properties: Object.fromEntries(variables.map((name) => [name, { type: "string" }])),
@@ -24,7 +32,15 @@ export function taskOffer(task: AnyTask, ports: ServerPorts, defaultExpectation:
     checksInput: true,
     outputSchema: outputSchemaOf(task.outputType),
     async call(args: Arguments, { signal, timeoutMs, listener }) {
-      const output = finished(await run({ inputs: Object.fromEntries(Object.entries(args)), signal, timeoutMs, listener }), task);
+      const output = finished(
+        await run({
+          inputs: Object.fromEntries(Object.entries(args)),
+          signal,
+          timeoutMs,
+          listener,
+        }),
+        task,
+      );
       return { text: output.raw, structured: structuredOf(output.parsed) };
     },
   };

@@ -21,7 +21,11 @@ const TEXT_INPUT = Object.freeze({
 /** Offers a tool. Each call is a run of one task, so that hooks, approval, limits, trace and events are those of any tool call. */
 export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskRunner): Offer {
   const { name, description, input } = tool;
-  const task = new Task<unknown>({ name, description: `Call of the tool '${name}' by an MCP client`, handler: () => unreachable(name) });
+  const task = new Task<unknown>({
+    name,
+    description: `Call of the tool '${name}' by an MCP client`,
+    handler: () => unreachable(name),
+  });
   const run = prepare(task);
   return {
     name,
@@ -30,7 +34,13 @@ export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskR
     checksInput: input === undefined || isPlainSchema(input), // by the validator of the protocol, for all clients alike
     async call(args, { id, signal, timeoutMs, listener }) {
       const executor = new ToolCallExecutor(task, tool, id, args);
-      const output = await run({ inputs: {}, signal, timeoutMs, listener, bindings: (bind) => void bind.many(Tokens.TaskExecutor).toConstantValue(executor) });
+      const output = await run({
+        inputs: {},
+        signal,
+        timeoutMs,
+        listener,
+        bindings: (bind) => void bind.many(Tokens.TaskExecutor).toConstantValue(executor),
+      });
       const { raw, parsed } = finished(output, task);
       return { text: raw, structured: structuredOf(parsed) };
     },
@@ -38,7 +48,10 @@ export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskR
 }
 
 function unreachable(name: string): never {
-  throw new ToolExecutionError(`Tool '${name}' was called without its executor`, { toolName: name, toolInput: "" });
+  throw new ToolExecutionError(`Tool '${name}' was called without its executor`, {
+    toolName: name,
+    toolInput: "",
+  });
 }
 
 /** Does the one task of such a run: calls the tool with the client's arguments. Bound for one run only. */
@@ -62,8 +75,18 @@ class ToolCallExecutor implements TaskExecutor {
 
   async execute(_call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
     const { name } = this.#tool;
-    const result = await scope.callTool({ id: this.#id, name, arguments: this.#arguments }, [this.#tool]);
-    if (!result.ok) throw new ToolExecutionError(result.errorMessage ?? `Tool '${name}' failed`, { toolName: name, toolInput: this.#arguments });
-    return { raw: result.output, toolCallCount: 1, ...(result.structured !== undefined && { parsed: result.structured }) };
+    const result = await scope.callTool({ id: this.#id, name, arguments: this.#arguments }, [
+      this.#tool,
+    ]);
+    if (!result.ok)
+      throw new ToolExecutionError(result.errorMessage ?? `Tool '${name}' failed`, {
+        toolName: name,
+        toolInput: this.#arguments,
+      });
+    return {
+      raw: result.output,
+      toolCallCount: 1,
+      ...(result.structured !== undefined && { parsed: result.structured }),
+    };
   }
 }

@@ -3,8 +3,10 @@ import { preview } from "../../../contracts/validation.js";
 
 /** @throws ValidationError naming the first of `texts` that is none. */
 export function checkTexts(texts: unknown): void {
-  if (!Array.isArray(texts)) throw new ValidationError(`embed() texts must be an array, got: ${preview(texts)}`);
+  if (!Array.isArray(texts))
+    throw new ValidationError(`embed() texts must be an array, got: ${preview(texts)}`);
   for (const [index, text] of texts.entries()) {
-    if (typeof text !== "string") throw new ValidationError(`embed() texts[${index}] must be a string, got: ${preview(text)}`);
+    if (typeof text !== "string")
+      throw new ValidationError(`embed() texts[${index}] must be a string, got: ${preview(text)}`);
   }
 }

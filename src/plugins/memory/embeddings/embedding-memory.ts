@@ -1,9 +1,22 @@
 import type { EmbeddingModel, StoredVector, VectorStore } from "../../../contracts/embedding.js";
-import type { EvictionPolicy, MemoryEntry, MemoryStore, SharedMemoryStore, VersionedEntries } from "../../../contracts/memory.js";
+import type {
+  EvictionPolicy,
+  MemoryEntry,
+  MemoryStore,
+  SharedMemoryStore,
+  VersionedEntries,
+} from "../../../contracts/memory.js";
 import { AgentEnsembleError, messageOf, ValidationError } from "../../../contracts/errors.js";
 import { MemoryConflictError, MemoryStoreError } from "../../../contracts/state-errors.js";
 import { checkOptions, preview } from "../../../contracts/validation.js";
-import { checkExpectedVersion, checkLock, checkMaxResults, checkPolicy, checkScope, keptBy } from "../shared/checks.js";
+import {
+  checkExpectedVersion,
+  checkLock,
+  checkMaxResults,
+  checkPolicy,
+  checkScope,
+  keptBy,
+} from "../shared/checks.js";
 import { frozenEntry, handedOut } from "../shared/frozen-entry.js";
 import { isQuestion } from "../shared/is-question.js";
 import { ScopeLocks } from "../shared/scope-locks.js";
@@ -18,7 +31,9 @@ function checkVectorStore(vectorStore: unknown): asserts vectorStore is VectorSt
   for (const method of VECTOR_STORE_METHODS) {
     if (typeof (vectorStore as Partial<VectorStore>)[method] !== "function") {
       // any value but null and undefined may be asked for a field
-      throw new ValidationError(`vectorStore must have a method ${method}, got: ${preview(vectorStore)}`);
+      throw new ValidationError(
+        `vectorStore must have a method ${method}, got: ${preview(vectorStore)}`,
+      );
     }
   }
 }
@@ -39,7 +54,11 @@ class EmbeddingMemory implements MemoryStore {
     await this.write(scope, entry, "store");
   }
 
-  async retrieve(scope: string, query: string, maxResults: number): Promise<readonly MemoryEntry[]> {
+  async retrieve(
+    scope: string,
+    query: string,
+    maxResults: number,
+  ): Promise<readonly MemoryEntry[]> {
     return (await this.question(scope, query, maxResults))();
   }
 
@@ -65,7 +84,12 @@ class EmbeddingMemory implements MemoryStore {
   }
 
   /** `mayWrite` throws where the entry must not be written, and is asked in the turn in which it is. */
-  protected async write(scope: string, entry: MemoryEntry, operation: string, mayWrite: () => void = () => undefined): Promise<void> {
+  protected async write(
+    scope: string,
+    entry: MemoryEntry,
+    operation: string,
+    mayWrite: () => void = () => undefined,
+  ): Promise<void> {
     checkScope(scope);
     const copy = frozenEntry(entry);
     mayWrite(); // what is sure to fail need not pay the model
@@ -75,22 +99,39 @@ class EmbeddingMemory implements MemoryStore {
   }
 
   /** Asks the model, and gives what looks the answer up. */
-  protected async question(scope: string, query: string, maxResults: number): Promise<() => Promise<readonly MemoryEntry[]>> {
+  protected async question(
+    scope: string,
+    query: string,
+    maxResults: number,
+  ): Promise<() => Promise<readonly MemoryEntry[]>> {
     checkScope(scope);
     checkMaxResults(maxResults);
     const operation = "retrieve";
-    const vector = isQuestion(query) ? await this.#texts.ofQuery(query, { operation, scope }) : undefined;
-    const latest = async (): Promise<readonly StoredVector[]> => (await this.#vectors.list(scope)).slice(-maxResults);
+    const vector = isQuestion(query)
+      ? await this.#texts.ofQuery(query, { operation, scope })
+      : undefined;
+    const latest = async (): Promise<readonly StoredVector[]> =>
+      (await this.#vectors.list(scope)).slice(-maxResults);
     const nearest = async (near: readonly number[]): Promise<readonly StoredVector[]> =>
-      (await this.#vectors.search(scope, near, maxResults)).filter(({ score }) => score >= this.#minScore);
+      (await this.#vectors.search(scope, near, maxResults)).filter(
+        ({ score }) => score >= this.#minScore,
+      );
     return async () => {
-      const found = await this.#ask(operation, scope, () => (vector === undefined ? latest() : nearest(vector)));
+      const found = await this.#ask(operation, scope, () =>
+        vector === undefined ? latest() : nearest(vector),
+      );
       return Object.freeze(found.map(({ entry }) => handedOut(entry)));
     };
   }
 
-  async #remove(scope: string, operation: string, choose: (stored: readonly StoredVector[]) => readonly StoredVector[]): Promise<void> {
-    const ids = choose(await this.#ask(operation, scope, () => this.#vectors.list(scope))).map(({ id }) => id);
+  async #remove(
+    scope: string,
+    operation: string,
+    choose: (stored: readonly StoredVector[]) => readonly StoredVector[],
+  ): Promise<void> {
+    const ids = choose(await this.#ask(operation, scope, () => this.#vectors.list(scope))).map(
+      ({ id }) => id,
+    );
     if (ids.length > 0) await this.#ask(operation, scope, () => this.#vectors.delete(scope, ids));
   }
 
@@ -119,7 +160,11 @@ class SharedEmbeddingMemory extends EmbeddingMemory implements SharedMemoryStore
     this.#vectors = vectors;
   }
 
-  async retrieveVersioned(scope: string, query: string, maxResults: number): Promise<VersionedEntries> {
+  async retrieveVersioned(
+    scope: string,
+    query: string,
+    maxResults: number,
+  ): Promise<VersionedEntries> {
     const find = await this.question(scope, query, maxResults);
     const finding = find();
     const version = this.#vectors.versionOf(scope); // in the turn in which the search began
@@ -129,12 +174,17 @@ class SharedEmbeddingMemory extends EmbeddingMemory implements SharedMemoryStore
   async storeIf(scope: string, entry: MemoryEntry, expectedVersion: number): Promise<number> {
     checkExpectedVersion(expectedVersion);
     await this.write(scope, entry, "storeIf", () => {
-      if (this.#vectors.versionOf(scope) !== expectedVersion) throw new MemoryConflictError(scope, expectedVersion);
+      if (this.#vectors.versionOf(scope) !== expectedVersion)
+        throw new MemoryConflictError(scope, expectedVersion);
     });
     return expectedVersion + 1;
   }
 
-  async withLock<T>(scope: string, work: () => Promise<T>, options: { readonly timeoutMs?: number | undefined } = {}): Promise<T> {
+  async withLock<T>(
+    scope: string,
+    work: () => Promise<T>,
+    options: { readonly timeoutMs?: number | undefined } = {},
+  ): Promise<T> {
     return this.#locks.run(scope, work, checkLock(scope, work, options));
   }
 }
@@ -150,9 +200,21 @@ export interface EmbeddingMemoryOptions {
  * A question without words gives the latest entries, oldest first.
  * @throws ValidationError for what is no model or no vector store.
  */
-export function embeddingMemory(model: EmbeddingModel, vectorStore?: undefined, options?: EmbeddingMemoryOptions): SharedMemoryStore;
-export function embeddingMemory(model: EmbeddingModel, vectorStore: VectorStore, options?: EmbeddingMemoryOptions): MemoryStore;
-export function embeddingMemory(model: EmbeddingModel, vectorStore?: VectorStore, options: EmbeddingMemoryOptions = {}): MemoryStore {
+export function embeddingMemory(
+  model: EmbeddingModel,
+  vectorStore?: undefined,
+  options?: EmbeddingMemoryOptions,
+): SharedMemoryStore;
+export function embeddingMemory(
+  model: EmbeddingModel,
+  vectorStore: VectorStore,
+  options?: EmbeddingMemoryOptions,
+): MemoryStore;
+export function embeddingMemory(
+  model: EmbeddingModel,
+  vectorStore?: VectorStore,
+  options: EmbeddingMemoryOptions = {},
+): MemoryStore {
   checkModel(model);
   checkOptions("MemoryStore.embeddings()", options, ["minScore"]);
   const minScore = checkMinScore(options.minScore);

@@ -32,7 +32,9 @@ function hash(text: string): number {
 /** Runs of four characters with the ends of the word marked, so that kindred and misspelt words meet. */
 function partsOf(word: string): readonly string[] {
   const marked = `<${word}>`;
-  return Array.from({ length: Math.max(1, marked.length - PART_LENGTH + 1) }, (_, i) => marked.slice(i, i + PART_LENGTH));
+  return Array.from({ length: Math.max(1, marked.length - PART_LENGTH + 1) }, (_, i) =>
+    marked.slice(i, i + PART_LENGTH),
+  );
 }
 
 /** How much each feature of a text weighs. */
@@ -57,7 +59,8 @@ class Features {
     for (const [feature, weight] of this.#counts) {
       const hashed = hash(feature);
       const at = (hashed >>> 1) % dimensions;
-      vector[at] = (vector[at] ?? 0) + (hashed & 1 ? 1 : -1) * (weight > 1 ? 1 + Math.log(weight) : weight);
+      vector[at] =
+        (vector[at] ?? 0) + (hashed & 1 ? 1 : -1) * (weight > 1 ? 1 + Math.log(weight) : weight);
     }
     return directionOf(vector, hash(NOTHING) % dimensions);
   }
@@ -70,7 +73,9 @@ class Features {
 /** `vector` with length 1; features that have cancelled each other out leave the vector that has only the number at `fallback`. */
 function directionOf(vector: readonly number[], fallback: number): readonly number[] {
   const length = Math.sqrt(vector.reduce((sum, number) => sum + number * number, 0));
-  return length > 0 ? vector.map((number) => number / length) : vector.map((_, i) => (i === fallback ? 1 : 0));
+  return length > 0
+    ? vector.map((number) => number / length)
+    : vector.map((_, i) => (i === fallback ? 1 : 0));
 }
 
 async function embed(text: string, dimensions: number): Promise<readonly number[]> {
@@ -91,7 +96,9 @@ export function hashedBagOfWords(options: HashedBagOfWordsOptions = {}): Embeddi
   checkOptions("hashedBagOfWords()", options, ["dimensions"]);
   const { dimensions = DEFAULT_DIMENSIONS } = options;
   if (!Number.isInteger(dimensions) || dimensions < 16 || dimensions > 16_384) {
-    throw new ValidationError(`hashedBagOfWords() dimensions must be a whole number from 16 to 16384, got: ${preview(dimensions)}`);
+    throw new ValidationError(
+      `hashedBagOfWords() dimensions must be a whole number from 16 to 16384, got: ${preview(dimensions)}`,
+    );
   }
   return Object.freeze<EmbeddingModel>({
     dimensions,

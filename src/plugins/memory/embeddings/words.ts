@@ -8,7 +8,8 @@ const STOP_WORDS = new Set(
 );
 
 // Scripts that put no space between words.
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /** English endings, longest first, with what takes their place; the first that leaves three letters is cut. */
 const ENDINGS: readonly (readonly [ending: string, instead: string])[] = [
@@ -55,7 +56,9 @@ export function stem(word: string): string {
 /** Pairs of neighbouring characters: as near as one comes to words where nothing parts them. */
 function pairs(run: string): readonly string[] {
   const characters = [...run];
-  return characters.length < 2 ? characters : characters.slice(1).map((character, i) => `${characters[i] ?? ""}${character}`);
+  return characters.length < 2
+    ? characters
+    : characters.slice(1).map((character, i) => `${characters[i] ?? ""}${character}`);
 }
 
 /**
@@ -68,7 +71,9 @@ export function stemsOf(text: string): readonly string[] {
     .replace(/\p{M}+/gu, "")
     .toLowerCase()
     .replace(/['’]s?\b/g, "");
-  const words = (plain.match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) => (UNSPACED.test(word) ? pairs(word) : [word]));
+  const words = (plain.match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) =>
+    UNSPACED.test(word) ? pairs(word) : [word],
+  );
   if (words.length === 0) return plain.match(/\S/gu) ?? [];
   const telling = words.filter((word) => !STOP_WORDS.has(word));
   return (telling.length > 0 ? telling : words).map(stem);

@@ -8,7 +8,8 @@ const BATCH_CHANGES = 1_000;
 const BATCH_CHARACTERS = 4 << 20;
 
 /** What a change is to be, seen from the table as it will be then; `undefined` when there is nothing to change. */
-export type PlannedChange = { readonly change: ScopeChange; readonly json?: string | undefined } | undefined;
+export type PlannedChange =
+  { readonly change: ScopeChange; readonly json?: string | undefined } | undefined;
 
 /** A change that waits for its turn. */
 export interface WaitingChange {
@@ -32,7 +33,11 @@ export class CommitQueue {
   #waiting: WaitingChange[] = [];
   #draining: Promise<void> | undefined;
 
-  constructor(open: () => Promise<Journal>, explain: (error: unknown, change: WaitingChange) => Error, afterCommit: (journal: Journal) => Promise<void>) {
+  constructor(
+    open: () => Promise<Journal>,
+    explain: (error: unknown, change: WaitingChange) => Error,
+    afterCommit: (journal: Journal) => Promise<void>,
+  ) {
     this.#open = open;
     this.#explain = explain;
     this.#afterCommit = afterCommit;
@@ -66,7 +71,11 @@ export class CommitQueue {
 
   #nextBatch(): readonly WaitingChange[] {
     let count = 0;
-    for (let characters = 0; count < Math.min(this.#waiting.length, BATCH_CHANGES) && characters < BATCH_CHARACTERS; count++) {
+    for (
+      let characters = 0;
+      count < Math.min(this.#waiting.length, BATCH_CHANGES) && characters < BATCH_CHARACTERS;
+      count++
+    ) {
       characters += this.#waiting[count]?.size ?? 0;
     }
     return this.#waiting.splice(0, count);

@@ -1,12 +1,29 @@
 import { resolve } from "node:path";
-import type { EvictionPolicy, MemoryEntry, SharedMemoryStore, VersionedEntries } from "../../../contracts/memory.js";
+import type {
+  EvictionPolicy,
+  MemoryEntry,
+  SharedMemoryStore,
+  VersionedEntries,
+} from "../../../contracts/memory.js";
 import type { CommitQueue, PlannedChange, WaitingChange } from "./commit-queue.js";
 import type { Journal } from "./journal.js";
 import type { ScopeTable } from "./scope-table.js";
 import { AgentEnsembleError, messageOf, ValidationError } from "../../../contracts/errors.js";
 import { MemoryConflictError, MemoryStoreError } from "../../../contracts/state-errors.js";
-import { checkOptions, preview, requireFunction, requireText } from "../../../contracts/validation.js";
-import { checkExpectedVersion, checkLock, checkMaxResults, checkPolicy, checkScope, keptBy } from "../shared/checks.js";
+import {
+  checkOptions,
+  preview,
+  requireFunction,
+  requireText,
+} from "../../../contracts/validation.js";
+import {
+  checkExpectedVersion,
+  checkLock,
+  checkMaxResults,
+  checkPolicy,
+  checkScope,
+  keptBy,
+} from "../shared/checks.js";
 import { entryFromData, entryJson, handedOut, type EntryData } from "../shared/frozen-entry.js";
 import { ScopeLocks } from "../shared/scope-locks.js";
 import { droppedRanges } from "./scope-table.js";
@@ -55,11 +72,19 @@ class FileStore implements SharedMemoryStore {
     return this.#append("storeIf", scope, entry, expectedVersion);
   }
 
-  async retrieve(scope: string, query: string, maxResults: number): Promise<readonly MemoryEntry[]> {
+  async retrieve(
+    scope: string,
+    query: string,
+    maxResults: number,
+  ): Promise<readonly MemoryEntry[]> {
     return (await this.#read("retrieve", scope, query, maxResults)).entries;
   }
 
-  async retrieveVersioned(scope: string, query: string, maxResults: number): Promise<VersionedEntries> {
+  async retrieveVersioned(
+    scope: string,
+    query: string,
+    maxResults: number,
+  ): Promise<VersionedEntries> {
     return this.#read("retrieveVersioned", scope, query, maxResults);
   }
 
@@ -71,7 +96,9 @@ class FileStore implements SharedMemoryStore {
       if (entries.length === 0) return undefined;
       const given = entries.map(({ entry }) => handedOut(entry));
       const dropped = droppedRanges(entries, keptBy(policy, given));
-      return dropped.length === 0 ? undefined : { change: { op: "drop", scope, version: version + 1, dropped } };
+      return dropped.length === 0
+        ? undefined
+        : { change: { op: "drop", scope, version: version + 1, dropped } };
     };
     await this.#submit("evict", scope, plan, EVICTION_SIZE);
   }
@@ -80,11 +107,17 @@ class FileStore implements SharedMemoryStore {
     checkScope(scope);
     await this.#submit("clear", scope, (table) => {
       const { entries, version } = table.view(scope);
-      return entries.length === 0 ? undefined : { change: { op: "clear", scope, version: version + 1 } };
+      return entries.length === 0
+        ? undefined
+        : { change: { op: "clear", scope, version: version + 1 } };
     });
   }
 
-  async withLock<T>(scope: string, work: () => Promise<T>, options?: { readonly timeoutMs?: number | undefined }): Promise<T> {
+  async withLock<T>(
+    scope: string,
+    work: () => Promise<T>,
+    options?: { readonly timeoutMs?: number | undefined },
+  ): Promise<T> {
     const timeoutMs = checkLock(scope, work, options);
     await this.#opened("withLock", scope); // the lock of the file keeps the other processes out
     return this.#locks.run(scope, work, timeoutMs);
@@ -102,34 +135,57 @@ class FileStore implements SharedMemoryStore {
     await open?.close();
   }
 
-  async #append(operation: string, scope: string, entry: MemoryEntry, expectedVersion?: number): Promise<number> {
+  async #append(
+    operation: string,
+    scope: string,
+    entry: MemoryEntry,
+    expectedVersion?: number,
+  ): Promise<number> {
     checkScope(scope);
     const json = entryJson(entry);
     if (operation === "storeIf") checkExpectedVersion(expectedVersion ?? Number.NaN);
     if (json.length > MAX_ENTRY_CHARACTERS) {
-      throw new ValidationError(`entry must be at most ${MAX_ENTRY_CHARACTERS} characters of JSON, got: ${json.length}`);
+      throw new ValidationError(
+        `entry must be at most ${MAX_ENTRY_CHARACTERS} characters of JSON, got: ${json.length}`,
+      );
     }
     const copy = entryFromData(JSON.parse(json) as EntryData); // made above
     const plan = (table: ScopeTable): PlannedChange => {
       const { version } = table.view(scope);
-      if (expectedVersion !== undefined && version !== expectedVersion) throw new MemoryConflictError(scope, expectedVersion);
+      if (expectedVersion !== undefined && version !== expectedVersion)
+        throw new MemoryConflictError(scope, expectedVersion);
       return { change: { op: "store", scope, version: version + 1, entry: copy, bytes: 0 }, json };
     };
     return this.#submit(operation, scope, plan, json.length);
   }
 
-  async #read(operation: string, scope: string, _query: string, maxResults: number): Promise<VersionedEntries> {
+  async #read(
+    operation: string,
+    scope: string,
+    _query: string,
+    maxResults: number,
+  ): Promise<VersionedEntries> {
     checkScope(scope);
     checkMaxResults(maxResults);
     const { entries, version } = (await this.#opened(operation, scope)).table.view(scope);
-    return Object.freeze({ entries: Object.freeze(entries.slice(-maxResults).map(({ entry }) => handedOut(entry))), version });
+    return Object.freeze({
+      entries: Object.freeze(entries.slice(-maxResults).map(({ entry }) => handedOut(entry))),
+      version,
+    });
   }
 
-  async #submit(operation: string, scope: string, plan: WaitingChange["plan"], size = 0): Promise<number> {
+  async #submit(
+    operation: string,
+    scope: string,
+    plan: WaitingChange["plan"],
+    size = 0,
+  ): Promise<number> {
     this.#checkIsOpen(operation, scope);
     this.#queue ??= this.#makeQueue();
     const queue = await this.#queue;
-    return new Promise<number>((resolve, reject) => queue.add({ operation, scope, size, plan, resolve, reject }));
+    return new Promise<number>((resolve, reject) =>
+      queue.add({ operation, scope, size, plan, resolve, reject }),
+    );
   }
 
   async #makeQueue(): Promise<CommitQueue> {
@@ -152,7 +208,11 @@ class FileStore implements SharedMemoryStore {
 
   #checkIsOpen(operation: string, scope: string): void {
     if (this.#closing === undefined) return;
-    throw new MemoryStoreError(`The memory store of ${this.#path} is closed`, { operation, scope }, { hint: "Make a new one, or close it later" });
+    throw new MemoryStoreError(
+      `The memory store of ${this.#path} is closed`,
+      { operation, scope },
+      { hint: "Make a new one, or close it later" },
+    );
   }
 
   /** Opens the file once; a failure is not kept, the next call tries again. */
@@ -177,11 +237,17 @@ class FileStore implements SharedMemoryStore {
     try {
       if (journal.isMostlyGarbage) await journal.compact();
     } catch (error) {
-      this.#warn(`${journal.path} could not be compacted, and will be tried again when it has grown: ${messageOf(error)}`);
+      this.#warn(
+        `${journal.path} could not be compacted, and will be tried again when it has grown: ${messageOf(error)}`,
+      );
     }
     if (!journal.isLost) return;
     this.#opening = undefined;
-    await journal.close().catch((error: unknown) => this.#warn(`${journal.path} could not be closed: ${messageOf(error)}`));
+    await journal
+      .close()
+      .catch((error: unknown) =>
+        this.#warn(`${journal.path} could not be closed: ${messageOf(error)}`),
+      );
   }
 
   #explain(error: unknown, operation: string, scope: string): Error {
@@ -214,7 +280,8 @@ class FileStore implements SharedMemoryStore {
  */
 export function fileStore(path: string, options: FileStoreOptions = {}): SharedMemoryStore {
   requireText(path, `path must be the path of a file, got: ${preview(path)}`);
-  if (path.includes("\0")) throw new ValidationError(`path must not hold a NUL character, got: ${preview(path)}`);
+  if (path.includes("\0"))
+    throw new ValidationError(`path must not hold a NUL character, got: ${preview(path)}`);
   checkOptions("MemoryStore.file()", options, ["onWarning"]);
   requireFunction("MemoryStore.file() onWarning", options.onWarning);
   return new FileStore(path, options);

@@ -32,7 +32,8 @@ class LineReader {
     this.#line++;
     try {
       if (this.#line === 1) checkHeader(parse(line));
-      else if (line.length > 0) this.table.apply(readRecord(parse(line), line.length + 1, this.table));
+      else if (line.length > 0)
+        this.table.apply(readRecord(parse(line), line.length + 1, this.table));
     } catch (error) {
       throw ValidationError.isInstance(error) ? this.#formatError(error) : error;
     }
@@ -44,7 +45,11 @@ class LineReader {
     const hint = isForeign
       ? "Give the store a path of its own; the file was not changed"
       : `Put back a copy of the file, or delete line ${line} to go on without what it says; the file was not changed`;
-    return new FileFormatError(isForeign ? `${path} ${cause.message}` : `Line ${line} of ${path} ${cause.message}`, { path, line }, { cause, hint });
+    return new FileFormatError(
+      isForeign ? `${path} ${cause.message}` : `Line ${line} of ${path} ${cause.message}`,
+      { path, line },
+      { cause, hint },
+    );
   }
 }
 
@@ -85,7 +90,8 @@ export async function readJournal(file: FileHandle, path: string): Promise<ReadJ
 /** What stands behind the last line feed. The part of a record is never a whole one, as its last bracket is missing. */
 function ending(reader: LineReader, size: number, rest: Buffer): ReadJournal {
   const { table } = reader;
-  const isTorn = size === 0 ? HEADER_LINE.startsWith(rest.toString("latin1")) : parse(rest) === undefined;
+  const isTorn =
+    size === 0 ? HEADER_LINE.startsWith(rest.toString("latin1")) : parse(rest) === undefined;
   if (rest.length === 0) return { table, size, torn: undefined, unended: false };
   if (isTorn) return { table, size, torn: rest, unended: false };
   reader.read(rest);

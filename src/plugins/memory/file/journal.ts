@@ -27,7 +27,12 @@ export class Journal {
   #folderIsSynced = true;
   #isLost = false;
 
-  private constructor(path: string, lock: FileLock, file: FileHandle, { table, size }: ReadJournal) {
+  private constructor(
+    path: string,
+    lock: FileLock,
+    file: FileHandle,
+    { table, size }: ReadJournal,
+  ) {
     this.path = path;
     this.table = table;
     this.#lock = lock;
@@ -74,7 +79,9 @@ export class Journal {
       await writeFile(aside, torn, { mode: 0o600 });
       await this.#file.truncate(this.#size);
       await this.#file.sync();
-      warn(`${this.path} ended in a record that a crash had cut off and nobody had been told was stored; its ${torn.length} bytes are in ${aside}`);
+      warn(
+        `${this.path} ended in a record that a crash had cut off and nobody had been told was stored; its ${torn.length} bytes are in ${aside}`,
+      );
     }
     if (unended) await this.append("\n");
     if (this.#size > 0) return;
@@ -106,8 +113,13 @@ export class Journal {
   }
 
   async #checkIsOurs(): Promise<void> {
-    const [mine, there, isHeld] = await Promise.all([this.#file.stat(), statIfThere(this.path), this.#lock.isHeld()]);
-    if (isHeld && there?.ino === mine.ino && there.dev === mine.dev && there.size === this.#size) return;
+    const [mine, there, isHeld] = await Promise.all([
+      this.#file.stat(),
+      statIfThere(this.path),
+      this.#lock.isHeld(),
+    ]);
+    if (isHeld && there?.ino === mine.ino && there.dev === mine.dev && there.size === this.#size)
+      return;
     this.#isLost = true;
     const what = isHeld ? (there === undefined ? "was removed" : "was changed") : "was taken over";
     throw new MemoryStoreError(
@@ -188,7 +200,12 @@ async function statIfThere(path: string): Promise<Awaited<ReturnType<typeof stat
 /** Opens the file, and makes it where there is none. Other things than files are not opened at all: a pipe would wait for ever. */
 async function openFile(path: string): Promise<FileHandle> {
   const there = await statIfThere(path);
-  if (there?.isFile() === false) throw new MemoryStoreError(`${path} is not a file`, { operation: "open" }, { hint: "Give the store the path of a file" });
+  if (there?.isFile() === false)
+    throw new MemoryStoreError(
+      `${path} is not a file`,
+      { operation: "open" },
+      { hint: "Give the store the path of a file" },
+    );
   return open(path, there === undefined ? "wx+" : "r+", 0o600);
 }
 

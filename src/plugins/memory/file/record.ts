@@ -19,7 +19,12 @@ export function storeLine(scope: string, version: number, json: string): string 
 }
 
 /** The line of a change that brings no entry. */
-export function changeLine({ op, scope, version, ...rest }: Exclude<ScopeChange, { readonly op: "store" }>): string {
+export function changeLine({
+  op,
+  scope,
+  version,
+  ...rest
+}: Exclude<ScopeChange, { readonly op: "store" }>): string {
   return `${JSON.stringify({ op, scope, version, ...rest })}\n`;
 }
 
@@ -35,9 +40,12 @@ export function* linesOf(table: ScopeTable): Generator<string> {
 /** @throws ValidationError that says what is wrong with the header of a file. */
 export function checkHeader(value: unknown): void {
   const header = isObject(value) ? value : {};
-  if (header["format"] !== FORMAT) throw new ValidationError("is not a memory file of AgentEnsemble");
+  if (header["format"] !== FORMAT)
+    throw new ValidationError("is not a memory file of AgentEnsemble");
   if (header["version"] !== FORMAT_VERSION) {
-    throw new ValidationError(`is of form ${preview(header["version"])}, of another version of AgentEnsemble; this one knows form ${FORMAT_VERSION}`);
+    throw new ValidationError(
+      `is of form ${preview(header["version"])}, of another version of AgentEnsemble; this one knows form ${FORMAT_VERSION}`,
+    );
   }
 }
 
@@ -48,12 +56,17 @@ export function checkHeader(value: unknown): void {
 export function readRecord(value: unknown, bytes: number, table: ScopeTable): ScopeChange {
   if (!isObject(value)) throw new ValidationError("is not a record");
   const { op, scope, version } = value;
-  if (typeof scope !== "string" || !isVersion(version)) throw new ValidationError("has no scope or no version");
+  if (typeof scope !== "string" || !isVersion(version))
+    throw new ValidationError("has no scope or no version");
   const known = table.view(scope).version;
-  if (version <= known) throw new ValidationError(`has version ${version} of scope '${preview(scope)}', behind its version ${known}`);
+  if (version <= known)
+    throw new ValidationError(
+      `has version ${version} of scope '${preview(scope)}', behind its version ${known}`,
+    );
   if (op === "store") return { op, scope, version, entry: readEntry(value["entry"]), bytes };
   if (op === "clear" || op === "version") return { op, scope, version };
-  if (op === "drop" && isRanges(value["dropped"])) return { op, scope, version, dropped: value["dropped"] };
+  if (op === "drop" && isRanges(value["dropped"]))
+    return { op, scope, version, dropped: value["dropped"] };
   throw new ValidationError(`has an unknown or incomplete operation: ${preview(op)}`);
 }
 
@@ -61,7 +74,12 @@ function readEntry(value: unknown): MemoryEntry {
   if (!isObject(value)) throw new ValidationError("has no entry");
   const { content, structuredContent, storedAt, metadata } = value;
   if (typeof storedAt !== "string") throw new ValidationError("has an entry without storedAt");
-  const data = { content, storedAt, ...(structuredContent === undefined ? {} : { structuredContent }), ...(metadata === undefined ? {} : { metadata }) };
+  const data = {
+    content,
+    storedAt,
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
   const entry = entryFromData(data as EntryData); // checked in the next line
   checkEntry(entry);
   return entry;
@@ -76,5 +94,8 @@ function isVersion(value: unknown): value is number {
 }
 
 function isRanges(value: unknown): value is readonly VersionRange[] {
-  return Array.isArray(value) && value.every((range) => Array.isArray(range) && range.length === 2 && range.every(isVersion));
+  return (
+    Array.isArray(value) &&
+    value.every((range) => Array.isArray(range) && range.length === 2 && range.every(isVersion))
+  );
 }

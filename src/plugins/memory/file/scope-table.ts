@@ -12,8 +12,19 @@ export type VersionRange = readonly [number, number];
 
 /** One change of one scope. `version` is the one the scope has after it. */
 export type ScopeChange =
-  | { readonly op: "store"; readonly scope: string; readonly version: number; readonly entry: MemoryEntry; readonly bytes: number }
-  | { readonly op: "drop"; readonly scope: string; readonly version: number; readonly dropped: readonly VersionRange[] }
+  | {
+      readonly op: "store";
+      readonly scope: string;
+      readonly version: number;
+      readonly entry: MemoryEntry;
+      readonly bytes: number;
+    }
+  | {
+      readonly op: "drop";
+      readonly scope: string;
+      readonly version: number;
+      readonly dropped: readonly VersionRange[];
+    }
   | { readonly op: "clear"; readonly scope: string; readonly version: number }
   /** Changes nothing else: stands behind the entries of a scope in a file that was written anew. */
   | { readonly op: "version"; readonly scope: string; readonly version: number };
@@ -104,7 +115,10 @@ function without(entries: readonly KeptEntry[], dropped: readonly VersionRange[]
 }
 
 /** The versions of the entries that are not kept, as ranges over what there is. */
-export function droppedRanges(entries: readonly KeptEntry[], stays: readonly boolean[]): readonly VersionRange[] {
+export function droppedRanges(
+  entries: readonly KeptEntry[],
+  stays: readonly boolean[],
+): readonly VersionRange[] {
   const ranges: [number, number][] = [];
   let open: [number, number] | undefined;
   for (const [index, { version }] of entries.entries()) {

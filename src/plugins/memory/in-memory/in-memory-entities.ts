@@ -16,7 +16,8 @@ class InMemoryEntities implements InMemoryEntityMemory {
   put(name: string, fact: string): void {
     requireText(name, "entityName must not be null or blank");
     if (fact === undefined || fact === null) throw new ValidationError("fact must not be null");
-    if (typeof fact !== "string") throw new ValidationError(`fact must be a string, got: ${preview(fact)}`);
+    if (typeof fact !== "string")
+      throw new ValidationError(`fact must be a string, got: ${preview(fact)}`);
     this.#facts.set(name.trim(), fact);
   }
 

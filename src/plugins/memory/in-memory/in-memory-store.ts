@@ -1,6 +1,19 @@
-import type { EvictionPolicy, MemoryEntry, SharedMemoryStore, VersionedEntries } from "../../../contracts/memory.js";
+import type {
+  EvictionPolicy,
+  MemoryEntry,
+  SharedMemoryStore,
+  VersionedEntries,
+} from "../../../contracts/memory.js";
 import { MemoryConflictError } from "../../../contracts/state-errors.js";
-import { checkEntry, checkExpectedVersion, checkLock, checkMaxResults, checkPolicy, checkScope, keptBy } from "../shared/checks.js";
+import {
+  checkEntry,
+  checkExpectedVersion,
+  checkLock,
+  checkMaxResults,
+  checkPolicy,
+  checkScope,
+  keptBy,
+} from "../shared/checks.js";
 import { frozenEntry, handedOut } from "../shared/frozen-entry.js";
 import { ScopeLocks } from "../shared/scope-locks.js";
 
@@ -24,19 +37,31 @@ class InMemoryStore implements SharedMemoryStore {
     checkEntry(entry);
     checkExpectedVersion(expectedVersion);
     const copy = frozenEntry(entry);
-    if ((this.#scopes.get(scope)?.version ?? 0) !== expectedVersion) throw new MemoryConflictError(scope, expectedVersion);
+    if ((this.#scopes.get(scope)?.version ?? 0) !== expectedVersion)
+      throw new MemoryConflictError(scope, expectedVersion);
     return this.#append(scope, copy);
   }
 
-  async retrieve(scope: string, query: string, maxResults: number): Promise<readonly MemoryEntry[]> {
+  async retrieve(
+    scope: string,
+    query: string,
+    maxResults: number,
+  ): Promise<readonly MemoryEntry[]> {
     return (await this.retrieveVersioned(scope, query, maxResults)).entries;
   }
 
-  async retrieveVersioned(scope: string, _query: string, maxResults: number): Promise<VersionedEntries> {
+  async retrieveVersioned(
+    scope: string,
+    _query: string,
+    maxResults: number,
+  ): Promise<VersionedEntries> {
     checkScope(scope);
     checkMaxResults(maxResults);
     const { entries, version } = this.#scopes.get(scope) ?? { entries: [], version: 0 };
-    return Object.freeze({ entries: Object.freeze(entries.slice(-maxResults).map(handedOut)), version });
+    return Object.freeze({
+      entries: Object.freeze(entries.slice(-maxResults).map(handedOut)),
+      version,
+    });
   }
 
   async evict(scope: string, policy: EvictionPolicy): Promise<void> {
@@ -57,7 +82,11 @@ class InMemoryStore implements SharedMemoryStore {
     if (kept !== undefined) this.#replace(kept, []);
   }
 
-  async withLock<T>(scope: string, work: () => Promise<T>, options?: { readonly timeoutMs?: number | undefined }): Promise<T> {
+  async withLock<T>(
+    scope: string,
+    work: () => Promise<T>,
+    options?: { readonly timeoutMs?: number | undefined },
+  ): Promise<T> {
     return this.#locks.run(scope, work, checkLock(scope, work, options));
   }
 

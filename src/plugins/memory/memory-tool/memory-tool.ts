@@ -5,7 +5,13 @@ import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { MemoryScope } from "../../../contracts/memory-scope.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
-import { checkOptions, preview, requireBoolean, requireInteger, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireBoolean,
+  requireInteger,
+  requireText,
+} from "../../../contracts/validation.js";
 import { listItem, memoryOf } from "../../../kernel/index.js";
 import { textArguments } from "./tool-arguments.js";
 
@@ -46,28 +52,43 @@ interface Place {
  * Entries are only added; a key may come twice. Writes pass the `beforeMemoryWrite` hooks as those of tasks do.
  * @throws ValidationError for a blank scope, something else than a store, or an unsound option.
  */
-export function memoryTool(scope: string | MemoryScope, store: MemoryStore, options: MemoryToolOptions = {}): MemoryTool {
+export function memoryTool(
+  scope: string | MemoryScope,
+  store: MemoryStore,
+  options: MemoryToolOptions = {},
+): MemoryTool {
   const name = scope instanceof MemoryScope ? scope.name : scope;
   requireText(name, "MemoryTool scope must not be null or blank");
   checkStore(store);
   const { prefix, maxResults = MAX_RESULTS, untrusted = true } = checked(options);
   const named = (own: string): string => (prefix === undefined ? own : `${prefix}_${own}`);
   const place = { scope: name, store };
-  const tools = Object.freeze([storingTool(named("storeMemory"), place), retrievingTool(named("retrieveMemory"), place, maxResults, untrusted)]);
+  const tools = Object.freeze([
+    storingTool(named("storeMemory"), place),
+    retrievingTool(named("retrieveMemory"), place, maxResults, untrusted),
+  ]);
   return Object.freeze({ tools, resolve: () => tools });
 }
 
 function checkStore(store: unknown): void {
-  if (store === undefined || store === null) throw new ValidationError("MemoryTool memoryStore must not be null");
-  const missing = METHODS.find((method) => typeof (store as Readonly<Record<string, unknown>>)[method] !== "function");
-  if (missing !== undefined) throw new ValidationError(`MemoryTool memoryStore must be a MemoryStore; it has no ${missing}(): ${preview(store)}`);
+  if (store === undefined || store === null)
+    throw new ValidationError("MemoryTool memoryStore must not be null");
+  const missing = METHODS.find(
+    (method) => typeof (store as Readonly<Record<string, unknown>>)[method] !== "function",
+  );
+  if (missing !== undefined)
+    throw new ValidationError(
+      `MemoryTool memoryStore must be a MemoryStore; it has no ${missing}(): ${preview(store)}`,
+    );
 }
 
 function checked(options: MemoryToolOptions): MemoryToolOptions {
   checkOptions("memoryTool()", options, OPTION_NAMES);
   const { prefix } = options;
   if (prefix !== undefined && !(typeof prefix === "string" && /^[A-Za-z0-9_-]{1,40}$/.test(prefix)))
-    throw new ValidationError(`memoryTool() prefix must be 1 to 40 letters, digits, '_' or '-', got: ${preview(prefix)}`);
+    throw new ValidationError(
+      `memoryTool() prefix must be 1 to 40 letters, digits, '_' or '-', got: ${preview(prefix)}`,
+    );
   requireInteger("memoryTool() maxResults", options.maxResults, 1, "> 0");
   requireBoolean("memoryTool() untrusted", options.untrusted);
   return options;
@@ -76,13 +97,17 @@ function checked(options: MemoryToolOptions): MemoryToolOptions {
 function storingTool(name: string, { scope, store }: Place): AnyTool {
   const storing: Tool<NewMemory> = tool<NewMemory>({
     name,
-    description: 'Stores a fact or piece of information for future reference, under a short key. Example: {"key": "office", "value": "The office is in Kiel."}',
+    description:
+      'Stores a fact or piece of information for future reference, under a short key. Example: {"key": "office", "value": "The office is in Kiel."}',
     effect: "write",
     timeoutMs: CALL_MS,
     replay: "run", // what reads the store later in the run is not recorded
     input: textArguments({
       key: { description: "What the fact is about, in a word or two", examples: ["office"] },
-      value: { description: "The fact, in a sentence that can be understood by itself", examples: ["The office is in Kiel."] },
+      value: {
+        description: "The fact, in a sentence that can be understood by itself",
+        examples: ["The office is in Kiel."],
+      },
     }),
     execute: async ({ key, value }, ctx) => {
       if (key.trim() === "") return ToolResult.failure("key must not be blank");
@@ -96,22 +121,40 @@ function storingTool(name: string, { scope, store }: Place): AnyTool {
 
 function entryOf(key: string, value: string, { scope }: ToolContext): MemoryEntry {
   const metadata = { [MEMORY_METADATA.key]: key, [MEMORY_METADATA.source]: "MemoryTool" };
-  return Object.freeze({ content: `${key}: ${value}`, storedAt: scope.get(Tokens.Clock).now(), metadata: Object.freeze(metadata) });
+  return Object.freeze({
+    content: `${key}: ${value}`,
+    storedAt: scope.get(Tokens.Clock).now(),
+    metadata: Object.freeze(metadata),
+  });
 }
 
-function retrievingTool(name: string, { scope, store }: Place, maxResults: number, untrusted: boolean): AnyTool {
+function retrievingTool(
+  name: string,
+  { scope, store }: Place,
+  maxResults: number,
+  untrusted: boolean,
+): AnyTool {
   const retrieving: Tool<MemoryQuery> = tool<MemoryQuery>({
     name,
-    description: 'Looks up what was stored earlier, in this run or before. Example: {"query": "Where is the office?"}',
+    description:
+      'Looks up what was stored earlier, in this run or before. Example: {"query": "Where is the office?"}',
     effect: "read",
     timeoutMs: CALL_MS,
     untrusted,
-    input: textArguments({ query: { description: "What to look for, in your own words", examples: ["Where is the office?"] } }),
+    input: textArguments({
+      query: {
+        description: "What to look for, in your own words",
+        examples: ["Where is the office?"],
+      },
+    }),
     execute: async ({ query }, ctx) => {
       if (query.trim() === "") return "No query provided";
       const entries = await memoryOf(ctx.scope, store).retrieve(scope, query, maxResults);
       if (entries.length === 0) return `No relevant memories found for: ${query}`;
-      return ["Retrieved memories:", ...entries.map((e) => `- ${listItem(ctx.scope.format(e.structuredContent, e.content))}`)].join("\n");
+      return [
+        "Retrieved memories:",
+        ...entries.map((e) => `- ${listItem(ctx.scope.format(e.structuredContent, e.content))}`),
+      ].join("\n");
     },
   });
   return retrieving; // it checks what it is given

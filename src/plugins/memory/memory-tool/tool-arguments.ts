@@ -5,23 +5,37 @@ import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
  * `properties` maps each name to what the model is told about it.
  */
 export function textArguments<K extends string>(
-  properties: Readonly<Record<K, { readonly description: string; readonly examples: readonly string[] }>>,
+  properties: Readonly<
+    Record<K, { readonly description: string; readonly examples: readonly string[] }>
+  >,
 ): OutputSchema<Readonly<Record<K, string>>> {
   const names = Object.keys(properties) as K[]; // its own keys
-  const read = (value: unknown): { readonly value: Readonly<Record<K, string>> } | { readonly issues: readonly { readonly message: string }[] } => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return { issues: [{ message: "expected a JSON object" }] };
+  const read = (
+    value: unknown,
+  ):
+    | { readonly value: Readonly<Record<K, string>> }
+    | { readonly issues: readonly { readonly message: string }[] } => {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return { issues: [{ message: "expected a JSON object" }] };
     const given = new Map<string, unknown>(Object.entries(value));
     const textOf = (name: string): string => {
       const text = given.get(name);
       return typeof text === "string" ? text : "";
     };
-    return { value: Object.fromEntries(names.map((name) => [name, textOf(name)])) as Record<K, string> }; // one for each name
+    return {
+      value: Object.fromEntries(names.map((name) => [name, textOf(name)])) as Record<K, string>,
+    }; // one for each name
   };
   const jsonSchema: JsonSchema = {
     type: "object",
-    properties: Object.fromEntries(names.map((name) => [name, { type: "string", ...properties[name] }])),
+    properties: Object.fromEntries(
+      names.map((name) => [name, { type: "string", ...properties[name] }]),
+    ),
     required: names,
     additionalProperties: false,
   };
-  return { schema: { "~standard": { version: 1, vendor: "agentensemble", validate: read } }, jsonSchema };
+  return {
+    schema: { "~standard": { version: 1, vendor: "agentensemble", validate: read } },
+    jsonSchema,
+  };
 }

@@ -2,7 +2,13 @@ import type { FileHandle } from "node:fs/promises";
 import { open, readFile, rm, stat } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
-import { isAlive, readHolder, seesSameProcesses, thisProcess, type LockHolder } from "./lock-holder.js";
+import {
+  isAlive,
+  readHolder,
+  seesSameProcesses,
+  thisProcess,
+  type LockHolder,
+} from "./lock-holder.js";
 
 /** How often a holder shows that it lives, and how long another waits for that before it takes over. */
 export interface LockTiming {
@@ -60,7 +66,12 @@ export class FileLock {
   }
 
   /** Removes a lock whose holder has ended; one process at a time, so that nobody removes the lock that another has just made. */
-  static async #removeStale(path: string, seen: Seen, timing: LockTiming, depth: number): Promise<boolean> {
+  static async #removeStale(
+    path: string,
+    seen: Seen,
+    timing: LockTiming,
+    depth: number,
+  ): Promise<boolean> {
     let guard: FileLock;
     try {
       guard = await FileLock.#acquire(`${path}.takeover`, timing, depth + 1);
@@ -80,7 +91,10 @@ export class FileLock {
   /** Whether the lock is still this one: nobody has removed its file or taken over. */
   async isHeld(): Promise<boolean> {
     try {
-      const [mine, there] = await Promise.all([this.#file.stat({ bigint: true }), stat(this.path, { bigint: true })]);
+      const [mine, there] = await Promise.all([
+        this.#file.stat({ bigint: true }),
+        stat(this.path, { bigint: true }),
+      ]);
       return mine.ino === there.ino && mine.dev === there.dev;
     } catch (error) {
       if (hasCode(error, "ENOENT")) return false;
@@ -134,7 +148,11 @@ async function look(path: string): Promise<Seen | undefined> {
   try {
     const { ino, dev, birthtimeNs, mtimeNs } = await stat(path, { bigint: true });
     const text = await readFile(path, "utf8");
-    return { holder: readHolder(text), mark: `${dev}:${ino}:${birthtimeNs}:${text}`, touched: mtimeNs };
+    return {
+      holder: readHolder(text),
+      mark: `${dev}:${ino}:${birthtimeNs}:${text}`,
+      touched: mtimeNs,
+    };
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     throw error;
@@ -143,7 +161,8 @@ async function look(path: string): Promise<Seen | undefined> {
 
 /** By its process where that can be asked for; a lock file of elsewhere, or one that is just being made, by whether it is touched. */
 async function isHeld(path: string, seen: Seen, timing: LockTiming): Promise<boolean> {
-  if (seen.holder !== undefined && seesSameProcesses(seen.holder, await thisProcess())) return isAlive(seen.holder);
+  if (seen.holder !== undefined && seesSameProcesses(seen.holder, await thisProcess()))
+    return isAlive(seen.holder);
   const longest = timing.patienceMs / 20;
   for (let waited = 0, step = 1; waited < timing.patienceMs; waited += step) {
     step = Math.min(2 * step, longest); // what is just being made is there in a moment
@@ -158,7 +177,18 @@ async function isHeld(path: string, seen: Seen, timing: LockTiming): Promise<boo
 
 function inUse(path: string, holder: LockHolder | undefined): MemoryStoreError {
   const here = holder?.pid === process.pid;
-  const who = holder === undefined ? "another process" : here ? "this process" : `process ${holder.pid} on ${holder.host}`;
-  const hint = here ? "Use one object for it, or close() the other first" : `Let the other process close it or end; if there is none, delete ${path}*`;
-  return new MemoryStoreError(`${path.replace(/\.lock$/, "")} is in use by ${who}`, { operation: "open" }, { hint });
+  const who =
+    holder === undefined
+      ? "another process"
+      : here
+        ? "this process"
+        : `process ${holder.pid} on ${holder.host}`;
+  const hint = here
+    ? "Use one object for it, or close() the other first"
+    : `Let the other process close it or end; if there is none, delete ${path}*`;
+  return new MemoryStoreError(
+    `${path.replace(/\.lock$/, "")} is in use by ${who}`,
+    { operation: "open" },
+    { hint },
+  );
 }

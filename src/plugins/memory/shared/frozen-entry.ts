@@ -23,11 +23,22 @@ export function entryJson(entry: MemoryEntry): string {
   try {
     structured = isAbsent ? undefined : JSON.stringify(structuredContent);
   } catch (error) {
-    throw new ValidationError(`entry structuredContent must be JSON: ${messageOf(error)}`, { cause: error });
+    throw new ValidationError(`entry structuredContent must be JSON: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
-  if (structured === undefined && !isAbsent) throw new ValidationError(`entry structuredContent must be JSON, got: a ${typeof structuredContent}`);
-  const rest = JSON.stringify({ content, storedAt: storedAt.toISOString(), ...(metadata === undefined ? {} : { metadata }) });
-  return structured === undefined ? rest : `${rest.slice(0, -1)},"structuredContent":${structured}}`;
+  if (structured === undefined && !isAbsent)
+    throw new ValidationError(
+      `entry structuredContent must be JSON, got: a ${typeof structuredContent}`,
+    );
+  const rest = JSON.stringify({
+    content,
+    storedAt: storedAt.toISOString(),
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+  return structured === undefined
+    ? rest
+    : `${rest.slice(0, -1)},"structuredContent":${structured}}`;
 }
 
 /** The entry that {@link entryJson} describes, frozen through and through. The text was checked when it was made. */
@@ -51,7 +62,8 @@ function deepFreeze<T extends object>(root: T): T {
   const open: object[] = [root];
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     Object.freeze(value);
-    for (const child of Object.values(value) as unknown[]) if (typeof child === "object" && child !== null) open.push(child);
+    for (const child of Object.values(value) as unknown[])
+      if (typeof child === "object" && child !== null) open.push(child);
   }
   return root;
 }

@@ -19,7 +19,13 @@ export async function thisProcess(): Promise<LockHolder> {
     readlink("/proc/self/ns/pid").catch(() => undefined),
     statusOf(process.pid),
   ]);
-  return { pid: process.pid, host: hostname(), boot: boot?.trim(), space, started: status?.started };
+  return {
+    pid: process.pid,
+    host: hostname(),
+    boot: boot?.trim(),
+    space,
+    started: status?.started,
+  };
 }
 
 /** The holder that a lock file names; `undefined` for what is no lock, or is not written yet. */
@@ -32,9 +38,17 @@ export function readHolder(text: string): LockHolder | undefined {
   }
   if (typeof value !== "object" || value === null) return undefined;
   const { pid, host, boot, space, started } = value as Record<string, unknown>; // an object, said above
-  if (!Number.isSafeInteger(pid) || (pid as number) < 1 || typeof host !== "string") return undefined; // a number, says the first check
-  const textOf = (field: unknown): string | undefined => (typeof field === "string" ? field : undefined);
-  return { pid: pid as number, host, boot: textOf(boot), space: textOf(space), started: textOf(started) };
+  if (!Number.isSafeInteger(pid) || (pid as number) < 1 || typeof host !== "string")
+    return undefined; // a number, says the first check
+  const textOf = (field: unknown): string | undefined =>
+    typeof field === "string" ? field : undefined;
+  return {
+    pid: pid as number,
+    host,
+    boot: textOf(boot),
+    space: textOf(space),
+    started: textOf(started),
+  };
 }
 
 /** Whether the holder's process id means the same here as there. A host's name may change while it runs; its boot does not. */
@@ -56,7 +70,9 @@ export async function isAlive({ pid, started }: LockHolder): Promise<boolean> {
 }
 
 /** State and beginning of a process, from Linux. The name before them may hold anything, brackets too. */
-async function statusOf(pid: number): Promise<{ readonly state: string; readonly started: string } | undefined> {
+async function statusOf(
+  pid: number,
+): Promise<{ readonly state: string; readonly started: string } | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
   const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state, started] = [fields?.[0], fields?.[19]];

@@ -46,6 +46,8 @@ export function lockTimeout(scope: string, timeoutMs: number): MemoryStoreError 
   return new MemoryStoreError(
     `The lock of scope '${scope}' was not free within ${timeoutMs} ms`,
     { operation: "withLock", scope },
-    { hint: "Hold it for less time, raise timeoutMs, or see that no work asks for a lock that it holds" },
+    {
+      hint: "Hold it for less time, raise timeoutMs, or see that no work asks for a lock that it holds",
+    },
   );
 }

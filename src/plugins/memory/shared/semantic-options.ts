@@ -4,7 +4,8 @@ import { preview } from "../../../contracts/validation.js";
 
 /** @throws ValidationError unless `model` can embed. */
 export function checkModel(model: unknown): asserts model is EmbeddingModel {
-  if (model === undefined || model === null) throw new ValidationError("embeddingModel must not be null");
+  if (model === undefined || model === null)
+    throw new ValidationError("embeddingModel must not be null");
   const { embed } = model as { readonly embed?: unknown }; // any value but those two may be asked for a field
   if (typeof embed !== "function")
     throw new ValidationError(`embeddingModel must have a method embed, got: ${preview(model)}`, {

@@ -44,7 +44,11 @@ export class TextVectors {
       vectors = await this.#model.embed([text]);
     } catch (cause) {
       if (ValidationError.isInstance(cause)) throw cause;
-      throw new MemoryStoreError(`Memory scope '${preview(doing.scope)}': the embedding model failed: ${messageOf(cause)}`, doing, { cause });
+      throw new MemoryStoreError(
+        `Memory scope '${preview(doing.scope)}': the embedding model failed: ${messageOf(cause)}`,
+        doing,
+        { cause },
+      );
     }
     return this.#checked(vectors, doing);
   }
@@ -69,16 +73,22 @@ export class TextVectors {
 
   #checked(vectors: unknown, doing: Doing): readonly number[] {
     const refuse = (problem: string): never => {
-      throw new MemoryStoreError(`Memory scope '${preview(doing.scope)}': the embedding model gave ${problem}`, doing, {
-        hint: "embed(texts) resolves to one list of finite numbers for each text, all of the same length and none all zeros.",
-      });
+      throw new MemoryStoreError(
+        `Memory scope '${preview(doing.scope)}': the embedding model gave ${problem}`,
+        doing,
+        {
+          hint: "embed(texts) resolves to one list of finite numbers for each text, all of the same length and none all zeros.",
+        },
+      );
     };
     if (!Array.isArray(vectors)) return refuse(`no list of vectors but ${preview(vectors)}`);
     const [vector] = vectors as readonly unknown[]; // a list of whatever a model gave
     if (vectors.length !== 1) return refuse(`${vectors.length} vectors for 1 text`);
-    if (!Array.isArray(vector) || !isDirection(vector)) return refuse(`a vector without a direction: ${preview(vector)}`);
+    if (!Array.isArray(vector) || !isDirection(vector))
+      return refuse(`a vector without a direction: ${preview(vector)}`);
     this.#dimensions ??= this.#model.dimensions ?? vector.length;
-    if (vector.length !== this.#dimensions) return refuse(`a vector of ${vector.length} numbers where ${this.#dimensions} are expected`);
+    if (vector.length !== this.#dimensions)
+      return refuse(`a vector of ${vector.length} numbers where ${this.#dimensions} are expected`);
     return vector as readonly number[]; // isDirection has looked at every number
   }
 }

@@ -84,10 +84,18 @@ export class Thread {
 
   #start(): Worker {
     // Flags of the process (--import, --input-type) are for its own program.
-    const worker = new Worker(SERVE + this.#program, { eval: true, workerData: this.#data, execArgv: [] });
+    const worker = new Worker(SERVE + this.#program, {
+      eval: true,
+      workerData: this.#data,
+      execArgv: [],
+    });
     worker.on("message", (reply: Reply) => this.#settle(reply));
-    worker.on("error", (error) => this.#lose(worker, new ThreadError(`The thread failed: ${error.message}`)));
-    worker.on("exit", (code) => this.#lose(worker, new ThreadError(`The thread ended with exit code ${code}`)));
+    worker.on("error", (error) =>
+      this.#lose(worker, new ThreadError(`The thread failed: ${error.message}`)),
+    );
+    worker.on("exit", (code) =>
+      this.#lose(worker, new ThreadError(`The thread ended with exit code ${code}`)),
+    );
     return worker;
   }
 

@@ -2,8 +2,11 @@ import { messageOf, ValidationError } from "../../../contracts/errors.js";
 
 /** The error of an optional package that cannot be loaded. */
 export function missingPackage(name: string, cause: unknown): ValidationError {
-  return new ValidationError(`sqlMemoryStore() needs the package ${name}, which could not be loaded: ${messageOf(cause)}`, {
-    cause,
-    hint: `Run: npm install ${name}`,
-  });
+  return new ValidationError(
+    `sqlMemoryStore() needs the package ${name}, which could not be loaded: ${messageOf(cause)}`,
+    {
+      cause,
+      hint: `Run: npm install ${name}`,
+    },
+  );
 }

@@ -22,7 +22,11 @@ export interface WantedTable {
  * Sees that the table is there and fits, and makes it where it is not.
  * @throws MemoryStoreError for one that was made for other vectors, and for a table of somebody else's.
  */
-export async function openTable(database: SqlDatabase, table: WantedTable, doing: Doing): Promise<void> {
+export async function openTable(
+  database: SqlDatabase,
+  table: WantedTable,
+  doing: Doing,
+): Promise<void> {
   let columns = await columnsOf(database, table);
   if (columns.size === 0) {
     await createTable(database, table, doing);
@@ -30,10 +34,18 @@ export async function openTable(database: SqlDatabase, table: WantedTable, doing
   }
   const dimensions = await table.texts?.dimensions(doing);
   const misfit = misfitOf(table.name, columns, dimensions);
-  if (misfit !== undefined) throw new MemoryStoreError(`${database.name}: the table ${table.name} ${misfit.problem}`, doing, { hint: misfit.hint });
+  if (misfit !== undefined)
+    throw new MemoryStoreError(
+      `${database.name}: the table ${table.name} ${misfit.problem}`,
+      doing,
+      { hint: misfit.hint },
+    );
 }
 
-async function columnsOf(database: SqlDatabase, { name, statements }: WantedTable): Promise<ReadonlyMap<string, string>> {
+async function columnsOf(
+  database: SqlDatabase,
+  { name, statements }: WantedTable,
+): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query(statements.columns, [`"${name}"`]);
   return new Map(rows.map((row) => [row["name"] ?? "", row["type"] ?? ""]));
 }
@@ -45,15 +57,24 @@ function misfitOf(
 ): { readonly problem: string; readonly hint: string } | undefined {
   const missing = COLUMNS.filter((column) => !columns.has(column));
   if (missing.length > 0) {
-    return { problem: `is none of this store's: it has no column ${missing.join(", ")}`, hint: "Choose another name with the option table." };
+    return {
+      problem: `is none of this store's: it has no column ${missing.join(", ")}`,
+      hint: "Choose another name with the option table.",
+    };
   }
   const type = columns.get("embedding");
   if (dimensions === undefined) {
     if (type === undefined) return undefined;
-    return { problem: `keeps a ${type} for each entry, and there is no model to make one`, hint: "Give the option model, or another table." };
+    return {
+      problem: `keeps a ${type} for each entry, and there is no model to make one`,
+      hint: "Give the option model, or another table.",
+    };
   }
   if (type === undefined) {
-    return { problem: "was made without a model and has no vectors", hint: "Leave the option model out, or give another table." };
+    return {
+      problem: "was made without a model and has no vectors",
+      hint: "Leave the option model out, or give another table.",
+    };
   }
   if (type.endsWith(`vector(${dimensions})`)) return undefined;
   return {
@@ -62,10 +83,17 @@ function misfitOf(
   };
 }
 
-async function createTable(database: SqlDatabase, { name, texts }: WantedTable, doing: Doing): Promise<void> {
+async function createTable(
+  database: SqlDatabase,
+  { name, texts }: WantedTable,
+  doing: Doing,
+): Promise<void> {
   const dimensions = await texts?.dimensions(doing);
   if (dimensions !== undefined && dimensions > MOST_DIMENSIONS) {
-    throw new MemoryStoreError(`The model's vectors have ${dimensions} numbers, and pgvector keeps at most ${MOST_DIMENSIONS}`, doing);
+    throw new MemoryStoreError(
+      `The model's vectors have ${dimensions} numbers, and pgvector keeps at most ${MOST_DIMENSIONS}`,
+      doing,
+    );
   }
   try {
     await database.transaction(migration(name, dimensions));
@@ -78,16 +106,24 @@ async function createTable(database: SqlDatabase, { name, texts }: WantedTable, 
 function withoutExtension(database: SqlDatabase, cause: unknown, doing: Doing): unknown {
   const state = sqlState(cause) ?? "";
   if (NO_EXTENSION.includes(state)) {
-    return new MemoryStoreError(`${database.name} has no pgvector, which finding by meaning needs: ${reasonOf(cause)}`, doing, {
-      cause,
-      hint: "Install pgvector on the server (Debian: apt install postgresql-NN-pgvector), then run CREATE EXTENSION vector in the database. Without the option model the store needs no extension.",
-    });
+    return new MemoryStoreError(
+      `${database.name} has no pgvector, which finding by meaning needs: ${reasonOf(cause)}`,
+      doing,
+      {
+        cause,
+        hint: "Install pgvector on the server (Debian: apt install postgresql-NN-pgvector), then run CREATE EXTENSION vector in the database. Without the option model the store needs no extension.",
+      },
+    );
   }
   if (state === NO_PRIVILEGE) {
-    return new MemoryStoreError(`${database.name} does not let this user prepare the memory: ${reasonOf(cause)}`, doing, {
-      cause,
-      hint: "Have an administrator run CREATE EXTENSION vector in the database and GRANT CREATE ON SCHEMA public to the user.",
-    });
+    return new MemoryStoreError(
+      `${database.name} does not let this user prepare the memory: ${reasonOf(cause)}`,
+      doing,
+      {
+        cause,
+        hint: "Have an administrator run CREATE EXTENSION vector in the database and GRANT CREATE ON SCHEMA public to the user.",
+      },
+    );
   }
   return cause;
 }

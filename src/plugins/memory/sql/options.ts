@@ -23,7 +23,8 @@ export interface SqlMemoryOptions {
 
 /** A server's address, or PGlite's folder, which is absent for one in memory. */
 export type SqlPlace =
-  { readonly kind: "postgres"; readonly url: string; readonly timeoutMs: number } | { readonly kind: "pglite"; readonly folder: string | undefined };
+  | { readonly kind: "postgres"; readonly url: string; readonly timeoutMs: number }
+  | { readonly kind: "pglite"; readonly folder: string | undefined };
 
 export interface ResolvedSqlMemoryOptions {
   readonly place: SqlPlace;
@@ -37,18 +38,26 @@ const DEFAULT_TABLE = "agentensemble_memory";
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 function pglitePlace(folder: string): SqlPlace {
-  if (folder.trim() === "" || folder.includes("\0")) throw new ValidationError("sqlMemoryStore() url 'pglite:' must go on with a folder or with 'memory'");
+  if (folder.trim() === "" || folder.includes("\0"))
+    throw new ValidationError(
+      "sqlMemoryStore() url 'pglite:' must go on with a folder or with 'memory'",
+    );
   return { kind: "pglite", folder: folder === "memory" ? undefined : resolve(folder) };
 }
 
 /** An address may hold a password, so messages show its scheme only. */
 function placeOf({ url, timeoutMs }: SqlMemoryOptions): SqlPlace {
-  if (typeof url !== "string" || url.trim() === "") throw new ValidationError("sqlMemoryStore() url must not be blank");
+  if (typeof url !== "string" || url.trim() === "")
+    throw new ValidationError("sqlMemoryStore() url must not be blank");
   if (url.startsWith("pglite:")) {
-    if (timeoutMs !== undefined) throw new ValidationError("sqlMemoryStore() timeoutMs is for servers: leave it out with pglite:");
+    if (timeoutMs !== undefined)
+      throw new ValidationError(
+        "sqlMemoryStore() timeoutMs is for servers: leave it out with pglite:",
+      );
     return pglitePlace(url.slice("pglite:".length));
   }
-  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return { kind: "postgres", url, timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS };
+  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url))
+    return { kind: "postgres", url, timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS };
   const scheme = /^[a-z]{1,20}:/i.exec(url)?.[0] ?? "no scheme";
   throw new ValidationError(
     `sqlMemoryStore() url must be an address like postgres://user@host:5432/database, pglite:./folder or pglite:memory, got: ${scheme}`,
@@ -63,9 +72,14 @@ export function resolveSqlMemoryOptions(options: SqlMemoryOptions): ResolvedSqlM
   checkOptions("sqlMemoryStore()", options, KNOWN);
   const { model, minScore, table = DEFAULT_TABLE } = options;
   if (model !== undefined) checkModel(model);
-  if (minScore !== undefined && model === undefined) throw new ValidationError("sqlMemoryStore() minScore needs a model: without one nothing is scored");
+  if (minScore !== undefined && model === undefined)
+    throw new ValidationError(
+      "sqlMemoryStore() minScore needs a model: without one nothing is scored",
+    );
   if (typeof table !== "string" || !/^[a-z_][a-z0-9_]{0,47}$/.test(table)) {
-    throw new ValidationError(`sqlMemoryStore() table must be small letters, digits and _, at most 48 and no digit first, got: ${preview(table)}`);
+    throw new ValidationError(
+      `sqlMemoryStore() table must be small letters, digits and _, at most 48 and no digit first, got: ${preview(table)}`,
+    );
   }
   requireDuration("sqlMemoryStore() timeoutMs", options.timeoutMs);
   return { place: placeOf(options), model, table, minScore: checkMinScore(minScore) };

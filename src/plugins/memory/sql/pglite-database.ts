@@ -96,8 +96,16 @@ export class PgliteDatabase implements SqlDatabase {
 
   async #open(): Promise<Opened> {
     const packages = {
-      pglite: findPackage("@electric-sql/pglite", () => import.meta.resolve("@electric-sql/pglite")),
-      ...(this.#vectors ? { vector: findPackage("@electric-sql/pglite-pgvector", () => import.meta.resolve("@electric-sql/pglite-pgvector")) } : {}),
+      pglite: findPackage("@electric-sql/pglite", () =>
+        import.meta.resolve("@electric-sql/pglite"),
+      ),
+      ...(this.#vectors
+        ? {
+            vector: findPackage("@electric-sql/pglite-pgvector", () =>
+              import.meta.resolve("@electric-sql/pglite-pgvector"),
+            ),
+          }
+        : {}),
     };
     if (this.#folder === undefined) return { thread: new Thread(PROGRAM, packages) };
     await makeFolder(dirname(this.#folder));

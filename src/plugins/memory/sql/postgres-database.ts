@@ -57,16 +57,27 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /** A session of its own has the lock: it is let go when the session ends, however that comes about. */
-  async locked<T>(name: string, timeoutMs: number, work: () => Promise<T>, late: (cause: unknown) => Error): Promise<T> {
+  async locked<T>(
+    name: string,
+    timeoutMs: number,
+    work: () => Promise<T>,
+    late: (cause: unknown) => Error,
+  ): Promise<T> {
     const { Client: Session } = await this.#loaded();
-    const session = new Session({ ...this.#config, query_timeout: Math.ceil(timeoutMs + this.#timeoutMs) });
+    const session = new Session({
+      ...this.#config,
+      query_timeout: Math.ceil(timeoutMs + this.#timeoutMs),
+    });
     let lost: Error | undefined;
     session.on("error", (error) => (lost ??= error));
     try {
       await session.connect();
       await takeLock(session, name, timeoutMs, late);
       const result = await work();
-      if (lost !== undefined) throw new Error(`the connection that had the lock broke during the work: ${lost.message}`, { cause: lost });
+      if (lost !== undefined)
+        throw new Error(`the connection that had the lock broke during the work: ${lost.message}`, {
+          cause: lost,
+        });
       return result;
     } finally {
       await session.end();
@@ -90,7 +101,11 @@ export class PostgresDatabase implements SqlDatabase {
   async #connections(): Promise<Pool> {
     const driver = await this.#loaded();
     if (this.#pool === undefined) {
-      this.#pool = new driver.Pool({ ...this.#config, max: MOST_CONNECTIONS, allowExitOnIdle: true });
+      this.#pool = new driver.Pool({
+        ...this.#config,
+        max: MOST_CONNECTIONS,
+        allowExitOnIdle: true,
+      });
       // An idle connection that breaks is taken out of the pool, and replaced when it is needed. Nobody has asked it anything.
       this.#pool.on("error", () => undefined);
     }
@@ -98,10 +113,20 @@ export class PostgresDatabase implements SqlDatabase {
   }
 }
 
-async function takeLock(session: Client, name: string, timeoutMs: number, late: (cause: unknown) => Error): Promise<void> {
+async function takeLock(
+  session: Client,
+  name: string,
+  timeoutMs: number,
+  late: (cause: unknown) => Error,
+): Promise<void> {
   try {
-    await session.query("select set_config('lock_timeout', $1, false)", [String(Math.ceil(timeoutMs))]);
-    await session.query("select pg_advisory_lock(hashtextextended($1 || '/' || current_schema(), 0))", [name]);
+    await session.query("select set_config('lock_timeout', $1, false)", [
+      String(Math.ceil(timeoutMs)),
+    ]);
+    await session.query(
+      "select pg_advisory_lock(hashtextextended($1 || '/' || current_schema(), 0))",
+      [name],
+    );
   } catch (error) {
     throw sqlState(error) === LOCK_NOT_AVAILABLE ? late(error) : error;
   }

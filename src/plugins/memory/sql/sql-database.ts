@@ -12,7 +12,12 @@ export interface SqlDatabase {
   /** Several statements, all or none. */
   transaction(script: string): Promise<void>;
   /** Does `work` while no other session has the lock of this name. Within this process callers are let in one by one already. Rejects with what `late` makes. */
-  locked<T>(name: string, timeoutMs: number, work: () => Promise<T>, late: (cause: unknown) => Error): Promise<T>;
+  locked<T>(
+    name: string,
+    timeoutMs: number,
+    work: () => Promise<T>,
+    late: (cause: unknown) => Error,
+  ): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -24,6 +29,7 @@ export function sqlState(error: unknown): string | undefined {
 
 /** Why a call failed. A host with several addresses fails with an error that says nothing itself, and has one for each. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === "") return [...new Set(error.errors.map(reasonOf))].join("; ");
+  if (error instanceof AggregateError && error.message === "")
+    return [...new Set(error.errors.map(reasonOf))].join("; ");
   return error instanceof Error && error.message !== "" ? error.message : String(error);
 }

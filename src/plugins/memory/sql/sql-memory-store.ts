@@ -1,4 +1,9 @@
-import type { EvictionPolicy, MemoryEntry, SharedMemoryStore, VersionedEntries } from "../../../contracts/memory.js";
+import type {
+  EvictionPolicy,
+  MemoryEntry,
+  SharedMemoryStore,
+  VersionedEntries,
+} from "../../../contracts/memory.js";
 import type { EntryData } from "../shared/frozen-entry.js";
 import type { ResolvedSqlMemoryOptions, SqlMemoryOptions } from "./options.js";
 import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
@@ -6,7 +11,14 @@ import type { Statements } from "./statements.js";
 import { AgentEnsembleError, ValidationError } from "../../../contracts/errors.js";
 import { MemoryConflictError, MemoryStoreError } from "../../../contracts/state-errors.js";
 import { preview } from "../../../contracts/validation.js";
-import { checkExpectedVersion, checkLock, checkMaxResults, checkPolicy, checkScope, keptBy } from "../shared/checks.js";
+import {
+  checkExpectedVersion,
+  checkLock,
+  checkMaxResults,
+  checkPolicy,
+  checkScope,
+  keptBy,
+} from "../shared/checks.js";
 import { entryFromData, entryJson } from "../shared/frozen-entry.js";
 import { isQuestion } from "../shared/is-question.js";
 import { lockTimeout, ScopeLocks } from "../shared/scope-locks.js";
@@ -22,10 +34,13 @@ import { statementsOf } from "./statements.js";
 function checkSqlScope(scope: string): void {
   checkScope(scope);
   if (/\0|\p{Surrogate}/u.test(scope))
-    throw new ValidationError(`scope must be well-formed text without a zero character, got: ${JSON.stringify(preview(scope))}`);
+    throw new ValidationError(
+      `scope must be well-formed text without a zero character, got: ${JSON.stringify(preview(scope))}`,
+    );
 }
 
-const entryOf = (text: string | null | undefined): MemoryEntry => entryFromData(JSON.parse(text ?? "") as EntryData); // written by entryJson
+const entryOf = (text: string | null | undefined): MemoryEntry =>
+  entryFromData(JSON.parse(text ?? "") as EntryData); // written by entryJson
 
 /** With length 1: only the direction counts, and very large and very small numbers would not fit into the database's. */
 function vectorText(vector: readonly number[]): string {
@@ -44,7 +59,10 @@ export class SqlMemoryStore implements SharedMemoryStore {
   #opened: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(database: SqlDatabase, { model, table, minScore }: Omit<ResolvedSqlMemoryOptions, "place">) {
+  constructor(
+    database: SqlDatabase,
+    { model, table, minScore }: Omit<ResolvedSqlMemoryOptions, "place">,
+  ) {
     this.#database = database;
     this.#texts = model === undefined ? undefined : new TextVectors(model);
     this.#table = table;
@@ -62,21 +80,33 @@ export class SqlMemoryStore implements SharedMemoryStore {
     checkExpectedVersion(expectedVersion);
     const { storeFirst, storeNext } = this.#statements;
     const row = await this.#row("storeIf", scope, entry);
-    const [statement, values] = expectedVersion === 0 ? [storeFirst, row] : [storeNext, [...row, String(expectedVersion)]];
+    const [statement, values] =
+      expectedVersion === 0 ? [storeFirst, row] : [storeNext, [...row, String(expectedVersion)]];
     const written = await this.#run("storeIf", scope, statement, values);
     if (written.length === 0) throw new MemoryConflictError(scope, expectedVersion);
     return expectedVersion + 1;
   }
 
-  async retrieve(scope: string, query: string, maxResults: number): Promise<readonly MemoryEntry[]> {
+  async retrieve(
+    scope: string,
+    query: string,
+    maxResults: number,
+  ): Promise<readonly MemoryEntry[]> {
     return (await this.retrieveVersioned(scope, query, maxResults)).entries;
   }
 
-  async retrieveVersioned(scope: string, query: string, maxResults: number): Promise<VersionedEntries> {
+  async retrieveVersioned(
+    scope: string,
+    query: string,
+    maxResults: number,
+  ): Promise<VersionedEntries> {
     checkSqlScope(scope);
     checkMaxResults(maxResults);
     const rows = await this.#find(scope, query, maxResults);
-    const found = rows.filter(({ id, score }) => typeof id === "string" && (typeof score !== "string" || Number(score) >= this.#minScore));
+    const found = rows.filter(
+      ({ id, score }) =>
+        typeof id === "string" && (typeof score !== "string" || Number(score) >= this.#minScore),
+    );
     const entries = Object.freeze(found.map(({ entry }) => entryOf(entry)));
     return Object.freeze({ entries, version: Number(rows[0]?.["version"] ?? 0) });
   }
@@ -98,11 +128,19 @@ export class SqlMemoryStore implements SharedMemoryStore {
     await this.#run("clear", scope, this.#statements.clear, [scope]);
   }
 
-  async withLock<T>(scope: string, work: () => Promise<T>, options: { readonly timeoutMs?: number | undefined } = {}): Promise<T> {
+  async withLock<T>(
+    scope: string,
+    work: () => Promise<T>,
+    options: { readonly timeoutMs?: number | undefined } = {},
+  ): Promise<T> {
     const timeoutMs = checkLock(scope, work, options);
     checkSqlScope(scope);
     const until = performance.now() + timeoutMs;
-    return this.#locks.run(scope, () => this.#lockedEverywhere(scope, work, timeoutMs, until), timeoutMs);
+    return this.#locks.run(
+      scope,
+      () => this.#lockedEverywhere(scope, work, timeoutMs, until),
+      timeoutMs,
+    );
   }
 
   async close(): Promise<void> {
@@ -111,7 +149,12 @@ export class SqlMemoryStore implements SharedMemoryStore {
   }
 
   /** What `work` throws is passed on as it is; what the lock throws becomes a MemoryStoreError. */
-  async #lockedEverywhere<T>(scope: string, work: () => Promise<T>, timeoutMs: number, until: number): Promise<T> {
+  async #lockedEverywhere<T>(
+    scope: string,
+    work: () => Promise<T>,
+    timeoutMs: number,
+    until: number,
+  ): Promise<T> {
     const guarded = async (): Promise<() => T> => {
       try {
         const value = await work();
@@ -128,24 +171,34 @@ export class SqlMemoryStore implements SharedMemoryStore {
     };
     const name = `agentensemble/lock/${this.#table}/${scope}`;
     const rest = Math.max(1, until - performance.now());
-    const outcome = await this.#asking("withLock", scope, () => this.#database.locked(name, rest, guarded, late));
+    const outcome = await this.#asking("withLock", scope, () =>
+      this.#database.locked(name, rest, guarded, late),
+    );
     return outcome();
   }
 
   async #row(operation: string, scope: string, entry: MemoryEntry): Promise<readonly SqlValue[]> {
     const json = entryJson(entry);
-    return this.#texts === undefined ? [scope, json] : [scope, json, vectorText(await this.#texts.of(entry.content, { operation, scope }))];
+    return this.#texts === undefined
+      ? [scope, json]
+      : [scope, json, vectorText(await this.#texts.of(entry.content, { operation, scope }))];
   }
 
   async #find(scope: string, query: string, maxResults: number): Promise<readonly SqlRow[]> {
     const operation = "retrieve";
     const { latest, nearest } = this.#statements;
-    if (this.#texts === undefined || !isQuestion(query)) return [...(await this.#run(operation, scope, latest, [scope, maxResults]))].reverse();
+    if (this.#texts === undefined || !isQuestion(query))
+      return [...(await this.#run(operation, scope, latest, [scope, maxResults]))].reverse();
     const vector = await this.#texts.ofQuery(query, { operation, scope });
     return this.#run(operation, scope, nearest, [scope, maxResults, vectorText(vector)]);
   }
 
-  async #run(operation: string, scope: string, text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+  async #run(
+    operation: string,
+    scope: string,
+    text: string,
+    values: readonly SqlValue[],
+  ): Promise<readonly SqlRow[]> {
     return this.#asking(operation, scope, async () => {
       const table = { name: this.#table, statements: this.#statements, texts: this.#texts };
       this.#opened ??= openTable(this.#database, table, { operation, scope });
@@ -155,7 +208,11 @@ export class SqlMemoryStore implements SharedMemoryStore {
   }
 
   async #asking<T>(operation: string, scope: string, work: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw new MemoryStoreError(`${this.#database.name}: the memory store is closed`, { operation, scope });
+    if (this.#closing !== undefined)
+      throw new MemoryStoreError(`${this.#database.name}: the memory store is closed`, {
+        operation,
+        scope,
+      });
     try {
       return await work();
     } catch (cause) {
@@ -177,6 +234,8 @@ export class SqlMemoryStore implements SharedMemoryStore {
 export function sqlMemoryStore(options: SqlMemoryOptions): SharedMemoryStore {
   const { place, ...resolved } = resolveSqlMemoryOptions(options);
   const database =
-    place.kind === "postgres" ? new PostgresDatabase(place.url, place.timeoutMs) : new PgliteDatabase(place.folder, resolved.model !== undefined);
+    place.kind === "postgres"
+      ? new PostgresDatabase(place.url, place.timeoutMs)
+      : new PgliteDatabase(place.folder, resolved.model !== undefined);
   return new SqlMemoryStore(database, resolved);
 }

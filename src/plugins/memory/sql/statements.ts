@@ -42,8 +42,15 @@ export function statementsOf(name: string, vectors: boolean): Statements {
       where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
     store: writing(table, `${begin} do update set version = ${scopes}.version + 1`, vectors),
     storeFirst: writing(table, `${begin} do nothing`, vectors),
-    storeNext: writing(table, `update ${scopes} set version = version + 1 where scope = $1 and version = $${vectors ? 4 : 3}::bigint`, vectors),
-    latest: reading(scopes, `select id, entry::text, null::float8 as distance from ${table} where scope = $1 order by id desc limit $2::bigint`),
+    storeNext: writing(
+      table,
+      `update ${scopes} set version = version + 1 where scope = $1 and version = $${vectors ? 4 : 3}::bigint`,
+      vectors,
+    ),
+    latest: reading(
+      scopes,
+      `select id, entry::text, null::float8 as distance from ${table} where scope = $1 order by id desc limit $2::bigint`,
+    ),
     nearest: reading(
       scopes,
       `select id, entry::text, embedding <=> $3::vector as distance from ${table} where scope = $1 order by distance, id desc limit $2::bigint`,

@@ -17,8 +17,13 @@ export class MemorySections {
 
   scope(name: string, entries: readonly MemoryEntry[]): PromptSection[] {
     if (entries.length === 0) return [];
-    const blocks = entries.map((entry) => this.texts.render("memory.scopeEntry", { content: containedText(this.#textOf(entry)) }));
-    const text = this.texts.render("memory.scope", { scope: oneLine(name), entries: blocks.join("") });
+    const blocks = entries.map((entry) =>
+      this.texts.render("memory.scopeEntry", { content: containedText(this.#textOf(entry)) }),
+    );
+    const text = this.texts.render("memory.scope", {
+      scope: oneLine(name),
+      entries: blocks.join(""),
+    });
     return [{ slot: "memory", text, data: entries }];
   }
 
@@ -31,19 +36,41 @@ export class MemorySections {
         content: containedPart(this.format(parsed, raw)),
       }),
     );
-    return [{ slot: "shortTerm", text: this.texts.render("memory.shortTerm", { entries: blocks.join("") }), data: outputs }];
+    return [
+      {
+        slot: "shortTerm",
+        text: this.texts.render("memory.shortTerm", { entries: blocks.join("") }),
+        data: outputs,
+      },
+    ];
   }
 
   longTerm(entries: readonly MemoryEntry[]): PromptSection[] {
     if (entries.length === 0) return [];
-    const items = entries.map((entry) => this.texts.render("memory.longTermEntry", { content: listItem(this.#textOf(entry)) }));
-    return [{ slot: "longTerm", text: this.texts.render("memory.longTerm", { entries: items.join("") }), data: entries }];
+    const items = entries.map((entry) =>
+      this.texts.render("memory.longTermEntry", { content: listItem(this.#textOf(entry)) }),
+    );
+    return [
+      {
+        slot: "longTerm",
+        text: this.texts.render("memory.longTerm", { entries: items.join("") }),
+        data: entries,
+      },
+    ];
   }
 
   entities(facts: ReadonlyMap<string, string>): PromptSection[] {
     if (facts.size === 0) return [];
-    const items = [...facts].map(([name, fact]) => this.texts.render("memory.entity", { name: oneLine(name), fact: listItem(fact) }));
-    return [{ slot: "entity", text: this.texts.render("memory.entities", { entries: items.join("") }), data: facts }];
+    const items = [...facts].map(([name, fact]) =>
+      this.texts.render("memory.entity", { name: oneLine(name), fact: listItem(fact) }),
+    );
+    return [
+      {
+        slot: "entity",
+        text: this.texts.render("memory.entities", { entries: items.join("") }),
+        data: facts,
+      },
+    ];
   }
 
   #textOf({ structuredContent, content }: MemoryEntry): string {

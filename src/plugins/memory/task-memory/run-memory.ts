@@ -9,7 +9,14 @@ import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { Phase, PhaseReview } from "../../../contracts/phase.js";
 import { ExitEarlySignal, messageOf, toError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { emitEvent, formatIn, groupOf, memoryOfCall, noteTask, outputsOf } from "../../../kernel/index.js";
+import {
+  emitEvent,
+  formatIn,
+  groupOf,
+  memoryOfCall,
+  noteTask,
+  outputsOf,
+} from "../../../kernel/index.js";
 import { entryOfOutput } from "./entry-of-output.js";
 import { MemorySections } from "./memory-sections.js";
 
@@ -48,11 +55,15 @@ export class RunMemory {
 
   /** What a task is told: at once where nothing has to be asked for. */
   sectionsFor(call: TaskCall): readonly PromptSection[] | Promise<readonly PromptSection[]> {
-    const shortTerm = this.#team.shortTerm === true ? this.#sections.shortTerm(this.#earlierOutputs(call)) : NOTHING;
+    const shortTerm =
+      this.#team.shortTerm === true
+        ? this.#sections.shortTerm(this.#earlierOutputs(call))
+        : NOTHING;
     const told = call.revision === undefined ? undefined : this.#told.get(call.taskId);
     if (told !== undefined) return [...told, ...shortTerm];
     const scopes = this.#scopesOf(call);
-    if (scopes.length === 0 && this.#team.longTerm === undefined && this.#team.entity === undefined) return shortTerm;
+    if (scopes.length === 0 && this.#team.longTerm === undefined && this.#team.entity === undefined)
+      return shortTerm;
     return this.#ask(call, scopes).then((sections) => {
       this.#told.set(call.taskId, sections);
       return [...sections, ...shortTerm];
@@ -68,11 +79,14 @@ export class RunMemory {
   async takeBack(call: TaskCall): Promise<void> {
     const { run, taskId } = call;
     this.#kept.delete(taskId);
-    const isRefused = ({ metadata }: MemoryEntry): boolean => metadata?.[MEMORY_METADATA.runId] === run.id && metadata[MEMORY_METADATA.taskId] === taskId;
+    const isRefused = ({ metadata }: MemoryEntry): boolean =>
+      metadata?.[MEMORY_METADATA.runId] === run.id && metadata[MEMORY_METADATA.taskId] === taskId;
     const memory = memoryOfCall(call);
     for (const { name } of this.#scopesOf(call)) {
       await this.#tolerated(call, async () => {
-        await memory.evict(name, { apply: (entries) => entries.filter((entry) => !isRefused(entry)) });
+        await memory.evict(name, {
+          apply: (entries) => entries.filter((entry) => !isRefused(entry)),
+        });
         return NOTHING;
       });
     }
@@ -82,7 +96,8 @@ export class RunMemory {
   async keep(call: DoneTask): Promise<void> {
     const { taskId, output, signal } = call;
     this.#told.delete(taskId);
-    if (this.#team.shortTerm === true) noteTask(this.run, taskId, { memoryOperations: { shortTermEntriesWritten: 1 } });
+    if (this.#team.shortTerm === true)
+      noteTask(this.run, taskId, { memoryOperations: { shortTermEntriesWritten: 1 } });
     if (output.raw.trim() === "") return; // nothing to remember, and nothing that could be embedded
     this.#kept.add(taskId);
     const failures: Error[] = [];
@@ -95,7 +110,11 @@ export class RunMemory {
       }
     }
     const thrown = this.#lenient ? undefined : failures.shift();
-    for (const failure of failures) this.#warn(`The output of task '${call.task.description}' is not remembered everywhere`, failure);
+    for (const failure of failures)
+      this.#warn(
+        `The output of task '${call.task.description}' is not remembered everywhere`,
+        failure,
+      );
     if (thrown !== undefined) throw thrown;
   }
 
@@ -119,20 +138,31 @@ export class RunMemory {
     const { description } = call.task;
     const ofScope = async ({ name }: MemoryScope): Promise<PromptSection[]> =>
       this.#sections.scope(name, await memory.retrieve(name, description, SCOPE_RESULTS));
-    const found = await Promise.all([...scopes.map((scope) => this.#tolerated(call, () => ofScope(scope))), ...this.#askTeam(call, memory)]);
+    const found = await Promise.all([
+      ...scopes.map((scope) => this.#tolerated(call, () => ofScope(scope))),
+      ...this.#askTeam(call, memory),
+    ]);
     return found.flat();
   }
 
   #askTeam(call: TaskCall, memory: GatewayMemory): readonly Promise<readonly PromptSection[]>[] {
     const { longTerm, entity, longTermMaxResults = LONG_TERM_RESULTS } = this.#team;
     const { description } = call.task;
-    const recall = longTerm && (async () => this.#sections.longTerm(await memory.recall(longTerm, description, longTermMaxResults)));
+    const recall =
+      longTerm &&
+      (async () =>
+        this.#sections.longTerm(await memory.recall(longTerm, description, longTermMaxResults)));
     const lookUp = entity && (async () => this.#sections.entities(await memory.facts(entity)));
-    return [recall, lookUp].flatMap((read) => (read === undefined ? [] : [this.#tolerated(call, read)]));
+    return [recall, lookUp].flatMap((read) =>
+      read === undefined ? [] : [this.#tolerated(call, read)],
+    );
   }
 
   /** With `memoryErrors: "warn"` a task goes on without what can't be read. */
-  async #tolerated(call: TaskCall, read: () => Promise<readonly PromptSection[]>): Promise<readonly PromptSection[]> {
+  async #tolerated(
+    call: TaskCall,
+    read: () => Promise<readonly PromptSection[]>,
+  ): Promise<readonly PromptSection[]> {
     try {
       return await read();
     } catch (error) {

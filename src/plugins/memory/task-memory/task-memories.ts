@@ -19,14 +19,23 @@ export class TaskMemories {
   check(run: RunInfo): void {
     const settings = settingsOf(run);
     const { memory, memoryErrors } = settings.options;
-    if (memoryErrors === undefined || memory !== undefined || settings.find(Tokens.MemoryStore) !== undefined) return;
-    emitEvent(run, { type: "run_warning", message: "Option 'memoryErrors' has no effect without memory or memoryStore" });
+    if (
+      memoryErrors === undefined ||
+      memory !== undefined ||
+      settings.find(Tokens.MemoryStore) !== undefined
+    )
+      return;
+    emitEvent(run, {
+      type: "run_warning",
+      message: "Option 'memoryErrors' has no effect without memory or memoryStore",
+    });
   }
 
   /** Puts what is remembered into the prompt. A handler has none, and reads for itself. */
   tell(call: TaskCall): Awaitable<void | Patch> {
     const memory = this.#memoryOf(call);
-    if (memory?.isSentBack(call) === true) return memory.takeBack(call).then(() => this.#told(call, memory));
+    if (memory?.isSentBack(call) === true)
+      return memory.takeBack(call).then(() => this.#told(call, memory));
     return this.#told(call, memory);
   }
 
@@ -37,7 +46,9 @@ export class TaskMemories {
 
   #told(call: TaskCall, memory: RunMemory | undefined): Awaitable<void | Patch> {
     const sections = call.task.handler === undefined ? memory?.sectionsFor(call) : undefined;
-    return sections instanceof Promise ? sections.then((s) => added(call, s)) : added(call, sections);
+    return sections instanceof Promise
+      ? sections.then((s) => added(call, s))
+      : added(call, sections);
   }
 
   #memoryOf({ run, task }: TaskCall): RunMemory | undefined {
@@ -45,12 +56,17 @@ export class TaskMemories {
     if (known !== undefined) return known;
     const settings = settingsOf(run);
     if (task.memory.length === 0 && settings.options.memory === undefined) return undefined;
-    const memory = new RunMemory(run, settings, this.#library.textsOf(settings.all(Tokens.PromptTemplates)));
+    const memory = new RunMemory(
+      run,
+      settings,
+      this.#library.textsOf(settings.all(Tokens.PromptTemplates)),
+    );
     this.#runs.set(run, memory);
     return memory;
   }
 }
 
 function added(call: TaskCall, sections: readonly PromptSection[] = []): void | Patch {
-  if (sections.length > 0) return replace({ promptSections: [...call.promptSections, ...sections] });
+  if (sections.length > 0)
+    return replace({ promptSections: [...call.promptSections, ...sections] });
 }

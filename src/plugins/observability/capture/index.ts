@@ -11,7 +11,9 @@ export function observabilityCapture(): Plugin {
     bind(bind) {
       bind.many(Tokens.CaptureMode).toConstantValue(STANDARD);
       bind.many(Tokens.CaptureMode).toConstantValue(FULL);
-      bind.single(Tokens.FolderExporter, { default: true }).toConstantValue((folder) => jsonTraceExporter({ dir: folder }));
+      bind
+        .single(Tokens.FolderExporter, { default: true })
+        .toConstantValue((folder) => jsonTraceExporter({ dir: folder }));
     },
   });
 }

@@ -16,14 +16,21 @@ export interface ConsoleProgressOptions {
 }
 
 /** Applies the defaults. @throws ValidationError for what does not fit. */
-export function resolveConsoleProgressOptions(options: ConsoleProgressOptions): { readonly stream: ProgressStream; readonly color: boolean } {
+export function resolveConsoleProgressOptions(options: ConsoleProgressOptions): {
+  readonly stream: ProgressStream;
+  readonly color: boolean;
+} {
   checkOptions("consoleProgress", options, ["stream", "color"]);
   const stream: ProgressStream = options.stream === undefined ? process.stdout : options.stream;
   if (typeof stream !== "object" || stream === null || typeof stream.write !== "function") {
-    throw new ValidationError(`consoleProgress stream must have a write method, got: ${preview(stream)}`);
+    throw new ValidationError(
+      `consoleProgress stream must have a write method, got: ${preview(stream)}`,
+    );
   }
   if (options.color !== undefined && typeof options.color !== "boolean") {
-    throw new ValidationError(`consoleProgress color must be true or false, got: ${preview(options.color)}`);
+    throw new ValidationError(
+      `consoleProgress color must be true or false, got: ${preview(options.color)}`,
+    );
   }
   const allowed = (process.env["NO_COLOR"] ?? "") === "";
   return { stream, color: allowed && (options.color ?? stream.isTTY === true) };

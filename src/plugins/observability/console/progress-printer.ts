@@ -42,7 +42,10 @@ export class ProgressPrinter {
       case "ensemble_completed":
         return this.#runCompleted(e);
       case "run_failed":
-        return this.#line(e, this.#paint("red", `Run failed: ${e.code} ${oneLine(e.message, 300)}`));
+        return this.#line(
+          e,
+          this.#paint("red", `Run failed: ${e.code} ${oneLine(e.message, 300)}`),
+        );
       case "run_warning":
         return this.#line(e, this.#paint("yellow", `warning: ${oneLine(e.message, 300)}`));
       case "task_started":
@@ -61,12 +64,22 @@ export class ProgressPrinter {
 
   #runStarted(e: Ev<"ensemble_started">): void {
     this.#runs.set(e.runId, new RunProgress());
-    this.#line(e, this.#paint("bold", `Run ${oneLine(e.runId)} started: ${oneLine(e.workflow)}, ${counted(e.totalTasks, "task")}`));
+    this.#line(
+      e,
+      this.#paint(
+        "bold",
+        `Run ${oneLine(e.runId)} started: ${oneLine(e.workflow)}, ${counted(e.totalTasks, "task")}`,
+      ),
+    );
   }
 
   #runCompleted(e: Ev<"ensemble_completed">): void {
-    const style = e.exitReason === "COMPLETED" ? "green" : e.exitReason === "ERROR" ? "red" : "yellow";
-    const head = this.#paint(style, `Run ${oneLine(e.runId)} ${e.exitReason} after ${readableDuration(e.durationMs)}`);
+    const style =
+      e.exitReason === "COMPLETED" ? "green" : e.exitReason === "ERROR" ? "red" : "yellow";
+    const head = this.#paint(
+      style,
+      `Run ${oneLine(e.runId)} ${e.exitReason} after ${readableDuration(e.durationMs)}`,
+    );
     const table = this.#runs.get(e.runId)?.summary(e) ?? [];
     this.#runs.delete(e.runId);
     this.#write(["", head, ...table, ""].map((line) => `${line}\n`).join(""));
@@ -75,7 +88,10 @@ export class ProgressPrinter {
   #taskStarted(e: Ev<"task_started">): void {
     this.#runs.get(e.runId)?.started(e);
     const place = e.taskIndex > 0 ? `[${e.taskIndex}/${e.totalTasks}] ` : "";
-    this.#line(e, `${this.#paint("cyan", "start")} ${place}${this.#name(e)}: ${oneLine(e.taskDescription)}`);
+    this.#line(
+      e,
+      `${this.#paint("cyan", "start")} ${place}${this.#name(e)}: ${oneLine(e.taskDescription)}`,
+    );
   }
 
   #taskCompleted(e: Ev<"task_completed">): void {
@@ -87,13 +103,22 @@ export class ProgressPrinter {
   #taskFailed(e: Ev<"task_failed">): void {
     this.#runs.get(e.runId)?.failed(e);
     const word = isStopped(e) ? this.#paint("yellow", "stop") : this.#paint("red", "fail");
-    this.#line(e, `${word}  ${this.#name(e)} after ${readableDuration(e.durationMs)}: ${oneLine(e.reason, 300)}`);
+    this.#line(
+      e,
+      `${word}  ${this.#name(e)} after ${readableDuration(e.durationMs)}: ${oneLine(e.reason, 300)}`,
+    );
   }
 
   #toolCalled(e: Ev<"tool_called">): void {
     this.#runs.get(e.runId)?.toolCalled(e);
-    const outcome = e.outcome === "SUCCESS" ? this.#paint("dim", "ok") : this.#paint("red", `failed: ${oneLine(e.toolResult)}`);
-    this.#line(e, `  ${this.#paint("dim", "tool")} ${this.#name(e)} ${oneLine(e.toolName)} ${readableDuration(e.durationMs)} ${outcome}`);
+    const outcome =
+      e.outcome === "SUCCESS"
+        ? this.#paint("dim", "ok")
+        : this.#paint("red", `failed: ${oneLine(e.toolResult)}`);
+    this.#line(
+      e,
+      `  ${this.#paint("dim", "tool")} ${this.#name(e)} ${oneLine(e.toolName)} ${readableDuration(e.durationMs)} ${outcome}`,
+    );
   }
 
   #retry(e: Ev<"retry_scheduled">): void {
@@ -108,7 +133,10 @@ export class ProgressPrinter {
 
   /** One run alone needs no label; several at once need one on every line. */
   #line(e: EnsembleEvent, text: string): void {
-    const label = this.#runs.size > 1 || (this.#runs.size === 1 && !this.#runs.has(e.runId)) ? `${this.#paint("dim", `[${oneLine(e.runId)}]`)} ` : "";
+    const label =
+      this.#runs.size > 1 || (this.#runs.size === 1 && !this.#runs.has(e.runId))
+        ? `${this.#paint("dim", `[${oneLine(e.runId)}]`)} `
+        : "";
     const indent = "parentTaskId" in e && e.parentTaskId !== undefined ? "  " : "";
     this.#write(`${label}${indent}${text}\n`);
   }

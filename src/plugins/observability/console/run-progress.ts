@@ -21,7 +21,11 @@ function addTokens(a: number, b: number): number {
 
 /** Whether a task ended because its run was cancelled, ran out of time or lost a sibling, and not by a fault of its own. */
 export function isStopped({ cause }: Ev<"task_failed">): boolean {
-  return cause.code === "AE_RUN_CANCELLED" || cause.code === "AE_RUN_TIMEOUT" || cause.code === "AE_EXIT_EARLY";
+  return (
+    cause.code === "AE_RUN_CANCELLED" ||
+    cause.code === "AE_RUN_TIMEOUT" ||
+    cause.code === "AE_EXIT_EARLY"
+  );
 }
 
 /** What the summary of one run is made from. */
@@ -78,7 +82,14 @@ export class RunProgress {
       String(row.tools),
     ]);
     const tokens = e.totalTokens === 0 && tasks.some((row) => row.tokens < 0) ? -1 : e.totalTokens; // a sum of what nobody reported
-    const totals = ["Total", "", e.exitReason, readableDuration(e.durationMs), readableCount(tokens), String(e.totalToolCalls)];
+    const totals = [
+      "Total",
+      "",
+      e.exitReason,
+      readableDuration(e.durationMs),
+      readableCount(tokens),
+      String(e.totalToolCalls),
+    ];
     return textTable(HEAD, [...rows, totals], 3);
   }
 

@@ -1,9 +1,19 @@
 /** A table of plain text: the first `leftAligned` columns to the left, the rest to the right; a rule below the head and above the last row. */
-export function textTable(head: readonly string[], rows: readonly (readonly string[])[], leftAligned: number): readonly string[] {
-  const widths = head.map((title, column) => rows.reduce((width, row) => Math.max(width, (row[column] ?? "").length), title.length));
+export function textTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  leftAligned: number,
+): readonly string[] {
+  const widths = head.map((title, column) =>
+    rows.reduce((width, row) => Math.max(width, (row[column] ?? "").length), title.length),
+  );
   const line = (cells: readonly string[]): string =>
     cells
-      .map((cell, column) => (column < leftAligned ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .map((cell, column) =>
+        column < leftAligned
+          ? cell.padEnd(widths[column] ?? 0)
+          : cell.padStart(widths[column] ?? 0),
+      )
       .join("  ")
       .trimEnd();
   const rule = widths.map((width) => "-".repeat(width)).join("  ");

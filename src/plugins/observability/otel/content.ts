@@ -5,36 +5,66 @@ type Redact = (text: string) => string;
 type Part = Readonly<Record<string, unknown>>;
 type Attributes = Readonly<Record<string, string>>;
 
-const text = (content: string, redact: Redact): Part => ({ type: "text", content: redact(content) });
+const text = (content: string, redact: Redact): Part => ({
+  type: "text",
+  content: redact(content),
+});
 
 function partsOf(message: ChatMessage, redact: Redact): readonly Part[] {
-  if (message.role === "tool") return [{ type: "tool_call_response", id: message.toolCallId, response: redact(message.content) }];
+  if (message.role === "tool")
+    return [
+      { type: "tool_call_response", id: message.toolCallId, response: redact(message.content) },
+    ];
   if (message.role === "assistant") {
-    const calls = (message.toolCalls ?? []).map(({ id, name, arguments: args }) => ({ type: "tool_call", id, name, arguments: redact(args) }));
+    const calls = (message.toolCalls ?? []).map(({ id, name, arguments: args }) => ({
+      type: "tool_call",
+      id,
+      name,
+      arguments: redact(args),
+    }));
     return [...(message.content === "" ? [] : [text(message.content, redact)]), ...calls];
   }
   if (typeof message.content === "string") return [text(message.content, redact)];
   // Pictures are named, not copied: they are large, and nobody reads them in a trace.
   return message.content.map((part) =>
-    part.type === "text" ? text(part.text, redact) : { type: "blob", modality: "image", mime_type: part.mediaType ?? null, content: "" },
+    part.type === "text"
+      ? text(part.text, redact)
+      : { type: "blob", modality: "image", mime_type: part.mediaType ?? null, content: "" },
   );
 }
 
 /** What a model is asked, as the conventions want it: JSON of messages with parts. */
 export function requestContent({ messages, tools }: ChatRequest, redact: Redact): Attributes {
-  const system = messages.filter(({ role }) => role === "system").flatMap((message) => partsOf(message, redact));
-  const rest = messages.filter(({ role }) => role !== "system").map((message) => ({ role: message.role, parts: partsOf(message, redact) }));
+  const system = messages
+    .filter(({ role }) => role === "system")
+    .flatMap((message) => partsOf(message, redact));
+  const rest = messages
+    .filter(({ role }) => role !== "system")
+    .map((message) => ({ role: message.role, parts: partsOf(message, redact) }));
   return {
     ...(system.length > 0 && { [ATTRIBUTES.systemInstructions]: JSON.stringify(system) }),
     [ATTRIBUTES.inputMessages]: JSON.stringify(rest),
     ...(tools !== undefined &&
       tools.length > 0 && {
-        [ATTRIBUTES.toolDefinitions]: JSON.stringify(tools.map(({ name, description }) => ({ type: "function", name, description: redact(description) }))),
+        [ATTRIBUTES.toolDefinitions]: JSON.stringify(
+          tools.map(({ name, description }) => ({
+            type: "function",
+            name,
+            description: redact(description),
+          })),
+        ),
       }),
   };
 }
 
 /** What it answered. */
-export function responseContent({ message, finishReason }: ChatResponse, redact: Redact): Attributes {
-  return { [ATTRIBUTES.outputMessages]: JSON.stringify([{ role: "assistant", parts: partsOf(message, redact), finish_reason: finishReason }]) };
+export function responseContent(
+  { message, finishReason }: ChatResponse,
+  redact: Redact,
+): Attributes {
+  return {
+    [ATTRIBUTES.outputMessages]: JSON.stringify([
+      { role: "assistant", parts: partsOf(message, redact), finish_reason: finishReason },
+    ]),
+  };
 }

@@ -44,7 +44,9 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
       tap(hooks, content, once, () => telemetry);
     },
     async start(ctx) {
-      telemetry = new Telemetry(await startTelemetry(options, ctx.get(Tokens.Clock), (error) => once.note(error)));
+      telemetry = new Telemetry(
+        await startTelemetry(options, ctx.get(Tokens.Clock), (error) => once.note(error)),
+      );
     },
     dispose() {
       telemetry = undefined;
@@ -55,9 +57,19 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
 }
 
 /** Spans of calls begin behind the last of all taps in front; they end before other plugins look at the result, unless its text is to be shown as they leave it. */
-function tap(hooks: EnsembleHooks, content: boolean, once: OnceFaulty, get: () => Telemetry | undefined): void {
+function tap(
+  hooks: EnsembleHooks,
+  content: boolean,
+  once: OnceFaulty,
+  get: () => Telemetry | undefined,
+): void {
   const before = { name: "otel", lane: "answer", order: "post", onError: "skip" } as const;
-  const after = { name: "otel", lane: "transform", order: content ? "post" : "pre", onError: "skip" } as const;
+  const after = {
+    name: "otel",
+    lane: "transform",
+    order: content ? "post" : "pre",
+    onError: "skip",
+  } as const;
   const first = { name: "otel", order: "pre", onError: "skip" } as const;
   hooks.beforeRun.tap(
     { ...first, lane: "policy" },

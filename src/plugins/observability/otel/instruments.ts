@@ -20,12 +20,32 @@ export class Instruments {
 
   constructor(meter: Meter, names: VersionedNames) {
     const seconds = (name: string, description: string, boundaries: number[]): Histogram =>
-      meter.createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries: boundaries } });
+      meter.createHistogram(name, {
+        description,
+        unit: "s",
+        advice: { explicitBucketBoundaries: boundaries },
+      });
     const tokens = { unit: "{token}" };
-    this.#operation = seconds(names.operationDuration, "Duration of model calls", scale(0.01, 2, 14));
-    this.#firstChunk = seconds(names.timeToFirstChunk, "Time until the first chunk of a streamed answer", scale(0.01, 2, 14));
-    this.#workflow = seconds(METRICS.workflowDuration, "Duration of runs", [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200]);
-    this.#agent = seconds(METRICS.agentDuration, "Duration of tasks done by agents", scale(0.1, 2, 13));
+    this.#operation = seconds(
+      names.operationDuration,
+      "Duration of model calls",
+      scale(0.01, 2, 14),
+    );
+    this.#firstChunk = seconds(
+      names.timeToFirstChunk,
+      "Time until the first chunk of a streamed answer",
+      scale(0.01, 2, 14),
+    );
+    this.#workflow = seconds(
+      METRICS.workflowDuration,
+      "Duration of runs",
+      [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200],
+    );
+    this.#agent = seconds(
+      METRICS.agentDuration,
+      "Duration of tasks done by agents",
+      scale(0.1, 2, 13),
+    );
     this.#tool = seconds(METRICS.toolDuration, "Duration of tool calls", scale(0.01, 2, 14));
     const { tokenUsage, inputTokens, outputTokens } = names;
     if (tokenUsage !== undefined)
@@ -34,8 +54,16 @@ export class Instruments {
         description: "Tokens of model calls",
         advice: { explicitBucketBoundaries: scale(1, 4, 14) },
       });
-    if (inputTokens !== undefined) this.#input = meter.createCounter(inputTokens, { ...tokens, description: "Input tokens of model calls" });
-    if (outputTokens !== undefined) this.#output = meter.createCounter(outputTokens, { ...tokens, description: "Output tokens of model calls" });
+    if (inputTokens !== undefined)
+      this.#input = meter.createCounter(inputTokens, {
+        ...tokens,
+        description: "Input tokens of model calls",
+      });
+    if (outputTokens !== undefined)
+      this.#output = meter.createCounter(outputTokens, {
+        ...tokens,
+        description: "Output tokens of model calls",
+      });
   }
 
   modelCall(ms: number, firstChunkMs: number | undefined, attributes: Attributes): void {

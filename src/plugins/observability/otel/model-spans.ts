@@ -11,7 +11,11 @@ import { ATTRIBUTES, OPERATIONS, SPAN_EVENTS } from "./semantic-names.js";
 import { begin, errorAttribute, noteError } from "./tracing.js";
 
 /** A model call that has ended, as its hook tells it. */
-export type EndedLlmCall = After<LlmCall & { readonly durationMs: number }, "response", ChatResponse>;
+export type EndedLlmCall = After<
+  LlmCall & { readonly durationMs: number },
+  "response",
+  ChatResponse
+>;
 
 /** The spans and metrics of model calls: one for each attempt. */
 export class ModelSpans {
@@ -27,12 +31,17 @@ export class ModelSpans {
       { ...this.#attributes(call), ...content },
       { client: true },
     );
-    this.#queueOf(run, call).push(modelCallKey(call), { ...open, streams: call.model.stream !== undefined, firstChunkMs: undefined });
+    this.#queueOf(run, call).push(modelCallKey(call), {
+      ...open,
+      streams: call.model.stream !== undefined,
+      firstChunkMs: undefined,
+    });
   }
 
   /** A piece of a streamed answer has come. */
   chunk(run: RunTrace, taskId: string): void {
-    for (const call of run.task(taskId)?.modelCalls.values() ?? []) if (call.streams) call.firstChunkMs ??= run.clock.ms();
+    for (const call of run.task(taskId)?.modelCalls.values() ?? [])
+      if (call.streams) call.firstChunkMs ??= run.clock.ms();
   }
 
   end(run: RunTrace, call: EndedLlmCall): void {
@@ -43,7 +52,9 @@ export class ModelSpans {
     else {
       const error = call.error === undefined ? {} : errorAttribute(call.error);
       const attributes = { ...error, [ATTRIBUTES.outcome]: call.outcome };
-      run.task(call.taskId)?.span.addEvent(SPAN_EVENTS.notCalled, attributes, run.clock.instant(endedMs));
+      run
+        .task(call.taskId)
+        ?.span.addEvent(SPAN_EVENTS.notCalled, attributes, run.clock.instant(endedMs));
     }
   }
 
@@ -51,7 +62,11 @@ export class ModelSpans {
     const { span, startedMs, firstChunkMs } = open;
     const at = run.clock.instant(endedMs);
     span.setAttributes(this.#responseAttributes(run, call.response));
-    if (firstChunkMs !== undefined) span.setAttributes({ [ATTRIBUTES.requestStream]: true, [ATTRIBUTES.timeToFirstChunk]: (firstChunkMs - startedMs) / 1000 });
+    if (firstChunkMs !== undefined)
+      span.setAttributes({
+        [ATTRIBUTES.requestStream]: true,
+        [ATTRIBUTES.timeToFirstChunk]: (firstChunkMs - startedMs) / 1000,
+      });
     if (call.outcome !== "ok") span.setAttribute(ATTRIBUTES.outcome, call.outcome);
     if (call.error !== undefined) noteError(this.tracing, span, call.error, at, run.redact);
     span.end(at);
@@ -59,7 +74,10 @@ export class ModelSpans {
     const { instruments } = this.tracing;
     const attributes = this.#metricAttributes(call);
     const firstMs = firstChunkMs === undefined ? undefined : firstChunkMs - startedMs;
-    instruments.modelCall(endedMs - startedMs, firstMs, { ...attributes, ...errorAttribute(call.error) });
+    instruments.modelCall(endedMs - startedMs, firstMs, {
+      ...attributes,
+      ...errorAttribute(call.error),
+    });
     const { inputTokens, outputTokens } = call.response?.usage ?? {};
     if (inputTokens !== undefined) instruments.tokens("input", inputTokens, attributes);
     if (outputTokens !== undefined) instruments.tokens("output", outputTokens, attributes);
@@ -69,7 +87,14 @@ export class ModelSpans {
   #answered(run: RunTrace, call: EndedLlmCall, endedMs: number): void {
     const attributes = { ...this.#attributes(call), [ATTRIBUTES.outcome]: "answered" };
     const startedMs = endedMs - call.durationMs;
-    const { span } = begin(this.tracing, run.clock, run.contextOf(call.taskId, call.parentTaskId), nameOf(call), attributes, { startedMs });
+    const { span } = begin(
+      this.tracing,
+      run.clock,
+      run.contextOf(call.taskId, call.parentTaskId),
+      nameOf(call),
+      attributes,
+      { startedMs },
+    );
     span.end(run.clock.instant(endedMs));
   }
 

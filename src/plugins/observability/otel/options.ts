@@ -1,7 +1,14 @@
 import type { RunInfo } from "../../../contracts/run.js";
 import type { SemconvVersion } from "./semantic-names.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireBoolean, requireFunction, requireOneOf, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireBoolean,
+  requireFunction,
+  requireOneOf,
+  requireText,
+} from "../../../contracts/validation.js";
 import { SEMCONV_VERSIONS } from "./semantic-names.js";
 
 /** A tracer of OpenTelemetry. */
@@ -40,24 +47,46 @@ export interface OtelOptions {
   readonly redact?: ((text: string) => string) | undefined;
 }
 
-const NAMES = ["tracer", "tracerProvider", "meterProvider", "semconvVersion", "workflowName", "captureContent", "redact"];
+const NAMES = [
+  "tracer",
+  "tracerProvider",
+  "meterProvider",
+  "semconvVersion",
+  "workflowName",
+  "captureContent",
+  "redact",
+];
 
 function requireMethod(what: string, value: unknown, method: string): void {
   if (value === undefined) return;
-  const found = typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[method] : undefined; // looked at, not trusted
-  if (typeof found !== "function") throw new ValidationError(`otel ${what} must have a method ${method}, got: ${preview(value)}`);
+  const found =
+    typeof value === "object" && value !== null
+      ? (value as Readonly<Record<string, unknown>>)[method]
+      : undefined; // looked at, not trusted
+  if (typeof found !== "function")
+    throw new ValidationError(`otel ${what} must have a method ${method}, got: ${preview(value)}`);
 }
 
 /** @throws ValidationError for what does not fit. */
 export function checkOtelOptions(options: OtelOptions): void {
   checkOptions("otel", options, NAMES);
-  const { tracer, tracerProvider, meterProvider, semconvVersion, workflowName, captureContent, redact } = options;
+  const {
+    tracer,
+    tracerProvider,
+    meterProvider,
+    semconvVersion,
+    workflowName,
+    captureContent,
+    redact,
+  } = options;
   requireMethod("tracer", tracer, "startSpan");
   requireMethod("tracerProvider", tracerProvider, "getTracer");
   requireMethod("meterProvider", meterProvider, "getMeter");
-  if (tracer !== undefined && tracerProvider !== undefined) throw new ValidationError("otel takes tracer or tracerProvider, not both");
+  if (tracer !== undefined && tracerProvider !== undefined)
+    throw new ValidationError("otel takes tracer or tracerProvider, not both");
   requireOneOf("otel semconvVersion", semconvVersion, SEMCONV_VERSIONS);
-  if (typeof workflowName === "string") requireText(workflowName, "otel workflowName must not be blank when set");
+  if (typeof workflowName === "string")
+    requireText(workflowName, "otel workflowName must not be blank when set");
   else requireFunction("otel workflowName", workflowName);
   requireBoolean("otel captureContent", captureContent);
   requireFunction("otel redact", redact);

@@ -14,7 +14,9 @@ export function placeOf(place: TracedPlace): Place {
 
 export function contextually<T>(telemetry: Telemetry | undefined, place: Place, fn: () => T): T {
   const context = telemetry?.contextAt(place);
-  return telemetry === undefined || context === undefined ? fn() : telemetry.tracing.api.context.with(context, fn);
+  return telemetry === undefined || context === undefined
+    ? fn()
+    : telemetry.tracing.api.context.with(context, fn);
 }
 
 export function traceparentOf(telemetry: Telemetry | undefined, place: Place): string | undefined {

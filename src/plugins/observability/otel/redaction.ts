@@ -4,7 +4,10 @@ const FAILED = "[not shown: the redact function failed]";
 const LIMIT = 16_384;
 
 /** What every text of a run goes through before it stands on a span: the secrets that the run knows of, then the user's own rule, then cut at 16,384 characters. Fails closed. */
-export function textRedactor(own: ((text: string) => string) | undefined, failed: (error: unknown) => void): (text: string, run: Redactor) => string {
+export function textRedactor(
+  own: ((text: string) => string) | undefined,
+  failed: (error: unknown) => void,
+): (text: string, run: Redactor) => string {
   return (text, run) => {
     const clean = run.redactText(text);
     try {

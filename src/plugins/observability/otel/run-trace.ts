@@ -39,7 +39,8 @@ export class RunTrace {
   }
 
   /** A text without the secrets that the run knows of, as the user's own rule leaves it. */
-  readonly redact = (text: string): string => this.tracing.redact(text, (this.#redactor ??= createRedactor()));
+  readonly redact = (text: string): string =>
+    this.tracing.redact(text, (this.#redactor ??= createRedactor()));
 
   /** Begins the run's span once; `run` is missing only where no hook has fired. */
   root(run?: RunInfo, parent: Context = this.caller): OpenSpan {
@@ -47,7 +48,9 @@ export class RunTrace {
     if (run !== undefined) this.#redactor = redactorOf(run);
     const { runId, workflow, totalTasks } = this.started;
     this.#name = run === undefined ? undefined : this.tracing.workflowNameOf(run);
-    const tags: Attributes = Object.fromEntries(Object.entries(run?.tags ?? {}).map(([name, value]) => [ATTRIBUTES.runTag + name, value]));
+    const tags: Attributes = Object.fromEntries(
+      Object.entries(run?.tags ?? {}).map(([name, value]) => [ATTRIBUTES.runTag + name, value]),
+    );
     const attributes: Attributes = {
       [ATTRIBUTES.operation]: OPERATIONS.workflow,
       ...this.#named(),
@@ -56,8 +59,11 @@ export class RunTrace {
       [ATTRIBUTES.totalTasks]: totalTasks,
       ...tags,
     };
-    const name = this.#name === undefined ? OPERATIONS.workflow : `${OPERATIONS.workflow} ${this.#name}`;
-    this.#root = begin(this.tracing, this.clock, parent, name, attributes, { startedMs: this.startedMs });
+    const name =
+      this.#name === undefined ? OPERATIONS.workflow : `${OPERATIONS.workflow} ${this.#name}`;
+    this.#root = begin(this.tracing, this.clock, parent, name, attributes, {
+      startedMs: this.startedMs,
+    });
     return this.#root;
   }
 
@@ -66,7 +72,9 @@ export class RunTrace {
     const atMs = this.clock.ms();
     const at = this.clock.instant(atMs);
     const root = this.root();
-    const going = this.#tasks.values().flatMap((task) => [...task.modelCalls.values(), ...task.toolCalls.values(), task]);
+    const going = this.#tasks
+      .values()
+      .flatMap((task) => [...task.modelCalls.values(), ...task.toolCalls.values(), task]);
     for (const { span } of [...this.early.values(), ...going]) {
       span.setAttribute(ATTRIBUTES.outcome, "aborted");
       span.end(at);
@@ -75,7 +83,10 @@ export class RunTrace {
     if (e !== undefined) root.span.setAttribute(ATTRIBUTES.totalTokens, e.totalTokens);
     if (this.error !== undefined) noteError(this.tracing, root.span, this.error, at, this.redact);
     root.span.end(at);
-    this.tracing.instruments.run(atMs - this.startedMs, { ...this.#named(), ...errorAttribute(this.error) });
+    this.tracing.instruments.run(atMs - this.startedMs, {
+      ...this.#named(),
+      ...errorAttribute(this.error),
+    });
   }
 
   announce(e: Ev<"task_started">): void {
@@ -87,10 +98,21 @@ export class RunTrace {
     const event = this.#announced.shift(call.taskId);
     const going = this.#tasks.last(call.taskId);
     if (event !== undefined || going === undefined) {
-      this.#begin(call.taskId, call.parentTaskId, call.agent?.role, call.task.description, event, model);
+      this.#begin(
+        call.taskId,
+        call.parentTaskId,
+        call.agent?.role,
+        call.task.description,
+        event,
+        model,
+      );
       return;
     }
-    going.span.addEvent(SPAN_EVENTS.attempt, { [ATTRIBUTES.attempt]: call.attempt }, this.clock.instant(this.clock.ms()));
+    going.span.addEvent(
+      SPAN_EVENTS.attempt,
+      { [ATTRIBUTES.attempt]: call.attempt },
+      this.clock.instant(this.clock.ms()),
+    );
   }
 
   completed(e: Ev<"task_completed">): void {
@@ -98,13 +120,19 @@ export class RunTrace {
     if (task === undefined) return;
     const { inputTokens, outputTokens } = e.taskOutput.metrics;
     if (task.agentRole !== undefined && inputTokens >= 0)
-      task.span.setAttributes({ [ATTRIBUTES.inputTokens]: inputTokens, [ATTRIBUTES.outputTokens]: outputTokens });
+      task.span.setAttributes({
+        [ATTRIBUTES.inputTokens]: inputTokens,
+        [ATTRIBUTES.outputTokens]: outputTokens,
+      });
     this.#endTask(task, undefined);
   }
 
   failed(e: Ev<"task_failed">): void {
-    const event = this.#tasks.last(e.taskId) === undefined ? this.#announced.shift(e.taskId) : undefined;
-    const task = this.#tasks.shift(e.taskId) ?? this.#begin(e.taskId, e.parentTaskId, undefined, e.taskDescription, event, undefined);
+    const event =
+      this.#tasks.last(e.taskId) === undefined ? this.#announced.shift(e.taskId) : undefined;
+    const task =
+      this.#tasks.shift(e.taskId) ??
+      this.#begin(e.taskId, e.parentTaskId, undefined, e.taskDescription, event, undefined);
     this.#tasks.remove(e.taskId, task);
     this.#endTask(task, e.cause);
   }
@@ -116,7 +144,10 @@ export class RunTrace {
 
   /** Where a step of a task belongs, also of a task whose own span has not begun: its agent is being made. */
   contextOf(taskId: string, parentTaskId: string | undefined): Context {
-    return (this.task(taskId) ?? (parentTaskId === undefined ? undefined : this.task(parentTaskId)))?.context ?? this.root().context;
+    return (
+      (this.task(taskId) ?? (parentTaskId === undefined ? undefined : this.task(parentTaskId)))
+        ?.context ?? this.root().context
+    );
   }
 
   /** Where a run belongs that a task of this one has begun: below that task, where only one can have done it. */
@@ -154,7 +185,11 @@ export class RunTrace {
       this.clock,
       context,
       `${OPERATIONS.memoryCreate} ${scope}`,
-      { [ATTRIBUTES.operation]: OPERATIONS.memoryCreate, [ATTRIBUTES.memoryStore]: scope, [ATTRIBUTES.memoryRecords]: 1 },
+      {
+        [ATTRIBUTES.operation]: OPERATIONS.memoryCreate,
+        [ATTRIBUTES.memoryStore]: scope,
+        [ATTRIBUTES.memoryRecords]: 1,
+      },
       { startedMs: this.memoryWrites.shift(scope) ?? endedMs },
     );
     const at = this.clock.instant(endedMs);
@@ -180,15 +215,24 @@ export class RunTrace {
     const attributes: Attributes = {
       [ATTRIBUTES.operation]: operation,
       ...(role !== undefined && { [ATTRIBUTES.agentName]: role }),
-      ...(model !== undefined && { [names.provider]: model.provider, [ATTRIBUTES.requestModel]: model.modelId }),
+      ...(model !== undefined && {
+        [names.provider]: model.provider,
+        [ATTRIBUTES.requestModel]: model.modelId,
+      }),
       [ATTRIBUTES.runId]: this.started.runId,
       [ATTRIBUTES.taskId]: taskId,
       ...(parentTaskId !== undefined && { [ATTRIBUTES.parentTaskId]: parentTaskId }),
-      ...(event !== undefined && event.taskIndex > 0 && { [ATTRIBUTES.taskIndex]: event.taskIndex }),
+      ...(event !== undefined &&
+        event.taskIndex > 0 && { [ATTRIBUTES.taskIndex]: event.taskIndex }),
       ...(captureContent && { [ATTRIBUTES.taskDescription]: this.redact(description) }),
     };
-    const place = parent === undefined ? this.root().context : placeOfChild(parent, role, description);
-    const task = openTask(begin(this.tracing, this.clock, place, `${operation} ${role ?? taskId}`, attributes), taskId, role);
+    const place =
+      parent === undefined ? this.root().context : placeOfChild(parent, role, description);
+    const task = openTask(
+      begin(this.tracing, this.clock, place, `${operation} ${role ?? taskId}`, attributes),
+      taskId,
+      role,
+    );
     this.#tasks.push(taskId, task);
     return task;
   }
@@ -200,7 +244,10 @@ export class RunTrace {
     if (error !== undefined) noteError(this.tracing, task.span, error, at, this.redact);
     task.span.end(at);
     if (task.agentRole !== undefined)
-      this.tracing.instruments.agent(atMs - task.startedMs, { [ATTRIBUTES.agentName]: task.agentRole, ...errorAttribute(error) });
+      this.tracing.instruments.agent(atMs - task.startedMs, {
+        [ATTRIBUTES.agentName]: task.agentRole,
+        ...errorAttribute(error),
+      });
   }
 
   #named(): Attributes {

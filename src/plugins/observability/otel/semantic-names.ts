@@ -1,7 +1,11 @@
 /** Which version of the conventions for generative AI spans and metrics follow: the names differ. */
 export type SemconvVersion = "1.36" | "1.37" | "latest";
 
-export const SEMCONV_VERSIONS: readonly SemconvVersion[] = Object.freeze(["1.36", "1.37", "latest"]);
+export const SEMCONV_VERSIONS: readonly SemconvVersion[] = Object.freeze([
+  "1.36",
+  "1.37",
+  "latest",
+]);
 
 /** Names that are the same in all versions; `agentensemble.*` are facts the conventions have no name for. */
 export const ATTRIBUTES = Object.freeze({
@@ -65,7 +69,10 @@ export const OPERATIONS = Object.freeze({
 } as const);
 
 /** Names of events on spans. */
-export const SPAN_EVENTS = Object.freeze({ attempt: "agentensemble.attempt", notCalled: "agentensemble.llm_call.not_made" } as const);
+export const SPAN_EVENTS = Object.freeze({
+  attempt: "agentensemble.attempt",
+  notCalled: "agentensemble.llm_call.not_made",
+} as const);
 
 /** Names of metrics that are the same in all versions. */
 export const METRICS = Object.freeze({
@@ -109,7 +116,12 @@ export function namesOf(version: SemconvVersion): VersionedNames {
 }
 
 /** The version that was asked for, in the options or by the variable that OpenTelemetry has for it. */
-export function chosenVersion(option: SemconvVersion | undefined, environment: Readonly<Record<string, string | undefined>>): SemconvVersion {
-  const optIns = (environment["OTEL_SEMCONV_STABILITY_OPT_IN"] ?? "").split(",").map((value) => value.trim());
+export function chosenVersion(
+  option: SemconvVersion | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): SemconvVersion {
+  const optIns = (environment["OTEL_SEMCONV_STABILITY_OPT_IN"] ?? "")
+    .split(",")
+    .map((value) => value.trim());
   return option ?? (optIns.includes("gen_ai_latest_experimental") ? "latest" : "1.37");
 }

@@ -10,7 +10,11 @@ import { chosenVersion, namesOf } from "./semantic-names.js";
 const SCOPE = "agentensemble";
 
 /** Loads OpenTelemetry and gets tracer and meter. `noted` hears of a `redact` function that throws. */
-export async function startTelemetry(options: OtelOptions, clock: Clock, noted: (error: unknown) => void): Promise<Tracing> {
+export async function startTelemetry(
+  options: OtelOptions,
+  clock: Clock,
+  noted: (error: unknown) => void,
+): Promise<Tracing> {
   const api = await loadOtelApi();
   const { tracer, tracerProvider = api.trace, meterProvider = api.metrics, workflowName } = options;
   const names = namesOf(chosenVersion(options.semconvVersion, process.env));

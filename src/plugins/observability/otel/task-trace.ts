@@ -14,7 +14,14 @@ export interface OpenToolCall extends OpenSpan {
   readonly call: ToolCall;
   /** Tasks that were begun below it. */
   children: number;
-  end: { readonly atMs: number; readonly error: Error | undefined; readonly failed: boolean; readonly text: string } | undefined;
+  end:
+    | {
+        readonly atMs: number;
+        readonly error: Error | undefined;
+        readonly failed: boolean;
+        readonly text: string;
+      }
+    | undefined;
 }
 
 /** A task that is going on: one way through `runTask`, whatever attempts it takes. */
@@ -33,10 +40,15 @@ export function openTask(span: OpenSpan, taskId: string, agentRole: string | und
  * Where a task that another one caused belongs: below the tool call that caused it. Several may be going on at once; the one whose arguments name the
  * worker and its task is taken, and among equals one that has no task below it yet.
  */
-export function placeOfChild(parent: OpenTask, agentRole: string | undefined, description: string): Context {
+export function placeOfChild(
+  parent: OpenTask,
+  agentRole: string | undefined,
+  description: string,
+): Context {
   const going = parent.toolCalls.values().filter((call) => call.end === undefined);
   const score = ({ call, children }: OpenToolCall): number => {
-    const named = (text: string | undefined): number => (text !== undefined && call.arguments.includes(JSON.stringify(text).slice(1, -1)) ? 1 : 0);
+    const named = (text: string | undefined): number =>
+      text !== undefined && call.arguments.includes(JSON.stringify(text).slice(1, -1)) ? 1 : 0;
     return 4 * named(description) + 2 * named(agentRole) - (children > 0 ? 1 : 0);
   };
   const [best] = going.sort((a, b) => score(b) - score(a));

@@ -1,6 +1,12 @@
 import type { Context } from "@opentelemetry/api";
 import type { EnsembleEvent } from "../../../contracts/events.js";
-import type { After, LlmCall, MemoryWrite, TaskCall, ToolCallContext } from "../../../contracts/hooks.js";
+import type {
+  After,
+  LlmCall,
+  MemoryWrite,
+  TaskCall,
+  ToolCallContext,
+} from "../../../contracts/hooks.js";
 import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { MemoryEntry } from "../../../contracts/memory.js";
 import type { RunInfo } from "../../../contracts/run.js";
@@ -46,7 +52,8 @@ export class Telemetry {
     else if (e.type === "task_failed") run.failed(e);
     else if (e.type === "tool_called") this.#tools.told(run, e);
     else if (e.type === "memory_read") run.memoryRead(e);
-    else if (e.type === "memory_written") run.memoryWrite(e.scope, run.contextOf(e.taskId, e.parentTaskId), undefined);
+    else if (e.type === "memory_written")
+      run.memoryWrite(e.scope, run.contextOf(e.taskId, e.parentTaskId), undefined);
     else if (e.type === "ensemble_completed") {
       this.#runs.delete(e.runId);
       run.end(e);
@@ -96,7 +103,8 @@ export class Telemetry {
   /** Writes that succeed are told by their event, which knows the task. */
   endMemoryWrite({ run, scope, error }: EndedWrite): void {
     const trace = this.#runs.get(run.id);
-    if (trace !== undefined && error !== undefined) trace.memoryWrite(scope, trace.root().context, error);
+    if (trace !== undefined && error !== undefined)
+      trace.memoryWrite(scope, trace.root().context, error);
   }
 
   /** The context of a tool call, else of its task, else of its run; `undefined` where the run is not known, or over. */
@@ -104,7 +112,10 @@ export class Telemetry {
     const run = this.#runs.get(runId);
     if (run === undefined) return undefined;
     const task = taskId === undefined ? undefined : run.task(taskId);
-    const call = toolCallId === undefined ? undefined : task?.toolCalls.values().find((o) => o.call.id === toolCallId && o.end === undefined);
+    const call =
+      toolCallId === undefined
+        ? undefined
+        : task?.toolCalls.values().find((o) => o.call.id === toolCallId && o.end === undefined);
     return (call ?? task ?? run.root()).context;
   }
 

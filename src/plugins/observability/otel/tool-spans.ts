@@ -23,11 +23,17 @@ export class ToolSpans {
 
   begin(run: RunTrace, { call, tool, taskId, parentTaskId, agentRole }: ToolCallContext): void {
     const { captureContent } = this.tracing;
-    const open = begin(this.tracing, run.clock, run.contextOf(taskId, parentTaskId), `${OPERATIONS.tool} ${tool.name}`, {
-      ...this.#attributes(run, tool.name, agentRole, taskId),
-      [ATTRIBUTES.toolCallId]: call.id,
-      ...(captureContent && { [ATTRIBUTES.toolArguments]: run.redact(call.arguments) }),
-    });
+    const open = begin(
+      this.tracing,
+      run.clock,
+      run.contextOf(taskId, parentTaskId),
+      `${OPERATIONS.tool} ${tool.name}`,
+      {
+        ...this.#attributes(run, tool.name, agentRole, taskId),
+        [ATTRIBUTES.toolCallId]: call.id,
+        ...(captureContent && { [ATTRIBUTES.toolArguments]: run.redact(call.arguments) }),
+      },
+    );
     run.task(taskId)?.toolCalls.push(call, { ...open, call, children: 0, end: undefined });
   }
 
@@ -38,14 +44,20 @@ export class ToolSpans {
       ?.toolCalls.values()
       .find((o) => o.call === call && o.end === undefined);
     if (open === undefined) return;
-    const text = result === undefined ? "" : result.ok ? result.output : (result.errorMessage ?? "");
+    const text =
+      result === undefined ? "" : result.ok ? result.output : (result.errorMessage ?? "");
     open.end = { atMs: run.clock.ms(), error, failed: result?.ok === false, text };
     if (outcome !== "ok") open.span.setAttribute(ATTRIBUTES.outcome, outcome);
   }
 
   told(run: RunTrace, e: Ev<"tool_called">): void {
     const task = run.task(e.taskId);
-    const settled = task?.toolCalls.values().find((o) => o.end !== undefined && o.call.name === e.toolName && o.call.arguments === e.toolArguments);
+    const settled = task?.toolCalls
+      .values()
+      .find(
+        (o) =>
+          o.end !== undefined && o.call.name === e.toolName && o.call.arguments === e.toolArguments,
+      );
     if (settled === undefined) {
       this.#refused(run, e);
       return;
@@ -73,10 +85,20 @@ export class ToolSpans {
     const attributes = {
       ...this.#attributes(run, e.toolName, e.agentRole, e.taskId),
       [ATTRIBUTES.outcome]: e.outcome === "SUCCESS" ? "answered" : "rejected",
-      ...(captureContent && { [ATTRIBUTES.toolArguments]: run.redact(e.toolArguments), [ATTRIBUTES.toolResult]: run.redact(e.toolResult) }),
+      ...(captureContent && {
+        [ATTRIBUTES.toolArguments]: run.redact(e.toolArguments),
+        [ATTRIBUTES.toolResult]: run.redact(e.toolResult),
+      }),
     };
     const place = run.contextOf(e.taskId, e.parentTaskId);
-    const { span } = begin(this.tracing, run.clock, place, `${OPERATIONS.tool} ${e.toolName}`, attributes, { startedMs: endedMs - e.durationMs });
+    const { span } = begin(
+      this.tracing,
+      run.clock,
+      place,
+      `${OPERATIONS.tool} ${e.toolName}`,
+      attributes,
+      { startedMs: endedMs - e.durationMs },
+    );
     if (e.outcome === "FAILURE") this.#markFailed(span);
     span.end(run.clock.instant(endedMs));
   }
@@ -98,6 +120,10 @@ export class ToolSpans {
   }
 
   #metricAttributes(e: Ev<"tool_called">): Attributes {
-    return { [ATTRIBUTES.toolName]: e.toolName, [ATTRIBUTES.agentName]: e.agentRole, [ATTRIBUTES.toolType]: "function" };
+    return {
+      [ATTRIBUTES.toolName]: e.toolName,
+      [ATTRIBUTES.agentName]: e.agentRole,
+      [ATTRIBUTES.toolType]: "function",
+    };
   }
 }

@@ -59,25 +59,48 @@ export function begin(
   parent: Context,
   name: string,
   attributes: Attributes,
-  { startedMs = clock.ms(), client = false }: { readonly startedMs?: number; readonly client?: boolean } = {},
+  {
+    startedMs = clock.ms(),
+    client = false,
+  }: { readonly startedMs?: number; readonly client?: boolean } = {},
 ): OpenSpan {
   const kind = client ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL;
-  const span = tracer.startSpan(name, { kind, attributes, startTime: clock.instant(startedMs) }, parent);
+  const span = tracer.startSpan(
+    name,
+    { kind, attributes, startTime: clock.instant(startedMs) },
+    parent,
+  );
   return { span, context: api.trace.setSpan(parent, span), startedMs };
 }
 
 /** How a step ended, for its span: a failure is an error, a wish to stop is none. */
-export function noteError({ api }: Tracing, span: Span, error: Error, at: HrTime, redact: (text: string) => string): void {
+export function noteError(
+  { api }: Tracing,
+  span: Span,
+  error: Error,
+  at: HrTime,
+  redact: (text: string) => string,
+): void {
   if (!isFault(error)) return;
   const root = rootOf(error);
   const message = redact(root.message).slice(0, 1000);
   span.setAttribute(ATTRIBUTES.errorType, errorTypeOf(root));
   span.setStatus({ code: api.SpanStatusCode.ERROR, message });
   const code = AgentEnsembleError.isInstance(root) ? { code: root.code } : {};
-  span.recordException({ name: root.name, message, ...code, ...(root.stack !== undefined && { stack: redact(root.stack) }) }, at);
+  span.recordException(
+    {
+      name: root.name,
+      message,
+      ...code,
+      ...(root.stack !== undefined && { stack: redact(root.stack) }),
+    },
+    at,
+  );
 }
 
 /** The attribute that metrics bear for a step that failed. */
 export function errorAttribute(error: Error | undefined): Attributes {
-  return error !== undefined && isFault(error) ? { [ATTRIBUTES.errorType]: errorTypeOf(error) } : {};
+  return error !== undefined && isFault(error)
+    ? { [ATTRIBUTES.errorType]: errorTypeOf(error) }
+    : {};
 }

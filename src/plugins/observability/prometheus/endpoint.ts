@@ -10,8 +10,13 @@ export interface Exposition {
 const HOSTS = /^(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?$/i;
 
 /** Answers a request with the metrics. What goes wrong is a warning of the process, and said to nobody outside. */
-export async function answerScrape(request: IncomingMessage, response: ServerResponse, expose: () => Promise<Exposition>): Promise<void> {
-  if (request.method !== "GET" && request.method !== "HEAD") return refuse(response, 405, { allow: "GET, HEAD" });
+export async function answerScrape(
+  request: IncomingMessage,
+  response: ServerResponse,
+  expose: () => Promise<Exposition>,
+): Promise<void> {
+  if (request.method !== "GET" && request.method !== "HEAD")
+    return refuse(response, 405, { allow: "GET, HEAD" });
   let exposition: Exposition;
   try {
     exposition = await expose();
@@ -23,12 +28,19 @@ export async function answerScrape(request: IncomingMessage, response: ServerRes
   response.end(request.method === "HEAD" ? undefined : exposition.text);
 }
 
-function refuse(response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}): void {
+function refuse(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(status, headers).end();
 }
 
 /** Serves `/metrics` on this machine; a page in a browser that names another host for it is refused. */
-export async function listen(o: { readonly port: number; readonly host: string }, expose: () => Promise<Exposition>): Promise<Server> {
+export async function listen(
+  o: { readonly port: number; readonly host: string },
+  expose: () => Promise<Exposition>,
+): Promise<Server> {
   const { createServer } = await import("node:http");
   const server = createServer((request, response) => {
     request.resume();

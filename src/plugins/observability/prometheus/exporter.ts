@@ -26,7 +26,9 @@ export class PrometheusExporter {
   /** The address of the endpoint while it is there. */
   get url(): string | undefined {
     const { listen: address } = this.options;
-    return this.#server === undefined || address === undefined ? undefined : urlOf(this.#server, address.host);
+    return this.#server === undefined || address === undefined
+      ? undefined
+      : urlOf(this.#server, address.host);
   }
 
   async start(clock: Clock): Promise<void> {

@@ -38,16 +38,24 @@ export interface ResolvedPrometheusOptions {
 
 const LOOPBACK: readonly string[] = Object.freeze(["127.0.0.1", "::1", "localhost"]);
 
-function resolveListen(o: PrometheusListenOptions): { readonly port: number; readonly host: string } {
+function resolveListen(o: PrometheusListenOptions): {
+  readonly port: number;
+  readonly host: string;
+} {
   checkOptions("prometheus listen", o, ["port", "host"]);
   const { port, host = "127.0.0.1" } = o;
-  if (port === undefined) throw new ValidationError("prometheus listen must have a port; 0 takes any free one");
+  if (port === undefined)
+    throw new ValidationError("prometheus listen must have a port; 0 takes any free one");
   requireInteger("prometheus listen.port", port, 0);
-  if (port > 65_535) throw new ValidationError(`prometheus listen.port must be at most 65535, got: ${port}`);
+  if (port > 65_535)
+    throw new ValidationError(`prometheus listen.port must be at most 65535, got: ${port}`);
   if (!LOOPBACK.includes(host))
-    throw new ValidationError(`prometheus listen.host must be one of ${LOOPBACK.join(", ")}, got: ${preview(host)}`, {
-      hint: "To let other machines in, mount `handler` in a server of your own, behind what protects it.",
-    });
+    throw new ValidationError(
+      `prometheus listen.host must be one of ${LOOPBACK.join(", ")}, got: ${preview(host)}`,
+      {
+        hint: "To let other machines in, mount `handler` in a server of your own, behind what protects it.",
+      },
+    );
   return { port, host };
 }
 
@@ -55,10 +63,22 @@ function resolveListen(o: PrometheusListenOptions): { readonly port: number; rea
 export function resolvePrometheusOptions(options: PrometheusOptions): ResolvedPrometheusOptions {
   checkOptions("prometheus", options, ["registry", "prefix", "maxLabelValues", "listen"]);
   const { registry, prefix = "agentensemble_", maxLabelValues = 100, listen } = options;
-  if (registry !== undefined && (typeof registry?.metrics !== "function" || typeof registry.getSingleMetric !== "function"))
-    throw new ValidationError(`prometheus registry must be a Registry of prom-client, got: ${preview(registry)}`);
+  if (
+    registry !== undefined &&
+    (typeof registry?.metrics !== "function" || typeof registry.getSingleMetric !== "function")
+  )
+    throw new ValidationError(
+      `prometheus registry must be a Registry of prom-client, got: ${preview(registry)}`,
+    );
   if (typeof prefix !== "string" || !/^([a-zA-Z_:][a-zA-Z0-9_:]*)?$/.test(prefix))
-    throw new ValidationError(`prometheus prefix must be letters, digits, _ and :, not beginning with a digit, got: ${preview(prefix)}`);
+    throw new ValidationError(
+      `prometheus prefix must be letters, digits, _ and :, not beginning with a digit, got: ${preview(prefix)}`,
+    );
   requireInteger("prometheus maxLabelValues", maxLabelValues, 1);
-  return { registry, prefix, maxLabelValues, listen: listen === undefined ? undefined : resolveListen(listen) };
+  return {
+    registry,
+    prefix,
+    maxLabelValues,
+    listen: listen === undefined ? undefined : resolveListen(listen),
+  };
 }

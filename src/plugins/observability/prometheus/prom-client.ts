@@ -12,8 +12,13 @@ export async function loadPromClient(): Promise<PromClient> {
     const { default: client } = await import("prom-client");
     return client;
   } catch (error) {
-    const isMissing = (error as { readonly code?: unknown }).code === "ERR_MODULE_NOT_FOUND" && messageOf(error).includes(PACKAGE); // looked at, not trusted
+    const isMissing =
+      (error as { readonly code?: unknown }).code === "ERR_MODULE_NOT_FOUND" &&
+      messageOf(error).includes(PACKAGE); // looked at, not trusted
     if (!isMissing) throw error;
-    throw new ValidationError(`prometheus() needs the package '${PACKAGE}', which is not installed`, { cause: error, hint: `Run: npm install ${PACKAGE}` });
+    throw new ValidationError(
+      `prometheus() needs the package '${PACKAGE}', which is not installed`,
+      { cause: error, hint: `Run: npm install ${PACKAGE}` },
+    );
   }
 }

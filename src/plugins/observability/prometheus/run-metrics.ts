@@ -11,7 +11,11 @@ import { errorTypeOf, modelCallKey } from "../shared/failures.js";
 import { KeyedQueue } from "../shared/keyed-queue.js";
 
 export type EndedRun = After<RunCall, "output", EnsembleOutput>;
-export type EndedLlmCall = After<LlmCall & { readonly durationMs: number }, "response", ChatResponse>;
+export type EndedLlmCall = After<
+  LlmCall & { readonly durationMs: number },
+  "response",
+  ChatResponse
+>;
 export type EndedToolCall = After<ToolCallContext, "result", ToolResult>;
 
 /** What is going on in one run. */
@@ -47,7 +51,10 @@ export class RunMetrics {
       this.metrics.taskSeconds.observe(this.#role(e), e.durationMs / 1000);
     } else if (e.type === "task_failed") {
       this.#activate(run, -1);
-      this.metrics.failedTasks.inc({ ...this.#role(e), error_type: this.labels.of("error_type", errorTypeOf(e.cause)) });
+      this.metrics.failedTasks.inc({
+        ...this.#role(e),
+        error_type: this.labels.of("error_type", errorTypeOf(e.cause)),
+      });
       this.metrics.taskSeconds.observe(this.#role(e), e.durationMs / 1000);
     } else if (e.type === "retry_scheduled") this.metrics.retries.inc(this.#role(e));
     else if (e.type === "rate_limited") this.metrics.rateLimited.inc(this.#role(e));
@@ -65,7 +72,10 @@ export class RunMetrics {
     const seconds = (this.clock.monotonicMs() - startedMs) / 1000;
     const modelLabel = this.labels.of("model", model.modelId);
     const provider = this.labels.of("provider", model.provider);
-    this.metrics.modelCallSeconds.observe({ provider, model: modelLabel, purpose, outcome }, seconds);
+    this.metrics.modelCallSeconds.observe(
+      { provider, model: modelLabel, purpose, outcome },
+      seconds,
+    );
     if (outcome === "answered") return;
     this.#count("input", modelLabel, response?.usage?.inputTokens);
     this.#count("output", modelLabel, response?.usage?.outputTokens);
@@ -77,19 +87,28 @@ export class RunMetrics {
 
   endToolCall({ run, call, tool, agentRole, outcome, result }: EndedToolCall): void {
     const going = this.#runs.get(run.id);
-    const labels = { tool_name: this.labels.of("tool_name", tool.name), agent_role: this.labels.of("agent_role", agentRole) };
+    const labels = {
+      tool_name: this.labels.of("tool_name", tool.name),
+      agent_role: this.labels.of("agent_role", agentRole),
+    };
     const startedMs = going?.toolCalls.shift(call);
-    if (startedMs !== undefined) this.metrics.toolSeconds.observe(labels, (this.clock.monotonicMs() - startedMs) / 1000);
+    if (startedMs !== undefined)
+      this.metrics.toolSeconds.observe(labels, (this.clock.monotonicMs() - startedMs) / 1000);
     const failed = outcome === "rejected" || result?.ok === false;
-    this.metrics.toolExecutions.inc({ ...labels, outcome: failed ? "failure" : result === undefined ? "error" : "success" });
+    this.metrics.toolExecutions.inc({
+      ...labels,
+      outcome: failed ? "failure" : result === undefined ? "error" : "success",
+    });
     going?.told.push(toldKey(call.name, call.arguments), true);
   }
 
   /** Costs are known when the run is: its ledger has them, for failed runs too. Those of runs that joined it are counted by themselves. */
   runEnded({ run, output, error }: EndedRun): void {
-    const { metrics } = output ?? (AgentEnsembleError.isInstance(error) ? error.output : undefined) ?? {};
+    const { metrics } =
+      output ?? (AgentEnsembleError.isInstance(error) ? error.output : undefined) ?? {};
     for (const { runId, cost, currency = "USD" } of metrics?.ledger ?? []) {
-      if (runId === run.id && cost !== undefined) this.metrics.cost.inc({ currency: this.labels.of("currency", currency) }, cost);
+      if (runId === run.id && cost !== undefined)
+        this.metrics.cost.inc({ currency: this.labels.of("currency", currency) }, cost);
     }
   }
 
@@ -103,7 +122,13 @@ export class RunMetrics {
     const before = this.#runs.get(e.runId);
     if (before !== undefined) this.#release(before);
     const workflow = this.labels.of("workflow", e.workflow);
-    this.#runs.set(e.runId, { workflow, activeTasks: 0, modelCalls: new KeyedQueue(), toolCalls: new KeyedQueue(), told: new KeyedQueue() });
+    this.#runs.set(e.runId, {
+      workflow,
+      activeTasks: 0,
+      modelCalls: new KeyedQueue(),
+      toolCalls: new KeyedQueue(),
+      told: new KeyedQueue(),
+    });
     this.metrics.activeRuns.inc();
   }
 
@@ -127,7 +152,11 @@ export class RunMetrics {
   /** Calls without a hook never got to a tool: the name may be one that the model has made up. */
   #toolTold(e: Ev<"tool_called">, run: GoingRun): void {
     if (run.told.shift(toldKey(e.toolName, e.toolArguments)) === true) return;
-    this.metrics.toolExecutions.inc({ tool_name: this.labels.seen("tool_name", e.toolName), ...this.#role(e), outcome: "failure" });
+    this.metrics.toolExecutions.inc({
+      tool_name: this.labels.seen("tool_name", e.toolName),
+      ...this.#role(e),
+      outcome: "failure",
+    });
   }
 
   #count(direction: "input" | "output", model: string, tokens: number | undefined): void {

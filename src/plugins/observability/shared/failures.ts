@@ -1,10 +1,20 @@
 import type { LlmCall } from "../../../contracts/hooks.js";
-import { AgentEnsembleError, AgentExecutionError, ExitEarlySignal, RunCancelledError, TaskExecutionError } from "../../../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  AgentExecutionError,
+  ExitEarlySignal,
+  RunCancelledError,
+  TaskExecutionError,
+} from "../../../contracts/errors.js";
 
 /** What went wrong, without the wrapping that only names the task and its agent. */
 export function rootOf(error: Error): Error {
   let root = error;
-  while ((TaskExecutionError.isInstance(root) || AgentExecutionError.isInstance(root)) && root.cause instanceof Error) root = root.cause;
+  while (
+    (TaskExecutionError.isInstance(root) || AgentExecutionError.isInstance(root)) &&
+    root.cause instanceof Error
+  )
+    root = root.cause;
   return root;
 }
 

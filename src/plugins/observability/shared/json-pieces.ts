@@ -38,7 +38,8 @@ function* fieldPieces(fields: Fields, levels: number, indent: string): Generator
  */
 export function* jsonPieces(value: unknown, levels: number, indent = ""): Generator<string> {
   if (value instanceof LazyList) yield* listPieces(value.items, Math.max(1, levels), indent);
-  else if (levels <= 0 || !isBranch(value)) yield (JSON.stringify(value, null, 2) ?? "null").replaceAll("\n", `\n${indent}`);
+  else if (levels <= 0 || !isBranch(value))
+    yield (JSON.stringify(value, null, 2) ?? "null").replaceAll("\n", `\n${indent}`);
   else if (Array.isArray(value)) yield* listPieces(value as readonly unknown[], levels, indent);
   else yield* fieldPieces(value as Fields, levels, indent); // no list, no date
 }

@@ -2,7 +2,12 @@ import { join } from "node:path";
 import type { Dag } from "../../../contracts/dag.js";
 import type { ExecutionTrace } from "../../../contracts/trace.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireFunction, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireFunction,
+  requireText,
+} from "../../../contracts/validation.js";
 import { createRedactor } from "../../../kernel/index.js";
 import { dagOfRun, redactedDag } from "./run-dag.js";
 import { traceFileName } from "./trace-files.js";
@@ -12,7 +17,10 @@ import { writeFileAtomically } from "./write-file-atomically.js";
 export type JsonTraceExporterOptions = {
   /** Gives the diagram of the ensemble (`() => ensemble.toDag()`), which is then written beside each trace, with the transitions that were made. Default: none. */
   readonly dag?: (() => Dag) | undefined;
-} & ({ readonly dir: string; readonly file?: undefined } | { readonly file: string; readonly dir?: undefined });
+} & (
+  | { readonly dir: string; readonly file?: undefined }
+  | { readonly file: string; readonly dir?: undefined }
+);
 
 /** A trace exporter that writes files. */
 export interface JsonTraceExporter {
@@ -29,12 +37,19 @@ export function jsonTraceExporter(options: JsonTraceExporterOptions): JsonTraceE
   checkOptions("jsonTraceExporter", options, ["dir", "file", "dag"]);
   const { dir, file, dag } = options;
   if ((dir === undefined) === (file === undefined)) {
-    throw new ValidationError(`jsonTraceExporter needs exactly one of 'dir' and 'file', got: ${preview(options)}`);
+    throw new ValidationError(
+      `jsonTraceExporter needs exactly one of 'dir' and 'file', got: ${preview(options)}`,
+    );
   }
-  requireText(dir ?? file, `jsonTraceExporter '${dir === undefined ? "file" : "dir"}' must not be blank, got: ${preview(dir ?? file)}`);
+  requireText(
+    dir ?? file,
+    `jsonTraceExporter '${dir === undefined ? "file" : "dir"}' must not be blank, got: ${preview(dir ?? file)}`,
+  );
   requireFunction("jsonTraceExporter dag", dag);
   const pathOf = (trace: ExecutionTrace, extension: string): string =>
-    file === undefined ? join(dir ?? "", traceFileName(trace.ensembleId, extension)) : file.replace(/(?:\.trace)?(?:\.json)?$/, extension);
+    file === undefined
+      ? join(dir ?? "", traceFileName(trace.ensembleId, extension))
+      : file.replace(/(?:\.trace)?(?:\.json)?$/, extension);
   return Object.freeze({
     export: async (trace: ExecutionTrace): Promise<void> => {
       await trace.save(file ?? pathOf(trace, ".json"));

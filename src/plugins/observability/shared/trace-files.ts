@@ -8,7 +8,8 @@ const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 export function traceFileName(ensembleId: string, extension: string): string {
   const room = MAX_NAME_LENGTH - extension.length;
   const safe = ensembleId.replace(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "_");
-  if (safe === ensembleId && safe !== "" && safe.length <= room && !RESERVED.test(safe)) return `${safe}${extension}`;
+  if (safe === ensembleId && safe !== "" && safe.length <= room && !RESERVED.test(safe))
+    return `${safe}${extension}`;
   const hash = createHash("sha256").update(ensembleId).digest("hex").slice(0, 8);
   const kept = RESERVED.test(safe) ? `_${safe}` : safe;
   return `${kept.slice(0, room - hash.length - 1)}-${hash}${extension}`.replace(/^-/, "run-");

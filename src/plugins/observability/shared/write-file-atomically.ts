@@ -13,7 +13,9 @@ function codeOf(e: unknown): unknown {
 }
 
 /** A new file beside `target`: another writer, or one that died, may hold the first names. */
-async function openTemporary(target: string): Promise<{ readonly handle: FileHandle; readonly path: string }> {
+async function openTemporary(
+  target: string,
+): Promise<{ readonly handle: FileHandle; readonly path: string }> {
   for (let n = 0; ; n++) {
     const path = join(dirname(target), `.${basename(target).slice(0, 80)}.${process.pid}.${n}.tmp`);
     try {
@@ -39,7 +41,8 @@ function* blocksOf(pieces: Iterable<string>): Generator<string> {
 /** A device would be replaced by a file, for good. */
 async function checkTarget(target: string): Promise<void> {
   const there = await stat(target).catch(() => undefined); // nothing is there, or nothing that anybody may look at
-  if (there?.isFile() === false) throw new Error(there.isDirectory() ? "it is a folder" : "it is no regular file");
+  if (there?.isFile() === false)
+    throw new Error(there.isDirectory() ? "it is a folder" : "it is no regular file");
 }
 
 async function writeAndRename(target: string, pieces: Iterable<string>): Promise<void> {
@@ -70,6 +73,9 @@ export async function writeFileAtomically(path: string, pieces: Iterable<string>
   try {
     await writeAndRename(target, pieces);
   } catch (cause) {
-    throw new ValidationError(`Cannot write the trace to '${target}': ${messageOf(cause)}`, { cause, hint: "Choose a path that this process may write to." });
+    throw new ValidationError(`Cannot write the trace to '${target}': ${messageOf(cause)}`, {
+      cause,
+      hint: "Choose a path that this process may write to.",
+    });
   }
 }

@@ -1,6 +1,12 @@
 import type { CaptureModeDefinition } from "../../../contracts/capture.js";
 import type { ChatMessage, ContentPart } from "../../../contracts/chat-model.js";
-import type { CapturedMessage, LlmInteraction, ModelCallRecord, ToolCallRecord, ToolCallTrace } from "../../../contracts/trace.js";
+import type {
+  CapturedMessage,
+  LlmInteraction,
+  ModelCallRecord,
+  ToolCallRecord,
+  ToolCallTrace,
+} from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 import type { WallClock } from "./wall-clock.js";
 import { AgentEnsembleError, messageOf } from "../../../contracts/errors.js";
@@ -15,7 +21,13 @@ function responseType(record: ModelCallRecord): LlmInteraction["responseType"] {
 export function textOf({ content }: ChatMessage, images = true): string {
   if (!Array.isArray(content)) return content as string; // checked where it is kept
   return (content as readonly ContentPart[])
-    .flatMap((part) => (part.type === "text" ? [part.text] : images ? [`[image: ${part.mediaType ?? "unknown type"}]`] : []))
+    .flatMap((part) =>
+      part.type === "text"
+        ? [part.text]
+        : images
+          ? [`[image: ${part.mediaType ?? "unknown type"}]`]
+          : [],
+    )
     .join("\n");
 }
 
@@ -43,7 +55,8 @@ export class CallTraces {
 
   /** In the order of their starts, which is that of the requests: parallel calls end in any order. */
   tools(records: readonly ToolCallRecord[]): readonly ToolCallTrace[] {
-    const ordered = records.length > 1 ? [...records].sort((a, b) => a.startedMs - b.startedMs) : records;
+    const ordered =
+      records.length > 1 ? [...records].sort((a, b) => a.startedMs - b.startedMs) : records;
     return ordered.map((record) => this.#tool(record));
   }
 
@@ -62,13 +75,22 @@ export class CallTraces {
 
   #parsedInput(text: string): Readonly<Record<string, unknown>> {
     const value = parsed(text);
-    const kept = typeof value === "object" && value !== null && !Array.isArray(value) ? this.#keeper.value(value) : {};
-    return typeof kept === "object" && kept !== null ? (kept as Readonly<Record<string, unknown>>) : {}; // JSON
+    const kept =
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? this.#keeper.value(value)
+        : {};
+    return typeof kept === "object" && kept !== null
+      ? (kept as Readonly<Record<string, unknown>>)
+      : {}; // JSON
   }
 
   interaction(record: ModelCallRecord): LlmInteraction {
     const { usage, response, error } = record;
-    const { startedAt, completedAt, durationMs } = spanOf(this.#clock, record.startedMs, record.startedMs + usage.latencyMs);
+    const { startedAt, completedAt, durationMs } = spanOf(
+      this.#clock,
+      record.startedMs,
+      record.startedMs + usage.latencyMs,
+    );
     const keeper = this.#keeper;
     return {
       iterationIndex: record.iteration,
@@ -86,7 +108,8 @@ export class CallTraces {
       cost: usage.cost,
       responseType: responseType(record),
       responseText: keeper.text(response?.message.content ?? ""),
-      finishReason: response?.finishReason === undefined ? undefined : keeper.text(response.finishReason),
+      finishReason:
+        response?.finishReason === undefined ? undefined : keeper.text(response.finishReason),
       error: error === undefined ? undefined : keeper.text(messageOf(error)),
       errorCode: AgentEnsembleError.isInstance(error) ? error.code : undefined,
       toolCalls: this.tools(record.tools),

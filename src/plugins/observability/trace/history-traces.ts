@@ -12,13 +12,20 @@ export interface HistoryTraces {
   readonly phases: readonly PhaseTrace[];
 }
 
-function loopTrace(loop: Loop, { iterations, terminationReason, stoppedByMaxIterations }: LoopHistory, keeper: TraceKeeper): LoopTrace {
+function loopTrace(
+  loop: Loop,
+  { iterations, terminationReason, stoppedByMaxIterations }: LoopHistory,
+  keeper: TraceKeeper,
+): LoopTrace {
   const names = loop.tasks.map((task) => task.name ?? keeper.text(task.description));
   return {
     loopName: loop.name,
     iterationsRun: iterations.length,
     maxIterations: loop.maxIterations,
-    terminationReason: terminationReason === "maxIterations" && !stoppedByMaxIterations ? undefined : terminationReason,
+    terminationReason:
+      terminationReason === "maxIterations" && !stoppedByMaxIterations
+        ? undefined
+        : terminationReason,
     onMaxIterations: loop.onMaxIterations,
     outputMode: loop.outputMode,
     memoryMode: loop.memoryMode,
@@ -26,14 +33,22 @@ function loopTrace(loop: Loop, { iterations, terminationReason, stoppedByMaxIter
   };
 }
 
-function graphTrace({ name, start, maxSteps }: AnyGraph, { steps, terminationReason, stoppedByMaxSteps }: GraphHistory): GraphTrace {
+function graphTrace(
+  { name, start, maxSteps }: AnyGraph,
+  { steps, terminationReason, stoppedByMaxSteps }: GraphHistory,
+): GraphTrace {
   return {
     graphName: name,
     startState: String(start),
-    terminationReason: terminationReason === "maxSteps" && !stoppedByMaxSteps ? undefined : terminationReason,
+    terminationReason:
+      terminationReason === "maxSteps" && !stoppedByMaxSteps ? undefined : terminationReason,
     stepsRun: steps.length,
     maxSteps,
-    steps: steps.map(({ stateName, stepNumber, nextState }) => ({ stateName, stepNumber, nextState })),
+    steps: steps.map(({ stateName, stepNumber, nextState }) => ({
+      stateName,
+      stepNumber,
+      nextState,
+    })),
   };
 }
 
@@ -43,12 +58,21 @@ export function historyTraces(reports: readonly RunReport[], keeper: TraceKeeper
   const phases = new Map<string, PhaseTrace>();
   let graph: GraphTrace | undefined;
   for (const report of reports) {
-    if (report.kind === "loop") loops.set(report.loop.name, loopTrace(report.loop, report.history, keeper));
+    if (report.kind === "loop")
+      loops.set(report.loop.name, loopTrace(report.loop, report.history, keeper));
     else if (report.kind === "graph") graph = graphTrace(report.graph, report.history);
     else {
       const { name, after } = report.phase;
-      phases.set(name, { name, after: after.map((phase) => phase.name), taskIds: report.outputs.map(({ taskId }) => taskId) });
+      phases.set(name, {
+        name,
+        after: after.map((phase) => phase.name),
+        taskIds: report.outputs.map(({ taskId }) => taskId),
+      });
     }
   }
-  return { loopTraces: Object.freeze([...loops.values()]), graphTrace: graph, phases: Object.freeze([...phases.values()]) };
+  return {
+    loopTraces: Object.freeze([...loops.values()]),
+    graphTrace: graph,
+    phases: Object.freeze([...phases.values()]),
+  };
 }

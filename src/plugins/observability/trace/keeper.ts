@@ -18,11 +18,15 @@ export class TraceKeeper {
     if (text === "") return text;
     const seen: unknown = this.#mode.redact === undefined ? text : this.#seen(text);
     // Models, executors and the mode's own function are other people's code: what should be a text may be anything.
-    return typeof seen === "string" ? this.#redactor.redactText(seen) : (JSON.stringify(this.#redactor.redactValue(seen)) ?? "");
+    return typeof seen === "string"
+      ? this.#redactor.redactText(seen)
+      : (JSON.stringify(this.#redactor.redactValue(seen)) ?? "");
   }
 
   value(value: unknown): unknown {
-    return this.#redactor.redactValue(value === undefined || this.#mode.redact === undefined ? value : this.#seen(value));
+    return this.#redactor.redactValue(
+      value === undefined || this.#mode.redact === undefined ? value : this.#seen(value),
+    );
   }
 
   #seen(value: unknown): unknown {

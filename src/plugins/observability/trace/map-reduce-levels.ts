@@ -14,9 +14,17 @@ export function mapReduceLevels({ tasks, endedMs }: RunRecord): readonly MapRedu
   const described = [...levels]
     .sort(([a], [b]) => a - b)
     .map(([level, own]): MapReduceLevelTrace => {
-      const first = own.reduce((ms, task) => Math.min(ms, task.startedMs), Number.POSITIVE_INFINITY);
+      const first = own.reduce(
+        (ms, task) => Math.min(ms, task.startedMs),
+        Number.POSITIVE_INFINITY,
+      );
       const last = own.reduce((ms, task) => Math.max(ms, end(task)), 0);
-      return { level, taskCount: new Set(own.map(({ taskId }) => taskId)).size, durationMs: Math.max(0, last - first), workflow: "PARALLEL" };
+      return {
+        level,
+        taskCount: new Set(own.map(({ taskId }) => taskId)).size,
+        durationMs: Math.max(0, last - first),
+        workflow: "PARALLEL",
+      };
     });
   return Object.freeze(described);
 }

@@ -47,7 +47,8 @@ class RecordedTrace implements ExecutionTrace {
   readonly #made: Made = {};
 
   constructor(record: RunRecord) {
-    const clock = (ms: number): Date => new Date(record.startedAt.getTime() + (ms - record.startedMs));
+    const clock = (ms: number): Date =>
+      new Date(record.startedAt.getTime() + (ms - record.startedMs));
     this.captureMode = record.capture.name;
     this.ensembleId = record.run.id;
     this.workflow = record.workflow;
@@ -89,7 +90,9 @@ class RecordedTrace implements ExecutionTrace {
     const { run, warnings } = this.#record;
     return Object.freeze({
       tags: this.#keeper.value(run.tags),
-      ...(warnings.length > 0 ? { warnings: warnings.map((warning) => this.#keeper.text(warning)) } : {}),
+      ...(warnings.length > 0
+        ? { warnings: warnings.map((warning) => this.#keeper.text(warning)) }
+        : {}),
     });
   }
 
@@ -113,7 +116,10 @@ class RecordedTrace implements ExecutionTrace {
     try {
       return JSON.stringify(traceJson(this), null, 2);
     } catch (cause) {
-      throw new ValidationError("The trace is too large for one text", { cause, hint: "Write it with save(), or choose a capture mode that keeps less." });
+      throw new ValidationError("The trace is too large for one text", {
+        cause,
+        hint: "Write it with save(), or choose a capture mode that keeps less.",
+      });
     }
   }
 
@@ -123,12 +129,17 @@ class RecordedTrace implements ExecutionTrace {
   }
 
   async save(path: string): Promise<void> {
-    await writeFileAtomically(path, traceJsonPieces(this, this.#made.taskTraces ?? this.#tasks.each()));
+    await writeFileAtomically(
+      path,
+      traceJsonPieces(this, this.#made.taskTraces ?? this.#tasks.each()),
+    );
   }
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : { inputs: value }; // what a mode's redact may make of them
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : { inputs: value }; // what a mode's redact may make of them
 }
 
 /** Builds traces of schema 1.1 from the records that runs leave behind. */

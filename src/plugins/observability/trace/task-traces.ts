@@ -1,6 +1,15 @@
 import type { Agent } from "../../../contracts/agent.js";
 import type { ChatMessage } from "../../../contracts/chat-model.js";
-import type { AgentSummary, DelegationRecord, DelegationTrace, ErrorTrace, MemoryAccess, RunRecord, TaskRecord, TaskTrace } from "../../../contracts/trace.js";
+import type {
+  AgentSummary,
+  DelegationRecord,
+  DelegationTrace,
+  ErrorTrace,
+  MemoryAccess,
+  RunRecord,
+  TaskRecord,
+  TaskTrace,
+} from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 import type { WallClock } from "./wall-clock.js";
 import { AgentEnsembleError, messageOf } from "../../../contracts/errors.js";
@@ -29,7 +38,9 @@ export class TaskTraces {
 
   /** The same, each made when it is asked for. */
   *each(): Generator<TaskTrace> {
-    const workers = new Set(this.#run.tasks.flatMap((task) => task.delegations.map((delegation) => delegation.worker)));
+    const workers = new Set(
+      this.#run.tasks.flatMap((task) => task.delegations.map((delegation) => delegation.worker)),
+    );
     for (const task of this.#run.tasks) if (!workers.has(task)) yield this.#taskTrace(task);
   }
 
@@ -55,7 +66,10 @@ export class TaskTraces {
       toolCalls: this.#calls.tools(record.tools),
       delegations: record.delegations.map((delegation) => this.#delegationTrace(delegation)),
       finalOutput: output === undefined ? undefined : keeper.text(output.raw),
-      parsedOutput: output === undefined || output.parsed === output.raw ? undefined : keeper.value(output.parsed),
+      parsedOutput:
+        output === undefined || output.parsed === output.raw
+          ? undefined
+          : keeper.value(output.parsed),
       metrics: record.metrics,
       memory: (record.memory ?? []).map((access) => this.#memory(access)),
       ...record.mapReduce,
@@ -91,9 +105,13 @@ export class TaskTraces {
 
   /** One entry for every task that failed, in the order of the tasks, and the run's own at the end. */
   errors(): readonly ErrorTrace[] {
-    const failed = this.#run.tasks.flatMap((task) => (task.error === undefined ? [] : [this.#errorTrace(task.error, this.#end(task), task)]));
+    const failed = this.#run.tasks.flatMap((task) =>
+      task.error === undefined ? [] : [this.#errorTrace(task.error, this.#end(task), task)],
+    );
     const own = this.#run.error;
-    return Object.freeze(own === undefined ? failed : [...failed, this.#errorTrace(own, this.#run.endedMs)]);
+    return Object.freeze(
+      own === undefined ? failed : [...failed, this.#errorTrace(own, this.#run.endedMs)],
+    );
   }
 
   #errorTrace(error: Error, atMs: number, task?: TaskRecord): ErrorTrace {
@@ -114,7 +132,8 @@ export class TaskTraces {
   agents(): readonly AgentSummary[] {
     const delegated = new Map<Agent, boolean>();
     for (const { agent, delegations } of this.#run.tasks) {
-      if (agent !== undefined) delegated.set(agent, delegated.get(agent) === true || delegations.length > 0);
+      if (agent !== undefined)
+        delegated.set(agent, delegated.get(agent) === true || delegations.length > 0);
     }
     const summaries = [...delegated].map(([agent, allowDelegation]) => ({
       role: agent.role,

@@ -1,5 +1,12 @@
 import type { ExecutionMetrics, TaskMetrics } from "../../../contracts/output.js";
-import type { DelegationTrace, ErrorTrace, ExecutionTrace, LlmInteraction, TaskTrace, ToolCallTrace } from "../../../contracts/trace.js";
+import type {
+  DelegationTrace,
+  ErrorTrace,
+  ExecutionTrace,
+  LlmInteraction,
+  TaskTrace,
+  ToolCallTrace,
+} from "../../../contracts/trace.js";
 import { jsonPieces, LazyList } from "../shared/json-pieces.js";
 import { isoDuration } from "./iso-duration.js";
 
@@ -8,10 +15,25 @@ type Json = Readonly<Record<string, unknown>>;
 // Absent values are written as null, because the viewer of the format expects the names to be there.
 
 function toolCall({ durationMs, structuredOutput, parsedInput, ...call }: ToolCallTrace): Json {
-  return { ...call, duration: isoDuration(durationMs), structuredOutput: structuredOutput ?? null, parsedInput: parsedInput ?? null, metadata: {} };
+  return {
+    ...call,
+    duration: isoDuration(durationMs),
+    structuredOutput: structuredOutput ?? null,
+    parsedInput: parsedInput ?? null,
+    metadata: {},
+  };
 }
 
-function llmInteraction({ latencyMs, toolCalls, messages, finishReason, error, errorCode, cost, ...call }: LlmInteraction): Json {
+function llmInteraction({
+  latencyMs,
+  toolCalls,
+  messages,
+  finishReason,
+  error,
+  errorCode,
+  cost,
+  ...call
+}: LlmInteraction): Json {
   return {
     ...call,
     latency: isoDuration(latencyMs),
@@ -24,7 +46,14 @@ function llmInteraction({ latencyMs, toolCalls, messages, finishReason, error, e
   };
 }
 
-function taskMetrics({ llmLatencyMs, toolExecutionMs, memoryRetrievalMs, promptBuildMs, costEstimate, ...counts }: TaskMetrics): Json {
+function taskMetrics({
+  llmLatencyMs,
+  toolExecutionMs,
+  memoryRetrievalMs,
+  promptBuildMs,
+  costEstimate,
+  ...counts
+}: TaskMetrics): Json {
   return {
     ...counts,
     llmLatency: isoDuration(llmLatencyMs),
@@ -36,7 +65,11 @@ function taskMetrics({ llmLatencyMs, toolExecutionMs, memoryRetrievalMs, promptB
 }
 
 function delegation({ durationMs, workerTrace, ...rest }: DelegationTrace): Json {
-  return { ...rest, duration: isoDuration(durationMs), workerTrace: workerTrace === undefined ? null : taskTrace(workerTrace) };
+  return {
+    ...rest,
+    duration: isoDuration(durationMs),
+    workerTrace: workerTrace === undefined ? null : taskTrace(workerTrace),
+  };
 }
 
 function taskTrace({ durationMs, ...trace }: TaskTrace): Json {
@@ -67,7 +100,10 @@ function executionMetrics({ tasks, tools, ledger, ...metrics }: ExecutionMetrics
     tools: tools.map(({ durationMs, ...use }) => ({ ...use, duration: isoDuration(durationMs) })),
     tasks: tasks.map((task) => ({ ...task, metrics: taskMetrics(task.metrics) })),
     // The run's tags are in the metadata, and its id is above.
-    ledger: ledger.map(({ runId: _runId, tags: _tags, latencyMs, ...usage }) => ({ ...usage, latency: isoDuration(latencyMs) })),
+    ledger: ledger.map(({ runId: _runId, tags: _tags, latencyMs, ...usage }) => ({
+      ...usage,
+      latency: isoDuration(latencyMs),
+    })),
   };
 }
 
@@ -98,9 +134,18 @@ function head(trace: ExecutionTrace): Json {
     metrics: executionMetrics(trace.metrics),
     totalCostEstimate: trace.totalCostEstimate ?? null,
     errors: trace.errors.map(errorTrace),
-    mapReduceLevels: (trace.mapReduceLevels ?? []).map(({ durationMs, ...level }) => ({ ...level, duration: isoDuration(durationMs) })),
-    loopTraces: trace.loopTraces.map((loop) => ({ ...loop, terminationReason: loop.terminationReason ?? null })),
-    graphTrace: trace.graphTrace === undefined ? null : { ...trace.graphTrace, terminationReason: trace.graphTrace.terminationReason ?? null },
+    mapReduceLevels: (trace.mapReduceLevels ?? []).map(({ durationMs, ...level }) => ({
+      ...level,
+      duration: isoDuration(durationMs),
+    })),
+    loopTraces: trace.loopTraces.map((loop) => ({
+      ...loop,
+      terminationReason: loop.terminationReason ?? null,
+    })),
+    graphTrace:
+      trace.graphTrace === undefined
+        ? null
+        : { ...trace.graphTrace, terminationReason: trace.graphTrace.terminationReason ?? null },
     phases: trace.phases,
     traceId: trace.traceId ?? null,
     metadata: trace.metadata,
@@ -113,7 +158,10 @@ export function traceJson(trace: ExecutionTrace): unknown {
 }
 
 /** The same document in pieces, task by task, so that who writes a large one can let others work in between. `tasks` are the trace's, made one by one. */
-export function traceJsonPieces(trace: ExecutionTrace, tasks: Iterable<TaskTrace>): Iterable<string> {
+export function traceJsonPieces(
+  trace: ExecutionTrace,
+  tasks: Iterable<TaskTrace>,
+): Iterable<string> {
   return jsonPieces({ ...head(trace), taskTraces: new LazyList(jsonOf(tasks)) }, 3); // the third level: the lists in `metrics`
 }
 

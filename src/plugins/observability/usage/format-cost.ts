@@ -4,8 +4,12 @@ import type { CostEstimate } from "../../../contracts/cost.js";
 export function formatCost(cost: CostEstimate | undefined): string {
   if (cost === undefined) return "unknown";
   const { totalCost, currency } = cost;
-  const digits = totalCost > 0 && totalCost < 0.1 ? Math.min(8, 1 - Math.floor(Math.log10(totalCost))) : 2;
+  const digits =
+    totalCost > 0 && totalCost < 0.1 ? Math.min(8, 1 - Math.floor(Math.log10(totalCost))) : 2;
   const fraction = { minimumFractionDigits: Math.min(2, digits), maximumFractionDigits: digits };
-  if (!/^[A-Z]{3}$/.test(currency)) return `${new Intl.NumberFormat("en-US", fraction).format(totalCost)} ${currency}`;
-  return new Intl.NumberFormat("en-US", { style: "currency", currency, ...fraction }).format(totalCost);
+  if (!/^[A-Z]{3}$/.test(currency))
+    return `${new Intl.NumberFormat("en-US", fraction).format(totalCost)} ${currency}`;
+  return new Intl.NumberFormat("en-US", { style: "currency", currency, ...fraction }).format(
+    totalCost,
+  );
 }

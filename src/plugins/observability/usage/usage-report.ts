@@ -8,7 +8,8 @@ import { checkOptions, knownNames, preview } from "../../../contracts/validation
  * What the rows of a report stand for. `task`: each task with its own calls; `task-tree`: each task that nobody delegated, with the calls of everything
  * it delegated or ran; `tag:customer`: the values of the run's tag `customer`.
  */
-export type UsageGrouping = "task" | "task-tree" | "agent" | "model" | "provider" | "purpose" | `tag:${string}`;
+export type UsageGrouping =
+  "task" | "task-tree" | "agent" | "model" | "provider" | "purpose" | `tag:${string}`;
 
 /** The calls of one group. */
 export interface UsageRow {
@@ -72,19 +73,51 @@ class Row {
     }
     this.#mixed ||= this.#currency !== undefined && this.#currency !== currency;
     this.#currency ??= currency;
-    this.#cost = { inputCost: this.#cost.inputCost + inputCost, outputCost: this.#cost.outputCost + outputCost, totalCost: this.#cost.totalCost + cost };
+    this.#cost = {
+      inputCost: this.#cost.inputCost + inputCost,
+      outputCost: this.#cost.outputCost + outputCost,
+      totalCost: this.#cost.totalCost + cost,
+    };
   }
 
   get cost(): CostEstimate | undefined {
     if (this.#currency === undefined || this.#mixed) return undefined;
     const { inputCost, outputCost, totalCost } = this.#cost;
-    return Object.freeze({ inputCost: rounded(inputCost), outputCost: rounded(outputCost), totalCost: rounded(totalCost), currency: this.#currency });
+    return Object.freeze({
+      inputCost: rounded(inputCost),
+      outputCost: rounded(outputCost),
+      totalCost: rounded(totalCost),
+      currency: this.#currency,
+    });
   }
 
   frozen(): UsageRow {
-    const { key, calls, failedCalls, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, unknownUsageCalls, latencyMs, unpricedCalls, cost } = this;
+    const {
+      key,
+      calls,
+      failedCalls,
+      inputTokens,
+      outputTokens,
+      cachedInputTokens,
+      reasoningTokens,
+      unknownUsageCalls,
+      latencyMs,
+      unpricedCalls,
+      cost,
+    } = this;
     const totalTokens = inputTokens + outputTokens;
-    const counts = { key, calls, failedCalls, inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens, unknownUsageCalls, latencyMs };
+    const counts = {
+      key,
+      calls,
+      failedCalls,
+      inputTokens,
+      outputTokens,
+      totalTokens,
+      cachedInputTokens,
+      reasoningTokens,
+      unknownUsageCalls,
+      latencyMs,
+    };
     return Object.freeze({ ...counts, ...(cost !== undefined && { cost }), unpricedCalls });
   }
 }
@@ -96,7 +129,12 @@ function rounded(value: number): number {
 
 /** The task that a task goes back to, as far as the calls tell: a task without calls of its own is not among them. */
 function rootsOf(ledger: readonly UsageRecord[]): (record: UsageRecord) => string {
-  const parents = new Map(ledger.map(({ runId, taskId, parentTaskId }) => [JSON.stringify([runId, taskId]), parentTaskId]));
+  const parents = new Map(
+    ledger.map(({ runId, taskId, parentTaskId }) => [
+      JSON.stringify([runId, taskId]),
+      parentTaskId,
+    ]),
+  );
   return ({ runId, taskId }) => {
     const seen = new Set([taskId]);
     let root = taskId;
@@ -119,15 +157,21 @@ function keyOf(by: unknown, ledger: readonly UsageRecord[]): (record: UsageRecor
   if (by === "model") return ({ provider, modelId }) => `${provider}:${modelId}`;
   if (by === "provider") return ({ provider }) => provider;
   if (by === "purpose") return ({ purpose }) => purpose;
-  if (typeof by === "string" && by.startsWith("tag:") && by.length > 4) return ({ tags }) => tags[by.slice(4)] ?? "";
-  throw new ValidationError(`usageReport 'by' ${preview(by)} is unknown. ${knownNames(typeof by === "string" ? by : "", GROUPINGS)}`);
+  if (typeof by === "string" && by.startsWith("tag:") && by.length > 4)
+    return ({ tags }) => tags[by.slice(4)] ?? "";
+  throw new ValidationError(
+    `usageReport 'by' ${preview(by)} is unknown. ${knownNames(typeof by === "string" ? by : "", GROUPINGS)}`,
+  );
 }
 
 function ledgerOf(source: unknown): readonly UsageRecord[] {
   if (Array.isArray(source)) return source as readonly UsageRecord[]; // records, as the types say
-  const ledger = (source as { readonly metrics?: { readonly ledger?: unknown } } | undefined)?.metrics?.ledger;
+  const ledger = (source as { readonly metrics?: { readonly ledger?: unknown } } | undefined)
+    ?.metrics?.ledger;
   if (Array.isArray(ledger)) return ledger as readonly UsageRecord[]; // an output's
-  throw new ValidationError(`usageReport needs the output of a run or usage records, got: ${preview(source)}`);
+  throw new ValidationError(
+    `usageReport needs the output of a run or usage records, got: ${preview(source)}`,
+  );
 }
 
 /**
@@ -137,7 +181,10 @@ function ledgerOf(source: unknown): readonly UsageRecord[] {
  * for (const { key, totalTokens, cost } of usageReport(output, { by: "agent" })) console.log(key, totalTokens, formatCost(cost));
  * @throws ValidationError for an unknown option or grouping, and for what is neither output nor records.
  */
-export function usageReport(source: EnsembleOutput | readonly UsageRecord[], options: { readonly by: UsageGrouping }): readonly UsageRow[] {
+export function usageReport(
+  source: EnsembleOutput | readonly UsageRecord[],
+  options: { readonly by: UsageGrouping },
+): readonly UsageRow[] {
   checkOptions("usageReport", options, ["by"]);
   const ledger = ledgerOf(source);
   const key = keyOf(options.by, ledger);
@@ -148,6 +195,7 @@ export function usageReport(source: EnsembleOutput | readonly UsageRecord[], opt
     if (row === undefined) rows.set(name, (row = new Row(name)));
     row.add(record);
   }
-  const order = (a: UsageRow, b: UsageRow): number => (b.cost?.totalCost ?? 0) - (a.cost?.totalCost ?? 0) || b.totalTokens - a.totalTokens;
+  const order = (a: UsageRow, b: UsageRow): number =>
+    (b.cost?.totalCost ?? 0) - (a.cost?.totalCost ?? 0) || b.totalTokens - a.totalTokens;
   return Object.freeze([...rows.values()].map((row) => row.frozen()).sort(order));
 }

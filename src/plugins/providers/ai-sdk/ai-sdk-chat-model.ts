@@ -1,4 +1,11 @@
-import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse, ModelCapabilities } from "../../../contracts/chat-model.js";
+import type {
+  ChatCallOptions,
+  ChatChunk,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  ModelCapabilities,
+} from "../../../contracts/chat-model.js";
 import { BadAnswer } from "../shared/bad-answer.js";
 import { CallDeadline } from "../shared/call-deadline.js";
 import { FailureReport } from "../shared/failures.js";
@@ -26,7 +33,10 @@ export class AiSdkChatModel implements ChatModel {
   constructor(model: AiSdkLanguageModel, options: ResolvedAiSdkOptions) {
     this.provider = model.provider;
     this.modelId = model.modelId;
-    this.capabilities = Object.freeze({ structuredOutput: options.structuredOutput, retry: Object.freeze({ maxAttempts: 3 }) });
+    this.capabilities = Object.freeze({
+      structuredOutput: options.structuredOutput,
+      retry: Object.freeze({ maxAttempts: 3 }),
+    });
     this.#model = model; // the options are written for its specification
     this.#options = options;
     Object.freeze(this);
@@ -36,7 +46,9 @@ export class AiSdkChatModel implements ChatModel {
   async chat(request: ChatRequest, options: ChatCallOptions = {}): Promise<ChatResponse> {
     const deadline = this.#open(options, () => "");
     try {
-      return readResult(await deadline.race(this.#model.doGenerate(this.#callOptions(request, deadline))));
+      return readResult(
+        await deadline.race(this.#model.doGenerate(this.#callOptions(request, deadline))),
+      );
     } catch (error) {
       throw this.#failure(error, deadline, "");
     } finally {
@@ -45,13 +57,22 @@ export class AiSdkChatModel implements ChatModel {
   }
 
   /** @throws ModelCallError with what had come so far as `partialText`, or the signal's reason when aborted. */
-  async *stream(request: ChatRequest, options: ChatCallOptions = {}): AsyncGenerator<ChatChunk, void, undefined> {
+  async *stream(
+    request: ChatRequest,
+    options: ChatCallOptions = {},
+  ): AsyncGenerator<ChatChunk, void, undefined> {
     const answer = new StreamedParts();
     const deadline = this.#open(options, () => answer.text);
     let reader: ReadableStreamDefaultReader<unknown> | undefined;
     try {
-      reader = readerOf(await deadline.race(this.#model.doStream(this.#callOptions(request, deadline))));
-      for (let next = await deadline.race(reader.read()); !next.done; next = await deadline.race(reader.read())) {
+      reader = readerOf(
+        await deadline.race(this.#model.doStream(this.#callOptions(request, deadline))),
+      );
+      for (
+        let next = await deadline.race(reader.read());
+        !next.done;
+        next = await deadline.race(reader.read())
+      ) {
         const part = asFields(next.value);
         if (part?.["type"] === "error") throw part["error"];
         yield* answer.add(part);
@@ -73,13 +94,21 @@ export class AiSdkChatModel implements ChatModel {
     const { limits } = this.#options;
     const vendor = { name: this.provider, keyVariable: "", urlHint: "" };
     return new CallDeadline(options.signal, limits, (exceeded) => {
-      const report = new FailureReport({ vendor, modelId: this.modelId, partialText: partialText(), endpoint: undefined });
+      const report = new FailureReport({
+        vendor,
+        modelId: this.modelId,
+        partialText: partialText(),
+        endpoint: undefined,
+      });
       return report.timeout(exceeded, limits[exceeded]);
     });
   }
 
   #callOptions(request: ChatRequest, deadline: CallDeadline): CallOptions {
-    return toCallOptions(request, { specification: this.#options.specification, signal: deadline.signal });
+    return toCallOptions(request, {
+      specification: this.#options.specification,
+      signal: deadline.signal,
+    });
   }
 
   #failure(error: unknown, deadline: CallDeadline, partialText: string): unknown {
@@ -91,6 +120,7 @@ export class AiSdkChatModel implements ChatModel {
 /** The reader of the stream, which may be of another make than the platform's. */
 function readerOf(result: unknown): ReadableStreamDefaultReader<unknown> {
   const stream = asFields(asFields(result)?.["stream"]);
-  if (typeof stream?.["getReader"] !== "function") throw new BadAnswer("The model's result has no stream", { shown: result });
+  if (typeof stream?.["getReader"] !== "function")
+    throw new BadAnswer("The model's result has no stream", { shown: result });
   return (stream as unknown as ReadableStream<unknown>).getReader(); // it can at least be read
 }

@@ -18,6 +18,8 @@ export const SPECIFICATIONS = ["v2", "v3", "v4"] as const;
 export type Specification = (typeof SPECIFICATIONS)[number];
 
 /** The specification of a model; `undefined` for one that is not understood. */
-export function specificationOf(model: { readonly specificationVersion?: unknown }): Specification | undefined {
+export function specificationOf(model: {
+  readonly specificationVersion?: unknown;
+}): Specification | undefined {
   return SPECIFICATIONS.find((version) => version === model.specificationVersion);
 }

@@ -1,6 +1,20 @@
-import type { ChatChunk, ChatResponse, FinishReason, ToolCall, Usage } from "../../../contracts/chat-model.js";
+import type {
+  ChatChunk,
+  ChatResponse,
+  FinishReason,
+  ToolCall,
+  Usage,
+} from "../../../contracts/chat-model.js";
 import { BadAnswer } from "../shared/bad-answer.js";
-import { asFields, asText, asTokens, readArguments, reportedFields, toolCallsField, type Fields } from "../shared/wire-fields.js";
+import {
+  asFields,
+  asText,
+  asTokens,
+  readArguments,
+  reportedFields,
+  toolCallsField,
+  type Fields,
+} from "../shared/wire-fields.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["stop", "stop"],
@@ -56,7 +70,8 @@ interface AnswerParts {
 function buildResponse(parts: AnswerParts): ChatResponse {
   const reason = readFinishReason(parts.finishReason);
   const isAsking = parts.toolCalls.length > 0 && (reason === "stop" || reason === "other");
-  if (parts.text === "" && parts.toolCalls.length === 0 && reason === "other") throw new BadAnswer("The answer has no content, and no reason for it");
+  if (parts.text === "" && parts.toolCalls.length === 0 && reason === "other")
+    throw new BadAnswer("The answer has no content, and no reason for it");
   const usage = readUsage(parts.usage);
   return {
     message: { role: "assistant", content: parts.text, ...toolCallsField(parts.toolCalls) },
@@ -70,7 +85,8 @@ function buildResponse(parts: AnswerParts): ChatResponse {
 export function readResult(value: unknown): ChatResponse {
   const result = asFields(value);
   const content = result?.["content"];
-  if (result === undefined || !Array.isArray(content)) throw new BadAnswer("The model's result has no content", { shown: value });
+  if (result === undefined || !Array.isArray(content))
+    throw new BadAnswer("The model's result has no content", { shown: value });
   const parts = content.map((part) => asFields(part) ?? {});
   return buildResponse({
     text: parts.map((part) => (part["type"] === "text" ? asText(part["text"]) : "")).join(""),
@@ -104,7 +120,9 @@ export class StreamedParts {
       case "text-delta":
         return this.#addText(asText(part["delta"]));
       case "tool-input-start":
-        return part["providerExecuted"] === true ? [] : this.#begin(asText(part["id"]), asText(part["toolName"]));
+        return part["providerExecuted"] === true
+          ? []
+          : this.#begin(asText(part["id"]), asText(part["toolName"]));
       case "tool-input-delta":
         return this.#addArguments(asText(part["id"]), asText(part["delta"]));
       case "tool-call":
@@ -122,9 +140,16 @@ export class StreamedParts {
 
   /** The whole response. @throws BadAnswer when the stream ended before the model did. */
   finish(): ChatResponse {
-    if (this.#finish === undefined) throw new BadAnswer("The stream ended before the answer was complete");
+    if (this.#finish === undefined)
+      throw new BadAnswer("The stream ended before the answer was complete");
     const { finishReason, usage } = this.#finish;
-    return buildResponse({ text: this.#text, toolCalls: this.#calls.map((call) => ({ ...call })), finishReason, usage, identity: this.#identity });
+    return buildResponse({
+      text: this.#text,
+      toolCalls: this.#calls.map((call) => ({ ...call })),
+      finishReason,
+      usage,
+      identity: this.#identity,
+    });
   }
 
   #addText(text: string): readonly ChatChunk[] {
@@ -150,6 +175,8 @@ export class StreamedParts {
   #complete(call: ToolCall): readonly ChatChunk[] {
     const begun = this.#begin(call.id, call.name);
     const known = this.#calls.find((candidate) => candidate.id === call.id);
-    return known === undefined || known.arguments !== "" ? begun : [...begun, ...this.#addArguments(call.id, call.arguments)];
+    return known === undefined || known.arguments !== ""
+      ? begun
+      : [...begun, ...this.#addArguments(call.id, call.arguments)];
   }
 }

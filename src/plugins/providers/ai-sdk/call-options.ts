@@ -1,15 +1,31 @@
-import type { LanguageModelV2CallOptions, LanguageModelV3CallOptions, LanguageModelV3FilePart, LanguageModelV3Message } from "@ai-sdk/provider";
-import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from "../../../contracts/chat-model.js";
+import type {
+  LanguageModelV2CallOptions,
+  LanguageModelV3CallOptions,
+  LanguageModelV3FilePart,
+  LanguageModelV3Message,
+} from "@ai-sdk/provider";
+import type {
+  ChatMessage,
+  ChatRequest,
+  ContentPart,
+  ToolCall,
+} from "../../../contracts/chat-model.js";
 import { imageSource } from "../shared/image-source.js";
 import type { Specification } from "./ai-sdk-model.js";
 
 type UserPart = Extract<LanguageModelV3Message, { readonly role: "user" }>["content"][number];
-type AssistantPart = Extract<LanguageModelV3Message, { readonly role: "assistant" }>["content"][number];
+type AssistantPart = Extract<
+  LanguageModelV3Message,
+  { readonly role: "assistant" }
+>["content"][number];
 
 /** The options of a call, which v2, v3 and v4 write in the same way, save for the data of files. */
 export type CallOptions = LanguageModelV2CallOptions & LanguageModelV3CallOptions;
 
-function toFilePart(part: ContentPart & { readonly type: "image" }, specification: Specification): LanguageModelV3FilePart {
+function toFilePart(
+  part: ContentPart & { readonly type: "image" },
+  specification: Specification,
+): LanguageModelV3FilePart {
   const source = imageSource(part);
   const isAddress = source.kind === "url";
   const value = isAddress ? new URL(source.url) : source.data;
@@ -33,7 +49,8 @@ function toInput(call: ToolCall): unknown {
 }
 
 function toAssistantParts(message: ChatMessage & { readonly role: "assistant" }): AssistantPart[] {
-  const text: AssistantPart[] = message.content === "" ? [] : [{ type: "text", text: message.content }];
+  const text: AssistantPart[] =
+    message.content === "" ? [] : [{ type: "text", text: message.content }];
   const calls = (message.toolCalls ?? []).map((call): AssistantPart => ({
     type: "tool-call",
     toolCallId: call.id,
@@ -43,19 +60,38 @@ function toAssistantParts(message: ChatMessage & { readonly role: "assistant" })
   return [...text, ...calls];
 }
 
-function toPromptMessage(message: ChatMessage, specification: Specification): LanguageModelV3Message {
+function toPromptMessage(
+  message: ChatMessage,
+  specification: Specification,
+): LanguageModelV3Message {
   switch (message.role) {
     case "system":
       return { role: "system", content: message.content };
     case "user": {
-      const parts: readonly ContentPart[] = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
+      const parts: readonly ContentPart[] =
+        typeof message.content === "string"
+          ? [{ type: "text", text: message.content }]
+          : message.content;
       return { role: "user", content: parts.map((part) => toUserPart(part, specification)) };
     }
     case "assistant":
       return { role: "assistant", content: toAssistantParts(message) };
     case "tool": {
-      const output = { type: message.isError === true ? ("error-text" as const) : ("text" as const), value: message.content };
-      return { role: "tool", content: [{ type: "tool-result", toolCallId: message.toolCallId, toolName: message.toolName, output }] };
+      const output = {
+        type: message.isError === true ? ("error-text" as const) : ("text" as const),
+        value: message.content,
+      };
+      return {
+        role: "tool",
+        content: [
+          {
+            type: "tool-result",
+            toolCallId: message.toolCallId,
+            toolName: message.toolName,
+            output,
+          },
+        ],
+      };
     }
   }
 }
@@ -65,8 +101,20 @@ function toolOptions(request: ChatRequest): Partial<CallOptions> {
   if (tools.length === 0) return {};
   const choice = request.toolChoice;
   return {
-    tools: tools.map((tool) => ({ type: "function" as const, name: tool.name, description: tool.description, inputSchema: tool.parameters })),
-    ...(choice === undefined ? {} : { toolChoice: typeof choice === "string" ? { type: choice } : { type: "tool" as const, toolName: choice.name } }),
+    tools: tools.map((tool) => ({
+      type: "function" as const,
+      name: tool.name,
+      description: tool.description,
+      inputSchema: tool.parameters,
+    })),
+    ...(choice === undefined
+      ? {}
+      : {
+          toolChoice:
+            typeof choice === "string"
+              ? { type: choice }
+              : { type: "tool" as const, toolName: choice.name },
+        }),
   };
 }
 
@@ -75,18 +123,35 @@ function settingOptions(request: ChatRequest): Partial<CallOptions> {
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(stopSequences === undefined || stopSequences.length === 0 ? {} : { stopSequences: [...stopSequences] }),
-    ...(responseFormat === undefined ? {} : { responseFormat: { type: "json" as const, name: responseFormat.name, schema: responseFormat.schema } }),
+    ...(stopSequences === undefined || stopSequences.length === 0
+      ? {}
+      : { stopSequences: [...stopSequences] }),
+    ...(responseFormat === undefined
+      ? {}
+      : {
+          responseFormat: {
+            type: "json" as const,
+            name: responseFormat.name,
+            schema: responseFormat.schema,
+          },
+        }),
     // By provider, as everywhere in the AI SDK: { mistral: { safePrompt: true } }. What is not is for the model to refuse.
-    ...(providerOptions === undefined ? {} : { providerOptions: providerOptions as NonNullable<CallOptions["providerOptions"]> }),
+    ...(providerOptions === undefined
+      ? {}
+      : { providerOptions: providerOptions as NonNullable<CallOptions["providerOptions"]> }),
   };
 }
 
 /** A request as the options of `doGenerate` and `doStream`. */
-export function toCallOptions(request: ChatRequest, o: { readonly specification: Specification; readonly signal: AbortSignal }): CallOptions {
+export function toCallOptions(
+  request: ChatRequest,
+  o: { readonly specification: Specification; readonly signal: AbortSignal },
+): CallOptions {
   return {
     // The parts used here are written alike in v2 and v3.
-    prompt: request.messages.map((message) => toPromptMessage(message, o.specification)) as CallOptions["prompt"],
+    prompt: request.messages.map((message) =>
+      toPromptMessage(message, o.specification),
+    ) as CallOptions["prompt"],
     abortSignal: o.signal,
     ...toolOptions(request),
     ...settingOptions(request),

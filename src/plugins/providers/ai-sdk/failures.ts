@@ -1,42 +1,80 @@
 import { ModelCallError, messageOf } from "../../../contracts/errors.js";
 import { BadAnswer } from "../shared/bad-answer.js";
-import { FailureReport, readErrorDocument, readHttpFailure, type FailedCall } from "../shared/failures.js";
+import {
+  FailureReport,
+  readErrorDocument,
+  readHttpFailure,
+  type FailedCall,
+} from "../shared/failures.js";
 import { asFields, asText, type Fields } from "../shared/wire-fields.js";
 
-const BAD_ANSWERS = /^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error$/;
-const BAD_REQUESTS = /^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel)Error$/;
+const BAD_ANSWERS =
+  /^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error$/;
+const BAD_REQUESTS =
+  /^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel)Error$/;
 const BROKEN_CONNECTION = /fetch failed|terminated|socket|ECONN|network/i;
 
 /** What the hints say instead of a vendor's names, which only the wrapped model knows. */
-const PLACE = Object.freeze({ keyVariable: "the environment variable of its provider", urlHint: "see the documentation of its provider" });
+const PLACE = Object.freeze({
+  keyVariable: "the environment variable of its provider",
+  urlHint: "see the documentation of its provider",
+});
 
 function headersOf(value: unknown): Headers {
-  const pairs = Object.entries(asFields(value) ?? {}).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  const pairs = Object.entries(asFields(value) ?? {}).filter(
+    (pair): pair is [string, string] => typeof pair[1] === "string",
+  );
   return new Headers(pairs);
 }
 
 /** The SDK's error of a call: with a status, for a refusal; without, where no connection came about. Told by its fields, for copies of the SDK differ. */
-function callError(error: Fields, call: Omit<FailedCall, "vendor" | "endpoint"> & { readonly provider: string }): ModelCallError {
+function callError(
+  error: Fields,
+  call: Omit<FailedCall, "vendor" | "endpoint"> & { readonly provider: string },
+): ModelCallError {
   const endpoint = { baseURL: asText(error["url"]), redact: (text: string): string => text };
-  const report = new FailureReport({ vendor: { name: call.provider, ...PLACE }, modelId: call.modelId, partialText: call.partialText, endpoint });
+  const report = new FailureReport({
+    vendor: { name: call.provider, ...PLACE },
+    modelId: call.modelId,
+    partialText: call.partialText,
+    endpoint,
+  });
   const status = error["statusCode"];
   if (typeof status !== "number") return report.connection(error["cause"] ?? error);
   if (status < 300) return report.badAnswer(new BadAnswer(asText(error["message"])));
-  return report.vendor(readHttpFailure({ status, headers: headersOf(error["responseHeaders"]) }, asText(error["responseBody"]) || asText(error["message"])));
+  return report.vendor(
+    readHttpFailure(
+      { status, headers: headersOf(error["responseHeaders"]) },
+      asText(error["responseBody"]) || asText(error["message"]),
+    ),
+  );
 }
 
 /** Turns what a model of the AI SDK threw, or sent as an error in its stream, into a ModelCallError. */
-export function toModelCallError(e: unknown, call: { readonly provider: string; readonly modelId: string; readonly partialText: string }): ModelCallError {
+export function toModelCallError(
+  e: unknown,
+  call: { readonly provider: string; readonly modelId: string; readonly partialText: string },
+): ModelCallError {
   if (ModelCallError.isInstance(e)) return e;
-  const report = new FailureReport({ vendor: { name: call.provider, ...PLACE }, modelId: call.modelId, partialText: call.partialText, endpoint: undefined });
+  const report = new FailureReport({
+    vendor: { name: call.provider, ...PLACE },
+    modelId: call.modelId,
+    partialText: call.partialText,
+    endpoint: undefined,
+  });
   if (e instanceof BadAnswer) return report.badAnswer(e);
   const fields = asFields(e) ?? {};
   const name = asText(fields["name"]);
   const message = messageOf(e);
   if (name === "AI_APICallError") return callError(fields, call);
-  if (name === "AI_LoadAPIKeyError") return report.error({ code: "AE_MODEL_AUTH", retryable: false }, message);
+  if (name === "AI_LoadAPIKeyError")
+    return report.error({ code: "AE_MODEL_AUTH", retryable: false }, message);
   if (BAD_ANSWERS.test(name)) return report.badAnswer(new BadAnswer(message));
-  if (BAD_REQUESTS.test(name)) return report.error({ code: "AE_MODEL_BAD_REQUEST", retryable: false }, message);
-  if (e instanceof Error) return BROKEN_CONNECTION.test(message) ? report.connection(e) : report.error({ code: "AE_MODEL_CALL", retryable: false }, message);
+  if (BAD_REQUESTS.test(name))
+    return report.error({ code: "AE_MODEL_BAD_REQUEST", retryable: false }, message);
+  if (e instanceof Error)
+    return BROKEN_CONNECTION.test(message)
+      ? report.connection(e)
+      : report.error({ code: "AE_MODEL_CALL", retryable: false }, message);
   return report.vendor(readErrorDocument(typeof e === "string" ? { message: e } : e));
 }

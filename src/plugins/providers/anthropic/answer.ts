@@ -1,6 +1,15 @@
 import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../contracts/chat-model.js";
 import { BadAnswer } from "../shared/bad-answer.js";
-import { asFields, asText, asTokens, fallbackCallId, readArguments, reportedFields, toolCallsField, type Fields } from "../shared/wire-fields.js";
+import {
+  asFields,
+  asText,
+  asTokens,
+  fallbackCallId,
+  readArguments,
+  reportedFields,
+  toolCallsField,
+  type Fields,
+} from "../shared/wire-fields.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["end_turn", "stop"],
@@ -52,9 +61,14 @@ export function buildResponse(o: {
 }
 
 /** The id and name of a call. @throws BadAnswer when it names no tool. */
-export function readToolUse(block: Fields, index: number, responseId: string | undefined): Pick<ToolCall, "id" | "name"> {
+export function readToolUse(
+  block: Fields,
+  index: number,
+  responseId: string | undefined,
+): Pick<ToolCall, "id" | "name"> {
   const name = asText(block["name"]);
-  if (name === "") throw new BadAnswer("A tool_use block of the answer names no tool", { shown: block });
+  if (name === "")
+    throw new BadAnswer("A tool_use block of the answer names no tool", { shown: block });
   const id = asText(block["id"]);
   return { id: id === "" ? fallbackCallId(responseId, index) : id, name };
 }
@@ -68,13 +82,24 @@ export function readAnswer(message: Fields): ChatResponse {
   const toolCalls: ToolCall[] = [];
   for (const [index, value] of content.entries()) {
     const block = asFields(value);
-    if (block === undefined) throw new BadAnswer(`content[${index}] is not a block`, { shown: value });
+    if (block === undefined)
+      throw new BadAnswer(`content[${index}] is not a block`, { shown: value });
     if (block["type"] === "tool_use") {
-      toolCalls.push({ ...readToolUse(block, toolCalls.length, identity.responseId), arguments: readArguments(block["input"]) });
+      toolCalls.push({
+        ...readToolUse(block, toolCalls.length, identity.responseId),
+        arguments: readArguments(block["input"]),
+      });
     } else if (block["type"] === "text") {
-      if (typeof block["text"] !== "string") throw new BadAnswer(`content[${index}].text is not a text`, { shown: block["text"] });
+      if (typeof block["text"] !== "string")
+        throw new BadAnswer(`content[${index}].text is not a text`, { shown: block["text"] });
       texts.push(block["text"]);
     }
   }
-  return buildResponse({ text: texts.join(""), toolCalls, stopReason: message["stop_reason"], usage: message["usage"], identity });
+  return buildResponse({
+    text: texts.join(""),
+    toolCalls,
+    stopReason: message["stop_reason"],
+    usage: message["usage"],
+    identity,
+  });
 }

@@ -15,7 +15,10 @@ export function createAnthropicProvider(options: AnthropicOptions): ChatModelPro
     name: "anthropic",
     create(modelId: string): ChatModel {
       requireText(modelId, "anthropic() modelId must not be blank");
-      const capabilities = { structuredOutput: takesSchemas(modelId, resolved), retry: Object.freeze({ maxAttempts: 3 }) };
+      const capabilities = {
+        structuredOutput: takesSchemas(modelId, resolved),
+        retry: Object.freeze({ maxAttempts: 3 }),
+      };
       return new HttpChatModel(modelId, { line, protocol, capabilities });
     },
   });

@@ -9,7 +9,10 @@ import { ANTHROPIC_DIALECT, hasStructuredOutput } from "./strict-dialect.js";
 import { StreamedMessage } from "./streamed-message.js";
 
 /** Whether requests to this model may bear schemas. */
-export function takesSchemas(modelId: string, options: Pick<ResolvedAnthropicOptions, "structuredOutput">): boolean {
+export function takesSchemas(
+  modelId: string,
+  options: Pick<ResolvedAnthropicOptions, "structuredOutput">,
+): boolean {
   return options.structuredOutput ?? hasStructuredOutput(modelId);
 }
 
@@ -21,7 +24,11 @@ export function messagesApi(options: ResolvedAnthropicOptions): ChatProtocol {
   return {
     path: "/v1/messages",
     write: (request, target) => ({
-      body: requestBody(request, target, { options, strict, structuredOutput: takesSchemas(target.modelId, options) }),
+      body: requestBody(request, target, {
+        options,
+        strict,
+        structuredOutput: takesSchemas(target.modelId, options),
+      }),
       nulls,
     }),
     read: readAnswer,

@@ -17,7 +17,12 @@ function toBlocks(part: ContentPart): readonly WireBlock[] {
   const source = imageSource(part);
   if (source.kind === "url") return [{ type: "image", source: { type: "url", url: source.url } }];
   // A type that the vendor does not know is for the vendor to refuse.
-  return [{ type: "image", source: { type: "base64", media_type: source.mediaType as ImageMediaType, data: source.data } }];
+  return [
+    {
+      type: "image",
+      source: { type: "base64", media_type: source.mediaType as ImageMediaType, data: source.data },
+    },
+  ];
 }
 
 /** The arguments as the object that the vendor demands; of a call that went wrong the text as the model wrote it. */
@@ -35,7 +40,9 @@ function toToolUse(call: ToolCall): WireBlock {
   return { type: "tool_use", id: call.id, name: call.name, input: toInput(call) };
 }
 
-function toToolResult(message: ChatMessage & { readonly role: "tool" }): Anthropic.ToolResultBlockParam {
+function toToolResult(
+  message: ChatMessage & { readonly role: "tool" },
+): Anthropic.ToolResultBlockParam {
   return {
     type: "tool_result",
     tool_use_id: message.toolCallId,
@@ -49,7 +56,11 @@ function toWireMessage(message: ChatMessage): WireMessage | undefined {
     case "system":
       return undefined;
     case "user":
-      return { role: "user", content: typeof message.content === "string" ? message.content : message.content.flatMap(toBlocks) };
+      return {
+        role: "user",
+        content:
+          typeof message.content === "string" ? message.content : message.content.flatMap(toBlocks),
+      };
     case "tool":
       return { role: "user", content: [toToolResult(message)] };
     case "assistant": {
@@ -66,7 +77,8 @@ export function toWireMessages(messages: readonly ChatMessage[]): WireMessage[] 
   for (const message of messages) {
     const wire = toWireMessage(message);
     if (wire === undefined) continue;
-    const blocks = message.role === "tool" && Array.isArray(wire.content) ? wire.content : undefined;
+    const blocks =
+      message.role === "tool" && Array.isArray(wire.content) ? wire.content : undefined;
     if (blocks !== undefined && openResults !== undefined) {
       openResults.push(...blocks);
       continue;
@@ -78,6 +90,10 @@ export function toWireMessages(messages: readonly ChatMessage[]): WireMessage[] 
 }
 
 /** The system messages in the vendor's form, wherever they stand in the conversation. */
-export function toSystemBlocks(messages: readonly ChatMessage[]): readonly Anthropic.TextBlockParam[] {
-  return messages.flatMap((message) => (message.role === "system" ? textBlocks(message.content) : []));
+export function toSystemBlocks(
+  messages: readonly ChatMessage[],
+): readonly Anthropic.TextBlockParam[] {
+  return messages.flatMap((message) =>
+    message.role === "system" ? textBlocks(message.content) : [],
+  );
 }

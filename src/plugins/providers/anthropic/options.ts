@@ -1,6 +1,11 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
-import { PROVIDER_OPTIONS, resolveProviderOptions, type ProviderOptions, type ResolvedProviderOptions } from "../shared/provider-options.js";
+import {
+  PROVIDER_OPTIONS,
+  resolveProviderOptions,
+  type ProviderOptions,
+  type ResolvedProviderOptions,
+} from "../shared/provider-options.js";
 
 /** How to reach Anthropic, or another server that speaks its Messages API. */
 export interface AnthropicOptions extends ProviderOptions {
@@ -28,7 +33,12 @@ function requireBoolean(name: string, value: unknown): void {
 
 /** @throws ValidationError for an unknown option and for those that cannot work. */
 export function resolveAnthropicOptions(options: AnthropicOptions): ResolvedAnthropicOptions {
-  checkOptions("anthropic()", options, [...PROVIDER_OPTIONS, "maxOutputTokens", "promptCaching", "structuredOutput"]);
+  checkOptions("anthropic()", options, [
+    ...PROVIDER_OPTIONS,
+    "maxOutputTokens",
+    "promptCaching",
+    "structuredOutput",
+  ]);
   const { maxOutputTokens, promptCaching, structuredOutput } = options;
   requireInteger("anthropic() maxOutputTokens", maxOutputTokens, 1);
   requireBoolean("promptCaching", promptCaching);

@@ -19,7 +19,9 @@ export interface BodySettings {
 /** Marks the last of these as the end of what requests have in common. */
 function marked<T extends object>(blocks: readonly T[], isCaching: boolean): (T & Cached)[] {
   const last = blocks.length - 1;
-  return blocks.map((block, index) => (isCaching && index === last ? { ...block, cache_control: { type: "ephemeral" } } : block));
+  return blocks.map((block, index) =>
+    isCaching && index === last ? { ...block, cache_control: { type: "ephemeral" } } : block,
+  );
 }
 
 /** Strict tools and the output format of one request share the vendor's limits; those for which there is no room left go without. */
@@ -34,12 +36,20 @@ class StrictBudget {
   }
 
   /** The schema made strict, where the model, the schema and the limits allow it. */
-  take(schema: Anthropic.Tool.InputSchema | Readonly<Record<string, unknown>>, isTool: boolean): Readonly<Record<string, unknown>> | undefined {
+  take(
+    schema: Anthropic.Tool.InputSchema | Readonly<Record<string, unknown>>,
+    isTool: boolean,
+  ): Readonly<Record<string, unknown>> | undefined {
     const strict = this.#settings.structuredOutput ? this.#settings.strict.find(schema) : undefined;
     if (strict === undefined) return undefined;
     const { limits } = ANTHROPIC_DIALECT;
-    const [tools, optional, unions] = [this.#tools + (isTool ? 1 : 0), this.#optional + strict.optional, this.#unions + strict.unions];
-    if (tools > STRICT_TOOL_LIMIT || optional > limits.optional || unions > limits.unions) return undefined;
+    const [tools, optional, unions] = [
+      this.#tools + (isTool ? 1 : 0),
+      this.#optional + strict.optional,
+      this.#unions + strict.unions,
+    ];
+    if (tools > STRICT_TOOL_LIMIT || optional > limits.optional || unions > limits.unions)
+      return undefined;
     [this.#tools, this.#optional, this.#unions] = [tools, optional, unions];
     return strict.schema;
   }
@@ -63,13 +73,21 @@ function toolFields(request: ChatRequest, budget: StrictBudget, isCaching: boole
   // The vendor refuses tool_choice without tools.
   if (tools.length === 0) return {};
   const choice = request.toolChoice;
-  return { tools: marked(tools, isCaching), ...(choice === undefined ? {} : { tool_choice: toolChoice(choice) }) };
+  return {
+    tools: marked(tools, isCaching),
+    ...(choice === undefined ? {} : { tool_choice: toolChoice(choice) }),
+  };
 }
 
 function formatFields(request: ChatRequest, budget: StrictBudget): Partial<Body> {
-  const schema = request.responseFormat === undefined ? undefined : budget.take(request.responseFormat.schema, false);
+  const schema =
+    request.responseFormat === undefined
+      ? undefined
+      : budget.take(request.responseFormat.schema, false);
   // The vendor has no other than the strict mode: without it the prompt and the validation afterwards must do.
-  return schema === undefined ? {} : { output_config: { format: { type: "json_schema", schema: { ...schema } } } };
+  return schema === undefined
+    ? {}
+    : { output_config: { format: { type: "json_schema", schema: { ...schema } } } };
 }
 
 function settingFields(request: ChatRequest): Partial<Body> {
@@ -81,7 +99,11 @@ function settingFields(request: ChatRequest): Partial<Body> {
 }
 
 /** The body of a call. `providerOptions` come last, so they win over what is set here; only whether it streams is not theirs to choose. */
-export function requestBody(request: ChatRequest, target: WireTarget, settings: BodySettings): Body {
+export function requestBody(
+  request: ChatRequest,
+  target: WireTarget,
+  settings: BodySettings,
+): Body {
   const { promptCaching, maxOutputTokens } = settings.options;
   const budget = new StrictBudget(settings);
   const system = marked(toSystemBlocks(request.messages), promptCaching);

@@ -15,7 +15,11 @@ interface CallInProgress {
 
 /** The fields that say something: the vendor repeats counts in later events, as null where they do not apply. */
 function known(fields: unknown): Fields {
-  return Object.fromEntries(Object.entries(asFields(fields) ?? {}).filter(([, value]) => value !== null && value !== undefined));
+  return Object.fromEntries(
+    Object.entries(asFields(fields) ?? {}).filter(
+      ([, value]) => value !== null && value !== undefined,
+    ),
+  );
 }
 
 /** Puts a streamed answer together, event by event. */
@@ -64,8 +68,18 @@ export class StreamedMessage implements StreamedAnswer {
 
   finish(): ChatResponse {
     if (!this.isFinished) throw new BadAnswer("The stream ended before the answer was complete");
-    const toolCalls = this.#calls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments === "" ? "{}" : call.arguments }));
-    return buildResponse({ text: this.#text, toolCalls, stopReason: this.#stopReason, usage: this.#usage, identity: this.#identity });
+    const toolCalls = this.#calls.map((call) => ({
+      id: call.id,
+      name: call.name,
+      arguments: call.arguments === "" ? "{}" : call.arguments,
+    }));
+    return buildResponse({
+      text: this.#text,
+      toolCalls,
+      stopReason: this.#stopReason,
+      usage: this.#usage,
+      identity: this.#identity,
+    });
   }
 
   #start(message: Fields): void {
@@ -84,7 +98,9 @@ export class StreamedMessage implements StreamedAnswer {
 
   #extend(delta: Fields, blockIndex: unknown): readonly ChatChunk[] {
     if (delta["type"] === "text_delta") return this.#addText(asText(delta["text"]));
-    return delta["type"] === "input_json_delta" ? this.#addArguments(blockIndex, asText(delta["partial_json"])) : [];
+    return delta["type"] === "input_json_delta"
+      ? this.#addArguments(blockIndex, asText(delta["partial_json"]))
+      : [];
   }
 
   #complete(blockIndex: unknown): readonly ChatChunk[] {

@@ -2,8 +2,23 @@ import type { StrictDialect } from "../shared/strict-schema.js";
 
 /** See "JSON Schema limitations" in Anthropic's guide to structured outputs. Optional properties may stay what they are. */
 export const ANTHROPIC_DIALECT: StrictDialect = Object.freeze({
-  keywords: new Set("$schema $defs definitions $ref title description type properties required additionalProperties items anyOf enum const format".split(" ")),
-  formats: new Set(["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
+  keywords: new Set(
+    "$schema $defs definitions $ref title description type properties required additionalProperties items anyOf enum const format".split(
+      " ",
+    ),
+  ),
+  formats: new Set([
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "uri",
+    "ipv4",
+    "ipv6",
+    "uuid",
+  ]),
   requiresAll: false,
   allowsRecursion: false,
   limits: { objectDepth: 100, properties: 5000, enumValues: 1000, optional: 24, unions: 16 },

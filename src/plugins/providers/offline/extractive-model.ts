@@ -1,4 +1,12 @@
-import type { ChatCallOptions, ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse, Usage } from "../../../contracts/chat-model.js";
+import type {
+  ChatCallOptions,
+  ChatChunk,
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  Usage,
+} from "../../../contracts/chat-model.js";
 import type { JsonSchema } from "../../../contracts/types.js";
 import type { LanguageTools } from "./language-tools.js";
 import type { Quote } from "./quotes.js";
@@ -10,7 +18,8 @@ import { rank } from "./ranking.js";
 import { SchemaFiller } from "./schema-filler.js";
 
 /** What the model says when a prompt delimits no text. */
-export const NO_SOURCE = "No source text was given between delimiters, so there is nothing to quote.";
+export const NO_SOURCE =
+  "No source text was given between delimiters, so there is nothing to quote.";
 /** What it says when a text holds only headings, tables, code and links. */
 export const NO_SENTENCE = "The source text holds no sentence that could be quoted.";
 
@@ -46,7 +55,12 @@ export class ExtractiveModel implements ChatModel {
     const schema = request.responseFormat?.schema;
     const content = schema === undefined ? markdown(selection) : json(schema, selection);
     const usage = await estimateUsage(request.messages, content, pacer);
-    return { message: { role: "assistant", content }, finishReason: "stop", usage, modelId: this.modelId };
+    return {
+      message: { role: "assistant", content },
+      finishReason: "stop",
+      usage,
+      modelId: this.modelId,
+    };
   }
 
   async *stream(request: ChatRequest, options: ChatCallOptions = {}): AsyncIterable<ChatChunk> {
@@ -64,9 +78,11 @@ export class ExtractiveModel implements ChatModel {
     await this.#tools.ready(this.provider, this.modelId);
     await pacer.rest();
     const quotes = new Map<string, Quote>(); // by text: what stands in the sources twice is one quote
-    for (const source of sources) await collectQuotes(await passagesOf(source, pacer), this.#tools, pacer, quotes);
+    for (const source of sources)
+      await collectQuotes(await passagesOf(source, pacer), this.#tools, pacer, quotes);
     const all = [...quotes.values()];
-    const count = this.#sentences ?? Math.min(MOST, Math.max(LEAST, Math.round(all.length * SHARE)));
+    const count =
+      this.#sentences ?? Math.min(MOST, Math.max(LEAST, Math.round(all.length * SHARE)));
     return { all, chosen: rank(all, count), fallback: NO_SENTENCE };
   }
 }
@@ -77,7 +93,10 @@ function markdown({ all, chosen, fallback }: Selection): string {
   const taken = new Set(chosen);
   return all
     .filter((quote) => taken.has(quote))
-    .map(({ text, source }) => `- "${text}"${source === undefined ? "" : ` (${source.replace(/\s+/g, " ").slice(0, MAX_SOURCE_LENGTH)})`}`)
+    .map(
+      ({ text, source }) =>
+        `- "${text}"${source === undefined ? "" : ` (${source.replace(/\s+/g, " ").slice(0, MAX_SOURCE_LENGTH)})`}`,
+    )
     .join("\n");
 }
 
@@ -86,7 +105,11 @@ function json(schema: JsonSchema, { all, chosen, fallback }: Selection): string 
 }
 
 /** Estimates: there is no vendor that counts. */
-async function estimateUsage(messages: readonly ChatMessage[], content: string, pacer: Pacer): Promise<Usage> {
+async function estimateUsage(
+  messages: readonly ChatMessage[],
+  content: string,
+  pacer: Pacer,
+): Promise<Usage> {
   const { estimateTokenCount } = await import("tokenx");
   let inputTokens = 0;
   for (const text of messages.map(messageText)) {

@@ -11,7 +11,11 @@ export function offlineProvider(): Plugin {
   return definePlugin({
     name: "provider-offline",
     bind(bind) {
-      bind.many(Tokens.ChatModelProvider).toConstantValue(Object.freeze({ name: "offline", create: (modelId: string) => offline(modelId) }));
+      bind
+        .many(Tokens.ChatModelProvider)
+        .toConstantValue(
+          Object.freeze({ name: "offline", create: (modelId: string) => offline(modelId) }),
+        );
     },
   });
 }

@@ -81,7 +81,8 @@ export class LanguageTools {
 
   #analyserFor(characters: number): Analyser {
     if (this.#analyser === undefined || this.#characters > CHARACTERS_PER_ANALYSER) {
-      if (this.#create === undefined) throw new Error("ready() must resolve before sentences() is called");
+      if (this.#create === undefined)
+        throw new Error("ready() must resolve before sentences() is called");
       this.#analyser = this.#create();
       this.#characters = 0;
     }
@@ -95,5 +96,8 @@ function termsOf(sentence: AnalysedSentence, its: Analyser["its"]): readonly str
   const types = tokens.out(its.type);
   const stopWords = tokens.out(its.stopWordFlag);
   const stems = tokens.out(its.stem).map(String);
-  return stems.filter((_, index) => stopWords[index] !== true && (types[index] === "word" || types[index] === "number"));
+  return stems.filter(
+    (_, index) =>
+      stopWords[index] !== true && (types[index] === "word" || types[index] === "number"),
+  );
 }

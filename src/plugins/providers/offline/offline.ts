@@ -23,7 +23,10 @@ export interface OfflineOptions {
  * @throws ValidationError for an unknown model or option.
  */
 export function offline(modelId = "extractive", options: OfflineOptions = {}): ChatModel {
-  if (modelId !== "extractive") throw new ValidationError(`The offline provider has one model, 'extractive', got: ${preview(modelId)}`);
+  if (modelId !== "extractive")
+    throw new ValidationError(
+      `The offline provider has one model, 'extractive', got: ${preview(modelId)}`,
+    );
   checkOptions("offline model", options, ["sentences"]);
   requireInteger("offline model sentences", options.sentences, 1);
   return new ExtractiveModel(new LanguageTools(), options.sentences);

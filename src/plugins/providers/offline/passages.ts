@@ -42,7 +42,13 @@ function isTableRow(line: string): boolean {
 }
 
 function isMarkup(line: string): boolean {
-  return line.startsWith("<!--") || (line.startsWith("<") && line.endsWith(">")) || RULE.test(line) || LINK_ONLY.test(line) || isTableRow(line);
+  return (
+    line.startsWith("<!--") ||
+    (line.startsWith("<") && line.endsWith(">")) ||
+    RULE.test(line) ||
+    LINK_ONLY.test(line) ||
+    isTableRow(line)
+  );
 }
 
 /** Reads one text line by line and collects its passages: headings, tables, code, rules, front matter and lines of links only are left out. */
@@ -74,7 +80,9 @@ class PassageReader {
     if (line.length > LONG_LINE) return this.#text(line);
     const file = fileMarker(line);
     if (file !== undefined) return this.#structure(() => (this.#file = file));
-    const heading = HEADING.exec(line)?.[1] ?? (this.#lines.length === 1 && UNDERLINE.test(line) ? this.#lines.pop() : undefined);
+    const heading =
+      HEADING.exec(line)?.[1] ??
+      (this.#lines.length === 1 && UNDERLINE.test(line) ? this.#lines.pop() : undefined);
     if (heading !== undefined) return this.#structure(() => (this.#heading = heading));
     const unquoted = line.replace(/^(?:>\s?)+/, "");
     const item = unquoted.replace(LIST_MARKER, "");
@@ -83,7 +91,11 @@ class PassageReader {
     this.#close();
     const quotation = QUOTATION.exec(item);
     if (quotation?.[1] === undefined) return this.#text(item);
-    this.#passages.push({ lines: [quotation[1]], source: quotation[2] ?? this.#source(), quoted: true });
+    this.#passages.push({
+      lines: [quotation[1]],
+      source: quotation[2] ?? this.#source(),
+      quoted: true,
+    });
   }
 
   #inCode(line: string): boolean {
@@ -111,7 +123,8 @@ class PassageReader {
   }
 
   #close(): void {
-    if (this.#lines.length > 0) this.#passages.push({ lines: this.#lines, source: this.#source(), quoted: false });
+    if (this.#lines.length > 0)
+      this.#passages.push({ lines: this.#lines, source: this.#source(), quoted: false });
     this.#lines = [];
   }
 }
@@ -121,7 +134,9 @@ function withoutFrontMatter(lines: readonly string[]): readonly string[] {
   if (lines[first]?.trim() !== "---") return lines;
   const end = lines.findIndex((line, index) => index > first && line.trim() === "---");
   const inside = end < 0 ? [] : lines.slice(first + 1, end);
-  return inside.length > 0 && inside.every((line) => /^(?:[\w-]+:|\s|-\s|$)/.test(line)) ? lines.slice(end + 1) : lines;
+  return inside.length > 0 && inside.every((line) => /^(?:[\w-]+:|\s|-\s|$)/.test(line))
+    ? lines.slice(end + 1)
+    : lines;
 }
 
 function parseJson(text: string): unknown {
@@ -137,13 +152,19 @@ function parseJson(text: string): unknown {
 /** The texts inside a JSON document, each with what its neighbours say about where it is from. */
 function jsonBlocks(value: unknown, label: string | undefined): readonly SourceBlock[] {
   const blocks: SourceBlock[] = [];
-  const pending: { readonly value: unknown; readonly label: string | undefined }[] = [{ value, label }];
+  const pending: { readonly value: unknown; readonly label: string | undefined }[] = [
+    { value, label },
+  ];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value: current, label: inherited } = next;
     if (typeof current === "string") blocks.push({ text: current, label: inherited });
     if (typeof current !== "object" || current === null) continue;
     const entries: readonly (readonly [string, unknown])[] = Object.entries(current);
-    const named = Array.isArray(current) ? undefined : entries.find(([key, item]) => isSourceName(key) && typeof item === "string" && item !== "")?.[1];
+    const named = Array.isArray(current)
+      ? undefined
+      : entries.find(
+          ([key, item]) => isSourceName(key) && typeof item === "string" && item !== "",
+        )?.[1];
     const own = typeof named === "string" ? named : inherited;
     const texts = entries.filter(([key]) => Array.isArray(current) || !isSourceName(key));
     for (const [, item] of texts.reverse()) pending.push({ value: item, label: own });

@@ -27,7 +27,10 @@ function contextBlock(block: string): SourceBlock {
   const end = block.indexOf("\n");
   const heading = end < 0 ? block : block.slice(0, end);
   const description = heading.slice(heading.indexOf(": ") + 1).trim();
-  return { label: description === "" ? undefined : description, text: end < 0 ? "" : block.slice(end + 1) };
+  return {
+    label: description === "" ? undefined : description,
+    text: end < 0 ? "" : block.slice(end + 1),
+  };
 }
 
 /** The last place that looks like the task's section, since texts may hold such lines too; before it, the first of another section. */

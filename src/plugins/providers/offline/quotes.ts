@@ -23,7 +23,11 @@ const SENTENCE_END = /[.!?\u2026\u3002\uff01\uff1f]["'\u201d\u2019)\]*_]*$/;
 
 /** Where to cut the start of a line that is too long for one piece of work: after a sentence or a word, where there is one. */
 function cutAt(head: string, end: number): number {
-  const stop = Math.max(...[". ", "? ", "! "].map((mark) => head.lastIndexOf(mark, end - 2)), head.lastIndexOf("\u3002", end - 1)) + 1;
+  const stop =
+    Math.max(
+      ...[". ", "? ", "! "].map((mark) => head.lastIndexOf(mark, end - 2)),
+      head.lastIndexOf("\u3002", end - 1),
+    ) + 1;
   if (stop > 0) return stop;
   const space = head.lastIndexOf(" ", end - 1);
   if (space > 0) return space;
@@ -63,15 +67,27 @@ function* pieces(lines: readonly string[]): Generator<readonly string[]> {
 
 /** The part of `text` that lies in one line of the source: all of it, or the longest where it runs over line ends. */
 function withinOneLine(text: string, start: number, lineEnds: readonly number[]): string {
-  const cuts = lineEnds.filter((end) => end > start && end < start + text.length).map((end) => end - start);
-  const parts = [0, ...cuts].map((from, index) => text.slice(from, cuts[index] ?? text.length).trim());
+  const cuts = lineEnds
+    .filter((end) => end > start && end < start + text.length)
+    .map((end) => end - start);
+  const parts = [0, ...cuts].map((from, index) =>
+    text.slice(from, cuts[index] ?? text.length).trim(),
+  );
   return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), "");
 }
 
-function quotesOfPiece(lines: readonly string[], passage: Passage, tools: LanguageTools, firstPosition: number): readonly Quote[] {
+function quotesOfPiece(
+  lines: readonly string[],
+  passage: Passage,
+  tools: LanguageTools,
+  firstPosition: number,
+): readonly Quote[] {
   const text = lines.join(" "); // a sentence may go on in the next line; where the lines end is remembered
   const lineEnds: number[] = [];
-  lines.reduce((offset, line) => (lineEnds.push(offset + line.length), offset + line.length + 1), 0);
+  lines.reduce(
+    (offset, line) => (lineEnds.push(offset + line.length), offset + line.length + 1),
+    0,
+  );
   let cursor = 0;
   return tools.sentences(text).flatMap((sentence, index) => {
     const start = text.indexOf(sentence.text, cursor);
@@ -79,9 +95,20 @@ function quotesOfPiece(lines: readonly string[], passage: Passage, tools: Langua
     cursor = start + sentence.text.length;
     const line = withinOneLine(sentence.text, start, lineEnds);
     const quote = line.replace(LEFTOVER_EMPHASIS, ""); // of `**Title.** Text`
-    const whole = line === sentence.text && quote.split(/\s+/, MIN_WORDS).length === MIN_WORDS && quote.length <= MAX_GOOD_LENGTH;
+    const whole =
+      line === sentence.text &&
+      quote.split(/\s+/, MIN_WORDS).length === MIN_WORDS &&
+      quote.length <= MAX_GOOD_LENGTH;
     const good = whole && SENTENCE_END.test(quote) && !quote.includes('"');
-    return [{ text: quote, source: passage.source, terms: new Set(sentence.terms), good, position: firstPosition + index }];
+    return [
+      {
+        text: quote,
+        source: passage.source,
+        terms: new Set(sentence.terms),
+        good,
+        position: firstPosition + index,
+      },
+    ];
   });
 }
 
@@ -93,7 +120,12 @@ function requote(passage: Passage, tools: LanguageTools): Quote {
 }
 
 /** Adds everything that can be quoted from `passages` to `quotes`, in their order. */
-export async function collectQuotes(passages: readonly Passage[], tools: LanguageTools, pacer: Pacer, quotes: Map<string, Quote>): Promise<void> {
+export async function collectQuotes(
+  passages: readonly Passage[],
+  tools: LanguageTools,
+  pacer: Pacer,
+  quotes: Map<string, Quote>,
+): Promise<void> {
   const add = (quote: Quote): void => {
     if (/[\p{L}\p{N}]/u.test(quote.text) && !quotes.has(quote.text)) quotes.set(quote.text, quote);
   };

@@ -10,7 +10,8 @@ const FRAGMENT_PENALTY = 10;
 /** In how many quotes a term stands, as a share of the most frequent one's. */
 function termWeights(quotes: readonly Quote[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { terms } of quotes) for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const { terms } of quotes)
+    for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   const most = [...counts.values()].reduce((a, b) => Math.max(a, b), 1);
   return new Map([...counts].map(([term, count]) => [term, Math.sqrt(count / most)]));
 }
@@ -48,7 +49,12 @@ function gain(c: Candidate): number {
  */
 export function rank(quotes: readonly Quote[], count: number): readonly Quote[] {
   const weights = termWeights(quotes);
-  const scored = quotes.map((quote): Candidate => ({ quote, score: scoreOf(quote, weights), redundancy: 0, chosenOfSource: 0 }));
+  const scored = quotes.map((quote): Candidate => ({
+    quote,
+    score: scoreOf(quote, weights),
+    redundancy: 0,
+    chosenOfSource: 0,
+  }));
   const pool = scored.sort((a, b) => b.score - a.score).slice(0, Math.max(POOL, count));
   const chosen: Quote[] = [];
   while (chosen.length < count && pool.length > 0) {
@@ -56,7 +62,10 @@ export function rank(quotes: readonly Quote[], count: number): readonly Quote[] 
     chosen.push(best.quote);
     pool.splice(pool.indexOf(best), 1);
     for (const other of pool) {
-      other.redundancy = Math.max(other.redundancy, similarity(other.quote.terms, best.quote.terms));
+      other.redundancy = Math.max(
+        other.redundancy,
+        similarity(other.quote.terms, best.quote.terms),
+      );
       if (other.quote.source === best.quote.source) other.chosenOfSource++;
     }
   }

@@ -91,9 +91,12 @@ export class SchemaFiller {
 
   #object(schema: JsonSchema, bound: Quote | undefined, depth: number): unknown {
     const properties = isSchema(schema["properties"]) ? schema["properties"] : {};
-    const required = new Set(Array.isArray(schema["required"]) ? (schema["required"] as readonly unknown[]) : []);
+    const required = new Set(
+      Array.isArray(schema["required"]) ? (schema["required"] as readonly unknown[]) : [],
+    );
     const entries = Object.entries(properties).flatMap(([name, property]): [string, unknown][] => {
-      if (!isSchema(property) || !(required.has(name) || this.#isTextual(property, depth))) return [];
+      if (!isSchema(property) || !(required.has(name) || this.#isTextual(property, depth)))
+        return [];
       return [[name, this.#value(property, name, bound, depth + 1)]];
     });
     return Object.fromEntries(entries);
@@ -108,12 +111,21 @@ export class SchemaFiller {
   }
 
   #array(schema: JsonSchema, name: string, bound: Quote | undefined, depth: number): unknown {
-    const [least, most] = [numberAt(schema, "minItems", 0), numberAt(schema, "maxItems", Number.POSITIVE_INFINITY)];
-    const tuple = schemas(schema["prefixItems"]).map((item) => this.#value(item, name, bound, depth + 1));
+    const [least, most] = [
+      numberAt(schema, "minItems", 0),
+      numberAt(schema, "maxItems", Number.POSITIVE_INFINITY),
+    ];
+    const tuple = schemas(schema["prefixItems"]).map((item) =>
+      this.#value(item, name, bound, depth + 1),
+    );
     if (tuple.length > 0) return tuple;
     const items = isSchema(schema["items"]) ? schema["items"] : {};
     const item = (quote: Quote | undefined): unknown => this.#value(items, name, quote, depth + 1);
-    const wanted = this.#holdsText(items, depth) ? (bound === undefined ? this.#best(most) : [bound]) : [];
+    const wanted = this.#holdsText(items, depth)
+      ? bound === undefined
+        ? this.#best(most)
+        : [bound]
+      : [];
     const filled = depth < MAX_DEPTH ? wanted.slice(0, most).map(item) : [];
     const values = isSourceName(name) ? [...new Set(filled)] : filled;
     while (values.length < Math.min(least, 100)) values.push(item(this.#take(() => true)));
@@ -132,19 +144,32 @@ export class SchemaFiller {
     const schema = this.#resolve(unresolved, depth);
     if ("const" in schema || "enum" in schema) return false;
     const type = this.#typeOf(schema);
-    const inner = type === "object" ? Object.values(isSchema(schema["properties"]) ? schema["properties"] : {}) : type === "array" ? [schema["items"]] : [];
-    return type === "string" || inner.some((part) => isSchema(part) && this.#holdsText(part, depth + 1));
+    const inner =
+      type === "object"
+        ? Object.values(isSchema(schema["properties"]) ? schema["properties"] : {})
+        : type === "array"
+          ? [schema["items"]]
+          : [];
+    return (
+      type === "string" || inner.some((part) => isSchema(part) && this.#holdsText(part, depth + 1))
+    );
   }
 
   #number(schema: JsonSchema): number {
-    const least = Math.max(numberAt(schema, "minimum", 0), numberAt(schema, "exclusiveMinimum", -1) + 1);
+    const least = Math.max(
+      numberAt(schema, "minimum", 0),
+      numberAt(schema, "exclusiveMinimum", -1) + 1,
+    );
     return Math.min(least, numberAt(schema, "maximum", Number.POSITIVE_INFINITY));
   }
 
   #string(schema: JsonSchema, name: string, bound: Quote | undefined): string {
     const limit = numberAt(schema, "maxLength", Number.POSITIVE_INFINITY);
     const quote = bound ?? this.#take(({ text }) => isSourceName(name) || text.length <= limit);
-    const text = isSourceName(name) && quote !== undefined ? (quote.source ?? UNKNOWN_SOURCE) : (quote?.text ?? this.#fallback);
+    const text =
+      isSourceName(name) && quote !== undefined
+        ? (quote.source ?? UNKNOWN_SOURCE)
+        : (quote?.text ?? this.#fallback);
     return text.length <= limit ? text : text.slice(0, limit).replace(/\s+\S*$/, "");
   }
 
@@ -160,7 +185,18 @@ export class SchemaFiller {
 }
 
 function merge(a: JsonSchema, b: JsonSchema): JsonSchema {
-  const both = (field: string): readonly unknown[] => [a, b].flatMap((schema) => (Array.isArray(schema[field]) ? (schema[field] as readonly unknown[]) : []));
-  const properties = { ...(isSchema(a["properties"]) ? a["properties"] : {}), ...(isSchema(b["properties"]) ? b["properties"] : {}) };
-  return { ...a, ...b, ...(Object.keys(properties).length > 0 ? { properties } : {}), required: both("required") };
+  const both = (field: string): readonly unknown[] =>
+    [a, b].flatMap((schema) =>
+      Array.isArray(schema[field]) ? (schema[field] as readonly unknown[]) : [],
+    );
+  const properties = {
+    ...(isSchema(a["properties"]) ? a["properties"] : {}),
+    ...(isSchema(b["properties"]) ? b["properties"] : {}),
+  };
+  return {
+    ...a,
+    ...b,
+    ...(Object.keys(properties).length > 0 ? { properties } : {}),
+    required: both("required"),
+  };
 }

@@ -1,4 +1,16 @@
-const SOURCE_WORDS: ReadonlySet<string> = new Set(["source", "file", "filename", "path", "document", "doc", "title", "heading", "section", "url", "uri"]);
+const SOURCE_WORDS: ReadonlySet<string> = new Set([
+  "source",
+  "file",
+  "filename",
+  "path",
+  "document",
+  "doc",
+  "title",
+  "heading",
+  "section",
+  "url",
+  "uri",
+]);
 
 /** Whether a property by its name says where something comes from: `source`, `filePath`, `document_title`, `sources`. */
 export function isSourceName(name: string): boolean {

@@ -8,7 +8,11 @@ import { OPENAI } from "./openai-vendor.js";
 import { resolveEmbeddingsOptions, type OpenAIEmbeddingsOptions } from "./options.js";
 
 function isVector(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === "number" && Number.isFinite(part));
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((part) => typeof part === "number" && Number.isFinite(part))
+  );
 }
 
 /** The vectors of an answer in the order of the texts, which `index` gives and the order of the list need not. */
@@ -17,20 +21,24 @@ function readVectors(document: Fields, count: number): readonly (readonly number
   for (const [position, entry] of asList(document["data"]).entries()) {
     const fields = asFields(entry);
     const vector = fields?.["embedding"];
-    if (!isVector(vector)) throw new BadAnswer(`data[${position}].embedding is not a list of numbers`, { shown: entry });
+    if (!isVector(vector))
+      throw new BadAnswer(`data[${position}].embedding is not a list of numbers`, { shown: entry });
     const index = fields?.["index"];
     vectors[typeof index === "number" ? index : position] = vector;
   }
   const came = Object.keys(vectors).length;
-  if (came !== count || vectors.length !== count) throw new BadAnswer(`The answer has vectors for ${came} of ${count} texts`);
+  if (came !== count || vectors.length !== count)
+    throw new BadAnswer(`The answer has vectors for ${came} of ${count} texts`);
   return vectors;
 }
 
 function checkTexts(texts: readonly string[]): void {
   const given: unknown = texts;
-  if (!Array.isArray(given)) throw new ValidationError(`embed() texts must be an array, got: ${preview(given)}`);
+  if (!Array.isArray(given))
+    throw new ValidationError(`embed() texts must be an array, got: ${preview(given)}`);
   for (const [index, text] of given.entries()) {
-    if (typeof text !== "string") throw new ValidationError(`embed() texts[${index}] must be a string, got: ${preview(text)}`);
+    if (typeof text !== "string")
+      throw new ValidationError(`embed() texts[${index}] must be a string, got: ${preview(text)}`);
   }
 }
 
@@ -41,7 +49,10 @@ function checkTexts(texts: readonly string[]): void {
  * @example const [vector] = await openaiEmbeddings("text-embedding-3-small", { dimensions: 256 }).embed(["Hello"]);
  * @throws ValidationError for a blank model name and for options that cannot work; `embed` rejects with ModelCallError.
  */
-export function openaiEmbeddings(modelId: string, options: OpenAIEmbeddingsOptions = {}): EmbeddingModel {
+export function openaiEmbeddings(
+  modelId: string,
+  options: OpenAIEmbeddingsOptions = {},
+): EmbeddingModel {
   const resolved = resolveEmbeddingsOptions(options);
   requireText(modelId, "openaiEmbeddings() modelId must not be blank");
   const { dimensions, batchSize } = resolved;
@@ -49,8 +60,16 @@ export function openaiEmbeddings(modelId: string, options: OpenAIEmbeddingsOptio
   const embedBatch = async (input: readonly string[]): Promise<readonly (readonly number[])[]> => {
     const call = new HttpCall(line, { modelId, signal: undefined });
     try {
-      const body = { model: modelId, input, encoding_format: "float", ...(dimensions === undefined ? {} : { dimensions }) };
-      return readVectors(await call.readDocument(await call.post(await call.connect(), "/embeddings", body)), input.length);
+      const body = {
+        model: modelId,
+        input,
+        encoding_format: "float",
+        ...(dimensions === undefined ? {} : { dimensions }),
+      };
+      return readVectors(
+        await call.readDocument(await call.post(await call.connect(), "/embeddings", body)),
+        input.length,
+      );
     } catch (error) {
       throw await call.failure(error);
     } finally {
@@ -61,7 +80,8 @@ export function openaiEmbeddings(modelId: string, options: OpenAIEmbeddingsOptio
     async embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
       checkTexts(texts);
       const vectors: (readonly number[])[] = [];
-      for (let start = 0; start < texts.length; start += batchSize) vectors.push(...(await embedBatch(texts.slice(start, start + batchSize))));
+      for (let start = 0; start < texts.length; start += batchSize)
+        vectors.push(...(await embedBatch(texts.slice(start, start + batchSize))));
       return vectors;
     },
   });

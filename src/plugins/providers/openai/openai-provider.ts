@@ -16,7 +16,11 @@ export function createOpenAIProvider(options: OpenAIOptions): ChatModelProvider 
     name: "openai",
     create(modelId: string): ChatModel {
       requireText(modelId, "openai() modelId must not be blank");
-      return new HttpChatModel(modelId, { line, protocol, capabilities: { structuredOutput: true, retry: Object.freeze({ maxAttempts: 3 }) } });
+      return new HttpChatModel(modelId, {
+        line,
+        protocol,
+        capabilities: { structuredOutput: true, retry: Object.freeze({ maxAttempts: 3 }) },
+      });
     },
   });
 }

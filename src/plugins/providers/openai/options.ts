@@ -1,6 +1,11 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
-import { PROVIDER_OPTIONS, resolveProviderOptions, type ProviderOptions, type ResolvedProviderOptions } from "../shared/provider-options.js";
+import {
+  PROVIDER_OPTIONS,
+  resolveProviderOptions,
+  type ProviderOptions,
+  type ResolvedProviderOptions,
+} from "../shared/provider-options.js";
 
 /** How to reach OpenAI, or another server that speaks Chat Completions (Ollama, vLLM, LM Studio, ...). */
 export interface OpenAIOptions extends ProviderOptions {
@@ -34,16 +39,26 @@ const LARGEST_BATCH = 2048;
 export function resolveOpenAIOptions(options: OpenAIOptions): ResolvedOpenAIOptions {
   checkOptions("openai()", options, [...PROVIDER_OPTIONS, "api"]);
   const { api = "chat" } = options;
-  if (api !== "chat" && api !== "responses") throw new ValidationError(`openai() api must be 'chat' or 'responses', got: ${preview(api)}`);
+  if (api !== "chat" && api !== "responses")
+    throw new ValidationError(`openai() api must be 'chat' or 'responses', got: ${preview(api)}`);
   return Object.freeze({ ...resolveProviderOptions("openai()", options), api });
 }
 
 /** @throws ValidationError for an unknown option and for those that cannot work. */
-export function resolveEmbeddingsOptions(options: OpenAIEmbeddingsOptions): ResolvedEmbeddingsOptions {
+export function resolveEmbeddingsOptions(
+  options: OpenAIEmbeddingsOptions,
+): ResolvedEmbeddingsOptions {
   checkOptions("openaiEmbeddings()", options, [...PROVIDER_OPTIONS, "dimensions", "batchSize"]);
   const { dimensions, batchSize = DEFAULT_BATCH_SIZE } = options;
   requireInteger("openaiEmbeddings() dimensions", dimensions, 1);
   requireInteger("openaiEmbeddings() batchSize", batchSize, 1);
-  if (batchSize > LARGEST_BATCH) throw new ValidationError(`openaiEmbeddings() batchSize must be at most ${LARGEST_BATCH}, got: ${batchSize}`);
-  return Object.freeze({ ...resolveProviderOptions("openaiEmbeddings()", options), dimensions, batchSize });
+  if (batchSize > LARGEST_BATCH)
+    throw new ValidationError(
+      `openaiEmbeddings() batchSize must be at most ${LARGEST_BATCH}, got: ${batchSize}`,
+    );
+  return Object.freeze({
+    ...resolveProviderOptions("openaiEmbeddings()", options),
+    dimensions,
+    batchSize,
+  });
 }

@@ -18,15 +18,30 @@ export class SentSchemas {
 
   of(request: ChatRequest): RequestSchemas {
     const taken = takenFormat(request);
-    const format = taken === undefined ? undefined : this.#sent(formatName(taken.name), taken.schema);
-    const tools = (request.tools ?? []).map((tool) => ({ ...this.#sent(tool.name, tool.parameters), description: tool.description }));
-    const filled = tools.filter((tool) => tool.addsNulls).map((tool): [string, JsonSchema] => [tool.name, tool.schema]);
-    const nulls = new NullRemover({ text: format?.addsNulls === true ? format.schema : undefined, tools: new Map(filled) });
+    const format =
+      taken === undefined ? undefined : this.#sent(formatName(taken.name), taken.schema);
+    const tools = (request.tools ?? []).map((tool) => ({
+      ...this.#sent(tool.name, tool.parameters),
+      description: tool.description,
+    }));
+    const filled = tools
+      .filter((tool) => tool.addsNulls)
+      .map((tool): [string, JsonSchema] => [tool.name, tool.schema]);
+    const nulls = new NullRemover({
+      text: format?.addsNulls === true ? format.schema : undefined,
+      tools: new Map(filled),
+    });
     return { format, tools, nulls };
   }
 
   #sent(name: string, schema: JsonSchema): SentSchema {
     const strict = this.#strict.find(schema);
-    return { name, schema, sent: strict?.schema ?? schema, strict: strict !== undefined, addsNulls: strict?.addsNulls ?? false };
+    return {
+      name,
+      schema,
+      sent: strict?.schema ?? schema,
+      strict: strict !== undefined,
+      addsNulls: strict?.addsNulls ?? false,
+    };
   }
 }

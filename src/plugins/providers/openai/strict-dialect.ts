@@ -10,10 +10,26 @@ export const OPENAI_DIALECT: StrictDialect = Object.freeze({
       "pattern format multipleOf maximum exclusiveMaximum minimum exclusiveMinimum minItems maxItems"
     ).split(" "),
   ),
-  formats: new Set(["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]),
+  formats: new Set([
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uuid",
+  ]),
   requiresAll: true,
   allowsRecursion: true,
-  limits: { objectDepth: 10, properties: 5000, enumValues: 1000, optional: Number.POSITIVE_INFINITY, unions: Number.POSITIVE_INFINITY },
+  limits: {
+    objectDepth: 10,
+    properties: 5000,
+    enumValues: 1000,
+    optional: Number.POSITIVE_INFINITY,
+    unions: Number.POSITIVE_INFINITY,
+  },
 });
 
 /** The vendor allows letters, digits, dashes and underscores, 64 at most. */

@@ -24,12 +24,22 @@ export class CallDeadline {
   #waiting = 0;
 
   /** `onTimeout` makes the error with which the call ends when it goes over a limit. */
-  constructor(caller: AbortSignal | undefined, limits: CallLimits, onTimeout: (exceeded: ExceededLimit) => Error) {
+  constructor(
+    caller: AbortSignal | undefined,
+    limits: CallLimits,
+    onTimeout: (exceeded: ExceededLimit) => Error,
+  ) {
     this.#caller = caller;
     this.#forward = () => this.#controller.abort(caller?.reason);
-    this.#timer = setTimeout(() => this.#controller.abort(onTimeout("timeoutMs")), limits.timeoutMs);
+    this.#timer = setTimeout(
+      () => this.#controller.abort(onTimeout("timeoutMs")),
+      limits.timeoutMs,
+    );
     // The time in which the reader of a stream is busy with what it has is no silence of the server.
-    this.#idleTimer = setTimeout(() => void (this.#waiting > 0 && this.#controller.abort(onTimeout("idleTimeoutMs"))), limits.idleTimeoutMs);
+    this.#idleTimer = setTimeout(
+      () => void (this.#waiting > 0 && this.#controller.abort(onTimeout("idleTimeoutMs"))),
+      limits.idleTimeoutMs,
+    );
     if (caller?.aborted === true) this.#forward();
     else this.#listen();
   }

@@ -69,7 +69,9 @@ class EndpointOpener {
     const host = new URL(baseURL).hostname;
     const vendorHost = new URL(this.#vendor.defaultURL).hostname;
     const isVendor = host === vendorHost || host.endsWith(`.${vendorHost}`);
-    const hasKeyHeader = Object.keys(headers).some((name) => this.#vendor.keyHeaders.includes(name.toLowerCase()));
+    const hasKeyHeader = Object.keys(headers).some((name) =>
+      this.#vendor.keyHeaders.includes(name.toLowerCase()),
+    );
     const apiKey = this.#key(isVendor && !hasKeyHeader);
     const post = await this.#vendor.open({
       apiKey: apiKey ?? PLACEHOLDER_KEY,
@@ -80,7 +82,10 @@ class EndpointOpener {
       timeoutMs: Math.min(Math.ceil(timeoutMs) + 1000, LONGEST_TIMER_MS),
       fetch: strictFetch(fetch),
     });
-    const redact = createRedactor([...(apiKey === undefined ? [] : [apiKey]), ...secretHeaderValues(headers)]);
+    const redact = createRedactor([
+      ...(apiKey === undefined ? [] : [apiKey]),
+      ...secretHeaderValues(headers),
+    ]);
     return { post, baseURL, isVendor, redact };
   }
 
@@ -91,7 +96,11 @@ class EndpointOpener {
     if (url === undefined) return defaultURL;
     const problem = baseURLProblem(url);
     if (problem === undefined) return url;
-    throw this.#error("AE_MODEL_CONNECTION", `${urlVariable} ${problem}`, `Correct the environment variable, or pass ${name}(model, { baseURL }).`);
+    throw this.#error(
+      "AE_MODEL_CONNECTION",
+      `${urlVariable} ${problem}`,
+      `Correct the environment variable, or pass ${name}(model, { baseURL }).`,
+    );
   }
 
   #key(required: boolean): string | undefined {
@@ -100,16 +109,30 @@ class EndpointOpener {
     const key = fromEnvironment(keyVariable);
     const hint = `Set the environment variable ${keyVariable}, or pass ${name}(model, { apiKey }).`;
     if (key === undefined) {
-      if (required) throw this.#error("AE_MODEL_AUTH", `No API key for ${name}:${this.#modelId}: ${keyVariable} is not set`, hint);
+      if (required)
+        throw this.#error(
+          "AE_MODEL_AUTH",
+          `No API key for ${name}:${this.#modelId}: ${keyVariable} is not set`,
+          hint,
+        );
       return undefined;
     }
     const problem = keyProblem(key);
-    if (problem !== undefined) throw this.#error("AE_MODEL_AUTH", `${keyVariable} ${problem}`, hint);
+    if (problem !== undefined)
+      throw this.#error("AE_MODEL_AUTH", `${keyVariable} ${problem}`, hint);
     return key;
   }
 
-  #error(code: "AE_MODEL_AUTH" | "AE_MODEL_CONNECTION", message: string, hint: string): ModelCallError {
-    return new ModelCallError(message, { provider: this.#vendor.name, modelId: this.#modelId, code, retryable: false }, { hint });
+  #error(
+    code: "AE_MODEL_AUTH" | "AE_MODEL_CONNECTION",
+    message: string,
+    hint: string,
+  ): ModelCallError {
+    return new ModelCallError(
+      message,
+      { provider: this.#vendor.name, modelId: this.#modelId, code, retryable: false },
+      { hint },
+    );
   }
 }
 

@@ -32,14 +32,16 @@ export class EventLines {
   }
 
   #withinLimit(events: readonly string[]): readonly string[] {
-    if (this.#pending.length > LONGEST_LINE) throw new BadAnswer(`A line of the stream is longer than ${LONGEST_LINE} characters`);
+    if (this.#pending.length > LONGEST_LINE)
+      throw new BadAnswer(`A line of the stream is longer than ${LONGEST_LINE} characters`);
     return events;
   }
 
   #take(lines: readonly string[]): readonly string[] {
     const events: string[] = [];
     for (const line of lines) {
-      if (line.length > LONGEST_LINE) throw new BadAnswer(`A line of the stream is longer than ${LONGEST_LINE} characters`);
+      if (line.length > LONGEST_LINE)
+        throw new BadAnswer(`A line of the stream is longer than ${LONGEST_LINE} characters`);
       if (line === "") this.#complete(events);
       else if (line.startsWith("data:")) this.#data.push(line.slice(line[5] === " " ? 6 : 5));
     }

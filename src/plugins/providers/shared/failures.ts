@@ -35,18 +35,27 @@ export interface VendorFailure {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
+  return typeof value === "string"
+    ? value
+    : value === undefined || value === null
+      ? ""
+      : JSON.stringify(value);
 }
 
 /** Reads an error document: the vendors' `{ error: { message, type, code } }`, or what other servers send in its place. */
-export function readErrorDocument(document: unknown, o: { readonly status?: number; readonly headers?: Headers } = {}): VendorFailure {
+export function readErrorDocument(
+  document: unknown,
+  o: { readonly status?: number; readonly headers?: Headers } = {},
+): VendorFailure {
   const outer = asFields(document);
   const inner = asFields(outer?.["error"]) ?? outer;
-  const named = inner?.["message"] ?? outer?.["error"] ?? outer?.["message"] ?? outer?.["detail"] ?? document;
+  const named =
+    inner?.["message"] ?? outer?.["error"] ?? outer?.["message"] ?? outer?.["detail"] ?? document;
   const code = inner?.["code"];
   const message = textOf(named);
   // Gateways that stream put the status of the server behind them into `code`.
-  const status = o.status ?? (typeof code === "number" && code >= 400 && code < 600 ? code : undefined);
+  const status =
+    o.status ?? (typeof code === "number" && code >= 400 && code < 600 ? code : undefined);
   return {
     status,
     message,
@@ -56,7 +65,10 @@ export function readErrorDocument(document: unknown, o: { readonly status?: numb
 }
 
 /** The error of an answer with this status, headers and (the start of) this body. */
-export function readHttpFailure(response: Pick<Response, "status" | "headers">, body: string): VendorFailure {
+export function readHttpFailure(
+  response: Pick<Response, "status" | "headers">,
+  body: string,
+): VendorFailure {
   let document: unknown;
   try {
     document = JSON.parse(body);
@@ -68,19 +80,31 @@ export function readHttpFailure(response: Pick<Response, "status" | "headers">, 
 
 function causes(e: unknown): readonly Error[] {
   const chain: Error[] = [];
-  for (let current = e; current instanceof Error && !chain.includes(current); current = current.cause) chain.push(current);
+  for (
+    let current = e;
+    current instanceof Error && !chain.includes(current);
+    current = current.cause
+  )
+    chain.push(current);
   return chain;
 }
 
 /** The first error of this class among `e` and its causes. */
-export function findCause<E extends Error>(e: unknown, type: abstract new (...args: never[]) => E): E | undefined {
+export function findCause<E extends Error>(
+  e: unknown,
+  type: abstract new (...args: never[]) => E,
+): E | undefined {
   return causes(e).find((error): error is E => error instanceof type);
 }
 
 /** The system's own code for a broken connection (`ECONNREFUSED`), and the message nearest to it. */
 function describeConnection(e: unknown): { readonly code: string; readonly text: string } {
-  const chain = causes(e).flatMap((error) => (error instanceof AggregateError ? [error, ...causes(error.errors[0])] : [error]));
-  const code = chain.map((error) => asFields(error)?.["code"]).find((value) => typeof value === "string");
+  const chain = causes(e).flatMap((error) =>
+    error instanceof AggregateError ? [error, ...causes(error.errors[0])] : [error],
+  );
+  const code = chain
+    .map((error) => asFields(error)?.["code"])
+    .find((value) => typeof value === "string");
   const message = chain.findLast((error) => error.message !== "")?.message ?? messageOf(e);
   const name = code === undefined ? "" : String(code);
   return { code: name, text: message.includes(name) ? message : `${name} ${message}` };
@@ -99,8 +123,14 @@ export class FailureReport {
   /** For what the server itself reported. */
   vendor(failure: VendorFailure): ModelCallError {
     const { status, words } = failure;
-    const place = { baseURL: this.#baseURL, modelId: this.#call.modelId, keyVariable: this.#call.vendor.keyVariable, urlHint: this.#call.vendor.urlHint };
-    const verdict = status === undefined ? judgeWords(words, place) : judgeStatus(status, words, place);
+    const place = {
+      baseURL: this.#baseURL,
+      modelId: this.#call.modelId,
+      keyVariable: this.#call.vendor.keyVariable,
+      urlHint: this.#call.vendor.urlHint,
+    };
+    const verdict =
+      status === undefined ? judgeWords(words, place) : judgeStatus(status, words, place);
     const said = failure.message === "" ? "(no message)" : failure.message;
     const head = status === undefined ? "the server reported an error" : `status ${status}`;
     return this.error(verdict, `${head}: ${said}`, { status, retryAfterMs: failure.retryAfterMs });
@@ -108,23 +138,41 @@ export class FailureReport {
 
   /** For a success that is no answer. */
   badAnswer(e: BadAnswer): ModelCallError {
-    const verdict: Verdict = { code: "AE_MODEL_BAD_RESPONSE", retryable: true, ...(e.hint === undefined ? {} : { hint: e.hint }) };
+    const verdict: Verdict = {
+      code: "AE_MODEL_BAD_RESPONSE",
+      retryable: true,
+      ...(e.hint === undefined ? {} : { hint: e.hint }),
+    };
     if (e.shown === undefined) return this.error(verdict, e.message);
     // Redacted before it is cut: half a key would not be recognised.
-    return this.error(verdict, `${e.message}: ${preview(this.#redact(preview(e.shown, REDACTED_TEXT_LIMIT)))}`);
+    return this.error(
+      verdict,
+      `${e.message}: ${preview(this.#redact(preview(e.shown, REDACTED_TEXT_LIMIT)))}`,
+    );
   }
 
   /** For a call that went over one of its limits. */
   timeout(exceeded: ExceededLimit, limitMs: number): ModelCallError {
-    const what = exceeded === "timeoutMs" ? `no complete answer within ${limitMs} ms` : `nothing came for ${limitMs} ms`;
-    return this.error({ code: "AE_MODEL_TIMEOUT", retryable: true, hint: `Raise ${exceeded} in the options of the model.` }, what);
+    const what =
+      exceeded === "timeoutMs"
+        ? `no complete answer within ${limitMs} ms`
+        : `nothing came for ${limitMs} ms`;
+    return this.error(
+      {
+        code: "AE_MODEL_TIMEOUT",
+        retryable: true,
+        hint: `Raise ${exceeded} in the options of the model.`,
+      },
+      what,
+    );
   }
 
   /** For a call that got no answer. */
   connection(e: unknown): ModelCallError {
     const { code, text } = describeConnection(e);
     const said = `no connection to ${this.#baseURL}: ${text}`;
-    if (TIMEOUT_CODES.test(code)) return this.error({ code: "AE_MODEL_TIMEOUT", retryable: true }, said);
+    if (TIMEOUT_CODES.test(code))
+      return this.error({ code: "AE_MODEL_TIMEOUT", retryable: true }, said);
     const isCertificate = CERTIFICATE_CODES.test(code);
     const hint = isCertificate
       ? "The server's certificate is not trusted: check baseURL, or make its authority known (NODE_EXTRA_CA_CERTS)."
@@ -132,14 +180,25 @@ export class FailureReport {
     return this.error({ code: "AE_MODEL_CONNECTION", retryable: !isCertificate, hint }, said);
   }
 
-  error(verdict: Verdict, text: string, o: { readonly status?: number | undefined; readonly retryAfterMs?: number | undefined } = {}): ModelCallError {
+  error(
+    verdict: Verdict,
+    text: string,
+    o: { readonly status?: number | undefined; readonly retryAfterMs?: number | undefined } = {},
+  ): ModelCallError {
     const { modelId, partialText, vendor } = this.#call;
     const safe = this.#redact(text);
     const message = `${vendor.name}:${modelId}: ${safe.length > OUTSIDE_TEXT_LIMIT ? `${safe.slice(0, OUTSIDE_TEXT_LIMIT)}...` : safe}`;
     // No `cause`: the clients' errors hold request options, headers and unlimited bodies.
     return new ModelCallError(
       message,
-      { provider: vendor.name, modelId, code: verdict.code, retryable: verdict.retryable, ...o, ...(partialText === "" ? {} : { partialText }) },
+      {
+        provider: vendor.name,
+        modelId,
+        code: verdict.code,
+        retryable: verdict.retryable,
+        ...o,
+        ...(partialText === "" ? {} : { partialText }),
+      },
       { hint: verdict.hint ?? waiting(o.retryAfterMs) },
     );
   }
@@ -155,12 +214,20 @@ export function toModelCallError(e: unknown, call: FailedCall): ModelCallError {
   const report = new FailureReport(call);
   if (e instanceof ErrorDocument) return report.vendor(readErrorDocument(e.document));
   if (e instanceof BadAnswer) return report.badAnswer(e);
-  if (e instanceof UnsupportedRequest) return report.error({ code: "AE_MODEL_BAD_REQUEST", retryable: false, hint: e.hint }, e.message);
+  if (e instanceof UnsupportedRequest)
+    return report.error(
+      { code: "AE_MODEL_BAD_REQUEST", retryable: false, hint: e.hint },
+      e.message,
+    );
   const broken = findCause(e, TransportFailure);
   if (broken !== undefined) return report.connection(broken.reason);
   const code: ModelErrorCode = "AE_MODEL_BAD_REQUEST";
-  const hint = "Check the messages, the tools and providerOptions of the request: they must be plain JSON.";
-  return report.error({ code, retryable: false, hint }, `the request could not be sent: ${messageOf(e)}`);
+  const hint =
+    "Check the messages, the tools and providerOptions of the request: they must be plain JSON.";
+  return report.error(
+    { code, retryable: false, hint },
+    `the request could not be sent: ${messageOf(e)}`,
+  );
 }
 
 /** The vendor's own wish, where it named one. */

@@ -8,7 +8,8 @@ const DRAIN_MS = 100;
 function announcedLength(response: Response): number | undefined {
   const text = response.headers.get("content-length");
   // What is announced is the length before decompression, which nobody sees here.
-  if (text === null || !/^\d+$/.test(text) || response.headers.has("content-encoding")) return undefined;
+  if (text === null || !/^\d+$/.test(text) || response.headers.has("content-encoding"))
+    return undefined;
   return Number(text);
 }
 
@@ -83,7 +84,9 @@ export class GuardedBody {
   #end(): string | undefined {
     this.#ended = true;
     if (this.#announced !== undefined && this.#bytes < this.#announced) {
-      throw new BadAnswer(`The answer broke off: ${this.#announced} bytes were announced, ${this.#bytes} came`);
+      throw new BadAnswer(
+        `The answer broke off: ${this.#announced} bytes were announced, ${this.#bytes} came`,
+      );
     }
     const rest = this.#decoder.decode();
     return rest === "" ? undefined : rest;
@@ -91,6 +94,8 @@ export class GuardedBody {
 
   #checkSize(bytes: number): void {
     if (bytes <= this.#maxBytes) return;
-    throw new BadAnswer(`The answer is larger than ${this.#maxBytes} bytes`, { hint: "Raise maxResponseBytes in the options of the model, if this is to be." });
+    throw new BadAnswer(`The answer is larger than ${this.#maxBytes} bytes`, {
+      hint: "Raise maxResponseBytes in the options of the model, if this is to be.",
+    });
   }
 }

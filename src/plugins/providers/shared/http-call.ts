@@ -2,7 +2,13 @@ import { ModelCallError } from "../../../contracts/errors.js";
 import { BadAnswer, ErrorDocument } from "./bad-answer.js";
 import { CallDeadline } from "./call-deadline.js";
 import { createConnector, type Connector, type Endpoint, type Vendor } from "./endpoint.js";
-import { FailureReport, findCause, readHttpFailure, toModelCallError, type FailedCall } from "./failures.js";
+import {
+  FailureReport,
+  findCause,
+  readHttpFailure,
+  toModelCallError,
+  type FailedCall,
+} from "./failures.js";
 import { GuardedBody } from "./guarded-body.js";
 import { JsonGuard, parseScanned } from "./json-guard.js";
 import type { ResolvedProviderOptions } from "./provider-options.js";
@@ -17,7 +23,10 @@ const ERROR_BODY_LIMIT = 64 * 1024;
 export interface Line {
   readonly vendor: Vendor;
   readonly connector: Connector;
-  readonly limits: Pick<ResolvedProviderOptions, "timeoutMs" | "idleTimeoutMs" | "maxResponseBytes">;
+  readonly limits: Pick<
+    ResolvedProviderOptions,
+    "timeoutMs" | "idleTimeoutMs" | "maxResponseBytes"
+  >;
   /** Knows the secrets in the options; of keys in the environment everyone knows by their names. */
   readonly redact: Redactor;
 }
@@ -25,7 +34,10 @@ export interface Line {
 /** The way to a vendor with these options. */
 export function createLine(vendor: Vendor, options: ResolvedProviderOptions): Line {
   const { apiKey, headers } = options;
-  const redact = createRedactor([...(apiKey === undefined ? [] : [apiKey]), ...secretHeaderValues(headers)]);
+  const redact = createRedactor([
+    ...(apiKey === undefined ? [] : [apiKey]),
+    ...secretHeaderValues(headers),
+  ]);
   return { vendor, connector: createConnector(vendor, options), limits: options, redact };
 }
 
@@ -39,13 +51,22 @@ export class HttpCall {
   #body: GuardedBody | undefined;
 
   /** `partialText` gives what has been streamed so far, for errors. @throws the signal's reason when it is aborted. */
-  constructor(line: Line, o: { readonly modelId: string; readonly signal: AbortSignal | undefined; readonly partialText?: () => string }) {
+  constructor(
+    line: Line,
+    o: {
+      readonly modelId: string;
+      readonly signal: AbortSignal | undefined;
+      readonly partialText?: () => string;
+    },
+  ) {
     o.signal?.throwIfAborted();
     this.#line = line;
     this.#modelId = o.modelId;
     this.#partialText = o.partialText ?? (() => "");
     const { limits } = line;
-    this.#deadline = new CallDeadline(o.signal, limits, (exceeded) => new FailureReport(this.#failed()).timeout(exceeded, limits[exceeded]));
+    this.#deadline = new CallDeadline(o.signal, limits, (exceeded) =>
+      new FailureReport(this.#failed()).timeout(exceeded, limits[exceeded]),
+    );
   }
 
   /** Whether the caller gave up. */
@@ -80,8 +101,10 @@ export class HttpCall {
     }
     const text = pieces.join("");
     const document = asFields(parseScanned(text, "The answer"));
-    if (document === undefined) throw new BadAnswer("The answer is not a JSON object", { shown: text });
-    if (document["error"] !== undefined && document["error"] !== null) throw new ErrorDocument(document);
+    if (document === undefined)
+      throw new BadAnswer("The answer is not a JSON object", { shown: text });
+    if (document["error"] !== undefined && document["error"] !== null)
+      throw new ErrorDocument(document);
     return document;
   }
 
@@ -89,10 +112,13 @@ export class HttpCall {
   async failure(error: unknown): Promise<unknown> {
     if (this.#deadline.signal.aborted) return this.#deadline.signal.reason;
     const refused = findCause(error, HttpFailure);
-    if (refused === undefined || ModelCallError.isInstance(error)) return toModelCallError(error, this.#failed());
+    if (refused === undefined || ModelCallError.isInstance(error))
+      return toModelCallError(error, this.#failed());
     const body = await this.#readStart(refused.response);
     // A body that never comes does not change what the status says.
-    return this.#deadline.cancelled ? this.#deadline.signal.reason : new FailureReport(this.#failed()).vendor(readHttpFailure(refused.response, body));
+    return this.#deadline.cancelled
+      ? this.#deadline.signal.reason
+      : new FailureReport(this.#failed()).vendor(readHttpFailure(refused.response, body));
   }
 
   /** Ends the call. Where the answer was complete the connection is kept for further use, else it is closed. */
@@ -106,7 +132,8 @@ export class HttpCall {
     const body = new GuardedBody(response, this.#deadline, ERROR_BODY_LIMIT);
     let text = "";
     try {
-      for (let piece = await body.next(); piece !== undefined; piece = await body.next()) text += piece;
+      for (let piece = await body.next(); piece !== undefined; piece = await body.next())
+        text += piece;
     } catch {
       // Too long or broken off: what came says enough.
     }
@@ -115,6 +142,11 @@ export class HttpCall {
   }
 
   #failed(): FailedCall {
-    return { vendor: this.#line.vendor, modelId: this.#modelId, partialText: this.#partialText(), endpoint: this.#endpoint };
+    return {
+      vendor: this.#line.vendor,
+      modelId: this.#modelId,
+      partialText: this.#partialText(),
+      endpoint: this.#endpoint,
+    };
   }
 }

@@ -1,4 +1,11 @@
-import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse, ModelCapabilities } from "../../../contracts/chat-model.js";
+import type {
+  ChatCallOptions,
+  ChatChunk,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  ModelCapabilities,
+} from "../../../contracts/chat-model.js";
 import { BadAnswer, ErrorDocument } from "./bad-answer.js";
 import type { ChatProtocol, StreamedAnswer } from "./chat-protocol.js";
 import { EventLines } from "./event-lines.js";
@@ -14,14 +21,22 @@ const END_MARK = "[DONE]";
 function* chunksOf(response: ChatResponse): Generator<ChatChunk> {
   const { content, toolCalls = [] } = response.message;
   if (content !== "") yield { type: "text", text: content };
-  for (const [index, call] of toolCalls.entries()) yield { type: "tool_call", index, id: call.id, name: call.name, argumentsDelta: call.arguments };
+  for (const [index, call] of toolCalls.entries())
+    yield {
+      type: "tool_call",
+      index,
+      id: call.id,
+      name: call.name,
+      argumentsDelta: call.arguments,
+    };
   yield { type: "finish", response };
 }
 
 /** Reads the data of an event. @throws BadAnswer for what is no JSON object; ErrorDocument for an error that the server reports. */
 function readEvent(data: string): Fields {
   const event = asFields(parseGuarded(data, "A part of the stream"));
-  if (event === undefined) throw new BadAnswer("A part of the stream is not a JSON object", { shown: data });
+  if (event === undefined)
+    throw new BadAnswer("A part of the stream is not a JSON object", { shown: data });
   if (event["error"] !== undefined && event["error"] !== null) throw new ErrorDocument(event);
   return event;
 }
@@ -62,7 +77,14 @@ export class HttpChatModel implements ChatModel {
   readonly #line: Line;
   readonly #protocol: ChatProtocol;
 
-  constructor(modelId: string, o: { readonly line: Line; readonly protocol: ChatProtocol; readonly capabilities: ModelCapabilities }) {
+  constructor(
+    modelId: string,
+    o: {
+      readonly line: Line;
+      readonly protocol: ChatProtocol;
+      readonly capabilities: ModelCapabilities;
+    },
+  ) {
     this.provider = o.line.vendor.name;
     this.modelId = modelId;
     this.capabilities = Object.freeze(o.capabilities);
@@ -82,8 +104,14 @@ export class HttpChatModel implements ChatModel {
     let isComplete = false;
     try {
       const endpoint = await call.connect();
-      const wire = this.#protocol.write(request, { modelId, isVendor: endpoint.isVendor, stream: false });
-      const document = await call.readDocument(await call.post(endpoint, this.#protocol.path, wire.body));
+      const wire = this.#protocol.write(request, {
+        modelId,
+        isVendor: endpoint.isVendor,
+        stream: false,
+      });
+      const document = await call.readDocument(
+        await call.post(endpoint, this.#protocol.path, wire.body),
+      );
       isComplete = true;
       return wire.nulls.response(this.#protocol.read(document));
     } catch (error) {
@@ -94,23 +122,37 @@ export class HttpChatModel implements ChatModel {
   }
 
   /** @throws ModelCallError with what had come so far as `partialText`, or the signal's reason when aborted. */
-  async *stream(request: ChatRequest, options: ChatCallOptions = {}): AsyncGenerator<ChatChunk, void, undefined> {
+  async *stream(
+    request: ChatRequest,
+    options: ChatCallOptions = {},
+  ): AsyncGenerator<ChatChunk, void, undefined> {
     const { modelId } = this;
     const answer = this.#protocol.readStream();
-    const call = new HttpCall(this.#line, { modelId, signal: options.signal, partialText: () => answer.text });
+    const call = new HttpCall(this.#line, {
+      modelId,
+      signal: options.signal,
+      partialText: () => answer.text,
+    });
     let isComplete = false;
     try {
       const endpoint = await call.connect();
-      const wire = this.#protocol.write(request, { modelId, isVendor: endpoint.isVendor, stream: true });
+      const wire = this.#protocol.write(request, {
+        modelId,
+        isVendor: endpoint.isVendor,
+        stream: true,
+      });
       const body = await call.post(endpoint, this.#protocol.path, wire.body);
       const begun = await this.#begin(body);
       if (/^\s*[[{<"]/.test(begun)) {
         // A server that does not stream, or a page.
-        yield* chunksOf(wire.nulls.response(this.#protocol.read(await call.readDocument(body, begun))));
+        yield* chunksOf(
+          wire.nulls.response(this.#protocol.read(await call.readDocument(body, begun))),
+        );
         return;
       }
       const held = wire.nulls.holdBack();
-      for await (const chunks of this.#events({ call, body, answer }, begun)) yield* held.add(chunks);
+      for await (const chunks of this.#events({ call, body, answer }, begun))
+        yield* held.add(chunks);
       const response = wire.nulls.response(answer.finish());
       isComplete = true;
       yield* held.rest(response);
@@ -124,12 +166,16 @@ export class HttpChatModel implements ChatModel {
 
   /** The first piece of the body that is not blank: blank lines mean nothing, whatever kind of answer it is. */
   async #begin(body: GuardedBody): Promise<string> {
-    for (let piece = await body.next(); piece !== undefined; piece = await body.next()) if (piece.trim() !== "") return piece;
+    for (let piece = await body.next(); piece !== undefined; piece = await body.next())
+      if (piece.trim() !== "") return piece;
     return "";
   }
 
   /** What each piece of the body adds, until the answer is complete. What breaks after the model has finished does not undo the answer. */
-  async *#events({ call, body, answer }: OpenStream, begun: string): AsyncGenerator<readonly ChatChunk[], void, undefined> {
+  async *#events(
+    { call, body, answer }: OpenStream,
+    begun: string,
+  ): AsyncGenerator<readonly ChatChunk[], void, undefined> {
     const lines = new EventLines();
     let piece: string | undefined = begun;
     while (piece !== undefined) {

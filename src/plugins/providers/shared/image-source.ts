@@ -1,7 +1,9 @@
 import type { ContentPart } from "../../../contracts/chat-model.js";
 
 /** An image of a message: where it is, or what it is. */
-export type ImageSource = { readonly kind: "url"; readonly url: string } | { readonly kind: "base64"; readonly mediaType: string; readonly data: string };
+export type ImageSource =
+  | { readonly kind: "url"; readonly url: string }
+  | { readonly kind: "base64"; readonly mediaType: string; readonly data: string };
 
 /** How the base64 text of the usual image formats begins. */
 const IMAGE_SIGNATURES: readonly (readonly [string, string])[] = [
@@ -15,9 +17,17 @@ const IMAGE_SIGNATURES: readonly (readonly [string, string])[] = [
 export function imageSource(part: ContentPart & { readonly type: "image" }): ImageSource {
   const text = part.data instanceof URL ? part.data.href : part.data;
   const embedded = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(text);
-  if (embedded !== null) return { kind: "base64", mediaType: embedded[1] || (part.mediaType ?? "image/png"), data: embedded[2] ?? "" };
+  if (embedded !== null)
+    return {
+      kind: "base64",
+      mediaType: embedded[1] || (part.mediaType ?? "image/png"),
+      data: embedded[2] ?? "",
+    };
   if (/^(https?|data):/i.test(text)) return { kind: "url", url: text };
-  const mediaType = part.mediaType ?? IMAGE_SIGNATURES.find(([start]) => text.startsWith(start))?.[1] ?? "image/png";
+  const mediaType =
+    part.mediaType ??
+    IMAGE_SIGNATURES.find(([start]) => text.startsWith(start))?.[1] ??
+    "image/png";
   return { kind: "base64", mediaType, data: text };
 }
 

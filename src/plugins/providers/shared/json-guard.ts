@@ -19,9 +19,12 @@ export class JsonGuard {
     const scanner = this.#scanner;
     for (let index = 0; index < text.length; index++) scanner.look(text.charCodeAt(index));
     const { deepest, commas, colons, opened } = scanner;
-    if (deepest > DEEPEST) throw new BadAnswer(`The answer is nested more than ${DEEPEST} levels deep`);
+    if (deepest > DEEPEST)
+      throw new BadAnswer(`The answer is nested more than ${DEEPEST} levels deep`);
     if (commas + PART_WORK * (colons + opened) > MOST_WORK)
-      throw new BadAnswer(`The answer has too many parts: more than ${MOST_WORK / PART_WORK} objects, lists and fields, or ${MOST_WORK} elements`);
+      throw new BadAnswer(
+        `The answer has too many parts: more than ${MOST_WORK / PART_WORK} objects, lists and fields, or ${MOST_WORK} elements`,
+      );
   }
 }
 
@@ -35,7 +38,11 @@ export function parseScanned(text: string, what: string): unknown {
     return JSON.parse(text);
   } catch {
     const isPage = text.trimStart().startsWith("<");
-    if (isPage) throw new BadAnswer(`${what} is a web page instead of JSON`, { shown: text, hint: "Check baseURL." });
+    if (isPage)
+      throw new BadAnswer(`${what} is a web page instead of JSON`, {
+        shown: text,
+        hint: "Check baseURL.",
+      });
     throw new BadAnswer(`${what} is not valid JSON`, { shown: text });
   }
 }

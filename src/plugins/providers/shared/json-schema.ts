@@ -20,7 +20,11 @@ function decodeStep(step: string): string {
 /** Whether a schema describes an object. */
 export function isObjectSchema(schema: Fields): boolean {
   const type = schema["type"];
-  return type === "object" || (Array.isArray(type) && type.includes("object")) || schema["properties"] !== undefined;
+  return (
+    type === "object" ||
+    (Array.isArray(type) && type.includes("object")) ||
+    schema["properties"] !== undefined
+  );
 }
 
 /** The names of the properties that a schema demands. */
@@ -35,25 +39,34 @@ export function alternatives(schema: Fields): readonly unknown[] | undefined {
 }
 
 /** Whether null satisfies a schema: every keyword that says something about the value must agree. */
-export function allowsNull(schema: unknown, root: Fields, seen: ReadonlySet<unknown> = new Set()): boolean {
+export function allowsNull(
+  schema: unknown,
+  root: Fields,
+  seen: ReadonlySet<unknown> = new Set(),
+): boolean {
   const fields = asFields(schema);
   if (fields === undefined || seen.has(schema)) return false;
   const { type, enum: values, $ref } = fields;
   const deeper = new Set([...seen, schema]);
   const opinions: boolean[] = [];
-  if (type !== undefined) opinions.push(type === "null" || (Array.isArray(type) && type.includes("null")));
+  if (type !== undefined)
+    opinions.push(type === "null" || (Array.isArray(type) && type.includes("null")));
   if (Array.isArray(values)) opinions.push(values.includes(null));
   if ("const" in fields) opinions.push(fields["const"] === null);
   if ($ref !== undefined) opinions.push(allowsNull(resolveReference(root, $ref), root, deeper));
   const choices = alternatives(fields);
-  if (choices !== undefined) opinions.push(choices.some((choice) => allowsNull(choice, root, deeper)));
+  if (choices !== undefined)
+    opinions.push(choices.some((choice) => allowsNull(choice, root, deeper)));
   return opinions.length > 0 && opinions.every(Boolean);
 }
 
 function references(value: unknown, depth = 0): readonly string[] {
   if (depth > 200 || typeof value !== "object" || value === null) return [];
   const own = asFields(value)?.["$ref"];
-  return [...(typeof own === "string" ? [own] : []), ...Object.values(value).flatMap((inner) => references(inner, depth + 1))];
+  return [
+    ...(typeof own === "string" ? [own] : []),
+    ...Object.values(value).flatMap((inner) => references(inner, depth + 1)),
+  ];
 }
 
 /** Whether a schema contains itself. */
@@ -62,7 +75,9 @@ export function isRecursive(root: Fields): boolean {
   const leadsBack = (reference: string, path: readonly string[]): boolean => {
     if (path.includes(reference) || reference === "#") return true;
     if (closed.has(reference)) return false;
-    const found = references(resolveReference(root, reference)).some((next) => leadsBack(next, [...path, reference]));
+    const found = references(resolveReference(root, reference)).some((next) =>
+      leadsBack(next, [...path, reference]),
+    );
     closed.add(reference);
     return found;
   };

@@ -1,14 +1,25 @@
 import type { JsonSchema } from "../../../contracts/types.js";
 import { JsonGuard } from "./json-guard.js";
-import { allowsNull, alternatives, isObjectSchema, requiredNames, resolveReference } from "./json-schema.js";
+import {
+  allowsNull,
+  alternatives,
+  isObjectSchema,
+  requiredNames,
+  resolveReference,
+} from "./json-schema.js";
 import { asFields, type Fields } from "./wire-fields.js";
 
 /** The schemas without alternatives and references that a value may be meant by. */
-function candidates(schema: unknown, root: Fields, seen: ReadonlySet<unknown> = new Set()): readonly Fields[] {
+function candidates(
+  schema: unknown,
+  root: Fields,
+  seen: ReadonlySet<unknown> = new Set(),
+): readonly Fields[] {
   const fields = asFields(schema);
   if (fields === undefined || seen.has(schema)) return [];
   const deeper = new Set([...seen, schema]);
-  if (fields["$ref"] !== undefined) return candidates(resolveReference(root, fields["$ref"]), root, deeper);
+  if (fields["$ref"] !== undefined)
+    return candidates(resolveReference(root, fields["$ref"]), root, deeper);
   return alternatives(fields)?.flatMap((choice) => candidates(choice, root, deeper)) ?? [fields];
 }
 
@@ -26,9 +37,15 @@ function matching(schemas: readonly Fields[], value: Fields): readonly Fields[] 
   const known = schemas.filter((schema) => {
     const properties = asFields(schema["properties"]);
     if (properties === undefined || !isObjectSchema(schema)) return false;
-    return names.every((name) => Object.hasOwn(properties, name) && (value[name] === null || agrees(properties[name], value[name])));
+    return names.every(
+      (name) =>
+        Object.hasOwn(properties, name) &&
+        (value[name] === null || agrees(properties[name], value[name])),
+    );
   });
-  const complete = known.filter((schema) => Object.keys(asFields(schema["properties"]) ?? {}).length === names.length);
+  const complete = known.filter(
+    (schema) => Object.keys(asFields(schema["properties"]) ?? {}).length === names.length,
+  );
   return complete.length > 0 ? complete : known;
 }
 
@@ -51,7 +68,9 @@ class NullRemoval {
   }
 
   #object(value: Fields, schemas: readonly Fields[]): Fields {
-    const kept = Object.entries(value).filter(([name, inner]) => inner !== null || !this.#standsForAbsence(name, schemas));
+    const kept = Object.entries(value).filter(
+      ([name, inner]) => inner !== null || !this.#standsForAbsence(name, schemas),
+    );
     if (kept.length < Object.keys(value).length) this.hasRemoved = true;
     return Object.fromEntries(
       kept.map(([name, inner]) => [
@@ -66,7 +85,12 @@ class NullRemoval {
 
   #standsForAbsence(name: string, schemas: readonly Fields[]): boolean {
     return (
-      schemas.length > 0 && schemas.every((schema) => !requiredNames(schema).includes(name) && !allowsNull(asFields(schema["properties"])?.[name], this.#root))
+      schemas.length > 0 &&
+      schemas.every(
+        (schema) =>
+          !requiredNames(schema).includes(name) &&
+          !allowsNull(asFields(schema["properties"])?.[name], this.#root),
+      )
     );
   }
 }

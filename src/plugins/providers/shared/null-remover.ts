@@ -31,8 +31,13 @@ class Held implements HeldChunks {
 
   rest(response: ChatResponse): readonly ChatChunk[] {
     const { content, toolCalls = [] } = response.message;
-    const text: ChatChunk[] = this.#holdsText && content !== "" ? [{ type: "text", text: content }] : [];
-    const calls = [...this.#indexes].map((index): ChatChunk => ({ type: "tool_call", index, argumentsDelta: toolCalls[index]?.arguments ?? "" }));
+    const text: ChatChunk[] =
+      this.#holdsText && content !== "" ? [{ type: "text", text: content }] : [];
+    const calls = [...this.#indexes].map((index): ChatChunk => ({
+      type: "tool_call",
+      index,
+      argumentsDelta: toolCalls[index]?.arguments ?? "",
+    }));
     return [...text, ...calls];
   }
 
@@ -44,7 +49,10 @@ class Held implements HeldChunks {
   }
 }
 
-const NOTHING_HELD: HeldChunks = Object.freeze({ add: (chunks: readonly ChatChunk[]) => chunks, rest: () => [] });
+const NOTHING_HELD: HeldChunks = Object.freeze({
+  add: (chunks: readonly ChatChunk[]) => chunks,
+  rest: () => [],
+});
 
 /** Takes the nulls that strict schemas asked for out of an answer, so that nobody but the vendor ever sees them. */
 export class NullRemover {
@@ -52,7 +60,10 @@ export class NullRemover {
   readonly #tools: ReadonlyMap<string, JsonSchema>;
 
   /** `text` and `tools` (by name) are the schemas, before they were made strict, that have optional properties. */
-  constructor(o: { readonly text: JsonSchema | undefined; readonly tools: ReadonlyMap<string, JsonSchema> }) {
+  constructor(o: {
+    readonly text: JsonSchema | undefined;
+    readonly tools: ReadonlyMap<string, JsonSchema>;
+  }) {
     this.#text = o.text;
     this.#tools = o.tools;
   }
@@ -62,7 +73,9 @@ export class NullRemover {
     if (this.#text === undefined && this.#tools.size === 0) return response;
     const calls = toolCalls?.map((call) => {
       const schema = this.#tools.get(call.name);
-      return schema === undefined ? call : { ...call, arguments: removeNulls(call.arguments, schema) };
+      return schema === undefined
+        ? call
+        : { ...call, arguments: removeNulls(call.arguments, schema) };
     });
     return {
       ...response,
@@ -75,6 +88,8 @@ export class NullRemover {
   }
 
   holdBack(): HeldChunks {
-    return this.#text === undefined && this.#tools.size === 0 ? NOTHING_HELD : new Held(this.#text !== undefined, this.#tools);
+    return this.#text === undefined && this.#tools.size === 0
+      ? NOTHING_HELD
+      : new Held(this.#text !== undefined, this.#tools);
   }
 }

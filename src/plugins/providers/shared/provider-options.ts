@@ -1,5 +1,10 @@
 import { ValidationError } from "../../../contracts/errors.js";
-import { preview, requireDuration, requireFunction, requireInteger } from "../../../contracts/validation.js";
+import {
+  preview,
+  requireDuration,
+  requireFunction,
+  requireInteger,
+} from "../../../contracts/validation.js";
 import type { FetchFunction } from "./strict-fetch.js";
 
 /** How to reach a vendor, or another server that speaks its language. */
@@ -32,15 +37,29 @@ export interface ResolvedProviderOptions {
 }
 
 /** The names of the options that all vendors have. */
-export const PROVIDER_OPTIONS = ["apiKey", "baseURL", "timeoutMs", "idleTimeoutMs", "maxResponseBytes", "headers", "fetch"] as const;
+export const PROVIDER_OPTIONS = [
+  "apiKey",
+  "baseURL",
+  "timeoutMs",
+  "idleTimeoutMs",
+  "maxResponseBytes",
+  "headers",
+  "fetch",
+] as const;
 
-const DEFAULTS = Object.freeze({ timeoutMs: 600_000, idleTimeoutMs: 60_000, maxResponseBytes: 16 * 1024 * 1024 });
+const DEFAULTS = Object.freeze({
+  timeoutMs: 600_000,
+  idleTimeoutMs: 60_000,
+  maxResponseBytes: 16 * 1024 * 1024,
+});
 
 /** Why `value` cannot be a key, or `undefined` when it can. Never shows the value. */
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a string, got: ${typeof value}`;
   if (value.trim() === "") return "must not be blank";
-  return /^[\x21-\x7e]+$/.test(value.trim()) ? undefined : "must consist of printable ASCII characters without spaces";
+  return /^[\x21-\x7e]+$/.test(value.trim())
+    ? undefined
+    : "must consist of printable ASCII characters without spaces";
 }
 
 /** Why `value` cannot be the address of an API, or `undefined` when it can. Does not repeat credentials or query strings. */
@@ -50,16 +69,21 @@ export function baseURLProblem(value: unknown): string | undefined {
     return `must be an absolute URL such as http://localhost:11434/v1, got: ${shown}`;
   }
   const url = new URL(value);
-  if (url.protocol !== "http:" && url.protocol !== "https:") return `must start with http:// or https://, got: ${url.protocol}`;
-  if (url.username !== "" || url.password !== "") return "must not contain credentials; pass them as apiKey or in headers";
-  if (url.search !== "" || url.hash !== "") return "must not contain a query or fragment; pass keys as apiKey or in headers";
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    return `must start with http:// or https://, got: ${url.protocol}`;
+  if (url.username !== "" || url.password !== "")
+    return "must not contain credentials; pass them as apiKey or in headers";
+  if (url.search !== "" || url.hash !== "")
+    return "must not contain a query or fragment; pass keys as apiKey or in headers";
   return undefined;
 }
 
 function checkHeaders(what: string, headers: unknown): void {
   if (headers === undefined) return;
   if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
-    throw new ValidationError(`${what} headers must be an object of strings, got: ${typeof headers}`);
+    throw new ValidationError(
+      `${what} headers must be an object of strings, got: ${typeof headers}`,
+    );
   }
   for (const [name, value] of Object.entries(headers)) {
     try {
@@ -78,10 +102,16 @@ function checkHeaders(what: string, headers: unknown): void {
  * Checks the options that all vendors have, and applies the defaults. `what` names the function that was called.
  * @throws ValidationError for a blank key, an address that is no URL, a header that cannot be sent, a limit that is none.
  */
-export function resolveProviderOptions(what: string, options: ProviderOptions): ResolvedProviderOptions {
+export function resolveProviderOptions(
+  what: string,
+  options: ProviderOptions,
+): ResolvedProviderOptions {
   const { apiKey, baseURL, timeoutMs, idleTimeoutMs, maxResponseBytes, headers, fetch } = options;
   const badKey = apiKey === undefined ? undefined : keyProblem(apiKey);
-  if (badKey !== undefined) throw new ValidationError(`${what} apiKey ${badKey}`, { hint: "Leave it out to use the environment variable." });
+  if (badKey !== undefined)
+    throw new ValidationError(`${what} apiKey ${badKey}`, {
+      hint: "Leave it out to use the environment variable.",
+    });
   const badURL = baseURL === undefined ? undefined : baseURLProblem(baseURL);
   if (badURL !== undefined) throw new ValidationError(`${what} baseURL ${badURL}`);
   requireDuration(`${what} timeoutMs`, timeoutMs);

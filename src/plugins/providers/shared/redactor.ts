@@ -14,6 +14,8 @@ export function secretHeaderValues(headers: Readonly<Record<string, string>>): r
 
 /** A function that puts `[redacted]` in the place of each of these values. */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const values = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_SECRET).sort((a, b) => b.length - a.length);
+  const values = [...new Set(secrets)]
+    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length);
   return (text) => values.reduce((result, secret) => result.replaceAll(secret, "[redacted]"), text);
 }

@@ -1,5 +1,12 @@
 import type { JsonSchema } from "../../../contracts/types.js";
-import { allowsNull, alternatives, isObjectSchema, isRecursive, requiredNames, resolveReference } from "./json-schema.js";
+import {
+  allowsNull,
+  alternatives,
+  isObjectSchema,
+  isRecursive,
+  requiredNames,
+  resolveReference,
+} from "./json-schema.js";
 import { asFields, type Fields } from "./wire-fields.js";
 
 /** What a vendor's strict mode takes. */
@@ -30,7 +37,15 @@ export interface StrictSchema {
 }
 
 /** They say nothing about which values are valid, so they can be left out. */
-const ANNOTATIONS = new Set(["default", "examples", "$comment", "deprecated", "readOnly", "writeOnly", "$id"]);
+const ANNOTATIONS = new Set([
+  "default",
+  "examples",
+  "$comment",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "$id",
+]);
 /** The keywords of which one must say what a value is; strict modes have no "anything". */
 const SHAPE_KEYWORDS = ["type", "anyOf", "oneOf", "$ref", "enum", "const"] as const;
 const DEEPEST = 100;
@@ -52,12 +67,18 @@ class StrictRewriter {
 
   get isWithinLimits(): boolean {
     const { limits } = this.#dialect;
-    return this.#properties <= limits.properties && this.#enumValues <= limits.enumValues && this.optional <= limits.optional && this.unions <= limits.unions;
+    return (
+      this.#properties <= limits.properties &&
+      this.#enumValues <= limits.enumValues &&
+      this.optional <= limits.optional &&
+      this.unions <= limits.unions
+    );
   }
 
   schema(value: unknown, depth: number, objectDepth: number): Fields {
     const schema = asFields(value);
-    if (schema === undefined || depth > DEEPEST || !this.#hasKnownShape(schema)) return this.#refuse();
+    if (schema === undefined || depth > DEEPEST || !this.#hasKnownShape(schema))
+      return this.#refuse();
     const isObject = isObjectSchema(schema);
     const inner = objectDepth + (isObject ? 1 : 0);
     if (inner > this.#dialect.limits.objectDepth) return this.#refuse();
@@ -72,12 +93,21 @@ class StrictRewriter {
     if (!SHAPE_KEYWORDS.some((keyword) => keyword in schema)) return false;
     if (schema["anyOf"] !== undefined && schema["oneOf"] !== undefined) return false;
     // Alternatives within an object would each have to know the properties of the other.
-    if (isObjectSchema(schema) && (alternatives(schema) !== undefined || $ref !== undefined)) return false;
+    if (isObjectSchema(schema) && (alternatives(schema) !== undefined || $ref !== undefined))
+      return false;
     if ($ref !== undefined && resolveReference(this.#root, $ref) === undefined) return false;
-    return format === undefined || (typeof format === "string" && this.#dialect.formats.has(format));
+    return (
+      format === undefined || (typeof format === "string" && this.#dialect.formats.has(format))
+    );
   }
 
-  #keyword(schema: Fields, keyword: string, content: unknown, depth: number, objectDepth: number): readonly [string, unknown] {
+  #keyword(
+    schema: Fields,
+    keyword: string,
+    content: unknown,
+    depth: number,
+    objectDepth: number,
+  ): readonly [string, unknown] {
     const next = (value: unknown): Fields => this.schema(value, depth + 1, objectDepth);
     switch (keyword) {
       case "properties":
@@ -90,7 +120,10 @@ class StrictRewriter {
       case "anyOf":
       case "oneOf":
         this.unions++;
-        return ["anyOf", Array.isArray(content) && content.length > 0 ? content.map(next) : this.#refuse()];
+        return [
+          "anyOf",
+          Array.isArray(content) && content.length > 0 ? content.map(next) : this.#refuse(),
+        ];
       case "enum":
         this.#enumValues += Array.isArray(content) ? content.length : 0;
         return [keyword, content];
@@ -116,7 +149,11 @@ class StrictRewriter {
 
   #map(content: unknown, change: (value: unknown, name: string) => Fields): Fields {
     const fields = asFields(content);
-    return fields === undefined ? this.#refuse() : Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, change(value, name)]));
+    return fields === undefined
+      ? this.#refuse()
+      : Object.fromEntries(
+          Object.entries(fields).map(([name, value]) => [name, change(value, name)]),
+        );
   }
 
   /** What closes an object. One without `properties`, or that allows others, is a record, which strict modes do not have. */
@@ -124,10 +161,18 @@ class StrictRewriter {
     const properties = asFields(schema["properties"]);
     const { additionalProperties } = schema;
     const required = requiredNames(schema);
-    if (properties === undefined || (additionalProperties !== undefined && additionalProperties !== false)) return this.#refuse();
+    if (
+      properties === undefined ||
+      (additionalProperties !== undefined && additionalProperties !== false)
+    )
+      return this.#refuse();
     const names = Object.keys(properties);
-    if (!required.every((name) => typeof name === "string" && names.includes(name))) return this.#refuse();
-    return { required: this.#dialect.requiresAll ? names : [...required], additionalProperties: false };
+    if (!required.every((name) => typeof name === "string" && names.includes(name)))
+      return this.#refuse();
+    return {
+      required: this.#dialect.requiresAll ? names : [...required],
+      additionalProperties: false,
+    };
   }
 
   #refuse(): Fields {
@@ -141,12 +186,21 @@ class StrictRewriter {
  * The schema given is not changed. `undefined` where strict mode cannot say the same: open records, keywords it lacks, a root that is no object, too large.
  * `nullRemoval` takes the nulls out again.
  */
-export function toStrictSchema(schema: JsonSchema, dialect: StrictDialect): StrictSchema | undefined {
-  if (schema["type"] !== "object" || (!dialect.allowsRecursion && isRecursive(schema))) return undefined;
+export function toStrictSchema(
+  schema: JsonSchema,
+  dialect: StrictDialect,
+): StrictSchema | undefined {
+  if (schema["type"] !== "object" || (!dialect.allowsRecursion && isRecursive(schema)))
+    return undefined;
   const rewriter = new StrictRewriter(dialect, schema);
   const rewritten = rewriter.schema(schema, 0, 0);
   if (!rewriter.isPossible || !rewriter.isWithinLimits) return undefined;
-  return { schema: rewritten, addsNulls: rewriter.addsNulls, optional: rewriter.optional, unions: rewriter.unions };
+  return {
+    schema: rewritten,
+    addsNulls: rewriter.addsNulls,
+    optional: rewriter.optional,
+    unions: rewriter.unions,
+  };
 }
 
 /** Rewrites each schema once, however often it is sent. */

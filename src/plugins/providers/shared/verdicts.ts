@@ -1,9 +1,11 @@
 import type { ModelErrorCode } from "../../../contracts/errors.js";
 
-const QUOTA_WORDS = /insufficient_quota|billing|exceeded your current quota|insufficient (balance|credit)|credit balance is too low/i;
+const QUOTA_WORDS =
+  /insufficient_quota|billing|exceeded your current quota|insufficient (balance|credit)|credit balance is too low/i;
 /** The vendors that have no status of their own for an empty account say so in these words. */
 const EMPTY_ACCOUNT_WORDS = /billing_error|credit balance is too low/i;
-const CONTEXT_WORDS = /context_length_exceeded|context (length|window)|maximum context|too many tokens|prompt is too long/i;
+const CONTEXT_WORDS =
+  /context_length_exceeded|context (length|window)|maximum context|too many tokens|prompt is too long/i;
 
 /** What a failure means: its code, whether another try may help, and what to do. */
 export interface Verdict {
@@ -29,7 +31,11 @@ function judgeRefusal(status: number, words: string, place: CalledPlace): Verdic
   if (status === 402 || (status === 429 ? QUOTA_WORDS : EMPTY_ACCOUNT_WORDS).test(words)) {
     return refused("AE_MODEL_QUOTA", "The account has no credit left: check its plan and billing.");
   }
-  if (status === 401 || status === 403) return refused("AE_MODEL_AUTH", `Check the API key (apiKey or ${place.keyVariable}) and what it is allowed to use.`);
+  if (status === 401 || status === 403)
+    return refused(
+      "AE_MODEL_AUTH",
+      `Check the API key (apiKey or ${place.keyVariable}) and what it is allowed to use.`,
+    );
   if (status === 404) {
     return refused(
       "AE_MODEL_BAD_REQUEST",
@@ -40,7 +46,10 @@ function judgeRefusal(status: number, words: string, place: CalledPlace): Verdic
   if (status === 409) return { code: "AE_MODEL_SERVER", retryable: true };
   if (status === 429) return { code: "AE_MODEL_RATE_LIMITED", retryable: true };
   if (CONTEXT_WORDS.test(words)) {
-    return refused("AE_MODEL_CONTEXT_LENGTH", "The conversation is longer than the model can read: shorten it, or use a model with a larger context.");
+    return refused(
+      "AE_MODEL_CONTEXT_LENGTH",
+      "The conversation is longer than the model can read: shorten it, or use a model with a larger context.",
+    );
   }
   return refused("AE_MODEL_BAD_REQUEST");
 }
@@ -58,8 +67,10 @@ export function judgeStatus(status: number, words: string, place: CalledPlace): 
 /** An error without a status, as streams carry them, is judged by its words. */
 export function judgeWords(words: string, place: CalledPlace): Verdict {
   if (QUOTA_WORDS.test(words) || /rate_limit/i.test(words)) return judgeStatus(429, words, place);
-  if (CONTEXT_WORDS.test(words) || /invalid_request|request_too_large/i.test(words)) return judgeStatus(400, words, place);
-  if (/authentication|invalid_api_key|permission/i.test(words)) return judgeStatus(401, words, place);
+  if (CONTEXT_WORDS.test(words) || /invalid_request|request_too_large/i.test(words))
+    return judgeStatus(400, words, place);
+  if (/authentication|invalid_api_key|permission/i.test(words))
+    return judgeStatus(401, words, place);
   if (/not_found/i.test(words)) return judgeStatus(404, words, place);
   if (/timeout_error/i.test(words)) return judgeStatus(408, words, place);
   return judgeStatus(500, words, place);

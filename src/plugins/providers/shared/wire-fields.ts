@@ -5,7 +5,9 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** `value` when it is a plain object, else `undefined`. */
 export function asFields(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined; // any object can be read by key
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Fields)
+    : undefined; // any object can be read by key
 }
 
 /** `value` when it is a list, else an empty one. */
@@ -24,7 +26,9 @@ export function asTokens(value: unknown): number | undefined {
 }
 
 /** Only the fields that are there; `undefined` when none is. */
-export function reportedFields<T extends object>(fields: { readonly [K in keyof T]: T[K] | undefined }): Partial<T> | undefined {
+export function reportedFields<T extends object>(fields: {
+  readonly [K in keyof T]: T[K] | undefined;
+}): Partial<T> | undefined {
   const reported = Object.entries(fields).filter(([, value]) => value !== undefined);
   return reported.length === 0 ? undefined : (Object.fromEntries(reported) as Partial<T>); // the same keys, fewer of them
 }
@@ -41,6 +45,8 @@ export function fallbackCallId(responseId: string | undefined, index: number): s
 }
 
 /** The field for a message's tool calls: absent where there are none. */
-export function toolCallsField(calls: readonly ToolCall[]): { readonly toolCalls?: readonly ToolCall[] } {
+export function toolCallsField(calls: readonly ToolCall[]): {
+  readonly toolCalls?: readonly ToolCall[];
+} {
   return calls.length === 0 ? {} : { toolCalls: calls };
 }

@@ -46,14 +46,18 @@ export class Account {
 
   get reserved(): Amount {
     // Sums of fractions that were taken back do not come out at zero.
-    return this.reservations.size === 0 ? NOTHING : { tokens: this.#reservedTokens, cost: this.#reservedCost };
+    return this.reservations.size === 0
+      ? NOTHING
+      : { tokens: this.#reservedTokens, cost: this.#reservedCost };
   }
 
   /** Whether its time is up, or it has stopped its runs. */
   get over(): LimitName | undefined {
     if (this.closedBy !== undefined) return this.closedBy;
     const { maxDurationMs } = this.budget.settings;
-    return maxDurationMs !== undefined && this.elapsedMs >= maxDurationMs ? "maxDurationMs" : undefined;
+    return maxDurationMs !== undefined && this.elapsedMs >= maxDurationMs
+      ? "maxDurationMs"
+      : undefined;
   }
 
   get elapsedMs(): number {
@@ -71,7 +75,9 @@ export class Account {
   /** How many tokens a call may put out, where `held` is set aside for others: from 0 to what it wants, below 0 when not even its input fits. */
   room(demand: Demand, model: ChatModel, held: Amount): number {
     const byTokens = this.#roomInTokens(demand, held);
-    return byTokens < demand.least ? byTokens : Math.min(byTokens, this.#roomInCost(demand, model, held));
+    return byTokens < demand.least
+      ? byTokens
+      : Math.min(byTokens, this.#roomInCost(demand, model, held));
   }
 
   /** The limit that leaves a call no room. */
@@ -105,6 +111,8 @@ export class Account {
     const { maxCost } = this.budget.settings;
     const { costPrices: prices } = this;
     if (maxCost === undefined || prices === undefined) return demand.wanted;
-    return greatestWithin(maxCost - this.#cost - held.cost, demand.wanted, (outputTokens) => costOf(prices, demand.usageOf(model, outputTokens)));
+    return greatestWithin(maxCost - this.#cost - held.cost, demand.wanted, (outputTokens) =>
+      costOf(prices, demand.usageOf(model, outputTokens)),
+    );
   }
 }

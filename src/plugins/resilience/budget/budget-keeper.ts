@@ -46,7 +46,8 @@ export class BudgetKeeper {
     if (lineage === FREE) return;
     this.#lineages.set(run, lineage);
     const { all } = lineage;
-    for (const account of all) if (account.closedBy !== undefined) throw excess(account, account.closedBy);
+    for (const account of all)
+      if (account.closedBy !== undefined) throw excess(account, account.closedBy);
     for (const account of all) account.runs.add(run);
   }
 
@@ -60,7 +61,9 @@ export class BudgetKeeper {
     const { limited } = this.#lineageOf(call.run);
     if (!isSome(limited)) return undefined;
     const tokens = this.#tokens.of(call.request, settingsOf(call.run).get(Tokens.TokenCounter));
-    return typeof tokens === "number" ? this.#reserve(call, limited, tokens) : Promise.resolve(tokens).then((n) => this.#reserve(call, limited, n));
+    return typeof tokens === "number"
+      ? this.#reserve(call, limited, tokens)
+      : Promise.resolve(tokens).then((n) => this.#reserve(call, limited, n));
   }
 
   /** The first of all policies: nobody needs to judge, and no rate limit to wait for, what is refused anyway. */
@@ -98,10 +101,17 @@ export class BudgetKeeper {
     } catch (error) {
       return patchOf(call, new Refusal(error as AgentEnsembleError)); // costOf throws nothing else
     }
-    const overtakes = accounts.some((account) => account.owner !== call.run && [...account.reservations.keys()].some((other) => other.mayWaitFor(call.run)));
+    const overtakes = accounts.some(
+      (account) =>
+        account.owner !== call.run &&
+        [...account.reservations.keys()].some((other) => other.mayWaitFor(call.run)),
+    );
     const others = !overtakes && accounts.some((account) => account.waiting.size > 0);
-    if (decision.kind === "exceeded" || (decision.kind === "go" && !others)) return patchOf(call, this.#conclude(demand, accounts, decision));
-    return this.#wait(new WaitingCall(demand, accounts, overtakes, (...args) => this.#conclude(...args)));
+    if (decision.kind === "exceeded" || (decision.kind === "go" && !others))
+      return patchOf(call, this.#conclude(demand, accounts, decision));
+    return this.#wait(
+      new WaitingCall(demand, accounts, overtakes, (...args) => this.#conclude(...args)),
+    );
   }
 
   async #wait(waiting: WaitingCall): Promise<Patch> {
@@ -117,9 +127,14 @@ export class BudgetKeeper {
     }
   }
 
-  #conclude(demand: Demand, accounts: Accounts, decision: Exclude<Decision, { readonly kind: "wait" }>): Reservation | Refusal {
+  #conclude(
+    demand: Demand,
+    accounts: Accounts,
+    decision: Exclude<Decision, { readonly kind: "wait" }>,
+  ): Reservation | Refusal {
     const { call } = demand;
-    if (decision.kind === "exceeded") return new Refusal(this.#exceed(call, decision.account, decision.limit, demand));
+    if (decision.kind === "exceeded")
+      return new Refusal(this.#exceed(call, decision.account, decision.limit, demand));
     if (decision.by !== undefined) announce(call, decision.by, "maxCost", "downgrade");
     const reservation = new Reservation(demand, decision.model, decision.outputTokens, accounts);
     // A tap that hangs would keep the reservation for ever; a call that has begun ends by itself.
@@ -157,7 +172,8 @@ export class BudgetKeeper {
     const changed = new Set(accounts);
     for (const account of changed) {
       changed.delete(account); // comes back, and is looked at again, when one of its calls leaves
-      for (const waiting of account.waiting) if (waiting.step()) for (const other of waiting.accounts) changed.add(other);
+      for (const waiting of account.waiting)
+        if (waiting.step()) for (const other of waiting.accounts) changed.add(other);
     }
   }
 }
@@ -169,7 +185,13 @@ function lineageOf(run: RunInfo): Lineage {
     for (const budget of settingsOf(owner).all(Budgets)) all.push(budget.accountOf(owner));
   }
   if (all.length === 0) return FREE;
-  return { all, limited: all.filter(({ budget: { settings } }) => settings.maxTokens !== undefined || settings.maxCost !== undefined) };
+  return {
+    all,
+    limited: all.filter(
+      ({ budget: { settings } }) =>
+        settings.maxTokens !== undefined || settings.maxCost !== undefined,
+    ),
+  };
 }
 
 function isSome(accounts: readonly Account[]): accounts is Accounts {
@@ -177,13 +199,19 @@ function isSome(accounts: readonly Account[]): accounts is Accounts {
 }
 
 function wantedBy({ request, allowance }: LlmCall, accounts: Accounts): number {
-  const own = request.maxOutputTokens ?? Math.min(...accounts.map(({ budget }) => budget.settings.maxOutputTokensPerCall));
+  const own =
+    request.maxOutputTokens ??
+    Math.min(...accounts.map(({ budget }) => budget.settings.maxOutputTokensPerCall));
   return Math.min(own, allowance?.maxOutputTokens ?? own);
 }
 
 function patchOf(call: LlmCall, allowance: Reservation | Refusal): Patch {
   if (allowance instanceof Refusal || allowance.model === call.model) return replace({ allowance });
-  return replace({ allowance, model: allowance.model, request: withoutResponseFormat(call.request, allowance.model) });
+  return replace({
+    allowance,
+    model: allowance.model,
+    request: withoutResponseFormat(call.request, allowance.model),
+  });
 }
 
 /** Whether budgets are kept: without that plugin they would be ignored. */

@@ -25,14 +25,25 @@ export class Budget {
     const settings = settingsOf(run);
     const prices = settings.find(Tokens.CostConfiguration);
     if (this.settings.maxCost !== undefined && prices === undefined)
-      throw new ValidationError("budget maxCost needs prices, and the ensemble has no costConfiguration", {
-        hint: "Set costConfiguration on the ensemble, or limit maxTokens instead.",
-      });
+      throw new ValidationError(
+        "budget maxCost needs prices, and the ensemble has no costConfiguration",
+        {
+          hint: "Set costConfiguration on the ensemble, or limit maxTokens instead.",
+        },
+      );
     if (this.cheaper !== undefined && typeof prices !== "function")
-      throw new ValidationError("budget downgradeTo needs prices of each model, but costConfiguration gives the same rates to all", {
-        hint: "Make costConfiguration a function of the call: it sees provider and modelId.",
-      });
-    return new Account(this, run, this.settings.maxCost === undefined ? undefined : prices, settings.get(Tokens.Clock));
+      throw new ValidationError(
+        "budget downgradeTo needs prices of each model, but costConfiguration gives the same rates to all",
+        {
+          hint: "Make costConfiguration a function of the call: it sees provider and modelId.",
+        },
+      );
+    return new Account(
+      this,
+      run,
+      this.settings.maxCost === undefined ? undefined : prices,
+      settings.get(Tokens.Clock),
+    );
   }
 }
 

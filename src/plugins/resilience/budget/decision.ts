@@ -5,7 +5,12 @@ import { NOTHING } from "./account.js";
 
 /** What becomes of a call. */
 export type Decision =
-  | { readonly kind: "go"; readonly model: ChatModel; readonly outputTokens: number; readonly by?: Account }
+  | {
+      readonly kind: "go";
+      readonly model: ChatModel;
+      readonly outputTokens: number;
+      readonly by?: Account;
+    }
   | { readonly kind: "wait" }
   | { readonly kind: "exceeded"; readonly account: Account; readonly limit: LimitName };
 
@@ -23,23 +28,46 @@ interface Room {
  * goes to the cheaper model of a budget otherwise, and with a shorter answer when nothing in flight could make room.
  */
 export function decide(demand: Demand, accounts: readonly [Account, ...Account[]]): Decision {
-  for (const account of accounts) if (account.over !== undefined) return { kind: "exceeded", account, limit: account.over };
+  for (const account of accounts)
+    if (account.over !== undefined) return { kind: "exceeded", account, limit: account.over };
   const own = roomOf(demand, demand.call.model, accounts);
-  if (own.now >= demand.wanted) return { kind: "go", model: own.model, outputTokens: demand.wanted };
+  if (own.now >= demand.wanted)
+    return { kind: "go", model: own.model, outputTokens: demand.wanted };
   if (own.best >= demand.wanted) return { kind: "wait" };
-  const by = accounts.find((account) => account.budget.cheaper !== undefined && account.budget.cheaper !== own.model && isTight(account, demand));
-  const cheaper = by?.budget.cheaper === undefined ? own : roomOf(demand, by.budget.cheaper, accounts);
+  const by = accounts.find(
+    (account) =>
+      account.budget.cheaper !== undefined &&
+      account.budget.cheaper !== own.model &&
+      isTight(account, demand),
+  );
+  const cheaper =
+    by?.budget.cheaper === undefined ? own : roomOf(demand, by.budget.cheaper, accounts);
   const better = cheaper.best > own.best ? cheaper : own;
-  if (better.now < demand.wanted && better.now < better.best && better.best >= demand.least) return { kind: "wait" };
-  if (better.now >= demand.least) return { kind: "go", model: better.model, outputTokens: better.now, ...(better !== own && by !== undefined && { by }) };
-  return { kind: "exceeded", account: better.tight, limit: better.tight.tightest(demand, unavoidable(better.tight, demand)) };
+  if (better.now < demand.wanted && better.now < better.best && better.best >= demand.least)
+    return { kind: "wait" };
+  if (better.now >= demand.least)
+    return {
+      kind: "go",
+      model: better.model,
+      outputTokens: better.now,
+      ...(better !== own && by !== undefined && { by }),
+    };
+  return {
+    kind: "exceeded",
+    account: better.tight,
+    limit: better.tight.tightest(demand, unavoidable(better.tight, demand)),
+  };
 }
 
 function isTight(account: Account, demand: Demand): boolean {
   return account.room(demand, demand.call.model, account.reserved) < demand.wanted;
 }
 
-function roomOf(demand: Demand, model: ChatModel, accounts: readonly [Account, ...Account[]]): Room {
+function roomOf(
+  demand: Demand,
+  model: ChatModel,
+  accounts: readonly [Account, ...Account[]],
+): Room {
   let [now, best, tight] = [demand.wanted, demand.wanted, accounts[0]];
   for (const account of accounts) {
     now = Math.min(now, account.room(demand, model, account.reserved));
@@ -50,7 +78,10 @@ function roomOf(demand: Demand, model: ChatModel, accounts: readonly [Account, .
 }
 
 /** What is reserved for calls that may themselves be waiting for this one, which therefore can't wait for them. */
-function unavoidable(account: Account, demand: Demand): { readonly tokens: number; readonly cost: number } {
+function unavoidable(
+  account: Account,
+  demand: Demand,
+): { readonly tokens: number; readonly cost: number } {
   if (account.owner === demand.call.run) return NOTHING; // of a run's own calls none waits for another
   let [tokens, cost] = [0, 0];
   for (const [reservation, amount] of account.reservations) {

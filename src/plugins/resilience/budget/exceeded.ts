@@ -5,12 +5,19 @@ import type { Demand } from "./demand.js";
 import { BudgetExceededError } from "../../../contracts/state-errors.js";
 import { emitEvent } from "../../../kernel/index.js";
 
-const UNITS: Readonly<Record<LimitName, string>> = { maxTokens: "tokens", maxCost: "in cost", maxDurationMs: "ms" };
+const UNITS: Readonly<Record<LimitName, string>> = {
+  maxTokens: "tokens",
+  maxCost: "in cost",
+  maxDurationMs: "ms",
+};
 
 /** Why a call was not made, or a run was stopped; a new one for each, since errors carry the output of their run. */
 export function excess(account: Account, limit: LimitName, demand?: Demand): BudgetExceededError {
   const used = `Budget ${limit} exceeded: ${number(account.used(limit))} of ${number(account.allowed(limit))} ${UNITS[limit]} used`;
-  if (limit === "maxDurationMs") return new BudgetExceededError(used, limit, { hint: "Raise maxDurationMs, or give the run less to do." });
+  if (limit === "maxDurationMs")
+    return new BudgetExceededError(used, limit, {
+      hint: "Raise maxDurationMs, or give the run less to do.",
+    });
   const { tokens, cost } = account.reserved;
   const reserved = limit === "maxTokens" ? tokens : cost;
   const held = reserved > 0 ? `, ${number(reserved)} reserved for calls in flight` : "";
@@ -18,11 +25,18 @@ export function excess(account: Account, limit: LimitName, demand?: Demand): Bud
     demand === undefined
       ? ""
       : `; a call of ${demand.call.agentRole} needs about ${demand.inputTokens} tokens for its input and at least ${demand.least} for its answer`;
-  return new BudgetExceededError(`${used}${held}${needed}`, limit, { hint: `Raise ${limit}, or shorten prompts and tool outputs.` });
+  return new BudgetExceededError(`${used}${held}${needed}`, limit, {
+    hint: `Raise ${limit}, or shorten prompts and tool outputs.`,
+  });
 }
 
 /** Tells the run of the call, and the run that has the budget, where that is another. */
-export function announce(call: LlmCall, account: Account, limit: LimitName, action: BudgetExceededEvent["action"]): void {
+export function announce(
+  call: LlmCall,
+  account: Account,
+  limit: LimitName,
+  action: BudgetExceededEvent["action"],
+): void {
   const { run, taskId, parentTaskId, agentRole } = call;
   const event = {
     type: "budget_exceeded" as const,

@@ -28,7 +28,12 @@ export function budget(options: BudgetOptions): Plugin {
     },
     start(ctx) {
       requireKeeper(() => ctx.get(BudgetKeeping));
-      if (settings.downgradeTo !== undefined) limit.cheaper = modelNamed("budget downgradeTo", settings.downgradeTo, ctx.all(Tokens.ChatModelProvider));
+      if (settings.downgradeTo !== undefined)
+        limit.cheaper = modelNamed(
+          "budget downgradeTo",
+          settings.downgradeTo,
+          ctx.all(Tokens.ChatModelProvider),
+        );
     },
   });
 }
@@ -44,11 +49,19 @@ export function standardBudgets(): Plugin {
     apply({ hooks }) {
       hooks.beforeRun.tap({ name: "budget", lane: "policy" }, (call) => keeper.open(call));
       hooks.afterRun.tap({ name: "budget", lane: "transform" }, (call) => keeper.close(call));
-      hooks.beforeLlmCall.tap({ name: "budget", lane: "transform", order: "post" }, (call) => keeper.reserve(call));
-      hooks.beforeLlmCall.tap({ name: "budget", lane: "policy", order: "pre" }, (call) => keeper.judge(call));
-      hooks.beforeLlmCall.tap({ name: "budget-start", lane: "policy", order: "post" }, (call) => keeper.begin(call));
+      hooks.beforeLlmCall.tap({ name: "budget", lane: "transform", order: "post" }, (call) =>
+        keeper.reserve(call),
+      );
+      hooks.beforeLlmCall.tap({ name: "budget", lane: "policy", order: "pre" }, (call) =>
+        keeper.judge(call),
+      );
+      hooks.beforeLlmCall.tap({ name: "budget-start", lane: "policy", order: "post" }, (call) =>
+        keeper.begin(call),
+      );
       // First of all, so that a reservation is settled whatever later taps do.
-      hooks.afterLlmCall.tap({ name: "budget", lane: "transform", order: "pre" }, (call) => keeper.settle(call));
+      hooks.afterLlmCall.tap({ name: "budget", lane: "transform", order: "pre" }, (call) =>
+        keeper.settle(call),
+      );
     },
   });
 }
@@ -58,9 +71,12 @@ function requireKeeper(find: () => BudgetKeeper): void {
   try {
     find();
   } catch (cause) {
-    throw new ValidationError("budget() needs the standard plugin resilience-budgets, which this kernel does not have", {
-      cause,
-      hint: "Add standardPlugins() to the kernel, or let the Ensemble make it.",
-    });
+    throw new ValidationError(
+      "budget() needs the standard plugin resilience-budgets, which this kernel does not have",
+      {
+        cause,
+        hint: "Add standardPlugins() to the kernel, or let the Ensemble make it.",
+      },
+    );
   }
 }

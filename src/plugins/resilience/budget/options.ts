@@ -1,7 +1,12 @@
 import type { ModelRef } from "../../../contracts/chat-model.js";
 import { checkModel } from "../../../contracts/agent.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireDuration, requireInteger } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireDuration,
+  requireInteger,
+} from "../../../contracts/validation.js";
 
 /** Options of `budget`. At least one of the three limits is needed. */
 export interface BudgetOptions {
@@ -34,7 +39,13 @@ export interface BudgetSettings {
   readonly downgradeTo: ModelRef | undefined;
 }
 
-const OPTION_NAMES = ["maxTokens", "maxCost", "maxDurationMs", "maxOutputTokensPerCall", "onExceeded"];
+const OPTION_NAMES = [
+  "maxTokens",
+  "maxCost",
+  "maxDurationMs",
+  "maxOutputTokensPerCall",
+  "onExceeded",
+];
 const DEFAULT_OUTPUT_TOKENS = 4_096;
 
 /** Applies the defaults. @throws ValidationError for what does not fit, and for options that would have no effect. */
@@ -42,14 +53,19 @@ export function resolveBudgetOptions(options: BudgetOptions): BudgetSettings {
   checkOptions("budget", options, OPTION_NAMES);
   const { maxTokens, maxCost, maxDurationMs, maxOutputTokensPerCall } = options;
   requireInteger("budget maxTokens", maxTokens, 1, "an integer > 0");
-  if (maxCost !== undefined && !(typeof maxCost === "number" && Number.isFinite(maxCost) && maxCost > 0))
+  if (
+    maxCost !== undefined &&
+    !(typeof maxCost === "number" && Number.isFinite(maxCost) && maxCost > 0)
+  )
     throw new ValidationError(`budget maxCost must be a number > 0, got: ${shown(maxCost)}`);
   requireDuration("budget maxDurationMs", maxDurationMs);
   requireInteger("budget maxOutputTokensPerCall", maxOutputTokensPerCall, 1, "an integer > 0");
   if (maxTokens === undefined && maxCost === undefined && maxDurationMs === undefined)
     throw new ValidationError("budget needs at least one of maxTokens, maxCost, maxDurationMs");
   if (maxOutputTokensPerCall !== undefined && maxTokens === undefined && maxCost === undefined)
-    throw new ValidationError("budget maxOutputTokensPerCall has no effect without maxTokens or maxCost");
+    throw new ValidationError(
+      "budget maxOutputTokensPerCall has no effect without maxTokens or maxCost",
+    );
   const downgradeTo = downgradeOf(options);
   return Object.freeze({
     maxTokens,
@@ -62,16 +78,22 @@ export function resolveBudgetOptions(options: BudgetOptions): BudgetSettings {
 }
 
 function downgradeOf({ onExceeded, maxCost }: BudgetOptions): ModelRef | undefined {
-  if (onExceeded === undefined || onExceeded === "stop" || onExceeded === "reject") return undefined;
+  if (onExceeded === undefined || onExceeded === "stop" || onExceeded === "reject")
+    return undefined;
   const given: unknown = onExceeded;
   if (typeof given !== "object" || given === null)
-    throw new ValidationError(`budget onExceeded must be "stop", "reject" or { downgradeTo: model }, got: ${preview(onExceeded)}`);
+    throw new ValidationError(
+      `budget onExceeded must be "stop", "reject" or { downgradeTo: model }, got: ${preview(onExceeded)}`,
+    );
   checkOptions("budget onExceeded", onExceeded, ["downgradeTo"]);
   const { downgradeTo } = onExceeded as { readonly downgradeTo?: ModelRef }; // checked next
-  if (downgradeTo === undefined) throw new ValidationError("budget onExceeded needs downgradeTo, a model");
+  if (downgradeTo === undefined)
+    throw new ValidationError("budget onExceeded needs downgradeTo, a model");
   checkModel("budget downgradeTo", downgradeTo);
   if (maxCost === undefined)
-    throw new ValidationError("budget downgradeTo needs maxCost", { hint: "A cheaper model uses as many tokens and as much time: it saves only cost." });
+    throw new ValidationError("budget downgradeTo needs maxCost", {
+      hint: "A cheaper model uses as many tokens and as much time: it saves only cost.",
+    });
   return downgradeTo;
 }
 

@@ -8,23 +8,35 @@ const TOLERANCE = 1e-9;
 
 /** What a call costs. @throws ValidationError where nobody knows: a limit on cost can't be kept for such a call. */
 export function costOf(prices: CostConfiguration, usage: UsageRecord): number {
-  const hint = "With budget maxCost the price function must give a number >= 0 for every model that is called.";
+  const hint =
+    "With budget maxCost the price function must give a number >= 0 for every model that is called.";
   const model = `'${usage.provider}:${usage.modelId}'`;
   let cost: number | undefined;
   try {
     cost = priceOf(prices, usage).cost;
   } catch (error) {
-    throw new ValidationError(`The price function of costConfiguration failed for model ${model}, so the call was not made: ${messageOf(error)}`, {
-      cause: error,
-      hint,
-    });
+    throw new ValidationError(
+      `The price function of costConfiguration failed for model ${model}, so the call was not made: ${messageOf(error)}`,
+      {
+        cause: error,
+        hint,
+      },
+    );
   }
-  if (cost === undefined) throw new ValidationError(`costConfiguration has no price for model ${model}, so the call was not made`, { hint });
+  if (cost === undefined)
+    throw new ValidationError(
+      `costConfiguration has no price for model ${model}, so the call was not made`,
+      { hint },
+    );
   return cost;
 }
 
 /** The greatest number of tokens, up to `wanted`, that costs no more than `left`; -1 where not even none does. Prices rise with the tokens. */
-export function greatestWithin(left: number, wanted: number, cost: (tokens: number) => number): number {
+export function greatestWithin(
+  left: number,
+  wanted: number,
+  cost: (tokens: number) => number,
+): number {
   const fits = (tokens: number): boolean => cost(tokens) <= left + TOLERANCE;
   if (fits(wanted)) return wanted;
   if (!fits(0)) return -1;

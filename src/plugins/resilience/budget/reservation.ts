@@ -26,14 +26,18 @@ export class Reservation implements OutputAllowance {
   ) {
     const usage = demand.usageOf(model, maxOutputTokens);
     const tokens = demand.inputTokens + maxOutputTokens;
-    const amounts = accounts.map(({ costPrices }) => ({ tokens, cost: costPrices === undefined ? 0 : costOf(costPrices, usage) }));
+    const amounts = accounts.map(({ costPrices }) => ({
+      tokens,
+      cost: costPrices === undefined ? 0 : costOf(costPrices, usage),
+    }));
     accounts.forEach((account, index) => account.reserve(this, amounts[index] ?? NOTHING));
   }
 
   /** Whether a tap of this call may have started `run` and be waiting for it. */
   mayWaitFor(run: RunInfo): boolean {
     if (this.begun) return false;
-    for (let parent = parentOf(run); parent !== undefined; parent = parentOf(parent)) if (parent === this.demand.call.run) return true;
+    for (let parent = parentOf(run); parent !== undefined; parent = parentOf(parent))
+      if (parent === this.demand.call.run) return true;
     return false;
   }
 
@@ -47,7 +51,13 @@ export class Reservation implements OutputAllowance {
     const tokens = inputTokens + outputTokens;
     this.#settle(({ costPrices, reservations }) => {
       if (costPrices === undefined) return { tokens, cost: 0 };
-      return { tokens, cost: this.#cost(costPrices, outputTokens, { ...more, inputTokens }) ?? reservations.get(this)?.cost ?? 0 };
+      return {
+        tokens,
+        cost:
+          this.#cost(costPrices, outputTokens, { ...more, inputTokens }) ??
+          reservations.get(this)?.cost ??
+          0,
+      };
     });
   }
 
@@ -58,7 +68,11 @@ export class Reservation implements OutputAllowance {
   }
 
   /** By the name that the vendor gave the model, as the ledger has it, else by the name it was called by. */
-  #cost(prices: CostConfiguration, outputTokens: number, more: Partial<UsageRecord>): number | undefined {
+  #cost(
+    prices: CostConfiguration,
+    outputTokens: number,
+    more: Partial<UsageRecord>,
+  ): number | undefined {
     const { modelId: _exact, ...others } = more;
     for (const named of [more, others]) {
       try {

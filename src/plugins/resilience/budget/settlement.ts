@@ -8,37 +8,58 @@ import { emitEvent, isRefused, settingsOf } from "../../../kernel/index.js";
 import { countOf, textOfMessage } from "../shared/request-tokens.js";
 
 /** Counts what a call has used: as reported, else by estimate. A promise only where the text of the answer can't be counted at once. */
-export function settleCall(call: After<LlmCall, "response", ChatResponse>, reservation: Reservation): Promise<void> | undefined {
+export function settleCall(
+  call: After<LlmCall, "response", ChatResponse>,
+  reservation: Reservation,
+): Promise<void> | undefined {
   const { outcome, response, error } = call;
   if (outcome === "ok") return settleResponse(call, response, reservation);
-  if (outcome === "answered" || outcome === "rejected" || !reservation.begun || isRefused(error)) return void reservation.release();
+  if (outcome === "answered" || outcome === "rejected" || !reservation.begun || isRefused(error))
+    return void reservation.release();
   const partial = ModelCallError.isInstance(error) ? (error.partialText ?? "") : "";
-  return withCount(call, partial, reservation, (outputTokens) => reservation.settle(reservation.demand.inputTokens, outputTokens));
+  return withCount(call, partial, reservation, (outputTokens) =>
+    reservation.settle(reservation.demand.inputTokens, outputTokens),
+  );
 }
 
-function settleResponse(call: LlmCall, response: ChatResponse, reservation: Reservation): Promise<void> | undefined {
+function settleResponse(
+  call: LlmCall,
+  response: ChatResponse,
+  reservation: Reservation,
+): Promise<void> | undefined {
   const { usage, modelId } = response;
   if (response.finishReason === "length") warnOfCut(call, reservation);
   const inputTokens = reported(usage?.inputTokens) ?? reservation.demand.inputTokens;
   const cachedInputTokens = reported(usage?.cachedInputTokens) ?? 0;
   const settle = (outputTokens: number): void => {
     const reasoningTokens = reported(usage?.reasoningTokens) ?? -1;
-    reservation.settle(inputTokens, outputTokens, { cachedInputTokens, reasoningTokens, ...(modelId !== undefined && { modelId }) });
+    reservation.settle(inputTokens, outputTokens, {
+      cachedInputTokens,
+      reasoningTokens,
+      ...(modelId !== undefined && { modelId }),
+    });
   };
   const outputTokens = reported(usage?.outputTokens);
-  if (outputTokens === undefined) return withCount(call, textOfMessage(response.message), reservation, settle);
+  if (outputTokens === undefined)
+    return withCount(call, textOfMessage(response.message), reservation, settle);
   return void settle(outputTokens);
 }
 
 /** A count that fails leaves the call at all that was reserved for it. */
-function withCount(call: LlmCall, text: string, reservation: Reservation, settle: (tokens: number) => void): Promise<void> | undefined {
+function withCount(
+  call: LlmCall,
+  text: string,
+  reservation: Reservation,
+  settle: (tokens: number) => void,
+): Promise<void> | undefined {
   let tokens: Awaitable<number>;
   try {
     tokens = text === "" ? 0 : countOf(text, settingsOf(call.run).get(Tokens.TokenCounter));
   } catch {
     tokens = reservation.maxOutputTokens;
   }
-  if (typeof tokens !== "number") return Promise.resolve(tokens).then(settle, () => settle(reservation.maxOutputTokens));
+  if (typeof tokens !== "number")
+    return Promise.resolve(tokens).then(settle, () => settle(reservation.maxOutputTokens));
   settle(tokens);
   return undefined;
 }

@@ -31,7 +31,11 @@ export class WaitingCall {
 
   /** Decides again, where it is its turn; whether it has left. */
   step(): boolean {
-    if (!this.overtakes && this.accounts.some((account) => first(account.waiting) !== this && account.over === undefined)) return false;
+    if (
+      !this.overtakes &&
+      this.accounts.some((account) => first(account.waiting) !== this && account.over === undefined)
+    )
+      return false;
     try {
       const decision = decide(this.demand, this.accounts);
       if (decision.kind === "wait") return false;

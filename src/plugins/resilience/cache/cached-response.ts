@@ -8,7 +8,10 @@ export function withoutUsage(response: ChatResponse): ChatResponse {
   const { message, finishReason, responseId, modelId } = response;
   const toolCalls = message.toolCalls?.map((call) => Object.freeze({ ...call }));
   return Object.freeze({
-    message: Object.freeze({ ...message, ...(toolCalls !== undefined && { toolCalls: Object.freeze(toolCalls) }) }),
+    message: Object.freeze({
+      ...message,
+      ...(toolCalls !== undefined && { toolCalls: Object.freeze(toolCalls) }),
+    }),
     finishReason,
     ...(responseId !== undefined && { responseId }),
     ...(modelId !== undefined && { modelId }),
@@ -19,7 +22,11 @@ export function withoutUsage(response: ChatResponse): ChatResponse {
 export function withFreshIds(response: ChatResponse, { messages }: ChatRequest): ChatResponse {
   const { toolCalls } = response.message;
   if (toolCalls === undefined || toolCalls.length === 0) return response;
-  const used = new Set(messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : [])));
+  const used = new Set(
+    messages.flatMap((message) =>
+      message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : [],
+    ),
+  );
   if (!toolCalls.some(({ id }) => used.has(id))) return response;
   const fresh = toolCalls.map((call): ToolCall => {
     let { id } = call;
@@ -32,12 +39,27 @@ export function withFreshIds(response: ChatResponse, { messages }: ChatRequest):
 
 /** @throws ValidationError for what a store has not got from the cache. */
 export function checkedEntry(found: unknown): CachedResponse {
-  const { response, storedAt } = found as { readonly response?: unknown; readonly storedAt?: unknown };
-  const { message, finishReason } = (response ?? {}) as { readonly message?: unknown; readonly finishReason?: unknown };
-  const { content, toolCalls = [] } = (message ?? {}) as { readonly content?: unknown; readonly toolCalls?: unknown };
+  const { response, storedAt } = found as {
+    readonly response?: unknown;
+    readonly storedAt?: unknown;
+  };
+  const { message, finishReason } = (response ?? {}) as {
+    readonly message?: unknown;
+    readonly finishReason?: unknown;
+  };
+  const { content, toolCalls = [] } = (message ?? {}) as {
+    readonly content?: unknown;
+    readonly toolCalls?: unknown;
+  };
   const complete = finishReason === "stop" || finishReason === "tool_calls";
-  const sound = typeof content === "string" && complete && typeof storedAt === "number" && Array.isArray(toolCalls) && toolCalls.every(isToolCall);
-  if (!sound) throw new ValidationError(`The store of the cache gave what is no entry: ${preview(found)}`);
+  const sound =
+    typeof content === "string" &&
+    complete &&
+    typeof storedAt === "number" &&
+    Array.isArray(toolCalls) &&
+    toolCalls.every(isToolCall);
+  if (!sound)
+    throw new ValidationError(`The store of the cache gave what is no entry: ${preview(found)}`);
   return found as CachedResponse; // checked above
 }
 

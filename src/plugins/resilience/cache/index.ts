@@ -20,8 +20,14 @@ export function cache(options: CacheOptions = {}): Plugin {
   return definePlugin({
     name: "resilience-cache",
     apply({ hooks }) {
-      hooks.beforeLlmCall.tap({ name: "cache", lane: "answer", onError: "skip", timeoutMs }, (call) => responses.lookUp(call));
-      hooks.afterLlmCall.tap({ name: "cache", lane: "commit", onError: "skip", timeoutMs }, (call) => responses.keep(call));
+      hooks.beforeLlmCall.tap(
+        { name: "cache", lane: "answer", onError: "skip", timeoutMs },
+        (call) => responses.lookUp(call),
+      );
+      hooks.afterLlmCall.tap(
+        { name: "cache", lane: "commit", onError: "skip", timeoutMs },
+        (call) => responses.keep(call),
+      );
     },
   });
 }

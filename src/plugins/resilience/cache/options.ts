@@ -1,7 +1,14 @@
 import type { Purpose } from "../../../contracts/chat-model.js";
 import type { ResponseStore } from "./response-store.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireArray, requireDuration, requireInteger, requireOneOf } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireDuration,
+  requireInteger,
+  requireOneOf,
+} from "../../../contracts/validation.js";
 import { MemoryResponseStore } from "./memory-response-store.js";
 
 /** Options of `cache`. */
@@ -26,7 +33,17 @@ export interface CacheSettings {
 }
 
 const OPTION_NAMES = ["store", "ttlMs", "maxEntries", "excludePurposes", "timeoutMs"];
-const PURPOSES: readonly Purpose[] = ["task", "correction", "manager", "worker", "synthesis", "reflection", "review", "map", "reduce"];
+const PURPOSES: readonly Purpose[] = [
+  "task",
+  "correction",
+  "manager",
+  "worker",
+  "synthesis",
+  "reflection",
+  "review",
+  "map",
+  "reduce",
+];
 const DEFAULT_MAX_ENTRIES = 1_000;
 const DEFAULT_TIMEOUT_MS = 2_000;
 
@@ -36,13 +53,18 @@ export function resolveCacheOptions(options: CacheOptions): CacheSettings {
   const { store, ttlMs, maxEntries, excludePurposes = [], timeoutMs } = options;
   checkStore(store);
   if (ttlMs !== undefined && !(typeof ttlMs === "number" && ttlMs > 0))
-    throw new ValidationError(`cache ttlMs must be a number of milliseconds > 0, got: ${preview(ttlMs)}`);
+    throw new ValidationError(
+      `cache ttlMs must be a number of milliseconds > 0, got: ${preview(ttlMs)}`,
+    );
   requireInteger("cache maxEntries", maxEntries, 1, "an integer > 0");
   if (store !== undefined && maxEntries !== undefined)
-    throw new ValidationError("cache maxEntries has no effect on a store of your own", { hint: "Let the store limit itself, or leave it out." });
+    throw new ValidationError("cache maxEntries has no effect on a store of your own", {
+      hint: "Let the store limit itself, or leave it out.",
+    });
   requireArray("cache excludePurposes", excludePurposes);
   excludePurposes.forEach((purpose, index) => {
-    if (purpose === undefined) throw new ValidationError(`cache excludePurposes[${index}] must not be undefined`);
+    if (purpose === undefined)
+      throw new ValidationError(`cache excludePurposes[${index}] must not be undefined`);
     requireOneOf(`cache excludePurposes[${index}]`, purpose, PURPOSES);
   });
   requireDuration("cache timeoutMs", timeoutMs);
@@ -56,7 +78,12 @@ export function resolveCacheOptions(options: CacheOptions): CacheSettings {
 
 function checkStore(store: unknown): void {
   if (store === undefined) return;
-  const { get, set } = (typeof store === "object" && store !== null ? store : {}) as { readonly get?: unknown; readonly set?: unknown }; // looked at, not trusted
+  const { get, set } = (typeof store === "object" && store !== null ? store : {}) as {
+    readonly get?: unknown;
+    readonly set?: unknown;
+  }; // looked at, not trusted
   if (typeof get !== "function" || typeof set !== "function")
-    throw new ValidationError(`cache store must have get(key) and set(key, entry), got: ${preview(store)}`);
+    throw new ValidationError(
+      `cache store must have get(key) and set(key, entry), got: ${preview(store)}`,
+    );
 }

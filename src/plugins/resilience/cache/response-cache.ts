@@ -21,7 +21,9 @@ export class ResponseCache {
     const key = requestKey(call.request, call.model);
     this.#keys.set(call.request, key);
     const found: unknown = this.settings.store.get(key);
-    return isThenable(found) ? Promise.resolve(found).then((entry) => this.#answer(call, entry)) : this.#answer(call, found);
+    return isThenable(found)
+      ? Promise.resolve(found).then((entry) => this.#answer(call, entry))
+      : this.#answer(call, found);
   }
 
   /** Keeps what was really answered, and complete. */
@@ -30,8 +32,12 @@ export class ResponseCache {
     const key = this.#keys.get(request);
     this.#keys.delete(request);
     if (key === undefined || response === undefined) return undefined;
-    if (response.finishReason !== "stop" && response.finishReason !== "tool_calls") return undefined;
-    return this.settings.store.set(key, { response: withoutUsage(response), storedAt: nowOf(call) });
+    if (response.finishReason !== "stop" && response.finishReason !== "tool_calls")
+      return undefined;
+    return this.settings.store.set(key, {
+      response: withoutUsage(response),
+      storedAt: nowOf(call),
+    });
   }
 
   #answer(call: LlmCall, found: unknown): Answer<ChatResponse> | undefined {
@@ -47,5 +53,9 @@ function nowOf({ run }: LlmCall): number {
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { readonly then?: unknown }).then === "function"
+  );
 }

@@ -19,7 +19,10 @@ export class ContextLimiter {
   readonly #tokens = new RequestTokens();
   readonly #library = new PromptLibrary(CONTEXT_LIMIT_TEMPLATES);
   /** So that a result is shortened, and counted, once. By the texts it was shortened with. */
-  readonly #shortened = new WeakMap<PromptTexts<ContextLimitTemplateName>, WeakMap<ToolMessage, ToolMessage>>();
+  readonly #shortened = new WeakMap<
+    PromptTexts<ContextLimitTemplateName>,
+    WeakMap<ToolMessage, ToolMessage>
+  >();
   /** Conversations that were told of. */
   readonly #announced = new WeakSet<readonly ChatMessage[]>();
 
@@ -29,7 +32,9 @@ export class ContextLimiter {
   compact(call: LlmCall): Awaitable<Replace<{ readonly request: ChatRequest }> | undefined> {
     const { compact, maxInputTokens } = this.settings;
     if (compact === undefined) return undefined;
-    const fitting = (tokens: number): Awaitable<Replace<{ readonly request: ChatRequest }> | undefined> =>
+    const fitting = (
+      tokens: number,
+    ): Awaitable<Replace<{ readonly request: ChatRequest }> | undefined> =>
       tokens <= maxInputTokens ? undefined : this.#compact(call, tokens, compact.keepTurns);
     const tokens = this.#tokens.of(call.request, counterOf(call));
     return typeof tokens === "number" ? fitting(tokens) : Promise.resolve(tokens).then(fitting);
@@ -38,7 +43,9 @@ export class ContextLimiter {
   /** Refuses what is still too long. */
   judge(call: LlmCall): Awaitable<Reject | undefined> {
     const tokens = this.#tokens.of(call.request, counterOf(call));
-    return typeof tokens === "number" ? this.#verdict(call, tokens) : Promise.resolve(tokens).then((n) => this.#verdict(call, n));
+    return typeof tokens === "number"
+      ? this.#verdict(call, tokens)
+      : Promise.resolve(tokens).then((n) => this.#verdict(call, n));
   }
 
   #verdict({ model, request }: LlmCall, tokens: number): Reject | undefined {
@@ -46,24 +53,40 @@ export class ContextLimiter {
     if (tokens <= maxInputTokens) return undefined;
     const { provider, modelId } = model;
     const message = `The request for ${provider}:${modelId} has about ${tokens} input tokens in ${request.messages.length} messages, more than the limit of ${maxInputTokens}; it was not sent`;
-    const shorten = compact === undefined ? "Set compact, limit tool outputs with maxToolOutputLength" : "Limit tool outputs with maxToolOutputLength";
+    const shorten =
+      compact === undefined
+        ? "Set compact, limit tool outputs with maxToolOutputLength"
+        : "Limit tool outputs with maxToolOutputLength";
     return reject(
-      new ModelCallError(message, { provider, modelId, code: "AE_MODEL_CONTEXT_LENGTH" }, { hint: `${shorten}, pass less context, or raise maxInputTokens.` }),
+      new ModelCallError(
+        message,
+        { provider, modelId, code: "AE_MODEL_CONTEXT_LENGTH" },
+        { hint: `${shorten}, pass less context, or raise maxInputTokens.` },
+      ),
     );
   }
 
-  async #compact(call: LlmCall, tokens: number, keepTurns: number): Promise<Replace<{ readonly request: ChatRequest }> | undefined> {
+  async #compact(
+    call: LlmCall,
+    tokens: number,
+    keepTurns: number,
+  ): Promise<Replace<{ readonly request: ChatRequest }> | undefined> {
     const { request, run } = call;
     const counter = counterOf(call);
     const texts = this.#library.textsOf(settingsOf(run).all(Tokens.PromptTemplates));
     const messages = [...request.messages];
     let left = tokens;
     let count = 0;
-    for (const [index, message] of messages.slice(0, endOfOldTurns(messages, keepTurns)).entries()) {
+    for (const [index, message] of messages
+      .slice(0, endOfOldTurns(messages, keepTurns))
+      .entries()) {
       if (left <= this.settings.maxInputTokens) break;
       if (message.role !== "tool") continue;
       const shorter = this.#shorten(message, texts);
-      const saved = shorter === message ? 0 : (await this.#count(message, counter)) - (await this.#count(shorter, counter));
+      const saved =
+        shorter === message
+          ? 0
+          : (await this.#count(message, counter)) - (await this.#count(shorter, counter));
       if (saved <= 0) continue;
       messages[index] = shorter;
       left -= saved;
@@ -82,7 +105,11 @@ export class ContextLimiter {
     let known = this.#shortened.get(texts);
     if (known === undefined) this.#shortened.set(texts, (known = new WeakMap()));
     let shorter = known.get(message);
-    if (shorter === undefined) known.set(message, (shorter = shortened(message, this.settings.compact?.keepCharacters ?? 0, texts)));
+    if (shorter === undefined)
+      known.set(
+        message,
+        (shorter = shortened(message, this.settings.compact?.keepCharacters ?? 0, texts)),
+      );
     return shorter;
   }
 
@@ -105,11 +132,20 @@ function endOfOldTurns(messages: readonly ChatMessage[], keepTurns: number): num
   return keepTurns === 0 ? messages.length : 0;
 }
 
-function shortened(message: ToolMessage, keepCharacters: number, texts: PromptTexts<ContextLimitTemplateName>): ToolMessage {
+function shortened(
+  message: ToolMessage,
+  keepCharacters: number,
+  texts: PromptTexts<ContextLimitTemplateName>,
+): ToolMessage {
   const { length } = message.content;
   if (length <= keepCharacters) return message;
   const beginning = message.content.slice(0, keepCharacters).replace(/[\uD800-\uDBFF]$/, ""); // no half of a character
-  const content = texts.render("context.shortened", { beginning, removed: length - beginning.length, length, toolName: message.toolName });
+  const content = texts.render("context.shortened", {
+    beginning,
+    removed: length - beginning.length,
+    length,
+    toolName: message.toolName,
+  });
   return content.length < length ? { ...message, content } : message;
 }
 

@@ -21,8 +21,12 @@ export function contextLimit(options: ContextLimitOptions): Plugin {
       bind.many(Tokens.PromptTemplates).toConstantValue(CONTEXT_LIMIT_TEMPLATES);
     },
     apply({ hooks }) {
-      hooks.beforeLlmCall.tap({ name: "context-limit", lane: "transform", order: "post" }, (call) => limiter.compact(call));
-      hooks.beforeLlmCall.tap({ name: "context-limit", lane: "policy" }, (call) => limiter.judge(call));
+      hooks.beforeLlmCall.tap({ name: "context-limit", lane: "transform", order: "post" }, (call) =>
+        limiter.compact(call),
+      );
+      hooks.beforeLlmCall.tap({ name: "context-limit", lane: "policy" }, (call) =>
+        limiter.judge(call),
+      );
     },
   });
 }

@@ -38,7 +38,10 @@ function compactOf(compact: ContextLimitOptions["compact"]): ContextLimitSetting
   if (compact === undefined || compact === false) return undefined;
   if (compact === true) return COMPACT_DEFAULTS;
   const given: unknown = compact;
-  if (typeof given !== "object" || given === null) throw new ValidationError(`contextLimit compact must be true, false or an object, got: ${preview(compact)}`);
+  if (typeof given !== "object" || given === null)
+    throw new ValidationError(
+      `contextLimit compact must be true, false or an object, got: ${preview(compact)}`,
+    );
   checkOptions("contextLimit compact", compact, Object.keys(COMPACT_DEFAULTS));
   requireInteger("contextLimit compact.keepTurns", compact.keepTurns, 0);
   requireInteger("contextLimit compact.keepCharacters", compact.keepCharacters, 0);

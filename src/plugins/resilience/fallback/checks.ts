@@ -8,13 +8,19 @@ import { AttemptPolicy } from "../shared/attempt-policy.js";
 /** @throws ValidationError unless these are models or names of models, at least one, and each only once. */
 export function checkFallbackModels(models: readonly ModelRef[]): readonly ModelRef[] {
   const given: unknown = models;
-  if (!Array.isArray(given) || given.length === 0) throw new ValidationError(`fallback models must be an array of at least one model, got: ${preview(models)}`);
+  if (!Array.isArray(given) || given.length === 0)
+    throw new ValidationError(
+      `fallback models must be an array of at least one model, got: ${preview(models)}`,
+    );
   models.forEach((model: ModelRef | undefined, index) => {
     const what = `fallback models[${index}]`;
     if (model === undefined) throw new ValidationError(`${what} must not be undefined`);
     checkModel(what, model);
     const first = models.indexOf(model);
-    if (first !== index) throw new ValidationError(`${what} is the same as models[${first}]: a call would go in circles`);
+    if (first !== index)
+      throw new ValidationError(
+        `${what} is the same as models[${first}]: a call would go in circles`,
+      );
   });
   return Object.freeze([...models]);
 }
@@ -22,7 +28,10 @@ export function checkFallbackModels(models: readonly ModelRef[]): readonly Model
 /** @throws ValidationError for a policy that knows nothing of fallback models. */
 export function requireAttemptPolicy(policy: RetryPolicy): void {
   if (policy instanceof AttemptPolicy) return;
-  throw new ValidationError("fallback() needs the framework's retry policy, but another one is bound to Tokens.RetryPolicy", {
-    hint: "Use retry({...}) instead of the other policy, or let that policy name the next model itself.",
-  });
+  throw new ValidationError(
+    "fallback() needs the framework's retry policy, but another one is bound to Tokens.RetryPolicy",
+    {
+      hint: "Use retry({...}) instead of the other policy, or let that policy name the next model itself.",
+    },
+  );
 }

@@ -4,7 +4,10 @@ import { replace } from "../../../contracts/hooks.js";
 import { withoutResponseFormat } from "../shared/without-response-format.js";
 
 /** Makes a request that was made for the first model one for the model that took over. */
-export function fittingRequest({ model, request }: LlmCall, chain: FallbackChain): Replace<Partial<Pick<LlmCall, "request">>> | undefined {
+export function fittingRequest(
+  { model, request }: LlmCall,
+  chain: FallbackChain,
+): Replace<Partial<Pick<LlmCall, "request">>> | undefined {
   if (request.responseFormat === undefined || !chain.has(model)) return undefined;
   const fitting = withoutResponseFormat(request, model);
   return fitting === request ? undefined : replace({ request: fitting });

@@ -22,7 +22,10 @@ export function fallback(models: readonly ModelRef[]): Plugin {
       bind.many(FallbackChains).toConstantValue(chain);
     },
     apply({ hooks }) {
-      hooks.beforeLlmCall.tap({ name: "response-format", lane: "transform", order: "post" }, (call) => fittingRequest(call, chain));
+      hooks.beforeLlmCall.tap(
+        { name: "response-format", lane: "transform", order: "post" },
+        (call) => fittingRequest(call, chain),
+      );
     },
     start(ctx) {
       requireAttemptPolicy(ctx.get(Tokens.RetryPolicy));

@@ -10,10 +10,16 @@ export function rateLimits(): Plugin {
   return definePlugin({
     name: "resilience-rate-limit",
     apply({ hooks }) {
-      hooks.beforeLlmCall.tap({ name: "rate-limit", lane: "policy", order: "post" }, (call) => limiter.admit(call));
-      hooks.beforeLlmCall.tap({ name: "rate-limit-start", lane: "answer", order: "post" }, (call) => limiter.begin(call));
+      hooks.beforeLlmCall.tap({ name: "rate-limit", lane: "policy", order: "post" }, (call) =>
+        limiter.admit(call),
+      );
+      hooks.beforeLlmCall.tap({ name: "rate-limit-start", lane: "answer", order: "post" }, (call) =>
+        limiter.begin(call),
+      );
       // First of all, so that a place is given back whatever later taps do.
-      hooks.afterLlmCall.tap({ name: "rate-limit", lane: "transform", order: "pre" }, (call) => limiter.settle(call));
+      hooks.afterLlmCall.tap({ name: "rate-limit", lane: "transform", order: "pre" }, (call) =>
+        limiter.settle(call),
+      );
     },
   });
 }

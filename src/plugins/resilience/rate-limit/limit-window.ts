@@ -64,7 +64,8 @@ export class LimitWindow {
   #forget(now: number): void {
     const bygone = now - this.limit.periodMs - MARGIN_MS;
     dropUntil(this.#starts, (at) => at > bygone);
-    for (const { tokens } of dropUntil(this.#spendings, ({ at }) => at > bygone)) this.#spent -= tokens;
+    for (const { tokens } of dropUntil(this.#spendings, ({ at }) => at > bygone))
+      this.#spent -= tokens;
   }
 
   #startsOpenAt(held: number): number {

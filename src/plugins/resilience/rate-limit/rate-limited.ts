@@ -1,4 +1,11 @@
-import type { ChatCallOptions, ChatChunk, ChatModel, ChatRequest, ChatResponse, ModelCapabilities } from "../../../contracts/chat-model.js";
+import type {
+  ChatCallOptions,
+  ChatChunk,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  ModelCapabilities,
+} from "../../../contracts/chat-model.js";
 import type { BorneRateLimit } from "../../../contracts/hooks.js";
 import type { RateLimit } from "../../../contracts/rate-limit.js";
 import { checkModel } from "../../../contracts/agent.js";
@@ -25,7 +32,8 @@ class RateLimitedModel implements ChatModel {
     this.rateLimit = rateLimit;
     this.#inner = inner;
     const { stream } = inner;
-    if (stream !== undefined) this.stream = (request, options) => stream.call(inner, request, options);
+    if (stream !== undefined)
+      this.stream = (request, options) => stream.call(inner, request, options);
     if (inner.redact !== undefined) this.redact = (text) => inner.redact?.(text) ?? text;
     Object.freeze(this);
   }
@@ -51,7 +59,8 @@ export function rateLimited(model: ChatModel, limit: RateLimit): ChatModel {
     });
   }
   checkModel("rateLimited model", model);
-  if (model === undefined || limit === undefined) throw new ValidationError("rateLimited needs a model and a RateLimit, got: undefined");
+  if (model === undefined || limit === undefined)
+    throw new ValidationError("rateLimited needs a model and a RateLimit, got: undefined");
   checkRateLimit("rateLimited limit", limit);
   return new RateLimitedModel(model, limit);
 }

@@ -63,15 +63,27 @@ export class RateLimiter {
     if (rateLimits.length === 0) return;
     const now = performance.now();
     const turn = this.#admitted.get(rateLimits)?.turn;
-    this.#end(call, now, response === undefined || turn === undefined ? undefined : usedTokens(response, turn.tokens));
-    if (ModelCallError.isInstance(error) && error.code === "AE_MODEL_RATE_LIMITED") this.#pause(model, now, error.retryAfterMs);
+    this.#end(
+      call,
+      now,
+      response === undefined || turn === undefined ? undefined : usedTokens(response, turn.tokens),
+    );
+    if (ModelCallError.isInstance(error) && error.code === "AE_MODEL_RATE_LIMITED")
+      this.#pause(model, now, error.retryAfterMs);
   }
 
   #turnOf({ rateLimits, model, request }: LlmCall): Turn {
     const borne = withInnerLimits(rateLimits);
     const windows = borne.map(({ bearer, limit }) => this.#windowOf(bearer, limit));
-    const tokens = borne.some(({ limit }) => limit.tokens !== undefined) ? estimateInput(request) : 0;
-    return new Turn(windows, tokens, performance.now(), () => this.#pauses.get(model.standsFor ?? model) ?? 0);
+    const tokens = borne.some(({ limit }) => limit.tokens !== undefined)
+      ? estimateInput(request)
+      : 0;
+    return new Turn(
+      windows,
+      tokens,
+      performance.now(),
+      () => this.#pauses.get(model.standsFor ?? model) ?? 0,
+    );
   }
 
   #windowOf(bearer: object, limit: RateLimit): LimitWindow {

@@ -53,7 +53,10 @@ export class Turn {
 
   /** The limit that holds it up longest, and how long it does at least. */
   obstacle(now: number): { readonly limit: RateLimit; readonly waitMs: number } {
-    const waits = this.windows.map((window) => ({ limit: window.limit, waitMs: Math.ceil(this.#earliest(window, now) - now) }));
+    const waits = this.windows.map((window) => ({
+      limit: window.limit,
+      waitMs: Math.ceil(this.#earliest(window, now) - now),
+    }));
     return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest));
   }
 
@@ -61,19 +64,26 @@ export class Turn {
   missed(now: number): RateLimit | undefined {
     const missed = this.windows.find((window) => {
       const deadline = this.#deadline(window);
-      return this.#earliest(window, now) > deadline || (now >= deadline && window.openAt(now) > now);
+      return (
+        this.#earliest(window, now) > deadline || (now >= deadline && window.openAt(now) > now)
+      );
     });
     return missed?.limit;
   }
 
   /** When to look at it again: when it may be open, or when its patience ends. */
   nextLook(now: number): number {
-    const deadlines = this.windows.map((window) => this.#deadline(window)).filter((deadline) => deadline > now);
+    const deadlines = this.windows
+      .map((window) => this.#deadline(window))
+      .filter((deadline) => deadline > now);
     return Math.min(this.#openAt(now), ...deadlines);
   }
 
   #openAt(now: number): number {
-    return this.windows.reduce((latest, window) => Math.max(latest, window.openAt(now)), this.pausedUntil());
+    return this.windows.reduce(
+      (latest, window) => Math.max(latest, window.openAt(now)),
+      this.pausedUntil(),
+    );
   }
 
   #earliest(window: LimitWindow, now: number): number {

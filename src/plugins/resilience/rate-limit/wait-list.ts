@@ -6,7 +6,12 @@ type Queue = Map<WaitingCall, () => void>;
 /** Calls that wait, each with what is to be done when it leaves: those of higher priority first, within one priority in the order of their arrival. */
 export class WaitList implements Iterable<WaitingCall> {
   /** The highest priority first. */
-  readonly #queues: Readonly<Record<NonNullable<LlmCall["priority"]>, Queue>> = { CRITICAL: new Map(), HIGH: new Map(), NORMAL: new Map(), LOW: new Map() };
+  readonly #queues: Readonly<Record<NonNullable<LlmCall["priority"]>, Queue>> = {
+    CRITICAL: new Map(),
+    HIGH: new Map(),
+    NORMAL: new Map(),
+    LOW: new Map(),
+  };
   #size = 0;
 
   get size(): number {

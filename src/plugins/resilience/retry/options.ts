@@ -13,7 +13,12 @@ export interface RetryOptions {
   readonly maxRetryAfterMs?: number | undefined;
 }
 
-const DEFAULTS = Object.freeze({ maxAttempts: 3, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 60_000 });
+const DEFAULTS = Object.freeze({
+  maxAttempts: 3,
+  baseDelayMs: 500,
+  maxDelayMs: 20_000,
+  maxRetryAfterMs: 60_000,
+});
 
 /** Applies the defaults; without options the number of attempts is each model's own. @throws ValidationError for what does not fit. */
 export function resolveRetryOptions(options: RetryOptions | undefined): RetrySettings {

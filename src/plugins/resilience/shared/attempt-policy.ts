@@ -30,7 +30,11 @@ export class AttemptPolicy implements RetryPolicy {
     this.#chains = chains;
   }
 
-  next(failure: unknown, attempt: number, call: LlmCall): { readonly delayMs: number; readonly model?: ChatModel } | undefined {
+  next(
+    failure: unknown,
+    attempt: number,
+    call: LlmCall,
+  ): { readonly delayMs: number; readonly model?: ChatModel } | undefined {
     if (!ModelCallError.isInstance(failure)) return undefined;
     const delayMs = this.#delayMs(failure, attempt - this.#spentBefore(attempt, call), call);
     if (delayMs !== undefined) return { delayMs };
@@ -42,7 +46,8 @@ export class AttemptPolicy implements RetryPolicy {
 
   /** The wait before the next try with the same model; `undefined` when there should be none. `tries` counts those already made with it. */
   #delayMs(failure: ModelCallError, tries: number, call: LlmCall): number | undefined {
-    const { maxAttempts = call.model.capabilities?.retry?.maxAttempts ?? 1, maxRetryAfterMs } = this.settings;
+    const { maxAttempts = call.model.capabilities?.retry?.maxAttempts ?? 1, maxRetryAfterMs } =
+      this.settings;
     if (!mayPass(failure) || !(tries < maxAttempts)) return undefined;
     const { retryAfterMs } = failure;
     if (retryAfterMs === undefined || !(retryAfterMs >= 0)) return this.#backOffMs(tries, call);

@@ -2,11 +2,20 @@ import type { ModelCallError } from "../../../contracts/errors.js";
 
 /** Statuses that stay what they are however often one asks. */
 const FINAL_STATUSES: readonly number[] = Object.freeze([400, 401, 402, 403, 404, 413]);
-const FINAL_CODES: readonly string[] = Object.freeze(["AE_MODEL_AUTH", "AE_MODEL_QUOTA", "AE_MODEL_BAD_REQUEST", "AE_MODEL_CONTEXT_LENGTH"]);
+const FINAL_CODES: readonly string[] = Object.freeze([
+  "AE_MODEL_AUTH",
+  "AE_MODEL_QUOTA",
+  "AE_MODEL_BAD_REQUEST",
+  "AE_MODEL_CONTEXT_LENGTH",
+]);
 
 /** Whether the same call to the same model may succeed. The kind of failure counts for more than what the provider says about it. */
 export function mayPass(failure: ModelCallError): boolean {
-  if (FINAL_CODES.includes(failure.code) || (failure.status !== undefined && FINAL_STATUSES.includes(failure.status))) return false;
+  if (
+    FINAL_CODES.includes(failure.code) ||
+    (failure.status !== undefined && FINAL_STATUSES.includes(failure.status))
+  )
+    return false;
   return failure.retryable || failure.code === "AE_MODEL_TIMEOUT";
 }
 

@@ -11,7 +11,9 @@ export class FallbackChain {
   /** @throws ValidationError naming the providers there are. */
   resolve(providers: readonly ChatModelProvider[]): void {
     // Two names may give the same model; a repeated one would send a call in circles.
-    this.#models = [...new Set(this.refs.map((ref) => modelNamed("fallback model", ref, providers)))];
+    this.#models = [
+      ...new Set(this.refs.map((ref) => modelNamed("fallback model", ref, providers))),
+    ];
   }
 
   has(model: ChatModel): boolean {

@@ -19,7 +19,10 @@ export class RequestTokens {
   readonly #known = new WeakMap<TokenCounter, WeakMap<Part, number>>();
 
   /** At once where the counter answers at once. @throws ValidationError for a counter that gives no count; what the counter throws. */
-  of({ messages, tools = [], responseFormat }: ChatRequest, counter: TokenCounter): Awaitable<number> {
+  of(
+    { messages, tools = [], responseFormat }: ChatRequest,
+    counter: TokenCounter,
+  ): Awaitable<number> {
     const known = this.#knownBy(counter);
     let sum = 0;
     const pending: Promise<number>[] = [];
@@ -31,7 +34,9 @@ export class RequestTokens {
     for (const message of messages) add(message, () => textOfMessage(message));
     for (const tool of tools) add(tool, () => JSON.stringify(tool));
     if (responseFormat !== undefined) add(responseFormat, () => JSON.stringify(responseFormat));
-    return pending.length === 0 ? sum : Promise.all(pending).then((counts) => counts.reduce((total, n) => total + n, sum));
+    return pending.length === 0
+      ? sum
+      : Promise.all(pending).then((counts) => counts.reduce((total, n) => total + n, sum));
   }
 
   #knownBy(counter: TokenCounter): WeakMap<Part, number> {
@@ -41,7 +46,12 @@ export class RequestTokens {
   }
 }
 
-function countPart(part: Part, text: string, counter: TokenCounter, known: WeakMap<Part, number>): Awaitable<number> {
+function countPart(
+  part: Part,
+  text: string,
+  counter: TokenCounter,
+  known: WeakMap<Part, number>,
+): Awaitable<number> {
   const keep = (tokens: number): number => {
     const all = tokens + FRAME_TOKENS + imagesOf(part);
     known.set(part, all);
@@ -58,13 +68,18 @@ export function countOf(text: string, counter: TokenCounter): Awaitable<number> 
 }
 
 function checked(tokens: unknown): number {
-  if (typeof tokens === "number" && tokens >= 0 && Number.isFinite(tokens)) return Math.ceil(tokens);
+  if (typeof tokens === "number" && tokens >= 0 && Number.isFinite(tokens))
+    return Math.ceil(tokens);
   throw new ValidationError(`The TokenCounter must return a number >= 0, got: ${preview(tokens)}`);
 }
 
 /** Everything of a message that a model reads as text. */
 export function textOfMessage(message: ChatMessage): string {
-  if (message.role === "assistant") return [message.content, ...(message.toolCalls ?? []).map((call) => `${call.name} ${call.arguments}`)].join("\n");
+  if (message.role === "assistant")
+    return [
+      message.content,
+      ...(message.toolCalls ?? []).map((call) => `${call.name} ${call.arguments}`),
+    ].join("\n");
   if (typeof message.content === "string") return message.content;
   return message.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

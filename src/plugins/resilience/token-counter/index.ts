@@ -8,7 +8,9 @@ export function tokenCounter(): Plugin {
   return definePlugin({
     name: "resilience-token-counter",
     bind(bind) {
-      bind.single(Tokens.TokenCounter, { default: true }).toConstantValue(new EstimatingTokenCounter());
+      bind
+        .single(Tokens.TokenCounter, { default: true })
+        .toConstantValue(new EstimatingTokenCounter());
     },
   });
 }

@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import type { ReviewAsker, ReviewDecision as Decision, ReviewGate, ReviewHandler, ReviewQuestion, ReviewRequest } from "../../../contracts/review.js";
+import type {
+  ReviewAsker,
+  ReviewDecision as Decision,
+  ReviewGate,
+  ReviewHandler,
+  ReviewQuestion,
+  ReviewRequest,
+} from "../../../contracts/review.js";
 import type { RunInfo } from "../../../contracts/run.js";
 import type { ReviewDefaults } from "./options.js";
 import { ToolConfigurationError } from "../../../contracts/errors.js";
@@ -32,7 +39,9 @@ export class HandlerGate implements ReviewGate {
     const settings = settingsOf(asker.run);
     const handler = settings.find(Tokens.ReviewHandler);
     if (handler === undefined)
-      throw new ToolConfigurationError("No ReviewHandler is configured on the ensemble", { hint: "Set reviewHandler: ReviewHandler.console(), or your own." });
+      throw new ToolConfigurationError("No ReviewHandler is configured on the ensemble", {
+        hint: "Set reviewHandler: ReviewHandler.console(), or your own.",
+      });
     const request = this.#request(question, asker);
     const clock = settings.get(Tokens.Clock);
     const startedMs = clock.monotonicMs();
@@ -92,7 +101,11 @@ export class HandlerGate implements ReviewGate {
   }
 }
 
-async function decide(handler: ReviewHandler, request: OpenRequest, ended: AbortSignal): Promise<{ readonly decision: Decision; readonly timedOut: boolean }> {
+async function decide(
+  handler: ReviewHandler,
+  request: OpenRequest,
+  ended: AbortSignal,
+): Promise<{ readonly decision: Decision; readonly timedOut: boolean }> {
   const { timeoutMs } = request;
   const decision = await within(timeoutMs, ended, async (signal) => {
     let answer: unknown;
@@ -105,9 +118,19 @@ async function decide(handler: ReviewHandler, request: OpenRequest, ended: Abort
   });
   if (decision !== TIMED_OUT) return { decision, timedOut: decision.timedOut === true };
   if (request.onTimeout === "FAIL") throw new ReviewTimeoutError(timeoutMs);
-  return { decision: request.onTimeout === "CONTINUE" ? ReviewDecision.continue() : ReviewDecision.exitEarly({ timedOut: true }), timedOut: true };
+  return {
+    decision:
+      request.onTimeout === "CONTINUE"
+        ? ReviewDecision.continue()
+        : ReviewDecision.exitEarly({ timedOut: true }),
+    timedOut: true,
+  };
 }
 
-function placeOf({ taskId, parentTaskId, agentRole }: ReviewAsker): { readonly taskId: string; readonly agentRole: string; readonly parentTaskId?: string } {
+function placeOf({ taskId, parentTaskId, agentRole }: ReviewAsker): {
+  readonly taskId: string;
+  readonly agentRole: string;
+  readonly parentTaskId?: string;
+} {
   return parentTaskId === undefined ? { taskId, agentRole } : { taskId, agentRole, parentTaskId };
 }

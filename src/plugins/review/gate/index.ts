@@ -25,7 +25,9 @@ export function review(options: ReviewPluginOptions = {}): Plugin {
     },
     apply({ hooks }) {
       // Behind the guardrails: nobody is asked about what is refused anyway.
-      hooks.beforeTask.tap({ name: "review", lane: "policy", order: "post" }, (call) => reviews.before(call));
+      hooks.beforeTask.tap({ name: "review", lane: "policy", order: "post" }, (call) =>
+        reviews.before(call),
+      );
       hooks.afterTask.tap({ name: "review", lane: "review" }, (call) => reviews.after(call));
     },
   });

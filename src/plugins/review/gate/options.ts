@@ -20,5 +20,8 @@ export interface ReviewDefaults {
 export function resolveReviewOptions(options: ReviewPluginOptions): ReviewDefaults {
   checkOptions("review", options, ["timeoutMs", "onTimeout"]);
   checkReviewOptions("review", options);
-  return Object.freeze({ timeoutMs: options.timeoutMs ?? 300_000, onTimeout: options.onTimeout ?? "EXIT_EARLY" });
+  return Object.freeze({
+    timeoutMs: options.timeoutMs ?? 300_000,
+    onTimeout: options.onTimeout ?? "EXIT_EARLY",
+  });
 }

@@ -34,7 +34,12 @@ export class TaskReviews {
     if (review === undefined && reviewPolicy === "NEVER") return undefined;
     const gate = this.#gateFor(call, review);
     if (gate === undefined) return undefined;
-    if (review === undefined && reviewPolicy === "AFTER_LAST_TASK" && call.isLast?.(call.output) !== true) return undefined;
+    if (
+      review === undefined &&
+      reviewPolicy === "AFTER_LAST_TASK" &&
+      call.isLast?.(call.output) !== true
+    )
+      return undefined;
     return askAfter(gate, call, call.output, review);
   }
 
@@ -42,8 +47,18 @@ export class TaskReviews {
   #gateFor({ run, taskId, task }: TaskCall, review: Review | undefined): ReviewGate | undefined {
     const gate = settingsOf(run).find(Tokens.ReviewGate);
     if (gate?.hasHandler(run) === true) return gate;
-    if (review === undefined) this.#warn(run, "", "The ensemble's reviewPolicy has no effect: the run has no review handler");
-    else this.#warn(run, taskId, `Task '${task.description}' requires a review, but the run has no review handler: it goes on without one`);
+    if (review === undefined)
+      this.#warn(
+        run,
+        "",
+        "The ensemble's reviewPolicy has no effect: the run has no review handler",
+      );
+    else
+      this.#warn(
+        run,
+        taskId,
+        `Task '${task.description}' requires a review, but the run has no review handler: it goes on without one`,
+      );
     return undefined;
   }
 
@@ -57,21 +72,45 @@ export class TaskReviews {
 }
 
 async function askBefore(gate: ReviewGate, call: TaskCall, review: Review): Promise<void> {
-  const question = { ...optionsOf(review), timing: "BEFORE_EXECUTION" as const, taskDescription: call.task.description, taskOutput: "", key: "before" };
+  const question = {
+    ...optionsOf(review),
+    timing: "BEFORE_EXECUTION" as const,
+    taskDescription: call.task.description,
+    taskOutput: "",
+    key: "before",
+  };
   const decision = await gate.ask(question, askerOf(call));
   if (decision.type === "EXIT_EARLY") throw exitOf(call, decision.timedOut === true);
 }
 
-async function askAfter(gate: ReviewGate, call: TaskCall, output: TaskOutput, review: Review | undefined): Promise<void | Replace<Edit>> {
+async function askAfter(
+  gate: ReviewGate,
+  call: TaskCall,
+  output: TaskOutput,
+  review: Review | undefined,
+): Promise<void | Replace<Edit>> {
   const { description, outputType } = call.task;
-  const question = { ...optionsOf(review), timing: "AFTER_EXECUTION" as const, taskDescription: description, taskOutput: output.raw, key: "after" };
-  const decision = await askUntilFits(gate, question, askerOf(call), (text) => readEdit(outputType, text));
+  const question = {
+    ...optionsOf(review),
+    timing: "AFTER_EXECUTION" as const,
+    taskDescription: description,
+    taskOutput: output.raw,
+    key: "after",
+  };
+  const decision = await askUntilFits(gate, question, askerOf(call), (text) =>
+    readEdit(outputType, text),
+  );
   if (decision.type === "EXIT_EARLY") throw exitOf(call, decision.timedOut);
-  return decision.type === "EDIT" && decision.value.raw !== output.raw ? replace(decision.value) : undefined;
+  return decision.type === "EDIT" && decision.value.raw !== output.raw
+    ? replace(decision.value)
+    : undefined;
 }
 
 /** A text and, with a schema, the value it stands for: read as JSON, or as it is where the schema wants a text. */
-async function readEdit(schema: OutputSchema<unknown> | undefined, raw: string): Promise<ReadEdit<Edit>> {
+async function readEdit(
+  schema: OutputSchema<unknown> | undefined,
+  raw: string,
+): Promise<ReadEdit<Edit>> {
   if (schema === undefined) return { ok: true, value: { raw } };
   const parsed = await parseText(schema, raw);
   if (parsed.ok) return { ok: true, value: { raw, parsed: parsed.value } };
@@ -85,10 +124,20 @@ function optionsOf(review: Review | undefined): Omit<Review, "mode"> {
 }
 
 function askerOf({ run, taskId, parentTaskId, agent, attempt, signal }: TaskCall): ReviewAsker {
-  return { run, taskId, parentTaskId, agentRole: agent?.role ?? "(deterministic)", attempt, signal };
+  return {
+    run,
+    taskId,
+    parentTaskId,
+    agentRole: agent?.role ?? "(deterministic)",
+    attempt,
+    signal,
+  };
 }
 
 function exitOf({ task }: TaskCall, timedOut: boolean): ExitEarlySignal {
   const why = timedOut ? "nobody answered in time" : "the reviewer wanted it";
-  return new ExitEarlySignal(`The run was ended by the review of task '${task.description}': ${why}`, { timedOut });
+  return new ExitEarlySignal(
+    `The run was ended by the review of task '${task.description}': ${why}`,
+    { timedOut },
+  );
 }

@@ -22,8 +22,12 @@ export function autoApproveWithDelay(delayMs: number): ReviewHandler {
 }
 
 function checkDelay(delayMs: unknown): void {
-  if (delayMs === undefined || delayMs === null) throw new ValidationError("delay must not be null");
+  if (delayMs === undefined || delayMs === null)
+    throw new ValidationError("delay must not be null");
   if (typeof delayMs !== "number" || Number.isNaN(delayMs) || delayMs > LONGEST_MS)
-    throw new ValidationError(`delay must be a number of milliseconds (at most ${LONGEST_MS}), got: ${preview(delayMs)}`);
-  if (delayMs < 0) throw new ValidationError("delay must not be negative", { hint: `It was ${delayMs}.` });
+    throw new ValidationError(
+      `delay must be a number of milliseconds (at most ${LONGEST_MS}), got: ${preview(delayMs)}`,
+    );
+  if (delayMs < 0)
+    throw new ValidationError("delay must not be negative", { hint: `It was ${delayMs}.` });
 }

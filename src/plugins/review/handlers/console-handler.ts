@@ -1,4 +1,8 @@
-import type { ReviewDecision as Decision, ReviewHandler, ReviewRequest } from "../../../contracts/review.js";
+import type {
+  ReviewDecision as Decision,
+  ReviewHandler,
+  ReviewRequest,
+} from "../../../contracts/review.js";
 import type { LineSource } from "./line-input.js";
 import type { TextSink } from "./terminal.js";
 import { ValidationError } from "../../../contracts/errors.js";
@@ -25,13 +29,19 @@ export function consoleHandler(options: ConsoleReviewOptions = {}): ReviewHandle
   checkOptions("ReviewHandler.console", options, ["input", "output"]);
   const { input, output } = options;
   if (input !== undefined && typeof (input as Partial<LineSource> | null)?.on !== "function")
-    throw new ValidationError(`ReviewHandler.console input must be a readable stream, got: ${preview(input)}`);
+    throw new ValidationError(
+      `ReviewHandler.console input must be a readable stream, got: ${preview(input)}`,
+    );
   if (output !== undefined && typeof (output as Partial<TextSink> | null)?.write !== "function")
-    throw new ValidationError(`ReviewHandler.console output must have write(), got: ${preview(output)}`);
+    throw new ValidationError(
+      `ReviewHandler.console output must have write(), got: ${preview(output)}`,
+    );
   return (request) => {
     const askedMs = performance.now();
     const terminal = Terminal.at(input ?? process.stdin);
-    return terminal.turn(request.signal, () => new Conversation(request, terminal, output ?? process.stdout, askedMs).decide());
+    return terminal.turn(request.signal, () =>
+      new Conversation(request, terminal, output ?? process.stdout, askedMs).decide(),
+    );
   };
 }
 
@@ -64,7 +74,8 @@ class Conversation {
       const line = await this.terminal.readLine(signal);
       if (line === undefined) return this.#nobody();
       const choice = line.trim().toLowerCase();
-      if (choice === "" || choice === "c" || choice === "continue") return ReviewDecision.continue();
+      if (choice === "" || choice === "c" || choice === "continue")
+        return ReviewDecision.continue();
       if (choice === "x" || choice === "exit") return ReviewDecision.exitEarly();
       if (choice === "e" || choice === "edit") {
         const decision = await this.#edit();
@@ -86,7 +97,8 @@ class Conversation {
     const { timeoutMs, onTimeout } = this.request;
     this.output.write("(the input has ended: nobody can answer)\n");
     if (timeoutMs > 0 && onTimeout === "CONTINUE") return ReviewDecision.continue();
-    if (timeoutMs > 0 && onTimeout === "EXIT_EARLY") return ReviewDecision.exitEarly({ timedOut: true });
+    if (timeoutMs > 0 && onTimeout === "EXIT_EARLY")
+      return ReviewDecision.exitEarly({ timedOut: true });
     throw new ReviewError("The console's input has ended, so nobody can answer the review", {
       hint: "Run the program in a terminal, or give the review a time limit with onTimeout CONTINUE or EXIT_EARLY.",
     });

@@ -41,7 +41,9 @@ class Inbox {
   add(request: ReviewRequest): Promise<ReviewDecision> {
     const { reviewId, signal } = request;
     if (this.#waiting.has(reviewId))
-      throw new ReviewError(`Review '${reviewId}' is waiting already`, { hint: "Two runs at once can't have the same runId where people are asked." });
+      throw new ReviewError(`Review '${reviewId}' is waiting already`, {
+        hint: "Two runs at once can't have the same runId where people are asked.",
+      });
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#waiting.delete(reviewId);
@@ -81,18 +83,27 @@ class Inbox {
 }
 
 /** An observer: what it throws changes nothing for the run. */
-async function tell(fn: (request: ReviewRequest) => unknown, request: ReviewRequest): Promise<void> {
+async function tell(
+  fn: (request: ReviewRequest) => unknown,
+  request: ReviewRequest,
+): Promise<void> {
   try {
     await fn(request);
   } catch (error) {
-    process.emitWarning(`A function that was told of review '${request.reviewId}' failed: ${messageOf(error)}`, "AgentEnsembleWarning");
+    process.emitWarning(
+      `A function that was told of review '${request.reviewId}' failed: ${messageOf(error)}`,
+      "AgentEnsembleWarning",
+    );
   }
 }
 
 /** @throws ValidationError for what the gate would not take: whoever answers should hear of it, not the run. */
 function checkDecision(decision: unknown): void {
-  const { type, revisedOutput, timedOut } = typeof decision === "object" && decision !== null ? (decision as Partial<ReviewDecision>) : {}; // looked at, not trusted
+  const { type, revisedOutput, timedOut } =
+    typeof decision === "object" && decision !== null ? (decision as Partial<ReviewDecision>) : {}; // looked at, not trusted
   if (type === "CONTINUE" || (type === "EDIT" && typeof revisedOutput === "string")) return;
   if (type === "EXIT_EARLY" && (timedOut === undefined || typeof timedOut === "boolean")) return;
-  throw new ValidationError(`A decision must be made by ReviewDecision.continue(), .edit(text) or .exitEarly(), got: ${preview(decision)}`);
+  throw new ValidationError(
+    `A decision must be made by ReviewDecision.continue(), .edit(text) or .exitEarly(), got: ${preview(decision)}`,
+  );
 }

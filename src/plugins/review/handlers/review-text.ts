@@ -2,11 +2,23 @@ import { stripVTControlCharacters } from "node:util";
 import type { ReviewRequest } from "../../../contracts/review.js";
 
 const LINE = "-".repeat(60);
-const TIMINGS = { BEFORE_EXECUTION: "before the task", DURING_EXECUTION: "during the task", AFTER_EXECUTION: "after the task" } as const;
+const TIMINGS = {
+  BEFORE_EXECUTION: "before the task",
+  DURING_EXECUTION: "during the task",
+  AFTER_EXECUTION: "after the task",
+} as const;
 const AUTOMATIC = { EXIT_EARLY: "auto-x", CONTINUE: "auto-c", FAIL: "auto-fail" } as const;
 
 /** Everything there is to know before deciding. Text from models stands behind a bar, so that it can't pass for a question of ours. */
-export function headerOf({ timing, taskId, agentRole, taskDescription, taskOutput, prompt, requiredRole }: ReviewRequest): string {
+export function headerOf({
+  timing,
+  taskId,
+  agentRole,
+  taskDescription,
+  taskOutput,
+  prompt,
+  requiredRole,
+}: ReviewRequest): string {
   const facts = [
     `== Review ${TIMINGS[timing]} ${"=".repeat(Math.max(0, 49 - TIMINGS[timing].length))}`,
     `Task:   ${harmless(taskId)} ${agentRole.startsWith("(") ? harmless(agentRole) : `(${harmless(agentRole)})`}`,
@@ -21,7 +33,8 @@ export function headerOf({ timing, taskId, agentRole, taskDescription, taskOutpu
 
 /** The line in front of the cursor. */
 export function choicesOf({ timeoutMs, onTimeout }: ReviewRequest, waitedMs: number): string {
-  const automatic = timeoutMs === 0 ? "" : ` (${AUTOMATIC[onTimeout]} in ${minutes(timeoutMs - waitedMs)})`;
+  const automatic =
+    timeoutMs === 0 ? "" : ` (${AUTOMATIC[onTimeout]} in ${minutes(timeoutMs - waitedMs)})`;
   return `[c] Continue  [e] Edit  [x] Exit early${automatic}  > `;
 }
 

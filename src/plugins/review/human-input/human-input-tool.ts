@@ -33,7 +33,11 @@ const LONGEST_MS = 2_147_483_647;
 const INPUT = Object.freeze({
   type: "object",
   properties: {
-    question: { type: "string", description: "The question, with all that the person must know to answer it", examples: ["Which of the two dates suits you?"] },
+    question: {
+      type: "string",
+      description: "The question, with all that the person must know to answer it",
+      examples: ["Which of the two dates suits you?"],
+    },
   },
   required: ["question"],
   additionalProperties: false,
@@ -45,7 +49,12 @@ const INPUT = Object.freeze({
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput> {
-  checkOptions("humanInputTool", options, ["description", "timeoutMs", "onTimeout", "requiredRole"]);
+  checkOptions("humanInputTool", options, [
+    "description",
+    "timeoutMs",
+    "onTimeout",
+    "requiredRole",
+  ]);
   checkReviewOptions("humanInputTool", options);
   const { description = DESCRIPTION, timeoutMs, onTimeout = "CONTINUE", requiredRole } = options;
   requireText(description, "humanInputTool description must not be blank");
@@ -58,15 +67,26 @@ export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput
     effect: "read",
     timeoutMs: LONGEST_MS,
     async execute({ question }, ctx) {
-      if (typeof question !== "string" || question.trim() === "") return ToolResult.failure("question must be a text that is not blank");
+      if (typeof question !== "string" || question.trim() === "")
+        return ToolResult.failure("question must be a text that is not blank");
       const texts = library.textsOf(ctx.scope.all(Tokens.PromptTemplates));
-      const decision = await ask(ctx, { description: question, timeoutMs, onTimeout, requiredRole });
+      const decision = await ask(ctx, {
+        description: question,
+        timeoutMs,
+        onTimeout,
+        requiredRole,
+      });
       if (decision === undefined) {
         warnOnce(warned, ctx);
         return texts.render("review.humanMissing", {});
       }
-      if (decision.type === "EXIT_EARLY") throw new ExitEarlySignal("Human reviewer requested early exit via HumanInputTool", { timedOut: decision.timedOut });
-      return decision.type === "EDIT" ? (decision.revisedOutput ?? "") : texts.render("review.humanContinue", {});
+      if (decision.type === "EXIT_EARLY")
+        throw new ExitEarlySignal("Human reviewer requested early exit via HumanInputTool", {
+          timedOut: decision.timedOut,
+        });
+      return decision.type === "EDIT"
+        ? (decision.revisedOutput ?? "")
+        : texts.render("review.humanContinue", {});
     },
   });
 }
@@ -75,11 +95,17 @@ export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput
 function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   if (warned.has(scope.run)) return;
   warned.add(scope.run);
-  scope.emit({ type: "run_warning", message: "Tool 'human_input' has nobody to ask: the run has no review handler" });
+  scope.emit({
+    type: "run_warning",
+    message: "Tool 'human_input' has nobody to ask: the run has no review handler",
+  });
 }
 
 /** `undefined` where nobody can be asked. */
-async function ask(ctx: ToolContext, question: Parameters<ToolContext["requestApproval"]>[0]): Promise<ReviewDecision | undefined> {
+async function ask(
+  ctx: ToolContext,
+  question: Parameters<ToolContext["requestApproval"]>[0],
+): Promise<ReviewDecision | undefined> {
   try {
     return await ctx.requestApproval(question);
   } catch (error) {

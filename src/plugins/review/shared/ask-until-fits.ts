@@ -1,4 +1,9 @@
-import type { ReviewAsker, ReviewDecision, ReviewGate, ReviewQuestion } from "../../../contracts/review.js";
+import type {
+  ReviewAsker,
+  ReviewDecision,
+  ReviewGate,
+  ReviewQuestion,
+} from "../../../contracts/review.js";
 import { ReviewError } from "../../../contracts/state-errors.js";
 import { preview } from "../../../contracts/validation.js";
 
@@ -6,11 +11,14 @@ import { preview } from "../../../contracts/validation.js";
 const MAX_EDITS = 3;
 
 /** What an edit stands for, or what is wrong with it. */
-export type ReadEdit<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+export type ReadEdit<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** A decision, with what its edit stands for. */
 export type FittingDecision<T> =
-  { readonly type: "CONTINUE" } | { readonly type: "EDIT"; readonly value: T } | { readonly type: "EXIT_EARLY"; readonly timedOut: boolean };
+  | { readonly type: "CONTINUE" }
+  | { readonly type: "EDIT"; readonly value: T }
+  | { readonly type: "EXIT_EARLY"; readonly timedOut: boolean };
 
 /**
  * Asks; an edit that does not fit is asked for again, and the question then says what was wrong: nobody should lose finished work by a missing bracket.
@@ -32,9 +40,15 @@ export async function askUntilFits<T>(
     if (edit.ok) return { type: "EDIT", value: edit.value };
     problem = edit.problem;
     const told = `This edit was not taken: ${problem}\nIt was: ${preview(text)}`;
-    next = { ...question, key: `${question.key}:edit-${edits + 1}`, prompt: question.prompt === undefined ? told : `${question.prompt}\n${told}` };
+    next = {
+      ...question,
+      key: `${question.key}:edit-${edits + 1}`,
+      prompt: question.prompt === undefined ? told : `${question.prompt}\n${told}`,
+    };
   }
-  throw new ReviewError(`The edit of a review does not fit: ${problem}`, { hint: "Edit it into the form that is asked for, or let it pass as it is." });
+  throw new ReviewError(`The edit of a review does not fit: ${problem}`, {
+    hint: "Edit it into the form that is asked for, or let it pass as it is.",
+  });
 }
 
 function withoutEdit({ type, timedOut }: ReviewDecision): FittingDecision<never> {

@@ -24,7 +24,11 @@ function startTimer(ms: number, onTimeout: () => void): () => void {
  * What `work` comes to within `ms` milliseconds (0: for ever). Its signal is aborted when the time is up and with `ended`, and neither waits for it.
  * @throws what `work` throws; the reason of `ended`.
  */
-export function within<T>(ms: number, ended: AbortSignal, work: (signal: AbortSignal) => Awaitable<T>): Promise<T | typeof TIMED_OUT> {
+export function within<T>(
+  ms: number,
+  ended: AbortSignal,
+  work: (signal: AbortSignal) => Awaitable<T>,
+): Promise<T | typeof TIMED_OUT> {
   if (ended.aborted) return Promise.reject(endOf(ended));
   return new Promise((resolve, reject) => {
     const controller = new AbortController();
@@ -60,5 +64,7 @@ export function within<T>(ms: number, ended: AbortSignal, work: (signal: AbortSi
 
 function endOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
-  return AgentEnsembleError.isInstance(reason) ? reason : new RunCancelledError("The run ended while somebody was asked", { cause: reason });
+  return AgentEnsembleError.isInstance(reason)
+    ? reason
+    : new RunCancelledError("The run ended while somebody was asked", { cause: reason });
 }

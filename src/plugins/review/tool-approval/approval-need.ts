@@ -18,12 +18,18 @@ export function ofTool<T>(toolName: string, field: string, say: () => T): T {
   try {
     return say();
   } catch (error) {
-    throw new ReviewError(`Tool '${toolName}': ${field} failed, so the call is not made: ${messageOf(error)}`, { cause: error });
+    throw new ReviewError(
+      `Tool '${toolName}': ${field} failed, so the call is not made: ${messageOf(error)}`,
+      { cause: error },
+    );
   }
 }
 
 /** The first policy's wish: `false` where none wants approval, else `true` or its reason. @throws ReviewError where a policy can't say. */
-export async function policiesWantApproval(policies: readonly ApprovalPolicy[], call: ToolCallContext): Promise<string | boolean> {
+export async function policiesWantApproval(
+  policies: readonly ApprovalPolicy[],
+  call: ToolCallContext,
+): Promise<string | boolean> {
   for (const policy of policies) {
     const wish: unknown = await ask(policy, call);
     if (wish !== false) return typeof wish === "string" ? wish : true;
@@ -37,10 +43,16 @@ async function ask(policy: ApprovalPolicy, call: ToolCallContext): Promise<unkno
     wish = await within<unknown>(POLICY_LIMIT_MS, call.signal, () => policy.needsApproval(call));
   } catch (error) {
     if (call.signal.aborted && AgentEnsembleError.isInstance(error)) throw error;
-    throw new ReviewError(`Approval policy '${policy.name}' failed, so the call of tool '${call.tool.name}' is not made: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw new ReviewError(
+      `Approval policy '${policy.name}' failed, so the call of tool '${call.tool.name}' is not made: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
-  if (wish === TIMED_OUT) throw new ReviewError(`Approval policy '${policy.name}' did not decide within ${POLICY_LIMIT_MS} ms`);
+  if (wish === TIMED_OUT)
+    throw new ReviewError(
+      `Approval policy '${policy.name}' did not decide within ${POLICY_LIMIT_MS} ms`,
+    );
   return wish;
 }

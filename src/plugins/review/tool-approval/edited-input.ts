@@ -11,7 +11,9 @@ const MAIN_NAMES = ["content", "body", "text", "input", "message", "query", "que
 function mainTextOf(input: unknown): string | undefined {
   if (!isObject(input)) return undefined;
   const texts = Object.keys(input).filter((name) => typeof input[name] === "string");
-  return MAIN_NAMES.find((name) => texts.includes(name)) ?? (texts.length === 1 ? texts[0] : undefined);
+  return (
+    MAIN_NAMES.find((name) => texts.includes(name)) ?? (texts.length === 1 ? texts[0] : undefined)
+  );
 }
 
 /** What somebody is told about editing a call. */
@@ -24,9 +26,17 @@ export function editHint(tool: AnyTool, input: unknown): string {
 }
 
 /** The input that an edit stands for: a JSON object replaces the arguments, any other text the main one; of a tool without a schema the text is the input. */
-export async function editedInput(tool: AnyTool, input: unknown, text: string): Promise<ReadEdit<unknown>> {
+export async function editedInput(
+  tool: AnyTool,
+  input: unknown,
+  text: string,
+): Promise<ReadEdit<unknown>> {
   const edited = tool.input === undefined ? text : (objectIn(text) ?? withMainText(input, text));
-  if (edited === undefined) return { ok: false, problem: `the arguments of tool '${tool.name}' have no main text; write them as a JSON object` };
+  if (edited === undefined)
+    return {
+      ok: false,
+      problem: `the arguments of tool '${tool.name}' have no main text; write them as a JSON object`,
+    };
   const checked = await checkToolInput(tool, edited);
   return checked.ok ? { ok: true, value: edited } : checked;
 }

@@ -8,8 +8,13 @@ export function toolApproval(): Plugin {
   return definePlugin({
     name: "review-tool-approval",
     apply({ hooks }) {
-      hooks.beforeToolCall.tap({ name: "ask for approval", lane: "transform", order: "post" }, (call) => approvals.ask(call));
-      hooks.beforeToolCall.tap({ name: "approval", lane: "policy" }, (call) => (approvals.isAsked(call) ? approvals.judge(call) : undefined));
+      hooks.beforeToolCall.tap(
+        { name: "ask for approval", lane: "transform", order: "post" },
+        (call) => approvals.ask(call),
+      );
+      hooks.beforeToolCall.tap({ name: "approval", lane: "policy" }, (call) =>
+        approvals.isAsked(call) ? approvals.judge(call) : undefined,
+      );
     },
   });
 }

@@ -24,7 +24,11 @@ export class ToolApprovals {
   ask(call: ToolCallContext): Awaitable<void | Replace<Pick<ToolCallContext, "input">>> {
     if (toolWantsApproval(call)) return this.#approve(call, true);
     const policies = settingsOf(call.run).all(Tokens.ApprovalPolicy);
-    return policies.length === 0 ? undefined : policiesWantApproval(policies, call).then((wish) => (wish === false ? undefined : this.#approve(call, wish)));
+    return policies.length === 0
+      ? undefined
+      : policiesWantApproval(policies, call).then((wish) =>
+          wish === false ? undefined : this.#approve(call, wish),
+        );
   }
 
   /** Refuses a call that was not approved, and one that has been changed since. */
@@ -34,7 +38,9 @@ export class ToolApprovals {
     this.#approvals.delete(call.call);
     if ("rejection" in approval) return reject(approval.rejection);
     if (await isSame(call, approval.input)) return undefined;
-    return reject(`The arguments of tool '${call.tool.name}' were changed after a person had approved them`);
+    return reject(
+      `The arguments of tool '${call.tool.name}' were changed after a person had approved them`,
+    );
   }
 
   /** Whether there is anything to judge; most calls need no approval. */
@@ -42,9 +48,14 @@ export class ToolApprovals {
     return this.#approvals.has(call);
   }
 
-  async #approve(call: ToolCallContext, reason: string | true): Promise<void | Replace<Pick<ToolCallContext, "input">>> {
+  async #approve(
+    call: ToolCallContext,
+    reason: string | true,
+  ): Promise<void | Replace<Pick<ToolCallContext, "input">>> {
     const { tool, input } = call;
-    const decision = await askUntilFits(gateFor(call), questionOf(call, reason), call, (text) => editedInput(tool, input, text));
+    const decision = await askUntilFits(gateFor(call), questionOf(call, reason), call, (text) =>
+      editedInput(tool, input, text),
+    );
     if (decision.type === "EXIT_EARLY") {
       this.#approvals.set(call.call, { rejection: this.#rejection(call, decision.timedOut) });
       return undefined;
@@ -67,11 +78,16 @@ function gateFor({ run, tool }: ToolCallContext): ReviewGate {
   throw noReviewer(tool.name);
 }
 
-function questionOf({ tool, input, call }: ToolCallContext, reason: string | true): Parameters<ReviewGate["ask"]>[0] {
+function questionOf(
+  { tool, input, call }: ToolCallContext,
+  reason: string | true,
+): Parameters<ReviewGate["ask"]>[0] {
   const hint = editHint(tool, input);
   return {
     timing: "DURING_EXECUTION",
-    taskDescription: ofTool(tool.name, "approvalDescription", () => tool.approvalDescription?.(input)) ?? `${tool.name} ${preview(input)}`,
+    taskDescription:
+      ofTool(tool.name, "approvalDescription", () => tool.approvalDescription?.(input)) ??
+      `${tool.name} ${preview(input)}`,
     taskOutput: "",
     prompt: reason === true || reason.trim() === "" ? hint : `${reason}\n${hint}`,
     key: `approval:${tool.name}:${call.id}`,

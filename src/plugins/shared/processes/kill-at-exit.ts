@@ -8,7 +8,9 @@ interface Killable {
 type ExitListener = (() => void) & { [RUNNING]?: Set<Killable> };
 
 function currentListener(): ExitListener | undefined {
-  return (process.listeners("exit") as unknown as readonly ExitListener[]).find((listener) => listener[RUNNING] !== undefined); // ours bear a set; of others nothing is used
+  return (process.listeners("exit") as unknown as readonly ExitListener[]).find(
+    (listener) => listener[RUNNING] !== undefined,
+  ); // ours bear a set; of others nothing is used
 }
 
 function newListener(): ExitListener {

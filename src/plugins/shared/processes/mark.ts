@@ -14,6 +14,8 @@ export function newMark(): string {
 /** The marks that this process bears, and hands on. */
 export function inheritedMarks(): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (value !== undefined && name.startsWith(MARK_PREFIX) ? [[name, value]] : [])),
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && name.startsWith(MARK_PREFIX) ? [[name, value]] : [],
+    ),
   );
 }

@@ -47,7 +47,9 @@ function readEntry(pid: number): ProcessEntry | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const at = (index: number): number => Number(fields[index]);
   const ended = fields[0] === "Z" || fields[0] === "X";
-  return ended ? undefined : { pid, parent: at(1), group: at(2), session: at(3), startTicks: at(19) };
+  return ended
+    ? undefined
+    : { pid, parent: at(1), group: at(2), session: at(3), startTicks: at(19) };
 }
 
 /** When a process started, also one that has just ended and was not waited for; undefined where there is no /proc. */
@@ -58,7 +60,10 @@ export function startTicksOf(pid: number): number | undefined {
 }
 
 function isMarked(environment: string | undefined, mark: string): boolean {
-  return environment !== undefined && (environment.startsWith(`${mark}=`) || environment.includes(`\0${mark}=`));
+  return (
+    environment !== undefined &&
+    (environment.startsWith(`${mark}=`) || environment.includes(`\0${mark}=`))
+  );
 }
 
 /** The id that was given last: another one says that somebody has forked meanwhile. */
@@ -91,7 +96,13 @@ function* search(root: RootProcess): Generator<void, Look> {
   for (const { pid, group, session } of entries) {
     const environment = readProc(pid, "environ");
     if (environment === "") isLoading = true; // as it is for a moment, while a program is loaded
-    if (pid === root.pid || group === root.pid || session === root.pid || isMarked(environment, root.mark)) members.add(pid);
+    if (
+      pid === root.pid ||
+      group === root.pid ||
+      session === root.pid ||
+      isMarked(environment, root.mark)
+    )
+      members.add(pid);
     if (++count % CHUNK === 0) yield;
   }
   for (let size = -1; size !== members.size;) {
@@ -100,7 +111,10 @@ function* search(root: RootProcess): Generator<void, Look> {
   }
   const own = entries.filter(({ pid }) => members.has(pid));
   const outside = own.filter(({ group }) => group !== root.pid).map(({ pid }) => pid);
-  return { targets: outside.length === own.length ? outside : [-root.pid, ...outside], isSure: !isLoading && lastId() === before };
+  return {
+    targets: outside.length === own.length ? outside : [-root.pid, ...outside],
+    isSure: !isLoading && lastId() === before,
+  };
 }
 
 async function look(root: RootProcess): Promise<Look> {

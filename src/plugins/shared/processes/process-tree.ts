@@ -29,7 +29,10 @@ function groupIsAlive(pid: number): boolean {
 /** Windows has no groups: `taskkill` follows the parents, as far as they are alive. */
 function endOnWindows(pid: number): Promise<void> {
   return new Promise((resolve) => {
-    const killer = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
+    const killer = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], {
+      stdio: "ignore",
+      windowsHide: true,
+    });
     killer.once("error", () => resolve());
     killer.once("close", () => resolve());
   });
@@ -61,7 +64,10 @@ export class ProcessTree {
   /** Ends all of them without waiting: this process is about to end. */
   killNow(): void {
     const { pid } = this.#root;
-    send(this.#visible ? findProcessesNow(this.#root) : [process.platform === "win32" ? pid : -pid], "SIGKILL");
+    send(
+      this.#visible ? findProcessesNow(this.#root) : [process.platform === "win32" ? pid : -pid],
+      "SIGKILL",
+    );
   }
 
   async #targets(): Promise<readonly number[]> {
@@ -75,7 +81,11 @@ export class ProcessTree {
     send(targets, "SIGTERM");
     const end = performance.now() + graceMs;
     const isTime = (): boolean => performance.now() >= end || hurry?.aborted === true;
-    for (let pause = 5; targets.length > 0 && !isTime(); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (
+      let pause = 5;
+      targets.length > 0 && !isTime();
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    ) {
       await delay(Math.min(pause, Math.max(1, end - performance.now())));
       targets = await this.#targets();
     }

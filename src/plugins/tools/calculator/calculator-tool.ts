@@ -19,5 +19,10 @@ function calculate(input: unknown): ToolResult {
  * The number is the result's `structured`. What is no expression is a failed result that says where it goes wrong.
  */
 export function calculatorTool(): Tool {
-  return tool({ name: "calculator", description: DESCRIPTION, effect: "read", execute: (input: unknown) => answering(() => calculate(input)) });
+  return tool({
+    name: "calculator",
+    description: DESCRIPTION,
+    effect: "read",
+    execute: (input: unknown) => answering(() => calculate(input)),
+  });
 }

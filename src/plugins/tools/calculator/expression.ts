@@ -4,7 +4,13 @@ import { InputProblem } from "../shared/input-problem.js";
 const DEEPEST = 200;
 
 /** Binding powers of the operators between two values; what follows `^` is a signed value, so it binds to the right. */
-const POWERS: Readonly<Record<string, number>> = Object.freeze({ "+": 1, "-": 1, "*": 2, "/": 2, "%": 2 });
+const POWERS: Readonly<Record<string, number>> = Object.freeze({
+  "+": 1,
+  "-": 1,
+  "*": 2,
+  "/": 2,
+  "%": 2,
+});
 
 /** A Pratt parser that computes while it reads: `^` binds tighter than a sign before it, so -2^2 is -4. */
 class ExpressionReader {

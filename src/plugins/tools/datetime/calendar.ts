@@ -10,19 +10,32 @@ const DATE_UNITS = ["days", "weeks", "months", "years"] as const;
 const TIME_UNITS = ["hours", "minutes", "seconds"] as const;
 type Unit = (typeof DATE_UNITS)[number] | (typeof TIME_UNITS)[number];
 
-const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] as const;
+const WEEKDAYS = [
+  "Monday",
+  "Tuesday",
+  "Wednesday",
+  "Thursday",
+  "Friday",
+  "Saturday",
+  "Sunday",
+] as const;
 
 function unitOf(text: string, date: boolean): Unit {
   const name = text.toLowerCase().replace(/s$/, "");
   const unit = [...DATE_UNITS, ...(date ? [] : TIME_UNITS)].find((known) => known === `${name}s`);
   if (unit !== undefined) return unit;
-  throw new InputProblem(date ? `Unsupported date unit: '${shown(text)}'. Use days, weeks, months, or years` : `Unsupported datetime unit: '${shown(text)}'`);
+  throw new InputProblem(
+    date
+      ? `Unsupported date unit: '${shown(text)}'. Use days, weeks, months, or years`
+      : `Unsupported datetime unit: '${shown(text)}'`,
+  );
 }
 
 /** Moves a moment by so many units; the last day of a month stays within it (January 31 and a month is the end of February). @throws InputProblem */
 export function shift(moment: Moment, sign: "+" | "-", amount: string, unitText: string): Moment {
   const unit = unitOf(unitText, isDate(moment));
-  if (Number(amount) > MAX_AMOUNT) throw new InputProblem(`Amount must not be more than ${MAX_AMOUNT}, got: ${shown(amount)}`);
+  if (Number(amount) > MAX_AMOUNT)
+    throw new InputProblem(`Amount must not be more than ${MAX_AMOUNT}, got: ${shown(amount)}`);
   const duration = { [unit]: Number(amount) * (sign === "+" ? 1 : -1) };
   let moved: Moment | undefined;
   try {
@@ -30,7 +43,8 @@ export function shift(moment: Moment, sign: "+" | "-", amount: string, unitText:
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
-  if (moved === undefined || moved.year < 0 || moved.year > 9_999) throw new InputProblem("Date/time error: the result is outside the years 0000 to 9999");
+  if (moved === undefined || moved.year < 0 || moved.year > 9_999)
+    throw new InputProblem("Date/time error: the result is outside the years 0000 to 9999");
   return moved;
 }
 
@@ -53,11 +67,17 @@ function totalText(backwards: boolean, total: Part, parts: readonly Part[]): str
 }
 
 /** From one moment to another: in days between dates, else in seconds that really pass, a date being its midnight in UTC. Negative when it goes back. */
-export function difference(from: Moment, to: Moment): { readonly text: string; readonly structured: object } {
+export function difference(
+  from: Moment,
+  to: Moment,
+): { readonly text: string; readonly structured: object } {
   return isDate(from) && isDate(to) ? daysBetween(from, to) : secondsBetween(from, to);
 }
 
-function daysBetween(from: Temporal.PlainDate, to: Temporal.PlainDate): { readonly text: string; readonly structured: object } {
+function daysBetween(
+  from: Temporal.PlainDate,
+  to: Temporal.PlainDate,
+): { readonly text: string; readonly structured: object } {
   const { days } = from.until(to, { largestUnit: "day" });
   const split = from.until(to, { largestUnit: "year" }).abs();
   const parts: readonly Part[] = [
@@ -68,8 +88,13 @@ function daysBetween(from: Temporal.PlainDate, to: Temporal.PlainDate): { readon
   return { text: totalText(days < 0, [Math.abs(days), "day"], parts), structured: { days } };
 }
 
-function secondsBetween(from: Moment, to: Moment): { readonly text: string; readonly structured: object } {
-  const [start, end] = [from, to].map((moment) => (isDate(moment) ? moment.toZonedDateTime("UTC") : moment).epochNanoseconds);
+function secondsBetween(
+  from: Moment,
+  to: Moment,
+): { readonly text: string; readonly structured: object } {
+  const [start, end] = [from, to].map(
+    (moment) => (isDate(moment) ? moment.toZonedDateTime("UTC") : moment).epochNanoseconds,
+  );
   const nanoseconds = (end ?? 0n) - (start ?? 0n);
   const length = nanoseconds < 0n ? -nanoseconds : nanoseconds;
   const whole = Number(length / 1_000_000_000n);
@@ -81,5 +106,8 @@ function secondsBetween(from: Moment, to: Moment): { readonly text: string; read
     [(whole % 60) + fraction, "second"],
   ];
   const seconds = whole + fraction;
-  return { text: totalText(nanoseconds < 0n, [seconds, "second"], parts), structured: { seconds: nanoseconds < 0n ? -seconds : seconds } };
+  return {
+    text: totalText(nanoseconds < 0n, [seconds, "second"], parts),
+    structured: { seconds: nanoseconds < 0n ? -seconds : seconds },
+  };
 }

@@ -33,7 +33,8 @@ export class DateTimeCommands {
 
   /** @throws InputProblem */
   run(command: string): ToolResult {
-    const [, subject = "", from, to = ""] = /^convert\s+(.+?)(?:\s+from\s+(.+?))?\s+to\s+(.+)$/i.exec(command) ?? [];
+    const [, subject = "", from, to = ""] =
+      /^convert\s+(.+?)(?:\s+from\s+(.+?))?\s+to\s+(.+)$/i.exec(command) ?? [];
     if (subject !== "") return this.#convert(subject, from, to);
     const [, a = "", b = ""] = /^diff\s+(.+?)\s+to\s+(.+)$/i.exec(command) ?? [];
     if (a !== "") return this.#difference(a, b);
@@ -42,15 +43,20 @@ export class DateTimeCommands {
     const shifted = this.#shifted(command);
     if (shifted !== undefined) return ToolResult.success(momentText(shifted));
     const present = this.#present(command);
-    if (present === undefined) throw new InputProblem(`Unrecognized command. Supported: ${COMMANDS.join(" | ")}`);
+    if (present === undefined)
+      throw new InputProblem(`Unrecognized command. Supported: ${COMMANDS.join(" | ")}`);
     return ToolResult.success(isDate(present) ? momentText(present) : localText(present));
   }
 
   #convert(subject: string, from: string | undefined, to: string): ToolResult {
     const computed = this.#shifted(subject) ?? this.#present(subject);
-    if (computed !== undefined && from !== undefined) throw new InputProblem(`'${shown(subject)}' has a timezone of its own: leave out 'from ${shown(from)}'`);
+    if (computed !== undefined && from !== undefined)
+      throw new InputProblem(
+        `'${shown(subject)}' has a timezone of its own: leave out 'from ${shown(from)}'`,
+      );
     const time = computed ?? dateTimeOf(this.#temporal, subject, from);
-    if (isDate(time)) throw new InputProblem(`'${shown(subject)}' is a date and has no time to convert`);
+    if (isDate(time))
+      throw new InputProblem(`'${shown(subject)}' is a date and has no time to convert`);
     return ToolResult.success(localText(time.withTimeZone(zoneOf(this.#temporal, to))));
   }
 
@@ -65,8 +71,11 @@ export class DateTimeCommands {
 
   /** A moment and what is added to it, several times if need be. */
   #shifted(text: string): Moment | undefined {
-    const [, moment = "", sign, amount = "", unit = ""] = /^(\S.*?)\s*([+-])\s*(\d+)\s+([a-z]+)$/i.exec(text) ?? [];
-    return moment === "" ? undefined : shift(this.#moment(moment), sign === "-" ? "-" : "+", amount, unit);
+    const [, moment = "", sign, amount = "", unit = ""] =
+      /^(\S.*?)\s*([+-])\s*(\d+)\s+([a-z]+)$/i.exec(text) ?? [];
+    return moment === ""
+      ? undefined
+      : shift(this.#moment(moment), sign === "-" ? "-" : "+", amount, unit);
   }
 
   /** The moment that `now`, `today` and these in a zone name; `undefined` for other texts. */
@@ -75,8 +84,15 @@ export class DateTimeCommands {
     if (word === "") return undefined;
     const zoneId = zoneOf(this.#temporal, zone); // before the clock: the model's mistake comes first
     const now = this.#clock().now();
-    if (!(now instanceof Date) || Number.isNaN(now.getTime())) throw new ToolConfigurationError(`The clock of the datetime tool gave no time: ${preview(now)}`);
-    const time = this.#temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(zoneId);
-    return word.toLowerCase() === "now" ? time.round({ smallestUnit: "second", roundingMode: "floor" }) : time.toPlainDate();
+    if (!(now instanceof Date) || Number.isNaN(now.getTime()))
+      throw new ToolConfigurationError(
+        `The clock of the datetime tool gave no time: ${preview(now)}`,
+      );
+    const time = this.#temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(
+      zoneId,
+    );
+    return word.toLowerCase() === "now"
+      ? time.round({ smallestUnit: "second", roundingMode: "floor" })
+      : time.toPlainDate();
   }
 }

@@ -33,10 +33,17 @@ function clockOf(own: Clock | undefined, ctx: ToolContext | undefined): Clock {
 }
 
 function withoutClock(cause?: unknown): ToolConfigurationError {
-  return new ToolConfigurationError("The datetime tool has no clock", { cause, hint: "Outside a run give it one: dateTimeTool({ clock })." });
+  return new ToolConfigurationError("The datetime tool has no clock", {
+    cause,
+    hint: "Outside a run give it one: dateTimeTool({ clock }).",
+  });
 }
 
-async function answer(input: unknown, ctx: ToolContext, own: Clock | undefined): Promise<ToolResult> {
+async function answer(
+  input: unknown,
+  ctx: ToolContext,
+  own: Clock | undefined,
+): Promise<ToolResult> {
   const command = readText("Command", input, MAX_LENGTH);
   const { Temporal } = await import("temporal-polyfill");
   return new DateTimeCommands(Temporal, () => clockOf(own, ctx)).run(command);
@@ -50,8 +57,18 @@ async function answer(input: unknown, ctx: ToolContext, own: Clock | undefined):
 export function dateTimeTool(options: DateTimeToolOptions = {}): Tool {
   checkOptions("dateTimeTool()", options, ["clock"]);
   const { clock } = options;
-  if (clock !== undefined && typeof (clock as { readonly now?: unknown } | null)?.now !== "function") {
-    throw new ValidationError(`dateTimeTool() clock must have a function now, got: ${preview(clock)}`);
+  if (
+    clock !== undefined &&
+    typeof (clock as { readonly now?: unknown } | null)?.now !== "function"
+  ) {
+    throw new ValidationError(
+      `dateTimeTool() clock must have a function now, got: ${preview(clock)}`,
+    );
   }
-  return tool({ name: "datetime", description: DESCRIPTION, effect: "read", execute: (input: unknown, ctx) => answering(() => answer(input, ctx, clock)) });
+  return tool({
+    name: "datetime",
+    description: DESCRIPTION,
+    effect: "read",
+    execute: (input: unknown, ctx) => answering(() => answer(input, ctx, clock)),
+  });
 }

@@ -9,7 +9,8 @@ export type Moment = Temporal.PlainDate | Temporal.ZonedDateTime;
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 /** A local time, then an offset, a zone in brackets or after a space, or several of them: also what the tool itself writes. */
-const DATE_TIME = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?(?:\[([^\]]+)\]|\s+(\S+))?$/;
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?(?:\[([^\]]+)\]|\s+(\S+))?$/;
 /** A name such as Europe/Oslo, or an offset; the polyfill would also take the zone out of a whole date. */
 const ZONE = /^(?:[A-Za-z][\w+\-/]*|[+-]\d{2}(?::?\d{2})?)$/;
 const NAMED_OFFSET = /^(?:UTC|GMT)([+-])(\d{1,2})(?::?(\d{2}))?$/i;
@@ -26,9 +27,13 @@ function attempt<T>(work: () => T, problem: string): T {
 export function zoneOf(temporal: TemporalApi, text: string): string {
   const problem = `Unknown timezone: '${shown(text)}'`;
   const [, sign = "", hours = "", minutes = "00"] = NAMED_OFFSET.exec(text) ?? [];
-  const name = sign !== "" ? `${sign}${hours.padStart(2, "0")}:${minutes}` : /^z$/i.test(text) ? "UTC" : text;
+  const name =
+    sign !== "" ? `${sign}${hours.padStart(2, "0")}:${minutes}` : /^z$/i.test(text) ? "UTC" : text;
   if (!ZONE.test(name)) throw new InputProblem(problem);
-  return attempt(() => temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId, problem);
+  return attempt(
+    () => temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId,
+    problem,
+  );
 }
 
 /** @throws InputProblem */
@@ -43,7 +48,11 @@ function dateOf(temporal: TemporalApi, text: string): Temporal.PlainDate {
  * A local time that a change of the clocks leaves out is moved on by the gap; of one that happens twice the first is taken.
  * @throws InputProblem
  */
-export function dateTimeOf(temporal: TemporalApi, text: string, from?: string): Temporal.ZonedDateTime {
+export function dateTimeOf(
+  temporal: TemporalApi,
+  text: string,
+  from?: string,
+): Temporal.ZonedDateTime {
   const problem = `Invalid datetime format: '${shown(text)}'. Expected yyyy-MM-ddTHH:mm:ss[Z]`;
   const match = DATE_TIME.exec(text);
   if (match === null) throw new InputProblem(problem);
@@ -51,12 +60,19 @@ export function dateTimeOf(temporal: TemporalApi, text: string, from?: string): 
   const own = bracketed ?? named;
   if (from !== undefined) {
     if (own !== undefined || (offset !== "" && offset !== "Z")) {
-      throw new InputProblem(`'${shown(text)}' has a timezone of its own: leave out 'from ${shown(from)}'`);
+      throw new InputProblem(
+        `'${shown(text)}' has a timezone of its own: leave out 'from ${shown(from)}'`,
+      );
     }
     const zone = zoneOf(temporal, from);
     return attempt(() => temporal.PlainDateTime.from(local).toZonedDateTime(zone), problem);
   }
-  const zone = own !== undefined ? zoneOf(temporal, own) : offset === "" || offset === "Z" ? "UTC" : zoneOf(temporal, offset);
+  const zone =
+    own !== undefined
+      ? zoneOf(temporal, own)
+      : offset === "" || offset === "Z"
+        ? "UTC"
+        : zoneOf(temporal, offset);
   return attempt(() => temporal.ZonedDateTime.from(`${local}${offset}[${zone}]`), problem);
 }
 

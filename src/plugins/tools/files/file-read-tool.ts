@@ -34,10 +34,23 @@ const DEFAULT_PAGE_BYTES = 65_536;
 
 const ARGUMENTS = toolArguments({
   properties: {
-    path: { type: "string", description: "The file, relative to the folder.", examples: ["src/app.ts"] },
-    offset: { type: "integer", minimum: 1, description: "First line to read, from 1. Default 1.", examples: [200] },
+    path: {
+      type: "string",
+      description: "The file, relative to the folder.",
+      examples: ["src/app.ts"],
+    },
+    offset: {
+      type: "integer",
+      minimum: 1,
+      description: "First line to read, from 1. Default 1.",
+      examples: [200],
+    },
     limit: { type: "integer", minimum: 1, description: "How many lines at most.", examples: [100] },
-    hash: { type: "boolean", description: "Also give the file's hash, for code_edit's expectedHash.", examples: [true] },
+    hash: {
+      type: "boolean",
+      description: "Also give the file's hash, for code_edit's expectedHash.",
+      examples: [true],
+    },
   },
   required: ["path"],
 });
@@ -46,7 +59,11 @@ const DESCRIPTION =
   'Reads a text file. Long files come in pages: the last line then says how to go on. Example: {"path": "src/app.ts"}, or {"path": "app.log", "offset": 200, "limit": 100}.';
 
 /** The text of a page, and how to go on. */
-function pageText(page: LinePage & { readonly kind: "lines" }, first: number, maxBytes: number): ToolResult {
+function pageText(
+  page: LinePage & { readonly kind: "lines" },
+  first: number,
+  maxBytes: number,
+): ToolResult {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(page.bytes);
@@ -55,8 +72,13 @@ function pageText(page: LinePage & { readonly kind: "lines" }, first: number, ma
   }
   const structured = { startLine: first, endLine: page.lastLine, more: page.more };
   if (!page.more) return ToolResult.success(text, structured);
-  const next = page.cut ? `Line ${first} is longer than ${maxBytes} bytes and was cut` : `Lines ${first} to ${page.lastLine}; the file goes on`;
-  return ToolResult.success(`${text}${text.endsWith("\n") ? "" : "\n"}[${next}. Read on with offset ${page.lastLine + 1}.]`, structured);
+  const next = page.cut
+    ? `Line ${first} is longer than ${maxBytes} bytes and was cut`
+    : `Lines ${first} to ${page.lastLine}; the file goes on`;
+  return ToolResult.success(
+    `${text}${text.endsWith("\n") ? "" : "\n"}[${next}. Read on with offset ${page.lastLine + 1}.]`,
+    structured,
+  );
 }
 
 async function hashOf(handle: FileHandle, signal: AbortSignal): Promise<string> {
@@ -71,17 +93,34 @@ async function hashOf(handle: FileHandle, signal: AbortSignal): Promise<string> 
   }
 }
 
-async function readPart(jail: FolderJail, path: string, { offset = 1, limit, hash }: FileReadInput, signal: AbortSignal): Promise<ToolResult> {
+async function readPart(
+  jail: FolderJail,
+  path: string,
+  { offset = 1, limit, hash }: FileReadInput,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const handle = await jail.open(path);
   try {
-    const page = await readPage(handle, { firstLine: offset, lineCount: limit ?? Number.POSITIVE_INFINITY, maxBytes: jail.maxBytes, signal });
+    const page = await readPage(handle, {
+      firstLine: offset,
+      lineCount: limit ?? Number.POSITIVE_INFINITY,
+      maxBytes: jail.maxBytes,
+      signal,
+    });
     if (page.kind === "binary") return ToolResult.failure(`Not a text file: ${path}`);
-    if (page.kind === "too-far") return ToolResult.failure(`Failed to read file: line ${offset} lies too far inside it`);
-    if (page.kind === "beyond-end") return ToolResult.failure(`The file has ${page.lines} line(s); offset ${offset} is beyond its end`);
+    if (page.kind === "too-far")
+      return ToolResult.failure(`Failed to read file: line ${offset} lies too far inside it`);
+    if (page.kind === "beyond-end")
+      return ToolResult.failure(
+        `The file has ${page.lines} line(s); offset ${offset} is beyond its end`,
+      );
     const result = pageText(page, offset, jail.maxBytes);
     if (!result.ok || hash !== true) return result;
     const digest = await hashOf(handle, signal);
-    return ToolResult.success(`${result.output}\n[hash ${digest}]`, { ...(result.structured as object), hash: digest }); // made by pageText
+    return ToolResult.success(`${result.output}\n[hash ${digest}]`, {
+      ...(result.structured as object),
+      hash: digest,
+    }); // made by pageText
   } finally {
     await handle.close();
   }
@@ -109,5 +148,13 @@ export function fileReadTool(options: FileReadToolOptions): Tool<FileReadInput> 
       return toFailure(jail.base.errors.system("read", path, e));
     }
   };
-  return tool({ name: "file_read", description: DESCRIPTION, input: ARGUMENTS.input, effect: "read", untrusted: true, timeoutMs: FILE_CALL_MS, execute });
+  return tool({
+    name: "file_read",
+    description: DESCRIPTION,
+    input: ARGUMENTS.input,
+    effect: "read",
+    untrusted: true,
+    timeoutMs: FILE_CALL_MS,
+    execute,
+  });
 }

@@ -26,30 +26,50 @@ export interface FileWriteInput {
 
 const ARGUMENTS = toolArguments({
   properties: {
-    path: { type: "string", description: "The file, relative to the folder. Missing folders are made.", examples: ["reports/summary.md"] },
+    path: {
+      type: "string",
+      description: "The file, relative to the folder. Missing folders are made.",
+      examples: ["reports/summary.md"],
+    },
     content: { type: "string", description: "The whole content.", examples: ["# Summary\n"] },
   },
   required: ["path", "content"],
 });
 
-const DESCRIPTION = 'Writes a text file, replacing what is there. Example: {"path": "reports/summary.md", "content": "# Summary\\n"}.';
+const DESCRIPTION =
+  'Writes a text file, replacing what is there. Example: {"path": "reports/summary.md", "content": "# Summary\\n"}.';
 
 /** What is there now, for those who want to know what changed; `undefined` when nothing is. */
-async function textBefore(jail: FolderJail, path: string, { scope, signal }: ToolContext): Promise<string | undefined> {
+async function textBefore(
+  jail: FolderJail,
+  path: string,
+  { scope, signal }: ToolContext,
+): Promise<string | undefined> {
   if (!scope.listens("file_changed")) return undefined;
   try {
-    return Buffer.from((await jail.read(path, { limit: jail.maxBytes, signal })).bytes).toString("utf8");
+    return Buffer.from((await jail.read(path, { limit: jail.maxBytes, signal })).bytes).toString(
+      "utf8",
+    );
   } catch (e) {
     if (FileAccessError.isInstance(e) && e.reason === "not_found") return undefined;
     throw e;
   }
 }
 
-async function write(jail: FolderJail, path: string, content: string, ctx: ToolContext): Promise<ToolResult> {
+async function write(
+  jail: FolderJail,
+  path: string,
+  content: string,
+  ctx: ToolContext,
+): Promise<ToolResult> {
   const before = await textBefore(jail, path, ctx);
   const { created, relativePath } = await jail.write(path, content, { signal: ctx.signal });
   tellFileChanged(ctx, relativePath, created ? undefined : (before ?? ""), content);
-  return ToolResult.success(`Successfully wrote to: ${path}`, { path: relativePath, created, bytes: Buffer.byteLength(content) });
+  return ToolResult.success(`Successfully wrote to: ${path}`, {
+    path: relativePath,
+    created,
+    bytes: Buffer.byteLength(content),
+  });
 }
 
 /**
@@ -81,7 +101,8 @@ export function fileWriteTool(options: FileWriteToolOptions): Tool<FileWriteInpu
     timeoutMs: FILE_CALL_MS,
     effect: "write",
     requireApproval: options.requireApproval ?? false,
-    approvalDescription: ({ path, content }) => `Write to file: ${path.trim()}\nContent preview: ${previewOf(content)}`,
+    approvalDescription: ({ path, content }) =>
+      `Write to file: ${path.trim()}\nContent preview: ${previewOf(content)}`,
     approvalRejection: ({ path }) => `File write rejected by reviewer: ${path.trim()}`,
     execute,
   });

@@ -31,7 +31,10 @@ const FURTHEST = 256 * 1024 * 1024;
 const NEWLINE = 10;
 
 /** Where the line after `skip` ends of line begins in a chunk, and how many of them it had. */
-function afterLines(chunk: Uint8Array, skip: number): { readonly start: number; readonly passed: number } {
+function afterLines(
+  chunk: Uint8Array,
+  skip: number,
+): { readonly start: number; readonly passed: number } {
   let [start, passed] = [0, 0];
   while (passed < skip) {
     const end = chunk.indexOf(NEWLINE, start);
@@ -67,12 +70,18 @@ class PageReader {
       if (chunk.includes(0)) return { kind: "binary" };
       this.#take(chunk);
     }
-    if (this.#keptBytes === 0 && firstLine > 1) return { kind: "beyond-end", lines: this.#line - (this.#inLine ? 0 : 1) };
+    if (this.#keptBytes === 0 && firstLine > 1)
+      return { kind: "beyond-end", lines: this.#line - (this.#inLine ? 0 : 1) };
     return this.#page();
   }
 
   async #next(): Promise<Uint8Array | undefined> {
-    const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, this.#position);
+    const { bytesRead, buffer } = await this.#handle.read(
+      Buffer.allocUnsafe(CHUNK),
+      0,
+      CHUNK,
+      this.#position,
+    );
     this.#position += bytesRead;
     return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
   }
@@ -98,8 +107,16 @@ class PageReader {
     const end = whole ? all.length : all.lastIndexOf(NEWLINE, maxBytes - 1) + 1;
     const cut = !whole && end === 0;
     const bytes = all.subarray(0, cut ? characterEnd(all, maxBytes) : end);
-    const lines = afterLines(bytes, Number.POSITIVE_INFINITY).passed + (bytes.length > 0 && bytes[bytes.length - 1] !== NEWLINE ? 1 : 0);
-    return { kind: "lines", bytes, lastLine: firstLine + Math.max(lines - 1, 0), more: !whole || (await this.#next()) !== undefined, cut };
+    const lines =
+      afterLines(bytes, Number.POSITIVE_INFINITY).passed +
+      (bytes.length > 0 && bytes[bytes.length - 1] !== NEWLINE ? 1 : 0);
+    return {
+      kind: "lines",
+      bytes,
+      lastLine: firstLine + Math.max(lines - 1, 0),
+      more: !whole || (await this.#next()) !== undefined,
+      cut,
+    };
   }
 }
 

@@ -23,7 +23,8 @@ export interface GitCall {
 }
 
 /** A call, or what is wrong with the request, for the model. */
-export type ReadGitRequest = { readonly ok: true; readonly call: GitCall } | { readonly ok: false; readonly problem: string };
+export type ReadGitRequest =
+  { readonly ok: true; readonly call: GitCall } | { readonly ok: false; readonly problem: string };
 
 /** Something a model asked for that is not to be had. */
 class Refusal extends Error {}
@@ -55,35 +56,67 @@ export function readGitRequest(request: GitRequest, allowed: readonly string[]):
   }
 }
 
-function callOf({ command, args = [], paths: given = [], message }: GitRequest, allowed: readonly string[]): GitCall {
-  if (!allowed.includes(command)) throw new Refusal(`Unknown git command: ${preview(command)}. Allowed: ${[...allowed].sort().join(", ")}`);
+function callOf(
+  { command, args = [], paths: given = [], message }: GitRequest,
+  allowed: readonly string[],
+): GitCall {
+  if (!allowed.includes(command))
+    throw new Refusal(
+      `Unknown git command: ${preview(command)}. Allowed: ${[...allowed].sort().join(", ")}`,
+    );
   const long = [...args, ...given].find((text) => text.length > LONGEST_ARGUMENT);
-  if (long !== undefined) throw new Refusal(`Arguments must not have more than ${LONGEST_ARGUMENT} characters, got: ${preview(long)}`);
+  if (long !== undefined)
+    throw new Refusal(
+      `Arguments must not have more than ${LONGEST_ARGUMENT} characters, got: ${preview(long)}`,
+    );
   const { name, spec, rest } = specOf(command, args);
   const end = rest.indexOf("--");
   const { options, operands: found } = split(name, spec, end < 0 ? rest : rest.slice(0, end));
   const operandsArePaths = spec.operands === "paths";
-  const paths = [...(operandsArePaths ? found : []), ...(end < 0 ? [] : rest.slice(end + 1)), ...given];
+  const paths = [
+    ...(operandsArePaths ? found : []),
+    ...(end < 0 ? [] : rest.slice(end + 1)),
+    ...given,
+  ];
   const operands = operandsArePaths ? [] : found;
   if (paths.length > 0 && !spec.paths) throw new Refusal(`git ${name} takes no paths`);
   [...operands, ...paths].forEach(checkOperand);
   const [first] = operands;
-  if (spec.remote && first !== undefined && !REMOTE.test(first)) throw new Refusal(`git ${name} takes the name of a configured remote, got: ${preview(first)}`);
+  if (spec.remote && first !== undefined && !REMOTE.test(first))
+    throw new Refusal(`git ${name} takes the name of a configured remote, got: ${preview(first)}`);
   const texts = message === undefined ? [] : [messageOption(name, spec, message)];
-  return { name, spec, options: [...options, ...texts], operands, paths, reads: onlyReads(spec, options, operands) };
+  return {
+    name,
+    spec,
+    options: [...options, ...texts],
+    operands,
+    paths,
+    reads: onlyReads(spec, options, operands),
+  };
 }
 
-function specOf(command: string, args: readonly string[]): { readonly name: string; readonly spec: GitCommand; readonly rest: readonly string[] } {
+function specOf(
+  command: string,
+  args: readonly string[],
+): { readonly name: string; readonly spec: GitCommand; readonly rest: readonly string[] } {
   const [first] = args;
   const hasAction = command === "stash" && first !== undefined && !first.startsWith("-");
   const name = command !== "stash" ? command : `stash ${hasAction ? first : "push"}`;
   const spec = GIT_COMMANDS.get(name);
   if (spec !== undefined) return { name, spec, rest: hasAction ? args.slice(1) : args };
-  const actions = [...GIT_COMMANDS.keys()].filter((key) => key.startsWith("stash ")).map((key) => key.slice("stash ".length));
-  throw new Refusal(`Unknown action of git stash: '${preview(first)}'. ${knownNames(first ?? "", actions)}`);
+  const actions = [...GIT_COMMANDS.keys()]
+    .filter((key) => key.startsWith("stash "))
+    .map((key) => key.slice("stash ".length));
+  throw new Refusal(
+    `Unknown action of git stash: '${preview(first)}'. ${knownNames(first ?? "", actions)}`,
+  );
 }
 
-function split(name: string, spec: GitCommand, args: readonly string[]): { readonly options: readonly string[]; readonly operands: readonly string[] } {
+function split(
+  name: string,
+  spec: GitCommand,
+  args: readonly string[],
+): { readonly options: readonly string[]; readonly operands: readonly string[] } {
   const queue = [...args];
   const options: string[] = [];
   const operands: string[] = [];
@@ -95,12 +128,19 @@ function split(name: string, spec: GitCommand, args: readonly string[]): { reado
 }
 
 /** The option that begins with `arg`, in one piece; its value may be the next of the `queue`. */
-function optionOf(name: string, { options }: GitCommand, arg: string, queue: string[]): readonly string[] {
+function optionOf(
+  name: string,
+  { options }: GitCommand,
+  arg: string,
+  queue: string[],
+): readonly string[] {
   if (options.has(arg) || (options.has("-1") && /^-\d{1,9}$/.test(arg))) return [arg];
   const takesValue = (key: string): boolean => options.has(`${key}=`) || options.has(`${key}[=]`);
   const short = arg.slice(0, 2);
   const isJoinedShort = !arg.startsWith("--") && arg.length > 2 && takesValue(short); // -n5, -uall
-  const [, key = arg, joined] = isJoinedShort ? [arg, short, arg.slice(2)] : (/^(--[a-z-]+)=([^]*)$/.exec(arg) ?? []);
+  const [, key = arg, joined] = isJoinedShort
+    ? [arg, short, arg.slice(2)]
+    : (/^(--[a-z-]+)=([^]*)$/.exec(arg) ?? []);
   if (options.has(`${key}[=]`)) return [joined === undefined ? key : valued(name, key, joined)];
   if (options.has(`${key}=`)) return [valued(name, key, joined ?? queue.shift())];
   const letters = /^-([a-zA-Z]{2,8})$/.exec(arg)?.[1];
@@ -109,7 +149,8 @@ function optionOf(name: string, { options }: GitCommand, arg: string, queue: str
   return [...letters].map((letter, index) => {
     const short = `-${letter}`;
     if (options.has(short)) return short;
-    if (options.has(`${short}=`) && index === letters.length - 1) return valued(name, short, queue.shift());
+    if (options.has(`${short}=`) && index === letters.length - 1)
+      return valued(name, short, queue.shift());
     throw unknownOption(name, arg, options);
   });
 }
@@ -119,34 +160,52 @@ function unknownOption(name: string, arg: string, options: ReadonlySet<string>):
   const nearest = nearestName(arg.replace(/=.*$/s, ""), known);
   const long = known.filter((option) => option.startsWith("--"));
   const some = `Allowed: ${long.slice(0, SHOWN_OPTIONS).join(", ")}${long.length > SHOWN_OPTIONS ? ", ..." : ""}`; // all of them would cost many tokens
-  return new Refusal(`Option '${preview(arg)}' is not allowed for git ${name}. ${nearest === undefined ? some : `Did you mean '${nearest}'?`}`);
+  return new Refusal(
+    `Option '${preview(arg)}' is not allowed for git ${name}. ${nearest === undefined ? some : `Did you mean '${nearest}'?`}`,
+  );
 }
 
 /** Joined, so that a value can never be taken for something else. */
 function valued(name: string, key: string, value: string | undefined): string {
-  if (value === undefined || value === "") throw new Refusal(`Option '${key}' of git ${name} needs a value`);
-  if (value.startsWith("-") || value.includes("\0")) throw new Refusal(`Option '${key}' of git ${name} cannot have the value: ${preview(value)}`);
+  if (value === undefined || value === "")
+    throw new Refusal(`Option '${key}' of git ${name} needs a value`);
+  if (value.startsWith("-") || value.includes("\0"))
+    throw new Refusal(`Option '${key}' of git ${name} cannot have the value: ${preview(value)}`);
   if (key === "-X" && !MERGE_STRATEGY_OPTIONS.has(value))
-    throw new Refusal(`Option '-X' of git ${name} can be one of: ${[...MERGE_STRATEGY_OPTIONS].join(", ")}`);
+    throw new Refusal(
+      `Option '-X' of git ${name} can be one of: ${[...MERGE_STRATEGY_OPTIONS].join(", ")}`,
+    );
   return key.startsWith("--") ? `${key}=${value}` : `${key}${value}`;
 }
 
 function messageOption(name: string, spec: GitCommand, message: string): string {
   if (!spec.message) throw new Refusal(`git ${name} takes no message`);
-  if (message.trim() === "" || message.includes("\0")) throw new Refusal("The message must not be blank, nor hold NUL characters");
-  if (message.length > LONGEST_MESSAGE) throw new Refusal(`The message must not have more than ${LONGEST_MESSAGE} characters`);
+  if (message.trim() === "" || message.includes("\0"))
+    throw new Refusal("The message must not be blank, nor hold NUL characters");
+  if (message.length > LONGEST_MESSAGE)
+    throw new Refusal(`The message must not have more than ${LONGEST_MESSAGE} characters`);
   return `--message=${message}`;
 }
 
 function checkOperand(operand: string): void {
   if (operand === "") throw new Refusal("Arguments must not be empty");
   // Options cannot get here: they were read before. A path may begin with a dash, since it follows `--`.
-  if (/[\0\n\r]/.test(operand)) throw new Refusal(`Arguments must not hold control characters, got: ${preview(JSON.stringify(operand))}`);
+  if (/[\0\n\r]/.test(operand))
+    throw new Refusal(
+      `Arguments must not hold control characters, got: ${preview(JSON.stringify(operand))}`,
+    );
 }
 
-function onlyReads({ reads }: GitCommand, options: readonly string[], operands: readonly string[]): boolean {
+function onlyReads(
+  { reads }: GitCommand,
+  options: readonly string[],
+  operands: readonly string[],
+): boolean {
   if (typeof reads === "boolean") return reads;
   const keys = options.map((option) => option.replace(/=[^]*$/, ""));
   const listed = reads.map((option) => option.replace(/\[?=\]?$/, ""));
-  return keys.every((key) => listed.includes(key)) && (operands.length === 0 || keys.includes("--list") || keys.includes("-l"));
+  return (
+    keys.every((key) => listed.includes(key)) &&
+    (operands.length === 0 || keys.includes("--list") || keys.includes("-l"))
+  );
 }

@@ -20,8 +20,18 @@ function words(...lists: readonly string[]): readonly string[] {
   return lists.flatMap((list) => list.split(" "));
 }
 
-function command(options: readonly string[], rest: Partial<Omit<GitCommand, "options">>): GitCommand {
-  const { fixed = [], operands = "names", paths = false, message = false, reads = false, remote = false } = rest;
+function command(
+  options: readonly string[],
+  rest: Partial<Omit<GitCommand, "options">>,
+): GitCommand {
+  const {
+    fixed = [],
+    operands = "names",
+    paths = false,
+    message = false,
+    reads = false,
+    remote = false,
+  } = rest;
   const known = message ? [...options, "-m=", "--message="] : options; // models write the option as often as the argument
   return Object.freeze({ options: new Set(known), fixed, operands, paths, message, reads, remote });
 }
@@ -41,10 +51,18 @@ const LOG = words(
   "--follow --format= --pretty= --abbrev-commit --no-abbrev-commit --date= --date-order --topo-order --author-date-order --left-right --cherry-pick",
   "--cherry-mark --left-only --right-only --ancestry-path --no-walk --boundary --simplify-merges --full-history -m -c --cc",
 );
-const LIST_BRANCHES = words("--list -l -a --all -r --remotes -v --verbose --show-current --contains= --no-contains= --merged[=] --no-merged[=] --sort=");
-const LIST_TAGS = words("--list -l -n --contains= --no-contains= --merged[=] --no-merged[=] --points-at= --sort=");
-const MERGE = words("--no-ff --ff-only --ff --squash --no-squash --no-commit --commit --no-edit --autostash --no-autostash --stat --no-stat -X=");
-const FETCH = words("--all -p --prune -t --tags --no-tags --depth= --deepen= --unshallow --shallow-since= --dry-run -f --force -q --quiet -v --verbose");
+const LIST_BRANCHES = words(
+  "--list -l -a --all -r --remotes -v --verbose --show-current --contains= --no-contains= --merged[=] --no-merged[=] --sort=",
+);
+const LIST_TAGS = words(
+  "--list -l -n --contains= --no-contains= --merged[=] --no-merged[=] --points-at= --sort=",
+);
+const MERGE = words(
+  "--no-ff --ff-only --ff --squash --no-squash --no-commit --commit --no-edit --autostash --no-autostash --stat --no-stat -X=",
+);
+const FETCH = words(
+  "--all -p --prune -t --tags --no-tags --depth= --deepen= --unshallow --shallow-since= --dry-run -f --force -q --quiet -v --verbose",
+);
 
 const NEEDS_NO_OPERAND = words("-q --quiet --index");
 
@@ -52,14 +70,26 @@ const NEEDS_NO_OPERAND = words("-q --quiet --index");
 export const GIT_COMMANDS: ReadonlyMap<string, GitCommand> = new Map([
   [
     "status",
-    command(words("-s --short -b --branch --show-stash --porcelain[=] --long -u[=] --untracked-files[=] --ignored[=] --ahead-behind --no-ahead-behind"), {
-      fixed: FEW_SUBMODULES,
-      operands: "paths",
+    command(
+      words(
+        "-s --short -b --branch --show-stash --porcelain[=] --long -u[=] --untracked-files[=] --ignored[=] --ahead-behind --no-ahead-behind",
+      ),
+      {
+        fixed: FEW_SUBMODULES,
+        operands: "paths",
+        paths: true,
+        reads: true,
+      },
+    ),
+  ],
+  [
+    "diff",
+    command([...DIFF, ...words("--cached --staged --merge-base")], {
+      fixed: [...PLAIN_DIFF, ...FEW_SUBMODULES],
       paths: true,
       reads: true,
     }),
   ],
-  ["diff", command([...DIFF, ...words("--cached --staged --merge-base")], { fixed: [...PLAIN_DIFF, ...FEW_SUBMODULES], paths: true, reads: true })],
   ["log", command([...DIFF, ...LOG], { fixed: PLAIN_DIFF, paths: true, reads: true })],
   ["show", command([...DIFF, ...LOG], { fixed: PLAIN_DIFF, paths: true, reads: true })],
   [
@@ -67,17 +97,30 @@ export const GIT_COMMANDS: ReadonlyMap<string, GitCommand> = new Map([
     command(
       [
         ...LIST_BRANCHES,
-        ...words("-d --delete -D -m --move -M -c --copy -C -f --force -u= --set-upstream-to= --unset-upstream -t --track --no-track -q --quiet"),
+        ...words(
+          "-d --delete -D -m --move -M -c --copy -C -f --force -u= --set-upstream-to= --unset-upstream -t --track --no-track -q --quiet",
+        ),
       ],
       { fixed: ["--no-color"], reads: LIST_BRANCHES },
     ),
   ],
-  ["tag", command([...LIST_TAGS, ...words("-a --annotate -d --delete -f --force")], { message: true, reads: LIST_TAGS })],
+  [
+    "tag",
+    command([...LIST_TAGS, ...words("-a --annotate -d --delete -f --force")], {
+      message: true,
+      reads: LIST_TAGS,
+    }),
+  ],
   ["stash list", command(LOG, { reads: true })],
   ["stash show", command(DIFF, { fixed: PLAIN_DIFF, reads: true })],
   [
     "stash push",
-    command(words("-u --include-untracked -a --all -k --keep-index --no-keep-index -S --staged -q --quiet"), { operands: "paths", paths: true, message: true }),
+    command(
+      words(
+        "-u --include-untracked -a --all -k --keep-index --no-keep-index -S --staged -q --quiet",
+      ),
+      { operands: "paths", paths: true, message: true },
+    ),
   ],
   ["stash pop", command(NEEDS_NO_OPERAND, {})],
   ["stash apply", command(NEEDS_NO_OPERAND, {})],
@@ -86,10 +129,15 @@ export const GIT_COMMANDS: ReadonlyMap<string, GitCommand> = new Map([
   ["stash branch", command([], {})],
   [
     "add",
-    command(words("-A --all --no-all -u --update -n --dry-run -N --intent-to-add -v --verbose -f --force --ignore-errors --renormalize --refresh"), {
-      operands: "paths",
-      paths: true,
-    }),
+    command(
+      words(
+        "-A --all --no-all -u --update -n --dry-run -N --intent-to-add -v --verbose -f --force --ignore-errors --renormalize --refresh",
+      ),
+      {
+        operands: "paths",
+        paths: true,
+      },
+    ),
   ],
   [
     "commit",
@@ -102,9 +150,19 @@ export const GIT_COMMANDS: ReadonlyMap<string, GitCommand> = new Map([
   ],
   [
     "checkout",
-    command(words("-b= -B= --orphan= -t --track --no-track -f --force -q --quiet -d --detach --ours --theirs -m --merge --guess --no-guess"), { paths: true }),
+    command(
+      words(
+        "-b= -B= --orphan= -t --track --no-track -f --force -q --quiet -d --detach --ours --theirs -m --merge --guess --no-guess",
+      ),
+      { paths: true },
+    ),
   ],
-  ["reset", command(words("--soft --mixed --hard --merge --keep -q --quiet -N --intent-to-add"), { paths: true })],
+  [
+    "reset",
+    command(words("--soft --mixed --hard --merge --keep -q --quiet -N --intent-to-add"), {
+      paths: true,
+    }),
+  ],
   [
     "rebase",
     command(
@@ -114,12 +172,33 @@ export const GIT_COMMANDS: ReadonlyMap<string, GitCommand> = new Map([
       {},
     ),
   ],
-  ["merge", command([...MERGE, ...words("--abort --continue --quit --allow-unrelated-histories -q --quiet")], { message: true })],
-  ["clean", command(words("-n --dry-run -f --force -d -x -X -q --quiet -e= --exclude="), { operands: "paths", paths: true })],
-  ["fetch", command([...FETCH, "--prune-tags", "--atomic"], { fixed: ["--no-recurse-submodules"], remote: true })],
+  [
+    "merge",
+    command(
+      [...MERGE, ...words("--abort --continue --quit --allow-unrelated-histories -q --quiet")],
+      { message: true },
+    ),
+  ],
+  [
+    "clean",
+    command(words("-n --dry-run -f --force -d -x -X -q --quiet -e= --exclude="), {
+      operands: "paths",
+      paths: true,
+    }),
+  ],
+  [
+    "fetch",
+    command([...FETCH, "--prune-tags", "--atomic"], {
+      fixed: ["--no-recurse-submodules"],
+      remote: true,
+    }),
+  ],
   [
     "pull",
-    command([...MERGE, ...FETCH, ...words("-r --rebase[=] --no-rebase --allow-unrelated-histories")], { fixed: ["--no-recurse-submodules"], remote: true }),
+    command(
+      [...MERGE, ...FETCH, ...words("-r --rebase[=] --no-rebase --allow-unrelated-histories")],
+      { fixed: ["--no-recurse-submodules"], remote: true },
+    ),
   ],
   [
     "push",
@@ -133,4 +212,6 @@ export const GIT_COMMANDS: ReadonlyMap<string, GitCommand> = new Map([
 ]);
 
 /** The names a model may ask for. */
-export const GIT_COMMAND_NAMES: readonly string[] = Object.freeze([...new Set([...GIT_COMMANDS.keys()].map((name) => name.replace(/ .*/, "")))].sort());
+export const GIT_COMMAND_NAMES: readonly string[] = Object.freeze(
+  [...new Set([...GIT_COMMANDS.keys()].map((name) => name.replace(/ .*/, "")))].sort(),
+);

@@ -1,11 +1,21 @@
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, knownNames, preview, requireArray, requireBoolean, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  knownNames,
+  preview,
+  requireArray,
+  requireBoolean,
+  requireText,
+} from "../../../contracts/validation.js";
 import type { RunCommandOptions } from "../shared/run-command-options.js";
 import { checkCommandOptions } from "../shared/run-command-options.js";
 import { GIT_COMMAND_NAMES } from "./git-commands.js";
 
 /** Options of `gitTool`. */
-export interface GitToolOptions extends Pick<RunCommandOptions, "env" | "allowedEnv" | "timeoutMs" | "maxOutputBytes" | "sandbox"> {
+export interface GitToolOptions extends Pick<
+  RunCommandOptions,
+  "env" | "allowedEnv" | "timeoutMs" | "maxOutputBytes" | "sandbox"
+> {
   /** The top folder of the working tree; paths must lie inside it. */
   readonly baseDir: string;
   /** The commands that may be used. Default: all 17. */
@@ -26,33 +36,80 @@ export interface GitSettings {
   readonly protocols: readonly string[];
   readonly trustedConfig: readonly string[];
   /** What every git process gets; `timeoutMs` and `maxOutputBytes` are there. */
-  readonly limits: Pick<RunCommandOptions, "env" | "allowedEnv" | "sandbox"> & { readonly timeoutMs: number; readonly maxOutputBytes: number };
+  readonly limits: Pick<RunCommandOptions, "env" | "allowedEnv" | "sandbox"> & {
+    readonly timeoutMs: number;
+    readonly maxOutputBytes: number;
+  };
 }
 
-const OPTIONS = ["baseDir", "allow", "requireApproval", "protocols", "trustedConfig", "env", "allowedEnv", "timeoutMs", "maxOutputBytes", "sandbox"];
+const OPTIONS = [
+  "baseDir",
+  "allow",
+  "requireApproval",
+  "protocols",
+  "trustedConfig",
+  "env",
+  "allowedEnv",
+  "timeoutMs",
+  "maxOutputBytes",
+  "sandbox",
+];
 const PROTOCOLS = ["https", "ssh", "http", "git", "file"];
-const DEFAULTS = Object.freeze({ timeoutMs: 30_000, maxOutputBytes: 100_000, protocols: Object.freeze(["https", "ssh"]) });
+const DEFAULTS = Object.freeze({
+  timeoutMs: 30_000,
+  maxOutputBytes: 100_000,
+  protocols: Object.freeze(["https", "ssh"]),
+});
 
-function requireNames(what: string, names: readonly string[] | undefined, known: readonly string[]): void {
+function requireNames(
+  what: string,
+  names: readonly string[] | undefined,
+  known: readonly string[],
+): void {
   requireArray(what, names);
   for (const name of names ?? []) {
-    if (!known.includes(name)) throw new ValidationError(`${what} has an unknown entry '${preview(name)}'. ${knownNames(String(name), known)}`);
+    if (!known.includes(name))
+      throw new ValidationError(
+        `${what} has an unknown entry '${preview(name)}'. ${knownNames(String(name), known)}`,
+      );
   }
 }
 
 /** Checks the options and fills in the defaults. @throws ValidationError naming the first that is wrong. */
 export function resolveGitOptions(options: GitToolOptions): GitSettings {
   checkOptions("gitTool()", options, OPTIONS);
-  const { baseDir, allow = GIT_COMMAND_NAMES, requireApproval = true, protocols = DEFAULTS.protocols, trustedConfig = [] } = options;
-  const { env, allowedEnv, sandbox, timeoutMs = DEFAULTS.timeoutMs, maxOutputBytes = DEFAULTS.maxOutputBytes } = options;
+  const {
+    baseDir,
+    allow = GIT_COMMAND_NAMES,
+    requireApproval = true,
+    protocols = DEFAULTS.protocols,
+    trustedConfig = [],
+  } = options;
+  const {
+    env,
+    allowedEnv,
+    sandbox,
+    timeoutMs = DEFAULTS.timeoutMs,
+    maxOutputBytes = DEFAULTS.maxOutputBytes,
+  } = options;
   requireText(baseDir, `baseDir must be an existing directory: ${preview(baseDir)}`);
   requireNames("gitTool() allow", allow, GIT_COMMAND_NAMES);
-  if (allow.length === 0) throw new ValidationError("gitTool() allow must name at least one command");
+  if (allow.length === 0)
+    throw new ValidationError("gitTool() allow must name at least one command");
   requireNames("gitTool() protocols", protocols, PROTOCOLS);
   requireArray("gitTool() trustedConfig", trustedConfig);
-  trustedConfig.forEach((name) => requireText(name, `gitTool() trustedConfig must hold names of settings, got: ${preview(name)}`));
+  trustedConfig.forEach((name) =>
+    requireText(name, `gitTool() trustedConfig must hold names of settings, got: ${preview(name)}`),
+  );
   requireBoolean("gitTool() requireApproval", requireApproval);
   const limits = { env: { ...env }, allowedEnv, sandbox, timeoutMs, maxOutputBytes };
   checkCommandOptions("gitTool()", { ...limits, env });
-  return { baseDir, allow: [...allow], requireApproval, protocols: [...protocols], trustedConfig: trustedConfig.map((name) => name.toLowerCase()), limits };
+  return {
+    baseDir,
+    allow: [...allow],
+    requireApproval,
+    protocols: [...protocols],
+    trustedConfig: trustedConfig.map((name) => name.toLowerCase()),
+    limits,
+  };
 }

@@ -14,7 +14,8 @@ export interface GitRepository {
 /** Names of settings that make git run a program which none of the fixed settings turns off. Those of the user and the system are trusted. */
 const PROGRAMS =
   /^(?:filter\..+\.(?:clean|smudge|process)|diff\.external|diff\..+\.(?:command|textconv)|merge\..+\.driver|gpg\.(?:.+\.)?program|gpg\.ssh\.defaultkeycommand|core\.alternaterefscommand|trailer\..+\.(?:command|cmd)|hook\..+\.command)$/;
-const REMOTE_PROGRAMS = /^(?:core\.(?:sshcommand|gitproxy)|credential\.(?:.+\.)?helper|remote\..+\.(?:uploadpack|receivepack|vcs))$/;
+const REMOTE_PROGRAMS =
+  /^(?:core\.(?:sshcommand|gitproxy)|credential\.(?:.+\.)?helper|remote\..+\.(?:uploadpack|receivepack|vcs))$/;
 /** Lines of a rebase's list that run a command. */
 const EXEC_LINE = /^\s*(?:x|exec)\s/m;
 
@@ -29,7 +30,8 @@ export function findRepository(baseDir: string): GitRepository {
   const entry = join(root, ".git");
   const found = lstatSync(entry, { throwIfNoEntry: false });
   if (found?.isSymbolicLink() === true) return { baseDir: root, gitDir: realpathSync(entry) };
-  const target = found?.isFile() === true ? /^gitdir: (.+)$/m.exec(readFileSync(entry, "utf8"))?.[1] : undefined; // a linked working tree
+  const target =
+    found?.isFile() === true ? /^gitdir: (.+)$/m.exec(readFileSync(entry, "utf8"))?.[1] : undefined; // a linked working tree
   return { baseDir: root, gitDir: target === undefined ? entry : resolve(root, target.trim()) };
 }
 
@@ -53,6 +55,8 @@ export function programSettings(listing: string, remote: boolean): readonly stri
 
 /** Whether a rebase that is under way would run a command: none begun by this tool does. */
 export async function rebaseRunsCommands({ gitDir }: GitRepository): Promise<boolean> {
-  const list = await readFile(join(gitDir, "rebase-merge", "git-rebase-todo"), "utf8").catch(() => "");
+  const list = await readFile(join(gitDir, "rebase-merge", "git-rebase-todo"), "utf8").catch(
+    () => "",
+  );
   return EXEC_LINE.test(list);
 }

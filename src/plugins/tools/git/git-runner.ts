@@ -13,7 +13,8 @@ import { dangerIn } from "./git-danger.js";
 import { fixedArguments, fixedEnvironment } from "./git-settings.js";
 
 /** What git says when it was given a path where it expected a revision. */
-const NOT_A_REVISION = /bad revision|unknown revision|invalid reference|ambiguous argument|bad object/;
+const NOT_A_REVISION =
+  /bad revision|unknown revision|invalid reference|ambiguous argument|bad object/;
 /** A name and password in an address. */
 const CREDENTIALS = /:\/\/[^/@\s]{1,1000}@/g;
 
@@ -39,14 +40,23 @@ export class GitRunner {
       if (AccessDeniedError.isInstance(error)) return ToolResult.failure(error.message);
       throw error;
     }
-    if (!(await hasRepository(this.#repository))) return ToolResult.failure(`Not a git repository: the workspace has no .git folder`);
+    if (!(await hasRepository(this.#repository)))
+      return ToolResult.failure(`Not a git repository: the workspace has no .git folder`);
     const danger = await this.#danger(call, signal);
     if (danger !== undefined) return ToolResult.failure(danger);
     // Always `--`: without it git takes operands that are no revisions for paths, also of files outside.
     const end = call.spec.paths ? ["--", ...paths] : [];
-    const args = [...call.name.split(" "), ...call.spec.fixed, ...call.options, ...call.operands, ...end];
+    const args = [
+      ...call.name.split(" "),
+      ...call.spec.fixed,
+      ...call.options,
+      ...call.operands,
+      ...end,
+    ];
     // Only calls that are meant to reach another machine may: in a partial clone any could.
-    const env = call.spec.remote ? { GIT_ALLOW_PROTOCOL: this.#settings.protocols.join(":"), GIT_NO_LAZY_FETCH: "0" } : {};
+    const env = call.spec.remote
+      ? { GIT_ALLOW_PROTOCOL: this.#settings.protocols.join(":"), GIT_NO_LAZY_FETCH: "0" }
+      : {};
     return this.#toResult(call, await this.#git(this.#repository, args, { signal, env }));
   }
 
@@ -67,21 +77,39 @@ export class GitRunner {
     const { limits } = this.#settings;
     const env = { ...limits.env, ...fixedEnvironment(), ...o.env };
     try {
-      return await runCommand({ ...limits, ...o, env, command: [...fixedArguments(gitDir, baseDir), ...args], cwd: baseDir });
+      return await runCommand({
+        ...limits,
+        ...o,
+        env,
+        command: [...fixedArguments(gitDir, baseDir), ...args],
+        cwd: baseDir,
+      });
     } catch (error) {
       if (!CommandError.isInstance(error)) throw error;
-      throw new ToolConfigurationError(`Tool 'git' cannot run: ${error.message}`, { cause: error, hint: "Install git, or set PATH in `env`." });
+      throw new ToolConfigurationError(`Tool 'git' cannot run: ${error.message}`, {
+        cause: error,
+        hint: "Install git, or set PATH in `env`.",
+      });
     }
   }
 
   /** Why the call is not made: somebody, perhaps an agent with a tool for files, has set up the repository so that git would run a program. */
   async #danger(call: GitCall, signal: AbortSignal): Promise<string | undefined> {
     const { trustedConfig } = this.#settings;
-    const isTrusted = (name: string): boolean => trustedConfig.some((entry) => (entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry));
-    const danger = await dangerIn(this.#repository, { remote: call.spec.remote, submodules: !call.reads, isTrusted }, (repository, args, maxOutputBytes) =>
-      this.#git(repository, args, { signal, maxOutputBytes }),
+    const isTrusted = (name: string): boolean =>
+      trustedConfig.some((entry) =>
+        entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry,
+      );
+    const danger = await dangerIn(
+      this.#repository,
+      { remote: call.spec.remote, submodules: !call.reads, isTrusted },
+      (repository, args, maxOutputBytes) => this.#git(repository, args, { signal, maxOutputBytes }),
     );
-    if (danger === undefined && call.name === "rebase" && (await rebaseRunsCommands(this.#repository)))
+    if (
+      danger === undefined &&
+      call.name === "rebase" &&
+      (await rebaseRunsCommands(this.#repository))
+    )
       return "Refused: the rebase under way would run commands";
     return danger;
   }
@@ -89,13 +117,25 @@ export class GitRunner {
   #toResult({ name }: GitCall, result: CommandResult): ToolResult {
     const { limits } = this.#settings;
     const { exitCode, stdout, stderr, stdoutTruncated, stderrTruncated } = result;
-    if (result.timedOut) return ToolResult.failure(`Git command timed out after ${limits.timeoutMs / 1000} seconds`);
-    const shown = (text: string, cut: boolean): string => (cut ? `${text.trimEnd()}\n[output truncated at ${limits.maxOutputBytes} bytes]` : text.trimEnd());
+    if (result.timedOut)
+      return ToolResult.failure(`Git command timed out after ${limits.timeoutMs / 1000} seconds`);
+    const shown = (text: string, cut: boolean): string =>
+      cut
+        ? `${text.trimEnd()}\n[output truncated at ${limits.maxOutputBytes} bytes]`
+        : text.trimEnd();
     const output = shown(stdout, stdoutTruncated);
     const errors = shown(stderr, stderrTruncated).replace(CREDENTIALS, "://***@");
-    if (exitCode === 0) return ToolResult.success([output, errors].find((text) => text.trim() !== "") ?? `git ${name} completed successfully`);
+    if (exitCode === 0)
+      return ToolResult.success(
+        [output, errors].find((text) => text.trim() !== "") ?? `git ${name} completed successfully`,
+      );
     const problem = [errors, output].filter((text) => text.trim() !== "").join("\n");
-    if (problem === "") return ToolResult.failure(`git ${name} failed with exit code ${exitCode ?? "unknown"}`);
-    return ToolResult.failure(NOT_A_REVISION.test(errors) ? `${problem}\nIf you meant a file or folder, give it in \`paths\`.` : problem);
+    if (problem === "")
+      return ToolResult.failure(`git ${name} failed with exit code ${exitCode ?? "unknown"}`);
+    return ToolResult.failure(
+      NOT_A_REVISION.test(errors)
+        ? `${problem}\nIf you meant a file or folder, give it in \`paths\`.`
+        : problem,
+    );
   }
 }

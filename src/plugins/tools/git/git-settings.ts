@@ -20,7 +20,14 @@ const SETTINGS = [
 
 /** What stands before the command. The two folders are fixed, so that no file in the workspace can lead git elsewhere. */
 export function fixedArguments(gitDir: string, baseDir: string): readonly string[] {
-  return ["git", "--no-pager", "--no-optional-locks", `--git-dir=${gitDir}`, `--work-tree=${baseDir}`, ...SETTINGS.flatMap((setting) => ["-c", setting])];
+  return [
+    "git",
+    "--no-pager",
+    "--no-optional-locks",
+    `--git-dir=${gitDir}`,
+    `--work-tree=${baseDir}`,
+    ...SETTINGS.flatMap((setting) => ["-c", setting]),
+  ];
 }
 
 /** Variables of every call; they win over those of the caller. */

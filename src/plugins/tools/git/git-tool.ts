@@ -29,7 +29,11 @@ const ARGUMENTS = toolArguments({
       description: "Files and folders in the workspace, literally: no patterns.",
       examples: [["src/index.ts"]],
     },
-    message: { type: "string", description: "The message of a commit, merge, tag or stash.", examples: ["Fix the login form"] },
+    message: {
+      type: "string",
+      description: "The message of a commit, merge, tag or stash.",
+      examples: ["Fix the login form"],
+    },
   },
   required: ["command"],
 });
@@ -41,19 +45,34 @@ Example: {"command": "diff", "args": ["--stat", "HEAD~1"], "paths": ["src"]} or 
 function inputFor(allow: readonly string[]): ToolArguments<GitRequest>["input"] {
   const { schema, jsonSchema } = ARGUMENTS.input;
   const properties = jsonSchema["properties"] as Readonly<Record<string, object>>; // as declared above
-  return { schema, jsonSchema: { ...jsonSchema, properties: { ...properties, command: { ...properties["command"], enum: [...allow] } } } };
+  return {
+    schema,
+    jsonSchema: {
+      ...jsonSchema,
+      properties: { ...properties, command: { ...properties["command"], enum: [...allow] } },
+    },
+  };
 }
 
 /** The strongest of what the allowed commands do. */
 function effectOf(allow: readonly string[]): "read" | "write" | "send" {
-  const specs = [...GIT_COMMANDS].filter(([name]) => allow.includes(name.replace(/ .*/, ""))).map(([, spec]) => spec);
+  const specs = [...GIT_COMMANDS]
+    .filter(([name]) => allow.includes(name.replace(/ .*/, "")))
+    .map(([, spec]) => spec);
   if (specs.some(({ remote }) => remote)) return "send";
   return specs.every(({ reads }) => reads === true) ? "read" : "write";
 }
 
 function commandLine({ command, args = [], paths = [], message }: GitRequest): string {
-  const shown = [command, ...args, ...(message === undefined ? [] : ["--message", message]), ...(paths.length === 0 ? [] : ["--", ...paths])];
-  return shown.map((part) => (/^[\w./:@=,~^+{}-]+$/.test(part) ? part : JSON.stringify(part))).join(" ");
+  const shown = [
+    command,
+    ...args,
+    ...(message === undefined ? [] : ["--message", message]),
+    ...(paths.length === 0 ? [] : ["--", ...paths]),
+  ];
+  return shown
+    .map((part) => (/^[\w./:@=,~^+{}-]+$/.test(part) ? part : JSON.stringify(part)))
+    .join(" ");
 }
 
 /**

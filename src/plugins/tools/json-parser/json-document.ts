@@ -5,7 +5,8 @@ import { InputProblem } from "../shared/input-problem.js";
 const DEEPEST = 500;
 
 /** A string or a number as it stands in the source, the first character saying which; all other values as JSON has them. */
-export type JsonNode = string | boolean | null | readonly JsonNode[] | { readonly [key: string]: JsonNode };
+export type JsonNode =
+  string | boolean | null | readonly JsonNode[] | { readonly [key: string]: JsonNode };
 
 const TEXT = "s";
 const NUMBER = "n";
@@ -31,7 +32,8 @@ export function parseDocument(text: string): JsonNode {
     if (first === "{" || first === "[") depth++;
     else if (first === "}" || first === "]") depth--;
     else return `"${NUMBER}${token}"`;
-    if (depth > DEEPEST) throw new InputProblem(`Invalid JSON: more than ${DEEPEST} levels of nesting`);
+    if (depth > DEEPEST)
+      throw new InputProblem(`Invalid JSON: more than ${DEEPEST} levels of nesting`);
     return token;
   });
   return JSON.parse(marked) as JsonNode; // marked documents have no numbers
@@ -52,7 +54,8 @@ export function propertyOf(node: JsonNode, name: string): JsonNode | undefined {
 
 /** Compact JSON. */
 export function jsonText(node: JsonNode): string {
-  if (typeof node === "string") return node.startsWith(NUMBER) ? node.slice(1) : JSON.stringify(node.slice(1));
+  if (typeof node === "string")
+    return node.startsWith(NUMBER) ? node.slice(1) : JSON.stringify(node.slice(1));
   if (isList(node)) return `[${node.map(jsonText).join(",")}]`;
   if (!isObject(node)) return String(node);
   return `{${Object.entries(node)

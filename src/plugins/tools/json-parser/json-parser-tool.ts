@@ -24,8 +24,16 @@ export interface JsonParserInput {
 }
 
 const PROPERTIES = {
-  jsonPath: { type: "string", description: "The path of the value", examples: ["order.items[0].price", '["a.b"]', "$"] },
-  json: { type: "string", description: "The JSON document, as a text", examples: ['{"order":{"items":[{"price":5}]}}'] },
+  jsonPath: {
+    type: "string",
+    description: "The path of the value",
+    examples: ["order.items[0].price", '["a.b"]', "$"],
+  },
+  json: {
+    type: "string",
+    description: "The JSON document, as a text",
+    examples: ['{"order":{"items":[{"price":5}]}}'],
+  },
 } as const;
 
 function step(node: JsonNode, next: PathStep, path: string): JsonNode {
@@ -36,7 +44,10 @@ function step(node: JsonNode, next: PathStep, path: string): JsonNode {
   }
   if (!isList(node)) throw new InputProblem(`Path not found: '${shown(path)}'`);
   const value = node[next];
-  if (value === undefined) throw new InputProblem(`Array index out of bounds: index ${next} is out of bounds for array of size ${node.length}`);
+  if (value === undefined)
+    throw new InputProblem(
+      `Array index out of bounds: index ${next} is out of bounds for array of size ${node.length}`,
+    );
   return value;
 }
 
@@ -49,7 +60,10 @@ function structured(node: JsonNode): unknown {
 function find({ jsonPath, json }: ArgumentsOf<typeof PROPERTIES, "jsonPath" | "json">): ToolResult {
   const path = readText("Path expression", jsonPath, MAX_PATH);
   const steps = parsePath(path);
-  const found = steps.reduce<JsonNode>((node, next) => step(node, next, path), parseDocument(readText("JSON content", json, MAX_JSON)));
+  const found = steps.reduce<JsonNode>(
+    (node, next) => step(node, next, path),
+    parseDocument(readText("JSON content", json, MAX_JSON)),
+  );
   return ToolResult.success(plainText(found), structured(found));
 }
 

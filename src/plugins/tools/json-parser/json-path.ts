@@ -44,7 +44,11 @@ class PathReader {
   }
 
   #name(): string {
-    return this.#quoted() ?? this.#allowed(this.#match(BARE)?.[0] ?? "") ?? this.#refuse("expected a name");
+    return (
+      this.#quoted() ??
+      this.#allowed(this.#match(BARE)?.[0] ?? "") ??
+      this.#refuse("expected a name")
+    );
   }
 
   #bracket(): PathStep {
@@ -86,7 +90,9 @@ class PathReader {
 
   #malformed(expected: string): InputProblem {
     const found = this.#text.slice(this.#at, this.#at + 20);
-    return new InputProblem(`Invalid path: ${expected} at position ${this.#at}, found ${found === "" ? "the end" : `'${found}'`}`);
+    return new InputProblem(
+      `Invalid path: ${expected} at position ${this.#at}, found ${found === "" ? "the end" : `'${found}'`}`,
+    );
   }
 }
 

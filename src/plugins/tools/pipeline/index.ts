@@ -1,2 +1,6 @@
 export { ToolPipeline } from "./tool-pipeline.js";
-export type { PipelineErrorStrategy, PipelineStep, ToolPipelineOptions } from "./pipeline-options.js";
+export type {
+  PipelineErrorStrategy,
+  PipelineStep,
+  ToolPipelineOptions,
+} from "./pipeline-options.js";

@@ -23,7 +23,8 @@ export interface PipelineStep {
    * Makes the next step's input of this step's successful result: a text, or an object where the next step has an input schema. Nothing is an empty
    * text. Not asked after a failure. Without it the next step gets `output` as it is.
    */
-  readonly adapter?: ((result: ToolResult, ctx: ToolContext) => Awaitable<string | object | undefined>) | undefined;
+  readonly adapter?:
+    ((result: ToolResult, ctx: ToolContext) => Awaitable<string | object | undefined>) | undefined;
 }
 
 /** Options of a {@link ToolPipeline}. */
@@ -44,21 +45,36 @@ export interface ToolPipelineOptions {
   readonly requireApproval?: boolean | undefined;
 }
 
-const OPTIONS = ["name", "description", "steps", "errorStrategy", "timeoutMs", "sequential", "requireApproval"] as const;
+const OPTIONS = [
+  "name",
+  "description",
+  "steps",
+  "errorStrategy",
+  "timeoutMs",
+  "sequential",
+  "requireApproval",
+] as const;
 
 /** @throws ValidationError naming the option, and the step by its number. */
 export function checkPipelineOptions(options: ToolPipelineOptions): void {
   checkOptions("ToolPipeline", options, OPTIONS);
-  const { name, description, steps, errorStrategy, timeoutMs, sequential, requireApproval } = options;
-  if (steps === undefined) throw new ValidationError("ToolPipeline steps must be an array, got: undefined");
+  const { name, description, steps, errorStrategy, timeoutMs, sequential, requireApproval } =
+    options;
+  if (steps === undefined)
+    throw new ValidationError("ToolPipeline steps must be an array, got: undefined");
   requireArray("ToolPipeline steps", steps);
-  steps.forEach((step: PipelineStep | null | undefined, index) => checkStep(`ToolPipeline step ${index + 1}`, step, index === steps.length - 1));
+  steps.forEach((step: PipelineStep | null | undefined, index) =>
+    checkStep(`ToolPipeline step ${index + 1}`, step, index === steps.length - 1),
+  );
   requireText(name, "ToolPipeline name must not be blank");
   requireText(description, "ToolPipeline description must not be blank");
   if (!TOOL_NAME.test(name)) {
-    throw new ValidationError(`ToolPipeline name must have 1 to 64 letters, digits, '_' or '-', got: ${preview(name)}`, {
-      hint: "Give it a name of its own: ToolPipeline.of(name, description, ...steps).",
-    });
+    throw new ValidationError(
+      `ToolPipeline name must have 1 to 64 letters, digits, '_' or '-', got: ${preview(name)}`,
+      {
+        hint: "Give it a name of its own: ToolPipeline.of(name, description, ...steps).",
+      },
+    );
   }
   if (errorStrategy === null) throw new ValidationError("errorStrategy must not be null");
   requireOneOf("ToolPipeline errorStrategy", errorStrategy, ["FAIL_FAST", "CONTINUE_ON_FAILURE"]);
@@ -67,24 +83,35 @@ export function checkPipelineOptions(options: ToolPipelineOptions): void {
   requireBoolean("ToolPipeline requireApproval", requireApproval);
   const alone = steps.find(({ tool }) => tool.sequential === true);
   if (sequential === false && alone !== undefined) {
-    throw new ValidationError(`ToolPipeline sequential must not be false: step '${alone.tool.name}' must never run beside other calls`);
+    throw new ValidationError(
+      `ToolPipeline sequential must not be false: step '${alone.tool.name}' must never run beside other calls`,
+    );
   }
 }
 
 function checkStep(what: string, step: PipelineStep | null | undefined, last: boolean): void {
-  if (step === undefined || step === null) throw new ValidationError("pipeline steps must not contain null elements");
-  if (isTool(step)) throw new ValidationError(`${what} is a tool and must be { tool, adapter? }`, { hint: "ToolPipeline.of(...) takes tools as they are." });
+  if (step === undefined || step === null)
+    throw new ValidationError("pipeline steps must not contain null elements");
+  if (isTool(step))
+    throw new ValidationError(`${what} is a tool and must be { tool, adapter? }`, {
+      hint: "ToolPipeline.of(...) takes tools as they are.",
+    });
   checkOptions(what, step, ["tool", "adapter"]);
   const { tool, adapter } = step as { readonly tool: unknown; readonly adapter: unknown }; // not checked yet
   if (tool === undefined || tool === null) throw new ValidationError("step tool must not be null");
   if (!isTool(tool))
-    throw new ValidationError(`${what} tool must be a tool, got: ${preview(tool)}`, { hint: "Make it with tool({ name, description, execute })." });
+    throw new ValidationError(`${what} tool must be a tool, got: ${preview(tool)}`, {
+      hint: "Make it with tool({ name, description, execute }).",
+    });
   requireText(tool.name, `${what} tool must have a name`);
   if (adapter === null) throw new ValidationError("adapter must not be null");
   requireFunction(`${what} adapter`, adapter);
   if (last && adapter !== undefined) {
-    throw new ValidationError(`${what} ('${tool.name}') is the last one: its adapter would never run`, {
-      hint: "Leave the adapter out, or add a step that changes the result.",
-    });
+    throw new ValidationError(
+      `${what} ('${tool.name}') is the last one: its adapter would never run`,
+      {
+        hint: "Leave the adapter out, or add a step that changes the result.",
+      },
+    );
   }
 }

@@ -1,13 +1,22 @@
 import type { AnyTool, ToolContext, ToolReturn } from "../../../contracts/tool.js";
 import type { OutputSchema } from "../../../contracts/types.js";
-import { ExitEarlySignal, messageOf, ToolConfigurationError, ToolExecutionError } from "../../../contracts/errors.js";
+import {
+  ExitEarlySignal,
+  messageOf,
+  ToolConfigurationError,
+  ToolExecutionError,
+} from "../../../contracts/errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import { parseText } from "../../../kernel/index.js";
 import { isSelfChecking } from "./step-schema.js";
 
 /** What a step says when it threw; an error without a message has the default text of a failed result. */
 function threw(tool: AnyTool, error: unknown): ToolResult {
-  return ToolResult.failure(error instanceof Error && error.message === "" ? "" : `Step '${tool.name}' threw: ${messageOf(error)}`);
+  return ToolResult.failure(
+    error instanceof Error && error.message === ""
+      ? ""
+      : `Step '${tool.name}' threw: ${messageOf(error)}`,
+  );
 }
 
 /** A step that also ends with the pipeline's own time limit, which is not the gateway's: that one knows the task and the step. */
@@ -21,22 +30,42 @@ function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
     sequential: tool.sequential,
     timeoutMs: tool.timeoutMs,
     requireApproval: tool.requireApproval,
-    needsApproval: needsApproval === undefined ? undefined : (input) => needsApproval.call(tool, input),
-    approvalDescription: approvalDescription === undefined ? undefined : (input) => approvalDescription.call(tool, input),
-    approvalRejection: approvalRejection === undefined ? undefined : (input) => approvalRejection.call(tool, input),
+    needsApproval:
+      needsApproval === undefined ? undefined : (input) => needsApproval.call(tool, input),
+    approvalDescription:
+      approvalDescription === undefined
+        ? undefined
+        : (input) => approvalDescription.call(tool, input),
+    approvalRejection:
+      approvalRejection === undefined ? undefined : (input) => approvalRejection.call(tool, input),
     untrusted: tool.untrusted,
     effect: tool.effect,
     effectOf: effectOf === undefined ? undefined : (input) => effectOf.call(tool, input),
     replay: tool.replay,
     delegates: tool.delegates,
-    execute: (input, ctx) => tool.execute(input, contextWith(ctx.signal === ctx.scope.signal ? signal : AbortSignal.any([signal, ctx.signal]), ctx)),
+    execute: (input, ctx) =>
+      tool.execute(
+        input,
+        contextWith(
+          ctx.signal === ctx.scope.signal ? signal : AbortSignal.any([signal, ctx.signal]),
+          ctx,
+        ),
+      ),
   };
   return tied as AnyTool; // four absent methods are there as `undefined`, which readers of a tool can't tell from absence
 }
 
 function contextWith(signal: AbortSignal, ctx: ToolContext): ToolContext {
   const { agentRole, runId, scope, taskId, toolCallId } = ctx;
-  return { agentRole, runId, scope, signal, taskId, toolCallId, requestApproval: (o) => ctx.requestApproval(o) };
+  return {
+    agentRole,
+    runId,
+    scope,
+    signal,
+    taskId,
+    toolCallId,
+    requestApproval: (o) => ctx.requestApproval(o),
+  };
 }
 
 /**
@@ -44,11 +73,20 @@ function contextWith(signal: AbortSignal, ctx: ToolContext): ToolContext {
  * argument, or the JSON of its arguments where it has a schema. Outside a run the step is called at once, after its schema.
  * A step that threw is a failed result. @throws what ends more than the step: cancellation, wrong configuration, an early exit, a failed hook
  */
-export async function callStep(tool: AnyTool, text: string, place: number, ctx: ToolContext | undefined): Promise<ToolResult> {
+export async function callStep(
+  tool: AnyTool,
+  text: string,
+  place: number,
+  ctx: ToolContext | undefined,
+): Promise<ToolResult> {
   if (ctx?.scope === undefined) return callAlone(tool, text, ctx);
   const { scope } = ctx;
   const step = ctx.signal === scope.signal ? tool : tiedTo(ctx.signal, tool);
-  const call = { id: `${ctx.toolCallId}.${place}`, name: tool.name, arguments: tool.input === undefined ? JSON.stringify({ input: text }) : text };
+  const call = {
+    id: `${ctx.toolCallId}.${place}`,
+    name: tool.name,
+    arguments: tool.input === undefined ? JSON.stringify({ input: text }) : text,
+  };
   try {
     return await scope.callTool(call, [step]);
   } catch (error) {
@@ -64,9 +102,14 @@ function endsTheTask(error: unknown): Error {
   return new ToolConfigurationError(messageOf(error), { cause: error });
 }
 
-async function callAlone(tool: AnyTool, text: string, ctx: ToolContext | undefined): Promise<ToolResult> {
+async function callAlone(
+  tool: AnyTool,
+  text: string,
+  ctx: ToolContext | undefined,
+): Promise<ToolResult> {
   const input = await readAlone(tool, text);
-  if (!input.ok) return ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`);
+  if (!input.ok)
+    return ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`);
   try {
     return toResult(await tool.execute(input.value, ctx as ToolContext)); // whoever calls a tool without a context has tools that need none
   } catch (error) {
@@ -75,7 +118,8 @@ async function callAlone(tool: AnyTool, text: string, ctx: ToolContext | undefin
   }
 }
 
-type Input = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+type Input =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 async function readAlone(tool: AnyTool, text: string): Promise<Input> {
   if (tool.input === undefined) return { ok: true, value: text };
@@ -91,7 +135,9 @@ const ANY_OBJECT: OutputSchema<unknown> = Object.freeze({
       version: 1,
       vendor: "agentensemble",
       validate: (value: unknown) =>
-        typeof value === "object" && value !== null && !Array.isArray(value) ? { value } : { issues: [{ message: "expected a JSON object" }] },
+        typeof value === "object" && value !== null && !Array.isArray(value)
+          ? { value }
+          : { issues: [{ message: "expected a JSON object" }] },
     },
   },
 } as const);
@@ -99,5 +145,7 @@ const ANY_OBJECT: OutputSchema<unknown> = Object.freeze({
 function toResult(returned: ToolReturn): ToolResult {
   if (ToolResult.isInstance(returned)) return returned;
   if (typeof returned === "string") return ToolResult.success(returned);
-  return returned === undefined || returned === null ? ToolResult.success("") : ToolResult.success(JSON.stringify(returned) ?? "", returned);
+  return returned === undefined || returned === null
+    ? ToolResult.success("")
+    : ToolResult.success(JSON.stringify(returned) ?? "", returned);
 }

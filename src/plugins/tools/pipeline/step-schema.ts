@@ -5,12 +5,17 @@ import { messageOf, ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
 /** Whether a tool's `input` checks values itself, and is not plain JSON Schema. */
-export function isSelfChecking(input: OutputSchema<unknown> | JsonSchema): input is OutputSchema<unknown> {
+export function isSelfChecking(
+  input: OutputSchema<unknown> | JsonSchema,
+): input is OutputSchema<unknown> {
   return "~standard" in input || ("schema" in input && "jsonSchema" in input);
 }
 
 function convert(input: OutputSchema<unknown> | JsonSchema): JsonSchema {
-  if ("~standard" in input) return (input as { readonly "~standard": StandardJSONSchemaV1.Props })["~standard"].jsonSchema.input({ target: "draft-2020-12" }); // it says so itself
+  if ("~standard" in input)
+    return (input as { readonly "~standard": StandardJSONSchemaV1.Props })[
+      "~standard"
+    ].jsonSchema.input({ target: "draft-2020-12" }); // it says so itself
   return isSelfChecking(input) && "jsonSchema" in input ? input.jsonSchema : input;
 }
 
@@ -25,11 +30,17 @@ export function stepSchema(what: string, { name, input }: AnyTool): JsonSchema |
     const { $schema: _dialect, ...rest } = convert(input);
     schema = rest;
   } catch (error) {
-    throw new ValidationError(`${what} ('${name}'): its input schema could not be converted to JSON Schema: ${messageOf(error)}`, { cause: error });
+    throw new ValidationError(
+      `${what} ('${name}'): its input schema could not be converted to JSON Schema: ${messageOf(error)}`,
+      { cause: error },
+    );
   }
   const { type = "object" } = schema;
   if (type === "object") return schema;
-  throw new ValidationError(`${what} ('${name}'): its input schema must describe an object, got type: ${preview(type)}`, {
-    hint: "Wrap the value in an object, or leave the schema out for a single text.",
-  });
+  throw new ValidationError(
+    `${what} ('${name}'): its input schema must describe an object, got type: ${preview(type)}`,
+    {
+      hint: "Wrap the value in an object, or leave the schema out for a single text.",
+    },
+  );
 }

@@ -1,6 +1,10 @@
 import type { AnyTool, Tool, ToolContext } from "../../../contracts/tool.js";
 import type { DescribedInput } from "../../shared/described-input.js";
-import type { PipelineErrorStrategy, PipelineStep, ToolPipelineOptions } from "./pipeline-options.js";
+import type {
+  PipelineErrorStrategy,
+  PipelineStep,
+  ToolPipelineOptions,
+} from "./pipeline-options.js";
 import { AgentEnsembleError, messageOf, ValidationError } from "../../../contracts/errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import { describedInput } from "../../shared/described-input.js";
@@ -41,11 +45,21 @@ export class ToolPipeline implements Tool<unknown> {
    */
   constructor(options: ToolPipelineOptions) {
     checkPipelineOptions(options);
-    const { name, description, steps, errorStrategy = "FAIL_FAST", timeoutMs, sequential, requireApproval } = options;
+    const {
+      name,
+      description,
+      steps,
+      errorStrategy = "FAIL_FAST",
+      timeoutMs,
+      sequential,
+      requireApproval,
+    } = options;
     this.name = name;
     this.description = description;
     this.steps = Object.freeze(steps.map((step) => Object.freeze({ ...step })));
-    const [first] = steps.map(({ tool }, index) => stepSchema(`ToolPipeline step ${index + 1}`, tool));
+    const [first] = steps.map(({ tool }, index) =>
+      stepSchema(`ToolPipeline step ${index + 1}`, tool),
+    );
     this.input = first && describedInput(first);
     this.errorStrategy = errorStrategy;
     this.timeoutMs = timeoutMs;
@@ -65,13 +79,17 @@ export class ToolPipeline implements Tool<unknown> {
   static of(...given: readonly (AnyTool | string)[]): ToolPipeline {
     const named = typeof given[0] === "string";
     const tools = (named ? given.slice(2) : given) as readonly (AnyTool | null | undefined)[]; // what they are is checked here and by the constructor
-    if (tools[0] === undefined || tools[0] === null) throw new ValidationError("first step must not be null");
+    if (tools[0] === undefined || tools[0] === null)
+      throw new ValidationError("first step must not be null");
     const steps = tools.map((tool) => {
-      if (tool === undefined || tool === null) throw new ValidationError("pipeline steps must not contain null elements");
+      if (tool === undefined || tool === null)
+        throw new ValidationError("pipeline steps must not contain null elements");
       return { tool };
     });
     const names = steps.map(({ tool }) => tool.name);
-    const [name, description] = named ? given : [names.join("_then_"), `Pipeline: ${names.join(" -> ")}`];
+    const [name, description] = named
+      ? given
+      : [names.join("_then_"), `Pipeline: ${names.join(" -> ")}`];
     return new ToolPipeline({ name: name as string, description: description as string, steps }); // the overloads say so; the constructor checks
   }
 
@@ -96,7 +114,12 @@ export class ToolPipeline implements Tool<unknown> {
 }
 
 /** The next step's input, or the failed result of an adapter that threw. */
-async function adapt(tool: AnyTool, adapter: PipelineStep["adapter"], result: ToolResult, ctx: ToolContext): Promise<string | ToolResult> {
+async function adapt(
+  tool: AnyTool,
+  adapter: PipelineStep["adapter"],
+  result: ToolResult,
+  ctx: ToolContext,
+): Promise<string | ToolResult> {
   if (adapter === undefined) return result.output;
   try {
     return toText(await adapter(result, ctx));

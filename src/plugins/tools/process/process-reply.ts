@@ -33,6 +33,7 @@ export function readReply(text: string): ToolResult {
   const reply = replyOf(text);
   if (reply === undefined) return ToolResult.success(text);
   const error = textOf(reply.error);
-  if (reply.success === false) return ToolResult.failure(error === "" ? "Process returned success=false" : error);
+  if (reply.success === false)
+    return ToolResult.failure(error === "" ? "Process returned success=false" : error);
   return ToolResult.success(textOf(reply.output), reply.structured ?? undefined);
 }

@@ -6,13 +6,24 @@ import { createRedactor, secretValues } from "../shared/redaction.js";
 import type { CommandResult } from "../shared/run-command.js";
 import { runCommand } from "../shared/run-command.js";
 import type { RunCommandOptions } from "../shared/run-command-options.js";
-import { checkCommand, checkCommandOptions, COMMAND_OPTIONS } from "../shared/run-command-options.js";
+import {
+  checkCommand,
+  checkCommandOptions,
+  COMMAND_OPTIONS,
+} from "../shared/run-command-options.js";
 import { readReply } from "./process-reply.js";
 
 /** Options of {@link processTool}: what the model is told, and the command with its limits. */
 export interface ProcessToolOptions extends Pick<
   RunCommandOptions,
-  "command" | "cwd" | "env" | "allowedEnv" | "timeoutMs" | "killGraceMs" | "maxOutputBytes" | "sandbox"
+  | "command"
+  | "cwd"
+  | "env"
+  | "allowedEnv"
+  | "timeoutMs"
+  | "killGraceMs"
+  | "maxOutputBytes"
+  | "sandbox"
 > {
   /** What the model calls it by: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
@@ -35,7 +46,15 @@ function check(options: ProcessToolOptions): void {
   requireText(name, "processTool() name must not be blank");
   checkCommand("processTool()", command);
   const { cwd, env, allowedEnv, timeoutMs, killGraceMs, maxOutputBytes, sandbox } = options;
-  checkCommandOptions("processTool()", { cwd, env, allowedEnv, timeoutMs, killGraceMs, maxOutputBytes, sandbox });
+  checkCommandOptions("processTool()", {
+    cwd,
+    env,
+    allowedEnv,
+    timeoutMs,
+    killGraceMs,
+    maxOutputBytes,
+    sandbox,
+  });
 }
 
 /**
@@ -52,9 +71,25 @@ function check(options: ProcessToolOptions): void {
 export function processTool(options: ProcessToolOptions): Tool {
   check(options);
   const { name, description, requireApproval = false, effect } = options;
-  const { cwd, env, allowedEnv, killGraceMs, sandbox, timeoutMs = DEFAULTS.timeoutMs, maxOutputBytes = DEFAULTS.maxOutputBytes } = options;
+  const {
+    cwd,
+    env,
+    allowedEnv,
+    killGraceMs,
+    sandbox,
+    timeoutMs = DEFAULTS.timeoutMs,
+    maxOutputBytes = DEFAULTS.maxOutputBytes,
+  } = options;
   const command = Object.freeze([...options.command]);
-  const limits = { cwd, env: { ...env }, allowedEnv, killGraceMs, sandbox, timeoutMs, maxOutputBytes };
+  const limits = {
+    cwd,
+    env: { ...env },
+    allowedEnv,
+    killGraceMs,
+    sandbox,
+    timeoutMs,
+    maxOutputBytes,
+  };
   const redact = createRedactor(secretValues(limits.env));
   return tool({
     name,
@@ -62,11 +97,16 @@ export function processTool(options: ProcessToolOptions): Tool {
     requireApproval,
     untrusted: true,
     effect,
-    approvalDescription: (input) => `Execute command: ${command.join(" ")}\nInput: ${input.length > SHOWN_INPUT ? `${input.slice(0, SHOWN_INPUT)}...` : input}`,
+    approvalDescription: (input) =>
+      `Execute command: ${command.join(" ")}\nInput: ${input.length > SHOWN_INPUT ? `${input.slice(0, SHOWN_INPUT)}...` : input}`,
     approvalRejection: () => `Command execution rejected by reviewer: ${command.join(" ")}`,
     async execute(input, { signal }) {
       try {
-        return toResult(await runCommand({ ...limits, command, signal, stdin: JSON.stringify({ input }) }), command[0] ?? "", { ...limits, redact });
+        return toResult(
+          await runCommand({ ...limits, command, signal, stdin: JSON.stringify({ input }) }),
+          command[0] ?? "",
+          { ...limits, redact },
+        );
       } catch (error) {
         if (CommandError.isInstance(error)) return ToolResult.failure(error.message);
         throw error;
@@ -78,14 +118,25 @@ export function processTool(options: ProcessToolOptions): Tool {
 function toResult(
   result: CommandResult,
   file: string,
-  o: { readonly timeoutMs: number; readonly maxOutputBytes: number; readonly redact: (text: string) => string },
+  o: {
+    readonly timeoutMs: number;
+    readonly maxOutputBytes: number;
+    readonly redact: (text: string) => string;
+  },
 ): ToolResult {
   const { exitCode, signal, stdout, stderr, timedOut } = result;
-  if (timedOut) return ToolResult.failure(`Process timed out after ${o.timeoutMs / 1000} seconds: ${file}`);
-  const shown = (output: string, cut: boolean): string => `${o.redact(output.trim())}${cut ? `\n[output truncated at ${o.maxOutputBytes} bytes]` : ""}`;
+  if (timedOut)
+    return ToolResult.failure(`Process timed out after ${o.timeoutMs / 1000} seconds: ${file}`);
+  const shown = (output: string, cut: boolean): string =>
+    `${o.redact(output.trim())}${cut ? `\n[output truncated at ${o.maxOutputBytes} bytes]` : ""}`;
   if (exitCode !== 0) {
-    const ending = signal === undefined ? `Process exited with code ${exitCode ?? "unknown"}` : `Process was ended by ${signal}`;
-    return ToolResult.failure(stderr.trim() === "" ? ending : shown(stderr, result.stderrTruncated));
+    const ending =
+      signal === undefined
+        ? `Process exited with code ${exitCode ?? "unknown"}`
+        : `Process was ended by ${signal}`;
+    return ToolResult.failure(
+      stderr.trim() === "" ? ending : shown(stderr, result.stderrTruncated),
+    );
   }
   return readReply(shown(stdout, result.stdoutTruncated));
 }

@@ -17,7 +17,8 @@ export async function createAddressJudge(): Promise<AddressJudge> {
     if (range !== "unicast") return range;
     if (parsed.toString() === CLOUD_SERVICE) return "cloud service";
     // What ipaddr.js has no name for: IPv4 addresses in the last bits of `::/96`, and all that has not been assigned.
-    const isGlobal = parsed.kind() === "ipv4" || (parsed.toByteArray()[0] ?? 0) >> 5 === GLOBAL_UNICAST_BITS;
+    const isGlobal =
+      parsed.kind() === "ipv4" || (parsed.toByteArray()[0] ?? 0) >> 5 === GLOBAL_UNICAST_BITS;
     return isGlobal ? undefined : "unassigned";
   };
 }

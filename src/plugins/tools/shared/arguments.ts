@@ -31,7 +31,9 @@ type Flat<T> = { [K in keyof T]: T[K] };
 
 /** The type of an object with the properties `P`, of which `R` are required. */
 export type ArgumentsOf<P, R> = Flat<
-  { readonly [K in keyof P as K extends R ? K : never]: ValueOf<P[K]> } & { readonly [K in keyof P as K extends R ? never : K]?: ValueOf<P[K]> | undefined }
+  { readonly [K in keyof P as K extends R ? K : never]: ValueOf<P[K]> } & {
+    readonly [K in keyof P as K extends R ? never : K]?: ValueOf<P[K]> | undefined;
+  }
 >;
 
 /** The type of the values that fit a schema. */
@@ -45,19 +47,27 @@ export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
         ? boolean
         : S extends { readonly type: "array"; readonly items: infer I }
           ? readonly ValueOf<I>[]
-          : S extends { readonly type: "object"; readonly properties: infer P; readonly required: readonly (infer R)[] }
+          : S extends {
+                readonly type: "object";
+                readonly properties: infer P;
+                readonly required: readonly (infer R)[];
+              }
             ? ArgumentsOf<P, R>
             : S extends { readonly type: "object" }
               ? Readonly<Record<string, unknown>>
               : unknown;
 
 /** Arguments as they were declared, or everything that is wrong with them, as a text for the model that begins with `Invalid arguments`. */
-export type ReadArguments<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+export type ReadArguments<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** The arguments of a built-in tool: told to the model, and checked, from one declaration. */
 export interface ToolArguments<T> {
   /** For `Tool.input`: every caller that goes through the gateway has its arguments checked before hooks and reviews see them. */
-  readonly input: { readonly schema: StandardSchemaV1<unknown, T>; readonly jsonSchema: JsonSchema };
+  readonly input: {
+    readonly schema: StandardSchemaV1<unknown, T>;
+    readonly jsonSchema: JsonSchema;
+  };
   /** For the beginning of `execute`, which may also be called by itself. A `null` for an optional argument counts as absent. */
   read(value: unknown): Promise<ReadArguments<T>>;
 }
@@ -70,19 +80,37 @@ function closed(schema: ValueSchema): JsonSchema {
   return {
     ...rest,
     ...(items === undefined ? {} : { items: closed(items) }),
-    ...(properties === undefined ? {} : { properties: Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, closed(property)])) }),
-    ...(schema.type === "object" ? { additionalProperties: additionalProperties ?? properties === undefined } : {}),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, property]) => [name, closed(property)]),
+          ),
+        }),
+    ...(schema.type === "object"
+      ? { additionalProperties: additionalProperties ?? properties === undefined }
+      : {}),
   };
 }
 
 /** Strict modes of vendors make models write `null` for what they leave out. */
 function withoutNulls(value: unknown, schema: ValueSchema | undefined): unknown {
   if (typeof value !== "object" || value === null || schema === undefined) return value;
-  if (Array.isArray(value)) return schema.items === undefined ? value : value.map((item) => withoutNulls(item, schema.items));
+  if (Array.isArray(value))
+    return schema.items === undefined
+      ? value
+      : value.map((item) => withoutNulls(item, schema.items));
   const { properties, required = [] } = schema;
   if (properties === undefined) return value;
-  const kept = Object.entries(value).filter(([name, content]) => content !== undefined && (content !== null || required.includes(name)));
-  return Object.fromEntries(kept.map(([name, content]) => [name, withoutNulls(content, Object.hasOwn(properties, name) ? properties[name] : undefined)]));
+  const kept = Object.entries(value).filter(
+    ([name, content]) => content !== undefined && (content !== null || required.includes(name)),
+  );
+  return Object.fromEntries(
+    kept.map(([name, content]) => [
+      name,
+      withoutNulls(content, Object.hasOwn(properties, name) ? properties[name] : undefined),
+    ]),
+  );
 }
 
 /** Complaints about a parent only say that something below it is wrong. */
@@ -105,19 +133,34 @@ interface Issue {
 function issueOf(complaint: OutputUnit, names: readonly string[]): Issue {
   const { keyword, error } = complaint;
   const path = pathOf(complaint);
-  if (keyword === "required") return { message: `missing required parameter '${quoted(error)}'`, path };
-  if (keyword !== "additionalProperties") return { message: error.replace(/^Instance /, "").replace(/^type/, "the type"), path };
+  if (keyword === "required")
+    return { message: `missing required parameter '${quoted(error)}'`, path };
+  if (keyword !== "additionalProperties")
+    return { message: error.replace(/^Instance /, "").replace(/^type/, "the type"), path };
   const name = quoted(error).slice(0, 100);
-  return { message: `unknown parameter '${name}'${path.length === 0 ? `. ${knownNames(name, names)}` : ""}`, path };
+  return {
+    message: `unknown parameter '${name}'${path.length === 0 ? `. ${knownNames(name, names)}` : ""}`,
+    path,
+  };
 }
 
 /** Everything that is missing in one line. */
 function issuesOf(complaints: readonly OutputUnit[], names: readonly string[]): Issue[] {
   const own = complaints.filter(({ keyword }) => !PARENTS.has(keyword));
-  const missing = own.filter(({ keyword, instanceLocation }) => keyword === "required" && instanceLocation === "#");
-  const others = own.filter((complaint) => !missing.includes(complaint)).map((complaint) => issueOf(complaint, names));
+  const missing = own.filter(
+    ({ keyword, instanceLocation }) => keyword === "required" && instanceLocation === "#",
+  );
+  const others = own
+    .filter((complaint) => !missing.includes(complaint))
+    .map((complaint) => issueOf(complaint, names));
   if (missing.length === 0) return others;
-  return [{ message: `missing required parameter(s): ${missing.map(({ error }) => quoted(error)).join(", ")}`, path: [] }, ...others];
+  return [
+    {
+      message: `missing required parameter(s): ${missing.map(({ error }) => quoted(error)).join(", ")}`,
+      path: [],
+    },
+    ...others,
+  ];
 }
 
 function textOf({ message, path }: Issue): string {
@@ -149,15 +192,23 @@ function isFields(value: unknown): value is Fields {
  *   return read.ok ? count(read.value.path) : ToolResult.failure(read.problem);
  * } });
  */
-export function toolArguments<const P extends Readonly<Record<string, ArgumentSchema>>, const R extends keyof P & string = never>(declaration: {
+export function toolArguments<
+  const P extends Readonly<Record<string, ArgumentSchema>>,
+  const R extends keyof P & string = never,
+>(declaration: {
   readonly properties: P;
   readonly required: readonly R[];
 }): ToolArguments<ArgumentsOf<P, R>> {
-  const schema: ValueSchema = { type: "object", properties: declaration.properties, required: declaration.required };
+  const schema: ValueSchema = {
+    type: "object",
+    properties: declaration.properties,
+    required: declaration.required,
+  };
   const jsonSchema = closed(schema);
   const names = Object.keys(declaration.properties);
   let validator: Promise<Validator> | undefined;
-  const load = async (): Promise<Validator> => new (await import("@cfworker/json-schema")).Validator(jsonSchema, "2020-12", false);
+  const load = async (): Promise<Validator> =>
+    new (await import("@cfworker/json-schema")).Validator(jsonSchema, "2020-12", false);
 
   const check = async (value: unknown): Promise<ArgumentsOf<P, R> | readonly Issue[]> => {
     if (!isFields(value)) return NO_OBJECT;
@@ -170,10 +221,15 @@ export function toolArguments<const P extends Readonly<Record<string, ArgumentSc
     return isIssues(checked) ? { issues: checked } : { value: checked };
   };
   return {
-    input: { schema: { "~standard": { version: 1, vendor: "agentensemble", validate } }, jsonSchema },
+    input: {
+      schema: { "~standard": { version: 1, vendor: "agentensemble", validate } },
+      jsonSchema,
+    },
     read: async (value) => {
       const checked = await check(value);
-      return isIssues(checked) ? { ok: false, problem: `Invalid arguments: ${checked.map(textOf).join("; ")}` } : { ok: true, value: checked };
+      return isIssues(checked)
+        ? { ok: false, problem: `Invalid arguments: ${checked.map(textOf).join("; ")}` }
+        : { ok: true, value: checked };
     },
   };
 }

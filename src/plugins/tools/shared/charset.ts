@@ -13,7 +13,9 @@ function fromMark(bytes: Uint8Array): string | undefined {
 }
 
 function fromMeta(bytes: Uint8Array): string | undefined {
-  const found = META_CHARSET.exec(new TextDecoder("latin1").decode(bytes.subarray(0, META_BYTES)))?.[1];
+  const found = META_CHARSET.exec(
+    new TextDecoder("latin1").decode(bytes.subarray(0, META_BYTES)),
+  )?.[1];
   // A page whose meta element could be read is not written in UTF-16, whatever it says.
   return found?.toLowerCase().startsWith("utf-16") === true ? "utf-8" : found;
 }

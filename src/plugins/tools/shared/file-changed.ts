@@ -2,7 +2,12 @@ import type { ToolContext } from "../../../contracts/tool.js";
 import { countLines, diffLines, linesOf } from "./line-diff.js";
 
 /** Tells whoever listens of a file that was written. Nothing is compared when nobody does, and nothing told when nothing changed. */
-export function tellFileChanged(ctx: ToolContext, filePath: string, before: string | undefined, after: string): void {
+export function tellFileChanged(
+  ctx: ToolContext,
+  filePath: string,
+  before: string | undefined,
+  after: string,
+): void {
   if (!ctx.scope.listens("file_changed") || before === after) return;
   const { parentTaskId } = ctx.scope;
   ctx.scope.emit({

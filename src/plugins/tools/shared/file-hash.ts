@@ -11,5 +11,7 @@ export function fileHash(bytes: Uint8Array): string {
 /** Whether a hash that somebody was given, or the whole of it, is that of a content. */
 export function matchesHash(bytes: Uint8Array, expected: string): boolean {
   const hash = expected.trim().toLowerCase();
-  return hash.length >= HASH_LENGTH && createHash("sha256").update(bytes).digest("hex").startsWith(hash);
+  return (
+    hash.length >= HASH_LENGTH && createHash("sha256").update(bytes).digest("hex").startsWith(hash)
+  );
 }

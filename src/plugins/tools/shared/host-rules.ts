@@ -34,7 +34,9 @@ interface HostPattern {
 
 function hostPattern(what: string, entry: unknown): HostPattern {
   const misfit = (): ValidationError =>
-    new ValidationError(`${what} must be a host such as 'example.com', '*.example.com' or 'localhost:8080', got: ${preview(entry)}`);
+    new ValidationError(
+      `${what} must be a host such as 'example.com', '*.example.com' or 'localhost:8080', got: ${preview(entry)}`,
+    );
   if (typeof entry !== "string") throw misfit();
   const below = entry.startsWith("*.");
   const bare = below ? entry.slice(2) : entry;
@@ -60,7 +62,9 @@ export class HostList {
   }
 
   has(host: string, port: number): boolean {
-    return this.#patterns.some((pattern) => matches(pattern, host) && (pattern.port === undefined || pattern.port === port));
+    return this.#patterns.some(
+      (pattern) => matches(pattern, host) && (pattern.port === undefined || pattern.port === port),
+    );
   }
 
   /** Whether an entry names this very port. */
@@ -73,9 +77,12 @@ function addNetwork(list: BlockList, what: string, entry: unknown): void {
   const [address = "", prefix, ...rest] = typeof entry === "string" ? entry.split("/") : [];
   const kind = isIP(address);
   const widest = kind === 6 ? 128 : 32;
-  const bits = prefix === undefined ? widest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
+  const bits =
+    prefix === undefined ? widest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
   if (kind === 0 || rest.length > 0 || address.includes("%") || !(bits <= widest)) {
-    throw new ValidationError(`${what} must be an address or a network such as '10.1.2.3' or '10.0.0.0/8', got: ${preview(entry)}`);
+    throw new ValidationError(
+      `${what} must be an address or a network such as '10.1.2.3' or '10.0.0.0/8', got: ${preview(entry)}`,
+    );
   }
   list.addSubnet(address, bits, kind === 6 ? "ipv6" : "ipv4");
 }
@@ -89,7 +96,9 @@ export class AllowList {
     checkOptions(what, allow, ["hosts", "addresses"]);
     requireArray(`${what}.addresses`, allow.addresses);
     this.hosts = new HostList(`${what}.hosts`, allow.hosts);
-    allow.addresses?.forEach((entry, index) => addNetwork(this.#networks, `${what}.addresses[${index}]`, entry));
+    allow.addresses?.forEach((entry, index) =>
+      addNetwork(this.#networks, `${what}.addresses[${index}]`, entry),
+    );
   }
 
   /** Whether an address lies in an allowed network. */

@@ -15,10 +15,14 @@ export function shown(text: string): string {
  * @throws InputProblem `{what} must not be blank`, or that it is no text or too long
  */
 export function readText(what: string, input: unknown, maxLength: number): string {
-  if (input !== undefined && input !== null && typeof input !== "string") throw new InputProblem(`${what} must be a text, got: ${preview(input)}`);
+  if (input !== undefined && input !== null && typeof input !== "string")
+    throw new InputProblem(`${what} must be a text, got: ${preview(input)}`);
   const text = input?.trim() ?? "";
   if (text === "") throw new InputProblem(`${what} must not be blank`);
-  if (text.length > maxLength) throw new InputProblem(`${what} must not have more than ${maxLength} characters, got ${text.length}`);
+  if (text.length > maxLength)
+    throw new InputProblem(
+      `${what} must not have more than ${maxLength} characters, got ${text.length}`,
+    );
   return text;
 }
 

@@ -55,7 +55,11 @@ export class JailErrors {
   }
 
   tooLarge(path: string, bytes: number | bigint, maxBytes: number): FileAccessError {
-    return this.#file(`File is too large: ${preview(path)} has ${bytes} bytes, and at most ${maxBytes} are allowed`, path, "too_large");
+    return this.#file(
+      `File is too large: ${preview(path)} has ${bytes} bytes, and at most ${maxBytes} are allowed`,
+      path,
+      "too_large",
+    );
   }
 
   changed(path: string): FileAccessError {
@@ -64,11 +68,20 @@ export class JailErrors {
 
   /** Whatever the system threw. A link where none had been is somebody's attempt to get out. */
   system(doing: "read" | "write", path: string, e: unknown): Error {
-    if (AccessDeniedError.isInstance(e) || FileAccessError.isInstance(e) || codeOf(e) === "ABORT_ERR") return e as Error; // looked at: errors all three
+    if (
+      AccessDeniedError.isInstance(e) ||
+      FileAccessError.isInstance(e) ||
+      codeOf(e) === "ABORT_ERR"
+    )
+      return e as Error; // looked at: errors all three
     if (codeOf(e) === "ELOOP") return this.resolvesOutside();
     if (isMissing(e)) return this.notFound(path);
     if (codeOf(e) === "EISDIR") return this.notAFile(path);
-    return new FileAccessError(`Failed to ${doing} file: ${reasonOf(e)}`, { path, reason: "io" }, { cause: e });
+    return new FileAccessError(
+      `Failed to ${doing} file: ${reasonOf(e)}`,
+      { path, reason: "io" },
+      { cause: e },
+    );
   }
 
   #file(message: string, path: string, reason: FileAccessReason): FileAccessError {

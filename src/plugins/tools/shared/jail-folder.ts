@@ -14,7 +14,8 @@ const {
   O_WRONLY,
   O_CREAT,
   O_EXCL,
-} = constants as Partial<typeof constants> & Pick<typeof constants, "O_RDONLY" | "O_WRONLY" | "O_CREAT" | "O_EXCL">;
+} = constants as Partial<typeof constants> &
+  Pick<typeof constants, "O_RDONLY" | "O_WRONLY" | "O_CREAT" | "O_EXCL">;
 
 /** Whether folders can be held fast: Linux leads from an open folder to what lies in it, whatever becomes of the path that led there. */
 export function canHoldFolders(): boolean {
@@ -52,12 +53,18 @@ export class JailFolder {
 
   /** Opens the root. @throws what the system throws. */
   static async open(path: string, errors: JailErrors, hold: boolean): Promise<JailFolder> {
-    return new JailFolder(path, hold ? await open(path, O_RDONLY | O_DIRECTORY) : undefined, errors);
+    return new JailFolder(
+      path,
+      hold ? await open(path, O_RDONLY | O_DIRECTORY) : undefined,
+      errors,
+    );
   }
 
   /** The path by which the system is asked for `name`. */
   at(name: string): string {
-    return this.#handle === undefined ? join(this.path, name) : `/proc/self/fd/${this.#handle.fd}/${name}`;
+    return this.#handle === undefined
+      ? join(this.path, name)
+      : `/proc/self/fd/${this.#handle.fd}/${name}`;
   }
 
   /** Opens a folder in this one. @throws AccessDeniedError for a link, FileAccessError for what is no folder. */
@@ -68,7 +75,11 @@ export class JailFolder {
       return new JailFolder(path, undefined, this.#errors);
     }
     try {
-      return new JailFolder(path, await open(this.at(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW), this.#errors);
+      return new JailFolder(
+        path,
+        await open(this.at(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+        this.#errors,
+      );
     } catch (e) {
       if (codeOf(e) === "ENOTDIR" || codeOf(e) === "ELOOP") await this.#checkIsFolder(name, shown);
       throw e;
@@ -108,12 +119,16 @@ export class JailFolder {
 
   async entries(): Promise<Entry[]> {
     const found = await readdir(this.at("."), { withFileTypes: true });
-    return found.map((entry) => ({ name: entry.name, kind: entry.isFile() ? "file" : entry.isDirectory() ? "directory" : "other" }));
+    return found.map((entry) => ({
+      name: entry.name,
+      kind: entry.isFile() ? "file" : entry.isDirectory() ? "directory" : "other",
+    }));
   }
 
   /** @throws AccessDeniedError when the path leads elsewhere by now; nothing to do for a folder that is held. */
   async verify(): Promise<void> {
-    if (this.#handle === undefined && (await realpath(this.path)) !== this.path) throw this.#errors.resolvesOutside();
+    if (this.#handle === undefined && (await realpath(this.path)) !== this.path)
+      throw this.#errors.resolvesOutside();
   }
 
   async close(): Promise<void> {

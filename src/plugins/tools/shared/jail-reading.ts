@@ -25,11 +25,18 @@ export function versionOf({ dev, ino, size, mtimeNs }: FileStats): string {
 /** What to say of a link in the place of a file: those that lead to within are refused as well, but by their name. */
 async function refuseLink(root: JailRoot, folder: JailFolder, name: string): Promise<never> {
   const target = await realpath(folder.at(name)).catch(() => undefined);
-  throw target !== undefined && isInside(root.path, target) ? root.errors.denied("path is a symbolic link") : root.errors.resolvesOutside();
+  throw target !== undefined && isInside(root.path, target)
+    ? root.errors.denied("path is a symbolic link")
+    : root.errors.resolvesOutside();
 }
 
 /** Looks at what lies at a name. @throws AccessDeniedError for a link, FileAccessError for what is no regular file. */
-export async function statFile(root: JailRoot, folder: JailFolder, name: string, shown: string): Promise<FileStats> {
+export async function statFile(
+  root: JailRoot,
+  folder: JailFolder,
+  name: string,
+  shown: string,
+): Promise<FileStats> {
   const stats = await folder.stat(name);
   if (stats.isSymbolicLink()) await refuseLink(root, folder, name);
   if (!stats.isFile()) throw root.errors.notAFile(shown);
@@ -37,20 +44,27 @@ export async function statFile(root: JailRoot, folder: JailFolder, name: string,
 }
 
 /** Opens a regular file in a folder: looked at before, so that no pipe or device is opened, and after, so that it is the one that was looked at. */
-export async function openIn(root: JailRoot, folder: JailFolder, name: string, shown: string): Promise<OpenedFile> {
+export async function openIn(
+  root: JailRoot,
+  folder: JailFolder,
+  name: string,
+  shown: string,
+): Promise<OpenedFile> {
   for (let look = 1; ; look++) {
     const before = await statFile(root, folder, name, shown);
     const handle = await folder.openFile(name);
     try {
       const stats = await handle.stat({ bigint: true });
       await folder.verify();
-      if (stats.isFile() && stats.ino === before.ino && stats.dev === before.dev) return { handle, size: Number(stats.size), version: versionOf(stats) };
+      if (stats.isFile() && stats.ino === before.ino && stats.dev === before.dev)
+        return { handle, size: Number(stats.size), version: versionOf(stats) };
     } catch (e) {
       await handle.close();
       throw e;
     }
     await handle.close();
-    if (look === LOOKS) throw root.errors.denied("path leads to something else each time it is looked at");
+    if (look === LOOKS)
+      throw root.errors.denied("path leads to something else each time it is looked at");
   }
 }
 
@@ -66,12 +80,19 @@ export async function openAt(root: JailRoot, place: Place): Promise<OpenedFile> 
       await folder.close();
     }
   } catch (e) {
-    throw isMissing(e) ? root.errors.notFound(place.shown) : root.errors.system("read", place.shown, e);
+    throw isMissing(e)
+      ? root.errors.notFound(place.shown)
+      : root.errors.system("read", place.shown, e);
   }
 }
 
 /** Reads from `position` to the end of the file, or until there are `limit` bytes. A file that grows meanwhile is not read on and on. */
-export async function readBytes(handle: FileHandle, position: number, limit: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+export async function readBytes(
+  handle: FileHandle,
+  position: number,
+  limit: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   while (length < limit) {

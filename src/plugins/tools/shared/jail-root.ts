@@ -43,7 +43,10 @@ export class JailRoot {
       this.path = realpathSync.native(root);
       if (!statSync(this.path).isDirectory()) throw new Error("it is no folder");
     } catch (cause) {
-      throw new ValidationError(`baseDir must be an existing directory: ${preview(root)}`, { cause, hint: "Make the folder first, or give the path of one." });
+      throw new ValidationError(`baseDir must be an existing directory: ${preview(root)}`, {
+        cause,
+        hint: "Make the folder first, or give the path of one.",
+      });
     }
   }
 
@@ -54,11 +57,18 @@ export class JailRoot {
     if (problem !== undefined) throw this.errors.denied(problem);
     const target = locate(path, { given: this.#given, real: this.path }, this.#platform);
     if (target === undefined) throw this.errors.outside();
-    if (target === this.path) return { folder: this.path, missing: [], name: "", relativePath: "", shown: path };
+    if (target === this.path)
+      return { folder: this.path, missing: [], name: "", relativePath: "", shown: path };
     const { real, missing } = await this.#deepest(dirname(target));
     if (!isInside(this.path, real)) throw this.errors.resolvesOutside();
     const name = basename(target);
-    return { folder: real, missing, name, relativePath: this.relative(join(real, ...missing, name)), shown: path };
+    return {
+      folder: real,
+      missing,
+      name,
+      relativePath: this.relative(join(real, ...missing, name)),
+      shown: path,
+    };
   }
 
   /** A real path within, as it is told: below the root, with `/` between the names. */
@@ -67,13 +77,18 @@ export class JailRoot {
   }
 
   /** The real path of the deepest folder that is there. A link that leads nowhere counts as one that leads outside: nobody can tell where to. */
-  async #deepest(path: string): Promise<{ readonly real: string; readonly missing: readonly string[] }> {
+  async #deepest(
+    path: string,
+  ): Promise<{ readonly real: string; readonly missing: readonly string[] }> {
     const missing: string[] = [];
     for (let current = path; ; current = dirname(current)) {
       try {
         return { real: await realpath(current), missing };
       } catch (e) {
-        if (!isMissing(e)) throw codeOf(e) === "ELOOP" ? this.errors.resolvesOutside() : this.errors.denied("cannot resolve file path");
+        if (!isMissing(e))
+          throw codeOf(e) === "ELOOP"
+            ? this.errors.resolvesOutside()
+            : this.errors.denied("cannot resolve file path");
       }
       if (await isLink(current)) throw this.errors.resolvesOutside();
       if (current === this.path) throw this.errors.denied("cannot resolve file path"); // the root itself is gone
@@ -83,11 +98,19 @@ export class JailRoot {
 
   /** Opens a folder that is there, name by name, so that no link can slip in after the look. The caller closes it. */
   async folder(path: string, shown: string): Promise<JailFolder> {
-    return this.descend(namesOf(relative(this.path, path)), await JailFolder.open(this.path, this.errors, this.#hold), (at, name) => at.enter(name, shown));
+    return this.descend(
+      namesOf(relative(this.path, path)),
+      await JailFolder.open(this.path, this.errors, this.#hold),
+      (at, name) => at.enter(name, shown),
+    );
   }
 
   /** Goes down from a folder, which is closed, as are those on the way. */
-  async descend(names: readonly string[], from: JailFolder, step: (at: JailFolder, name: string) => Promise<JailFolder>): Promise<JailFolder> {
+  async descend(
+    names: readonly string[],
+    from: JailFolder,
+    step: (at: JailFolder, name: string) => Promise<JailFolder>,
+  ): Promise<JailFolder> {
     let at = from;
     for (const name of names) {
       const last = at;
@@ -101,7 +124,9 @@ export class JailRoot {
   }
 
   /** Opens the folder that a path leads to, links followed as long as they lead to within. The caller closes it. */
-  async openFolder(path: string): Promise<{ readonly folder: JailFolder; readonly relativePath: string }> {
+  async openFolder(
+    path: string,
+  ): Promise<{ readonly folder: JailFolder; readonly relativePath: string }> {
     const place = await this.place(path);
     if (place.missing.length > 0) throw this.errors.notADirectory(path);
     const { real, missing } = await this.#deepest(join(place.folder, place.name));

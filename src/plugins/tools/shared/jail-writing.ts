@@ -36,7 +36,9 @@ export class JailWriter {
     if (place.name === "") throw this.#root.errors.notAFile(place.shown);
     try {
       const parent = await this.#root.folder(place.folder, place.shown);
-      const folder = await this.#root.descend(place.missing, parent, (at, name) => at.make(name, place.shown));
+      const folder = await this.#root.descend(place.missing, parent, (at, name) =>
+        at.make(name, place.shown),
+      );
       try {
         return await this.#writeIn(folder, request);
       } finally {
@@ -44,7 +46,9 @@ export class JailWriter {
       }
     } catch (e) {
       if (request.signal?.aborted === true) throw request.signal.reason;
-      throw isMissing(e) ? this.#root.errors.notADirectory(place.shown) : this.#root.errors.system("write", place.shown, e);
+      throw isMissing(e)
+        ? this.#root.errors.notADirectory(place.shown)
+        : this.#root.errors.system("write", place.shown, e);
     }
   }
 
@@ -72,7 +76,10 @@ export class JailWriter {
     }
   }
 
-  async #temporary(folder: JailFolder, mode: number): Promise<{ readonly name: string; readonly handle: FileHandle }> {
+  async #temporary(
+    folder: JailFolder,
+    mode: number,
+  ): Promise<{ readonly name: string; readonly handle: FileHandle }> {
     await folder.verify();
     for (let attempt = 1; ; attempt++) {
       const name = `.${process.pid}.${this.#written++}.agentensemble.tmp`;
@@ -84,10 +91,15 @@ export class JailWriter {
     }
   }
 
-  async #replace(folder: JailFolder, temporary: string, { place, expectedVersion, signal }: WriteRequest): Promise<void> {
+  async #replace(
+    folder: JailFolder,
+    temporary: string,
+    { place, expectedVersion, signal }: WriteRequest,
+  ): Promise<void> {
     signal?.throwIfAborted();
     const version = await this.#versionAt(folder, place);
-    if (expectedVersion !== undefined && version !== expectedVersion) throw this.#root.errors.changed(place.shown);
+    if (expectedVersion !== undefined && version !== expectedVersion)
+      throw this.#root.errors.changed(place.shown);
     await folder.verify();
     await rename(folder.at(temporary), folder.at(place.name));
   }
@@ -108,7 +120,12 @@ export class JailWriter {
   }
 }
 
-async function fill(handle: FileHandle, bytes: Uint8Array, mode: number | undefined, signal: AbortSignal | undefined): Promise<void> {
+async function fill(
+  handle: FileHandle,
+  bytes: Uint8Array,
+  mode: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   try {
     for (let start = 0; start < bytes.length; start += CHUNK) {
       signal?.throwIfAborted();

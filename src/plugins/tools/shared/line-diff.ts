@@ -21,13 +21,22 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
   let head = 0;
   while (head < shorter && before[head] === after[head]) head++;
   let tail = 0;
-  while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
+  while (
+    tail < shorter - head &&
+    before[before.length - 1 - tail] === after[after.length - 1 - tail]
+  )
+    tail++;
   const a = before.slice(head, before.length - tail);
   const b = after.slice(head, after.length - tail);
   if (a.length === 0 && b.length === 0) return [];
   const whole = { oldStart: 0, oldEnd: a.length, newStart: 0, newEnd: b.length };
   const changes = a.length === 0 || b.length === 0 ? [whole] : (shortestEdit(a, b) ?? [whole]);
-  return changes.map((c) => ({ oldStart: c.oldStart + head, oldEnd: c.oldEnd + head, newStart: c.newStart + head, newEnd: c.newEnd + head }));
+  return changes.map((c) => ({
+    oldStart: c.oldStart + head,
+    oldEnd: c.oldEnd + head,
+    newStart: c.newStart + head,
+    newEnd: c.newEnd + head,
+  }));
 }
 
 /** Myers, "An O(ND) difference algorithm" (1986). `undefined` when it takes too long. */
@@ -40,7 +49,8 @@ function shortestEdit(a: readonly string[], b: readonly string[]): LineChange[] 
   for (let d = 0; d <= limit; d++) {
     trace.push(furthest.slice(middle - d - 1, middle + d + 2));
     for (let k = -d; k <= d; k += 2) {
-      const down = k === -d || (k !== d && at(furthest, middle + k - 1) < at(furthest, middle + k + 1));
+      const down =
+        k === -d || (k !== d && at(furthest, middle + k - 1) < at(furthest, middle + k + 1));
       let x = down ? at(furthest, middle + k + 1) : at(furthest, middle + k - 1) + 1;
       const start = x;
       while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
@@ -57,7 +67,11 @@ function at(numbers: Int32Array, index: number): number {
   return numbers[index] ?? 0;
 }
 
-function backtrack(trace: readonly Int32Array[], oldLength: number, newLength: number): LineChange[] {
+function backtrack(
+  trace: readonly Int32Array[],
+  oldLength: number,
+  newLength: number,
+): LineChange[] {
   const changes: LineChange[] = [];
   let [x, y] = [oldLength, newLength];
   for (let d = trace.length - 1; d > 0; d--) {
@@ -76,11 +90,20 @@ function backtrack(trace: readonly Int32Array[], oldLength: number, newLength: n
 function prepend(changes: LineChange[], change: LineChange): void {
   const [next] = changes;
   if (next?.oldStart !== change.oldEnd || next.newStart !== change.newEnd) changes.unshift(change);
-  else changes[0] = { oldStart: change.oldStart, oldEnd: next.oldEnd, newStart: change.newStart, newEnd: next.newEnd };
+  else
+    changes[0] = {
+      oldStart: change.oldStart,
+      oldEnd: next.oldEnd,
+      newStart: change.newStart,
+      newEnd: next.newEnd,
+    };
 }
 
 /** How many lines a set of changes adds and takes away. */
-export function countLines(changes: readonly LineChange[]): { readonly linesAdded: number; readonly linesRemoved: number } {
+export function countLines(changes: readonly LineChange[]): {
+  readonly linesAdded: number;
+  readonly linesRemoved: number;
+} {
   return {
     linesAdded: changes.reduce((sum, { newStart, newEnd }) => sum + newEnd - newStart, 0),
     linesRemoved: changes.reduce((sum, { oldStart, oldEnd }) => sum + oldEnd - oldStart, 0),
@@ -95,21 +118,28 @@ function hunksOf(changes: readonly LineChange[]): LineChange[][] {
   for (const change of changes) {
     const last = hunks.at(-1);
     const end = last?.at(-1)?.oldEnd;
-    if (last !== undefined && end !== undefined && change.oldStart - end <= 2 * CONTEXT) last.push(change);
+    if (last !== undefined && end !== undefined && change.oldStart - end <= 2 * CONTEXT)
+      last.push(change);
     else hunks.push([change]);
   }
   return hunks;
 }
 
 function marked(mark: string, lines: readonly string[]): string[] {
-  return lines.map((line) => (line.endsWith("\n") ? mark + line : `${mark}${line}\n\\ No newline at end of file\n`));
+  return lines.map((line) =>
+    line.endsWith("\n") ? mark + line : `${mark}${line}\n\\ No newline at end of file\n`,
+  );
 }
 
 function range(start: number, length: number): string {
   return `${length === 0 ? start : start + 1},${length}`;
 }
 
-function hunkText(hunk: readonly LineChange[], before: readonly string[], after: readonly string[]): string {
+function hunkText(
+  hunk: readonly LineChange[],
+  before: readonly string[],
+  after: readonly string[],
+): string {
   const [first] = hunk;
   const last = hunk.at(-1);
   if (first === undefined || last === undefined) return "";
@@ -119,7 +149,10 @@ function hunkText(hunk: readonly LineChange[], before: readonly string[], after:
   let position = first.oldStart - lead;
   for (const change of hunk) {
     lines.push(...marked(" ", before.slice(position, change.oldStart)));
-    lines.push(...marked("-", before.slice(change.oldStart, change.oldEnd)), ...marked("+", after.slice(change.newStart, change.newEnd)));
+    lines.push(
+      ...marked("-", before.slice(change.oldStart, change.oldEnd)),
+      ...marked("+", after.slice(change.newStart, change.newEnd)),
+    );
     position = change.oldEnd;
   }
   lines.push(...marked(" ", before.slice(position, position + trail)));
@@ -129,7 +162,12 @@ function hunkText(hunk: readonly LineChange[], before: readonly string[], after:
 }
 
 /** The changes of a file as a unified diff; empty when there are none. */
-export function unifiedDiff(path: string, before: readonly string[], after: readonly string[], changes: readonly LineChange[]): string {
+export function unifiedDiff(
+  path: string,
+  before: readonly string[],
+  after: readonly string[],
+  changes: readonly LineChange[],
+): string {
   if (changes.length === 0) return "";
   return `--- a/${path}\n+++ b/${path}\n${hunksOf(changes)
     .map((hunk) => hunkText(hunk, before, after))

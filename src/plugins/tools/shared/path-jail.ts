@@ -1,7 +1,12 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireInteger, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireInteger,
+  requireText,
+} from "../../../contracts/validation.js";
 import { isMissing } from "./jail-errors.js";
 import { openAt, readBytes, statFile } from "./jail-reading.js";
 import { JailRoot } from "./jail-root.js";
@@ -68,7 +73,11 @@ export interface PathJail {
   open(path: string): Promise<FileHandle>;
   read(path: string, options?: JailReadOptions): Promise<JailedFile>;
   /** Writes a file whole or not at all, making the folders on the way to it. A file that is there is replaced and keeps its rights. */
-  write(path: string, content: string | Uint8Array, options?: JailWriteOptions): Promise<JailWriteResult>;
+  write(
+    path: string,
+    content: string | Uint8Array,
+    options?: JailWriteOptions,
+  ): Promise<JailWriteResult>;
 }
 
 /** 1 MiB: some 250,000 tokens. */
@@ -134,7 +143,8 @@ export class FolderJail implements PathJail {
       if (whole && size > this.maxBytes) throw this.base.errors.tooLarge(path, size, this.maxBytes);
       const most = whole ? this.maxBytes + 1 : Math.min(limit ?? this.maxBytes, this.maxBytes);
       const bytes = await readBytes(handle, offset ?? 0, most, signal);
-      if (whole && bytes.length > this.maxBytes) throw this.base.errors.tooLarge(path, bytes.length, this.maxBytes); // it has grown meanwhile
+      if (whole && bytes.length > this.maxBytes)
+        throw this.base.errors.tooLarge(path, bytes.length, this.maxBytes); // it has grown meanwhile
       return { bytes, size, relativePath: place.relativePath, version };
     } catch (e) {
       if (signal?.aborted === true) throw signal.reason;
@@ -144,19 +154,30 @@ export class FolderJail implements PathJail {
     }
   }
 
-  async write(path: string, content: string | Uint8Array, { expectedVersion, signal }: JailWriteOptions = {}): Promise<JailWriteResult> {
+  async write(
+    path: string,
+    content: string | Uint8Array,
+    { expectedVersion, signal }: JailWriteOptions = {},
+  ): Promise<JailWriteResult> {
     const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
-    if (bytes.length > this.maxBytes) throw this.base.errors.tooLarge(path, bytes.length, this.maxBytes);
+    if (bytes.length > this.maxBytes)
+      throw this.base.errors.tooLarge(path, bytes.length, this.maxBytes);
     const place = await this.base.place(path);
-    if (this.#guardsGit && leadsIntoGit(place.relativePath)) throw this.base.errors.denied("nothing is written into .git");
+    if (this.#guardsGit && leadsIntoGit(place.relativePath))
+      throw this.base.errors.denied("nothing is written into .git");
     const created = await this.#writer.write({ place, bytes, expectedVersion, signal });
     return { created, relativePath: place.relativePath };
   }
 }
 
 /** As {@link pathJail}, for the built-in tools. */
-export function folderJail(root: string, { name = "sandbox", maxBytes = DEFAULT_MAX_BYTES }: PathJailOptions = {}, guardsGit = true): FolderJail {
-  if (typeof root !== "string" || root.trim() === "") throw new ValidationError(`baseDir must be an existing directory: ${preview(root)}`);
+export function folderJail(
+  root: string,
+  { name = "sandbox", maxBytes = DEFAULT_MAX_BYTES }: PathJailOptions = {},
+  guardsGit = true,
+): FolderJail {
+  if (typeof root !== "string" || root.trim() === "")
+    throw new ValidationError(`baseDir must be an existing directory: ${preview(root)}`);
   requireText(name, "pathJail() name must not be blank");
   requireInteger("maxBytes", maxBytes, 1);
   return new FolderJail(new JailRoot(root, name), maxBytes, guardsGit);

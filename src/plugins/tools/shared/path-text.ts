@@ -7,7 +7,11 @@ const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|
 
 /** Windows drops dots and spaces at the end of a name, and takes what follows a colon as the name of a stream. */
 function isTreacherousOnWindows(name: string): boolean {
-  return (name !== "." && name !== ".." && /[. ]$/.test(name)) || /[:*?"<>|]/.test(name) || WINDOWS_DEVICE.test(name);
+  return (
+    (name !== "." && name !== ".." && /[. ]$/.test(name)) ||
+    /[:*?"<>|]/.test(name) ||
+    WINDOWS_DEVICE.test(name)
+  );
 }
 
 /** What is wrong with the text of a path, whatever lies at it; `undefined` when nothing is. */
@@ -16,9 +20,11 @@ export function problemOfPath(path: string, platform: NodeJS.Platform): string |
   if (/[\u0000-\u001f\u007f]/.test(path)) return "path holds a control character";
   if (/\p{Surrogate}/u.test(path)) return "path is not well-formed text";
   const names = path.split(platform === "win32" ? /[\\/]/ : "/");
-  if (names.some((name) => Buffer.byteLength(name) > LONGEST_NAME_BYTES)) return `path holds a name of more than ${LONGEST_NAME_BYTES} bytes`;
+  if (names.some((name) => Buffer.byteLength(name) > LONGEST_NAME_BYTES))
+    return `path holds a name of more than ${LONGEST_NAME_BYTES} bytes`;
   const drive = platform === "win32" && /^[a-z]:$/i.test(names[0] ?? "") ? 1 : 0;
-  if (platform === "win32" && names.slice(drive).some(isTreacherousOnWindows)) return "path holds a name that Windows reads differently";
+  if (platform === "win32" && names.slice(drive).some(isTreacherousOnWindows))
+    return "path holds a name that Windows reads differently";
   return undefined;
 }
 
@@ -32,13 +38,19 @@ export function isInside(folder: string, path: string): boolean {
 function leavesByBackslash(path: string): boolean {
   if (!path.includes("\\")) return false;
   const normal = win32.normalize(path);
-  return win32.isAbsolute(path) || normal === ".." || normal.startsWith("..\\") || posix.normalize(path.replaceAll("\\", "/")).startsWith("..");
+  return (
+    win32.isAbsolute(path) ||
+    normal === ".." ||
+    normal.startsWith("..\\") ||
+    posix.normalize(path.replaceAll("\\", "/")).startsWith("..")
+  );
 }
 
 /** The part of `path` below `folder`, where case does not count if the platform's disks take it so. */
 function below(folder: string, path: string, platform: NodeJS.Platform): string | undefined {
   if (isInside(folder, path)) return relative(folder, path);
-  if (platform !== "darwin" || !isInside(folder.toLowerCase(), path.toLowerCase())) return undefined;
+  if (platform !== "darwin" || !isInside(folder.toLowerCase(), path.toLowerCase()))
+    return undefined;
   return path.slice(folder.length).replace(/^\/+/, "");
 }
 
@@ -46,14 +58,22 @@ function below(folder: string, path: string, platform: NodeJS.Platform): string 
  * Where a path leads by its text alone, as an absolute path below the real root; `undefined` when that is outside.
  * `given` is the root as the user wrote it, which may lead there through a symbolic link.
  */
-export function locate(path: string, root: { readonly given: string; readonly real: string }, platform: NodeJS.Platform): string | undefined {
+export function locate(
+  path: string,
+  root: { readonly given: string; readonly real: string },
+  platform: NodeJS.Platform,
+): string | undefined {
   if (platform !== "win32" && leavesByBackslash(path)) return undefined;
   const target = resolve(root.real, path);
-  const way = below(root.real, target, platform) ?? (isAbsolute(path) ? below(root.given, target, platform) : undefined);
+  const way =
+    below(root.real, target, platform) ??
+    (isAbsolute(path) ? below(root.given, target, platform) : undefined);
   return way === undefined ? undefined : join(root.real, way);
 }
 
 /** Whether one of the names is `.git`, as any disk may read it: without regard to case and unseen characters, or by its short form. */
 export function leadsIntoGit(relativePath: string): boolean {
-  return relativePath.split("/").some((name) => /^(?:\.git|git~\d+)$/i.test(name.replace(/\p{Cf}/gu, "")));
+  return relativePath
+    .split("/")
+    .some((name) => /^(?:\.git|git~\d+)$/i.test(name.replace(/\p{Cf}/gu, "")));
 }

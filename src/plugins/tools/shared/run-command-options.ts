@@ -2,7 +2,14 @@ import { delimiter, isAbsolute } from "node:path";
 import { ValidationError } from "../../../contracts/errors.js";
 import { AccessDeniedError, CommandError } from "../../../contracts/state-errors.js";
 import { inheritedMarks } from "../../shared/processes/mark.js";
-import { checkOptions, preview, requireArray, requireDuration, requireInteger, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireDuration,
+  requireInteger,
+  requireText,
+} from "../../../contracts/validation.js";
 
 /** What `runCommand` runs, and within which limits. */
 export interface RunCommandOptions {
@@ -34,7 +41,18 @@ export interface RunCommandOptions {
 export const DEFAULT_ALLOWED_ENV: readonly string[] = Object.freeze([
   ...["PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP"],
   // Windows: programs do not even start without some of these.
-  ...["SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "ProgramFiles", "ProgramData"],
+  ...[
+    "SystemRoot",
+    "SystemDrive",
+    "windir",
+    "ComSpec",
+    "PATHEXT",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "ProgramFiles",
+    "ProgramData",
+  ],
 ]);
 
 /** The options with defaults, checked. */
@@ -53,25 +71,42 @@ export interface ResolvedCommand {
 const DEFAULTS = Object.freeze({ timeoutMs: 30_000, killGraceMs: 500, maxOutputBytes: 1_048_576 });
 
 /** Options of a tool that are passed on to `runCommand`. */
-export const COMMAND_OPTIONS = ["cwd", "env", "allowedEnv", "timeoutMs", "killGraceMs", "maxOutputBytes", "sandbox"] as const;
+export const COMMAND_OPTIONS = [
+  "cwd",
+  "env",
+  "allowedEnv",
+  "timeoutMs",
+  "killGraceMs",
+  "maxOutputBytes",
+  "sandbox",
+] as const;
 
 const OPTIONS = [...COMMAND_OPTIONS, "command", "stdin", "signal", "allow"];
 
 function requireTexts(what: string, value: unknown): void {
   requireArray(what, value);
   for (const entry of (value ?? []) as readonly unknown[]) {
-    if (typeof entry !== "string") throw new ValidationError(`${what} must be an array of strings, got: ${preview(value)}`);
-    if (entry.includes("\0")) throw new ValidationError(`${what} must not contain NUL characters, got: ${preview(JSON.stringify(entry))}`);
+    if (typeof entry !== "string")
+      throw new ValidationError(`${what} must be an array of strings, got: ${preview(value)}`);
+    if (entry.includes("\0"))
+      throw new ValidationError(
+        `${what} must not contain NUL characters, got: ${preview(JSON.stringify(entry))}`,
+      );
   }
 }
 
 function checkEnv(what: string, env: unknown): void {
   if (env === undefined) return;
-  if (typeof env !== "object" || env === null || Array.isArray(env)) throw new ValidationError(`${what} env must be an object, got: ${preview(env)}`);
+  if (typeof env !== "object" || env === null || Array.isArray(env))
+    throw new ValidationError(`${what} env must be an object, got: ${preview(env)}`);
   for (const [name, value] of Object.entries(env)) {
-    if (name === "" || /[=\0]/.test(name)) throw new ValidationError(`${what} env has a name that no variable can have: ${preview(JSON.stringify(name))}`);
+    if (name === "" || /[=\0]/.test(name))
+      throw new ValidationError(
+        `${what} env has a name that no variable can have: ${preview(JSON.stringify(name))}`,
+      );
     // The value is not shown: it may be a secret.
-    if (typeof value !== "string" || value.includes("\0")) throw new ValidationError(`${what} env '${name}' must be a string without NUL characters`);
+    if (typeof value !== "string" || value.includes("\0"))
+      throw new ValidationError(`${what} env '${name}' must be a string without NUL characters`);
   }
 }
 
@@ -80,22 +115,34 @@ function checkEnv(what: string, env: unknown): void {
  * @throws ValidationError with `command must be set` or `command must not be empty`, or for what is no text.
  */
 export function checkCommand(what: string, command: unknown): void {
-  if (command === undefined || command === null) throw new ValidationError("command must be set", { hint: `Give ${what} a list: [program, ...arguments].` });
+  if (command === undefined || command === null)
+    throw new ValidationError("command must be set", {
+      hint: `Give ${what} a list: [program, ...arguments].`,
+    });
   requireTexts(`${what} command`, command);
   const [file] = command as readonly string[]; // checked above
   if (file === undefined) throw new ValidationError("command must not be empty");
-  requireText(file, `${what} command must begin with the name of a program, got: ${preview(command)}`);
+  requireText(
+    file,
+    `${what} command must begin with the name of a program, got: ${preview(command)}`,
+  );
 }
 
 /** Checks the options that `runCommand` and the tools on top of it have in common. @throws ValidationError naming the first that is wrong. */
-export function checkCommandOptions(what: string, options: Omit<RunCommandOptions, "command">): void {
-  if (options.cwd !== undefined) requireText(options.cwd, `${what} cwd must be a folder, got: ${preview(options.cwd)}`);
-  if (options.cwd?.includes("\0") === true) throw new ValidationError(`${what} cwd must not contain NUL characters`);
+export function checkCommandOptions(
+  what: string,
+  options: Omit<RunCommandOptions, "command">,
+): void {
+  if (options.cwd !== undefined)
+    requireText(options.cwd, `${what} cwd must be a folder, got: ${preview(options.cwd)}`);
+  if (options.cwd?.includes("\0") === true)
+    throw new ValidationError(`${what} cwd must not contain NUL characters`);
   checkEnv(what, options.env);
   requireTexts(`${what} allowedEnv`, options.allowedEnv);
   requireTexts(`${what} allow`, options.allow);
   requireTexts(`${what} sandbox`, options.sandbox);
-  if (options.sandbox !== undefined) requireText(options.sandbox[0], `${what} sandbox must begin with the name of a program`);
+  if (options.sandbox !== undefined)
+    requireText(options.sandbox[0], `${what} sandbox must begin with the name of a program`);
   requireDuration(`${what} timeoutMs`, options.timeoutMs);
   requireInteger(`${what} killGraceMs`, options.killGraceMs, 0);
   requireInteger(`${what} maxOutputBytes`, options.maxOutputBytes, 1);
@@ -106,10 +153,16 @@ function inherited(allowed: readonly string[]): Record<string, string> {
   const names = new Set(allowed);
   const beginnings = allowed.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   const passes = ([name, value]: readonly [string, string | undefined]): boolean =>
-    value !== undefined && (names.has(name) || beginnings.some((beginning) => name.startsWith(beginning)));
-  const variables = Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>; // those without a value are gone
+    value !== undefined &&
+    (names.has(name) || beginnings.some((beginning) => name.startsWith(beginning)));
+  const variables = Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<
+    string,
+    string
+  >; // those without a value are gone
   const { PATH } = variables;
-  return PATH === undefined ? variables : { ...variables, PATH: PATH.split(delimiter).filter(isAbsolute).join(delimiter) };
+  return PATH === undefined
+    ? variables
+    : { ...variables, PATH: PATH.split(delimiter).filter(isAbsolute).join(delimiter) };
 }
 
 /**
@@ -124,19 +177,38 @@ export function resolveCommand(options: RunCommandOptions): ResolvedCommand {
   const { command, allow, stdin, signal, sandbox = [], cwd = process.cwd() } = options;
   const [file = ""] = command;
   if (allow !== undefined && !allow.includes(file)) {
-    throw new AccessDeniedError(`Command '${preview(file)}' is not allowed. Allowed: ${allow.join(", ")}`, { hint: "Add it to `allow`, if it should be." });
+    throw new AccessDeniedError(
+      `Command '${preview(file)}' is not allowed. Allowed: ${allow.join(", ")}`,
+      { hint: "Add it to `allow`, if it should be." },
+    );
   }
   if (stdin !== undefined && typeof stdin !== "string" && !(stdin instanceof Uint8Array)) {
-    throw new ValidationError(`runCommand() stdin must be a string or bytes, got: ${preview(stdin)}`);
+    throw new ValidationError(
+      `runCommand() stdin must be a string or bytes, got: ${preview(stdin)}`,
+    );
   }
   if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new ValidationError(`runCommand() signal must be an AbortSignal, got: ${preview(signal)}`);
-  const env = { ...inherited(options.allowedEnv ?? DEFAULT_ALLOWED_ENV), ...inheritedMarks(), ...options.env };
-  const { timeoutMs = DEFAULTS.timeoutMs, killGraceMs = DEFAULTS.killGraceMs, maxOutputBytes = DEFAULTS.maxOutputBytes } = options;
+    throw new ValidationError(
+      `runCommand() signal must be an AbortSignal, got: ${preview(signal)}`,
+    );
+  const env = {
+    ...inherited(options.allowedEnv ?? DEFAULT_ALLOWED_ENV),
+    ...inheritedMarks(),
+    ...options.env,
+  };
+  const {
+    timeoutMs = DEFAULTS.timeoutMs,
+    killGraceMs = DEFAULTS.killGraceMs,
+    maxOutputBytes = DEFAULTS.maxOutputBytes,
+  } = options;
   return { command, cwd, env, stdin, signal, sandbox, timeoutMs, killGraceMs, maxOutputBytes };
 }
 
 /** The error of a command that could not be started. */
 export function cannotStart(file: string, why: string, cause?: unknown): CommandError {
-  return new CommandError(`Failed to start process: '${preview(file)}': ${why}`, file, cause === undefined ? {} : { cause });
+  return new CommandError(
+    `Failed to start process: '${preview(file)}': ${why}`,
+    file,
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -18,14 +18,18 @@ async function isProgram(path: string): Promise<boolean> {
 /** @throws CommandError unless `cwd` is a folder. Without this check a missing folder looks like a missing program. */
 export async function checkFolder(file: string, cwd: string): Promise<void> {
   const found = await stat(cwd).catch(() => undefined);
-  if (found?.isDirectory() !== true) throw cannotStart(file, `its working directory '${cwd}' is not a directory`);
+  if (found?.isDirectory() !== true)
+    throw cannotStart(file, `its working directory '${cwd}' is not a directory`);
 }
 
 async function atPath(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file);
   if (await isProgram(path)) return path;
   const found = await stat(path).catch(() => undefined);
-  throw cannotStart(file, found === undefined ? "there is no such file" : "it is not an executable file");
+  throw cannotStart(
+    file,
+    found === undefined ? "there is no such file" : "it is not an executable file",
+  );
 }
 
 /**
@@ -33,7 +37,11 @@ async function atPath(file: string, cwd: string): Promise<string> {
  * could take the place of any program.
  * @throws CommandError when there is none.
  */
-export async function findProgram(file: string, cwd: string, env: Readonly<Record<string, string>>): Promise<string> {
+export async function findProgram(
+  file: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
   if (process.platform === "win32") return file; // the system knows the endings
   if (file.includes("/")) return atPath(file, cwd);
   for (const folder of (env["PATH"] ?? FALLBACK_PATH).split(delimiter)) {

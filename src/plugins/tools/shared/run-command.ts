@@ -1,6 +1,11 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
-import { AgentEnsembleError, messageOf, RunCancelledError, ToolConfigurationError } from "../../../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  messageOf,
+  RunCancelledError,
+  ToolConfigurationError,
+} from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { killAtExit } from "../../shared/processes/kill-at-exit.js";
 import { newMark } from "../../shared/processes/mark.js";
@@ -77,7 +82,9 @@ export async function runCommand(options: RunCommandOptions): Promise<CommandRes
   try {
     const ending = await firstEnding(running, command);
     const { killGraceMs } = command;
-    const leftRunning = await (ending === "aborted" ? running.tree.end(Math.min(killGraceMs, ABORT_GRACE_MS)) : running.tree.end(killGraceMs, signal));
+    const leftRunning = await (ending === "aborted"
+      ? running.tree.end(Math.min(killGraceMs, ABORT_GRACE_MS))
+      : running.tree.end(killGraceMs, signal));
     const exit = await drained(running);
     if (ending !== "done") throwIfEnded(signal);
     const { stdout, stderr } = running;
@@ -111,7 +118,10 @@ async function programOf({ command, sandbox, cwd, env }: ResolvedCommand): Promi
 
 function withoutSandbox(file: string, cause: unknown): ToolConfigurationError {
   const hint = `Install ${file}, or name another wrapper in \`sandbox\`. Without it the command is not run.`;
-  return new ToolConfigurationError(`The sandbox '${preview(file)}' cannot be started: ${messageOf(cause)}`, { cause, hint });
+  return new ToolConfigurationError(
+    `The sandbox '${preview(file)}' cannot be started: ${messageOf(cause)}`,
+    { cause, hint },
+  );
 }
 
 async function start(program: string, command: ResolvedCommand): Promise<Running> {
@@ -119,12 +129,19 @@ async function start(program: string, command: ResolvedCommand): Promise<Running
   try {
     return await launch(program, args, command);
   } catch (error) {
-    const why = (error as { readonly code?: unknown }).code === "E2BIG" ? "its arguments and environment are too long for the system" : messageOf(error);
+    const why =
+      (error as { readonly code?: unknown }).code === "E2BIG"
+        ? "its arguments and environment are too long for the system"
+        : messageOf(error);
     throw command.sandbox.length > 0 ? withoutSandbox(file, error) : cannotStart(file, why, error);
   }
 }
 
-async function launch(program: string, args: readonly string[], command: ResolvedCommand): Promise<Running> {
+async function launch(
+  program: string,
+  args: readonly string[],
+  command: ResolvedCommand,
+): Promise<Running> {
   const { cwd, env, stdin, maxOutputBytes } = command;
   const mark = newMark();
   const child = spawn(program, args, {
@@ -134,15 +151,25 @@ async function launch(program: string, args: readonly string[], command: Resolve
     detached: process.platform !== "win32", // a process group of its own
     windowsHide: true,
   });
-  const started = new Promise<void>((resolve, reject) => void child.once("spawn", resolve).on("error", reject));
-  const exited = new Promise<Exit>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+  const started = new Promise<void>(
+    (resolve, reject) => void child.once("spawn", resolve).on("error", reject),
+  );
+  const exited = new Promise<Exit>((resolve) =>
+    child.once("exit", (code, signal) => resolve({ code, signal })),
+  );
   const { pid, stdout, stderr } = child;
   // Without an id the event that tells why is on its way.
-  if (pid === undefined || stdout === null || stderr === null) return started.then(() => Promise.reject(new Error("the system gave it no process")));
+  if (pid === undefined || stdout === null || stderr === null)
+    return started.then(() => Promise.reject(new Error("the system gave it no process")));
   const tree = new ProcessTree(pid, mark);
   const forget = killAtExit(tree);
   feed(child, stdin);
-  const running = { tree, exited, stdout: new KeptOutput(stdout, maxOutputBytes), stderr: new KeptOutput(stderr, maxOutputBytes) };
+  const running = {
+    tree,
+    exited,
+    stdout: new KeptOutput(stdout, maxOutputBytes),
+    stderr: new KeptOutput(stderr, maxOutputBytes),
+  };
   await started;
   const release = (): void => {
     forget();
@@ -193,5 +220,7 @@ async function drained({ exited, stdout, stderr }: Running): Promise<Exit | unde
 function throwIfEnded(signal: AbortSignal | undefined): void {
   if (signal?.aborted !== true) return;
   const reason: unknown = signal.reason;
-  throw AgentEnsembleError.isInstance(reason) ? reason : new RunCancelledError("The command was ended by its signal", { cause: reason });
+  throw AgentEnsembleError.isInstance(reason)
+    ? reason
+    : new RunCancelledError("The command was ended by its signal", { cause: reason });
 }

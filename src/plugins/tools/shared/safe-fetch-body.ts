@@ -54,12 +54,19 @@ class BodyReader {
     return { bytes: Buffer.concat(this.#pieces), truncated: this.#truncated };
   }
 
-  async #decode(answer: IncomingMessage, first: Buffer, rest: AsyncIterator<Buffer>): Promise<void> {
+  async #decode(
+    answer: IncomingMessage,
+    first: Buffer,
+    rest: AsyncIterator<Buffer>,
+  ): Promise<void> {
     const encoding = (answer.headers["content-encoding"] ?? "").trim().toLowerCase();
     const decoder = decoderFor(encoding, first[0] ?? 0);
-    if (decoder === undefined) throw this.#bad(`its content encoding '${encoding.slice(0, 50)}' is not understood`);
+    if (decoder === undefined)
+      throw this.#bad(`its content encoding '${encoding.slice(0, 50)}' is not understood`);
     try {
-      await pipeline(this.#wire(first, rest), decoder, (source: AsyncIterable<Buffer>) => this.#collect(source));
+      await pipeline(this.#wire(first, rest), decoder, (source: AsyncIterable<Buffer>) =>
+        this.#collect(source),
+      );
     } catch (error) {
       if (this.#truncated) return; // left early on purpose, which a pipeline takes for a failure
       throw isDecodingError(error) ? this.#bad("its compressed body is damaged", error) : error;
@@ -67,7 +74,11 @@ class BodyReader {
   }
 
   async *#wire(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-    for (let next: IteratorResult<Buffer> = { value: first }; next.done !== true; next = await rest.next()) {
+    for (
+      let next: IteratorResult<Buffer> = { value: first };
+      next.done !== true;
+      next = await rest.next()
+    ) {
       this.#wireBytes += next.value.byteLength;
       yield next.value;
       if (this.#wireBytes > this.#maxBytes && !this.#cuts) throw this.#tooLarge();
@@ -88,20 +99,34 @@ class BodyReader {
   }
 
   #tooLarge(): FetchError {
-    return new FetchError(`Could not fetch ${shownUrl(this.#url)}: the answer is larger than ${this.#maxBytes} bytes`, { reason: "too_large" });
+    return new FetchError(
+      `Could not fetch ${shownUrl(this.#url)}: the answer is larger than ${this.#maxBytes} bytes`,
+      { reason: "too_large" },
+    );
   }
 
   #bad(what: string, cause?: unknown): FetchError {
-    return new FetchError(`Could not fetch ${shownUrl(this.#url)}: ${what}`, { reason: "bad_response" }, cause === undefined ? {} : { cause });
+    return new FetchError(
+      `Could not fetch ${shownUrl(this.#url)}: ${what}`,
+      { reason: "bad_response" },
+      cause === undefined ? {} : { cause },
+    );
   }
 }
 
 function isDecodingError(error: unknown): boolean {
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" && (code.startsWith("Z_") || code.startsWith("ERR_BROTLI") || code.startsWith("ERR__ERROR"));
+  return (
+    typeof code === "string" &&
+    (code.startsWith("Z_") || code.startsWith("ERR_BROTLI") || code.startsWith("ERR__ERROR"))
+  );
 }
 
 /** Reads and unpacks the body of an answer within the limits. @throws FetchError for a body that is too large or damaged; what the connection threw. */
-export function readBody(url: URL, answer: IncomingMessage, settings: SafeFetchSettings): Promise<Body> {
+export function readBody(
+  url: URL,
+  answer: IncomingMessage,
+  settings: SafeFetchSettings,
+): Promise<Body> {
   return new BodyReader(url, settings).read(answer);
 }

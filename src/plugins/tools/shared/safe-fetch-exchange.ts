@@ -25,16 +25,25 @@ export interface Exchange {
   close(): void;
 }
 
-type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+type LookupCallback = (
+  error: Error | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
 
 /**
  * In the place of a resolver: gives what was judged, whatever is asked. A tick later, as resolvers do: an address that can't be reached fails at once, and
  * before that somebody must listen to the socket, or its error ends the process.
  */
-function pinned(addresses: readonly string[]): (host: string, options: LookupOptions, callback: LookupCallback) => void {
+function pinned(
+  addresses: readonly string[],
+): (host: string, options: LookupOptions, callback: LookupCallback) => void {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   const [first = { address: "", family: 0 }] = all;
-  return (_host, options, callback) => process.nextTick(() => (options.all === true ? callback(null, all) : callback(null, first.address, first.family)));
+  return (_host, options, callback) =>
+    process.nextTick(() =>
+      options.all === true ? callback(null, all) : callback(null, first.address, first.family),
+    );
 }
 
 function headersOf({ headers, body, method }: FetchRequest): Record<string, string | number> {
@@ -54,7 +63,8 @@ function troubleOf(error: Error & { readonly code?: unknown }): string {
   if (code === "HPE_HEADER_OVERFLOW") return "the head of the answer is too large";
   if (code === "ECONNREFUSED") return "the connection was refused";
   if (code === "ECONNRESET") return "the connection was closed before the answer was complete";
-  if (typeof code === "string" && code.startsWith("HPE_")) return `the answer is not HTTP (${code})`;
+  if (typeof code === "string" && code.startsWith("HPE_"))
+    return `the answer is not HTTP (${code})`;
   return typeof code === "string" ? `the connection failed (${code})` : "the connection failed";
 }
 
@@ -63,12 +73,18 @@ export function connectionError(url: URL, error: unknown, { signal }: Deadline):
   if (signal.aborted) return signal.reason;
   if (!(error instanceof Error) || AgentEnsembleError.isInstance(error)) return error;
   const text = troubleOf(error);
-  const reason = text.includes("answer") && !text.includes("closed") ? "bad_response" : "connection";
+  const reason =
+    text.includes("answer") && !text.includes("closed") ? "bad_response" : "connection";
   return new FetchError(`Could not fetch ${shownUrl(url)}: ${text}`, { reason }, { cause: error });
 }
 
 /** Sends a request to the addresses that were judged, by a connection of its own. No agent, no proxy, no connection used before. */
-export async function sendRequest(request: FetchRequest, target: Target, settings: SafeFetchSettings, deadline: Deadline): Promise<Exchange> {
+export async function sendRequest(
+  request: FetchRequest,
+  target: Target,
+  settings: SafeFetchSettings,
+  deadline: Deadline,
+): Promise<Exchange> {
   const { url } = request;
   const { signal } = deadline;
   signal.throwIfAborted();
@@ -100,7 +116,10 @@ export async function sendRequest(request: FetchRequest, target: Target, setting
   }
 }
 
-function answerOf(sent: http.ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
+function answerOf(
+  sent: http.ClientRequest,
+  body: Uint8Array | undefined,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const broken = (code: string): void => reject(Object.assign(new Error("No answer"), { code }));
     // Stays after the promise is settled: what breaks later shows in the body.

@@ -2,11 +2,22 @@ import type { Awaitable } from "../../../contracts/types.js";
 import type { AllowedTargets } from "./host-rules.js";
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireArray, requireDuration, requireFunction, requireInteger, requireOneOf } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireDuration,
+  requireFunction,
+  requireInteger,
+  requireOneOf,
+} from "../../../contracts/validation.js";
 import { AllowList, HostList } from "./host-rules.js";
 
 /** Gives all addresses of a host. Its answer is judged, and only what was judged is connected to. */
-export type HostLookup = (host: string, options: { readonly signal: AbortSignal }) => Awaitable<readonly string[]>;
+export type HostLookup = (
+  host: string,
+  options: { readonly signal: AbortSignal },
+) => Awaitable<readonly string[]>;
 
 /** Options of {@link safeFetch}. */
 export interface SafeFetchOptions {
@@ -92,21 +103,33 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Header fields with names in lower case. @throws ValidationError for a name or value that may not be sent; the value is not shown. */
-export function checkHeaders(what: string, headers: Readonly<Record<string, string>> | undefined): ReadonlyMap<string, string> {
+export function checkHeaders(
+  what: string,
+  headers: Readonly<Record<string, string>> | undefined,
+): ReadonlyMap<string, string> {
   if (headers === undefined) return new Map();
   if (typeof headers !== "object" || headers === null || Array.isArray(headers))
     throw new ValidationError(`${what} must be an object, got: ${preview(headers)}`);
-  return new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), checkHeader(what, name, value)]));
+  return new Map(
+    Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase(),
+      checkHeader(what, name, value),
+    ]),
+  );
 }
 
 function checkHeader(what: string, name: string, value: unknown): string {
-  if (RESERVED_HEADERS.has(name.toLowerCase())) throw new ValidationError(`${what} must not contain '${name}': it follows from what is sent`);
-  if (typeof value !== "string") throw new ValidationError(`${what}['${preview(name)}'] must be a text, got: ${typeof value}`);
+  if (RESERVED_HEADERS.has(name.toLowerCase()))
+    throw new ValidationError(`${what} must not contain '${name}': it follows from what is sent`);
+  if (typeof value !== "string")
+    throw new ValidationError(`${what}['${preview(name)}'] must be a text, got: ${typeof value}`);
   try {
     validateHeaderName(name);
     validateHeaderValue(name, value);
   } catch {
-    throw new ValidationError(`${what}['${preview(name)}'] is no valid header field: names are tokens, values have no line breaks`);
+    throw new ValidationError(
+      `${what}['${preview(name)}'] is no valid header field: names are tokens, values have no line breaks`,
+    );
   }
   return value;
 }
@@ -115,7 +138,9 @@ function checkPorts(what: string, ports: readonly unknown[] | undefined): void {
   requireArray(what, ports);
   ports?.forEach((port) => {
     if (typeof port !== "number" || !Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw new ValidationError(`${what} must be port numbers from 1 to 65535, got: ${preview(port)}`);
+      throw new ValidationError(
+        `${what} must be port numbers from 1 to 65535, got: ${preview(port)}`,
+      );
     }
   });
 }
@@ -123,16 +148,36 @@ function checkPorts(what: string, ports: readonly unknown[] | undefined): void {
 function checkContentTypes(what: string, types: readonly unknown[] | undefined): void {
   requireArray(what, types);
   types?.forEach((type) => {
-    if (typeof type !== "string" || !/^(?=[^/])[\w.+-]*\*?[\w.+-]*\/(?=.)[\w.+-]*\*?[\w.+-]*$/.test(type)) {
-      throw new ValidationError(`${what} must be content types such as 'text/html' or 'text/*', got: ${preview(type)}`);
+    if (
+      typeof type !== "string" ||
+      !/^(?=[^/])[\w.+-]*\*?[\w.+-]*\/(?=.)[\w.+-]*\*?[\w.+-]*$/.test(type)
+    ) {
+      throw new ValidationError(
+        `${what} must be content types such as 'text/html' or 'text/*', got: ${preview(type)}`,
+      );
     }
   });
 }
 
 /** @throws ValidationError for an unknown option or a value that does not fit. */
-export function resolveSafeFetchOptions(what: string, options: SafeFetchOptions): SafeFetchSettings {
+export function resolveSafeFetchOptions(
+  what: string,
+  options: SafeFetchOptions,
+): SafeFetchSettings {
   checkOptions(what, options, OPTIONS);
-  const { onlyHosts, lookup, ports, contentTypes, maxBytes, overflow, maxHeaderBytes, timeoutMs, redirect, maxRedirects, ca } = options;
+  const {
+    onlyHosts,
+    lookup,
+    ports,
+    contentTypes,
+    maxBytes,
+    overflow,
+    maxHeaderBytes,
+    timeoutMs,
+    redirect,
+    maxRedirects,
+    ca,
+  } = options;
   requireFunction(`${what} lookup`, lookup);
   checkPorts(`${what} ports`, ports);
   checkContentTypes(`${what} contentTypes`, contentTypes);
@@ -142,7 +187,8 @@ export function resolveSafeFetchOptions(what: string, options: SafeFetchOptions)
   requireDuration(`${what} timeoutMs`, timeoutMs);
   requireOneOf(`${what} overflow`, overflow, ["fail", "cut"]);
   requireOneOf(`${what} redirect`, redirect, ["follow", "manual"]);
-  if (ca !== undefined && (typeof ca !== "string" || !ca.includes("-----BEGIN"))) throw new ValidationError(`${what} ca must be a text in PEM format`);
+  if (ca !== undefined && (typeof ca !== "string" || !ca.includes("-----BEGIN")))
+    throw new ValidationError(`${what} ca must be a text in PEM format`);
   return Object.freeze({
     allow: new AllowList(`${what} allow`, options.allow),
     onlyHosts: onlyHosts === undefined ? undefined : new HostList(`${what} onlyHosts`, onlyHosts),

@@ -5,37 +5,69 @@ import { shownUrl } from "./shown-url.js";
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** What may be told to any server. Everything else that a caller sends may be a secret. */
-const HARMLESS_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-language", "content-type", "user-agent"]);
-const BODY_HEADERS: ReadonlySet<string> = new Set(["content-type", "content-language", "content-encoding"]);
+const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-language",
+  "content-type",
+  "user-agent",
+]);
+const BODY_HEADERS: ReadonlySet<string> = new Set([
+  "content-type",
+  "content-language",
+  "content-encoding",
+]);
 
-function without(headers: ReadonlyMap<string, string>, isDropped: (name: string) => boolean): ReadonlyMap<string, string> {
+function without(
+  headers: ReadonlyMap<string, string>,
+  isDropped: (name: string) => boolean,
+): ReadonlyMap<string, string> {
   return new Map([...headers].filter(([name]) => !isDropped(name)));
 }
 
 /** As browsers do: 303 asks for another page, and so, out of old habit, do 301 and 302 after a POST. */
 function becomesGet(status: number, method: string): boolean {
-  return (status === 303 && method !== "GET" && method !== "HEAD") || ((status === 301 || status === 302) && method === "POST");
+  return (
+    (status === 303 && method !== "GET" && method !== "HEAD") ||
+    ((status === 301 || status === 302) && method === "POST")
+  );
 }
 
 /**
  * The request that a redirect asks for; `undefined` when the answer is none.
  * @throws AccessDeniedError when it leads from https to http, or would carry a body to another origin; FetchError when it leads nowhere.
  */
-export function redirected(request: FetchRequest, status: number, location: string | undefined): FetchRequest | undefined {
+export function redirected(
+  request: FetchRequest,
+  status: number,
+  location: string | undefined,
+): FetchRequest | undefined {
   if (location === undefined || !REDIRECTS.has(status)) return undefined;
   const from = request.url;
-  if (!URL.canParse(location, from.href)) throw new FetchError(`Could not fetch ${shownUrl(from)}: it redirects to no valid address`, { reason: "redirect" });
+  if (!URL.canParse(location, from.href))
+    throw new FetchError(`Could not fetch ${shownUrl(from)}: it redirects to no valid address`, {
+      reason: "redirect",
+    });
   const url = new URL(location, from);
-  if (from.protocol === "https:" && url.protocol === "http:") throw denied(from, url, "it leads from https to http");
+  if (from.protocol === "https:" && url.protocol === "http:")
+    throw denied(from, url, "it leads from https to http");
   const asGet = becomesGet(status, request.method);
   const next = asGet
-    ? { ...request, url, method: "GET", body: undefined, headers: without(request.headers, (name) => BODY_HEADERS.has(name)) }
+    ? {
+        ...request,
+        url,
+        method: "GET",
+        body: undefined,
+        headers: without(request.headers, (name) => BODY_HEADERS.has(name)),
+      }
     : { ...request, url };
   if (url.origin === from.origin) return next;
-  if (next.body !== undefined) throw denied(from, url, "it would send the request's body to another server");
+  if (next.body !== undefined)
+    throw denied(from, url, "it would send the request's body to another server");
   return { ...next, headers: without(next.headers, (name) => !HARMLESS_HEADERS.has(name)) };
 }
 
 function denied(from: URL, to: URL, reason: string): AccessDeniedError {
-  return new AccessDeniedError(`The redirect of ${shownUrl(from)} to ${shownUrl(to)} is not followed: ${reason}`);
+  return new AccessDeniedError(
+    `The redirect of ${shownUrl(from)} to ${shownUrl(to)} is not followed: ${reason}`,
+  );
 }

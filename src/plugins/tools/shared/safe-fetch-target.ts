@@ -23,7 +23,9 @@ export function parseUrl(url: unknown): URL {
   const text = url instanceof URL ? url.href : url;
   if (typeof text !== "string" || text.length > LONGEST_URL || !URL.canParse(text)) {
     const shown = typeof text === "string" ? shownAddress(text) : typeof text;
-    throw new ValidationError(`url must be an absolute URL such as https://example.com/page (at most ${LONGEST_URL} characters), got: ${shown}`);
+    throw new ValidationError(
+      `url must be an absolute URL such as https://example.com/page (at most ${LONGEST_URL} characters), got: ${shown}`,
+    );
   }
   return new URL(text);
 }
@@ -64,13 +66,20 @@ export class TargetRules {
 
   #checkForm(url: URL, host: string, port: number): void {
     const { ports, allow, denyHosts, onlyHosts } = this.#settings;
-    if (url.protocol !== "http:" && url.protocol !== "https:") throw denied(url, "only http and https are");
-    if (url.username !== "" || url.password !== "") throw denied(url, "it contains a user name or password", "Send credentials in a header.");
+    if (url.protocol !== "http:" && url.protocol !== "https:")
+      throw denied(url, "only http and https are");
+    if (url.username !== "" || url.password !== "")
+      throw denied(url, "it contains a user name or password", "Send credentials in a header.");
     if (host === "") throw denied(url, "it names no host");
     if (denyHosts.has(host, port)) throw denied(url, "its host is on the list of denied ones");
-    if (onlyHosts !== undefined && !onlyHosts.has(host, port)) throw denied(url, "its host is not on the list of allowed ones");
+    if (onlyHosts !== undefined && !onlyHosts.has(host, port))
+      throw denied(url, "its host is not on the list of allowed ones");
     if (!ports.includes(port) && !allow.hosts.names(host, port)) {
-      throw denied(url, `port ${port} is not among ${ports.join(", ")}`, `Allow it with ports, or with allow: { hosts: ["${host}:${port}"] }.`);
+      throw denied(
+        url,
+        `port ${port} is not among ${ports.join(", ")}`,
+        `Allow it with ports, or with allow: { hosts: ["${host}:${port}"] }.`,
+      );
     }
   }
 
@@ -78,16 +87,19 @@ export class TargetRules {
   #checkName(url: URL, host: string): void {
     const { allow } = this.#settings;
     const isLocal = host === "localhost" || host.endsWith(".localhost");
-    if (isLocal && !allow.admits("127.0.0.1") && !allow.admits("::1")) throw this.#notPublic(url, "it is this machine");
+    if (isLocal && !allow.admits("127.0.0.1") && !allow.admits("::1"))
+      throw this.#notPublic(url, "it is this machine");
   }
 
   async #addressesOf(url: URL, host: string, deadline: Deadline): Promise<readonly string[]> {
     const { signal } = deadline;
     // A resolver may throw at once as well.
-    const answer = await deadline.race(Promise.resolve().then(() => this.#lookup(host, { signal }))).catch((cause: unknown) => {
-      if (signal.aborted || cause instanceof AgentEnsembleError) throw cause;
-      throw notFound(url, cause);
-    });
+    const answer = await deadline
+      .race(Promise.resolve().then(() => this.#lookup(host, { signal })))
+      .catch((cause: unknown) => {
+        if (signal.aborted || cause instanceof AgentEnsembleError) throw cause;
+        throw notFound(url, cause);
+      });
     if (!Array.isArray(answer) || answer.length === 0) throw notFound(url);
     return answer.map(String);
   }
@@ -106,5 +118,9 @@ export class TargetRules {
 }
 
 function notFound(url: URL, cause?: unknown): FetchError {
-  return new FetchError(`Could not fetch ${shownUrl(url)}: the host was not found`, { reason: "connection" }, cause === undefined ? {} : { cause });
+  return new FetchError(
+    `Could not fetch ${shownUrl(url)}: the host was not found`,
+    { reason: "connection" },
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -46,7 +46,10 @@ export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
   return async (url, init = {}) => {
     const request = requestOf(url, init, settings);
     const late = (): FetchError =>
-      new FetchError(`Could not fetch ${shownUrl(request.url)}: it took longer than ${settings.timeoutMs} ms`, { reason: "timeout" });
+      new FetchError(
+        `Could not fetch ${shownUrl(request.url)}: it took longer than ${settings.timeoutMs} ms`,
+        { reason: "timeout" },
+      );
     const deadline = new Deadline(settings.timeoutMs, late, init.signal);
     try {
       return await follow(request, rules, settings, deadline);
@@ -56,43 +59,75 @@ export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
   };
 }
 
-function requestOf(url: string | URL, init: SafeRequestInit, settings: SafeFetchSettings): FetchRequest {
+function requestOf(
+  url: string | URL,
+  init: SafeRequestInit,
+  settings: SafeFetchSettings,
+): FetchRequest {
   checkOptions("safeFetch request", init, ["method", "headers", "body", "signal"]);
   const { method = "GET", body, signal } = init;
-  if (typeof method !== "string" || !/^[A-Za-z]{1,20}$/.test(method) || /^(CONNECT|TRACE)$/i.test(method)) {
-    throw new ValidationError(`safeFetch request method must be one such as GET or POST, got: ${preview(method)}`);
+  if (
+    typeof method !== "string" ||
+    !/^[A-Za-z]{1,20}$/.test(method) ||
+    /^(CONNECT|TRACE)$/i.test(method)
+  ) {
+    throw new ValidationError(
+      `safeFetch request method must be one such as GET or POST, got: ${preview(method)}`,
+    );
   }
   if (body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)) {
-    throw new ValidationError(`safeFetch request body must be a text or bytes, got: ${typeof body}`);
+    throw new ValidationError(
+      `safeFetch request body must be a text or bytes, got: ${typeof body}`,
+    );
   }
   if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new ValidationError(`safeFetch request signal must be an AbortSignal, got: ${preview(signal)}`);
+    throw new ValidationError(
+      `safeFetch request signal must be an AbortSignal, got: ${preview(signal)}`,
+    );
   return {
     url: parseUrl(url),
     method: method.toUpperCase(),
-    headers: new Map([...settings.headers, ...checkHeaders("safeFetch request headers", init.headers)]),
+    headers: new Map([
+      ...settings.headers,
+      ...checkHeaders("safeFetch request headers", init.headers),
+    ]),
     body: typeof body === "string" ? new TextEncoder().encode(body) : body,
   };
 }
 
-async function follow(first: FetchRequest, rules: TargetRules, settings: SafeFetchSettings, deadline: Deadline): Promise<SafeResponse> {
+async function follow(
+  first: FetchRequest,
+  rules: TargetRules,
+  settings: SafeFetchSettings,
+  deadline: Deadline,
+): Promise<SafeResponse> {
   let request = first;
   for (let redirects = 0; ; redirects++) {
     const result = await step(request, rules, settings, deadline);
     if (result instanceof SafeResponse) return result;
     if (redirects >= settings.maxRedirects) {
-      throw new FetchError(`Could not fetch ${shownUrl(first.url)}: there are more than ${settings.maxRedirects} redirects`, { reason: "redirect" });
+      throw new FetchError(
+        `Could not fetch ${shownUrl(first.url)}: there are more than ${settings.maxRedirects} redirects`,
+        { reason: "redirect" },
+      );
     }
     request = result;
   }
 }
 
 /** One request: the answer, or the request that it redirects to. */
-async function step(request: FetchRequest, rules: TargetRules, settings: SafeFetchSettings, deadline: Deadline): Promise<SafeResponse | FetchRequest> {
+async function step(
+  request: FetchRequest,
+  rules: TargetRules,
+  settings: SafeFetchSettings,
+  deadline: Deadline,
+): Promise<SafeResponse | FetchRequest> {
   const target = await rules.resolve(request.url, deadline);
   const { answer, close } = await sendRequest(request, target, settings, deadline);
   try {
-    const next = settings.follows ? redirected(request, answer.statusCode ?? 0, answer.headers.location) : undefined;
+    const next = settings.follows
+      ? redirected(request, answer.statusCode ?? 0, answer.headers.location)
+      : undefined;
     return next ?? (await responseOf(request, answer, settings));
   } catch (error) {
     throw connectionError(request.url, error, deadline);
@@ -101,21 +136,42 @@ async function step(request: FetchRequest, rules: TargetRules, settings: SafeFet
   }
 }
 
-async function responseOf({ url, method }: FetchRequest, answer: IncomingMessage, settings: SafeFetchSettings): Promise<SafeResponse> {
-  const headers = new Map(Object.entries(answer.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]));
+async function responseOf(
+  { url, method }: FetchRequest,
+  answer: IncomingMessage,
+  settings: SafeFetchSettings,
+): Promise<SafeResponse> {
+  const headers = new Map(
+    Object.entries(answer.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(", ") : (value ?? ""),
+    ]),
+  );
   const status = answer.statusCode ?? 0;
   const isError = status < 200 || status > 299; // its body is for the message alone
-  if (!isError) checkContentType(url, mediaType(headers.get("content-type")), settings.contentTypes);
+  if (!isError)
+    checkContentType(url, mediaType(headers.get("content-type")), settings.contentTypes);
   const hasBody = method !== "HEAD" && status !== 204 && status !== 304; // their heads may speak of one nevertheless
-  return new SafeResponse(url, status, headers, hasBody ? await readBody(url, answer, settings) : NO_BODY);
+  return new SafeResponse(
+    url,
+    status,
+    headers,
+    hasBody ? await readBody(url, answer, settings) : NO_BODY,
+  );
 }
 
 const NO_BODY = Object.freeze({ bytes: new Uint8Array(), truncated: false });
 
 function checkContentType(url: URL, type: string, allowed: readonly string[] | undefined): void {
   if (allowed === undefined || allowed.some((pattern) => fits(type, pattern))) return;
-  const told = type === "" ? "the answer does not say its content type" : `the answer is of the type '${type.slice(0, 100)}'`;
-  throw new FetchError(`Could not fetch ${shownUrl(url)}: ${told}, and only ${allowed.join(", ")} can be read`, { reason: "content_type" });
+  const told =
+    type === ""
+      ? "the answer does not say its content type"
+      : `the answer is of the type '${type.slice(0, 100)}'`;
+  throw new FetchError(
+    `Could not fetch ${shownUrl(url)}: ${told}, and only ${allowed.join(", ")} can be read`,
+    { reason: "content_type" },
+  );
 }
 
 function fits(type: string, pattern: string): boolean {
@@ -128,5 +184,7 @@ function fits(type: string, pattern: string): boolean {
 function fitsPart(part: string, pattern: string): boolean {
   const [before = "", after] = pattern.split("*", 2);
   if (after === undefined) return part === pattern;
-  return part.length >= before.length + after.length && part.startsWith(before) && part.endsWith(after);
+  return (
+    part.length >= before.length + after.length && part.startsWith(before) && part.endsWith(after)
+  );
 }

@@ -19,7 +19,12 @@ export class SafeResponse {
   readonly truncated: boolean;
 
   /** Made by the function that `safeFetch` gives. */
-  constructor(url: URL, status: number, headers: ReadonlyMap<string, string>, body: { readonly bytes: Uint8Array; readonly truncated: boolean }) {
+  constructor(
+    url: URL,
+    status: number,
+    headers: ReadonlyMap<string, string>,
+    body: { readonly bytes: Uint8Array; readonly truncated: boolean },
+  ) {
     this.url = url.href;
     this.status = status;
     this.ok = status >= 200 && status < 300;
@@ -39,7 +44,11 @@ export class SafeResponse {
     try {
       return JSON.parse(this.text()) as unknown;
     } catch (cause) {
-      throw new FetchError(`The answer of ${shownUrl(new URL(this.url))} is not JSON`, { reason: "bad_response" }, { cause });
+      throw new FetchError(
+        `The answer of ${shownUrl(new URL(this.url))} is not JSON`,
+        { reason: "bad_response" },
+        { cause },
+      );
     }
   }
 }

@@ -16,7 +16,9 @@ export function approveAfterUntrusted(): Plugin {
       bind.many(Tokens.ApprovalPolicy).toConstantValue({
         name: "untrusted text",
         needsApproval: ({ run, tool, input }) =>
-          (tool.effectOf?.(input) ?? tool.effect) === "read" || tool.delegates === true ? false : reasonOf(runs.sourceOf(run)),
+          (tool.effectOf?.(input) ?? tool.effect) === "read" || tool.delegates === true
+            ? false
+            : reasonOf(runs.sourceOf(run)),
       });
     },
     apply({ hooks }) {
@@ -28,5 +30,7 @@ export function approveAfterUntrusted(): Plugin {
 }
 
 function reasonOf(source: string | undefined): string | false {
-  return source === undefined ? false : `This run has read text from outside (tool '${source}'), which may hold instructions.`;
+  return source === undefined
+    ? false
+    : `This run has read text from outside (tool '${source}'), which may hold instructions.`;
 }

@@ -7,7 +7,8 @@ export class ReadRuns {
   constructor(readonly parentOf: (run: RunInfo) => RunInfo | undefined) {}
 
   add(run: RunInfo, tool: string): void {
-    for (let r: RunInfo | undefined = run; r !== undefined; r = this.parentOf(r)) if (!this.#sources.has(r)) this.#sources.set(r, tool);
+    for (let r: RunInfo | undefined = run; r !== undefined; r = this.parentOf(r))
+      if (!this.#sources.has(r)) this.#sources.set(r, tool);
   }
 
   /** The tool through which this run, or one that it joined, first read such text. */

@@ -16,11 +16,17 @@ export function brave(options: BraveOptions): SearchProvider {
   checkOptions("brave", options, ["apiKey", "baseURL"]);
   const { apiKey, baseURL = "https://api.search.brave.com" } = options;
   requireKey("brave", apiKey);
-  const endpoint = new SearchEndpoint("Brave Search API", requireBaseUrl("brave", baseURL), [apiKey]);
+  const endpoint = new SearchEndpoint("Brave Search API", requireBaseUrl("brave", baseURL), [
+    apiKey,
+  ]);
   return Object.freeze<SearchProvider>({
     name: "brave",
     async search(query, { maxResults, signal }) {
-      const asked = { q: query, count: String(Math.min(maxResults, MOST_RESULTS)), text_decorations: "false" };
+      const asked = {
+        q: query,
+        count: String(Math.min(maxResults, MOST_RESULTS)),
+        text_decorations: "false",
+      };
       const headers = { "x-subscription-token": apiKey, accept: "application/json" };
       const answer = await endpoint.ask("/res/v1/web/search", { query: asked, headers, signal });
       return endpoint.resultsOf(answer, ["web", "results"], { url: "url", snippet: "description" });

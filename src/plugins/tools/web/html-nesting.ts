@@ -1,11 +1,39 @@
 const VOID_ELEMENTS: ReadonlySet<string> = new Set([
-  ...["area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen", "link", "meta", "param", "source", "track", "wbr"],
+  ...[
+    "area",
+    "base",
+    "basefont",
+    "bgsound",
+    "br",
+    "col",
+    "embed",
+    "frame",
+    "hr",
+    "img",
+    "input",
+    "keygen",
+    "link",
+    "meta",
+    "param",
+    "source",
+    "track",
+    "wbr",
+  ],
   // Leaves of pictures, which may number thousands, side by side.
   ...["circle", "ellipse", "image", "line", "path", "polygon", "polyline", "rect", "stop", "use"],
 ]);
 
 /** Elements that end where the next one of their kind begins, although nothing says so. */
-const IMPLIED_ENDS: ReadonlySet<string> = new Set(["dd", "dt", "li", "option", "p", "td", "th", "tr"]);
+const IMPLIED_ENDS: ReadonlySet<string> = new Set([
+  "dd",
+  "dt",
+  "li",
+  "option",
+  "p",
+  "td",
+  "th",
+  "tr",
+]);
 
 const SPACE = /[\t\n\f\r ]/;
 
@@ -81,7 +109,12 @@ export function nestsDeeperThan(html: string, limit: number): boolean {
     if (tag !== undefined && !VOID_ELEMENTS.has(tag.name)) {
       if (tag.isEnd) close(open, tag.name);
       // Within pictures and formulas these are elements like others.
-      else if ((tag.name === "script" || tag.name === "style") && !open.includes("svg") && !open.includes("math")) end = rawTextEnd(html, tag);
+      else if (
+        (tag.name === "script" || tag.name === "style") &&
+        !open.includes("svg") &&
+        !open.includes("math")
+      )
+        end = rawTextEnd(html, tag);
       else if (!(IMPLIED_ENDS.has(tag.name) && open.at(-1) === tag.name)) open.push(tag.name);
     }
     if (open.length > limit) return true;

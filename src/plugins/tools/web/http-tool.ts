@@ -4,7 +4,12 @@ import type { SafeFetchOptions } from "../shared/safe-fetch-options.js";
 import type { SafeResponse } from "../shared/safe-response.js";
 import { messageOf, ValidationError } from "../../../contracts/errors.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
-import { checkOptions, preview, requireBoolean, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireBoolean,
+  requireText,
+} from "../../../contracts/validation.js";
 import { portOf } from "../shared/host-rules.js";
 import { safeFetch } from "../shared/safe-fetch.js";
 import { checkHeaders } from "../shared/safe-fetch-options.js";
@@ -40,7 +45,18 @@ export interface HttpToolOutput {
   readonly truncated: boolean;
 }
 
-const OPTIONS = ["name", "description", "url", "method", "headers", "timeoutMs", "maxResponseBytes", "requireApproval", "lookup", "ca"] as const;
+const OPTIONS = [
+  "name",
+  "description",
+  "url",
+  "method",
+  "headers",
+  "timeoutMs",
+  "maxResponseBytes",
+  "requireApproval",
+  "lookup",
+  "ca",
+] as const;
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 const LONGEST_PREVIEW = 200;
 
@@ -65,7 +81,8 @@ export function httpTool(options: HttpToolOptions): Tool {
     name,
     description,
     requireApproval,
-    approvalDescription: (input) => `HTTP ${method} ${shownUrl(url)}\nBody: ${cutText(input, LONGEST_PREVIEW, "...")}`,
+    approvalDescription: (input) =>
+      `HTTP ${method} ${shownUrl(url)}\nBody: ${cutText(input, LONGEST_PREVIEW, "...")}`,
     approvalRejection: () => `HTTP request rejected by reviewer: ${method} ${shownUrl(url)}`,
     untrusted: true,
     effect: method === "GET" || method === "HEAD" ? "read" : "send",
@@ -75,7 +92,18 @@ export function httpTool(options: HttpToolOptions): Tool {
 
 function endpointOf(options: HttpToolOptions): Endpoint {
   checkOptions("httpTool", options, OPTIONS);
-  const { name, description, url, method = "POST", headers, timeoutMs = 30_000, maxResponseBytes = 1_048_576, requireApproval, lookup, ca } = options;
+  const {
+    name,
+    description,
+    url,
+    method = "POST",
+    headers,
+    timeoutMs = 30_000,
+    maxResponseBytes = 1_048_576,
+    requireApproval,
+    lookup,
+    ca,
+  } = options;
   requireText(name, "name must be set and non-blank");
   requireText(description, "description must be set");
   requireText(url, "url must be set and non-blank");
@@ -94,24 +122,44 @@ function endpointOf(options: HttpToolOptions): Endpoint {
     ca,
   });
   const sent = headers ?? {};
-  return { url: target, method: requireMethod(method), headers: sent, fetchAnswer, maxResponseBytes, redact: createRedactor(secretsOf(sent)) };
+  return {
+    url: target,
+    method: requireMethod(method),
+    headers: sent,
+    fetchAnswer,
+    maxResponseBytes,
+    redact: createRedactor(secretsOf(sent)),
+  };
 }
 
 function requirePositive(message: string, value: unknown, option: string): void {
-  if (typeof value === "number" && Number.isInteger(value) && value > 0 && value <= 2_147_483_647) return;
-  throw new ValidationError(message, { hint: `${option} must be a whole number from 1 to 2147483647, got: ${preview(value)}` });
+  if (typeof value === "number" && Number.isInteger(value) && value > 0 && value <= 2_147_483_647)
+    return;
+  throw new ValidationError(message, {
+    hint: `${option} must be a whole number from 1 to 2147483647, got: ${preview(value)}`,
+  });
 }
 
 function requireEndpoint(url: string): URL {
   const target = URL.canParse(url) ? new URL(url) : undefined;
-  if (target !== undefined && /^https?:$/.test(target.protocol) && target.username === "" && target.password === "") return target;
-  throw new ValidationError(`url must be an http or https URL without user name and password, got: ${shownAddress(url)}`);
+  if (
+    target !== undefined &&
+    /^https?:$/.test(target.protocol) &&
+    target.username === "" &&
+    target.password === ""
+  )
+    return target;
+  throw new ValidationError(
+    `url must be an http or https URL without user name and password, got: ${shownAddress(url)}`,
+  );
 }
 
 function requireMethod(method: unknown): string {
   const upper = typeof method === "string" ? method.toUpperCase() : "";
   if (METHODS.has(upper)) return upper;
-  throw new ValidationError(`method must be one of ${[...METHODS].join(", ")}, got: ${preview(method)}`);
+  throw new ValidationError(
+    `method must be one of ${[...METHODS].join(", ")}, got: ${preview(method)}`,
+  );
 }
 
 async function send(endpoint: Endpoint, input: string, signal: AbortSignal): Promise<ToolResult> {
@@ -119,7 +167,12 @@ async function send(endpoint: Endpoint, input: string, signal: AbortSignal): Pro
   const sendsBody = method !== "GET" && method !== "HEAD";
   try {
     const response = sendsBody
-      ? await fetchAnswer(url, { method, headers: withContentType(headers, input), body: input, signal })
+      ? await fetchAnswer(url, {
+          method,
+          headers: withContentType(headers, input),
+          body: input,
+          signal,
+        })
       : await fetchAnswer(withInput(url, input), { method, headers, signal });
     return resultOf(response, endpoint);
   } catch (error) {
@@ -135,9 +188,15 @@ function withInput(url: URL, input: string): URL {
   return asked;
 }
 
-function withContentType(headers: Readonly<Record<string, string>>, input: string): Readonly<Record<string, string>> {
+function withContentType(
+  headers: Readonly<Record<string, string>>,
+  input: string,
+): Readonly<Record<string, string>> {
   if (Object.keys(headers).some((name) => name.toLowerCase() === "content-type")) return headers;
-  return { ...headers, "content-type": isJson(input) ? "application/json" : "text/plain; charset=UTF-8" };
+  return {
+    ...headers,
+    "content-type": isJson(input) ? "application/json" : "text/plain; charset=UTF-8",
+  };
 }
 
 function isJson(text: string): boolean {
@@ -152,8 +211,20 @@ function isJson(text: string): boolean {
 function resultOf(response: SafeResponse, { redact, maxResponseBytes }: Endpoint): ToolResult {
   const { status, contentType, truncated } = response;
   const body = redact(response.text());
-  if (status >= 400) return ToolResult.failure(body.trim() === "" ? `HTTP ${status}` : `HTTP ${status}: ${oneLine(cutText(body, LONGEST_PREVIEW, ""))}`);
+  if (status >= 400)
+    return ToolResult.failure(
+      body.trim() === ""
+        ? `HTTP ${status}`
+        : `HTTP ${status}: ${oneLine(cutText(body, LONGEST_PREVIEW, ""))}`,
+    );
   const structured: HttpToolOutput = { status, contentType, truncated };
-  if (body.trim() === "" && status >= 300) return ToolResult.success(`HTTP ${status}: the answer is a redirect, which is not followed`, structured);
-  return ToolResult.success(truncated ? `${body}\n[response truncated at ${maxResponseBytes} bytes]` : body, structured);
+  if (body.trim() === "" && status >= 300)
+    return ToolResult.success(
+      `HTTP ${status}: the answer is a redirect, which is not followed`,
+      structured,
+    );
+  return ToolResult.success(
+    truncated ? `${body}\n[response truncated at ${maxResponseBytes} bytes]` : body,
+    structured,
+  );
 }

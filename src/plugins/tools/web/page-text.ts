@@ -24,7 +24,10 @@ export type PageReply =
   | { readonly kind: "deep" }
   | { readonly kind: "missing"; readonly message: string };
 
-const PACKAGES: Readonly<Record<PageFormat, string>> = { text: "html-to-text", markdown: "turndown" };
+const PACKAGES: Readonly<Record<PageFormat, string>> = {
+  text: "html-to-text",
+  markdown: "turndown",
+};
 const MEMORY_MB = 256;
 /** More stack than the main thread has, since converters go into elements by recursion. */
 const STACK_MB = 8;
@@ -45,13 +48,21 @@ export async function convertPage(request: PageRequest, signal: AbortSignal): Pr
 }
 
 /** What a reply means. @throws FetchError, ToolConfigurationError. */
-export function pageTextOf(reply: PageReply, { format, maxDepth }: Pick<PageRequest, "format" | "maxDepth">): PageText {
-  if (reply.kind === "text") return { text: reply.text, truncated: reply.length > reply.text.length };
-  if (reply.kind === "deep") throw unreadable(`its elements lie more than ${maxDepth} deep in each other`);
+export function pageTextOf(
+  reply: PageReply,
+  { format, maxDepth }: Pick<PageRequest, "format" | "maxDepth">,
+): PageText {
+  if (reply.kind === "text")
+    return { text: reply.text, truncated: reply.length > reply.text.length };
+  if (reply.kind === "deep")
+    throw unreadable(`its elements lie more than ${maxDepth} deep in each other`);
   const name = PACKAGES[format];
-  throw new ToolConfigurationError(`web_scrape needs the package ${name} for the format "${format}", and it could not be loaded: ${reply.message}`, {
-    hint: `Run: npm install ${name}`,
-  });
+  throw new ToolConfigurationError(
+    `web_scrape needs the package ${name} for the format "${format}", and it could not be loaded: ${reply.message}`,
+    {
+      hint: `Run: npm install ${name}`,
+    },
+  );
 }
 
 async function ask(request: PageRequest, signal: AbortSignal): Promise<PageReply> {
@@ -75,12 +86,22 @@ async function ask(request: PageRequest, signal: AbortSignal): Promise<PageReply
   }
 }
 
-function listen(worker: Worker, resolve: (reply: PageReply) => void, reject: (error: FetchError) => void): void {
+function listen(
+  worker: Worker,
+  resolve: (reply: PageReply) => void,
+  reject: (error: FetchError) => void,
+): void {
   worker.on("message", resolve);
-  worker.on("error", (cause) => reject(unreadable(`it can't be parsed (${preview(messageOf(cause))})`, cause)));
+  worker.on("error", (cause) =>
+    reject(unreadable(`it can't be parsed (${preview(messageOf(cause))})`, cause)),
+  );
   worker.on("exit", () => reject(unreadable("it can't be parsed")));
 }
 
 function unreadable(reason: string, cause?: unknown): FetchError {
-  return new FetchError(`the page can't be read: ${reason}`, { reason: "bad_response" }, cause === undefined ? {} : { cause });
+  return new FetchError(
+    `the page can't be read: ${reason}`,
+    { reason: "bad_response" },
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -19,7 +19,11 @@ interface HtmlToText {
     options: {
       readonly wordwrap: false;
       readonly limits: { readonly maxDepth: number; readonly maxInputLength: number };
-      readonly selectors: readonly { readonly selector: string; readonly format?: string; readonly options?: object }[];
+      readonly selectors: readonly {
+        readonly selector: string;
+        readonly format?: string;
+        readonly options?: object;
+      }[];
     },
   ): string;
 }
@@ -29,12 +33,24 @@ async function loadText(): Promise<Convert> {
   const { convert } = (await import("html-to-text")) as HtmlToText;
   const selectors = [
     { selector: "a", options: { ignoreHref: true } },
-    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: { uppercase: false } })),
+    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
+      selector,
+      options: { uppercase: false },
+    })),
     { selector: "tr", format: "block", options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
-    ...["td", "th"].map((selector) => ({ selector, format: "inlineSurround", options: { suffix: " | " } })),
+    ...["td", "th"].map((selector) => ({
+      selector,
+      format: "inlineSurround",
+      options: { suffix: " | " },
+    })),
     ...[...LEFT_OUT].map((selector) => ({ selector, format: "skip" })),
   ];
-  return ({ html, maxDepth }) => convert(html, { wordwrap: false, limits: { maxDepth, maxInputLength: html.length }, selectors });
+  return ({ html, maxDepth }) =>
+    convert(html, {
+      wordwrap: false,
+      limits: { maxDepth, maxInputLength: html.length },
+      selectors,
+    });
 }
 
 /** What is used of an element. */
@@ -46,11 +62,25 @@ interface PageElement {
 async function loadMarkdown(): Promise<Convert> {
   const { default: TurndownService } = await import("turndown");
   return ({ html, url }) => {
-    const service = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" });
+    const service = new TurndownService({
+      headingStyle: "atx",
+      codeBlockStyle: "fenced",
+      bulletListMarker: "-",
+    });
     // The package calls these with elements alone; its types need those of a browser.
-    service.addRule("leftOut", { filter: (node) => LEFT_OUT.has((node as PageElement).nodeName.toLowerCase()), replacement: () => "" });
-    service.addRule("link", { filter: "a", replacement: (content, node) => link(content, (node as PageElement).getAttribute("href"), url) });
-    service.addRule("cell", { filter: ["td", "th"], replacement: (content) => `${content.trim().replace(/\s+/g, " ")} | ` });
+    service.addRule("leftOut", {
+      filter: (node) => LEFT_OUT.has((node as PageElement).nodeName.toLowerCase()),
+      replacement: () => "",
+    });
+    service.addRule("link", {
+      filter: "a",
+      replacement: (content, node) =>
+        link(content, (node as PageElement).getAttribute("href"), url),
+    });
+    service.addRule("cell", {
+      filter: ["td", "th"],
+      replacement: (content) => `${content.trim().replace(/\s+/g, " ")} | `,
+    });
     service.addRule("row", { filter: "tr", replacement: (content) => `\n| ${content.trim()}` });
     return service.turndown(html);
   };
@@ -61,7 +91,9 @@ function link(content: string, href: string | null, url: string): string {
   const text = content.trim().replace(/\s*\n\s*/g, " ");
   if (href === null || text === "" || !URL.canParse(href, url)) return text;
   const target = new URL(href, url);
-  return target.protocol === "http:" || target.protocol === "https:" ? `[${text}](${target.href.replaceAll("(", "%28").replaceAll(")", "%29")})` : text;
+  return target.protocol === "http:" || target.protocol === "https:"
+    ? `[${text}](${target.href.replaceAll("(", "%28").replaceAll(")", "%29")})`
+    : text;
 }
 
 /** At most one empty line, and nothing at the ends of lines that only separates. */

@@ -23,16 +23,27 @@ export interface ResultFields {
 /** @throws ValidationError for what can't be a key; the value is not shown. */
 export function requireKey(what: string, apiKey: unknown): asserts apiKey is string {
   if (typeof apiKey !== "string" || apiKey.trim() === "" || /[\s\p{Cc}]/u.test(apiKey.trim())) {
-    throw new ValidationError(`${what} apiKey must be a non-blank text without spaces`, { hint: "Pass it from an environment variable." });
+    throw new ValidationError(`${what} apiKey must be a non-blank text without spaces`, {
+      hint: "Pass it from an environment variable.",
+    });
   }
 }
 
 /** @throws ValidationError for what is no http or https URL. */
 export function requireBaseUrl(what: string, baseURL: unknown): URL {
   const url = typeof baseURL === "string" && URL.canParse(baseURL) ? new URL(baseURL) : undefined;
-  const fits = url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  const fits =
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === "" &&
+    url.password === "" &&
+    url.search === "" &&
+    url.hash === "";
   const shown = typeof baseURL === "string" ? shownAddress(baseURL) : typeof baseURL;
-  if (!fits) throw new ValidationError(`${what} baseURL must be an http or https URL without credentials and query, got: ${shown}`);
+  if (!fits)
+    throw new ValidationError(
+      `${what} baseURL must be an http or https URL without credentials and query, got: ${shown}`,
+    );
   return url;
 }
 
@@ -51,11 +62,20 @@ export class SearchEndpoint {
     this.#base = base;
     this.#redact = createRedactor(secrets);
     const host = `${base.hostname}:${portOf(base)}`;
-    this.#fetch = safeFetch({ allow: { hosts: [host] }, onlyHosts: [host], redirect: "manual", maxBytes: 2_097_152, timeoutMs: NO_LIMIT_MS });
+    this.#fetch = safeFetch({
+      allow: { hosts: [host] },
+      onlyHosts: [host],
+      redirect: "manual",
+      maxBytes: 2_097_152,
+      timeoutMs: NO_LIMIT_MS,
+    });
   }
 
   /** The JSON of an answer. @throws ToolExecutionError with the status and the body of an answer that is none; FetchError. */
-  async ask(path: string, request: Parameters<SafeFetch>[1] & { readonly query?: Readonly<Record<string, string>> }): Promise<unknown> {
+  async ask(
+    path: string,
+    request: Parameters<SafeFetch>[1] & { readonly query?: Readonly<Record<string, string>> },
+  ): Promise<unknown> {
     const { query = {}, ...init } = request;
     const url = new URL(this.#base);
     url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`;
@@ -68,12 +88,25 @@ export class SearchEndpoint {
   }
 
   /** The results at `path` of an answer; none where the service left them out. @throws FetchError for an answer of another form. */
-  resultsOf(answer: unknown, path: readonly string[], fields: ResultFields): readonly SearchResult[] {
+  resultsOf(
+    answer: unknown,
+    path: readonly string[],
+    fields: ResultFields,
+  ): readonly SearchResult[] {
     if (typeof answer !== "object" || answer === null) throw this.#misshapen();
-    const list = path.reduce<unknown>((value, name) => (isFields(value) ? value[name] : undefined), answer);
+    const list = path.reduce<unknown>(
+      (value, name) => (isFields(value) ? value[name] : undefined),
+      answer,
+    );
     if (list === undefined || list === null) return [];
     if (!Array.isArray(list)) throw this.#misshapen();
-    return list.filter(isFields).map((entry) => ({ title: textOf(entry["title"]), url: textOf(entry[fields.url]), snippet: textOf(entry[fields.snippet]) }));
+    return list
+      .filter(isFields)
+      .map((entry) => ({
+        title: textOf(entry["title"]),
+        url: textOf(entry[fields.url]),
+        snippet: textOf(entry[fields.snippet]),
+      }));
   }
 
   #misshapen(): FetchError {

@@ -16,5 +16,8 @@ export interface SearchProvider {
    * Called once per search, by several runs at once. What it throws is told to the model, so no secret may stand in it.
    * `maxResults` is what the tool shows: more are cut off. `signal` ends with the call.
    */
-  search(query: string, options: { readonly maxResults: number; readonly signal: AbortSignal }): Awaitable<readonly SearchResult[]>;
+  search(
+    query: string,
+    options: { readonly maxResults: number; readonly signal: AbortSignal },
+  ): Awaitable<readonly SearchResult[]>;
 }

@@ -21,7 +21,11 @@ export function searxng(options: SearxngOptions): SearchProvider {
   return Object.freeze<SearchProvider>({
     name: "searxng",
     async search(query, { signal }) {
-      const answer = await endpoint.ask("/search", { query: { q: query, format: "json" }, headers: { accept: "application/json", ...headers }, signal });
+      const answer = await endpoint.ask("/search", {
+        query: { q: query, format: "json" },
+        headers: { accept: "application/json", ...headers },
+        signal,
+      });
       return endpoint.resultsOf(answer, ["results"], { url: "url", snippet: "content" });
     },
   });

@@ -24,7 +24,11 @@ export function serpApi(options: SerpApiOptions): SearchProvider {
     name: "serpApi",
     async search(query, { maxResults, signal }) {
       const asked = { engine, q: query, num: String(maxResults), api_key: apiKey };
-      const answer = await endpoint.ask("/search.json", { query: asked, headers: { accept: "application/json" }, signal });
+      const answer = await endpoint.ask("/search.json", {
+        query: asked,
+        headers: { accept: "application/json" },
+        signal,
+      });
       return endpoint.resultsOf(answer, ["organic_results"], { url: "link", snippet: "snippet" });
     },
   });

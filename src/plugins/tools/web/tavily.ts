@@ -20,7 +20,11 @@ export function tavily(options: TavilyOptions): SearchProvider {
   return Object.freeze<SearchProvider>({
     name: "tavily",
     async search(query, { maxResults, signal }) {
-      const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json", accept: "application/json" };
+      const headers = {
+        authorization: `Bearer ${apiKey}`,
+        "content-type": "application/json",
+        accept: "application/json",
+      };
       const body = JSON.stringify({ query, search_depth: searchDepth, max_results: maxResults });
       const answer = await endpoint.ask("/search", { method: "POST", headers, body, signal });
       return endpoint.resultsOf(answer, ["results"], { url: "url", snippet: "content" });

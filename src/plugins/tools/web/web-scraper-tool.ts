@@ -6,7 +6,12 @@ import type { PageFormat, PageText } from "./page-text.js";
 import { messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
 import { FetchError } from "../../../contracts/state-errors.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
-import { checkOptions, requireDuration, requireInteger, requireOneOf } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  requireDuration,
+  requireInteger,
+  requireOneOf,
+} from "../../../contracts/validation.js";
 import { toolArguments } from "../shared/arguments.js";
 import { Deadline } from "../shared/deadline.js";
 import { safeFetch } from "../shared/safe-fetch.js";
@@ -17,7 +22,15 @@ import { convertPage } from "./page-text.js";
 /** Options of {@link webScraperTool}; those about what may be fetched are as in {@link SafeFetchOptions}. */
 export interface WebScraperToolOptions extends Pick<
   SafeFetchOptions,
-  "allow" | "onlyHosts" | "denyHosts" | "lookup" | "ports" | "headers" | "maxBytes" | "maxRedirects" | "ca"
+  | "allow"
+  | "onlyHosts"
+  | "denyHosts"
+  | "lookup"
+  | "ports"
+  | "headers"
+  | "maxBytes"
+  | "maxRedirects"
+  | "ca"
 > {
   /** Most characters that the model gets. Default 5,000. */
   readonly maxContentLength?: number | undefined;
@@ -40,13 +53,33 @@ export interface WebPage {
 }
 
 const OWN_OPTIONS = ["maxContentLength", "format", "maxDepth", "timeoutMs"] as const;
-const FETCH_OPTIONS = ["allow", "onlyHosts", "denyHosts", "lookup", "ports", "headers", "maxBytes", "maxRedirects", "ca"] as const;
+const FETCH_OPTIONS = [
+  "allow",
+  "onlyHosts",
+  "denyHosts",
+  "lookup",
+  "ports",
+  "headers",
+  "maxBytes",
+  "maxRedirects",
+  "ca",
+] as const;
 const HTML_TYPES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
-const READABLE_TYPES = ["text/*", "application/json", "application/*+json", "application/xml", "application/*+xml"];
+const READABLE_TYPES = [
+  "text/*",
+  "application/json",
+  "application/*+json",
+  "application/xml",
+  "application/*+xml",
+];
 
 const args = toolArguments({
   properties: {
-    url: { type: "string", description: "The full address of the page, with http:// or https://.", examples: ["https://en.wikipedia.org/wiki/Oslo"] },
+    url: {
+      type: "string",
+      description: "The full address of the page, with http:// or https://.",
+      examples: ["https://en.wikipedia.org/wiki/Oslo"],
+    },
   },
   required: ["url"],
 });
@@ -55,9 +88,18 @@ const args = toolArguments({
  * A tool `web_scrape` with which a model reads pages of the public web as text; nothing else is reachable, unless `allow` names it.
  * @throws ValidationError for an unknown option or a value that does not fit.
  */
-export function webScraperTool(options: WebScraperToolOptions = {}): Tool<{ readonly url: string }> {
+export function webScraperTool(
+  options: WebScraperToolOptions = {},
+): Tool<{ readonly url: string }> {
   checkOptions("webScraperTool", options, [...OWN_OPTIONS, ...FETCH_OPTIONS]);
-  const { maxContentLength = 5_000, format = "text", maxDepth = 256, timeoutMs = 15_000, headers, ...limits } = options;
+  const {
+    maxContentLength = 5_000,
+    format = "text",
+    maxDepth = 256,
+    timeoutMs = 15_000,
+    headers,
+    ...limits
+  } = options;
   requireInteger("webScraperTool maxContentLength", maxContentLength, 1);
   requireOneOf("webScraperTool format", format, ["text", "markdown"]);
   requireInteger("webScraperTool maxDepth", maxDepth, 1);
@@ -65,7 +107,11 @@ export function webScraperTool(options: WebScraperToolOptions = {}): Tool<{ read
   const fetchPage = safeFetch({
     ...limits,
     timeoutMs,
-    headers: { "user-agent": "AgentEnsemble-WebScraper/1.0", accept: "text/html,text/plain,application/xhtml+xml,*/*;q=0.5", ...headers },
+    headers: {
+      "user-agent": "AgentEnsemble-WebScraper/1.0",
+      accept: "text/html,text/plain,application/xhtml+xml,*/*;q=0.5",
+      ...headers,
+    },
     contentTypes: READABLE_TYPES,
     overflow: "cut",
   });
@@ -81,7 +127,9 @@ export function webScraperTool(options: WebScraperToolOptions = {}): Tool<{ read
       const read = await args.read(given);
       if (!read.ok) return ToolResult.failure(read.problem);
       const url = read.value.url.trim();
-      return url === "" ? ToolResult.failure("URL must not be blank") : scrape(scraper, url, signal);
+      return url === ""
+        ? ToolResult.failure("URL must not be blank")
+        : scrape(scraper, url, signal);
     },
   });
 }
@@ -95,12 +143,20 @@ interface Scraper {
 }
 
 async function scrape(scraper: Scraper, url: string, signal: AbortSignal): Promise<ToolResult> {
-  const late = (): FetchError => new FetchError(`it took longer than ${scraper.timeoutMs} ms`, { reason: "timeout" });
+  const late = (): FetchError =>
+    new FetchError(`it took longer than ${scraper.timeoutMs} ms`, { reason: "timeout" });
   const deadline = new Deadline(scraper.timeoutMs, late, signal);
   try {
     const response = await scraper.fetchPage(url, { signal: deadline.signal });
-    if (!response.ok) return ToolResult.failure(`Failed to fetch URL: HTTP ${response.status} from ${shownAddress(url)}`);
-    return pageResult(response, await pageText(scraper, response, deadline.signal), scraper.maxContentLength);
+    if (!response.ok)
+      return ToolResult.failure(
+        `Failed to fetch URL: HTTP ${response.status} from ${shownAddress(url)}`,
+      );
+    return pageResult(
+      response,
+      await pageText(scraper, response, deadline.signal),
+      scraper.maxContentLength,
+    );
   } catch (error) {
     signal.throwIfAborted();
     if (ToolConfigurationError.isInstance(error)) throw error;
@@ -110,15 +166,31 @@ async function scrape(scraper: Scraper, url: string, signal: AbortSignal): Promi
   }
 }
 
-async function pageText({ format, maxDepth, maxContentLength: limit }: Scraper, response: SafeResponse, signal: AbortSignal): Promise<PageText> {
+async function pageText(
+  { format, maxDepth, maxContentLength: limit }: Scraper,
+  response: SafeResponse,
+  signal: AbortSignal,
+): Promise<PageText> {
   const text = response.text();
-  if (HTML_TYPES.has(response.contentType)) return convertPage({ html: text, format, url: response.url, maxDepth, limit: limit + 1 }, signal);
+  if (HTML_TYPES.has(response.contentType))
+    return convertPage(
+      { html: text, format, url: response.url, maxDepth, limit: limit + 1 },
+      signal,
+    );
   return { text: text.trim(), truncated: false };
 }
 
 function pageResult(response: SafeResponse, page: PageText, maxContentLength: number): ToolResult {
   const truncated = page.truncated || page.text.length > maxContentLength;
   const { url, status, contentType } = response;
-  const structured: WebPage = { url, status, contentType, truncated: truncated || response.truncated };
-  return ToolResult.success(cutText(page.text, maxContentLength, `… [truncated at ${maxContentLength} chars]`), structured);
+  const structured: WebPage = {
+    url,
+    status,
+    contentType,
+    truncated: truncated || response.truncated,
+  };
+  return ToolResult.success(
+    cutText(page.text, maxContentLength, `… [truncated at ${maxContentLength} chars]`),
+    structured,
+  );
 }

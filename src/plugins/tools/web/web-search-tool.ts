@@ -3,7 +3,13 @@ import type { SearchProvider, SearchResult } from "./search-provider.js";
 import { messageOf, ToolConfigurationError, ValidationError } from "../../../contracts/errors.js";
 import { FetchError } from "../../../contracts/state-errors.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
-import { checkOptions, preview, requireDuration, requireInteger, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireDuration,
+  requireInteger,
+  requireText,
+} from "../../../contracts/validation.js";
 import { toolArguments } from "../shared/arguments.js";
 import { Deadline } from "../shared/deadline.js";
 import { cutText, oneLine } from "./outside-text.js";
@@ -30,7 +36,11 @@ const LONGEST_SNIPPET = 2_000;
 
 const args = toolArguments({
   properties: {
-    query: { type: "string", description: "What to look for, as one would type it into a search engine.", examples: ["population of Oslo 2025"] },
+    query: {
+      type: "string",
+      description: "What to look for, as one would type it into a search engine.",
+      examples: ["population of Oslo 2025"],
+    },
   },
   required: ["query"],
 });
@@ -56,7 +66,9 @@ export function webSearchTool(options: WebSearchToolOptions): Tool<{ readonly qu
       const read = await args.read(given);
       if (!read.ok) return ToolResult.failure(read.problem);
       const query = read.value.query.trim();
-      return query === "" ? ToolResult.failure("Search query must not be blank") : search({ provider, query, maxResults, timeoutMs, signal });
+      return query === ""
+        ? ToolResult.failure("Search query must not be blank")
+        : search({ provider, query, maxResults, timeoutMs, signal });
     },
   });
 }
@@ -64,9 +76,12 @@ export function webSearchTool(options: WebSearchToolOptions): Tool<{ readonly qu
 function checkProvider(provider: unknown): asserts provider is SearchProvider {
   const given = provider as Partial<SearchProvider> | undefined | null; // looked at, not trusted
   if (typeof given !== "object" || typeof given?.search !== "function") {
-    throw new ValidationError(`webSearchTool provider must have a name and a search function, got: ${preview(typeof provider)}`, {
-      hint: "Make one with tavily(...), brave(...), serpApi(...) or searxng(...), or implement SearchProvider.",
-    });
+    throw new ValidationError(
+      `webSearchTool provider must have a name and a search function, got: ${preview(typeof provider)}`,
+      {
+        hint: "Make one with tavily(...), brave(...), serpApi(...) or searxng(...), or implement SearchProvider.",
+      },
+    );
   }
   requireText(given.name, "webSearchTool provider name must not be blank");
 }
@@ -79,16 +94,31 @@ interface Search {
   readonly signal: AbortSignal;
 }
 
-async function search({ provider, query, maxResults, timeoutMs, signal }: Search): Promise<ToolResult> {
-  const late = (): FetchError => new FetchError(`it took longer than ${timeoutMs} ms`, { reason: "timeout" });
+async function search({
+  provider,
+  query,
+  maxResults,
+  timeoutMs,
+  signal,
+}: Search): Promise<ToolResult> {
+  const late = (): FetchError =>
+    new FetchError(`it took longer than ${timeoutMs} ms`, { reason: "timeout" });
   const deadline = new Deadline(timeoutMs, late, signal);
   try {
     // A provider may throw at once as well.
-    const found: unknown = await deadline.race(Promise.resolve().then(() => provider.search(query, { maxResults, signal: deadline.signal })));
-    if (!Array.isArray(found)) return ToolResult.failure(`Search failed: the provider '${provider.name}' returned no list of results`);
+    const found: unknown = await deadline.race(
+      Promise.resolve().then(() => provider.search(query, { maxResults, signal: deadline.signal })),
+    );
+    if (!Array.isArray(found))
+      return ToolResult.failure(
+        `Search failed: the provider '${provider.name}' returned no list of results`,
+      );
     const results = found.map(tidied).filter(isFilled).slice(0, maxResults);
     const structured: WebSearchOutput = { query, provider: provider.name, results };
-    return ToolResult.success(results.length === 0 ? "No results found." : results.map(rendered).join("\n\n"), structured);
+    return ToolResult.success(
+      results.length === 0 ? "No results found." : results.map(rendered).join("\n\n"),
+      structured,
+    );
   } catch (error) {
     signal.throwIfAborted();
     if (ToolConfigurationError.isInstance(error)) throw error;
@@ -104,8 +134,14 @@ function isFilled({ title, url, snippet }: SearchResult): boolean {
 
 /** A result as it is passed on: text in one line each, so that none can look like another result. */
 function tidied(result: unknown): SearchResult {
-  const { title, url, snippet } = (typeof result === "object" && result !== null ? result : {}) as Readonly<Record<string, unknown>>; // looked at, not trusted
-  return Object.freeze({ title: lineOf(title, LONGEST_TITLE), url: addressOf(url), snippet: lineOf(snippet, LONGEST_SNIPPET) });
+  const { title, url, snippet } = (
+    typeof result === "object" && result !== null ? result : {}
+  ) as Readonly<Record<string, unknown>>; // looked at, not trusted
+  return Object.freeze({
+    title: lineOf(title, LONGEST_TITLE),
+    url: addressOf(url),
+    snippet: lineOf(snippet, LONGEST_SNIPPET),
+  });
 }
 
 function lineOf(value: unknown, longest: number): string | undefined {
@@ -115,10 +151,14 @@ function lineOf(value: unknown, longest: number): string | undefined {
 
 /** Pages on the web alone; the address is written so that it holds no spaces. */
 function addressOf(value: unknown): string | undefined {
-  return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value) ? new URL(value).href : undefined;
+  return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value)
+    ? new URL(value).href
+    : undefined;
 }
 
 function rendered({ title, url, snippet }: SearchResult, index: number): string {
-  const lines = [title, url === undefined ? undefined : `URL: ${url}`, snippet].filter((line) => line !== undefined);
+  const lines = [title, url === undefined ? undefined : `URL: ${url}`, snippet].filter(
+    (line) => line !== undefined,
+  );
   return `${index + 1}. ${lines.join("\n   ")}`;
 }

@@ -21,13 +21,42 @@ export interface CodeEditInput {
 /** The arguments of `code_edit`. */
 export const CODE_EDIT_ARGUMENTS = toolArguments({
   properties: {
-    path: { type: "string", description: "The file, relative to the folder.", examples: ["src/app.ts"] },
-    command: { type: "string", description: "replace_lines, find_replace or write (the whole file).", examples: ["find_replace"] },
-    content: { type: "string", description: "The new text. Empty takes lines away.", examples: ["const port = 8080;"] },
-    startLine: { type: "integer", description: "replace_lines: first line, from 1.", examples: [10] },
-    endLine: { type: "integer", description: "replace_lines: last line, included.", examples: [12] },
-    find: { type: "string", description: "find_replace: the text to replace. It must occur once, unless replaceAll is set.", examples: ["const port = 80;"] },
-    regex: { type: "boolean", description: "Whether find is a regular expression (RE2). Content stays plain text.", examples: [false] },
+    path: {
+      type: "string",
+      description: "The file, relative to the folder.",
+      examples: ["src/app.ts"],
+    },
+    command: {
+      type: "string",
+      description: "replace_lines, find_replace or write (the whole file).",
+      examples: ["find_replace"],
+    },
+    content: {
+      type: "string",
+      description: "The new text. Empty takes lines away.",
+      examples: ["const port = 8080;"],
+    },
+    startLine: {
+      type: "integer",
+      description: "replace_lines: first line, from 1.",
+      examples: [10],
+    },
+    endLine: {
+      type: "integer",
+      description: "replace_lines: last line, included.",
+      examples: [12],
+    },
+    find: {
+      type: "string",
+      description:
+        "find_replace: the text to replace. It must occur once, unless replaceAll is set.",
+      examples: ["const port = 80;"],
+    },
+    regex: {
+      type: "boolean",
+      description: "Whether find is a regular expression (RE2). Content stays plain text.",
+      examples: [false],
+    },
     replaceAll: { type: "boolean", description: "Replace every occurrence.", examples: [true] },
     edits: {
       type: "array",
@@ -46,7 +75,11 @@ export const CODE_EDIT_ARGUMENTS = toolArguments({
         required: ["find", "content"],
       },
     },
-    expectedHash: { type: "string", description: "The hash from file_read; the edit fails if the file has changed since.", examples: ["9f86d081884c7d65"] },
+    expectedHash: {
+      type: "string",
+      description: "The hash from file_read; the edit fails if the file has changed since.",
+      examples: ["9f86d081884c7d65"],
+    },
   },
   required: ["path", "command"],
 });
@@ -56,13 +89,29 @@ export const CODE_EDIT_DESCRIPTION =
   'Changes a text file and shows the changed lines. Example: {"path": "src/app.ts", "command": "find_replace", "find": "port = 80;", "content": "port = 8080;"}, or {"path": "src/app.ts", "command": "replace_lines", "startLine": 3, "endLine": 4, "content": "new line"}.';
 
 /** What is wrong with the arguments beside their types; `undefined` when nothing is. */
-export function problemOfInput({ path, command, content, startLine, endLine, find, edits }: CodeEditInput): string | undefined {
+export function problemOfInput({
+  path,
+  command,
+  content,
+  startLine,
+  endLine,
+  find,
+  edits,
+}: CodeEditInput): string | undefined {
   if (path.trim() === "") return "Path must not be blank";
   if (command.trim() === "") return "Command must not be blank";
-  if (!["replace_lines", "find_replace", "write"].includes(command)) return `Unknown command: ${command}. Expected: replace_lines, find_replace, or write`;
-  if (edits !== undefined && command !== "find_replace") return `edits belong to find_replace, not to ${command}`;
-  if (edits !== undefined) return find === undefined && content === undefined ? undefined : "Give either edits, or find and content";
+  if (!["replace_lines", "find_replace", "write"].includes(command))
+    return `Unknown command: ${command}. Expected: replace_lines, find_replace, or write`;
+  if (edits !== undefined && command !== "find_replace")
+    return `edits belong to find_replace, not to ${command}`;
+  if (edits !== undefined)
+    return find === undefined && content === undefined
+      ? undefined
+      : "Give either edits, or find and content";
   if (content === undefined) return "Content must not be null";
-  if (command === "replace_lines" && (startLine === undefined || endLine === undefined)) return "replace_lines requires startLine and endLine";
-  return command === "find_replace" && (find === undefined || find === "") ? "find_replace requires 'find' to be set" : undefined;
+  if (command === "replace_lines" && (startLine === undefined || endLine === undefined))
+    return "replace_lines requires startLine and endLine";
+  return command === "find_replace" && (find === undefined || find === "")
+    ? "find_replace requires 'find' to be set"
+    : undefined;
 }

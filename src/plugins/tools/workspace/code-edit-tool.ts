@@ -37,25 +37,50 @@ interface Current {
   readonly text: string;
 }
 
-async function currentOf(jail: FolderJail, path: string, mayBeMissing: boolean, signal: AbortSignal): Promise<Current> {
+async function currentOf(
+  jail: FolderJail,
+  path: string,
+  mayBeMissing: boolean,
+  signal: AbortSignal,
+): Promise<Current> {
   try {
     const file = await jail.read(path, { signal });
     if (file.bytes.includes(0)) throw jail.base.errors.notText(path);
-    return { file, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(file.bytes) };
+    return {
+      file,
+      text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(file.bytes),
+    };
   } catch (e) {
-    if (mayBeMissing && FileAccessError.isInstance(e) && e.reason === "not_found") return { file: undefined, text: "" };
+    if (mayBeMissing && FileAccessError.isInstance(e) && e.reason === "not_found")
+      return { file: undefined, text: "" };
     if (e instanceof TypeError) throw jail.base.errors.notText(path); // not UTF-8
     throw e;
   }
 }
 
-async function replaceAllOf(edits: readonly Replacement[], editable: EditableText, path: string, signal: AbortSignal): Promise<Edited> {
+async function replaceAllOf(
+  edits: readonly Replacement[],
+  editable: EditableText,
+  path: string,
+  signal: AbortSignal,
+): Promise<Edited> {
   const limit = new WorkLimit(signal, REGEX_LIMIT_MS);
   try {
     let text = editable.text;
     for (const [i, edit] of edits.entries()) {
-      const edited = await replaceText(text, { ...edit, find: editable.adapt(edit.find), content: editable.adapt(edit.content) }, path, limit);
-      if (!edited.ok) return edits.length === 1 ? edited : { ok: false, problem: `Edit ${i + 1} of ${edits.length}: ${edited.problem}. Nothing was changed.` };
+      const edited = await replaceText(
+        text,
+        { ...edit, find: editable.adapt(edit.find), content: editable.adapt(edit.content) },
+        path,
+        limit,
+      );
+      if (!edited.ok)
+        return edits.length === 1
+          ? edited
+          : {
+              ok: false,
+              problem: `Edit ${i + 1} of ${edits.length}: ${edited.problem}. Nothing was changed.`,
+            };
       text = edited.text;
     }
     return { ok: true, text };
@@ -65,8 +90,22 @@ async function replaceAllOf(edits: readonly Replacement[], editable: EditableTex
 }
 
 /** The whole new text of the file. */
-async function edit(input: CodeEditInput, before: string, path: string, signal: AbortSignal): Promise<Edited> {
-  const { command, content = "", startLine = 0, endLine = 0, find = "", regex, replaceAll, edits } = input;
+async function edit(
+  input: CodeEditInput,
+  before: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<Edited> {
+  const {
+    command,
+    content = "",
+    startLine = 0,
+    endLine = 0,
+    find = "",
+    regex,
+    replaceAll,
+    edits,
+  } = input;
   if (command === "write") return { ok: true, text: content };
   const editable = new EditableText(before);
   const edited =
@@ -78,29 +117,66 @@ async function edit(input: CodeEditInput, before: string, path: string, signal: 
 
 function headline({ command, startLine, endLine }: CodeEditInput, path: string): string {
   if (command === "write") return `Successfully wrote to: ${path}`;
-  return command === "replace_lines" ? `Replaced lines ${startLine}-${endLine} in ${path}` : `Replaced in ${path}`;
+  return command === "replace_lines"
+    ? `Replaced lines ${startLine}-${endLine} in ${path}`
+    : `Replaced in ${path}`;
 }
 
-function resultOf(input: CodeEditInput, path: string, relativePath: string, before: string, after: string): ToolResult {
+function resultOf(
+  input: CodeEditInput,
+  path: string,
+  relativePath: string,
+  before: string,
+  after: string,
+): ToolResult {
   const [old, now] = [linesOf(before), linesOf(after)];
   const changes = diffLines(old, now);
   const hash = fileHash(Buffer.from(after));
-  const snippet = input.command === "write" ? "" : changes.length === 0 ? "(nothing has changed)" : snippetOf(now, changes);
-  const parts = [headline(input, path), snippet, input.expectedHash === undefined ? "" : `[hash ${hash}]`].filter((part) => part !== "");
-  return ToolResult.success(parts.join("\n"), { path: relativePath, hash, diff: unifiedDiff(relativePath, old, now, changes) });
+  const snippet =
+    input.command === "write"
+      ? ""
+      : changes.length === 0
+        ? "(nothing has changed)"
+        : snippetOf(now, changes);
+  const parts = [
+    headline(input, path),
+    snippet,
+    input.expectedHash === undefined ? "" : `[hash ${hash}]`,
+  ].filter((part) => part !== "");
+  return ToolResult.success(parts.join("\n"), {
+    path: relativePath,
+    hash,
+    diff: unifiedDiff(relativePath, old, now, changes),
+  });
 }
 
-async function attempt(jail: FolderJail, input: CodeEditInput, path: string, ctx: ToolContext): Promise<ToolResult> {
+async function attempt(
+  jail: FolderJail,
+  input: CodeEditInput,
+  path: string,
+  ctx: ToolContext,
+): Promise<ToolResult> {
   const { file, text } = await currentOf(jail, path, input.command === "write", ctx.signal);
-  if (input.expectedHash !== undefined && !matchesHash(file?.bytes ?? new Uint8Array(), input.expectedHash)) throw jail.base.errors.changed(path);
+  if (
+    input.expectedHash !== undefined &&
+    !matchesHash(file?.bytes ?? new Uint8Array(), input.expectedHash)
+  )
+    throw jail.base.errors.changed(path);
   const edited = await edit(input, text, path, ctx.signal);
   if (!edited.ok) return ToolResult.failure(edited.problem);
-  const { relativePath } = await jail.write(path, edited.text, { expectedVersion: file?.version ?? "", signal: ctx.signal });
+  const { relativePath } = await jail.write(path, edited.text, {
+    expectedVersion: file?.version ?? "",
+    signal: ctx.signal,
+  });
   tellFileChanged(ctx, relativePath, file === undefined ? undefined : text, edited.text);
   return resultOf(input, path, relativePath, text, edited.text);
 }
 
-async function editFile(jail: FolderJail, input: CodeEditInput, ctx: ToolContext): Promise<ToolResult> {
+async function editFile(
+  jail: FolderJail,
+  input: CodeEditInput,
+  ctx: ToolContext,
+): Promise<ToolResult> {
   const path = input.path.trim();
   for (let made = 1; ; made++) {
     try {
@@ -108,14 +184,17 @@ async function editFile(jail: FolderJail, input: CodeEditInput, ctx: ToolContext
       return await attempt(jail, input, path, ctx);
     } catch (e) {
       if (ctx.signal.aborted) throw ctx.signal.reason;
-      const raced = FileAccessError.isInstance(e) && e.reason === "changed" && input.expectedHash === undefined;
+      const raced =
+        FileAccessError.isInstance(e) && e.reason === "changed" && input.expectedHash === undefined;
       if (!raced || made === ATTEMPTS) return toFailure(e);
     }
   }
 }
 
 function approvalDescription({ path, command, content, edits }: CodeEditInput): string {
-  const preview = previewOf(content ?? (edits ?? []).map((one) => `${one.find} -> ${one.content}`).join("\n"));
+  const preview = previewOf(
+    content ?? (edits ?? []).map((one) => `${one.find} -> ${one.content}`).join("\n"),
+  );
   return `Edit file (${command}): ${path.trim()}\nContent preview: ${preview}`;
 }
 

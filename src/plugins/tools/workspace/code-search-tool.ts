@@ -44,13 +44,28 @@ const ARGUMENTS = toolArguments({
   properties: {
     pattern: {
       type: "string",
-      description: "A regular expression (RE2: no look-around, no back references), tried on each line.",
+      description:
+        "A regular expression (RE2: no look-around, no back references), tried on each line.",
       examples: ["function \\w+Tool\\("],
     },
-    glob: { type: "string", description: "Only files like this; without a / it is about the name alone.", examples: ["*.ts"] },
-    contextLines: { type: "integer", minimum: 0, maximum: 20, description: "Lines to show around each match. Default 0.", examples: [2] },
+    glob: {
+      type: "string",
+      description: "Only files like this; without a / it is about the name alone.",
+      examples: ["*.ts"],
+    },
+    contextLines: {
+      type: "integer",
+      minimum: 0,
+      maximum: 20,
+      description: "Lines to show around each match. Default 0.",
+      examples: [2],
+    },
     ignoreCase: { type: "boolean", description: "Default false.", examples: [true] },
-    path: { type: "string", description: "A folder or file to search. Default: all.", examples: ["src"] },
+    path: {
+      type: "string",
+      description: "A folder or file to search. Default: all.",
+      examples: ["src"],
+    },
   },
   required: ["pattern"],
 });
@@ -80,7 +95,13 @@ class Search {
   #tooLarge = 0;
   #longLines = 0;
 
-  constructor(settings: Settings, regex: RE2JS, files: PathTest | undefined, context: number, limit: WorkLimit) {
+  constructor(
+    settings: Settings,
+    regex: RE2JS,
+    files: PathTest | undefined,
+    context: number,
+    limit: WorkLimit,
+  ) {
     this.#settings = settings;
     this.#regex = regex;
     this.#files = files;
@@ -90,7 +111,9 @@ class Search {
 
   async in(path: string): Promise<WalkEnd> {
     const { jail, rules } = this.#settings;
-    const walk: Walk = new Walk(jail, rules, MAX_ENTRIES, this.#limit, (file) => this.#visit(walk, file));
+    const walk: Walk = new Walk(jail, rules, MAX_ENTRIES, this.#limit, (file) =>
+      this.#visit(walk, file),
+    );
     try {
       return await walk.from(path);
     } catch (e) {
@@ -124,7 +147,12 @@ class Search {
     this.#bytes += bytes.length;
     if (bytes.includes(0)) return; // binary
     const most = this.#settings.maxMatches - this.#matches;
-    const { found, tooLong } = await searchText(path, new TextDecoder().decode(bytes), this.#regex, { context: this.#context, most, limit: this.#limit });
+    const { found, tooLong } = await searchText(
+      path,
+      new TextDecoder().decode(bytes),
+      this.#regex,
+      { context: this.#context, most, limit: this.#limit },
+    );
     this.#matches += found.filter(({ isMatch }) => isMatch).length;
     this.#longLines += tooLong;
     this.found.push(...found);
@@ -135,11 +163,21 @@ class Search {
     const { maxMatches, maxFileBytes, maxTotalBytes } = this.#settings;
     return [
       ...(this.#matches >= maxMatches ? [`... (results capped at ${maxMatches} matches)`] : []),
-      ...(this.#bytes >= maxTotalBytes ? [`... (searched ${maxTotalBytes} bytes, then stopped; give a path or a glob)`] : []),
-      ...(end === "time" || this.#limit.expired ? ["... (the time was up, not all was searched; give a path or a glob)"] : []),
-      ...(end === "too-many" ? ["... (the folder is too large, not all of it was searched; give a path)"] : []),
-      ...(this.#tooLarge > 0 ? [`... (${this.#tooLarge} file(s) of more than ${maxFileBytes} bytes not searched)`] : []),
-      ...(this.#longLines > 0 ? [`... (${this.#longLines} line(s) too long for this pattern not searched)`] : []),
+      ...(this.#bytes >= maxTotalBytes
+        ? [`... (searched ${maxTotalBytes} bytes, then stopped; give a path or a glob)`]
+        : []),
+      ...(end === "time" || this.#limit.expired
+        ? ["... (the time was up, not all was searched; give a path or a glob)"]
+        : []),
+      ...(end === "too-many"
+        ? ["... (the folder is too large, not all of it was searched; give a path)"]
+        : []),
+      ...(this.#tooLarge > 0
+        ? [`... (${this.#tooLarge} file(s) of more than ${maxFileBytes} bytes not searched)`]
+        : []),
+      ...(this.#longLines > 0
+        ? [`... (${this.#longLines} line(s) too long for this pattern not searched)`]
+        : []),
     ];
   }
 }
@@ -151,9 +189,16 @@ async function fileTest(glob: string | undefined): Promise<CompiledGlob | undefi
   return compileGlob(pattern.includes("/") ? pattern : `**/${pattern}`);
 }
 
-async function search(settings: Settings, input: CodeSearchInput, signal: AbortSignal): Promise<ToolResult> {
+async function search(
+  settings: Settings,
+  input: CodeSearchInput,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const { pattern, contextLines = 0, ignoreCase = false } = input;
-  const [compiled, files] = await Promise.all([compileRegex(pattern, ignoreCase), fileTest(input.glob)]);
+  const [compiled, files] = await Promise.all([
+    compileRegex(pattern, ignoreCase),
+    fileTest(input.glob),
+  ]);
   if (!compiled.ok) return ToolResult.failure(`Invalid regex pattern: ${compiled.problem}`);
   if (files?.ok === false) return ToolResult.failure(`Invalid glob pattern: ${files.problem}`);
   const limit = new WorkLimit(signal, settings.timeLimitMs);
@@ -161,7 +206,10 @@ async function search(settings: Settings, input: CodeSearchInput, signal: AbortS
     const work = new Search(settings, compiled.regex, files?.paths, contextLines, limit);
     const path = input.path?.trim() ?? "";
     const notes = work.notes(await work.in(path === "" ? "." : path));
-    const lines = work.found.length === 0 ? [`No matches found for pattern: ${pattern}`] : renderFound(work.found, contextLines);
+    const lines =
+      work.found.length === 0
+        ? [`No matches found for pattern: ${pattern}`]
+        : renderFound(work.found, contextLines);
     return ToolResult.success([...lines, ...notes].join("\n"), {
       matches: work.found.filter(({ isMatch }) => isMatch).map(({ isMatch: _, ...line }) => line),
       complete: notes.length === 0,
@@ -176,8 +224,14 @@ async function search(settings: Settings, input: CodeSearchInput, signal: AbortS
  * @throws ValidationError when the folder does not exist, or for a wrong option.
  */
 export function codeSearchTool(options: CodeSearchToolOptions): Tool<CodeSearchInput> {
-  checkOptions("codeSearchTool()", options, [...WORKSPACE_FIELDS, "maxMatches", "maxFileBytes", "maxTotalBytes"]);
-  for (const field of ["maxMatches", "maxFileBytes", "maxTotalBytes"] as const) requireInteger(`codeSearchTool() ${field}`, options[field], 1);
+  checkOptions("codeSearchTool()", options, [
+    ...WORKSPACE_FIELDS,
+    "maxMatches",
+    "maxFileBytes",
+    "maxTotalBytes",
+  ]);
+  for (const field of ["maxMatches", "maxFileBytes", "maxTotalBytes"] as const)
+    requireInteger(`codeSearchTool() ${field}`, options[field], 1);
   const { maxMatches = 100, maxFileBytes = 1_048_576, maxTotalBytes = 67_108_864 } = options;
   const resolved = resolveWorkspaceOptions("codeSearchTool()", options);
   const jail = folderJail(options.baseDir, { name: "workspace", maxBytes: maxFileBytes });
@@ -194,5 +248,12 @@ export function codeSearchTool(options: CodeSearchToolOptions): Tool<CodeSearchI
       return toFailure(jail.base.errors.system("read", read.value.path ?? "", e));
     }
   };
-  return tool({ name: "code_search", description: DESCRIPTION, input: ARGUMENTS.input, effect: "read", untrusted: true, execute });
+  return tool({
+    name: "code_search",
+    description: DESCRIPTION,
+    input: ARGUMENTS.input,
+    effect: "read",
+    untrusted: true,
+    execute,
+  });
 }

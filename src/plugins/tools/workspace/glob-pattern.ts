@@ -70,7 +70,8 @@ class GlobTranslator {
 
   #brace(letter: string): string {
     if (letter === "{") {
-      if (++this.#braces > DEEPEST_BRACES) throw new SyntaxError(`more than ${DEEPEST_BRACES} { in each other`);
+      if (++this.#braces > DEEPEST_BRACES)
+        throw new SyntaxError(`more than ${DEEPEST_BRACES} { in each other`);
       return "(?:";
     }
     if (this.#braces > 0 && letter === ",") return "|";

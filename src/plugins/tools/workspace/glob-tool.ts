@@ -30,7 +30,8 @@ const ARGUMENTS = toolArguments({
   properties: {
     pattern: {
       type: "string",
-      description: "* and ? stay within a name, ** crosses folders, {a,b} is either, [abc] one of these.",
+      description:
+        "* and ? stay within a name, ** crosses folders, {a,b} is either, [abc] one of these.",
       examples: ["**/*.{ts,tsx}"],
     },
     path: { type: "string", description: "A folder to look in. Default: all.", examples: ["src"] },
@@ -53,11 +54,20 @@ function matcher(paths: PathTest, start: string): (path: string) => boolean {
   return (path) => paths.test(path) || (start !== "" && paths.test(path.slice(start.length + 1)));
 }
 
-function resultOf(paths: readonly string[], end: WalkEnd, pattern: string, maxResults: number): ToolResult {
+function resultOf(
+  paths: readonly string[],
+  end: WalkEnd,
+  pattern: string,
+  maxResults: number,
+): ToolResult {
   const shown = [...paths].sort().slice(0, maxResults);
   const notes = [
-    ...(paths.length > shown.length ? [`... (results capped at ${maxResults} of ${paths.length} files)`] : []),
-    ...(end === "too-many" ? ["... (the folder is too large, not all of it was looked at; give a path)"] : []),
+    ...(paths.length > shown.length
+      ? [`... (results capped at ${maxResults} of ${paths.length} files)`]
+      : []),
+    ...(end === "too-many"
+      ? ["... (the folder is too large, not all of it was looked at; give a path)"]
+      : []),
     ...(end === "time" ? ["... (the time was up, not all was looked at; give a path)"] : []),
   ];
   const found = shown.length === 0 ? [`No files found matching pattern: ${pattern}`] : shown;
@@ -68,8 +78,15 @@ function resultOf(paths: readonly string[], end: WalkEnd, pattern: string, maxRe
   });
 }
 
-async function find({ jail, rules, timeLimitMs, maxResults }: Settings, pattern: string, path: string, signal: AbortSignal): Promise<ToolResult> {
-  const inRoot = pattern.startsWith(`${jail.root}/`) ? pattern.slice(jail.root.length + 1) : pattern.replace(/^(\.?\/)+/, "");
+async function find(
+  { jail, rules, timeLimitMs, maxResults }: Settings,
+  pattern: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const inRoot = pattern.startsWith(`${jail.root}/`)
+    ? pattern.slice(jail.root.length + 1)
+    : pattern.replace(/^(\.?\/)+/, "");
   if (inRoot.split("/").includes("..")) return toFailure(jail.base.errors.outside());
   const compiled = await compileGlob(inRoot);
   if (!compiled.ok) return ToolResult.failure(`Invalid glob pattern: ${compiled.problem}`);
@@ -112,5 +129,12 @@ export function globTool(options: GlobToolOptions): Tool<GlobInput> {
       return toFailure(jail.base.errors.system("read", path, e));
     }
   };
-  return tool({ name: "glob", description: DESCRIPTION, input: ARGUMENTS.input, effect: "read", untrusted: true, execute });
+  return tool({
+    name: "glob",
+    description: DESCRIPTION,
+    input: ARGUMENTS.input,
+    effect: "read",
+    untrusted: true,
+    execute,
+  });
 }

@@ -25,10 +25,18 @@ function ruleOf(line: string, compile: Compile): IgnoreRule | undefined {
   const anchored = pattern.includes("/");
   pattern = pattern.replace(/^\//, "");
   if (pattern === "") return undefined;
-  if (!anchored && /^[\w.-]+$/.test(pattern)) return { negated, foldersOnly, test: (_path, name) => name === pattern, length: 0 };
+  if (!anchored && /^[\w.-]+$/.test(pattern))
+    return { negated, foldersOnly, test: (_path, name) => name === pattern, length: 0 };
   try {
-    const regex = compile(globToRegex(pattern.endsWith("/**") ? `${pattern}/*` : pattern, { braces: false }));
-    return { negated, foldersOnly, test: (path, name) => regex.test(anchored ? path : name), length: pattern.length };
+    const regex = compile(
+      globToRegex(pattern.endsWith("/**") ? `${pattern}/*` : pattern, { braces: false }),
+    );
+    return {
+      negated,
+      foldersOnly,
+      test: (path, name) => regex.test(anchored ? path : name),
+      length: pattern.length,
+    };
   } catch {
     return undefined; // git lets lines that are no pattern match nothing
   }
@@ -42,7 +50,11 @@ export class IgnoreRules {
   /** What a question costs, in steps of a WorkLimit. */
   readonly cost: number;
 
-  private constructor(folder: string, rules: readonly IgnoreRule[], above: IgnoreRules | undefined) {
+  private constructor(
+    folder: string,
+    rules: readonly IgnoreRule[],
+    above: IgnoreRules | undefined,
+  ) {
     this.#folder = folder;
     this.#rules = rules;
     this.#above = above;
@@ -50,16 +62,26 @@ export class IgnoreRules {
   }
 
   /** Rules for what lies below `folder` (relative to the root, empty for the root itself). */
-  static async of(folder: string, lines: readonly string[], above?: IgnoreRules): Promise<IgnoreRules> {
+  static async of(
+    folder: string,
+    lines: readonly string[],
+    above?: IgnoreRules,
+  ): Promise<IgnoreRules> {
     const { RE2JS } = await import("re2js");
-    const rules = lines.slice(0, MOST_RULES).flatMap((line) => ruleOf(line, (regex) => RE2JS.compile(regex)) ?? []);
+    const rules = lines
+      .slice(0, MOST_RULES)
+      .flatMap((line) => ruleOf(line, (regex) => RE2JS.compile(regex)) ?? []);
     return new IgnoreRules(folder === "" ? "" : `${folder}/`, rules.reverse(), above); // the last line that fits decides
   }
 
   /** Whether a file or folder is left out. `path` is relative to the root. */
   ignores(path: string, name: string, isFolder: boolean): boolean {
     const own = path.slice(this.#folder.length);
-    const rule = this.#rules.find(({ foldersOnly, test }) => (isFolder || !foldersOnly) && test(own, name));
-    return rule === undefined ? (this.#above?.ignores(path, name, isFolder) ?? false) : !rule.negated;
+    const rule = this.#rules.find(
+      ({ foldersOnly, test }) => (isFolder || !foldersOnly) && test(own, name),
+    );
+    return rule === undefined
+      ? (this.#above?.ignores(path, name, isFolder) ?? false)
+      : !rule.negated;
   }
 }

@@ -14,7 +14,9 @@ export interface FoundLine {
 const LONGEST_SHOWN = 500;
 
 function shown(text: string): string {
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}... (${text.length} characters)` : text;
+  return text.length > LONGEST_SHOWN
+    ? `${text.slice(0, LONGEST_SHOWN)}... (${text.length} characters)`
+    : text;
 }
 
 /** The numbers of the lines that match, from 0, at most `most`, and how many lines were too long to be looked at. A part of one could match by its end. */
@@ -50,7 +52,9 @@ export async function searchText(
   if (lines.at(-1) === "") lines.pop();
   const { found: matches, tooLong } = await matching(lines, regex, o.most, o.limit);
   const isMatch = new Set(matches);
-  const kept = new Set(matches.flatMap((i) => Array.from({ length: 2 * o.context + 1 }, (_, n) => i - o.context + n)));
+  const kept = new Set(
+    matches.flatMap((i) => Array.from({ length: 2 * o.context + 1 }, (_, n) => i - o.context + n)),
+  );
   const found = [...kept]
     .filter((i) => i >= 0 && i < lines.length)
     .sort((a, b) => a - b)
@@ -62,7 +66,10 @@ export async function searchText(
 export function renderFound(found: readonly FoundLine[], context: number): string[] {
   return found.flatMap(({ file, line, text, isMatch }, i) => {
     const previous = found[i - 1];
-    const gap = context > 0 && previous !== undefined && (previous.file !== file || previous.line !== line - 1);
+    const gap =
+      context > 0 &&
+      previous !== undefined &&
+      (previous.file !== file || previous.line !== line - 1);
     const mark = isMatch ? ":" : "-";
     return [...(gap ? ["--"] : []), `${file}${mark}${line}${mark}${text}`];
   });

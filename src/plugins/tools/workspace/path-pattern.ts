@@ -9,13 +9,16 @@ export interface PathTest {
 }
 
 /** A glob that can be tried on paths, or what is wrong with it. */
-export type CompiledGlob = { readonly ok: true; readonly paths: PathTest } | { readonly ok: false; readonly problem: string };
+export type CompiledGlob =
+  | { readonly ok: true; readonly paths: PathTest }
+  | { readonly ok: false; readonly problem: string };
 
 const LONGEST_GLOB = 1_000;
 
 /** Makes the test for a glob. RE2 keeps time in proportion to the path, however many `**` there are. */
 export async function compileGlob(glob: string): Promise<CompiledGlob> {
-  if (glob.length > LONGEST_GLOB) return { ok: false, problem: `it is longer than ${LONGEST_GLOB} characters` };
+  if (glob.length > LONGEST_GLOB)
+    return { ok: false, problem: `it is longer than ${LONGEST_GLOB} characters` };
   const { RE2JS } = await import("re2js");
   try {
     const regex = RE2JS.compile(globToRegex(glob, { braces: true }));

@@ -2,7 +2,8 @@ import type { RE2JS } from "re2js";
 import { messageOf } from "../../../contracts/errors.js";
 
 /** A regular expression, or why a text is none. */
-export type CompiledRegex = { readonly ok: true; readonly regex: RE2JS } | { readonly ok: false; readonly problem: string };
+export type CompiledRegex =
+  { readonly ok: true; readonly regex: RE2JS } | { readonly ok: false; readonly problem: string };
 
 const LONGEST_PATTERN = 1_000;
 /** What one look at one text may take: its length times the size of the pattern. A tenth of a second at the very worst. */
@@ -13,10 +14,14 @@ const MOST_STEPS = 4_000_000;
  * and no looking around. `^` and `$` are beginning and end of a line.
  */
 export async function compileRegex(pattern: string, ignoreCase = false): Promise<CompiledRegex> {
-  if (pattern.length > LONGEST_PATTERN) return { ok: false, problem: `it is longer than ${LONGEST_PATTERN} characters` };
+  if (pattern.length > LONGEST_PATTERN)
+    return { ok: false, problem: `it is longer than ${LONGEST_PATTERN} characters` };
   const { RE2JS } = await import("re2js");
   try {
-    return { ok: true, regex: RE2JS.compile(pattern, RE2JS.MULTILINE | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)) };
+    return {
+      ok: true,
+      regex: RE2JS.compile(pattern, RE2JS.MULTILINE | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)),
+    };
   } catch (e) {
     return { ok: false, problem: messageOf(e) };
   }

@@ -14,7 +14,9 @@ function numbered(line: string, number: number): string {
 export function snippetOf(after: readonly string[], changes: readonly LineChange[]): string {
   const parts = changes.slice(0, MOST_PLACES).map(({ newStart, newEnd }) => {
     const from = Math.max(newStart - CONTEXT, 0);
-    const lines = after.slice(from, newEnd + CONTEXT).map((line, i) => numbered(line, from + i + 1));
+    const lines = after
+      .slice(from, newEnd + CONTEXT)
+      .map((line, i) => numbered(line, from + i + 1));
     if (lines.length <= MOST_LINES) return lines.join("\n");
     return [...lines.slice(0, MOST_LINES / 2), "  ...", ...lines.slice(-MOST_LINES / 2)].join("\n");
   });

@@ -13,7 +13,8 @@ export interface Replacement {
 }
 
 /** The text after an edit, or what is wrong with the edit. */
-export type Edited = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
+export type Edited =
+  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
 /**
  * A file's text in the form in which it is edited, and back: without a byte order mark, and with `\n` at the end of lines where all of them end in `\r\n`.
@@ -51,27 +52,36 @@ export function replaceLines(text: string, start: number, end: number, content: 
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   if (start < 1 || end < 1) return { ok: false, problem: "Line numbers must be >= 1" };
   if (start > end) return { ok: false, problem: "startLine must be <= endLine" };
-  if (start > lines.length) return { ok: false, problem: `startLine ${start} exceeds file length (${lines.length} lines)` };
-  if (end > lines.length) return { ok: false, problem: `endLine ${end} exceeds file length (${lines.length} lines)` };
+  if (start > lines.length)
+    return { ok: false, problem: `startLine ${start} exceeds file length (${lines.length} lines)` };
+  if (end > lines.length)
+    return { ok: false, problem: `endLine ${end} exceeds file length (${lines.length} lines)` };
   const lineEnd = /\r?\n$/.exec(lines[end - 1] ?? "")?.[0] ?? "";
   const body = content.replace(/\r?\n$/, "");
   const [before, after] = [lines.slice(0, start - 1).join(""), lines.slice(end).join("")];
-  if (content === "") return { ok: true, text: lineEnd === "" ? before.replace(/\r?\n$/, "") : before + after };
+  if (content === "")
+    return { ok: true, text: lineEnd === "" ? before.replace(/\r?\n$/, "") : before + after };
   return { ok: true, text: before + body + lineEnd + after };
 }
 
 /** The places where a text occurs, as pairs of beginning and end. */
 function placesOf(text: string, find: string): [number, number][] {
   const places: [number, number][] = [];
-  for (let at = text.indexOf(find); at !== -1; at = text.indexOf(find, at + find.length)) places.push([at, at + find.length]);
+  for (let at = text.indexOf(find); at !== -1; at = text.indexOf(find, at + find.length))
+    places.push([at, at + find.length]);
   return places;
 }
 
 /** How often a pattern is tried on one file. */
 const MOST_MATCHES = 10_000;
 
-async function matchesOf(text: string, regex: RE2JS, limit: WorkLimit): Promise<[number, number][] | string> {
-  if (text.length > longestText(regex)) return "the file is too large for this pattern; use text instead of a pattern, or a simpler one";
+async function matchesOf(
+  text: string,
+  regex: RE2JS,
+  limit: WorkLimit,
+): Promise<[number, number][] | string> {
+  if (text.length > longestText(regex))
+    return "the file is too large for this pattern; use text instead of a pattern, or a simpler one";
   const places: [number, number][] = [];
   for (const matcher = regex.matcher(text); matcher.find();) {
     if (matcher.end() === matcher.start()) return "it matches the empty text";
@@ -84,9 +94,15 @@ async function matchesOf(text: string, regex: RE2JS, limit: WorkLimit): Promise<
 }
 
 /** Makes one replacement. `path` is for the messages. */
-export async function replaceText(text: string, edit: Replacement, path: string, limit: WorkLimit): Promise<Edited> {
+export async function replaceText(
+  text: string,
+  edit: Replacement,
+  path: string,
+  limit: WorkLimit,
+): Promise<Edited> {
   if (edit.find === "") return { ok: false, problem: "find_replace requires 'find' to be set" };
-  const places = edit.regex === true ? await regexPlaces(text, edit.find, limit) : placesOf(text, edit.find);
+  const places =
+    edit.regex === true ? await regexPlaces(text, edit.find, limit) : placesOf(text, edit.find);
   if (typeof places === "string") return { ok: false, problem: `Invalid regex pattern: ${places}` };
   const what = edit.regex === true ? "Pattern" : "Text";
   if (places.length === 0) return { ok: false, problem: `${what} not found in file: ${path}` };
@@ -103,7 +119,11 @@ export async function replaceText(text: string, edit: Replacement, path: string,
   return { ok: true, text: parts.join("") + text.slice(position) };
 }
 
-async function regexPlaces(text: string, pattern: string, limit: WorkLimit): Promise<[number, number][] | string> {
+async function regexPlaces(
+  text: string,
+  pattern: string,
+  limit: WorkLimit,
+): Promise<[number, number][] | string> {
   const compiled = await compileRegex(pattern);
   return compiled.ok ? matchesOf(text, compiled.regex, limit) : compiled.problem;
 }

@@ -42,7 +42,13 @@ export class Walk {
   #entriesLeft: number;
   #end: WalkEnd = "complete";
 
-  constructor(jail: FolderJail, rules: WalkRules, maxEntries: number, limit: WorkLimit, visit: Visit) {
+  constructor(
+    jail: FolderJail,
+    rules: WalkRules,
+    maxEntries: number,
+    limit: WorkLimit,
+    visit: Visit,
+  ) {
     this.#jail = jail;
     this.#rules = rules;
     this.#entriesLeft = maxEntries;
@@ -66,7 +72,8 @@ export class Walk {
   async #rulesAbove(path: string): Promise<IgnoreRules> {
     let rules = await IgnoreRules.of("", this.#rules.ignore);
     const names = path.split("/").slice(0, -1);
-    const folders = path === "" ? [] : ["", ...names.map((_, i) => names.slice(0, i + 1).join("/"))];
+    const folders =
+      path === "" ? [] : ["", ...names.map((_, i) => names.slice(0, i + 1).join("/"))];
     for (const above of folders) {
       const { folder } = await this.#jail.base.openFolder(above === "" ? "." : above);
       try {
@@ -81,11 +88,17 @@ export class Walk {
   async #rulesIn(folder: JailFolder, path: string, above: IgnoreRules): Promise<IgnoreRules> {
     if (!this.#rules.gitignore) return above;
     const bytes = await this.readIn(folder, ".gitignore", LARGEST_GITIGNORE);
-    return bytes === undefined ? above : IgnoreRules.of(path, Buffer.from(bytes).toString("utf8").split("\n"), above);
+    return bytes === undefined
+      ? above
+      : IgnoreRules.of(path, Buffer.from(bytes).toString("utf8").split("\n"), above);
   }
 
   /** A file's content; `undefined` for what is none, is larger, or may not be read. */
-  async readIn(folder: JailFolder, name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+  async readIn(
+    folder: JailFolder,
+    name: string,
+    maxBytes: number,
+  ): Promise<Uint8Array | undefined> {
     try {
       const { handle, size } = await openIn(this.#jail.base, folder, name, name);
       try {
@@ -98,20 +111,34 @@ export class Walk {
     }
   }
 
-  async #walk(folder: JailFolder, path: string, above: IgnoreRules, depth: number): Promise<boolean> {
+  async #walk(
+    folder: JailFolder,
+    path: string,
+    above: IgnoreRules,
+    depth: number,
+  ): Promise<boolean> {
     const entries = (await folder.entries()).sort((a, b) => (a.name < b.name ? -1 : 1));
     await this.#limit.spend(entries.length * 100); // the sorting
-    const rules = entries.some(({ name }) => name === ".gitignore") ? await this.#rulesIn(folder, path, above) : above;
+    const rules = entries.some(({ name }) => name === ".gitignore")
+      ? await this.#rulesIn(folder, path, above)
+      : above;
     for (const entry of entries) {
       if (!(await this.#mayGoOn(rules))) return false;
       const below = path === "" ? entry.name : `${path}/${entry.name}`;
-      if (entry.kind === "other" || rules.ignores(below, entry.name, entry.kind === "directory")) continue;
+      if (entry.kind === "other" || rules.ignores(below, entry.name, entry.kind === "directory"))
+        continue;
       if (!(await this.#look(folder, entry, below, rules, depth))) return false;
     }
     return true;
   }
 
-  async #look(folder: JailFolder, { name, kind }: Entry, path: string, rules: IgnoreRules, depth: number): Promise<boolean> {
+  async #look(
+    folder: JailFolder,
+    { name, kind }: Entry,
+    path: string,
+    rules: IgnoreRules,
+    depth: number,
+  ): Promise<boolean> {
     if (kind === "file") {
       if (await this.#visit({ folder, name, path })) return true;
       this.#end = "stopped";
@@ -142,6 +169,7 @@ export class Walk {
 /** What has gone meanwhile, may not be read or has become something else is left out of a walk. */
 function skip(e: unknown): undefined {
   if (AccessDeniedError.isInstance(e) || FileAccessError.isInstance(e)) return undefined;
-  if (["ENOENT", "EACCES", "EPERM", "ELOOP", "ENOTDIR"].includes(String(codeOf(e)))) return undefined;
+  if (["ENOENT", "EACCES", "EPERM", "ELOOP", "ENOTDIR"].includes(String(codeOf(e))))
+    return undefined;
   throw e;
 }

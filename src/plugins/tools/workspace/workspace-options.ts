@@ -1,6 +1,11 @@
 import type { WalkRules } from "./walk.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { preview, requireArray, requireBoolean, requireDuration } from "../../../contracts/validation.js";
+import {
+  preview,
+  requireArray,
+  requireBoolean,
+  requireDuration,
+} from "../../../contracts/validation.js";
 
 /** What `globTool` and `codeSearchTool` have in common. */
 export interface WorkspaceOptions {
@@ -21,11 +26,18 @@ export const WORKSPACE_FIELDS = ["baseDir", "ignore", "gitignore", "timeLimitMs"
 export const MAX_ENTRIES = 100_000;
 
 /** The options with their defaults. @throws ValidationError */
-export function resolveWorkspaceOptions(what: string, o: WorkspaceOptions): { readonly rules: WalkRules; readonly timeLimitMs: number } {
+export function resolveWorkspaceOptions(
+  what: string,
+  o: WorkspaceOptions,
+): { readonly rules: WalkRules; readonly timeLimitMs: number } {
   requireArray(`${what} ignore`, o.ignore);
   const wrong = o.ignore?.find((pattern) => typeof pattern !== "string" || pattern.trim() === "");
-  if (wrong !== undefined) throw new ValidationError(`${what} ignore must hold patterns, got: ${preview(wrong)}`);
+  if (wrong !== undefined)
+    throw new ValidationError(`${what} ignore must hold patterns, got: ${preview(wrong)}`);
   requireBoolean(`${what} gitignore`, o.gitignore);
   requireDuration(`${what} timeLimitMs`, o.timeLimitMs);
-  return { rules: { ignore: [...(o.ignore ?? [".git", "node_modules"])], gitignore: o.gitignore ?? true }, timeLimitMs: o.timeLimitMs ?? 30_000 };
+  return {
+    rules: { ignore: [...(o.ignore ?? [".git", "node_modules"])], gitignore: o.gitignore ?? true },
+    timeLimitMs: o.timeLimitMs ?? 30_000,
+  };
 }

@@ -15,7 +15,10 @@ export class GraphWorkflow implements WorkflowExecutor {
   readonly #library = new PromptLibrary(GRAPH_TEMPLATES);
 
   validate(plan: Plan): void {
-    if (plan.graph === undefined) throw new ValidationError("Workflow GRAPH needs a graph", { hint: "Give the ensemble a `graph` and no `workflow`." });
+    if (plan.graph === undefined)
+      throw new ValidationError("Workflow GRAPH needs a graph", {
+        hint: "Give the ensemble a `graph` and no `workflow`.",
+      });
   }
 
   async execute(plan: Plan, run: Run): Promise<WorkflowResult> {

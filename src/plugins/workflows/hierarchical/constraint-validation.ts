@@ -9,7 +9,10 @@ const WHERE = "HierarchicalConstraints.";
  * What the constraints say, held against the team. Without `roles` (those of agents that are still to be made are not known yet) only against themselves.
  * @throws ValidationError for the first rule that does not hold. Seed 003.
  */
-export function checkConstraints(constraints: HierarchicalConstraints, roles: readonly string[] | undefined): void {
+export function checkConstraints(
+  constraints: HierarchicalConstraints,
+  roles: readonly string[] | undefined,
+): void {
   const { allowedWorkers, requiredWorkers, maxCallsPerWorker, requiredStages } = constraints;
   requireKnown("allowedWorkers", allowedWorkers, roles);
   requireAllowed("requiredWorkers", requiredWorkers, allowedWorkers);
@@ -22,11 +25,18 @@ export function checkConstraints(constraints: HierarchicalConstraints, roles: re
   checkReach(constraints);
 }
 
-function requireKnown(field: string, named: readonly string[], roles: readonly string[] | undefined): void {
+function requireKnown(
+  field: string,
+  named: readonly string[],
+  roles: readonly string[] | undefined,
+): void {
   if (roles === undefined) return;
   const known = new Set(roles.map(canonicalRole));
   for (const role of named) {
-    if (!known.has(canonicalRole(role))) throw new ValidationError(`${WHERE}${field} references unknown agent: '${role}'`, { hint: knownNames(role, roles) });
+    if (!known.has(canonicalRole(role)))
+      throw new ValidationError(`${WHERE}${field} references unknown agent: '${role}'`, {
+        hint: knownNames(role, roles),
+      });
   }
 }
 
@@ -34,16 +44,26 @@ function requireAllowed(field: string, named: readonly string[], allowed: readon
   if (allowed.length === 0) return;
   const known = new Set(allowed.map(canonicalRole));
   for (const role of named) {
-    if (!known.has(canonicalRole(role))) throw new ValidationError(`${WHERE}${field} contains '${role}' which is not in allowedWorkers`);
+    if (!known.has(canonicalRole(role)))
+      throw new ValidationError(
+        `${WHERE}${field} contains '${role}' which is not in allowedWorkers`,
+      );
   }
 }
 
 /** Every required worker takes a delegation, and so does everybody in the stages before the last one that is required. */
-function checkReach({ requiredWorkers, requiredStages, globalMaxDelegations: limit }: HierarchicalConstraints): void {
+function checkReach({
+  requiredWorkers,
+  requiredStages,
+  globalMaxDelegations: limit,
+}: HierarchicalConstraints): void {
   if (limit === 0) return;
   const needed = new Set(requiredWorkers.map(canonicalRole));
-  const last = requiredStages.findLastIndex((stage) => stage.some((role) => needed.has(canonicalRole(role))));
-  for (const role of requiredStages.slice(0, Math.max(last, 0)).flat()) needed.add(canonicalRole(role));
+  const last = requiredStages.findLastIndex((stage) =>
+    stage.some((role) => needed.has(canonicalRole(role))),
+  );
+  for (const role of requiredStages.slice(0, Math.max(last, 0)).flat())
+    needed.add(canonicalRole(role));
   if (needed.size > limit)
     throw new ValidationError(
       `${WHERE}globalMaxDelegations of ${limit} is too low: requiredWorkers need ${needed.size} delegations, those of earlier stages included`,
@@ -54,13 +74,18 @@ function checkCaps({ maxCallsPerWorker, globalMaxDelegations }: HierarchicalCons
   const seen = new Set<string>();
   for (const [role, cap] of Object.entries<unknown>(maxCallsPerWorker)) {
     if (!Number.isInteger(cap) || (cap as number) <= 0)
-      throw new ValidationError(`${WHERE}maxCallsPerWorker value for '${role}' must be > 0, got: ${preview(cap)}`);
+      throw new ValidationError(
+        `${WHERE}maxCallsPerWorker value for '${role}' must be > 0, got: ${preview(cap)}`,
+      );
     if (seen.has(canonicalRole(role)))
-      throw new ValidationError(`${WHERE}maxCallsPerWorker names agent '${role}' twice: case and outer blanks make no difference`);
+      throw new ValidationError(
+        `${WHERE}maxCallsPerWorker names agent '${role}' twice: case and outer blanks make no difference`,
+      );
     seen.add(canonicalRole(role));
   }
   const limit: unknown = globalMaxDelegations;
-  if (!Number.isInteger(limit) || (limit as number) < 0) throw new ValidationError(`${WHERE}globalMaxDelegations must be >= 0, got: ${preview(limit)}`);
+  if (!Number.isInteger(limit) || (limit as number) < 0)
+    throw new ValidationError(`${WHERE}globalMaxDelegations must be >= 0, got: ${preview(limit)}`);
 }
 
 function checkStages(stages: readonly (readonly string[])[]): void {
@@ -68,7 +93,10 @@ function checkStages(stages: readonly (readonly string[])[]): void {
   stages.forEach((stage, index) => {
     for (const role of stage) {
       const key = canonicalRole(role);
-      if ((stageOf.get(key) ?? index) !== index) throw new ValidationError(`${WHERE}requiredStages contains duplicate agent role '${role}' in multiple stages`);
+      if ((stageOf.get(key) ?? index) !== index)
+        throw new ValidationError(
+          `${WHERE}requiredStages contains duplicate agent role '${role}' in multiple stages`,
+        );
       stageOf.set(key, index);
     }
   });

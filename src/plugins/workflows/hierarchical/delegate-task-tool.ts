@@ -32,26 +32,46 @@ export function delegateTaskTool(parts: DelegateTaskParts): Tool<DelegateTaskInp
   });
 }
 
-async function assign(input: DelegateTaskInput, scope: TaskScope, parts: DelegateTaskParts): Promise<ToolResult> {
+async function assign(
+  input: DelegateTaskInput,
+  scope: TaskScope,
+  parts: DelegateTaskParts,
+): Promise<ToolResult> {
   const { agentRole, taskDescription, taskNumber } = input;
   const { assignments, texts } = parts;
   if (agentRole.trim() === "") return ToolResult.failure("agentRole must not be null or blank.");
-  if (taskDescription.trim() === "") return ToolResult.failure("taskDescription must not be null or blank.");
+  if (taskDescription.trim() === "")
+    return ToolResult.failure("taskDescription must not be null or blank.");
   const listed = taskNumber === undefined ? undefined : assignments.task(numberOf(taskNumber));
   if (taskNumber !== undefined && listed === undefined)
-    return ToolResult.failure(texts.render("manager.unknownTask", { count: assignments.count, given: preview(taskNumber) }));
+    return ToolResult.failure(
+      texts.render("manager.unknownTask", { count: assignments.count, given: preview(taskNumber) }),
+    );
   const missing = listed === undefined ? [] : assignments.missingFor(listed);
-  if (missing.length > 0) return ToolResult.failure(texts.render("manager.missingContext", { number: numberOf(taskNumber), missing: missing.join(", ") }));
+  if (missing.length > 0)
+    return ToolResult.failure(
+      texts.render("manager.missingContext", {
+        number: numberOf(taskNumber),
+        missing: missing.join(", "),
+      }),
+    );
   parts.onStart(scope.run);
   const finish = assignments.begin();
-  const wanted = listed === undefined ? { expectedOutput: texts.render("manager.workerExpectedOutput", {}) } : { taskId: listed.id };
+  const wanted =
+    listed === undefined
+      ? { expectedOutput: texts.render("manager.workerExpectedOutput", {}) }
+      : { taskId: listed.id };
   const response = await delegateForModel(scope, input, wanted);
   if (response.status !== "FAILURE") finish(listed, workerOf(response)?.output);
   return resultOf(response, input, scope, parts);
 }
 
 function numberOf(value: unknown): number {
-  return typeof value === "string" && /^\s*\d+\s*$/.test(value) ? Number(value) : typeof value === "number" ? value : Number.NaN;
+  return typeof value === "string" && /^\s*\d+\s*$/.test(value)
+    ? Number(value)
+    : typeof value === "number"
+      ? value
+      : Number.NaN;
 }
 
 /** The worker's text or why it failed, and how far the list is done; where nobody was asked, the words of the guard. */
@@ -62,10 +82,21 @@ function resultOf(
   { roles, assignments, texts }: DelegateTaskParts,
 ): ToolResult {
   const reason = response.errors.join("; ");
-  const list = (numbers: readonly number[]): string => (numbers.length === 0 ? "none" : numbers.join(", "));
-  const progress = texts.render("manager.progress", { done: list(assignments.done), open: list(assignments.open) });
-  if (response.status !== "FAILURE") return ToolResult.success(scope.format(response.parsedOutput, response.rawOutput ?? "") + progress);
+  const list = (numbers: readonly number[]): string =>
+    numbers.length === 0 ? "none" : numbers.join(", ");
+  const progress = texts.render("manager.progress", {
+    done: list(assignments.done),
+    open: list(assignments.open),
+  });
+  if (response.status !== "FAILURE")
+    return ToolResult.success(
+      scope.format(response.parsedOutput, response.rawOutput ?? "") + progress,
+    );
   if (workerOf(response) !== undefined) return ToolResult.failure(reason + progress);
   const known = scope.workers.some(({ role }) => canonicalRole(role) === canonicalRole(agentRole));
-  return ToolResult.success(known ? reason : `No agent found with role '${agentRole}'. Available roles: [${roles.join(", ")}]`);
+  return ToolResult.success(
+    known
+      ? reason
+      : `No agent found with role '${agentRole}'. Available roles: [${roles.join(", ")}]`,
+  );
 }

@@ -17,7 +17,13 @@ import { checkConstraints } from "./constraint-validation.js";
 import { delegateTaskTool } from "./delegate-task-tool.js";
 import { find, managerModel } from "./manager-model.js";
 import { managerPrompts } from "./manager-prompts.js";
-import { checkReserved, MANAGER_ROLE, needsAgents, unusedOptions, validateTeam } from "./team-validation.js";
+import {
+  checkReserved,
+  MANAGER_ROLE,
+  needsAgents,
+  unusedOptions,
+  validateTeam,
+} from "./team-validation.js";
 import { MANAGER_TEMPLATES } from "./templates.js";
 
 const DEFAULT_MAX_ITERATIONS = 20;
@@ -58,14 +64,24 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
   }
 
   /** The task of the run's manager. `onStart` is called before anything is delegated. @throws ValidationError for a team that can't work. */
-  #managerTask(plan: Plan, run: Run, assignments: Assignments, onStart: (run: RunInfo) => void): Task {
+  #managerTask(
+    plan: Plan,
+    run: Run,
+    assignments: Assignments,
+    onStart: (run: RunInfo) => void,
+  ): Task {
     const { managerPromptStrategy, managerMaxIterations, managerModelOptions } = plan.options;
     const { workers } = run;
     checkReserved(workers); // once more, for those that were made
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
     const listed = plan.tasks.map(({ spec }) => spec);
     const prompts = managerPrompts(managerPromptStrategy, workers, listed, texts);
-    const tool: AnyTool = delegateTaskTool({ roles: workers.map(({ role }) => role), assignments, texts, onStart });
+    const tool: AnyTool = delegateTaskTool({
+      roles: workers.map(({ role }) => role),
+      assignments,
+      texts,
+      onStart,
+    });
     const agent = new Agent({
       role: MANAGER_ROLE,
       goal: texts.render("manager.goal", {}),
@@ -75,7 +91,11 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
       maxIterations: managerMaxIterations ?? DEFAULT_MAX_ITERATIONS,
       tools: [tool],
     });
-    return new Task({ description: prompts.user, expectedOutput: texts.render("manager.expectedOutput", {}), agent });
+    return new Task({
+      description: prompts.user,
+      expectedOutput: texts.render("manager.expectedOutput", {}),
+      agent,
+    });
   }
 }
 
@@ -98,6 +118,10 @@ async function lead(run: Run, managerId: string, assignments: Assignments): Prom
     if (!TaskExecutionError.isInstance(error)) throw error;
     const { taskDescription, agentRole, cause = error, hint } = error;
     const context = { taskDescription, agentRole, completedTaskOutputs: assignments.outputs };
-    throw new TaskExecutionError(`Hierarchical workflow manager failed: ${messageOf(cause)}`, context, { cause, hint });
+    throw new TaskExecutionError(
+      `Hierarchical workflow manager failed: ${messageOf(cause)}`,
+      context,
+      { cause, hint },
+    );
   }
 }

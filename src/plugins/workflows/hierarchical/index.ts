@@ -17,14 +17,20 @@ export function hierarchical(): Plugin {
     bind(bind) {
       const executor = new ManagerExecutor();
       bind.many(Tokens.TaskExecutor).toConstantValue(executor);
-      bind.many(Tokens.WorkflowExecutor).toConstantValue(new HierarchicalWorkflow(executor, constraints));
+      bind
+        .many(Tokens.WorkflowExecutor)
+        .toConstantValue(new HierarchicalWorkflow(executor, constraints));
       bind.many(Tokens.PromptTemplates).toConstantValue(MANAGER_TEMPLATES);
       bind.many(DelegationConstraint).toConstantValue((call) => constraints.refusal(call));
     },
     apply({ hooks }) {
       // After all other policies: what one of them refuses is not counted.
-      hooks.beforeDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) => constraints.judge(call));
-      hooks.afterDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) => constraints.note(call));
+      hooks.beforeDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) =>
+        constraints.judge(call),
+      );
+      hooks.afterDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) =>
+        constraints.note(call),
+      );
     },
   });
 }

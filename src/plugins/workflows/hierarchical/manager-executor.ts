@@ -24,16 +24,26 @@ export class ManagerExecutor implements TaskExecutor {
   }
 
   execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
-    const planned: PlannedTask = { id: call.taskId, spec: call.task, contextIds: [], agent: call.agent };
-    const executor = scope.all(Tokens.TaskExecutor).findLast((candidate) => candidate !== this && candidate.handles(planned));
+    const planned: PlannedTask = {
+      id: call.taskId,
+      spec: call.task,
+      contextIds: [],
+      agent: call.agent,
+    };
+    const executor = scope
+      .all(Tokens.TaskExecutor)
+      .findLast((candidate) => candidate !== this && candidate.handles(planned));
     if (executor === undefined)
-      throw new ValidationError("No task executor handles the manager's task", { hint: "Add the standard plugins, or a TaskExecutor of your own." });
+      throw new ValidationError("No task executor handles the manager's task", {
+        hint: "Add the standard plugins, or a TaskExecutor of your own.",
+      });
     return executor.execute(call, asManager(scope));
   }
 }
 
 /** The same scope, whose calls for the task bear the purpose `manager`. */
 function asManager(scope: TaskScope): TaskScope {
-  const chat = (request: ChatRequest, o: ChatOptions): Promise<ChatResponse> => scope.chat(request, o.purpose === "task" ? { ...o, purpose: "manager" } : o);
+  const chat = (request: ChatRequest, o: ChatOptions): Promise<ChatResponse> =>
+    scope.chat(request, o.purpose === "task" ? { ...o, purpose: "manager" } : o);
   return Object.create(scope, { chat: { value: chat } }) as TaskScope; // everything else is inherited
 }

@@ -24,13 +24,19 @@ export function managerModel({ options }: Plan, run: Run): ModelRef | undefined 
   if (model !== undefined || find(run, Tokens.ChatModel) !== undefined) return own;
   const bare = agents.find((agent) => agent.model === undefined);
   if (bare !== undefined) {
-    throw new ValidationError(`No LLM available for agent '${bare.role}'. Provide a model of its own or an ensemble-level chatLanguageModel.`, {
-      hint: 'Set `model` on the ensemble, for instance "openai:gpt-4o-mini".',
-    });
+    throw new ValidationError(
+      `No LLM available for agent '${bare.role}'. Provide a model of its own or an ensemble-level chatLanguageModel.`,
+      {
+        hint: 'Set `model` on the ensemble, for instance "openai:gpt-4o-mini".',
+      },
+    );
   }
   const found = own ?? run.workers.find((worker) => worker.model !== undefined)?.model;
   if (found !== undefined) return found;
-  throw new ValidationError("No Manager LLM available for hierarchical workflow. Set ensemble-level chatLanguageModel or managerLlm.", {
-    hint: "The options are called `model` and `managerModel`.",
-  });
+  throw new ValidationError(
+    "No Manager LLM available for hierarchical workflow. Set ensemble-level chatLanguageModel or managerLlm.",
+    {
+      hint: "The options are called `model` and `managerModel`.",
+    },
+  );
 }

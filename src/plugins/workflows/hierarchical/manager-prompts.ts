@@ -16,36 +16,56 @@ export interface ManagerPrompts {
 }
 
 /** The prompts by the user's strategy, else by the templates. @throws ValidationError where a strategy gives something else than text. */
-export function managerPrompts(strategy: ManagerPromptStrategy | undefined, agents: readonly Agent[], tasks: readonly AnyTask[], texts: Texts): ManagerPrompts {
-  const { buildSystemPrompt, buildUserPrompt } = strategy === undefined ? byTemplates(texts) : bound(strategy);
+export function managerPrompts(
+  strategy: ManagerPromptStrategy | undefined,
+  agents: readonly Agent[],
+  tasks: readonly AnyTask[],
+  texts: Texts,
+): ManagerPrompts {
+  const { buildSystemPrompt, buildUserPrompt } =
+    strategy === undefined ? byTemplates(texts) : bound(strategy);
   const system = requireText("buildSystemPrompt", buildSystemPrompt({ agents }));
   const user = requireText("buildUserPrompt", buildUserPrompt({ tasks }));
-  return { system: system.trim() === "" ? undefined : system, user: user.trim() === "" ? texts.render("manager.withoutPrompt", {}) : user };
+  return {
+    system: system.trim() === "" ? undefined : system,
+    user: user.trim() === "" ? texts.render("manager.withoutPrompt", {}) : user,
+  };
 }
 
 function byTemplates(texts: Texts): ManagerPromptStrategy {
   return {
-    buildSystemPrompt: ({ agents }) => texts.render("manager.system", { workers: agents.map((agent, index) => workerText(agent, index + 1, texts)).join("") }),
+    buildSystemPrompt: ({ agents }) =>
+      texts.render("manager.system", {
+        workers: agents.map((agent, index) => workerText(agent, index + 1, texts)).join(""),
+      }),
     buildUserPrompt: ({ tasks }) => {
-      const listed = tasks.map(({ description, expectedOutput }, index) => texts.render("manager.task", { number: index + 1, description, expectedOutput }));
+      const listed = tasks.map(({ description, expectedOutput }, index) =>
+        texts.render("manager.task", { number: index + 1, description, expectedOutput }),
+      );
       return texts.render("manager.user", { tasks: listed.join("") });
     },
   };
 }
 
 function workerText({ role, goal, background = "" }: Agent, number: number, texts: Texts): string {
-  const shown = background.trim() === "" ? "" : texts.render("manager.workerBackground", { background });
+  const shown =
+    background.trim() === "" ? "" : texts.render("manager.workerBackground", { background });
   return texts.render("manager.worker", { number, role, goal, background: shown });
 }
 
 /** A strategy may be an object of a class. */
 function bound(strategy: ManagerPromptStrategy): ManagerPromptStrategy {
-  return { buildSystemPrompt: (ctx) => strategy.buildSystemPrompt(ctx), buildUserPrompt: (ctx) => strategy.buildUserPrompt(ctx) };
+  return {
+    buildSystemPrompt: (ctx) => strategy.buildSystemPrompt(ctx),
+    buildUserPrompt: (ctx) => strategy.buildUserPrompt(ctx),
+  };
 }
 
 /** Nothing counts as an empty text. */
 function requireText(method: string, value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;
-  throw new ValidationError(`managerPromptStrategy.${method}() must return a string, got: ${preview(value)}`);
+  throw new ValidationError(
+    `managerPromptStrategy.${method}() must return a string, got: ${preview(value)}`,
+  );
 }

@@ -7,7 +7,10 @@ import { createToken } from "../../../contracts/tokens.js";
 import { canonicalRole } from "../../../kernel/index.js";
 
 /** Why a delegation is out of the question whatever the policies say; whoever asks policies asks this first. */
-export const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>("DelegationConstraint", "many");
+export const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>(
+  "DelegationConstraint",
+  "many",
+);
 
 /** The constraints of hierarchical runs in progress, for taps that know a run only by its info. */
 export class RunConstraints {
@@ -31,7 +34,9 @@ export class RunConstraints {
     const enforcer = this.#enforcers.get(run);
     if (enforcer === undefined) return undefined;
     const role = canonicalRole(request.agentRole);
-    const possible = role !== canonicalRole(delegatorRole) && availableWorkerRoles.some((known) => canonicalRole(known) === role);
+    const possible =
+      role !== canonicalRole(delegatorRole) &&
+      availableWorkerRoles.some((known) => canonicalRole(known) === role);
     if (!possible) return undefined; // refused right after this, with words of its own
     const reason = enforcer.refusal(request.agentRole);
     if (reason !== undefined) return reject(`Delegation rejected by policy: ${reason}`);
@@ -40,7 +45,13 @@ export class RunConstraints {
   }
 
   /** Notes a success that all others have let pass. */
-  note({ run, request, response, outcome }: After<DelegationCall, "response", DelegationResponse>): void {
-    if ((outcome === "ok" || outcome === "answered") && response?.status !== "FAILURE") this.#enforcers.get(run)?.complete(request.agentRole);
+  note({
+    run,
+    request,
+    response,
+    outcome,
+  }: After<DelegationCall, "response", DelegationResponse>): void {
+    if ((outcome === "ok" || outcome === "answered") && response?.status !== "FAILURE")
+      this.#enforcers.get(run)?.complete(request.agentRole);
   }
 }

@@ -14,7 +14,10 @@ export function validateTeam(plan: Plan): void {
   checkReserved(agents);
   checkDuplicates(agents);
   if (options.hierarchicalConstraints !== undefined)
-    checkConstraints(options.hierarchicalConstraints, needsAgents(plan) ? undefined : agents.map(({ role }) => role));
+    checkConstraints(
+      options.hierarchicalConstraints,
+      needsAgents(plan) ? undefined : agents.map(({ role }) => role),
+    );
   const handled = plan.tasks.find(({ spec }) => spec.handler !== undefined);
   if (handled !== undefined) {
     throw new ValidationError(
@@ -22,7 +25,9 @@ export function validateTeam(plan: Plan): void {
     );
   }
   if (plan.loops.length > 0) {
-    throw new ValidationError("Workflow.HIERARCHICAL does not support Loop nodes. Use Workflow.SEQUENTIAL or Workflow.PARALLEL when declaring loops.");
+    throw new ValidationError(
+      "Workflow.HIERARCHICAL does not support Loop nodes. Use Workflow.SEQUENTIAL or Workflow.PARALLEL when declaring loops.",
+    );
   }
 }
 
@@ -62,9 +67,13 @@ export function unusedOptions(plan: Plan): readonly string[] {
   if (needsAgents(plan)) return [];
   return plan.tasks.flatMap(({ spec, agent }) => {
     if (agent !== undefined) return [];
-    const unused = [...(spec.tools.length > 0 ? ["tools"] : []), ...(spec.maxIterations !== undefined ? ["maxIterations"] : [])];
+    const unused = [
+      ...(spec.tools.length > 0 ? ["tools"] : []),
+      ...(spec.maxIterations !== undefined ? ["maxIterations"] : []),
+    ];
     return unused.map(
-      (option) => `Task '${spec.description}' is done by the worker that the manager chooses, so its option '${option}' has no effect: set it on the agent`,
+      (option) =>
+        `Task '${spec.description}' is done by the worker that the manager chooses, so its option '${option}' has no effect: set it on the agent`,
     );
   });
 }

@@ -1,6 +1,7 @@
 /** What the manager of a hierarchical team reads, by name. `{name}` stands for a value; `docs/prompts.md` lists the values of each. */
 export const MANAGER_TEMPLATES = Object.freeze({
-  "manager.goal": "Coordinate worker agents to complete all tasks and synthesize a comprehensive final result",
+  "manager.goal":
+    "Coordinate worker agents to complete all tasks and synthesize a comprehensive final result",
   "manager.system": `You have access to the following worker agents:
 
 {workers}Use the delegateTask tool to assign work to your team members. Review their outputs and synthesize a comprehensive final result.`,
@@ -10,8 +11,10 @@ export const MANAGER_TEMPLATES = Object.freeze({
 
 {tasks}Delegate each task to the most appropriate team member using the delegateTask tool. Once all tasks are complete, synthesize the results into a comprehensive final response.`,
   "manager.task": "Task {number}: {description}\nExpected output: {expectedOutput}\n\n",
-  "manager.withoutPrompt": "Coordinate your team to complete all assigned tasks and synthesize a comprehensive final response.",
-  "manager.expectedOutput": "A comprehensive final response synthesizing the outputs of all delegated tasks",
+  "manager.withoutPrompt":
+    "Coordinate your team to complete all assigned tasks and synthesize a comprehensive final response.",
+  "manager.expectedOutput":
+    "A comprehensive final response synthesizing the outputs of all delegated tasks",
   "manager.tool":
     "Assign work to one of your team members; its result is returned to you. The team member knows only what you write here and what the listed task brings with it.",
   "manager.agentRole": "The role of the team member",
@@ -19,7 +22,8 @@ export const MANAGER_TEMPLATES = Object.freeze({
   "manager.taskNumber":
     "The number of the listed task that this assignment carries out: it is done as it is listed, with its own requirements and the results of the tasks it builds on; when it is done again, taskDescription is feedback on its last result. Leave it out for a subtask of your own.",
   "manager.workerExpectedOutput": "Complete the assigned task thoroughly",
-  "manager.unknownTask": "taskNumber must be a number from 1 to {count}, got: {given}. Leave it out for a subtask of your own.",
+  "manager.unknownTask":
+    "taskNumber must be a number from 1 to {count}, got: {given}. Leave it out for a subtask of your own.",
   "manager.missingContext":
     "Task {number} builds on the results of listed tasks that are not done yet: {missing}. Delegate those first, with their taskNumber.",
   "manager.progress": "\n\n[Listed tasks done: {done}. Still open: {open}.]",

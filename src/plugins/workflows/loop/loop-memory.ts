@@ -16,7 +16,9 @@ export class LoopMemory {
     readonly run: Run,
   ) {
     const isUsed = loop.memoryMode !== "ACCUMULATE";
-    this.#scopes = new Set(isUsed ? loop.tasks.flatMap((task) => task.memory.map(({ name }) => name)) : []);
+    this.#scopes = new Set(
+      isUsed ? loop.tasks.flatMap((task) => task.memory.map(({ name }) => name)) : [],
+    );
     this.#store = isUsed ? run.find(Tokens.MemoryStore) : undefined;
   }
 
@@ -24,8 +26,12 @@ export class LoopMemory {
   check(): void {
     const { name, memoryMode } = this.loop;
     if (memoryMode === "ACCUMULATE" || (this.#scopes.size > 0 && this.#store !== undefined)) return;
-    const missing = this.#scopes.size === 0 ? "none of its tasks declares memory" : "there is no memory store";
-    this.run.emit({ type: "run_warning", message: `Loop '${name}': memoryMode ${memoryMode} has no effect, because ${missing}` });
+    const missing =
+      this.#scopes.size === 0 ? "none of its tasks declares memory" : "there is no memory store";
+    this.run.emit({
+      type: "run_warning",
+      message: `Loop '${name}': memoryMode ${memoryMode} has no effect, because ${missing}`,
+    });
   }
 
   /** Clears or trims the scopes. @throws MemoryStoreError where the store can't; with `memoryErrors: "warn"` the loop goes on as it is. */
@@ -45,7 +51,9 @@ export class LoopMemory {
 
   #apply(store: MemoryStore, scope: string): Promise<void> {
     const { memoryWindowSize } = this.loop;
-    return memoryWindowSize === undefined ? store.clear(scope) : store.evict(scope, keepLastEntries(memoryWindowSize));
+    return memoryWindowSize === undefined
+      ? store.clear(scope)
+      : store.evict(scope, keepLastEntries(memoryWindowSize));
   }
 
   #failure(store: MemoryStore, scope: string, error: unknown): MemoryStoreError {
@@ -55,7 +63,10 @@ export class LoopMemory {
     return new MemoryStoreError(
       `Loop '${name}': memoryMode ${memoryMode} can't ${operation} scope '${scope}' of ${kind}: ${messageOf(error)}`,
       { operation, scope },
-      { cause: error, hint: "Use a store that can, MemoryStore.inMemory() for instance, or memoryMode ACCUMULATE." },
+      {
+        cause: error,
+        hint: "Use a store that can, MemoryStore.inMemory() for instance, or memoryMode ACCUMULATE.",
+      },
     );
   }
 }

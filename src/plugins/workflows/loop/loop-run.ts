@@ -49,7 +49,8 @@ export class LoopRun {
     } finally {
       run.report({ kind: "loop", loop, history: this.#history(reason) });
     }
-    if (reason === "maxIterations" && loop.onMaxIterations === "THROW") throw new MaxLoopIterationsExceededError(loop.name, loop.maxIterations);
+    if (reason === "maxIterations" && loop.onMaxIterations === "THROW")
+      throw new MaxLoopIterationsExceededError(loop.name, loop.maxIterations);
     return projectOutputs(loop, this.#iterations);
   }
 
@@ -60,19 +61,32 @@ export class LoopRun {
     const outputs: TaskOutput[] = [];
     const ends = (output: TaskOutput): boolean => this.#endsWith([...outputs, output]);
     for (const id of this.#ids) {
-      outputs.push(await run.runTask(id, { revision, last: lastIn(this, id === this.#ids.at(-1) && ends) }));
+      outputs.push(
+        await run.runTask(id, { revision, last: lastIn(this, id === this.#ids.at(-1) && ends) }),
+      );
       revision = undefined;
     }
     const iterationNumber = this.#iterations.push(Object.freeze(outputs));
     if (run.listens("loop_iteration_completed"))
-      run.emit({ type: "loop_iteration_completed", loopName: loop.name, iterationNumber, maxIterations: loop.maxIterations });
+      run.emit({
+        type: "loop_iteration_completed",
+        loopName: loop.name,
+        iterationNumber,
+        maxIterations: loop.maxIterations,
+      });
   }
 
   #feedback(): Revision | undefined {
     const { injectFeedback, maxIterations } = this.loop;
     const last = this.#iterations.at(-1)?.at(-1);
     if (last === undefined || !injectFeedback) return undefined;
-    return { feedback: this.texts.render("loop.feedback", { iteration: this.#iterations.length + 1, maxIterations }), previousOutput: last.raw };
+    return {
+      feedback: this.texts.render("loop.feedback", {
+        iteration: this.#iterations.length + 1,
+        maxIterations,
+      }),
+      previousOutput: last.raw,
+    };
   }
 
   /** Whether the loop would be done with an iteration of these outputs. What `until` throws is thrown when the loop itself comes to ask. */
@@ -80,7 +94,10 @@ export class LoopRun {
     const { maxIterations, onMaxIterations } = this.loop;
     const iterations = [...this.#iterations, outputs];
     try {
-      return this.#converged(iterations) || (iterations.length === maxIterations && onMaxIterations !== "THROW");
+      return (
+        this.#converged(iterations) ||
+        (iterations.length === maxIterations && onMaxIterations !== "THROW")
+      );
     } catch {
       return false;
     }
@@ -90,7 +107,8 @@ export class LoopRun {
   #converged(iterations: readonly (readonly TaskOutput[])[]): boolean {
     const output = iterations.at(-1)?.at(-1);
     if (output === undefined) return false;
-    if (this.#judged?.output !== output) this.#judged = { output, converged: this.#ask(iterations, output) };
+    if (this.#judged?.output !== output)
+      this.#judged = { output, converged: this.#ask(iterations, output) };
     return this.#judged.converged;
   }
 
@@ -98,12 +116,21 @@ export class LoopRun {
     const { name, until } = this.loop;
     if (until === undefined) return false;
     const iteration = new FinishedIteration(iterations, lastBodyOutput);
-    return decide(`Loop '${name}': until() after iteration ${iteration.iterationNumber}`, until, iteration, lastBodyOutput);
+    return decide(
+      `Loop '${name}': until() after iteration ${iteration.iterationNumber}`,
+      until,
+      iteration,
+      lastBodyOutput,
+    );
   }
 
   /** Of a loop that was cut short neither reason holds; `stoppedByMaxIterations` tells. */
   #history(reason: LoopHistory["terminationReason"] | undefined): LoopHistory {
     const iterations = Object.freeze([...this.#iterations]);
-    return Object.freeze({ iterations, terminationReason: reason ?? "maxIterations", stoppedByMaxIterations: reason === "maxIterations" });
+    return Object.freeze({
+      iterations,
+      terminationReason: reason ?? "maxIterations",
+      stoppedByMaxIterations: reason === "maxIterations",
+    });
   }
 }

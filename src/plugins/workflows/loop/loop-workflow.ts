@@ -18,8 +18,11 @@ export class LoopWorkflow implements WorkflowExecutor {
   validate(plan: Plan): void {
     const [other] = listTasks(plan);
     if (plan.loops.length === 0 || other !== undefined) {
-      const found = other === undefined ? "there is none" : `found task '${other.spec.description}'`;
-      throw new ValidationError(`Workflow LOOP runs loops and nothing else; ${found}`, { hint: "Use SEQUENTIAL or PARALLEL: they run `tasks` and `loops`." });
+      const found =
+        other === undefined ? "there is none" : `found task '${other.spec.description}'`;
+      throw new ValidationError(`Workflow LOOP runs loops and nothing else; ${found}`, {
+        hint: "Use SEQUENTIAL or PARALLEL: they run `tasks` and `loops`.",
+      });
     }
     checkLoops(plan);
   }
@@ -27,7 +30,16 @@ export class LoopWorkflow implements WorkflowExecutor {
   async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
     const taskOutputs: TaskOutput[] = [];
-    for (const loop of plan.loops) taskOutputs.push(...(await new LoopRun(loop, plan, run, texts, lastIn(run, loop === plan.loops.at(-1))).execute()));
+    for (const loop of plan.loops)
+      taskOutputs.push(
+        ...(await new LoopRun(
+          loop,
+          plan,
+          run,
+          texts,
+          lastIn(run, loop === plan.loops.at(-1)),
+        ).execute()),
+      );
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   }
 }

@@ -4,7 +4,10 @@ import type { AnyTask } from "../../../contracts/task.js";
 import { reviseOutput } from "../../../kernel/index.js";
 
 /** What a loop gives to the run, by its `outputMode`. */
-export function projectOutputs(loop: Loop, iterations: readonly (readonly TaskOutput[])[]): readonly TaskOutput[] {
+export function projectOutputs(
+  loop: Loop,
+  iterations: readonly (readonly TaskOutput[])[],
+): readonly TaskOutput[] {
   const last = iterations.at(-1) ?? [];
   switch (loop.outputMode) {
     case "LAST_ITERATION":
@@ -26,7 +29,9 @@ export function projectOutputs(loop: Loop, iterations: readonly (readonly TaskOu
 function joined(task: AnyTask, outputs: readonly TaskOutput[]): TaskOutput | undefined {
   const last = outputs.at(-1);
   if (last === undefined) return undefined;
-  const raw = outputs.map((output, i) => (i === 0 ? output.raw : `--- iteration ${i + 1} ---\n\n${output.raw}`)).join("\n\n");
+  const raw = outputs
+    .map((output, i) => (i === 0 ? output.raw : `--- iteration ${i + 1} ---\n\n${output.raw}`))
+    .join("\n\n");
   const hasValue = task.outputType !== undefined || last.parsed !== last.raw;
   return reviseOutput(last, hasValue ? { raw, parsed: last.parsed } : { raw });
 }

@@ -1,4 +1,5 @@
 /** What the first task of a further iteration is told, by name. `{name}` stands for a value; `docs/prompts.md` lists the values. */
 export const LOOP_TEMPLATES = Object.freeze({
-  "loop.feedback": "Loop iteration {iteration} of {maxIterations}. Prior iteration's final body output is shown above; revise based on it.",
+  "loop.feedback":
+    "Loop iteration {iteration} of {maxIterations}. Prior iteration's final body output is shown above; revise based on it.",
 } as const);

@@ -7,7 +7,10 @@ export interface Sized {
  * Packs items into bins of at most `budget` tokens, first fit decreasing: the largest first (equal ones in their order), each into the first bin that
  * has room. An item above the budget gets a bin of its own. Every item is in exactly one bin.
  */
-export function packBins<T extends Sized>(items: readonly T[], budget: number): readonly (readonly T[])[] {
+export function packBins<T extends Sized>(
+  items: readonly T[],
+  budget: number,
+): readonly (readonly T[])[] {
   const bins: { used: number; readonly items: T[] }[] = [];
   for (const item of items.toSorted((a, b) => b.tokens - a.tokens)) {
     const bin = bins.find(({ used }) => used + item.tokens <= budget);

@@ -41,18 +41,27 @@ class ReductionRun {
     const mapped = await this.#map(maps.map(({ id }) => id));
     const { parts, level } = await this.#shrink(mapped);
     // The planned final reduce has all maps in its context, so it serves where nothing was lost and nothing had to be reduced before.
-    const planned = parts === mapped && parts.length === maps.length ? this.#planned("final-reduce")[0]?.id : undefined;
-    return this.#finish(planned ?? this.#define(parts, { nodeType: "final-reduce", mapReduceLevel: level }).id);
+    const planned =
+      parts === mapped && parts.length === maps.length
+        ? this.#planned("final-reduce")[0]?.id
+        : undefined;
+    return this.#finish(
+      planned ?? this.#define(parts, { nodeType: "final-reduce", mapReduceLevel: level }).id,
+    );
   }
 
   /** Reduces level by level until the outputs fit the budget or a level no longer helps. `level` is that of the final reduce. */
-  async #shrink(mapped: readonly Part[]): Promise<{ readonly parts: readonly Part[]; readonly level: number }> {
+  async #shrink(
+    mapped: readonly Part[],
+  ): Promise<{ readonly parts: readonly Part[]; readonly level: number }> {
     const { maxReduceLevels, budget } = this.reduction;
     let parts = mapped;
     let level = 1;
     for (; this.#isOver(parts); level++) {
       if (level > maxReduceLevels) {
-        this.#warn(`After ${maxReduceLevels} levels (maxReduceLevels) the outputs still have ${totalTokens(parts)} tokens, more than the budget of ${budget}`);
+        this.#warn(
+          `After ${maxReduceLevels} levels (maxReduceLevels) the outputs still have ${totalTokens(parts)} tokens, more than the budget of ${budget}`,
+        );
         return { parts, level };
       }
       const reduced = await this.#reduceLevel(parts, level);
@@ -60,7 +69,9 @@ class ReductionRun {
       const stuck = totalTokens(reduced) >= totalTokens(parts);
       parts = reduced;
       if (!stuck) continue;
-      this.#warn(`Level ${level} of the reduction made its outputs no shorter, so it is the last before the final reduce`);
+      this.#warn(
+        `Level ${level} of the reduction made its outputs no shorter, so it is the last before the final reduce`,
+      );
       return { parts, level: level + 1 };
     }
     return { parts, level };
@@ -75,7 +86,9 @@ class ReductionRun {
       if (!ParallelExecutionError.isInstance(error)) throw error;
       const { completedTaskOutputs } = error;
       if (completedTaskOutputs.length === 0) throw firstFailure(error);
-      this.#warn(`${ids.length - completedTaskOutputs.length} of ${ids.length} map tasks failed; the others are reduced without them`);
+      this.#warn(
+        `${ids.length - completedTaskOutputs.length} of ${ids.length} map tasks failed; the others are reduced without them`,
+      );
       return this.#parts(completedTaskOutputs, (id) => this.#tasks.get(id)?.spec);
     }
   }
@@ -85,22 +98,35 @@ class ReductionRun {
     const { budget } = this.reduction;
     const bins = packBins(parts, budget);
     if (bins.length === parts.length) {
-      this.#warn(`No two of ${parts.length} outputs fit into the budget of ${budget} tokens together, so they go to the final reduce as they are`);
+      this.#warn(
+        `No two of ${parts.length} outputs fit into the budget of ${budget} tokens together, so they go to the final reduce as they are`,
+      );
       return undefined;
     }
     const large = parts.filter(({ tokens }) => tokens > budget);
     if (large.length > 0)
-      this.#warn(`${large.length} of ${parts.length} outputs are larger than the budget of ${budget} tokens: ${namesOf(large)}. Each is reduced alone`);
-    const reduces = new Map(bins.map((bin) => this.#define(bin, { nodeType: "reduce", mapReduceLevel: level })).map(({ id, task }) => [id, task]));
+      this.#warn(
+        `${large.length} of ${parts.length} outputs are larger than the budget of ${budget} tokens: ${namesOf(large)}. Each is reduced alone`,
+      );
+    const reduces = new Map(
+      bins
+        .map((bin) => this.#define(bin, { nodeType: "reduce", mapReduceLevel: level }))
+        .map(({ id, task }) => [id, task]),
+    );
     try {
-      const { taskOutputs } = await this.run.runWorkflow("PARALLEL", [...reduces.keys()], { last: false });
+      const { taskOutputs } = await this.run.runWorkflow("PARALLEL", [...reduces.keys()], {
+        last: false,
+      });
       return this.#parts(taskOutputs, (id) => reduces.get(id));
     } catch (error) {
       throw ParallelExecutionError.isInstance(error) ? firstFailure(error) : error;
     }
   }
 
-  #define(parts: readonly Part[], mapReduce: MapReduceNode): { readonly task: AnyTask; readonly id: string } {
+  #define(
+    parts: readonly Part[],
+    mapReduce: MapReduceNode,
+  ): { readonly task: AnyTask; readonly id: string } {
     const tasks = parts.map(({ task }) => task);
     const { task, id } = this.reduction.reduce(tasks, mapReduce);
     this.run.define(task, { id, mapReduce });
@@ -112,7 +138,10 @@ class ReductionRun {
     return { raw: output.raw, taskOutputs: [...this.#outputs, output] };
   }
 
-  #parts(outputs: readonly TaskOutput[], taskOf: (id: string) => AnyTask | undefined): readonly Part[] {
+  #parts(
+    outputs: readonly TaskOutput[],
+    taskOf: (id: string) => AnyTask | undefined,
+  ): readonly Part[] {
     this.#outputs.push(...outputs);
     return outputs.flatMap((output) => {
       const task = taskOf(output.taskId);

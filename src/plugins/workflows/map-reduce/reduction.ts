@@ -10,5 +10,8 @@ export interface Reduction {
   /** Tokens of a text whose model reported none. */
   readonly tokenEstimator?: ((text: string) => number) | undefined;
   /** Makes the task that has these in its context, with an id that is not taken. @throws ValidationError where the user's function makes something else. */
-  reduce(tasks: readonly AnyTask[], node: MapReduceNode): { readonly task: AnyTask; readonly id: string };
+  reduce(
+    tasks: readonly AnyTask[],
+    node: MapReduceNode,
+  ): { readonly task: AnyTask; readonly id: string };
 }

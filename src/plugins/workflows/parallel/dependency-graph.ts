@@ -13,9 +13,19 @@ export interface Node {
   skipped: boolean;
 }
 
-const newNode = (id: string, body?: readonly string[]): Node => ({ id, body, open: 0, dependents: [], skipped: false });
+const newNode = (id: string, body?: readonly string[]): Node => ({
+  id,
+  body,
+  open: 0,
+  dependents: [],
+  skipped: false,
+});
 
-function connect(node: Node, contextIds: Iterable<string | undefined>, owners: ReadonlyMap<string, Node>): void {
+function connect(
+  node: Node,
+  contextIds: Iterable<string | undefined>,
+  owners: ReadonlyMap<string, Node>,
+): void {
   const dependencies = new Set<Node>();
   for (const id of contextIds) {
     const dependency = id === undefined ? undefined : owners.get(id);

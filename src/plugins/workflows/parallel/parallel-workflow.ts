@@ -3,7 +3,14 @@ import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
 import type { PartOptions, Run } from "../../../contracts/run.js";
 import type { Node } from "./dependency-graph.js";
-import { AgentEnsembleError, ExitEarlySignal, ParallelExecutionError, RunCancelledError, messageOf, toError } from "../../../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  ExitEarlySignal,
+  ParallelExecutionError,
+  RunCancelledError,
+  messageOf,
+  toError,
+} from "../../../contracts/errors.js";
 import { lastIn } from "../shared/last.js";
 import { buildGraph, checkGraph } from "./dependency-graph.js";
 
@@ -34,7 +41,10 @@ class GraphRun {
     readonly run: Run,
   ) {
     this.#nodes = buildGraph(plan);
-    this.#siblings = plan.options.parallelErrorStrategy === "CONTINUE_ON_ERROR" ? undefined : new AbortController();
+    this.#siblings =
+      plan.options.parallelErrorStrategy === "CONTINUE_ON_ERROR"
+        ? undefined
+        : new AbortController();
     this.#limit = plan.options.maxConcurrency ?? Number.POSITIVE_INFINITY;
   }
 
@@ -46,7 +56,8 @@ class GraphRun {
     });
     if (this.#halted !== undefined) throw toError(this.#halted);
     const taskOutputs = this.#nodes.flatMap(({ id }) => this.#outputs.get(id) ?? []);
-    if (this.#failures.size > 0) throw new ParallelExecutionError(this.#nodes.length, taskOutputs, this.#failures);
+    if (this.#failures.size > 0)
+      throw new ParallelExecutionError(this.#nodes.length, taskOutputs, this.#failures);
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   }
 
@@ -58,7 +69,8 @@ class GraphRun {
       this.#start(node);
       if (++this.#started % STARTS_AT_ONCE === 0) this.#pause();
     }
-    if (this.#active === 0 && (this.#halted !== undefined || this.#next === this.#ready.length)) this.#finish();
+    if (this.#active === 0 && (this.#halted !== undefined || this.#next === this.#ready.length))
+      this.#finish();
   }
 
   #pause(): void {
@@ -71,8 +83,14 @@ class GraphRun {
 
   #start(node: Node): void {
     this.#active++;
-    const extras = { signal: this.#siblings?.signal, last: lastIn(this.run, node.dependents.length === 0 && (() => this.#endsWith(node))) };
-    const work = node.body === undefined ? this.run.runTask(node.id, extras) : this.#runLoop(node.body, extras);
+    const extras = {
+      signal: this.#siblings?.signal,
+      last: lastIn(this.run, node.dependents.length === 0 && (() => this.#endsWith(node))),
+    };
+    const work =
+      node.body === undefined
+        ? this.run.runTask(node.id, extras)
+        : this.#runLoop(node.body, extras);
     work.then(
       (output) => {
         this.#outputs.set(node.id, output);
@@ -89,11 +107,18 @@ class GraphRun {
   /** Whether nothing is left but this node. It counts as done from now on: of two that ask at the same time the second is the last. */
   #endsWith(node: Node): boolean {
     this.#through.add(node);
-    return this.#through.size === this.#nodes.length && this.#failures.size === 0 && this.#halted === undefined;
+    return (
+      this.#through.size === this.#nodes.length &&
+      this.#failures.size === 0 &&
+      this.#halted === undefined
+    );
   }
 
   #failed(node: Node, error: unknown): void {
-    const stopped = this.run.signal.aborted || ExitEarlySignal.isInstance(error) || RunCancelledError.isInstance(error);
+    const stopped =
+      this.run.signal.aborted ||
+      ExitEarlySignal.isInstance(error) ||
+      RunCancelledError.isInstance(error);
     if (stopped) this.#halted ??= error;
     else if (this.#siblings === undefined) this.#failures.set(node.id, toError(error));
     else if (this.#halted === undefined || RunCancelledError.isInstance(this.#halted)) {

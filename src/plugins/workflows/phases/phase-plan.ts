@@ -33,20 +33,29 @@ export class PhasePlan {
   workflowOf(phase: Phase): string {
     const named = phase.workflow ?? this.plan.options.workflow;
     if (named !== undefined) return named;
-    return phase.tasks.some((task) => task.context.some((context) => phase.tasks.includes(context))) ? "PARALLEL" : "SEQUENTIAL";
+    return phase.tasks.some((task) => task.context.some((context) => phase.tasks.includes(context)))
+      ? "PARALLEL"
+      : "SEQUENTIAL";
   }
 
   /** A phase as a plan of its own. */
   partOf(phase: Phase): Plan {
     const tasks = this.tasksOf(phase).map((task) => ({ ...task, group: undefined }));
-    return Object.freeze({ ...this.plan, tasks: Object.freeze(tasks), phases: [], loops: [], graph: undefined });
+    return Object.freeze({
+      ...this.plan,
+      tasks: Object.freeze(tasks),
+      phases: [],
+      loops: [],
+      graph: undefined,
+    });
   }
 
   /** Ids of all tasks that are done when `phase` starts. */
   doneBefore(phase: Phase): Set<string> {
     const ids = new Set<string>();
     for (const other of predecessorsOf(phase)) {
-      for (const task of [...this.tasksOf(other), this.reviewOf(other)]) if (task !== undefined) ids.add(task.id);
+      for (const task of [...this.tasksOf(other), this.reviewOf(other)])
+        if (task !== undefined) ids.add(task.id);
     }
     return ids;
   }
@@ -57,7 +66,9 @@ export function checkPhases(plan: Plan): void {
   const view = new PhasePlan(plan);
   const all = tasksById(plan);
   if (plan.phases.length === 0)
-    throw new ValidationError("Workflow PHASES needs phases", { hint: "Give the ensemble `phases`; `workflow` then says how they run their tasks." });
+    throw new ValidationError("Workflow PHASES needs phases", {
+      hint: "Give the ensemble `phases`; `workflow` then says how they run their tasks.",
+    });
   for (const phase of plan.phases) {
     const workflow = view.workflowOf(phase);
     if (workflow === "HIERARCHICAL") {
@@ -70,11 +81,17 @@ export function checkPhases(plan: Plan): void {
     const visible = view.doneBefore(phase);
     if (workflow === "SEQUENTIAL") checkOrder(all, tasks, new Set(visible));
     for (const { id } of tasks) visible.add(id);
-    for (const task of review === undefined ? tasks : [...tasks, review]) checkContext(all, phase, task, visible);
+    for (const task of review === undefined ? tasks : [...tasks, review])
+      checkContext(all, phase, task, visible);
   }
 }
 
-function checkContext(all: ReadonlyMap<string, PlannedTask>, phase: Phase, { spec, contextIds }: PlannedTask, visible: ReadonlySet<string>): void {
+function checkContext(
+  all: ReadonlyMap<string, PlannedTask>,
+  phase: Phase,
+  { spec, contextIds }: PlannedTask,
+  visible: ReadonlySet<string>,
+): void {
   const hidden = contextIds.find((id) => !visible.has(id));
   if (hidden === undefined) return;
   throw new ValidationError(

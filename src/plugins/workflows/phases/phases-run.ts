@@ -77,7 +77,10 @@ export class PhasesRun {
   }
 
   /** Does a phase until its review accepts it or the retries are used up. */
-  async #accomplish(phase: Phase, revisions: ReadonlyMap<string, Revision> | undefined): Promise<void> {
+  async #accomplish(
+    phase: Phase,
+    revisions: ReadonlyMap<string, Revision> | undefined,
+  ): Promise<void> {
     let retries = 0;
     let told = revisions;
     for (;;) {
@@ -89,21 +92,29 @@ export class PhasesRun {
       if (verdict.kind === "retry" && retries < (phase.review?.maxRetries ?? 0)) {
         retries++;
         told = revisionsOf(outputs, verdict.feedback);
-      } else if (verdict.kind === "retryPredecessor" && (await this.#retryPredecessor(phase, verdict))) {
+      } else if (
+        verdict.kind === "retryPredecessor" &&
+        (await this.#retryPredecessor(phase, verdict))
+      ) {
         retries = 0;
         told = undefined;
       } else return this.#accept(phase, outputs, startedMs);
     }
   }
 
-  async #attempt(phase: Phase, revisions: ReadonlyMap<string, Revision> | undefined): Promise<readonly TaskOutput[]> {
+  async #attempt(
+    phase: Phase,
+    revisions: ReadonlyMap<string, Revision> | undefined,
+  ): Promise<readonly TaskOutput[]> {
     const attempt = (this.#attempts.get(phase) ?? 0) + 1;
     this.#attempts.set(phase, attempt);
-    if (this.run.listens("phase_started")) this.run.emit({ type: "phase_started", phaseName: phase.name, attempt });
+    if (this.run.listens("phase_started"))
+      this.run.emit({ type: "phase_started", phaseName: phase.name, attempt });
     const ids = this.#plan.tasksOf(phase).map(({ id }) => id);
     this.#through.delete(phase);
     const last = lastIn(this.run, () => this.#endsWith(phase));
-    return (await this.run.runWorkflow(this.#plan.workflowOf(phase), ids, { revisions, last })).taskOutputs;
+    return (await this.run.runWorkflow(this.#plan.workflowOf(phase), ids, { revisions, last }))
+      .taskOutputs;
   }
 
   /** Whether nothing is left but this phase, which counts as done from now on. What its review makes of it is not known yet. */
@@ -116,21 +127,33 @@ export class PhasesRun {
   async #judge(phase: Phase, outputs: readonly TaskOutput[]): Promise<ReviewVerdict> {
     const task = this.#plan.reviewOf(phase);
     if (task === undefined) return { kind: "approve" };
-    const earlier = [...this.#accepted.values()].flat().filter(({ taskId }) => task.contextIds.includes(taskId));
-    const contextOutputs = [...outputs, ...earlier.filter((output) => !outputs.some(({ taskId }) => taskId === output.taskId))];
+    const earlier = [...this.#accepted.values()]
+      .flat()
+      .filter(({ taskId }) => task.contextIds.includes(taskId));
+    const contextOutputs = [
+      ...outputs,
+      ...earlier.filter((output) => !outputs.some(({ taskId }) => taskId === output.taskId)),
+    ];
     return parseVerdict((await this.run.runTask(task.id, { contextOutputs, last: false })).raw);
   }
 
   /** Does a direct predecessor again, and says whether it did: not one of another name, nor one that has been done again often enough. */
-  async #retryPredecessor(phase: Phase, { phaseName, feedback }: Extract<ReviewVerdict, { readonly kind: "retryPredecessor" }>): Promise<boolean> {
-    const predecessor = phase.after.find(({ name }) => name === phaseName) ?? phase.after.find(({ name }) => name.toLowerCase() === phaseName.toLowerCase());
+  async #retryPredecessor(
+    phase: Phase,
+    { phaseName, feedback }: Extract<ReviewVerdict, { readonly kind: "retryPredecessor" }>,
+  ): Promise<boolean> {
+    const predecessor =
+      phase.after.find(({ name }) => name === phaseName) ??
+      phase.after.find(({ name }) => name.toLowerCase() === phaseName.toLowerCase());
     if (predecessor === undefined) return false;
     const key = JSON.stringify([phase.name, predecessor.name]);
     const used = this.#predecessorRetries.get(key) ?? 0;
     if (used >= (phase.review?.maxPredecessorRetries ?? 0)) return false;
     this.#predecessorRetries.set(key, used + 1);
     const before = this.#redone.get(predecessor) ?? Promise.resolve();
-    const again = before.then(() => this.#accomplish(predecessor, revisionsOf(this.#accepted.get(predecessor) ?? [], feedback)));
+    const again = before.then(() =>
+      this.#accomplish(predecessor, revisionsOf(this.#accepted.get(predecessor) ?? [], feedback)),
+    );
     this.#redone.set(
       predecessor,
       again.catch(() => undefined), // whoever asked for it is told
@@ -156,11 +179,20 @@ export class PhasesRun {
   #rejection(phase: Phase, reason: string, outputs: readonly TaskOutput[]): TaskExecutionError {
     const completedTaskOutputs = [...[...this.#accepted.values()].flat(), ...outputs];
     const message = `Phase '${phase.name}' was rejected by review: ${reason === "" ? "no reason given" : reason}`;
-    return new TaskExecutionError(message, { taskDescription: phase.name, agentRole: "phase-review", completedTaskOutputs });
+    return new TaskExecutionError(message, {
+      taskDescription: phase.name,
+      agentRole: "phase-review",
+      completedTaskOutputs,
+    });
   }
 }
 
 /** The feedback of a review for every task of its phase, each with its own last output. */
-function revisionsOf(outputs: readonly TaskOutput[], feedback: string): ReadonlyMap<string, Revision> {
-  return new Map(outputs.map((output) => [output.taskId, { feedback, previousOutput: output.raw }]));
+function revisionsOf(
+  outputs: readonly TaskOutput[],
+  feedback: string,
+): ReadonlyMap<string, Revision> {
+  return new Map(
+    outputs.map((output) => [output.taskId, { feedback, previousOutput: output.raw }]),
+  );
 }

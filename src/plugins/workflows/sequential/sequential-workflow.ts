@@ -6,7 +6,11 @@ import { lastIn } from "../shared/last.js";
 import { bodyIds, checkLoops, checkOrder, listTasks, tasksById } from "../shared/loop-plan.js";
 
 /** Outside this part of the plan nothing is late. */
-function isLate(id: string | undefined, all: ReadonlyMap<string, unknown>, done: ReadonlySet<string>): boolean {
+function isLate(
+  id: string | undefined,
+  all: ReadonlyMap<string, unknown>,
+  done: ReadonlySet<string>,
+): boolean {
   return id !== undefined && all.has(id) && !done.has(id);
 }
 
@@ -20,9 +24,12 @@ function checkSequence(plan: Plan): void {
     const ids = bodyIds(plan, loop);
     const late = loop.context.find((task) => isLate(plan.idOf(task), all, done));
     if (late !== undefined) {
-      throw new ValidationError(`Loop '${loop.name}' references context task '${late.description}' of a loop that does not come before it`, {
-        hint: "Move that loop up, or use workflow PARALLEL.",
-      });
+      throw new ValidationError(
+        `Loop '${loop.name}' references context task '${late.description}' of a loop that does not come before it`,
+        {
+          hint: "Move that loop up, or use workflow PARALLEL.",
+        },
+      );
     }
     for (const id of ids) done.add(id);
   }
@@ -36,9 +43,12 @@ export const sequentialWorkflow: WorkflowExecutor = Object.freeze({
     const { loops } = plan;
     const tasks = listTasks(plan);
     const end = loops.at(-1) ?? tasks.at(-1);
-    for (const task of tasks) taskOutputs.push(await run.runTask(task.id, { last: lastIn(run, task === end) }));
+    for (const task of tasks)
+      taskOutputs.push(await run.runTask(task.id, { last: lastIn(run, task === end) }));
     for (const loop of loops) {
-      const part = await run.runWorkflow("LOOP", bodyIds(plan, loop), { last: lastIn(run, loop === end) });
+      const part = await run.runWorkflow("LOOP", bodyIds(plan, loop), {
+        last: lastIn(run, loop === end),
+      });
       taskOutputs.push(...part.taskOutputs);
     }
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };

@@ -4,7 +4,9 @@ import { Loop } from "../../../contracts/loop.js";
 
 /** The tasks that stand in the task list itself. */
 export function listTasks(plan: Plan): readonly PlannedTask[] {
-  return plan.loops.length === 0 ? plan.tasks : plan.tasks.filter((task) => !(task.group instanceof Loop));
+  return plan.loops.length === 0
+    ? plan.tasks
+    : plan.tasks.filter((task) => !(task.group instanceof Loop));
 }
 
 /** For look-ups of context. */
@@ -18,14 +20,21 @@ export function bodyIds(plan: Plan, loop: Loop): readonly string[] {
 }
 
 /** @throws ValidationError where one of `tasks` needs the output of one of `all` that is neither in `done` nor before it. Adds their ids to `done`. Seed 003. */
-export function checkOrder(all: ReadonlyMap<string, PlannedTask>, tasks: readonly PlannedTask[], done: Set<string>): void {
+export function checkOrder(
+  all: ReadonlyMap<string, PlannedTask>,
+  tasks: readonly PlannedTask[],
+  done: Set<string>,
+): void {
   for (const { id, spec, contextIds } of tasks) {
     for (const contextId of contextIds) {
       const context = all.get(contextId);
       if (context === undefined || done.has(contextId)) continue; // outside this part of the plan: satisfied
-      throw new ValidationError(`Task '${spec.description}' references context task '${context.spec.description}' which appears later in the task list`, {
-        hint: "Context tasks must be executed before the tasks that reference them: move it up, or use workflow PARALLEL.",
-      });
+      throw new ValidationError(
+        `Task '${spec.description}' references context task '${context.spec.description}' which appears later in the task list`,
+        {
+          hint: "Context tasks must be executed before the tasks that reference them: move it up, or use workflow PARALLEL.",
+        },
+      );
     }
     done.add(id);
   }
@@ -49,9 +58,12 @@ export function checkLoops(plan: Plan): void {
   for (const loop of plan.loops) {
     for (const task of loop.context) {
       if (plan.idOf(task) === undefined)
-        throw new ValidationError(`Loop '${loop.name}' references context task '${task.description}' which is not in the ensemble`, {
-          hint: "A copy made with with() is another task.",
-        });
+        throw new ValidationError(
+          `Loop '${loop.name}' references context task '${task.description}' which is not in the ensemble`,
+          {
+            hint: "A copy made with with() is another task.",
+          },
+        );
     }
     const body = plan.tasks.filter((task) => task.group === loop);
     checkOrder(byId, body, new Set());

@@ -13,9 +13,19 @@ import {
 import { Task } from "../../../../src/contracts/task.js";
 import { tool, ToolResult } from "../../../../src/contracts/tool.js";
 import { HandlerExecutor } from "../../../../src/plugins/agents/handler/handler-executor.js";
-import { failure, fakeOutput, fakeRun, fakeScope, rejection, taskCall } from "../../../support/fake-scope.js";
+import {
+  failure,
+  fakeOutput,
+  fakeRun,
+  fakeScope,
+  rejection,
+  taskCall,
+} from "../../../support/fake-scope.js";
 
-function run(task: AnyTask, o: Parameters<typeof taskCall>[1] = {}): ReturnType<HandlerExecutor["execute"]> {
+function run(
+  task: AnyTask,
+  o: Parameters<typeof taskCall>[1] = {},
+): ReturnType<HandlerExecutor["execute"]> {
   return new HandlerExecutor().execute(taskCall(task, { agent: undefined, ...o }), fakeScope());
 }
 
@@ -27,7 +37,9 @@ describe("HandlerExecutor", () => {
   it("handles tasks with a handler", () => {
     const executor = new HandlerExecutor();
     expect(executor.handles({ id: "a", spec: returning(1), contextIds: [] })).to.equal(true);
-    expect(executor.handles({ id: "a", spec: new Task({ description: "x" }), contextIds: [] })).to.equal(false);
+    expect(
+      executor.handles({ id: "a", spec: new Task({ description: "x" }), contextIds: [] }),
+    ).to.equal(false);
   });
 
   const circular: Record<string, unknown> = {};
@@ -42,7 +54,11 @@ describe("HandlerExecutor", () => {
     ["a boolean", false, { raw: "false", parsed: false }],
     ["a promise", Promise.resolve("later"), { raw: "later", parsed: "later" }],
     ["a successful ToolResult", ToolResult.success("text"), { raw: "text" }],
-    ["a ToolResult with a value", ToolResult.success("text", { n: 1 }), { raw: "text", parsed: { n: 1 } }],
+    [
+      "a ToolResult with a value",
+      ToolResult.success("text", { n: 1 }),
+      { raw: "text", parsed: { n: 1 } },
+    ],
   ];
   for (const [name, value, expected] of values) {
     it(`takes ${name}`, async () => {
@@ -62,7 +78,9 @@ describe("HandlerExecutor", () => {
   for (const [name, value, message] of failures) {
     it(`fails on ${name}`, async () => {
       const error = await failure(run(returning(value)));
-      expect(error).to.be.instanceOf(AgentExecutionError).and.include({ agentRole: "(deterministic)", taskDescription: "Count" });
+      expect(error)
+        .to.be.instanceOf(AgentExecutionError)
+        .and.include({ agentRole: "(deterministic)", taskDescription: "Count" });
       expect(error.message).to.match(message);
     });
   }
@@ -83,82 +101,135 @@ describe("HandlerExecutor", () => {
     const revision = { feedback: "again" };
     const call = taskCall(task, { agent: undefined, contextOutputs: [output], revision });
     expect((await new HandlerExecutor().execute(call, fakeScope())).parsed).to.equal(7);
-    expect(seen).to.include({ description: "Count", expectedOutput: "A number", signal: call.signal, run: fakeRun, inputs: fakeRun.inputs, revision });
+    expect(seen).to.include({
+      description: "Count",
+      expectedOutput: "A number",
+      signal: call.signal,
+      run: fakeRun,
+      inputs: fakeRun.inputs,
+      revision,
+    });
     expect(seen?.contextOutputs).to.deep.equal([output]);
     expect(() => seen?.getOutput(task)).to.throw(ValidationError);
   });
 
   it("wraps what the handler throws", async () => {
     const cause = new TypeError("boom");
-    const error = await failure(run(new Task<unknown>({ description: "Count", handler: () => Promise.reject(cause) })));
+    const error = await failure(
+      run(new Task<unknown>({ description: "Count", handler: () => Promise.reject(cause) })),
+    );
     expect(error).to.be.instanceOf(AgentExecutionError);
     expect(error.message).to.equal("Deterministic task handler threw an exception: boom");
     expect(error.cause).to.equal(cause);
   });
 
   it("lets an early exit pass, and cancellation only when the task was cancelled", async () => {
-    const throwing = (error: Error): AnyTask => new Task<unknown>({ description: "Count", handler: () => Promise.reject(error) });
+    const throwing = (error: Error): AnyTask =>
+      new Task<unknown>({ description: "Count", handler: () => Promise.reject(error) });
     const early = new ExitEarlySignal("enough");
     expect(await rejection(run(throwing(early)))).to.equal(early);
     for (const error of [new RunCancelledError("stop"), new RunTimeoutError(5)]) {
       expect(await rejection(run(throwing(error))))
         .to.be.instanceOf(AgentExecutionError)
         .and.have.property("cause", error);
-      expect(await rejection(run(throwing(error), { signal: AbortSignal.abort() }))).to.equal(error);
+      expect(await rejection(run(throwing(error), { signal: AbortSignal.abort() }))).to.equal(
+        error,
+      );
     }
     const reason = new Error("aborted");
-    expect(await rejection(run(throwing(reason), { signal: AbortSignal.abort(reason) }))).to.equal(reason);
-    expect(await rejection(run(throwing(new Error("other")), { signal: AbortSignal.abort(reason) }))).to.be.instanceOf(AgentExecutionError);
+    expect(await rejection(run(throwing(reason), { signal: AbortSignal.abort(reason) }))).to.equal(
+      reason,
+    );
+    expect(
+      await rejection(run(throwing(new Error("other")), { signal: AbortSignal.abort(reason) })),
+    ).to.be.instanceOf(AgentExecutionError);
   });
 
   describe("with an outputType", () => {
     const point = z.object({ x: z.string().transform(Number) });
 
     it("validates the value", async () => {
-      const task = new Task<unknown>({ description: "Count", outputType: point, handler: () => ({ x: "1" }) });
-      expect(await run(task)).to.deep.equal({ raw: '{"x":"1"}', parsed: { x: 1 }, toolCallCount: 0 });
+      const task = new Task<unknown>({
+        description: "Count",
+        outputType: point,
+        handler: () => ({ x: "1" }),
+      });
+      expect(await run(task)).to.deep.equal({
+        raw: '{"x":"1"}',
+        parsed: { x: 1 },
+        toolCallCount: 0,
+      });
     });
 
     it("takes the value's JSON as text", async () => {
-      const task = new Task({ description: "Count", outputType: point, handler: () => '{"x":"1"}' });
+      const task = new Task({
+        description: "Count",
+        outputType: point,
+        handler: () => '{"x":"1"}',
+      });
       expect((await run(task)).parsed).to.deep.equal({ x: 1 });
     });
 
     it("takes text for a schema of text, even when it is JSON", async () => {
-      expect((await run(new Task({ description: "Count", outputType: z.string(), handler: () => "42" }))).parsed).to.equal("42");
+      expect(
+        (await run(new Task({ description: "Count", outputType: z.string(), handler: () => "42" })))
+          .parsed,
+      ).to.equal("42");
     });
 
     it("validates what a ToolResult holds", async () => {
-      const task = (result: ToolResult): AnyTask => new Task<unknown>({ description: "Count", outputType: point, handler: () => result });
-      expect((await run(task(ToolResult.success("text", { x: "1" })))).parsed).to.deep.equal({ x: 1 });
+      const task = (result: ToolResult): AnyTask =>
+        new Task<unknown>({ description: "Count", outputType: point, handler: () => result });
+      expect((await run(task(ToolResult.success("text", { x: "1" })))).parsed).to.deep.equal({
+        x: 1,
+      });
       expect((await run(task(ToolResult.success('{"x":"2"}')))).parsed).to.deep.equal({ x: 2 });
     });
 
     it("fails on a value that does not fit", async () => {
       for (const value of [{ x: 1 }, '{"x":1}', "none"]) {
-        const error = await failure(run(new Task<unknown>({ description: "Count", outputType: point, handler: () => value })));
+        const error = await failure(
+          run(new Task<unknown>({ description: "Count", outputType: point, handler: () => value })),
+        );
         expect(error).to.be.instanceOf(OutputParsingError).and.have.property("attemptCount", 1);
       }
     });
   });
 
   describe("with a tool", () => {
-    const upper = tool({ name: "upper", description: "Upper case", execute: (text) => text.toUpperCase() });
+    const upper = tool({
+      name: "upper",
+      description: "Upper case",
+      execute: (text) => text.toUpperCase(),
+    });
     const before = fakeOutput(Task.of("Before"), "R", "last");
 
     it("gives it the description where nothing came before", async () => {
-      expect(await run(new Task<unknown>({ description: "shout", handler: upper }))).to.deep.equal({ raw: "SHOUT", toolCallCount: 1 });
+      expect(await run(new Task<unknown>({ description: "shout", handler: upper }))).to.deep.equal({
+        raw: "SHOUT",
+        toolCallCount: 1,
+      });
     });
 
     it("gives it the last output in the context", async () => {
       const contextOutputs = [fakeOutput(Task.of("First"), "R", "first"), before];
-      expect((await run(new Task<unknown>({ description: "shout", handler: upper }), { contextOutputs })).raw).to.equal("LAST");
+      expect(
+        (await run(new Task<unknown>({ description: "shout", handler: upper }), { contextOutputs }))
+          .raw,
+      ).to.equal("LAST");
     });
 
     it("gives a tool with a schema the text as its arguments", async () => {
-      const add = tool({ name: "add", description: "Adds", input: z.object({ a: z.number(), b: z.number() }), execute: ({ a, b }) => ({ sum: a + b }) });
+      const add = tool({
+        name: "add",
+        description: "Adds",
+        input: z.object({ a: z.number(), b: z.number() }),
+        execute: ({ a, b }) => ({ sum: a + b }),
+      });
       const contextOutputs = [fakeOutput(Task.of("First"), "R", '{"a":1,"b":2}')];
-      expect(await run(new Task<unknown>({ description: "Sum", handler: add }), { contextOutputs })).to.deep.equal({
+      expect(
+        await run(new Task<unknown>({ description: "Sum", handler: add }), { contextOutputs }),
+      ).to.deep.equal({
         raw: '{"sum":3}',
         parsed: { sum: 3 },
         toolCallCount: 1,
@@ -166,10 +237,20 @@ describe("HandlerExecutor", () => {
     });
 
     it("fails when the tool fails or throws", async () => {
-      const failing = tool({ name: "failing", description: "Fails", execute: () => ToolResult.failure("no file") });
-      expect((await failure(run(new Task<unknown>({ description: "d", handler: failing })))).message).to.equal("Deterministic task failed: no file");
+      const failing = tool({
+        name: "failing",
+        description: "Fails",
+        execute: () => ToolResult.failure("no file"),
+      });
+      expect(
+        (await failure(run(new Task<unknown>({ description: "d", handler: failing })))).message,
+      ).to.equal("Deterministic task failed: no file");
       const cause = new Error("boom");
-      const throwing = tool({ name: "throwing", description: "Throws", execute: () => Promise.reject(cause) });
+      const throwing = tool({
+        name: "throwing",
+        description: "Throws",
+        execute: () => Promise.reject(cause),
+      });
       const error = await failure(run(new Task<unknown>({ description: "d", handler: throwing })));
       expect(error.message).to.equal("Deterministic task handler threw an exception: boom");
       expect(error.cause).to.equal(cause);

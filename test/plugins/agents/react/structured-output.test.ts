@@ -1,7 +1,12 @@
 import { expect } from "chai";
 import * as v from "valibot";
 import { z } from "zod";
-import type { ChatModel, ChatRequest, ChatResponse, FinishReason } from "../../../../src/contracts/chat-model.js";
+import type {
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  FinishReason,
+} from "../../../../src/contracts/chat-model.js";
 import type { OutputSchema } from "../../../../src/contracts/types.js";
 import { Agent } from "../../../../src/contracts/agent.js";
 import { OutputParsingError, ValidationError } from "../../../../src/contracts/errors.js";
@@ -35,16 +40,26 @@ class CuttingModel implements ChatModel {
 describe("structured output", () => {
   it("gives the validated value and the text that was accepted", async () => {
     const schema = z.object({ x: z.string().transform(Number) });
-    const result = await new ReactExecutor().execute(taskCall(taskOf(schema)), fakeScope({ model: new ScriptedModel(['So: {"x":"1"}']) }));
+    const result = await new ReactExecutor().execute(
+      taskCall(taskOf(schema)),
+      fakeScope({ model: new ScriptedModel(['So: {"x":"1"}']) }),
+    );
     expect(result).to.deep.equal({ raw: 'So: {"x":"1"}', parsed: { x: 1 }, toolCallCount: 0 });
   });
 
   it("shows the compact JSON Schema of the input side, without its dialect", async () => {
     const model = new ScriptedModel(['{"x":"1"}']);
-    await new ReactExecutor().execute(taskCall(taskOf(z.object({ x: z.string().transform(Number) }))), fakeScope({ model }));
+    await new ReactExecutor().execute(
+      taskCall(taskOf(z.object({ x: z.string().transform(Number) }))),
+      fakeScope({ model }),
+    );
     const user = model.requests[0]?.messages[1]?.content as string;
     const shown = JSON.parse(user.slice(user.lastIndexOf("\n") + 1)) as Record<string, unknown>;
-    expect(shown).to.deep.include({ type: "object", properties: { x: { type: "string" } }, required: ["x"] });
+    expect(shown).to.deep.include({
+      type: "object",
+      properties: { x: { type: "string" } },
+      required: ["x"],
+    });
     expect(shown).to.not.have.property("$schema");
     expect(user.slice(user.lastIndexOf("\n") + 1)).to.equal(JSON.stringify(shown));
   });
@@ -65,7 +80,12 @@ describe("structured output", () => {
 
   it("finds scalars and enumerated words", async () => {
     const run = async <T>(type: OutputSchema<T>, text: string): Promise<unknown> =>
-      (await new ReactExecutor().execute(taskCall(taskOf(type, 0)), fakeScope({ model: new ScriptedModel([text]) }))).parsed;
+      (
+        await new ReactExecutor().execute(
+          taskCall(taskOf(type, 0)),
+          fakeScope({ model: new ScriptedModel([text]) }),
+        )
+      ).parsed;
     expect(await run(z.number(), " 42 ")).to.equal(42);
     expect(await run(z.enum(["red", "green"]), "red")).to.equal("red");
     expect(await run(z.string(), "42")).to.equal("42");
@@ -79,7 +99,14 @@ describe("structured output", () => {
     expect(result).to.deep.equal({ raw: '{"x":1}', parsed: { x: 1 }, toolCallCount: 0 });
     expect(scope.purposes).to.deep.equal(["task", "correction", "correction"]);
     const last = model.requests[2]?.messages ?? [];
-    expect(last.map(({ role }) => role)).to.deep.equal(["system", "user", "assistant", "user", "assistant", "user"]);
+    expect(last.map(({ role }) => role)).to.deep.equal([
+      "system",
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+      "user",
+    ]);
     expect(last[2]?.content).to.equal("I don't know");
     expect(last[3]?.content).to.match(
       /^Your previous response could not be parsed as valid JSON\.\nError: Could not find valid JSON in response: I don't know\n/,
@@ -90,10 +117,18 @@ describe("structured output", () => {
 
   it("fails after the last correction, with every error", async () => {
     const model = new ScriptedModel(["one", "", '{"x":"a"}']);
-    const long = new Task({ description: "y".repeat(100), outputType: z.object({ x: z.number() }).meta({ title: "Point" }), maxOutputRetries: 2 });
+    const long = new Task({
+      description: "y".repeat(100),
+      outputType: z.object({ x: z.number() }).meta({ title: "Point" }),
+      maxOutputRetries: 2,
+    });
     const error = await failure(new ReactExecutor().execute(taskCall(long), fakeScope({ model })));
-    expect(error.message).to.equal(`Structured output parsing failed for task '${"y".repeat(80)}' after 3 attempt(s). Expected type: Point`);
-    expect(error).to.be.instanceOf(OutputParsingError).and.include({ rawOutput: '{"x":"a"}', attemptCount: 3 });
+    expect(error.message).to.equal(
+      `Structured output parsing failed for task '${"y".repeat(80)}' after 3 attempt(s). Expected type: Point`,
+    );
+    expect(error)
+      .to.be.instanceOf(OutputParsingError)
+      .and.include({ rawOutput: '{"x":"a"}', attemptCount: 3 });
     const { parseErrors } = error as OutputParsingError;
     expect(parseErrors[0]).to.equal("Could not find valid JSON in response: one");
     expect(parseErrors[1]).to.equal("LLM produced an empty response");
@@ -102,14 +137,20 @@ describe("structured output", () => {
 
   it("asks for no correction where none is allowed", async () => {
     const model = new ScriptedModel(["one", '{"x":1}']);
-    expect(await failure(new ReactExecutor().execute(taskCall(taskOf(point, 0)), fakeScope({ model })))).to.have.property("attemptCount", 1);
+    expect(
+      await failure(new ReactExecutor().execute(taskCall(taskOf(point, 0)), fakeScope({ model }))),
+    ).to.have.property("attemptCount", 1);
     expect(model.requests).to.have.lengthOf(1);
   });
 
   it("sends no empty message back", async () => {
     const model = new ScriptedModel(["", '{"x":1}']);
     await new ReactExecutor().execute(taskCall(taskOf(point)), fakeScope({ model }));
-    expect(model.requests[1]?.messages.map(({ role }) => role)).to.deep.equal(["system", "user", "user"]);
+    expect(model.requests[1]?.messages.map(({ role }) => role)).to.deep.equal([
+      "system",
+      "user",
+      "user",
+    ]);
   });
 
   it("never accepts a text that the output limit cut", async () => {
@@ -123,11 +164,26 @@ describe("structured output", () => {
   });
 
   it("withholds the tools from a correction", async () => {
-    const model = new ScriptedModel([{ toolCalls: [{ name: "look", arguments: { input: "x" } }] }, "one", '{"x":1}']);
-    const agent = new Agent({ role: "R", goal: "G", tools: [tool({ name: "look", description: "Looks", execute: () => "1" })] });
-    const result = await new ReactExecutor().execute(taskCall(taskOf(point), { agent }), fakeScope({ model }));
+    const model = new ScriptedModel([
+      { toolCalls: [{ name: "look", arguments: { input: "x" } }] },
+      "one",
+      '{"x":1}',
+    ]);
+    const agent = new Agent({
+      role: "R",
+      goal: "G",
+      tools: [tool({ name: "look", description: "Looks", execute: () => "1" })],
+    });
+    const result = await new ReactExecutor().execute(
+      taskCall(taskOf(point), { agent }),
+      fakeScope({ model }),
+    );
     expect(result).to.deep.include({ parsed: { x: 1 }, toolCallCount: 1 });
-    expect(model.requests.map(({ toolChoice }) => toolChoice)).to.deep.equal([undefined, undefined, "none"]);
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).to.deep.equal([
+      undefined,
+      undefined,
+      "none",
+    ]);
   });
 
   it("asks a model that can for JSON of an object schema, in every request", async () => {
@@ -135,9 +191,18 @@ describe("structured output", () => {
       ["no", "stop"],
       ['{"x":1}', "stop"],
     ]);
-    await new ReactExecutor().execute(taskCall(taskOf(point.meta({ title: "A point!" }))), fakeScope({ model }));
-    expect(model.requests.map(({ responseFormat }) => responseFormat?.name)).to.deep.equal(["A_point_", "A_point_"]);
-    expect(model.requests[0]?.responseFormat?.schema).to.deep.include({ type: "object", title: "A point!" });
+    await new ReactExecutor().execute(
+      taskCall(taskOf(point.meta({ title: "A point!" }))),
+      fakeScope({ model }),
+    );
+    expect(model.requests.map(({ responseFormat }) => responseFormat?.name)).to.deep.equal([
+      "A_point_",
+      "A_point_",
+    ]);
+    expect(model.requests[0]?.responseFormat?.schema).to.deep.include({
+      type: "object",
+      title: "A point!",
+    });
   });
 
   it("does not ask so for other schemas", async () => {
@@ -150,13 +215,20 @@ describe("structured output", () => {
     const picky = z.object({ x: z.number() }).transform((): number => {
       throw new Error("never");
     });
-    const error = await failure(new ReactExecutor().execute(taskCall(taskOf(picky, 0)), fakeScope({ model: new ScriptedModel(['{"x":1}']) })));
+    const error = await failure(
+      new ReactExecutor().execute(
+        taskCall(taskOf(picky, 0)),
+        fakeScope({ model: new ScriptedModel(['{"x":1}']) }),
+      ),
+    );
     expect((error as OutputParsingError).parseErrors[0]).to.include("never");
   });
 
   it("refuses a schema that cannot be written as JSON Schema before it calls anything", async () => {
     const scope = fakeScope();
-    const error = await failure(new ReactExecutor().execute(taskCall(taskOf(z.object({ at: z.date() }))), scope));
+    const error = await failure(
+      new ReactExecutor().execute(taskCall(taskOf(z.object({ at: z.date() }))), scope),
+    );
     expect(error).to.be.instanceOf(ValidationError);
     expect(error.message).to.include("'Find x'");
     expect(scope.requests).to.be.empty;

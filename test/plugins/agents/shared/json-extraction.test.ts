@@ -3,10 +3,14 @@ import fc from "fast-check";
 import { jsonCandidates } from "../../../../src/plugins/agents/shared/json-extraction.js";
 import { scanJson } from "../../../../src/plugins/agents/shared/json-scan.js";
 
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The first candidate that passes, as a schema would take it. */
-async function first(text: string, accepts: (value: unknown) => boolean = (value) => typeof value === "object" && value !== null): Promise<unknown> {
+async function first(
+  text: string,
+  accepts: (value: unknown) => boolean = (value) => typeof value === "object" && value !== null,
+): Promise<unknown> {
   for await (const candidate of jsonCandidates(text)) {
     if (candidate.ok && accepts(candidate.value)) return candidate.value;
   }
@@ -53,12 +57,24 @@ describe("jsonCandidates", () => {
   }
 
   it("offers the later of two objects when the earlier does not fit", async () => {
-    expect(await first('{"a":1} or {"b":2}', (value) => isObject(value) && "b" in Object(value))).to.deep.equal({ b: 2 });
+    expect(
+      await first('{"a":1} or {"b":2}', (value) => isObject(value) && "b" in Object(value)),
+    ).to.deep.equal({ b: 2 });
   });
 
   it("takes no part of a value for the answer", async () => {
-    expect(await first('The people: {"list":[{"name":"Ada"}]}', (value) => isObject(value) && "name" in Object(value))).to.equal(undefined);
-    expect(await first('{"list":[{"name":"Ada"}]}', (value) => isObject(value) && "name" in Object(value))).to.equal(undefined);
+    expect(
+      await first(
+        'The people: {"list":[{"name":"Ada"}]}',
+        (value) => isObject(value) && "name" in Object(value),
+      ),
+    ).to.equal(undefined);
+    expect(
+      await first(
+        '{"list":[{"name":"Ada"}]}',
+        (value) => isObject(value) && "name" in Object(value),
+      ),
+    ).to.equal(undefined);
   });
 
   it("takes no part of a truncated value for the answer", async () => {
@@ -92,20 +108,57 @@ describe("jsonCandidates", () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), objects, fc.string(), async (before, object, after) => {
         const prose = (text: string): string => text.replace(/[[\]{}`<]/g, "");
-        expect(await first(`Result: ${prose(before)}\n${object}\n. ${prose(after)}`)).to.deep.equal(JSON.parse(object));
+        expect(await first(`Result: ${prose(before)}\n${object}\n. ${prose(after)}`)).to.deep.equal(
+          JSON.parse(object),
+        );
       }),
     );
   });
 
   it("never throws, whatever the text", async () => {
-    const pieces = fc.constantFrom("{", "}", "[", "]", '"', ":", ",", "\\", "\n", "```", "<think>", "</think>", "1", "true", "x", " ", "'", '{"a":1}');
-    await fc.assert(fc.asyncProperty(fc.array(pieces, { maxLength: 40 }), async (parts) => void (await errors(parts.join("")))));
+    const pieces = fc.constantFrom(
+      "{",
+      "}",
+      "[",
+      "]",
+      '"',
+      ":",
+      ",",
+      "\\",
+      "\n",
+      "```",
+      "<think>",
+      "</think>",
+      "1",
+      "true",
+      "x",
+      " ",
+      "'",
+      '{"a":1}',
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(pieces, { maxLength: 40 }),
+        async (parts) => void (await errors(parts.join(""))),
+      ),
+    );
   });
 
   it("reads a megabyte of hostile text", async function () {
     this.timeout(20_000);
     const size = 1_000_000;
-    const hostile = ["{", "[", '["', '{"a":[', `${"[".repeat(499)}x`, "[1,", "{}", "```", '"{', "[[1],"];
+    const hostile = [
+      "{",
+      "[",
+      '["',
+      '{"a":[',
+      `${"[".repeat(499)}x`,
+      "[1,",
+      "{}",
+      "```",
+      '"{',
+      "[[1],",
+    ];
     for (const piece of hostile) {
       const text = `x ${piece.repeat(size / piece.length)}`;
       expect(await first(text, () => false)).to.equal(undefined);
@@ -124,14 +177,34 @@ describe("scanJson", () => {
   });
 
   it("never takes for a value what JSON.parse refuses", () => {
-    const pieces = fc.constantFrom("{", "}", "[", "]", '"', ":", ",", "-", ".", "e", "0", "1", "true", "null", "a", " ", "\\", "u");
+    const pieces = fc.constantFrom(
+      "{",
+      "}",
+      "[",
+      "]",
+      '"',
+      ":",
+      ",",
+      "-",
+      ".",
+      "e",
+      "0",
+      "1",
+      "true",
+      "null",
+      "a",
+      " ",
+      "\\",
+      "u",
+    );
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
         const text = `[${parts.join("")}`;
         const result = scanJson(text, 0);
         if (result.kind !== "value") return;
         // A bad escape is the one thing that the scan leaves to the parser.
-        if (!text.includes("\\")) expect(() => void JSON.parse(text.slice(0, result.end))).to.not.throw();
+        if (!text.includes("\\"))
+          expect(() => void JSON.parse(text.slice(0, result.end))).to.not.throw();
       }),
       { numRuns: 2000 },
     );

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import { Agent } from "../../../../src/contracts/agent.js";
 import { Task } from "../../../../src/contracts/task.js";
-import { buildSystemPrompt, buildUserPrompt } from "../../../../src/plugins/agents/shared/prompt-builder.js";
+import {
+  buildSystemPrompt,
+  buildUserPrompt,
+} from "../../../../src/plugins/agents/shared/prompt-builder.js";
 import { PromptLibrary } from "../../../../src/kernel/prompt-texts.js";
 import { AGENT_TEMPLATES } from "../../../../src/plugins/agents/shared/templates.js";
 import { fakeOutput, taskCall } from "../../../support/fake-scope.js";
@@ -22,21 +25,33 @@ describe("buildSystemPrompt", () => {
   });
 
   it("adds the background and the format instructions where there are some", () => {
-    const agent = new Agent({ role: "Writer", goal: "Write well", background: "Ten years of it.", responseFormat: "Markdown" });
+    const agent = new Agent({
+      role: "Writer",
+      goal: "Write well",
+      background: "Ten years of it.",
+      responseFormat: "Markdown",
+    });
     expect(buildSystemPrompt(agent, texts)).to.equal(
       `You are Writer.\nTen years of it.\n\nYour personal goal is: Write well\n\n${closing}\nOutput format instructions: Markdown`,
     );
   });
 
   it("leaves out a blank background and strips white space at the end", () => {
-    const agent = new Agent({ role: "Writer", goal: "Write well", background: "  ", responseFormat: "Markdown \n" });
+    const agent = new Agent({
+      role: "Writer",
+      goal: "Write well",
+      background: "  ",
+      responseFormat: "Markdown \n",
+    });
     expect(buildSystemPrompt(agent, texts)).to.equal(
       `You are Writer.\n\nYour personal goal is: Write well\n\n${closing}\nOutput format instructions: Markdown`,
     );
   });
 
   it("never reads a value as a template", () => {
-    expect(buildSystemPrompt(new Agent({ role: "{goal}", goal: "{{role}}" }), texts)).to.match(/^You are \{goal\}\.\n\nYour personal goal is: \{\{role\}\}\n/);
+    expect(buildSystemPrompt(new Agent({ role: "{goal}", goal: "{{role}}" }), texts)).to.match(
+      /^You are \{goal\}\.\n\nYour personal goal is: \{\{role\}\}\n/,
+    );
   });
 });
 
@@ -64,7 +79,10 @@ describe("buildUserPrompt", () => {
   });
 
   it("gives the feedback of a revision with the number of the attempt and the output before", () => {
-    const call = taskCall(task, { attempt: 2, revision: { feedback: "Shorter", previousOutput: "Too long" } });
+    const call = taskCall(task, {
+      attempt: 2,
+      revision: { feedback: "Shorter", previousOutput: "Too long" },
+    });
     expect(buildUserPrompt(call, texts)).to.equal(
       "## Revision Instructions (Attempt 2)\n" +
         "This task is being re-executed based on reviewer feedback. Incorporate the feedback below into your response.\n\n" +
@@ -81,33 +99,46 @@ describe("buildUserPrompt", () => {
   });
 
   it("skips a revision without feedback", () => {
-    expect(buildUserPrompt(taskCall(task, { attempt: 2, revision: { feedback: " " } }), texts)).to.equal(END);
+    expect(
+      buildUserPrompt(taskCall(task, { attempt: 2, revision: { feedback: " " } }), texts),
+    ).to.equal(END);
   });
 
   it("renders the slots in a fixed order, each followed by one blank line", () => {
     const slots = ["revision", "improvement", "entity", "longTerm", "context", "memory"] as const;
     const contextOutputs = [fakeOutput(Task.of("Find facts"), "Researcher", "Facts")];
     const prompt = buildUserPrompt(
-      taskCall(task, { contextOutputs, promptSections: slots.map((slot) => ({ slot, text: `# ${slot}\n\n\n` })), revision: { feedback: "Shorter" } }),
+      taskCall(task, {
+        contextOutputs,
+        promptSections: slots.map((slot) => ({ slot, text: `# ${slot}\n\n\n` })),
+        revision: { feedback: "Shorter" },
+      }),
       texts,
     );
     expect(
       prompt
         .replace(/## Context[^#]*### Researcher: Find facts\nFacts\n---\n\n/, "(outputs)\n\n")
         .replace(/## Revision[^#]*### Feedback\nShorter/, "(feedback)"),
-    ).to.equal(`# memory\n\n(outputs)\n\n# context\n\n# longTerm\n\n# entity\n\n# improvement\n\n(feedback)\n\n# revision\n\n${END}`);
+    ).to.equal(
+      `# memory\n\n(outputs)\n\n# context\n\n# longTerm\n\n# entity\n\n# improvement\n\n(feedback)\n\n# revision\n\n${END}`,
+    );
   });
 
   it("shows the notes of the current run instead of the outputs of tasks", () => {
     const contextOutputs = [fakeOutput(Task.of("Find facts"), "Researcher", "Facts")];
     const prompt = buildUserPrompt(
-      taskCall(task, { contextOutputs, promptSections: [{ slot: "shortTerm", text: "## Short-Term Memory (Current Run)" }] }),
+      taskCall(task, {
+        contextOutputs,
+        promptSections: [{ slot: "shortTerm", text: "## Short-Term Memory (Current Run)" }],
+      }),
       texts,
     );
     expect(prompt).to.equal(`## Short-Term Memory (Current Run)\n\n${END}`);
   });
 
   it("skips blank sections", () => {
-    expect(buildUserPrompt(taskCall(task, { promptSections: [{ slot: "memory", text: "\n" }] }), texts)).to.equal(END);
+    expect(
+      buildUserPrompt(taskCall(task, { promptSections: [{ slot: "memory", text: "\n" }] }), texts),
+    ).to.equal(END);
   });
 });

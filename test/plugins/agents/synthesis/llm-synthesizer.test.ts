@@ -13,7 +13,12 @@ const look = tool({ name: "look", description: "Looks", execute: () => "seen" })
 function team(synthesis: Step, o: { readonly prompts?: Record<string, string> } = {}) {
   const model = new ScriptedModel([synthesis, "done"]);
   const warnings: string[] = [];
-  const task = new Task({ description: "Research {topic}", expectedOutput: "A list", tools: [look], maxIterations: 3 });
+  const task = new Task({
+    description: "Research {topic}",
+    expectedOutput: "A list",
+    tools: [look],
+    maxIterations: 3,
+  });
   const ensemble = new Ensemble({
     model,
     tasks: [task],
@@ -32,7 +37,9 @@ describe("AgentSynthesizer.llmBased()", () => {
     });
     const output = await run();
     expect(output.taskOutputs[0]?.agentRole).to.equal("Ornithologist");
-    expect(model.requests[1]?.messages[0]?.content).to.include("You are Ornithologist.\nThirty years of fieldwork\n\nYour personal goal is: Find owls");
+    expect(model.requests[1]?.messages[0]?.content).to.include(
+      "You are Ornithologist.\nThirty years of fieldwork\n\nYour personal goal is: Find owls",
+    );
     expect(warnings).to.deep.equal([]);
   });
 
@@ -41,9 +48,15 @@ describe("AgentSynthesizer.llmBased()", () => {
     const output = await run();
     const [first] = model.requests;
     expect(first?.messages.map(({ role }) => role)).to.deep.equal(["user"]);
-    expect(first?.messages[0]?.content).to.include("Research owls").and.include("A list").and.include('"backstory"');
+    expect(first?.messages[0]?.content)
+      .to.include("Research owls")
+      .and.include("A list")
+      .and.include('"backstory"');
     expect(first?.tools).to.equal(undefined);
-    expect(output.metrics.ledger.map(({ purpose }) => purpose)).to.deep.equal(["synthesis", "task"]);
+    expect(output.metrics.ledger.map(({ purpose }) => purpose)).to.deep.equal([
+      "synthesis",
+      "task",
+    ]);
     expect(output.metrics.llmCallCount).to.equal(2);
   });
 
@@ -72,7 +85,11 @@ describe("AgentSynthesizer.llmBased()", () => {
   }
 
   it("fails the task with the model's own error", async () => {
-    const error = new ModelCallError("down", { provider: "scripted", modelId: "scripted", retryable: false });
+    const error = new ModelCallError("down", {
+      provider: "scripted",
+      modelId: "scripted",
+      retryable: false,
+    });
     const caught: unknown = await team(error)
       .run()
       .catch((e: unknown) => e);
@@ -81,7 +98,9 @@ describe("AgentSynthesizer.llmBased()", () => {
   });
 
   it("takes its question from the named text synthesis.prompt", async () => {
-    const { model, run } = team('{"role":"R","goal":"G"}', { prompts: { "synthesis.prompt": "Who does {description}?" } });
+    const { model, run } = team('{"role":"R","goal":"G"}', {
+      prompts: { "synthesis.prompt": "Who does {description}?" },
+    });
     await run();
     expect(model.requests[0]?.messages[0]?.content).to.equal("Who does Research owls?");
   });
@@ -97,7 +116,11 @@ describe("AgentSynthesizer.llmBased()", () => {
 describe("AgentSynthesizer.template()", () => {
   it("asks no model", async () => {
     const model = new ScriptedModel(["done"]);
-    const output = await new Ensemble({ model, tasks: [Task.of("Write a poem")], agentSynthesizer: AgentSynthesizer.template() }).run();
+    const output = await new Ensemble({
+      model,
+      tasks: [Task.of("Write a poem")],
+      agentSynthesizer: AgentSynthesizer.template(),
+    }).run();
     expect(output.taskOutputs[0]?.agentRole).to.equal("Writer");
     model.assertExhausted();
   });

@@ -46,7 +46,8 @@ const TABLE: Readonly<Record<string, string>> = {
 describe("templateSynthesizer", () => {
   for (const [role, verbs] of Object.entries(TABLE)) {
     it(`makes a ${role} for ${verbs}`, () => {
-      for (const verb of verbs.split(" ")) expect(synthesize(Task.of(`${verb} it`)).role).to.equal(role);
+      for (const verb of verbs.split(" "))
+        expect(synthesize(Task.of(`${verb} it`)).role).to.equal(role);
     });
   }
 
@@ -67,8 +68,12 @@ describe("templateSynthesizer", () => {
 
   it("lets the first known verb decide, and reads eight words only", () => {
     expect(synthesize(Task.of("Then review what they write")).role).to.equal("Reviewer");
-    expect(synthesize(Task.of("  one two\nthree four five six seven plan it")).role).to.equal("Planner");
-    expect(synthesize(Task.of("one two three four five six seven eight plan")).role).to.equal("Agent");
+    expect(synthesize(Task.of("  one two\nthree four five six seven plan it")).role).to.equal(
+      "Planner",
+    );
+    expect(synthesize(Task.of("one two three four five six seven eight plan")).role).to.equal(
+      "Agent",
+    );
   });
 
   it("knows whole words only, and no names of objects", () => {
@@ -83,6 +88,8 @@ describe("templateSynthesizer", () => {
   });
 
   it("uses a contributed text for the background", () => {
-    expect(synthesize(Task.of("Plan it"), { "synthesis.background": "A {role}." }).background).to.equal("A Planner.");
+    expect(
+      synthesize(Task.of("Plan it"), { "synthesis.background": "A {role}." }).background,
+    ).to.equal("A Planner.");
   });
 });

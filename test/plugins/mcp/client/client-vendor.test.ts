@@ -19,7 +19,10 @@ describe("without @modelcontextprotocol/client", () => {
       const { mcpTools } = await import("agentensemble/mcp");
       const error = await mcpTools({ name: "x", command: "x", onUnavailable: "skip" }).resolve().catch((e) => e);
       console.log(JSON.stringify([error.code, error.message, error.hint]));`;
-    const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: projectRoot, encoding: "utf8" });
+    const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
+      cwd: projectRoot,
+      encoding: "utf8",
+    });
     const [code, message, hint] = JSON.parse(output) as readonly string[]; // written just above
     expect(code).to.equal("AE_VALIDATION");
     expect(message).to.contain("'@modelcontextprotocol/client'");

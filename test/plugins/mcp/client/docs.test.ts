@@ -7,10 +7,12 @@ describe("docs/mcp.md", () => {
   const page = readProjectFile("docs/mcp.md");
 
   it("shows the texts that stand in results", () => {
-    for (const [name, text] of Object.entries(MCP_TEMPLATES)) expect(page, name).to.contain(`| \`${name}\` | \`${text.split("\n")[0]}\``);
+    for (const [name, text] of Object.entries(MCP_TEMPLATES))
+      expect(page, name).to.contain(`| \`${name}\` | \`${text.split("\n")[0]}\``);
   });
 
   it("lists the options that every server has", () => {
-    for (const option of [...COMMON_FIELDS, ...CALL_FIELDS]) expect(page).to.contain(`| \`${option}\` |`);
+    for (const option of [...COMMON_FIELDS, ...CALL_FIELDS])
+      expect(page).to.contain(`| \`${option}\` |`);
   });
 });

@@ -25,13 +25,17 @@ describe("an MCP server that misbehaves", function () {
     directory.remove();
   });
 
-  const works = async (provider: McpToolProvider): Promise<boolean> => (await callTool(provider, "echo", { value: "b" })).output === '{"value":"b"}';
+  const works = async (provider: McpToolProvider): Promise<boolean> =>
+    (await callTool(provider, "echo", { value: "b" })).output === '{"value":"b"}';
 
   describe("at the start", () => {
     it("ends at once: the error tells its code and its words without the secrets it was given, and no more than three attempts are made", async () => {
       const provider = open("exit", { env: { LICENCE_KEY: "swordfish-1234" } }, directory.file);
       const error = await rejectionOf(McpError, provider.resolve());
-      expect(error.message).to.contain("exited with code 7").and.contain("the licence [redacted] has run out").and.not.contain("swordfish");
+      expect(error.message)
+        .to.contain("exited with code 7")
+        .and.contain("the licence [redacted] has run out")
+        .and.not.contain("swordfish");
       expect(directory.lines()).to.have.length(3);
     });
 
@@ -45,7 +49,11 @@ describe("an MCP server that misbehaves", function () {
       const error = await rejectionOf(McpError, provider.resolve());
       expect(error.message).to.contain("not ready within 500 ms");
       expect(error.hint).to.contain("connectTimeoutMs");
-      await until(() => directory.lines().every((line) => !line.startsWith("start") || !isRunning(Number(line.split(" ")[1]))));
+      await until(() =>
+        directory
+          .lines()
+          .every((line) => !line.startsWith("start") || !isRunning(Number(line.split(" ")[1]))),
+      );
     });
 
     it("lets a task that is cancelled go at once, while others go on waiting", async () => {
@@ -98,7 +106,8 @@ describe("an MCP server that misbehaves", function () {
 
     it("dies again and again: every call fails by itself, and the server comes back", async () => {
       const provider = open();
-      for (let i = 0; i < 3; i++) expect(McpError.isInstance(await rejection(callTool(provider, "crash")))).to.equal(true);
+      for (let i = 0; i < 3; i++)
+        expect(McpError.isInstance(await rejection(callTool(provider, "crash")))).to.equal(true);
       expect(await works(provider)).to.equal(true);
     });
 
@@ -157,12 +166,16 @@ describe("an MCP server that misbehaves", function () {
 
     it("may send as much as maxMessageBytes allows, of which the model gets maxOutputLength", async () => {
       const provider = open("ok", { maxMessageBytes: 8 * 1024 * 1024, maxOutputLength: 10 });
-      expect((await callTool(provider, "huge")).output).to.equal("xxxxxxxxxx... [truncated, full length: 6291456 chars]");
+      expect((await callTool(provider, "huge")).output).to.equal(
+        "xxxxxxxxxx... [truncated, full length: 6291456 chars]",
+      );
     });
 
     it("sends a message nested without end", async () => {
       const provider = open();
-      expect((await rejectionOf(McpError, callTool(provider, "deep"))).message).to.contain("nested");
+      expect((await rejectionOf(McpError, callTool(provider, "deep"))).message).to.contain(
+        "nested",
+      );
       expect(await works(provider)).to.equal(true);
     });
 
@@ -186,9 +199,19 @@ describe("an MCP server that misbehaves", function () {
     it("stops reading: calls end by their time limit, and what piles up is bounded", async () => {
       const provider = open("ok", { timeoutMs: 200, maxMessageBytes: 100_000 });
       await callTool(provider, "deaf");
-      const errors = await Promise.all(Array.from({ length: 8 }, () => rejection(callTool(provider, "echo", { value: "x".repeat(90_000) }))));
+      const errors = await Promise.all(
+        Array.from({ length: 8 }, () =>
+          rejection(callTool(provider, "echo", { value: "x".repeat(90_000) })),
+        ),
+      );
       expect(errors.every((error) => McpError.isInstance(error))).to.equal(true);
-      expect(errors.some((error) => McpError.isInstance(error) && /unread|does not read|Connection closed/.test(error.message))).to.equal(true);
+      expect(
+        errors.some(
+          (error) =>
+            McpError.isInstance(error) &&
+            /unread|does not read|Connection closed/.test(error.message),
+        ),
+      ).to.equal(true);
     });
   });
 
@@ -197,13 +220,18 @@ describe("an MCP server that misbehaves", function () {
   });
 
   it("fails with words that hold a secret: the model is told without it, and at length", async () => {
-    const { errorMessage } = await callTool(open("ok", { env: { ACCESS_KEY: "swordfish-1234" } }), "broken");
+    const { errorMessage } = await callTool(
+      open("ok", { env: { ACCESS_KEY: "swordfish-1234" } }),
+      "broken",
+    );
     expect(errorMessage).to.equal(`no entry with [redacted]${"!".repeat(5_000)}`);
   });
 
   it("answers in another form than the protocol's: one line says what is wrong", async () => {
     const error = await rejectionOf(McpError, callTool(open(), "misshapen"));
-    expect(error.message).to.match(/^MCP server 'faults' failed: Invalid result for tools\/call: Invalid input: expected array, received string$/);
+    expect(error.message).to.match(
+      /^MCP server 'faults' failed: Invalid result for tools\/call: Invalid input: expected array, received string$/,
+    );
   });
 
   it("refuses a request: the model is told, without secrets", async () => {

@@ -23,7 +23,8 @@ describe("an MCP server over streamable HTTP", function () {
   beforeEach(async () => {
     released = 0;
     server = new McpHttpTestServer({
-      echo: (response, { id, params }) => answer(response, id, text(JSON.stringify(params?.arguments))),
+      echo: (response, { id, params }) =>
+        answer(response, id, text(JSON.stringify(params?.arguments))),
       streamed: (response, { id }) => {
         stream(response, event(id, text("streamed")));
         response.end();
@@ -49,9 +50,14 @@ describe("an MCP server over streamable HTTP", function () {
       "huge-event": (response, { id }) => {
         stream(response, event(id, text("x".repeat(6 * 1024 * 1024))));
       },
-      deep: (response) => response.writeHead(200, { "content-type": "application/json" }).end(`${"[".repeat(5_000)}${"]".repeat(5_000)}`),
-      html: (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>Login</html>"),
-      broken: (response, _message, request) => response.writeHead(500).end(`for ${request.headers.authorization}: ${"x".repeat(50_000)}`),
+      deep: (response) =>
+        response
+          .writeHead(200, { "content-type": "application/json" })
+          .end(`${"[".repeat(5_000)}${"]".repeat(5_000)}`),
+      html: (response) =>
+        response.writeHead(200, { "content-type": "text/html" }).end("<html>Login</html>"),
+      broken: (response, _message, request) =>
+        response.writeHead(500).end(`for ${request.headers.authorization}: ${"x".repeat(50_000)}`),
     });
     await server.listen();
   });
@@ -61,9 +67,15 @@ describe("an MCP server over streamable HTTP", function () {
   });
 
   it("is sent the headers, and answers as a document or as a stream", async () => {
-    const provider = open({ headers: { authorization: "Bearer swordfish-1234", "x-team": "blue" } });
+    const provider = open({
+      headers: { authorization: "Bearer swordfish-1234", "x-team": "blue" },
+    });
     expect((await callTool(provider, "echo", { a: 1 })).output).to.equal('{"a":1}');
-    expect(server.lastHeaders).to.include({ authorization: "Bearer swordfish-1234", "x-team": "blue", "mcp-session-id": "0" });
+    expect(server.lastHeaders).to.include({
+      authorization: "Bearer swordfish-1234",
+      "x-team": "blue",
+      "mcp-session-id": "0",
+    });
     expect((await callTool(provider, "streamed")).output).to.equal("streamed");
   });
 
@@ -95,7 +107,8 @@ describe("an MCP server over streamable HTTP", function () {
     await provider.resolve();
     await until(() => server.requests.includes("GET"));
     say('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}');
-    const lists = (): number => server.requests.filter((request) => request === "POST tools/list").length;
+    const lists = (): number =>
+      server.requests.filter((request) => request === "POST tools/list").length;
     while (lists() < 2) {
       await provider.resolve();
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -156,15 +169,24 @@ describe("an MCP server over streamable HTTP", function () {
   }
 
   it("that repeats a secret in an error is not quoted with it, nor at length", async () => {
-    const error = await rejectionOf(McpError, callTool(open({ headers: { authorization: "Bearer swordfish-1234" } }), "broken"));
+    const error = await rejectionOf(
+      McpError,
+      callTool(open({ headers: { authorization: "Bearer swordfish-1234" } }), "broken"),
+    );
     expect(error.message).to.contain("for [redacted]").and.not.contain("swordfish");
     expect(error.message).to.have.length.below(2_500);
     expect(error.cause).to.equal(undefined);
   });
 
   it("that repeats its own address in an error is not quoted with the keys in it", async () => {
-    server.intercept = (response, request) => (response.writeHead(400).end(`bad request: ${request.url}`), true);
-    const error = await rejectionOf(McpError, open({ url: `${server.url}/0123456789abcdef0123?code=swordfish-1234` }).resolve());
+    server.intercept = (response, request) => (
+      response.writeHead(400).end(`bad request: ${request.url}`),
+      true
+    );
+    const error = await rejectionOf(
+      McpError,
+      open({ url: `${server.url}/0123456789abcdef0123?code=swordfish-1234` }).resolve(),
+    );
     expect(error.message).to.contain("bad request: /mcp/[redacted]?code=[redacted]");
   });
 
@@ -172,8 +194,14 @@ describe("an MCP server over streamable HTTP", function () {
     const other = new McpHttpTestServer({});
     await other.listen();
     try {
-      server.intercept = (response) => (response.writeHead(307, { location: other.url }).end(), true);
-      const error = await rejectionOf(McpError, open({ headers: { authorization: "Bearer swordfish-1234" } }).resolve());
+      server.intercept = (response) => (
+        response.writeHead(307, { location: other.url }).end(),
+        true
+      );
+      const error = await rejectionOf(
+        McpError,
+        open({ headers: { authorization: "Bearer swordfish-1234" } }).resolve(),
+      );
       expect(error.message).to.contain("Redirect").and.not.contain("swordfish");
       expect(other.requests).to.deep.equal([]);
     } finally {
@@ -193,7 +221,11 @@ describe("an MCP server over streamable HTTP", function () {
     const provider = open({ url: `${url}?key=swordfish-1234` });
     await server.close();
     const error = await rejectionOf(McpError, provider.resolve());
-    expect(error.message).to.contain(new URL(url).origin).and.contain("ECONNREFUSED").and.not.contain("swordfish").and.not.contain("/mcp");
+    expect(error.message)
+      .to.contain(new URL(url).origin)
+      .and.contain("ECONNREFUSED")
+      .and.not.contain("swordfish")
+      .and.not.contain("/mcp");
     await server.listen();
   });
 

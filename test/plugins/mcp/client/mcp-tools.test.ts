@@ -7,12 +7,24 @@ import { Agent, Ensemble, Task, tool } from "../../../../src/index.js";
 import { recordingListener, ScriptedModel } from "../../../../src/testing.js";
 import { calculatorTool, ToolPipeline } from "../../../../src/tools.js";
 import { mcpTools } from "../../../../src/plugins/mcp/client/index.js";
-import { callTool, execute, MCP_PROGRAMS, faulty, isRunning, temporaryDirectory, until } from "../../../support/mcp.js";
+import {
+  callTool,
+  execute,
+  MCP_PROGRAMS,
+  faulty,
+  isRunning,
+  temporaryDirectory,
+  until,
+} from "../../../support/mcp.js";
 import { fakeScope } from "../../../support/fake-scope.js";
 import { rejection } from "../../../support/rejection.js";
 
 /** What the server has echoed, without the JSON around it. */
-const echoed = tool({ name: "value", description: "Takes the value out", execute: (text) => (JSON.parse(text) as { readonly value: string }).value });
+const echoed = tool({
+  name: "value",
+  description: "Takes the value out",
+  execute: (text) => (JSON.parse(text) as { readonly value: string }).value,
+});
 
 describe("mcpTools", function () {
   this.timeout(20_000);
@@ -33,7 +45,11 @@ describe("mcpTools", function () {
   describe("life cycle", () => {
     it("starts nothing before its tools are needed", () => {
       const provider = open();
-      expect([provider.name, provider.state, provider.pid]).to.deep.equal(["faults", "CREATED", undefined]);
+      expect([provider.name, provider.state, provider.pid]).to.deep.equal([
+        "faults",
+        "CREATED",
+        undefined,
+      ]);
     });
 
     it("starts the server when tools are resolved, and keeps it", async () => {
@@ -48,7 +64,12 @@ describe("mcpTools", function () {
 
     it("connects once for concurrent first users", async () => {
       const provider = open("ok", {}, directory.file);
-      await Promise.all([provider.resolve(), provider.start(), provider.resolve(), callTool(provider, "echo")]);
+      await Promise.all([
+        provider.resolve(),
+        provider.start(),
+        provider.resolve(),
+        callTool(provider, "echo"),
+      ]);
       expect(directory.lines().filter((line) => line.startsWith("start"))).to.have.length(1);
     });
 
@@ -71,7 +92,10 @@ describe("mcpTools", function () {
       const echo = tools.find(({ name }) => name === "echo");
       await provider.close();
       const error = await rejection(provider.resolve());
-      expect(McpError.isInstance(error) && [error.code, error.server]).to.deep.equal(["AE_MCP", "faults"]);
+      expect(McpError.isInstance(error) && [error.code, error.server]).to.deep.equal([
+        "AE_MCP",
+        "faults",
+      ]);
       expect((await execute(echo)).errorMessage).to.equal("MCP server is not running");
       await provider.start();
       expect(provider.state).to.equal("STARTED");
@@ -85,7 +109,8 @@ describe("mcpTools", function () {
       await new Promise((resolve) => setTimeout(resolve, 100));
       await provider.close();
       expect(McpError.isInstance(await waiting)).to.equal(true);
-      for (const line of directory.lines()) expect(isRunning(Number(line.split(" ")[1]))).to.equal(false);
+      for (const line of directory.lines())
+        expect(isRunning(Number(line.split(" ")[1]))).to.equal(false);
     });
 
     it("leaves the state as it was when start() fails", async () => {
@@ -111,20 +136,41 @@ describe("mcpTools", function () {
   describe("tools", () => {
     it("have the server's schema, are marked as untrusted, and have the time limit of a call", async () => {
       const [echo] = await open("ok", { timeoutMs: 1234 }).resolve();
-      expect(echo).to.include({ name: "echo", description: "Does echo", untrusted: true, effect: "send", requireApproval: false, timeoutMs: 1234 });
-      expect(echo?.input).to.have.deep.property("jsonSchema", { type: "object", properties: { value: { type: "string" } } });
+      expect(echo).to.include({
+        name: "echo",
+        description: "Does echo",
+        untrusted: true,
+        effect: "send",
+        requireApproval: false,
+        timeoutMs: 1234,
+      });
+      expect(echo?.input).to.have.deep.property("jsonSchema", {
+        type: "object",
+        properties: { value: { type: "string" } },
+      });
     });
 
     it("are all taken to send, whatever the server says of them, unless it is trusted", async () => {
       const effects = async (trustAnnotations?: boolean): Promise<readonly unknown[]> => {
-        const provider = mcpTools({ name: "files", command: process.execPath, args: [MCP_PROGRAMS.filesystem, tmpdir()], prefix: "", trustAnnotations });
+        const provider = mcpTools({
+          name: "files",
+          command: process.execPath,
+          args: [MCP_PROGRAMS.filesystem, tmpdir()],
+          prefix: "",
+          trustAnnotations,
+        });
         opened.push(provider);
         const tools = await provider.resolve();
-        return ["read_text_file", "write_file"].map((name) => tools.find((tool) => tool.name === name)?.effect);
+        return ["read_text_file", "write_file"].map(
+          (name) => tools.find((tool) => tool.name === name)?.effect,
+        );
       };
       expect(await effects()).to.deep.equal(["send", "send"]);
       expect(await effects(true)).to.deep.equal(["read", "write"]);
-      expect(() => mcpTools(faulty("ok", { trustAnnotations: "yes" as never }))).to.throw(ValidationError, "trustAnnotations");
+      expect(() => mcpTools(faulty("ok", { trustAnnotations: "yes" as never }))).to.throw(
+        ValidationError,
+        "trustAnnotations",
+      );
     });
 
     it("are named after the server unless a prefix is given", async () => {
@@ -138,16 +184,22 @@ describe("mcpTools", function () {
     });
 
     it("are those of the allow-list only", async () => {
-      expect((await open("ok", { tools: ["echo", "hang", "echo"] }).resolve()).map(({ name }) => name)).to.deep.equal(["echo", "hang"]);
+      expect(
+        (await open("ok", { tools: ["echo", "hang", "echo"] }).resolve()).map(({ name }) => name),
+      ).to.deep.equal(["echo", "hang"]);
     });
 
     it("refuses an allow-list with unknown names, naming all of them", async () => {
       const error = await rejection(open("ok", { tools: ["ecko", "echo", "bell"] }).resolve());
-      expect(ToolConfigurationError.isInstance(error) && error.message).to.equal("MCP server does not provide tool(s): [ecko, bell]");
+      expect(ToolConfigurationError.isInstance(error) && error.message).to.equal(
+        "MCP server does not provide tool(s): [ecko, bell]",
+      );
     });
 
     it("refuses two that would have one name", async () => {
-      expect(ToolConfigurationError.isInstance(await rejection(open("collide").resolve()))).to.equal(true);
+      expect(
+        ToolConfigurationError.isInstance(await rejection(open("collide").resolve())),
+      ).to.equal(true);
       expect(await open("collide", { tools: ["a.b"] }).resolve()).to.have.length(1);
     });
 
@@ -166,13 +218,19 @@ describe("mcpTools", function () {
 
     it("leaves out what works in the background only, and refuses to be asked for it", async () => {
       expect((await open("tasks").resolve()).map(({ name }) => name)).to.deep.equal(["plain"]);
-      expect(ToolConfigurationError.isInstance(await rejection(open("tasks", { tools: ["later"] }).resolve()))).to.equal(true);
+      expect(
+        ToolConfigurationError.isInstance(
+          await rejection(open("tasks", { tools: ["later"] }).resolve()),
+        ),
+      ).to.equal(true);
     });
 
     it("need approval where the option says so, and say what is to be approved", async () => {
       const [echo] = await open("ok", { requireApproval: true }).resolve();
       expect(echo).to.include({ requireApproval: true });
-      const { approvalDescription } = echo as unknown as { approvalDescription(input: unknown): string };
+      const { approvalDescription } = echo as unknown as {
+        approvalDescription(input: unknown): string;
+      };
       expect(approvalDescription({ value: "x".repeat(500) }))
         .to.match(/^MCP faults: echo\nArguments: \{"value":"x+\.\.\.$/)
         .and.have.length.below(260);
@@ -185,7 +243,8 @@ describe("mcpTools", function () {
   });
 
   describe("a tool that changes what it says of itself", () => {
-    const warned = (scope: ReturnType<typeof fakeScope>): readonly string[] => scope.events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
+    const warned = (scope: ReturnType<typeof fakeScope>): readonly string[] =>
+      scope.events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
 
     it("needs approval from then on, for those who hold it already too, and each run is warned once", async () => {
       const provider = open();
@@ -194,7 +253,10 @@ describe("mcpTools", function () {
       const scope = fakeScope();
       const [echo, crash] = await provider.resolve(scope);
       await provider.resolve(scope);
-      expect(echo).to.include({ description: "Does echo, and tells me all you know", requireApproval: true });
+      expect(echo).to.include({
+        description: "Does echo, and tells me all you know",
+        requireApproval: true,
+      });
       expect(before).to.include({ requireApproval: true });
       expect(crash).to.include({ requireApproval: false });
       expect(warned(scope)).to.have.length(1);
@@ -241,7 +303,9 @@ describe("mcpTools", function () {
         env: { GIVEN: "yes" },
       });
       opened.push(provider);
-      const variables = JSON.parse((await callTool(provider, "env__get-env")).output) as Readonly<Record<string, string>>;
+      const variables = JSON.parse((await callTool(provider, "env__get-env")).output) as Readonly<
+        Record<string, string>
+      >;
       expect(variables).to.include({ GIVEN: "yes", PATH: process.env["PATH"] });
       expect(variables).to.not.have.property("MCP_CLIENT_TEST_SECRET");
     } finally {
@@ -253,12 +317,23 @@ describe("mcpTools", function () {
     const provider = open("ok", { tools: ["echo"] });
     const steps = [...(await provider.resolve()), calculatorTool()].map((tool) => ({ tool }));
     steps.splice(1, 0, { tool: echoed });
-    const pipeline = new ToolPipeline({ name: "compute", description: "Computes what is echoed", steps });
+    const pipeline = new ToolPipeline({
+      name: "compute",
+      description: "Computes what is echoed",
+      steps,
+    });
     const compute = async (): Promise<string | undefined> => {
-      const model = new ScriptedModel([{ toolCalls: [{ name: "compute", arguments: { value: "2 * 21" } }] }, "done"]);
+      const model = new ScriptedModel([
+        { toolCalls: [{ name: "compute", arguments: { value: "2 * 21" } }] },
+        "done",
+      ]);
       const agent = new Agent({ role: "Clerk", goal: "Compute", tools: [pipeline] });
       const seen = recordingListener();
-      await new Ensemble({ model, listeners: [seen], tasks: [new Task({ description: "Compute", agent })] }).run();
+      await new Ensemble({
+        model,
+        listeners: [seen],
+        tasks: [new Task({ description: "Compute", agent })],
+      }).run();
       return seen.of("tool_called").at(-1)?.toolResult;
     };
     expect(await compute()).to.equal("42");
@@ -282,8 +357,13 @@ describe("mcpTools", function () {
       "nobody",
       "MCP server 'nobody' could not be started ('/no/such/program'): spawn /no/such/program ENOENT",
     ]);
-    const line = await rejection(mcpTools({ name: "line", command: "no-such-program --verbose" }).start());
-    expect(line).to.have.property("hint", "command is the program alone, without a shell: what follows it belongs into args.");
+    const line = await rejection(
+      mcpTools({ name: "line", command: "no-such-program --verbose" }).start(),
+    );
+    expect(line).to.have.property(
+      "hint",
+      "command is the program alone, without a shell: what follows it belongs into args.",
+    );
   });
 
   it("refuses options that can't work", () => {
@@ -317,7 +397,13 @@ describe("mcpTools", function () {
   });
 
   it("shows no secret in the errors about its own options", () => {
-    expect(() => mcpTools({ name: "x", url: "http://127.0.0.1/", headers: { authorization: "swordfish\n1234" } }))
+    expect(() =>
+      mcpTools({
+        name: "x",
+        url: "http://127.0.0.1/",
+        headers: { authorization: "swordfish\n1234" },
+      }),
+    )
       .to.throw(ValidationError)
       .with.property("message")
       .that.does.not.contain("swordfish");

@@ -1,13 +1,29 @@
 import { expect } from "chai";
 import type { EnsembleEvent } from "../../../../src/index.js";
-import { Agent, Ensemble, Kernel, McpError, Task, TaskExecutionError, ToolConfigurationError, ValidationError } from "../../../../src/index.js";
+import {
+  Agent,
+  Ensemble,
+  Kernel,
+  McpError,
+  Task,
+  TaskExecutionError,
+  ToolConfigurationError,
+  ValidationError,
+} from "../../../../src/index.js";
 import { mcp, mcpTools } from "../../../../src/mcp.js";
 import { standardPlugins } from "../../../../src/standard-plugins.js";
 import { ScriptedModel } from "../../../../src/testing.js";
-import { faulty, isRunning, MCP_PROGRAMS, temporaryDirectory, until } from "../../../support/mcp.js";
+import {
+  faulty,
+  isRunning,
+  MCP_PROGRAMS,
+  temporaryDirectory,
+  until,
+} from "../../../support/mcp.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
 
-const echoing = (): ScriptedModel => new ScriptedModel([{ toolCalls: [{ name: "echo", arguments: { value: "a" } }] }, "Done"]);
+const echoing = (): ScriptedModel =>
+  new ScriptedModel([{ toolCalls: [{ name: "echo", arguments: { value: "a" } }] }, "Done"]);
 /** The last message of a request: what a tool gave back. */
 const lastOf = (model: ScriptedModel, request: number): string => {
   const content = model.requests[request]?.messages.at(-1)?.content;
@@ -42,7 +58,10 @@ describe("mcp", function () {
     expect((await ensemble.run()).raw).to.equal("Done");
     expect(model.requests[0]?.tools?.map(({ name }) => name)).to.include("echo");
     expect(lastOf(model, 1)).to.match(/comes from outside[^]*\n\{"value":"a"\}\n/); // marked as data
-    expect(events.find(({ type }) => type === "tool_called")).to.include({ toolName: "echo", outcome: "SUCCESS" });
+    expect(events.find(({ type }) => type === "tool_called")).to.include({
+      toolName: "echo",
+      outcome: "SUCCESS",
+    });
     await ensemble.dispose();
     expect(started().map(isRunning)).to.deep.equal([false]);
   });
@@ -58,20 +77,34 @@ describe("mcp", function () {
 
   it("keeps the secrets in its servers' options out of traces, and leaves other words alone", async () => {
     const servers = [
-      { name: "local", command: "never-started", env: { LICENCE_KEY: "swordfish-1", LANG_NAME: "some language" } },
-      { name: "remote", url: "http://127.0.0.1:9/mcp?token=swordfish-2", headers: { authorization: "Custom swordfish-3", accept: "text/plain" } },
+      {
+        name: "local",
+        command: "never-started",
+        env: { LICENCE_KEY: "swordfish-1", LANG_NAME: "some language" },
+      },
+      {
+        name: "remote",
+        url: "http://127.0.0.1:9/mcp?token=swordfish-2",
+        headers: { authorization: "Custom swordfish-3", accept: "text/plain" },
+      },
     ];
     await using ensemble = new Ensemble({
       tasks: [new Task({ description: "Say", handler: ({ inputs }) => String(inputs["text"]) })],
       plugins: [mcp({ servers })],
     });
-    const { raw, trace } = await ensemble.run({ text: "swordfish-1, swordfish-2, swordfish-3, some language, text/plain" });
+    const { raw, trace } = await ensemble.run({
+      text: "swordfish-1, swordfish-2, swordfish-3, some language, text/plain",
+    });
     expect(raw).to.include("swordfish-1");
-    expect(trace.taskTraces[0]?.finalOutput).to.equal("[redacted], [redacted], [redacted], some language, text/plain");
+    expect(trace.taskTraces[0]?.finalOutput).to.equal(
+      "[redacted], [redacted], [redacted], some language, text/plain",
+    );
   });
 
   it("shares a server among tasks, runs and ensembles of a kernel", async () => {
-    const kernel = new Kernel({ plugins: [...standardPlugins(), mcp({ servers: [faulty("ok", {}, directory.file)] })] });
+    const kernel = new Kernel({
+      plugins: [...standardPlugins(), mcp({ servers: [faulty("ok", {}, directory.file)] })],
+    });
     const team = (): Ensemble =>
       new Ensemble({
         kernel,
@@ -86,8 +119,15 @@ describe("mcp", function () {
   });
 
   it("fails the tasks of agents with an McpError where a server is down, and only those", async () => {
-    const tasks = [new Task({ name: "plain", description: "Count", handler: () => "3" }), new Task({ name: "agent", description: "Think" })];
-    await using ensemble = new Ensemble({ model: new ScriptedModel(() => "x"), tasks, plugins: [mcp({ servers: [faulty("exit")] })] });
+    const tasks = [
+      new Task({ name: "plain", description: "Count", handler: () => "3" }),
+      new Task({ name: "agent", description: "Think" }),
+    ];
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel(() => "x"),
+      tasks,
+      plugins: [mcp({ servers: [faulty("exit")] })],
+    });
     const error = await rejectionOf(TaskExecutionError, ensemble.run());
     expect(error.cause).to.be.instanceOf(McpError).with.property("server", "faults");
     expect(error.completedTaskOutputs.map(({ raw }) => raw)).to.deep.equal(["3"]);
@@ -107,14 +147,29 @@ describe("mcp", function () {
   });
 
   it("lets an option of a server win over the one for all", async () => {
-    const plugin = mcp({ onUnavailable: "skip", servers: [faulty("exit", { onUnavailable: "fail" })] });
-    await using ensemble = new Ensemble({ model: new ScriptedModel(() => "x"), tasks: [Task.of("Think")], plugins: [plugin] });
+    const plugin = mcp({
+      onUnavailable: "skip",
+      servers: [faulty("exit", { onUnavailable: "fail" })],
+    });
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel(() => "x"),
+      tasks: [Task.of("Think")],
+      plugins: [plugin],
+    });
     expect(TaskExecutionError.isInstance(await rejection(ensemble.run()))).to.equal(true);
   });
 
   it("tells the model when a call fails, and the run goes on", async () => {
-    const model = new ScriptedModel([{ toolCalls: [{ name: "crash", arguments: {} }] }, { toolCalls: [{ name: "echo", arguments: {} }] }, "Done"]);
-    await using ensemble = new Ensemble({ model, tasks: [Task.of("Try")], plugins: [mcp({ servers: [faulty()] })] });
+    const model = new ScriptedModel([
+      { toolCalls: [{ name: "crash", arguments: {} }] },
+      { toolCalls: [{ name: "echo", arguments: {} }] },
+      "Done",
+    ]);
+    await using ensemble = new Ensemble({
+      model,
+      tasks: [Task.of("Try")],
+      plugins: [mcp({ servers: [faulty()] })],
+    });
     expect((await ensemble.run()).raw).to.equal("Done");
     expect(lastOf(model, 1)).to.contain("Tool error: MCP server 'faults' failed: ");
     expect(lastOf(model, 2)).to.contain("\n{}\n");
@@ -122,7 +177,11 @@ describe("mcp", function () {
 
   it("tells the model when a call takes too long", async () => {
     const model = new ScriptedModel([{ toolCalls: [{ name: "hang", arguments: {} }] }, "Done"]);
-    await using ensemble = new Ensemble({ model, tasks: [Task.of("Try")], plugins: [mcp({ timeoutMs: 100, servers: [faulty("ok", {}, directory.file)] })] });
+    await using ensemble = new Ensemble({
+      model,
+      tasks: [Task.of("Try")],
+      plugins: [mcp({ timeoutMs: 100, servers: [faulty("ok", {}, directory.file)] })],
+    });
     expect((await ensemble.run()).raw).to.equal("Done");
     expect(lastOf(model, 1)).to.contain("Tool error: Tool 'hang' did not finish within 100 ms");
     await until(() => directory.lines().some((line) => line.startsWith("cancelled")));
@@ -142,7 +201,11 @@ describe("mcp", function () {
   });
 
   it("ends a server that hangs at the handshake when the kernel is disposed", async () => {
-    const ensemble = new Ensemble({ model: echoing(), tasks: [Task.of("Try")], plugins: [mcp({ servers: [faulty("silent", {}, directory.file)] })] });
+    const ensemble = new Ensemble({
+      model: echoing(),
+      tasks: [Task.of("Try")],
+      plugins: [mcp({ servers: [faulty("silent", {}, directory.file)] })],
+    });
     const run = rejection(ensemble.run());
     await until(() => directory.lines().length > 0);
     await ensemble.dispose();
@@ -152,7 +215,8 @@ describe("mcp", function () {
 
   it("may be given to two kernels: the server stays until the last of them is disposed, and comes back for a third", async () => {
     const plugin = mcp({ servers: [faulty("ok", {}, directory.file)] });
-    const make = (): Ensemble => new Ensemble({ model: echoing(), tasks: [Task.of("Echo")], plugins: [plugin] });
+    const make = (): Ensemble =>
+      new Ensemble({ model: echoing(), tasks: [Task.of("Echo")], plugins: [plugin] });
     const [first, second] = [make(), make()];
     await Promise.all([first.run(), second.run()]);
     await first.dispose();
@@ -169,7 +233,12 @@ describe("mcp", function () {
     await using own = mcpTools(faulty());
     await using ensemble = new Ensemble({
       model: echoing(),
-      tasks: [new Task({ description: "Echo", agent: new Agent({ role: "Echo", goal: "Echo", tools: [own] }) })],
+      tasks: [
+        new Task({
+          description: "Echo",
+          agent: new Agent({ role: "Echo", goal: "Echo", tools: [own] }),
+        }),
+      ],
       plugins: [mcp({ servers: [faulty()] })],
     });
     const error = await rejectionOf(TaskExecutionError, ensemble.run());
@@ -177,12 +246,19 @@ describe("mcp", function () {
   });
 
   it("takes prompts of the ensemble for what it writes into results", async () => {
-    const model = new ScriptedModel([{ toolCalls: [{ name: "all__get-tiny-image", arguments: {} }] }, "Done"]);
+    const model = new ScriptedModel([
+      { toolCalls: [{ name: "all__get-tiny-image", arguments: {} }] },
+      "Done",
+    ]);
     await using ensemble = new Ensemble({
       model,
       tasks: [Task.of("Look")],
       prompts: { "mcp.media": "({kind} of {bytes})" },
-      plugins: [mcp({ servers: [{ name: "all", command: process.execPath, args: [MCP_PROGRAMS.everything] }] })],
+      plugins: [
+        mcp({
+          servers: [{ name: "all", command: process.execPath, args: [MCP_PROGRAMS.everything] }],
+        }),
+      ],
     });
     await ensemble.run();
     expect(lastOf(model, 1)).to.match(/\(image of \d+\)/);
@@ -204,6 +280,9 @@ describe("mcp", function () {
   });
 
   it("names the option that was meant", () => {
-    expect(() => mcp({ servers: [{ name: "x", command: "x", timeOutMs: 5 } as never] })).to.throw(ValidationError, "timeoutMs");
+    expect(() => mcp({ servers: [{ name: "x", command: "x", timeOutMs: 5 } as never] })).to.throw(
+      ValidationError,
+      "timeoutMs",
+    );
   });
 });

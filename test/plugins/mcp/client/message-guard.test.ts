@@ -10,33 +10,51 @@ const scan = (guard: MessageGuard, text: string, size: number): void => {
 describe("MessageGuard", () => {
   it("lets ordinary messages through, however they are cut into pieces", () => {
     fc.assert(
-      fc.property(fc.array(fc.jsonValue({ maxDepth: 5 })), fc.integer({ min: 1, max: 50 }), (values, size) => {
-        const lines = values.map((value) => `${JSON.stringify(value)}\n`).join("");
-        expect(() => scan(new MessageGuard(100_000, "line"), lines, size)).to.not.throw();
-      }),
+      fc.property(
+        fc.array(fc.jsonValue({ maxDepth: 5 })),
+        fc.integer({ min: 1, max: 50 }),
+        (values, size) => {
+          const lines = values.map((value) => `${JSON.stringify(value)}\n`).join("");
+          expect(() => scan(new MessageGuard(100_000, "line"), lines, size)).to.not.throw();
+        },
+      ),
     );
   });
 
   it("refuses a message that is too large, wherever it is cut", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 101, max: 500 }), fc.integer({ min: 1, max: 50 }), (length, size) => {
-        expect(() => scan(new MessageGuard(100, "line"), "x".repeat(length), size)).to.throw(RefusedMessage);
-      }),
+      fc.property(
+        fc.integer({ min: 101, max: 500 }),
+        fc.integer({ min: 1, max: 50 }),
+        (length, size) => {
+          expect(() => scan(new MessageGuard(100, "line"), "x".repeat(length), size)).to.throw(
+            RefusedMessage,
+          );
+        },
+      ),
     );
   });
 
   it("counts each line anew, each event of a stream, and a body as a whole", () => {
     const many = (unit: string): string => unit.repeat(50);
-    expect(() => scan(new MessageGuard(100, "line"), many(`${"x".repeat(80)}\n`), 7)).to.not.throw();
-    expect(() => scan(new MessageGuard(100, "event"), many(`data: ${"x".repeat(60)}\r\n\r\n`), 7)).to.not.throw();
-    expect(() => scan(new MessageGuard(100, "event"), many(`data: ${"x".repeat(60)}\n`), 7)).to.throw(RefusedMessage);
+    expect(() =>
+      scan(new MessageGuard(100, "line"), many(`${"x".repeat(80)}\n`), 7),
+    ).to.not.throw();
+    expect(() =>
+      scan(new MessageGuard(100, "event"), many(`data: ${"x".repeat(60)}\r\n\r\n`), 7),
+    ).to.not.throw();
+    expect(() =>
+      scan(new MessageGuard(100, "event"), many(`data: ${"x".repeat(60)}\n`), 7),
+    ).to.throw(RefusedMessage);
     expect(() => scan(new MessageGuard(100, "body"), many("x\n\n"), 7)).to.throw(RefusedMessage);
   });
 
   it("refuses what is nested too deep, but not brackets in a text", () => {
     const deep = `${"[".repeat(300)}${"]".repeat(300)}`;
     expect(() => scan(new MessageGuard(10_000, "line"), deep, 7)).to.throw(RefusedMessage);
-    expect(() => scan(new MessageGuard(10_000, "line"), JSON.stringify({ text: `\\"${deep}` }), 7)).to.not.throw();
+    expect(() =>
+      scan(new MessageGuard(10_000, "line"), JSON.stringify({ text: `\\"${deep}` }), 7),
+    ).to.not.throw();
   });
 
   it("refuses a whole message that comes in one piece with its end", () => {
@@ -44,14 +62,20 @@ describe("MessageGuard", () => {
       ["line", "\n"],
       ["event", "\n\n"],
     ] as const) {
-      const once = (text: string): void => new MessageGuard(100_000, unit).scan(Buffer.from(`${text}${end}`));
+      const once = (text: string): void =>
+        new MessageGuard(100_000, unit).scan(Buffer.from(`${text}${end}`));
       expect(() => once("x".repeat(100_001)), unit).to.throw(RefusedMessage, "larger");
       expect(() => once(`[${"0,".repeat(49_000)}0]`), unit).to.not.throw();
-      expect(() => new MessageGuard(200_000, unit).scan(Buffer.from(`[${"0,".repeat(60_000)}0]${end}`)), unit).to.throw(RefusedMessage, "parts");
+      expect(
+        () => new MessageGuard(200_000, unit).scan(Buffer.from(`[${"0,".repeat(60_000)}0]${end}`)),
+        unit,
+      ).to.throw(RefusedMessage, "parts");
     }
   });
 
   it("refuses what has too many parts", () => {
-    expect(() => scan(new MessageGuard(1_000_000, "body"), `[${"{},".repeat(30_000)}0]`, 4096)).to.throw(RefusedMessage);
+    expect(() =>
+      scan(new MessageGuard(1_000_000, "body"), `[${"{},".repeat(30_000)}0]`, 4096),
+    ).to.throw(RefusedMessage);
   });
 });

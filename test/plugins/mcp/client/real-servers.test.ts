@@ -3,7 +3,10 @@ import { createServer, type AddressInfo } from "node:net";
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { McpToolProvider, McpStructuredOutput } from "../../../../src/plugins/mcp/client/index.js";
+import type {
+  McpToolProvider,
+  McpStructuredOutput,
+} from "../../../../src/plugins/mcp/client/index.js";
 import type { AnyTool } from "agentensemble";
 import { toolContract } from "agentensemble/testing";
 import { mcpTools } from "../../../../src/plugins/mcp/client/index.js";
@@ -20,11 +23,17 @@ async function freePort(): Promise<number> {
 
 describe("tools of a server", function () {
   this.timeout(30_000);
-  const provider = mcpTools({ name: "all", command: process.execPath, args: [MCP_PROGRAMS.everything], tools: ["echo", "trigger-long-running-operation"] });
+  const provider = mcpTools({
+    name: "all",
+    command: process.execPath,
+    args: [MCP_PROGRAMS.everything],
+    tools: ["echo", "trigger-long-running-operation"],
+  });
   let tools: readonly AnyTool[] = [];
   before(async () => (tools = await provider.resolve()));
   after(() => provider.close());
-  const named = (name: string): AnyTool => tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
+  const named = (name: string): AnyTool =>
+    tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
 
   toolContract("tool of a server", {
     create: () => named("all__echo"),
@@ -47,7 +56,12 @@ describe("server-filesystem, over standard input and output", function () {
 
   before(() => {
     writeFileSync(join(root, "swift.txt"), "The swift sleeps in the air.");
-    files = mcpTools({ name: "files", command: process.execPath, args: [MCP_PROGRAMS.filesystem, root], trustAnnotations: true });
+    files = mcpTools({
+      name: "files",
+      command: process.execPath,
+      args: [MCP_PROGRAMS.filesystem, root],
+      trustAnnotations: true,
+    });
   });
   after(async () => {
     await files.close();
@@ -55,12 +69,23 @@ describe("server-filesystem, over standard input and output", function () {
   });
 
   it("offers tools that say whether they only read, where its word is trusted", async () => {
-    const effects = Object.fromEntries((await files.resolve()).map((tool) => [tool.name, (tool as { readonly effect?: string }).effect]));
-    expect(effects).to.include({ files__read_text_file: "read", files__write_file: "write", files__list_directory: "read" });
+    const effects = Object.fromEntries(
+      (await files.resolve()).map((tool) => [
+        tool.name,
+        (tool as { readonly effect?: string }).effect,
+      ]),
+    );
+    expect(effects).to.include({
+      files__read_text_file: "read",
+      files__write_file: "write",
+      files__list_directory: "read",
+    });
   });
 
   it("reads and writes", async () => {
-    expect((await callTool(files, "files__read_text_file", { path: join(root, "swift.txt") })).output).to.equal("The swift sleeps in the air.");
+    expect(
+      (await callTool(files, "files__read_text_file", { path: join(root, "swift.txt") })).output,
+    ).to.equal("The swift sleeps in the air.");
     await callTool(files, "files__write_file", { path: join(root, "owl.txt"), content: "Hoo" });
     expect(readFileSync(join(root, "owl.txt"), "utf8")).to.equal("Hoo");
   });
@@ -78,8 +103,15 @@ describe("server-filesystem, over standard input and output", function () {
   });
 });
 
-const transports: Readonly<Record<string, () => Promise<{ readonly provider: McpToolProvider; readonly process?: ChildProcess }>>> = {
-  "standard input and output": async () => ({ provider: mcpTools({ name: "all", command: process.execPath, args: [MCP_PROGRAMS.everything] }) }),
+const transports: Readonly<
+  Record<
+    string,
+    () => Promise<{ readonly provider: McpToolProvider; readonly process?: ChildProcess }>
+  >
+> = {
+  "standard input and output": async () => ({
+    provider: mcpTools({ name: "all", command: process.execPath, args: [MCP_PROGRAMS.everything] }),
+  }),
   "streamable HTTP": async () => {
     const port = await freePort();
     const child = spawn(process.execPath, [MCP_PROGRAMS.everything, "streamableHttp"], {
@@ -87,10 +119,16 @@ const transports: Readonly<Record<string, () => Promise<{ readonly provider: Mcp
       stdio: ["ignore", "ignore", "pipe"],
     });
     await new Promise<void>((resolve, reject) => {
-      child.stderr.on("data", (chunk: Buffer) => chunk.toString().includes("listening") && resolve());
+      child.stderr.on(
+        "data",
+        (chunk: Buffer) => chunk.toString().includes("listening") && resolve(),
+      );
       child.once("exit", () => reject(new Error("server-everything did not start")));
     });
-    return { provider: mcpTools({ name: "all", url: `http://127.0.0.1:${port}/mcp` }), process: child };
+    return {
+      provider: mcpTools({ name: "all", url: `http://127.0.0.1:${port}/mcp` }),
+      process: child,
+    };
   },
 };
 
@@ -107,7 +145,9 @@ for (const [transport, start] of Object.entries(transports)) {
     });
 
     it("adds numbers", async () => {
-      expect((await callTool(provider, "all__get-sum", { a: 20, b: 22 })).output).to.equal("The sum of 20 and 22 is 42.");
+      expect((await callTool(provider, "all__get-sum", { a: 20, b: 22 })).output).to.equal(
+        "The sum of 20 and 22 is 42.",
+      );
     });
 
     it("sends an image: noted in the text, kept beside it", async () => {
@@ -121,13 +161,20 @@ for (const [transport, start] of Object.entries(transports)) {
     it("sends links and resources", async () => {
       const links = await callTool(provider, "all__get-resource-links", { count: 2 });
       expect(links.output).to.contain("[link to resource demo://resource/dynamic/text/2: ");
-      expect((links.structured as McpStructuredOutput).attachments.map(({ kind }) => kind)).to.deep.equal(["resource_link", "resource_link"]);
-      const resource = await callTool(provider, "all__get-resource-reference", { resourceType: "Text", resourceId: 1 });
+      expect(
+        (links.structured as McpStructuredOutput).attachments.map(({ kind }) => kind),
+      ).to.deep.equal(["resource_link", "resource_link"]);
+      const resource = await callTool(provider, "all__get-resource-reference", {
+        resourceType: "Text",
+        resourceId: 1,
+      });
       expect(resource.output).to.contain("[resource demo://resource/dynamic/text/1]\nResource 1: ");
     });
 
     it("sends structured content", async () => {
-      const { output, structured } = await callTool(provider, "all__get-structured-content", { location: "Chicago" });
+      const { output, structured } = await callTool(provider, "all__get-structured-content", {
+        location: "Chicago",
+      });
       expect(structured).to.have.property("temperature");
       expect(JSON.parse(output)).to.deep.equal(structured);
     });
@@ -141,13 +188,22 @@ for (const [transport, start] of Object.entries(transports)) {
     it("works long, and is cancelled", async () => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(new Error("enough")), 100);
-      const call = callTool(provider, "all__trigger-long-running-operation", { duration: 20, steps: 20 }, controller.signal);
+      const call = callTool(
+        provider,
+        "all__trigger-long-running-operation",
+        { duration: 20, steps: 20 },
+        controller.signal,
+      );
       expect(await call.catch((error: unknown) => (error as Error).message)).to.equal("enough");
     });
 
     it("works several things at once", async () => {
-      const results = await Promise.all(Array.from({ length: 20 }, (_, a) => callTool(provider, "all__get-sum", { a, b: 1 })));
-      expect(results.map(({ output }) => output)).to.deep.equal(Array.from({ length: 20 }, (_, a) => `The sum of ${a} and 1 is ${a + 1}.`));
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, a) => callTool(provider, "all__get-sum", { a, b: 1 })),
+      );
+      expect(results.map(({ output }) => output)).to.deep.equal(
+        Array.from({ length: 20 }, (_, a) => `The sum of ${a} and 1 is ${a + 1}.`),
+      );
     });
   });
 }

@@ -6,9 +6,13 @@ import { toolName, toolNames } from "../../../../src/plugins/mcp/client/tool-nam
 describe("names of MCP tools", () => {
   it("are what vendors of models allow, whatever a server calls its tools", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "binary", minLength: 1, maxLength: 200 }), (prefix, name) => {
-        expect(toolName(prefix, name)).to.match(/^[a-zA-Z0-9_-]{1,64}$/);
-      }),
+      fc.property(
+        fc.string({ unit: "grapheme" }),
+        fc.string({ unit: "binary", minLength: 1, maxLength: 200 }),
+        (prefix, name) => {
+          expect(toolName(prefix, name)).to.match(/^[a-zA-Z0-9_-]{1,64}$/);
+        },
+      ),
     );
   });
 

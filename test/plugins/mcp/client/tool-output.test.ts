@@ -5,7 +5,10 @@ import { MCP_TEMPLATES } from "../../../../src/plugins/mcp/client/templates.js";
 import { toToolResult } from "../../../../src/plugins/mcp/client/tool-output.js";
 
 const words = new PromptLibrary(MCP_TEMPLATES).textsOf([]);
-const convert = (result: Parameters<typeof toToolResult>[0], limit = 1_000): ReturnType<typeof toToolResult> => toToolResult(result, limit, words);
+const convert = (
+  result: Parameters<typeof toToolResult>[0],
+  limit = 1_000,
+): ReturnType<typeof toToolResult> => toToolResult(result, limit, words);
 
 describe("results of MCP tools", () => {
   it("join the texts", () => {
@@ -23,8 +26,13 @@ describe("results of MCP tools", () => {
   });
 
   it("show structured content as text where the server sends none", () => {
-    expect(convert({ content: [], structuredContent: { a: 1 } })).to.deep.include({ output: '{"a":1}', structured: { a: 1 } });
-    expect(convert({ content: [{ type: "text", text: "one" }], structuredContent: { a: 1 } })).to.deep.include({ output: "one", structured: { a: 1 } });
+    expect(convert({ content: [], structuredContent: { a: 1 } })).to.deep.include({
+      output: '{"a":1}',
+      structured: { a: 1 },
+    });
+    expect(
+      convert({ content: [{ type: "text", text: "one" }], structuredContent: { a: 1 } }),
+    ).to.deep.include({ output: "one", structured: { a: 1 } });
   });
 
   it("keep attachments beside structured content", () => {
@@ -35,7 +43,9 @@ describe("results of MCP tools", () => {
       ],
       structuredContent: { a: 1 },
     });
-    expect(output).to.equal("[audio, audio/wav, 3 bytes: not shown]\n[resource file:///a.bin, application/octet-stream, 2 bytes: not shown]");
+    expect(output).to.equal(
+      "[audio, audio/wav, 3 bytes: not shown]\n[resource file:///a.bin, application/octet-stream, 2 bytes: not shown]",
+    );
     expect(structured).to.deep.equal({
       structuredContent: { a: 1 },
       attachments: [
@@ -59,11 +69,18 @@ describe("results of MCP tools", () => {
     expect(convert({ content }, 3).output).to.equal("ab... [truncated, full length: 6 chars]");
     expect(convert({ content }, 4).output).to.equal("ab😀... [truncated, full length: 6 chars]");
     expect(convert({ content }, 6).output).to.equal("ab😀cd");
-    expect(convert({ content, isError: true }, 2).errorMessage).to.equal("ab... [truncated, full length: 6 chars]");
+    expect(convert({ content, isError: true }, 2).errorMessage).to.equal(
+      "ab... [truncated, full length: 6 chars]",
+    );
   });
 
   it("fail with the server's words, or with ours where it has none", () => {
-    expect(convert({ content: [{ type: "text", text: "No such file" }], isError: true })).to.include({ ok: false, errorMessage: "No such file" });
-    expect(convert({ content: [{ type: "text", text: " " }], isError: true })).to.include({ ok: false, errorMessage: "MCP tool returned an error" });
+    expect(
+      convert({ content: [{ type: "text", text: "No such file" }], isError: true }),
+    ).to.include({ ok: false, errorMessage: "No such file" });
+    expect(convert({ content: [{ type: "text", text: " " }], isError: true })).to.include({
+      ok: false,
+      errorMessage: "MCP tool returned an error",
+    });
   });
 });

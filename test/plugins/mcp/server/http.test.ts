@@ -3,7 +3,13 @@ import { EventEmitter, once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect as connectSocket } from "node:net";
 import { ValidationError } from "agentensemble";
-import { McpError, type McpHttpEndpoint, type McpHttpOptions, type McpServer, type McpServingOptions } from "agentensemble/mcp";
+import {
+  McpError,
+  type McpHttpEndpoint,
+  type McpHttpOptions,
+  type McpServer,
+  type McpServingOptions,
+} from "agentensemble/mcp";
 import { offeringServer } from "../../../support/mcp-offers.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
 import { CLIENTS, type Connect, type TestClient } from "./clients.js";
@@ -12,9 +18,16 @@ const initialize = {
   jsonrpc: "2.0",
   id: 1,
   method: "initialize",
-  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "raw", version: "1" },
+  },
 };
-const ACCEPT = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+const ACCEPT = {
+  "Content-Type": "application/json",
+  Accept: "application/json, text/event-stream",
+};
 const connectV1 = CLIENTS["client of SDK 1"] as Connect; // it is in the table
 const connectModern = CLIENTS["client of SDK 2, protocol of 2026"] as Connect;
 
@@ -25,13 +38,22 @@ interface Answer {
 }
 
 /** A request of node's own client, which sends whatever headers it is given, `Host` and `Origin` included. */
-function send(url: string, o: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string } = {}): Promise<Answer> {
+function send(
+  url: string,
+  o: {
+    readonly method?: string;
+    readonly headers?: Record<string, string>;
+    readonly body?: string;
+  } = {},
+): Promise<Answer> {
   const { method = "POST", headers = {}, body = JSON.stringify(initialize) } = o;
   return new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method, headers: { ...ACCEPT, ...headers } }, (response) => {
       let text = "";
       response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+      );
     });
     sent.on("error", reject);
     sent.end(method === "POST" ? body : undefined);
@@ -43,12 +65,19 @@ describe("http() of an MCP server", () => {
   const clients: TestClient[] = [];
   const notes = new EventEmitter();
 
-  async function listening(o: McpHttpOptions = {}, server: McpServingOptions = {}): Promise<McpHttpEndpoint> {
+  async function listening(
+    o: McpHttpOptions = {},
+    server: McpServingOptions = {},
+  ): Promise<McpHttpEndpoint> {
     const made = offeringServer(server, (what) => notes.emit(what));
     opened.push(made);
     return made.http(o);
   }
-  async function connected(endpoint: McpHttpEndpoint, connect = connectV1, headers: Record<string, string> = {}): Promise<TestClient> {
+  async function connected(
+    endpoint: McpHttpEndpoint,
+    connect = connectV1,
+    headers: Record<string, string> = {},
+  ): Promise<TestClient> {
     const client = await connect({ url: endpoint.url, headers });
     clients.push(client);
     return client;
@@ -81,7 +110,12 @@ describe("http() of an MCP server", () => {
   describe("keeps strangers out", () => {
     it("names and origins that are not allowed are refused before anything else", async () => {
       const { url } = await listening();
-      for (const host of ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost@evil.example"]) {
+      for (const host of [
+        "evil.example",
+        "evil.example:80",
+        "127.0.0.1.evil.example",
+        "localhost@evil.example",
+      ]) {
         expect((await send(url, { headers: { Host: host } })).status, host).to.equal(403);
       }
       for (const origin of ["https://evil.example", "http://localhost:6274", "null"]) {
@@ -101,7 +135,9 @@ describe("http() of an MCP server", () => {
       const answer = await send(url, { headers: { Origin } });
       expect(answer.status).to.equal(200);
       expect(answer.headers["access-control-expose-headers"]).to.include("mcp-session-id");
-      expect((await send(url, { headers: { Origin: "http://localhost:6275" } })).status).to.equal(403);
+      expect((await send(url, { headers: { Origin: "http://localhost:6275" } })).status).to.equal(
+        403,
+      );
     });
 
     it("allowedHosts takes the place of the names of this machine", async () => {
@@ -127,7 +163,9 @@ describe("http() of an MCP server", () => {
       }
       for (const connect of Object.values(CLIENTS)) {
         const client = await connected(endpoint, connect, { Authorization: `Bearer ${token}` });
-        expect((await client.call("add", { a: 1, b: 1 })).structuredContent).to.deep.equal({ sum: 2 });
+        expect((await client.call("add", { a: 1, b: 1 })).structuredContent).to.deep.equal({
+          sum: 2,
+        });
       }
       expect(await rejection(connectV1({ url: endpoint.url }))).to.be.instanceOf(Error);
     });
@@ -137,7 +175,10 @@ describe("http() of an MCP server", () => {
         const refused = await rejectionOf(ValidationError, listening({ host }));
         expect(refused.message, host).to.include("token").and.include(host);
       }
-      const nameless = await rejectionOf(ValidationError, listening({ host: "0.0.0.0", token: "t".repeat(20) }));
+      const nameless = await rejectionOf(
+        ValidationError,
+        listening({ host: "0.0.0.0", token: "t".repeat(20) }),
+      );
       expect(nameless.message).to.include("allowedHosts");
     });
 
@@ -145,14 +186,18 @@ describe("http() of an MCP server", () => {
       const endpoint = await listening({}, { maxMessageBytes: 2000 });
       const large = JSON.stringify({ ...initialize, pad: "x".repeat(3000) });
       expect((await send(endpoint.url, { body: large })).status).to.equal(413);
-      expect((await send(endpoint.url, { body: large, headers: { "Transfer-Encoding": "chunked" } })).status).to.equal(413);
+      expect(
+        (await send(endpoint.url, { body: large, headers: { "Transfer-Encoding": "chunked" } }))
+          .status,
+      ).to.equal(413);
       const client = await connected(endpoint);
       expect((await client.call("shout", { input: "hi" })).content[0]?.text).to.equal("HI");
     });
 
     it("answers garbage with what is wrong, in the protocol's form", async () => {
       const { url } = await listening();
-      const codeOf = ({ body }: Answer): unknown => (JSON.parse(body) as { readonly error: { readonly code: unknown } }).error.code;
+      const codeOf = ({ body }: Answer): unknown =>
+        (JSON.parse(body) as { readonly error: { readonly code: unknown } }).error.code;
       for (const [body, status, code] of [
         ["{", 400, -32_700],
         ["", 400, -32_700],
@@ -175,7 +220,9 @@ describe("http() of an MCP server", () => {
     it("refuses arguments that are nested without end", async () => {
       const client = await connected(await listening());
       const deep: unknown = JSON.parse(`${'{"city":'.repeat(3000)}1${"}".repeat(3000)}`);
-      expect((await client.call("locate", { city: "Husum", deep })).content[0]?.text).to.include("nested deeper than 500");
+      expect((await client.call("locate", { city: "Husum", deep })).content[0]?.text).to.include(
+        "nested deeper than 500",
+      );
     });
 
     it("tells onError of connections that speak no HTTP, and answers them", async () => {
@@ -197,7 +244,10 @@ describe("http() of an MCP server", () => {
       return String(headers["mcp-session-id"]);
     };
     const list = (url: string, id: string): Promise<Answer> =>
-      send(url, { headers: { "mcp-session-id": id }, body: '{"jsonrpc":"2.0","id":2,"method":"tools/list"}' });
+      send(url, {
+        headers: { "mcp-session-id": id },
+        body: '{"jsonrpc":"2.0","id":2,"method":"tools/list"}',
+      });
 
     it("under ids that can't be guessed, until they are deleted", async () => {
       const { url } = await listening();
@@ -206,7 +256,9 @@ describe("http() of an MCP server", () => {
         .to.match(/^[\w-]{32}$/)
         .and.not.equal(two);
       expect((await list(url, one)).status).to.equal(200);
-      expect((await send(url, { method: "DELETE", headers: { "mcp-session-id": one } })).status).to.equal(200);
+      expect(
+        (await send(url, { method: "DELETE", headers: { "mcp-session-id": one } })).status,
+      ).to.equal(200);
       expect((await list(url, one)).status).to.equal(404);
       expect((await list(url, two)).status).to.equal(200);
     });
@@ -267,7 +319,10 @@ describe("http() of an MCP server", () => {
         const call = client.call("wait", { input: "closing" });
         await started;
         const [result] = await Promise.all([call, endpoint.close()]);
-        expect(result).to.deep.include({ isError: true, content: [{ type: "text", text: "The MCP server is closing" }] });
+        expect(result).to.deep.include({
+          isError: true,
+          content: [{ type: "text", text: "The MCP server is closing" }],
+        });
         expect(await rejection(send(endpoint.url))).to.have.property("code", "ECONNREFUSED");
       });
     }
@@ -278,7 +333,10 @@ describe("http() of an MCP server", () => {
       const [one, two] = [await server.http(), await server.http()];
       await one.close();
       await one.close();
-      expect((await (await connected(two, connectModern)).call("shout", { input: "hi" })).content[0]?.text).to.equal("HI");
+      expect(
+        (await (await connected(two, connectModern)).call("shout", { input: "hi" })).content[0]
+          ?.text,
+      ).to.equal("HI");
       await server.close();
       await server.close();
       expect(await rejection(send(two.url))).to.have.property("code", "ECONNREFUSED");
@@ -304,7 +362,10 @@ describe("http() of an MCP server", () => {
       [{ sessionIdleMs: 0 }, "sessionIdleMs"],
     ] as const) {
       it(JSON.stringify(options), async () => {
-        expect((await rejectionOf(ValidationError, listening(options as unknown as McpHttpOptions))).message).to.include(part);
+        expect(
+          (await rejectionOf(ValidationError, listening(options as unknown as McpHttpOptions)))
+            .message,
+        ).to.include(part);
       });
     }
   });

@@ -4,7 +4,19 @@ import { execFile } from "node:child_process";
 import { once, EventEmitter } from "node:events";
 import { inspect, promisify } from "node:util";
 import { z } from "zod";
-import { Agent, definePlugin, Ensemble, reject, replace, Task, tool, Tokens, ValidationError, type AnyTool, type EnsembleEvent } from "agentensemble";
+import {
+  Agent,
+  definePlugin,
+  Ensemble,
+  reject,
+  replace,
+  Task,
+  tool,
+  Tokens,
+  ValidationError,
+  type AnyTool,
+  type EnsembleEvent,
+} from "agentensemble";
 import { Kernel } from "agentensemble/kernel";
 import { mcpServer, type McpServer, type McpServingOptions } from "agentensemble/mcp";
 import { ScriptedModel } from "agentensemble/testing";
@@ -29,7 +41,11 @@ describe("mcpServer()", () => {
     clients.push(client);
     return client;
   }
-  const ask = async (options: McpServingOptions, name: string, args: Record<string, unknown> = { input: "hi" }): Promise<Called> =>
+  const ask = async (
+    options: McpServingOptions,
+    name: string,
+    args: Record<string, unknown> = { input: "hi" },
+  ): Promise<Called> =>
     (await (await clientOf(mcpServer(options))).callTool({ name, arguments: args })) as Called;
   afterEach(async () => {
     await Promise.all(clients.splice(0).map((client) => client.close()));
@@ -41,7 +57,11 @@ describe("mcpServer()", () => {
     for (const [what, options, part] of [
       ["nothing to offer", {}, "nothing to offer"],
       ["an unknown option", { tols: [echo] }, "tools"],
-      ["options that decide what an ensemble does", { tools: [echo], workflow: "PARALLEL" }, "workflow"],
+      [
+        "options that decide what an ensemble does",
+        { tools: [echo], workflow: "PARALLEL" },
+        "workflow",
+      ],
       ["an ensemble's option that is unsound", { tools: [echo], listeners: 7 }, "listeners"],
       ["a blank name", { tools: [echo], name: " " }, "name"],
       ["a blank version", { tools: [echo], version: "" }, "version"],
@@ -53,10 +73,40 @@ describe("mcpServer()", () => {
       ["a name that clients refuse", { tools: [named("say hello")] }, "say hello"],
       ["a name that is too long", { tools: [named("x".repeat(65))] }, "xxx"],
       ["two tools of one name", { tools: [echo, echo] }, "echo"],
-      ["a tool and a task of one name", { tools: [echo], tasks: [new Task({ name: "echo", description: "d", handler: () => "" })] }, "'echo'"],
-      ["two tasks that come to one name", { tasks: [new Task({ name: "a b", description: "d" }), new Task({ name: "a.b", description: "d" })] }, "'a_b'"],
-      ["input that is no object", { tools: [tool({ name: "n", description: "d", input: z.number(), execute: String })] }, "'n'"],
-      ["input without JSON Schema", { tools: [tool({ name: "n", description: "d", input: z.object({ d: z.date() }), execute: String })] }, "'n'"],
+      [
+        "a tool and a task of one name",
+        { tools: [echo], tasks: [new Task({ name: "echo", description: "d", handler: () => "" })] },
+        "'echo'",
+      ],
+      [
+        "two tasks that come to one name",
+        {
+          tasks: [
+            new Task({ name: "a b", description: "d" }),
+            new Task({ name: "a.b", description: "d" }),
+          ],
+        },
+        "'a_b'",
+      ],
+      [
+        "input that is no object",
+        { tools: [tool({ name: "n", description: "d", input: z.number(), execute: String })] },
+        "'n'",
+      ],
+      [
+        "input without JSON Schema",
+        {
+          tools: [
+            tool({
+              name: "n",
+              description: "d",
+              input: z.object({ d: z.date() }),
+              execute: String,
+            }),
+          ],
+        },
+        "'n'",
+      ],
       ["maxConcurrentCalls", { tools: [echo], maxConcurrentCalls: 0 }, "maxConcurrentCalls"],
       ["maxWaitingCalls", { tools: [echo], maxWaitingCalls: -1 }, "maxWaitingCalls"],
       ["callTimeoutMs", { tools: [echo], callTimeoutMs: 0 }, "callTimeoutMs"],
@@ -76,19 +126,29 @@ describe("mcpServer()", () => {
     it("plugins for a kernel that has booted", async () => {
       const kernel = new Kernel();
       await kernel.boot();
-      expect(() => mcpServer({ tools: [echo], kernel, plugins: [definePlugin({ name: "late" })] })).to.throw(ValidationError, "too late");
+      expect(() =>
+        mcpServer({ tools: [echo], kernel, plugins: [definePlugin({ name: "late" })] }),
+      ).to.throw(ValidationError, "too late");
       await kernel.dispose();
     });
 
     it("when it begins to serve: a schema of a dialect that nobody knows", async () => {
-      const odd = tool({ name: "odd", description: "d", input: { $schema: "https://example.test/odd", type: "object" }, execute: () => "" });
+      const odd = tool({
+        name: "odd",
+        description: "d",
+        input: { $schema: "https://example.test/odd", type: "object" },
+        execute: () => "",
+      });
       const server = mcpServer({ tools: [odd] });
       servers.push(server);
       expect((await rejectionOf(ValidationError, server.http())).message).to.include("'odd'");
     });
 
     it("when it begins to serve: a plugin that does not start", async () => {
-      const broken = definePlugin({ name: "broken", start: () => Promise.reject(new Error("no disk")) });
+      const broken = definePlugin({
+        name: "broken",
+        start: () => Promise.reject(new Error("no disk")),
+      });
       const server = mcpServer({ tools: [echo], plugins: [broken] });
       expect(await rejection(server.http())).to.have.property("code", "AE_PLUGIN");
       await server.close();
@@ -96,7 +156,9 @@ describe("mcpServer()", () => {
   });
 
   describe("makes tools of tasks", () => {
-    const toolsOf = async (options: McpServingOptions): Promise<Awaited<ReturnType<Client["listTools"]>>["tools"]> =>
+    const toolsOf = async (
+      options: McpServingOptions,
+    ): Promise<Awaited<ReturnType<Client["listTools"]>>["tools"]> =>
       (await (await clientOf(mcpServer(options))).listTools()).tools;
     const handler = (): string => "done";
 
@@ -107,12 +169,27 @@ describe("mcpServer()", () => {
         new Task({ name: "!!!", description: "d", handler }),
         new Task({ name: "y".repeat(100), description: "d", handler }),
       ];
-      expect((await toolsOf({ tasks })).map(({ name }) => name)).to.deep.equal(["Gr_e_messen", "find_the_three_oldest_oak_trees", "task", "y".repeat(64)]);
+      expect((await toolsOf({ tasks })).map(({ name }) => name)).to.deep.equal([
+        "Gr_e_messen",
+        "find_the_three_oldest_oak_trees",
+        "task",
+        "y".repeat(64),
+      ]);
     });
 
     it("whose arguments are the variables of all texts, those of the context included, once each", async () => {
-      const first = new Task({ name: "first", description: "About {topic} in {{braces}}", handler });
-      const second = new Task({ name: "second", description: "More of {topic}", expectedOutput: "In {language}", context: [first], handler });
+      const first = new Task({
+        name: "first",
+        description: "About {topic} in {{braces}}",
+        handler,
+      });
+      const second = new Task({
+        name: "second",
+        description: "More of {topic}",
+        expectedOutput: "In {language}",
+        context: [first],
+        handler,
+      });
       const [{ inputSchema } = { inputSchema: {} }] = await toolsOf({ tasks: [second] });
       expect(inputSchema).to.deep.equal({
         type: "object",
@@ -123,48 +200,98 @@ describe("mcpServer()", () => {
     });
 
     it("`inputs` fill variables, which are then no arguments", async () => {
-      const task = new Task({ name: "t", description: "About {topic} in {language}", handler: ({ description }) => description });
+      const task = new Task({
+        name: "t",
+        description: "About {topic} in {language}",
+        handler: ({ description }) => description,
+      });
       const client = await clientOf(mcpServer({ tasks: [task], inputs: { language: "Danish" } }));
       expect((await client.listTools()).tools[0]?.inputSchema.required).to.deep.equal(["topic"]);
-      expect(textOf((await client.callTool({ name: "t", arguments: { topic: "{language}" } })) as Called)).to.equal("About {language} in Danish");
+      expect(
+        textOf(
+          (await client.callTool({ name: "t", arguments: { topic: "{language}" } })) as Called,
+        ),
+      ).to.equal("About {language} in Danish");
     });
 
     it("announces a schema only of values that are objects, and of what comes out of a transforming one nothing", async () => {
       const tools = await toolsOf({
         tasks: [
-          new Task({ name: "list", description: "d", outputType: z.array(z.string()), handler: () => ["a"] }),
-          new Task({ name: "changed", description: "d", outputType: z.object({ n: z.string().transform(Number) }), handler: () => '{"n":"5"}' }),
+          new Task({
+            name: "list",
+            description: "d",
+            outputType: z.array(z.string()),
+            handler: () => ["a"],
+          }),
+          new Task({
+            name: "changed",
+            description: "d",
+            outputType: z.object({ n: z.string().transform(Number) }),
+            handler: () => '{"n":"5"}',
+          }),
         ],
       });
       expect(tools.map((t) => "outputSchema" in t)).to.deep.equal([false, false]);
     });
 
     it("sends the value that a schema made", async () => {
-      const task = new Task({ name: "changed", description: "d", outputType: z.object({ n: z.string().transform(Number) }), handler: () => '{"n":"5"}' });
-      expect((await ask({ tasks: [task] }, "changed", {})).structuredContent).to.deep.equal({ n: 5 });
+      const task = new Task({
+        name: "changed",
+        description: "d",
+        outputType: z.object({ n: z.string().transform(Number) }),
+        handler: () => '{"n":"5"}',
+      });
+      expect((await ask({ tasks: [task] }, "changed", {})).structuredContent).to.deep.equal({
+        n: 5,
+      });
     });
 
     it("does not send a value that does not fit the schema written beside the validator", async () => {
       const errors: Error[] = [];
-      const outputType = { schema: z.object({ n: z.string().transform(Number) }), jsonSchema: { type: "object", properties: { n: { type: "string" } } } };
-      const task = new Task({ name: "changed", description: "d", outputType, handler: () => '{"n":"5"}' });
-      const result = await ask({ tasks: [task], onError: (error) => errors.push(error) }, "changed", {});
+      const outputType = {
+        schema: z.object({ n: z.string().transform(Number) }),
+        jsonSchema: { type: "object", properties: { n: { type: "string" } } },
+      };
+      const task = new Task({
+        name: "changed",
+        description: "d",
+        outputType,
+        handler: () => '{"n":"5"}',
+      });
+      const result = await ask(
+        { tasks: [task], onError: (error) => errors.push(error) },
+        "changed",
+        {},
+      );
       expect(result.isError).to.equal(true);
       expect(errors[0]).to.be.instanceOf(ValidationError);
     });
 
     it("uses the model given for tasks without one, and agents for delegation", async () => {
       const model = new ScriptedModel(["from the model"]);
-      expect(textOf(await ask({ tasks: [new Task({ name: "t", description: "d" })], model }, "t", {}))).to.equal("from the model");
+      expect(
+        textOf(await ask({ tasks: [new Task({ name: "t", description: "d" })], model }, "t", {})),
+      ).to.equal("from the model");
       const lead = new Agent({ role: "Lead", goal: "g", allowDelegation: true });
       const asking = new ScriptedModel((request) =>
-        request.tools?.some(({ name }) => name === "delegate") === true && request.messages.at(-1)?.role === "user"
-          ? { toolCalls: [{ name: "delegate", arguments: { agentRole: "Helper", taskDescription: "help" } }] }
+        request.tools?.some(({ name }) => name === "delegate") === true &&
+        request.messages.at(-1)?.role === "user"
+          ? {
+              toolCalls: [
+                { name: "delegate", arguments: { agentRole: "Helper", taskDescription: "help" } },
+              ],
+            }
           : "ok",
       );
-      const options = { tasks: [new Task({ name: "t", description: "d", agent: lead })], agents: [new Agent({ role: "Helper", goal: "g" })], model: asking };
+      const options = {
+        tasks: [new Task({ name: "t", description: "d", agent: lead })],
+        agents: [new Agent({ role: "Helper", goal: "g" })],
+        model: asking,
+      };
       expect(textOf(await ask(options, "t", {}))).to.equal("ok");
-      expect(asking.requests.some(({ messages }) => JSON.stringify(messages).includes("Helper"))).to.equal(true);
+      expect(
+        asking.requests.some(({ messages }) => JSON.stringify(messages).includes("Helper")),
+      ).to.equal(true);
     });
 
     it("tells the client what went wrong where there is no model", async () => {
@@ -179,13 +306,21 @@ describe("mcpServer()", () => {
       const guard = definePlugin({
         name: "guard",
         apply({ hooks }) {
-          hooks.beforeToolCall.tap({ name: "change", lane: "transform" }, ({ input }) => replace({ input: `${String(input)}!` }));
-          hooks.beforeToolCall.tap({ name: "judge", lane: "policy" }, ({ input }) => (String(input).includes("secret") ? reject("not that") : undefined));
+          hooks.beforeToolCall.tap({ name: "change", lane: "transform" }, ({ input }) =>
+            replace({ input: `${String(input)}!` }),
+          );
+          hooks.beforeToolCall.tap({ name: "judge", lane: "policy" }, ({ input }) =>
+            String(input).includes("secret") ? reject("not that") : undefined,
+          );
         },
       });
       const client = await clientOf(mcpServer({ tools: [echo], plugins: [guard] }));
-      expect(textOf((await client.callTool({ name: "echo", arguments: { input: "hi" } })) as Called)).to.equal("hi!");
-      expect(await client.callTool({ name: "echo", arguments: { input: "a secret" } })).to.deep.include({
+      expect(
+        textOf((await client.callTool({ name: "echo", arguments: { input: "hi" } })) as Called),
+      ).to.equal("hi!");
+      expect(
+        await client.callTool({ name: "echo", arguments: { input: "a secret" } }),
+      ).to.deep.include({
         isError: true,
         content: [{ type: "text", text: "not that" }],
       });
@@ -203,30 +338,53 @@ describe("mcpServer()", () => {
           return scope.run.id === runId ? text : "another run";
         },
       });
-      const result = await ask({ tools: [scoped], on: (e) => events.push(e), traceExporter: (trace) => void traces.push(trace) }, "scoped");
+      const result = await ask(
+        {
+          tools: [scoped],
+          on: (e) => events.push(e),
+          traceExporter: (trace) => void traces.push(trace),
+        },
+        "scoped",
+      );
       expect(textOf(result)).to.equal("hi");
-      expect(events.map(({ type }) => type)).to.deep.equal(["ensemble_started", "task_started", "tool_called", "task_completed", "ensemble_completed"]);
+      expect(events.map(({ type }) => type)).to.deep.equal([
+        "ensemble_started",
+        "task_started",
+        "tool_called",
+        "task_completed",
+        "ensemble_completed",
+      ]);
       expect(traces).to.have.lengthOf(1);
       expect(roles).to.deep.equal(["(deterministic)"]);
     });
 
     it("on the kernel that was given, which stays when the server closes", async () => {
       let disposed = 0;
-      const kernel = new Kernel({ plugins: [definePlugin({ name: "counted", dispose: () => void disposed++ })] });
+      const kernel = new Kernel({
+        plugins: [definePlugin({ name: "counted", dispose: () => void disposed++ })],
+      });
       kernel.container.bind(Tokens.ChatModel).toConstantValue(new ScriptedModel(["bound"]));
       const server = mcpServer({ tasks: [new Task({ name: "t", description: "d" })], kernel });
       const client = await clientOf(server);
-      expect(textOf((await client.callTool({ name: "t", arguments: {} })) as Called)).to.equal("bound");
+      expect(textOf((await client.callTool({ name: "t", arguments: {} })) as Called)).to.equal(
+        "bound",
+      );
       await server.close();
       expect(disposed).to.equal(0);
-      await new Ensemble({ kernel, tasks: [new Task({ description: "d", handler: () => "still there" })] }).run();
+      await new Ensemble({
+        kernel,
+        tasks: [new Task({ description: "d", handler: () => "still there" })],
+      }).run();
       await kernel.dispose();
       expect(disposed).to.equal(1);
     });
 
     it("on a kernel of its own otherwise, which ends with it", async () => {
       let disposed = 0;
-      const server = mcpServer({ tools: [echo], plugins: [definePlugin({ name: "counted", dispose: () => void disposed++ })] });
+      const server = mcpServer({
+        tools: [echo],
+        plugins: [definePlugin({ name: "counted", dispose: () => void disposed++ })],
+      });
       await clientOf(server);
       await server[Symbol.asyncDispose]();
       expect(disposed).to.equal(1);
@@ -235,7 +393,12 @@ describe("mcpServer()", () => {
 
   describe("keeps to its limits", () => {
     /** A tool that waits until it is let go, and how many calls of it run. */
-    function gate(): { readonly hold: AnyTool; readonly letGo: () => void; readonly most: () => number; readonly started: EventEmitter } {
+    function gate(): {
+      readonly hold: AnyTool;
+      readonly letGo: () => void;
+      readonly most: () => number;
+      readonly started: EventEmitter;
+    } {
       const started = new EventEmitter();
       let open: () => void = () => undefined;
       const opened = new Promise<void>((resolve) => (open = resolve));
@@ -257,9 +420,13 @@ describe("mcpServer()", () => {
 
     it("maxConcurrentCalls run at once, maxWaitingCalls wait, one more is refused", async () => {
       const { hold, letGo, most, started } = gate();
-      const client = await clientOf(mcpServer({ tools: [hold], maxConcurrentCalls: 2, maxWaitingCalls: 3 }));
+      const client = await clientOf(
+        mcpServer({ tools: [hold], maxConcurrentCalls: 2, maxWaitingCalls: 3 }),
+      );
       const first = once(started, "started");
-      const calls = Array.from({ length: 6 }, (_, i) => client.callTool({ name: "hold", arguments: { input: String(i) } }));
+      const calls = Array.from({ length: 6 }, (_, i) =>
+        client.callTool({ name: "hold", arguments: { input: String(i) } }),
+      );
       await first;
       expect(textOf((await calls[5]) as Called)).to.include("busy");
       letGo();
@@ -270,12 +437,16 @@ describe("mcpServer()", () => {
 
     it("a call that waits can be cancelled", async () => {
       const { hold, letGo, started } = gate();
-      const client = await clientOf(mcpServer({ tools: [hold], maxConcurrentCalls: 1, maxWaitingCalls: 1 }));
+      const client = await clientOf(
+        mcpServer({ tools: [hold], maxConcurrentCalls: 1, maxWaitingCalls: 1 }),
+      );
       const first = once(started, "started");
       const running = client.callTool({ name: "hold", arguments: { input: "a" } });
       await first;
       const cancel = new AbortController();
-      const waiting = rejection(client.callTool({ name: "hold", arguments: { input: "b" } }, { signal: cancel.signal }));
+      const waiting = rejection(
+        client.callTool({ name: "hold", arguments: { input: "b" } }, { signal: cancel.signal }),
+      );
       await new Promise((resolve) => setTimeout(resolve, 20));
       cancel.abort();
       await waiting;
@@ -288,14 +459,25 @@ describe("mcpServer()", () => {
 
     it("callTimeoutMs ends a call", async () => {
       const result = await ask({ tools: [gate().hold], callTimeoutMs: 30 }, "hold");
-      expect(result).to.deep.include({ isError: true, content: [{ type: "text", text: "The run did not finish within 30 ms" }] });
+      expect(result).to.deep.include({
+        isError: true,
+        content: [{ type: "text", text: "The run did not finish within 30 ms" }],
+      });
     });
 
     it("maxMessageBytes holds for HTTP and stdio", async () => {
       const server = mcpServer({ tools: [echo], maxMessageBytes: 10 });
       servers.push(server);
       const { url } = await server.http();
-      expect((await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: '{"jsonrpc":1}' })).status).to.equal(413);
+      expect(
+        (
+          await fetch(url, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: '{"jsonrpc":1}',
+          })
+        ).status,
+      ).to.equal(413);
     });
   });
 
@@ -317,8 +499,14 @@ describe("mcpServer()", () => {
   });
 
   it("says its name and version, by default its own", async () => {
-    expect((await clientOf(mcpServer({ tools: [echo] }))).getServerVersion()).to.include({ name: "agentensemble", version: "1.0.0" });
-    expect((await clientOf(offeringServer())).getServerVersion()).to.include({ name: "offers", version: "2.3.4" });
+    expect((await clientOf(mcpServer({ tools: [echo] }))).getServerVersion()).to.include({
+      name: "agentensemble",
+      version: "1.0.0",
+    });
+    expect((await clientOf(offeringServer())).getServerVersion()).to.include({
+      name: "offers",
+      version: "2.3.4",
+    });
   });
 
   it("shows no secrets when it is printed", async () => {
@@ -344,7 +532,11 @@ describe("mcpServer()", () => {
       await server.close();
       console.log("closed");`;
     // It has to end by itself: a session, a socket or a timer that was left would keep it.
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], { cwd: projectRoot, timeout: 15_000 });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--input-type=module", "--eval", program],
+      { cwd: projectRoot, timeout: 15_000 },
+    );
     expect(stdout).to.equal("auto\nlegacy\nclosed\n");
   });
 });

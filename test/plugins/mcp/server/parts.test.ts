@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { AgentExecutionError, TaskExecutionError, ToolExecutionError } from "../../../../src/contracts/errors.js";
+import {
+  AgentExecutionError,
+  TaskExecutionError,
+  ToolExecutionError,
+} from "../../../../src/contracts/errors.js";
 import { CallSlots, NoSlotError } from "../../../../src/plugins/mcp/server/call-slots.js";
 import { structuredOf } from "../../../../src/plugins/mcp/server/offer.js";
 import { failureText } from "../../../../src/plugins/mcp/server/run-result.js";
@@ -13,7 +17,9 @@ describe("CallSlots", () => {
     fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
-        fc.array(fc.record({ ticks: fc.nat(5), fails: fc.boolean(), cancelled: fc.boolean() }), { maxLength: 20 }),
+        fc.array(fc.record({ ticks: fc.nat(5), fails: fc.boolean(), cancelled: fc.boolean() }), {
+          maxLength: 20,
+        }),
         async (limit, calls) => {
           const slots = new CallSlots(limit, 100);
           const begun: number[] = [];
@@ -35,12 +41,15 @@ describe("CallSlots", () => {
           );
           expect(begun).to.deep.equal([...begun].sort((a, b) => a - b));
           outcomes.forEach((outcome, i) => {
-            if (outcome.status === "rejected" && calls[i]?.fails !== true) expect((outcome.reason as Error).message).to.equal("cancelled");
+            if (outcome.status === "rejected" && calls[i]?.fails !== true)
+              expect((outcome.reason as Error).message).to.equal("cancelled");
             if (calls[i]?.cancelled !== true) expect(begun).to.include(i);
           });
           // All slots are free again: as many as the limit begin at once.
           let atOnce = 0;
-          const all = Array.from({ length: limit }, () => slots.run(never, async () => void atOnce++));
+          const all = Array.from({ length: limit }, () =>
+            slots.run(never, async () => void atOnce++),
+          );
           expect(atOnce).to.equal(limit);
           await Promise.all(all);
         },
@@ -54,22 +63,44 @@ describe("CallSlots", () => {
     expect(await rejection(slots.run(never, async () => undefined))).to.be.instanceOf(NoSlotError);
     end();
     await first;
-    expect(await rejection(slots.run(AbortSignal.abort("gone"), async () => expect.fail("it ran")))).to.equal("gone");
+    expect(
+      await rejection(slots.run(AbortSignal.abort("gone"), async () => expect.fail("it ran"))),
+    ).to.equal("gone");
   });
 });
 
 describe("failureText", () => {
   const place = { agentRole: "r", taskDescription: "d" };
   const failed = (cause: unknown): TaskExecutionError =>
-    new TaskExecutionError("Task failed: d", { ...place, completedTaskOutputs: [] }, { cause, hint: "do this" });
+    new TaskExecutionError(
+      "Task failed: d",
+      { ...place, completedTaskOutputs: [] },
+      { cause, hint: "do this" },
+    );
 
   it("is what went wrong inside the task, without stack and hints", () => {
-    expect(failureText(failed(new AgentExecutionError("no luck\n    at file.js:1:2\n    at more", place)))).to.equal("no luck");
-    expect(failureText(failed(new ToolExecutionError("Tool 't' failed: x", { toolName: "t", toolInput: "" }, { cause: new Error("x") })))).to.equal("x");
+    expect(
+      failureText(
+        failed(new AgentExecutionError("no luck\n    at file.js:1:2\n    at more", place)),
+      ),
+    ).to.equal("no luck");
+    expect(
+      failureText(
+        failed(
+          new ToolExecutionError(
+            "Tool 't' failed: x",
+            { toolName: "t", toolInput: "" },
+            { cause: new Error("x") },
+          ),
+        ),
+      ),
+    ).to.equal("x");
   });
 
   it("is no text of errors that are not the framework's", () => {
-    expect(failureText(new TypeError("undefined is not a function at secret place"))).to.equal("Internal error");
+    expect(failureText(new TypeError("undefined is not a function at secret place"))).to.equal(
+      "Internal error",
+    );
     expect(failureText("text")).to.equal("Internal error");
   });
 
@@ -87,20 +118,31 @@ describe("failureText", () => {
         .and.not.include(hidden);
     }
     expect(failureText(failed(new Error("x".repeat(10_000))))).to.have.lengthOf(2000);
-    expect(failureText(failed(new Error("the tokens were 5 too many")))).to.equal("the tokens were 5 too many");
+    expect(failureText(failed(new Error("the tokens were 5 too many")))).to.equal(
+      "the tokens were 5 too many",
+    );
   });
 
   it("takes no time for absurd texts", () => {
-    fc.assert(fc.property(fc.string({ maxLength: 3000 }), (text) => failureText(failed(new Error(text))).length <= 4000));
-    for (const part of ["password=", "bearer ", "//a:", "at \n", "sk-"]) failureText(failed(new Error(part.repeat(100_000))));
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 3000 }),
+        (text) => failureText(failed(new Error(text))).length <= 4000,
+      ),
+    );
+    for (const part of ["password=", "bearer ", "//a:", "at \n", "sk-"])
+      failureText(failed(new Error(part.repeat(100_000))));
   });
 });
 
 describe("structuredOf", () => {
   it("is plain data of objects, and nothing of everything else", () => {
-    expect(structuredOf({ a: new Date(0), b: undefined })).to.deep.equal({ a: "1970-01-01T00:00:00.000Z" });
+    expect(structuredOf({ a: new Date(0), b: undefined })).to.deep.equal({
+      a: "1970-01-01T00:00:00.000Z",
+    });
     const circular: { self?: unknown } = {};
     circular.self = circular;
-    for (const value of [undefined, null, 1, "text", [1], new Date(0), circular, { n: 1n }]) expect(structuredOf(value)).to.equal(undefined);
+    for (const value of [undefined, null, 1, "text", [1], new Date(0), circular, { n: 1n }])
+      expect(structuredOf(value)).to.equal(undefined);
   });
 });

@@ -20,7 +20,10 @@ describe("without @modelcontextprotocol/server", () => {
       const { calculatorTool } = await import("agentensemble/tools");
       const error = await mcpServer({ tools: [calculatorTool()] }).http().catch((e) => e);
       console.log(JSON.stringify([error.code, error.message, error.hint]));`;
-    const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: projectRoot, encoding: "utf8" });
+    const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
+      cwd: projectRoot,
+      encoding: "utf8",
+    });
     const [code, message, hint] = JSON.parse(output) as readonly string[]; // written just above
     expect(code).to.equal("AE_VALIDATION");
     expect(message).to.contain("@modelcontextprotocol/server");

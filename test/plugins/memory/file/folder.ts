@@ -40,6 +40,9 @@ export function entryOf(content: string): MemoryEntry {
   return { content, storedAt: new Date("2026-01-01T00:00:00.000Z") };
 }
 
-export async function contentsOf(store: SharedMemoryStore, scope = "s"): Promise<readonly string[]> {
+export async function contentsOf(
+  store: SharedMemoryStore,
+  scope = "s",
+): Promise<readonly string[]> {
   return (await store.retrieve(scope, "", 100_000)).map(({ content }) => content);
 }

@@ -22,7 +22,11 @@ class Writer {
     this.child =
       limitKilobytes === undefined
         ? spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] })
-        : spawn("bash", ["-c", `ulimit -f ${limitKilobytes}; exec "$@"`, "bash", process.execPath, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+        : spawn(
+            "bash",
+            ["-c", `ulimit -f ${limitKilobytes}; exec "$@"`, "bash", process.execPath, ...args],
+            { stdio: ["pipe", "pipe", "inherit"] },
+          );
     Writer.running.add(this.child);
     this.child.once("close", () => Writer.running.delete(this.child));
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.said += text));
@@ -35,7 +39,8 @@ class Writer {
 
   async saying(count: number): Promise<void> {
     while (this.lines.length < count) {
-      if (this.child.exitCode !== null) throw new Error(`the writer has ended with ${this.child.exitCode}: ${this.said}`);
+      if (this.child.exitCode !== null)
+        throw new Error(`the writer has ended with ${this.child.exitCode}: ${this.said}`);
       await pause(2);
     }
   }
@@ -81,8 +86,14 @@ describe("a memory file and other processes", function () {
       const writer = new Writer("hold", folder.file);
       await writer.saying(1);
       const store = folder.open();
-      for (const call of [store.store("s", entryOf("a")), store.retrieve("s", "", 1), store.withLock("s", async () => 1)]) {
-        expect((await rejectionOf(MemoryStoreError, call)).message).to.contain(`process ${writer.child.pid}`);
+      for (const call of [
+        store.store("s", entryOf("a")),
+        store.retrieve("s", "", 1),
+        store.withLock("s", async () => 1),
+      ]) {
+        expect((await rejectionOf(MemoryStoreError, call)).message).to.contain(
+          `process ${writer.child.pid}`,
+        );
       }
       await writer.end("SIGKILL");
       await store.store("s", entryOf("a"));
@@ -98,7 +109,13 @@ describe("a memory file and other processes", function () {
       await Promise.all(writers.map((writer) => writer.saying(1)));
       const answers = writers.map(({ lines }) => lines[0]).sort();
       await Promise.all(writers.map((writer) => writer.end()));
-      expect(answers).to.deep.equal(["AE_MEMORY_STORE", "AE_MEMORY_STORE", "AE_MEMORY_STORE", "AE_MEMORY_STORE", "in"]);
+      expect(answers).to.deep.equal([
+        "AE_MEMORY_STORE",
+        "AE_MEMORY_STORE",
+        "AE_MEMORY_STORE",
+        "AE_MEMORY_STORE",
+        "in",
+      ]);
       expect(await contentsOf(folder.open())).to.have.length(2);
     }));
 
@@ -106,7 +123,9 @@ describe("a memory file and other processes", function () {
     MemoryFolder.use(async (folder) => {
       const writer = new Writer("hold", folder.file);
       await writer.saying(1);
-      const lock = JSON.parse(await readFile(`${folder.file}.lock`, "utf8")) as { readonly started?: string }; // our own file
+      const lock = JSON.parse(await readFile(`${folder.file}.lock`, "utf8")) as {
+        readonly started?: string;
+      }; // our own file
       await writer.end("SIGKILL");
       if (lock.started === undefined) return; // this system does not tell
       await writeFile(`${folder.file}.lock`, JSON.stringify({ ...lock, pid: process.pid }));

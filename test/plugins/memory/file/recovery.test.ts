@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, mkdir, readFile, readdir, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { FileFormatError, MemoryStoreError } from "agentensemble";
 import { expect } from "chai";
@@ -29,8 +39,12 @@ describe("a memory file after a crash", () => {
         const store = folder.open({ onWarning: (message) => warnings.push(message) });
         // A record whose line feed alone is missing is whole.
         const records = ends.filter((end) => end - 1 <= length).length - 1;
-        expect(await contentsOf(store), `cut at ${length}`).to.deep.equal(["a", "b"].slice(0, Math.max(0, records)));
-        const isCut = length > 0 && !ends.some((end) => end === length || (end - 1 === length && end > HEADER.length));
+        expect(await contentsOf(store), `cut at ${length}`).to.deep.equal(
+          ["a", "b"].slice(0, Math.max(0, records)),
+        );
+        const isCut =
+          length > 0 &&
+          !ends.some((end) => end === length || (end - 1 === length && end > HEADER.length));
         expect(warnings, `cut at ${length}`).to.have.length(isCut ? 1 : 0);
         await store.store("s", entryOf("after"));
         await store.close?.();
@@ -44,7 +58,9 @@ describe("a memory file after a crash", () => {
       await written(folder);
       await appendFile(folder.file, '{"op":"store","scope":"s","vers');
       await contentsOf(folder.open());
-      expect(await readFile(`${folder.file}.torn`, "utf8")).to.equal('{"op":"store","scope":"s","vers');
+      expect(await readFile(`${folder.file}.torn`, "utf8")).to.equal(
+        '{"op":"store","scope":"s","vers',
+      );
       expect((await stat(`${folder.file}.torn`)).mode & 0o777).to.equal(0o600);
     }));
 
@@ -76,7 +92,9 @@ describe("a memory file that is not as it should be", () => {
     "an entry without text": record({ entry: { storedAt: "2026-01-01T00:00:00.000Z" } }),
     "an entry without a time": record({ entry: { content: "c" } }),
     "a time that is none": record({ entry: { content: "c", storedAt: "soon" } }),
-    "metadata that are no texts": record({ entry: { content: "c", storedAt: "2026-01-01T00:00:00.000Z", metadata: { a: 1 } } }),
+    "metadata that are no texts": record({
+      entry: { content: "c", storedAt: "2026-01-01T00:00:00.000Z", metadata: { a: 1 } },
+    }),
     "a drop of nothing": record({ op: "drop", dropped: [[1]] }),
   };
   for (const [what, line] of Object.entries(damaged)) {
@@ -84,7 +102,11 @@ describe("a memory file that is not as it should be", () => {
       MemoryFolder.use(async (folder) => {
         const whole = await written(folder);
         const lines = whole.split(/(?<=\n)/);
-        const broken = Buffer.concat([Buffer.from(lines.slice(0, 3).join("")), Buffer.from(line, "latin1"), Buffer.from(lines.slice(3).join(""))]);
+        const broken = Buffer.concat([
+          Buffer.from(lines.slice(0, 3).join("")),
+          Buffer.from(line, "latin1"),
+          Buffer.from(lines.slice(3).join("")),
+        ]);
         await writeFile(folder.file, broken);
         const store = folder.open();
         for (const call of [store.retrieve("s", "", 1), store.store("s", entryOf("c"))]) {
@@ -101,7 +123,10 @@ describe("a memory file that is not as it should be", () => {
   it("can do without a line that was deleted", () =>
     MemoryFolder.use(async (folder) => {
       const lines = (await written(folder)).split(/(?<=\n)/);
-      await writeFile(folder.file, [...lines.slice(0, 1), ...lines.slice(2)].join("").replaceAll("\n", "\r\n"));
+      await writeFile(
+        folder.file,
+        [...lines.slice(0, 1), ...lines.slice(2)].join("").replaceAll("\n", "\r\n"),
+      );
       expect(await contentsOf(folder.open())).to.deep.equal(["b"]);
     }));
 
@@ -124,7 +149,9 @@ describe("a memory file that is not as it should be", () => {
   it("is refused when a later version of the package wrote it", () =>
     MemoryFolder.use(async (folder) => {
       await writeFile(folder.file, HEADER.replace("1}", "2}"));
-      expect((await rejectionOf(FileFormatError, contentsOf(folder.open()))).message).to.contain("form 2");
+      expect((await rejectionOf(FileFormatError, contentsOf(folder.open()))).message).to.contain(
+        "form 2",
+      );
     }));
 
   it("is refused when it is a folder, a pipe, or out of reach", () =>
@@ -133,7 +160,10 @@ describe("a memory file that is not as it should be", () => {
       execFileSync("bash", ["-c", `mkfifo "$0"`, join(folder.path, "pipe")]);
       await writeFile(join(folder.path, "plain"), "x");
       for (const name of ["folder", "pipe", "plain/below"]) {
-        const error = await rejectionOf(MemoryStoreError, folder.open({}, join(folder.path, name)).store("s", entryOf("a")));
+        const error = await rejectionOf(
+          MemoryStoreError,
+          folder.open({}, join(folder.path, name)).store("s", entryOf("a")),
+        );
         expect(error.message).to.contain(name);
       }
       expect(await readdir(folder.path)).to.have.members(["folder", "pipe", "plain"]);
@@ -160,7 +190,9 @@ describe("a memory file that somebody else changes while it is open", () => {
         const error = await rejectionOf(MemoryStoreError, store.store("s", entryOf("lost")));
         expect(error.message).to.contain("nothing was written");
         await store.store("s", entryOf("b"));
-        expect(await contentsOf(store)).to.deep.equal(what === "removed" || what === "shortened" ? ["b"] : ["a", "b"]);
+        expect(await contentsOf(store)).to.deep.equal(
+          what === "removed" || what === "shortened" ? ["b"] : ["a", "b"],
+        );
         await store.close?.();
         expect(await rejection(stat(`${folder.file}.lock`))).to.have.property("code", "ENOENT");
       }));

@@ -7,14 +7,21 @@ import { fileStore } from "../../../../src/plugins/memory/file/index.js";
 const [mode = "", path = ""] = process.argv.slice(2);
 const store = fileStore(path);
 const say = (line: string): number => writeSync(1, `${line}\n`);
-const entryOf = (content: string): { readonly content: string; readonly storedAt: Date } => ({ content, storedAt: new Date(0) });
-const codeOf = (error: unknown): string => (error as { readonly code?: string }).code ?? String(error);
+const entryOf = (content: string): { readonly content: string; readonly storedAt: Date } => ({
+  content,
+  storedAt: new Date(0),
+});
+const codeOf = (error: unknown): string =>
+  (error as { readonly code?: string }).code ?? String(error);
 
 /** Several writers at once, with entries from one byte to several blocks, and evictions that lead to compactions. */
 async function write(writer: number): Promise<void> {
   for (let i = 0; ; i++) {
     const name = `${process.pid}-${writer}-${i}`;
-    await store.store("kept", entryOf(`${name} ${createHash("sha256").update(name).digest("hex")}`));
+    await store.store(
+      "kept",
+      entryOf(`${name} ${createHash("sha256").update(name).digest("hex")}`),
+    );
     say(name);
     await store.store("passing", entryOf(name.repeat(1 + ((i * 97) % 900))));
     if (i % 3 === 0) await store.evict("passing", { apply: (entries) => entries.slice(-2) });
@@ -30,8 +37,14 @@ async function fill(): Promise<void> {
     say(codeOf(error));
   }
   say(`${(await store.retrieve("s", "", 1_000)).length === kept}`);
-  const together = await Promise.allSettled(Array.from({ length: 5 }, () => store.store("s", entryOf("x".repeat(3_000)))));
-  say(together.map((result) => (result.status === "rejected" ? codeOf(result.reason) : "stored")).join());
+  const together = await Promise.allSettled(
+    Array.from({ length: 5 }, () => store.store("s", entryOf("x".repeat(3_000)))),
+  );
+  say(
+    together
+      .map((result) => (result.status === "rejected" ? codeOf(result.reason) : "stored"))
+      .join(),
+  );
   await store.store("s", entryOf("short"));
   say(`${kept}`);
   await store.close?.();

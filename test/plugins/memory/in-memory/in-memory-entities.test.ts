@@ -18,7 +18,8 @@ describe("EntityMemory.inMemory()", () => {
   });
 
   it("knows nothing of other names", () => {
-    for (const name of ["Acme", "", " ", "constructor", "__proto__", missing]) expect(inMemoryEntities().get(name)).to.equal(undefined);
+    for (const name of ["Acme", "", " ", "constructor", "__proto__", missing])
+      expect(inMemoryEntities().get(name)).to.equal(undefined);
   });
 
   it("keeps names that objects have of their own, and empty facts", () => {
@@ -41,9 +42,18 @@ describe("EntityMemory.inMemory()", () => {
 
   it("refuses blank names and missing facts", () => {
     for (const name of ["", " \t", missing]) {
-      expect(() => inMemoryEntities().put(name, "a fact")).to.throw(ValidationError, "entityName must not be null or blank");
+      expect(() => inMemoryEntities().put(name, "a fact")).to.throw(
+        ValidationError,
+        "entityName must not be null or blank",
+      );
     }
-    expect(() => inMemoryEntities().put("Acme", missing)).to.throw(ValidationError, "fact must not be null");
-    expect(() => inMemoryEntities().put("Acme", 5 as never)).to.throw(ValidationError, "fact must be a string, got: 5");
+    expect(() => inMemoryEntities().put("Acme", missing)).to.throw(
+      ValidationError,
+      "fact must not be null",
+    );
+    expect(() => inMemoryEntities().put("Acme", 5 as never)).to.throw(
+      ValidationError,
+      "fact must be a string, got: 5",
+    );
   });
 });

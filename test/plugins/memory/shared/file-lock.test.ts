@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { MemoryStoreError } from "agentensemble";
 import { expect } from "chai";
 import { FileLock } from "../../../../src/plugins/memory/shared/file-lock.js";
-import { isAlive, readHolder, thisProcess } from "../../../../src/plugins/memory/shared/lock-holder.js";
+import {
+  isAlive,
+  readHolder,
+  thisProcess,
+} from "../../../../src/plugins/memory/shared/lock-holder.js";
 import { rejectionOf } from "../../../support/rejection.js";
 
 const QUICK = { heartbeatMs: 10, patienceMs: 400 };
@@ -35,8 +39,12 @@ describe("FileLock", () => {
       const dead = JSON.stringify({ ...(await thisProcess()), pid: 2 ** 22 + 1 }); // beyond the greatest process id
       for (const left of [[], [path], [path, `${path}.takeover`]]) {
         for (const file of left) await writeFile(file, dead);
-        const attempts = await Promise.allSettled(Array.from({ length: 8 }, () => FileLock.acquire(path)));
-        const locks = attempts.flatMap((attempt) => (attempt.status === "fulfilled" ? [attempt.value] : []));
+        const attempts = await Promise.allSettled(
+          Array.from({ length: 8 }, () => FileLock.acquire(path)),
+        );
+        const locks = attempts.flatMap((attempt) =>
+          attempt.status === "fulfilled" ? [attempt.value] : [],
+        );
         expect(locks).to.have.length(1);
         await locks[0]?.release();
         expect(await readdir(folder)).to.deep.equal([]);
@@ -45,10 +53,18 @@ describe("FileLock", () => {
 
   it("is left to a holder of another machine that shows that it lives, and taken from one that does not", () =>
     inFolder(async (path) => {
-      const elsewhere = JSON.stringify({ pid: 1, host: "elsewhere", boot: "another", space: "another" });
+      const elsewhere = JSON.stringify({
+        pid: 1,
+        host: "elsewhere",
+        boot: "another",
+        space: "another",
+      });
       await writeFile(path, elsewhere);
       let beats = 1;
-      const beating = setInterval(() => void utimes(path, beats, beats++).catch(() => undefined), QUICK.heartbeatMs);
+      const beating = setInterval(
+        () => void utimes(path, beats, beats++).catch(() => undefined),
+        QUICK.heartbeatMs,
+      );
       const error = await rejectionOf(MemoryStoreError, FileLock.acquire(path, QUICK));
       expect(error.message).to.contain("process 1 on elsewhere");
       clearInterval(beating);
@@ -61,7 +77,9 @@ describe("FileLock", () => {
     inFolder(async (path) => {
       const lock = await FileLock.acquire(path, QUICK);
       await writeFile(path, JSON.stringify({ pid: 1, host: "elsewhere" })); // as a process elsewhere would see it
-      expect((await rejectionOf(MemoryStoreError, FileLock.acquire(path, QUICK))).message).to.contain("elsewhere");
+      expect(
+        (await rejectionOf(MemoryStoreError, FileLock.acquire(path, QUICK))).message,
+      ).to.contain("elsewhere");
       await lock.release();
     }));
 

@@ -20,7 +20,10 @@ describe("Thread", () => {
 
   it("begins with the first call, and remembers from call to call", async () => {
     expect(thread.alive).to.equal(false);
-    expect(await Promise.all([thread.call("count", 1), thread.call("count", 10)])).to.deep.equal(["1 calls", "11 calls"]);
+    expect(await Promise.all([thread.call("count", 1), thread.call("count", 10)])).to.deep.equal([
+      "1 calls",
+      "11 calls",
+    ]);
     expect(thread.alive).to.equal(true);
   });
 

@@ -2,15 +2,19 @@ import { Client } from "pg";
 import type { Context } from "mocha";
 
 /** The server of this machine that the tests may use: PostgreSQL without the extension pgvector. */
-export const POSTGRES_URL = process.env["AGENTENSEMBLE_TEST_POSTGRES"] ?? "postgres://postgres@127.0.0.1:5432/test";
+export const POSTGRES_URL =
+  process.env["AGENTENSEMBLE_TEST_POSTGRES"] ?? "postgres://postgres@127.0.0.1:5432/test";
 
 /** Runs statements in a session of their own. */
-export async function onServer(...statements: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
+export async function onServer(
+  ...statements: readonly string[]
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const client = new Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2_000 });
   await client.connect();
   try {
     let rows: readonly Readonly<Record<string, unknown>>[] = [];
-    for (const statement of statements) ({ rows } = await client.query<Readonly<Record<string, unknown>>>(statement));
+    for (const statement of statements)
+      ({ rows } = await client.query<Readonly<Record<string, unknown>>>(statement));
     return rows;
   } finally {
     await client.end();

@@ -16,9 +16,16 @@ import { memoryStoreContract } from "../../../../src/testing.js";
 import { projectRoot } from "../../../support/project.js";
 import { rejectionOf } from "../../../support/rejection.js";
 
-const entry = (content: string, more: Partial<MemoryEntry> = {}): MemoryEntry => ({ content, storedAt: new Date(1_767_225_600_123), ...more });
-const texts = (entries: readonly MemoryEntry[]): readonly string[] => entries.map(({ content }) => content);
-const fixedModel = (vectors: Readonly<Record<string, readonly number[]>>): EmbeddingModel => ({ embed: async (all) => all.map((text) => vectors[text] ?? []) });
+const entry = (content: string, more: Partial<MemoryEntry> = {}): MemoryEntry => ({
+  content,
+  storedAt: new Date(1_767_225_600_123),
+  ...more,
+});
+const texts = (entries: readonly MemoryEntry[]): readonly string[] =>
+  entries.map(({ content }) => content);
+const fixedModel = (vectors: Readonly<Record<string, readonly number[]>>): EmbeddingModel => ({
+  embed: async (all) => all.map((text) => vectors[text] ?? []),
+});
 
 describe("sqlMemoryStore on PGlite", function () {
   this.timeout(120_000);
@@ -34,15 +41,21 @@ describe("sqlMemoryStore on PGlite", function () {
       close: () => Promise.resolve(),
     });
     let tables = 0;
-    const open = (model: EmbeddingModel | undefined, table = `t${++tables}`, minScore = -Infinity): SqlMemoryStore =>
-      new SqlMemoryStore(shared, { model, table, minScore });
+    const open = (
+      model: EmbeddingModel | undefined,
+      table = `t${++tables}`,
+      minScore = -Infinity,
+    ): SqlMemoryStore => new SqlMemoryStore(shared, { model, table, minScore });
     before(() => database.query("select 1::text as one", []));
     after(() => database.close());
 
     memoryStoreContract("the contract, finding by meaning", {
       create: () => {
         const table = `t${++tables}`;
-        return { store: open(hashedBagOfWords({ dimensions: 64 }), table), reopen: () => open(hashedBagOfWords({ dimensions: 64 }), table) };
+        return {
+          store: open(hashedBagOfWords({ dimensions: 64 }), table),
+          reopen: () => open(hashedBagOfWords({ dimensions: 64 }), table),
+        };
       },
       semantic: true,
       shared: true,
@@ -50,14 +63,33 @@ describe("sqlMemoryStore on PGlite", function () {
     });
 
     it("gives the nearest first, of equally near ones the latest, and the latest for a blank question", async () => {
-      const store = open(fixedModel({ east: [1, 0], "far east": [5, 0], north: [0, 2], "north-east": [3, 3], west: [-1, 0] }));
-      for (const text of ["north", "east", "north-east", "far east", "west"]) await store.store("s", entry(text));
-      expect(texts(await store.retrieve("s", "east", 10))).to.deep.equal(["far east", "east", "north-east", "north", "west"]);
+      const store = open(
+        fixedModel({
+          east: [1, 0],
+          "far east": [5, 0],
+          north: [0, 2],
+          "north-east": [3, 3],
+          west: [-1, 0],
+        }),
+      );
+      for (const text of ["north", "east", "north-east", "far east", "west"])
+        await store.store("s", entry(text));
+      expect(texts(await store.retrieve("s", "east", 10))).to.deep.equal([
+        "far east",
+        "east",
+        "north-east",
+        "north",
+        "west",
+      ]);
       expect(texts(await store.retrieve("s", " ", 2))).to.deep.equal(["far east", "west"]);
     });
 
     it("leaves out what is less like the question than minScore", async () => {
-      const store = open(fixedModel({ east: [1, 0], north: [0, 1], "north-east": [1, 1] }), undefined, 0.5);
+      const store = open(
+        fixedModel({ east: [1, 0], north: [0, 1], "north-east": [1, 1] }),
+        undefined,
+        0.5,
+      );
       for (const text of ["north", "east", "north-east"]) await store.store("s", entry(text));
       expect(texts(await store.retrieve("s", "east", 10))).to.deep.equal(["east", "north-east"]);
       expect(await store.retrieve("s", "", 10)).to.have.length(3);
@@ -66,12 +98,29 @@ describe("sqlMemoryStore on PGlite", function () {
     it("refuses a table that was made for other vectors, for none, or with some, and names what differs", async () => {
       await open(hashedBagOfWords({ dimensions: 16 }), "sixteen").store("s", entry("x"));
       await open(undefined, "without").store("s", entry("x"));
-      const other = await rejectionOf(MemoryStoreError, open(hashedBagOfWords({ dimensions: 32 }), "sixteen").retrieve("s", "x", 1));
-      expect(other.message).to.match(/sixteen keeps a vector\(16\) for each entry, and the model's vectors have 32 numbers/);
-      const without = await rejectionOf(MemoryStoreError, open(hashedBagOfWords({ dimensions: 32 }), "without").store("s", entry("x")));
+      const other = await rejectionOf(
+        MemoryStoreError,
+        open(hashedBagOfWords({ dimensions: 32 }), "sixteen").retrieve("s", "x", 1),
+      );
+      expect(other.message).to.match(
+        /sixteen keeps a vector\(16\) for each entry, and the model's vectors have 32 numbers/,
+      );
+      const without = await rejectionOf(
+        MemoryStoreError,
+        open(hashedBagOfWords({ dimensions: 32 }), "without").store("s", entry("x")),
+      );
       expect(without.message).to.match(/made without a model/);
-      expect((await rejectionOf(MemoryStoreError, open(undefined, "sixteen").clear("s"))).message).to.match(/vector\(16\).* no model/);
-      expect((await rejectionOf(MemoryStoreError, open({ dimensions: 20_000, embed: async () => [] }).clear("s"))).message).to.match(/20000 numbers.*16000/);
+      expect(
+        (await rejectionOf(MemoryStoreError, open(undefined, "sixteen").clear("s"))).message,
+      ).to.match(/vector\(16\).* no model/);
+      expect(
+        (
+          await rejectionOf(
+            MemoryStoreError,
+            open({ dimensions: 20_000, embed: async () => [] }).clear("s"),
+          )
+        ).message,
+      ).to.match(/20000 numbers.*16000/);
     });
 
     it("asks a model for a vector when it has to know its length and was not told", async () => {
@@ -93,26 +142,48 @@ describe("sqlMemoryStore on PGlite", function () {
     it("keeps everything, and the folder for itself alone: from stores of this process and from others", async () => {
       const url = `pglite:${join(folder, "deep/memory")}`;
       const store = sqlMemoryStore({ url, model: hashedBagOfWords() });
-      await store.store("s", entry("Rice takes eighteen minutes", { metadata: { agentRole: "Cook" }, structuredContent: { minutes: 18 } }));
+      await store.store(
+        "s",
+        entry("Rice takes eighteen minutes", {
+          metadata: { agentRole: "Cook" },
+          structuredContent: { minutes: 18 },
+        }),
+      );
       const second = sqlMemoryStore({ url });
-      expect((await rejectionOf(MemoryStoreError, second.clear("s"))).message).to.match(/in use by this process/);
+      expect((await rejectionOf(MemoryStoreError, second.clear("s"))).message).to.match(
+        /in use by this process/,
+      );
 
       const program = `import { sqlMemoryStore } from "agentensemble/memory";
         const store = sqlMemoryStore({ url: ${JSON.stringify(url)} });
         await store.clear("s").catch((error) => console.log(error.code, error.message)); await store.close();`;
-      const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { cwd: projectRoot, stdio: ["ignore", "pipe", "inherit"] });
+      const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+        cwd: projectRoot,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
       let said = "";
       child.stdout.setEncoding("utf8").on("data", (part: string) => (said += part));
       await once(child, "close");
-      expect(said).to.match(new RegExp(`^AE_MEMORY_STORE .* is in use by process ${process.pid} on `));
+      expect(said).to.match(
+        new RegExp(`^AE_MEMORY_STORE .* is in use by process ${process.pid} on `),
+      );
 
       await store.close?.();
       expect(existsSync(`${join(folder, "deep/memory")}.lock`)).to.equal(false);
       const again = sqlMemoryStore({ url, model: hashedBagOfWords() });
-      const { entries, version } = await again.retrieveVersioned("s", "How many minutes for rice?", 1);
+      const { entries, version } = await again.retrieveVersioned(
+        "s",
+        "How many minutes for rice?",
+        1,
+      );
       expect([version, entries]).to.deep.equal([
         1,
-        [entry("Rice takes eighteen minutes", { metadata: { agentRole: "Cook" }, structuredContent: { minutes: 18 } })],
+        [
+          entry("Rice takes eighteen minutes", {
+            metadata: { agentRole: "Cook" },
+            structuredContent: { minutes: 18 },
+          }),
+        ],
       ]);
       await again.close?.();
     });
@@ -122,7 +193,10 @@ describe("sqlMemoryStore on PGlite", function () {
       const program = `import { sqlMemoryStore } from "agentensemble/memory";
         const store = sqlMemoryStore({ url: ${JSON.stringify(url)} });
         await store.store("s", { content: "kept", storedAt: new Date() }); console.log("stored"); setInterval(() => {}, 1000);`;
-      const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { cwd: projectRoot, stdio: ["ignore", "pipe", "inherit"] });
+      const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+        cwd: projectRoot,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
       await once(child.stdout, "data");
       child.kill("SIGKILL");
       await once(child, "close");
@@ -140,18 +214,27 @@ describe("sqlMemoryStore on PGlite", function () {
     const program = `import { sqlMemoryStore } from "agentensemble/memory"; const store = sqlMemoryStore({ url: "pglite:memory" });
       await store.store("s", { content: "x", storedAt: new Date() }); console.log((await store.retrieve("s", "", 1)).length)`;
     const options = { cwd: projectRoot, encoding: "utf8", timeout: 100_000 } as const;
-    expect(execFileSync(process.execPath, ["--input-type=module", "--eval", program], options)).to.equal("1\n");
+    expect(
+      execFileSync(process.execPath, ["--input-type=module", "--eval", program], options),
+    ).to.equal("1\n");
   });
 
   it("names the package and how to install it where it is missing", () => {
     const folder = mkdtempSync(join(tmpdir(), "no-pglite-"));
     try {
-      cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), { recursive: true });
+      cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), {
+        recursive: true,
+      });
       const program = `import { sqlMemoryStore } from ${JSON.stringify(join(folder, "node_modules/agentensemble/memory.js"))};
         for (const url of ["pglite:memory", "postgres://127.0.0.1:1/db"])
           await sqlMemoryStore({ url }).clear("s").catch((error) => console.log(error.code, error.hint));`;
-      const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: folder, encoding: "utf8" });
-      expect(printed).to.equal("AE_VALIDATION Run: npm install @electric-sql/pglite\nAE_VALIDATION Run: npm install pg\n");
+      const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      expect(printed).to.equal(
+        "AE_VALIDATION Run: npm install @electric-sql/pglite\nAE_VALIDATION Run: npm install pg\n",
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }

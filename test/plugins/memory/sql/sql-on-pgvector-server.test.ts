@@ -16,11 +16,20 @@ describe("sqlMemoryStore on a server with pgvector", function () {
   let server: PGLiteSocketServer;
   let tables = 0;
   const open = (table: string, dimensions = 64): SharedMemoryStore =>
-    sqlMemoryStore({ url: `postgres://postgres@${server.getServerConn()}/postgres`, table, model: hashedBagOfWords({ dimensions }) });
+    sqlMemoryStore({
+      url: `postgres://postgres@${server.getServerConn()}/postgres`,
+      table,
+      model: hashedBagOfWords({ dimensions }),
+    });
 
   before(async () => {
     database = await PGlite.create({ extensions: { vector } });
-    server = new PGLiteSocketServer({ db: database, host: "127.0.0.1", port: 0, maxConnections: 50 });
+    server = new PGLiteSocketServer({
+      db: database,
+      host: "127.0.0.1",
+      port: 0,
+      maxConnections: 50,
+    });
     await server.start();
   });
   after(async () => {
@@ -42,8 +51,12 @@ describe("sqlMemoryStore on a server with pgvector", function () {
     const store = open("vectors");
     await store.store("s", { content: "Rice takes eighteen minutes", storedAt: new Date() });
     await store.store("s", { content: "The bank closes at noon", storedAt: new Date() });
-    expect((await store.retrieve("s", "How many minutes for rice?", 1))[0]?.content).to.equal("Rice takes eighteen minutes");
-    const { rows } = await database.query<{ dims: number }>("select vector_dims(embedding) as dims from vectors limit 1");
+    expect((await store.retrieve("s", "How many minutes for rice?", 1))[0]?.content).to.equal(
+      "Rice takes eighteen minutes",
+    );
+    const { rows } = await database.query<{ dims: number }>(
+      "select vector_dims(embedding) as dims from vectors limit 1",
+    );
     expect(rows).to.deep.equal([{ dims: 64 }]);
     await store.close?.();
   });
@@ -51,8 +64,13 @@ describe("sqlMemoryStore on a server with pgvector", function () {
   it("refuses a table that was made for vectors of another length", async () => {
     const [narrow, wide] = [open("lengths", 16), open("lengths", 32)];
     await narrow.store("s", { content: "x", storedAt: new Date() });
-    const error = await rejectionOf(MemoryStoreError, wide.store("s", { content: "y", storedAt: new Date() }));
-    expect(error.message).to.match(/lengths keeps a vector\(16\) for each entry, and the model's vectors have 32 numbers/);
+    const error = await rejectionOf(
+      MemoryStoreError,
+      wide.store("s", { content: "y", storedAt: new Date() }),
+    );
+    expect(error.message).to.match(
+      /lengths keeps a vector\(16\) for each entry, and the model's vectors have 32 numbers/,
+    );
     await narrow.close?.();
     await wide.close?.();
   });

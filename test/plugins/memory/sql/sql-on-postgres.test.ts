@@ -45,9 +45,13 @@ async function inOtherProcess(table: string, body: string): Promise<string> {
     const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     ${body}
     await store.close();`;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { cwd: projectRoot, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+    cwd: projectRoot,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let text = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (part: string) => (text += part));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (part: string) => (text += part));
   await once(child, "close");
   return text;
 }
@@ -65,7 +69,11 @@ describe("sqlMemoryStore on PostgreSQL", function () {
   memoryStoreContract("the contract", {
     create: () => {
       const table = tableName();
-      return { store: open({ table }), reopen: () => open({ table }), another: () => open({ table }) };
+      return {
+        store: open({ table }),
+        reopen: () => open({ table }),
+        another: () => open({ table }),
+      };
     },
     shared: true,
     reopens: true,
@@ -82,7 +90,10 @@ describe("sqlMemoryStore on PostgreSQL", function () {
         }
         await store.store("plain", entry("${name} " + i));
       }`;
-    const said = await Promise.all([inOtherProcess(table, body("one")), inOtherProcess(table, body("two"))]);
+    const said = await Promise.all([
+      inOtherProcess(table, body("one")),
+      inOtherProcess(table, body("two")),
+    ]);
     expect(said).to.deep.equal(["", ""]);
     const store = open({ table });
     for (const scope of ["s", "plain"]) {
@@ -90,7 +101,9 @@ describe("sqlMemoryStore on PostgreSQL", function () {
       expect(version).to.equal(30);
       expect(new Set(entries.map(({ content }) => content)).size).to.equal(30);
       for (const name of ["one", "two"]) {
-        const mine = entries.map(({ content }) => content).filter((content) => content.startsWith(name));
+        const mine = entries
+          .map(({ content }) => content)
+          .filter((content) => content.startsWith(name));
         expect(mine).to.deep.equal(Array.from({ length: 15 }, (_, i) => `${name} ${i}`));
       }
     }
@@ -104,7 +117,8 @@ describe("sqlMemoryStore on PostgreSQL", function () {
       table,
       `await store.withLock("s", async () => { await store.store("s", entry("locked")); await pause(1500); process.exit(); });`,
     );
-    for (let i = 0; i < 400 && (await store.retrieve("s", "", 5)).length < 2; i++) await new Promise((resolve) => setTimeout(resolve, 25));
+    for (let i = 0; i < 400 && (await store.retrieve("s", "", 5)).length < 2; i++)
+      await new Promise((resolve) => setTimeout(resolve, 25));
     const error = await rejectionOf(
       MemoryStoreError,
       store.withLock("s", async () => 1, { timeoutMs: 100 }),
@@ -122,7 +136,9 @@ describe("sqlMemoryStore on PostgreSQL", function () {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return 1;
     });
-    expect((await rejectionOf(MemoryStoreError, locked)).message).to.match(/connection that had the lock broke/);
+    expect((await rejectionOf(MemoryStoreError, locked)).message).to.match(
+      /connection that had the lock broke/,
+    );
     expect(await store.withLock("s", async () => 2)).to.equal(2);
     const mine = new Error("mine");
     expect(await rejection(store.withLock("s", () => Promise.reject(mine)))).to.equal(mine);
@@ -143,14 +159,19 @@ describe("sqlMemoryStore on PostgreSQL", function () {
     const store = open({ table });
     await store.store("s", { content: "gone", storedAt: at });
     await dropTables(table);
-    expect((await rejectionOf(MemoryStoreError, store.store("s", { content: "lost", storedAt: at }))).message).to.include("does not exist");
+    expect(
+      (await rejectionOf(MemoryStoreError, store.store("s", { content: "lost", storedAt: at })))
+        .message,
+    ).to.include("does not exist");
     await store.store("s", { content: "new", storedAt: at });
     expect(await store.retrieveVersioned("s", "", 5)).to.deep.include({ version: 1 });
   });
 
   it("makes them once when many stores begin at the same time", async () => {
     const table = tableName();
-    await Promise.all(Array.from({ length: 8 }, () => open({ table }).store("s", { content: "x", storedAt: at })));
+    await Promise.all(
+      Array.from({ length: 8 }, () => open({ table }).store("s", { content: "x", storedAt: at })),
+    );
     expect((await open({ table }).retrieveVersioned("s", "", 100)).version).to.equal(8);
   });
 
@@ -158,26 +179,42 @@ describe("sqlMemoryStore on PostgreSQL", function () {
     const table = tableName();
     const [store, other] = [open({ table }), open({ table })];
     for (const content of ["a", "b", "c"]) await store.store("s", { content, storedAt: at });
-    await Promise.all([store.evict("s", keepLastEntries(1)), other.store("s", { content: "d", storedAt: at }), other.evict("s", keepLastEntries(1))]);
+    await Promise.all([
+      store.evict("s", keepLastEntries(1)),
+      other.store("s", { content: "d", storedAt: at }),
+      other.evict("s", keepLastEntries(1)),
+    ]);
     expect((await store.retrieve("s", "", 10)).map(({ content }) => content)).to.include("d");
   });
 
   it("says how to get pgvector where a model needs it and the server has none", async function () {
-    if ((await onServer("select 1 from pg_available_extensions where name = 'vector'")).length > 0) this.skip();
+    if ((await onServer("select 1 from pg_available_extensions where name = 'vector'")).length > 0)
+      this.skip();
     const table = tableName();
     const store = open({ table, model: hashedBagOfWords() });
-    for (const work of [() => store.store("s", { content: "x", storedAt: at }), () => store.retrieve("s", "q", 1), () => store.clear("s")]) {
+    for (const work of [
+      () => store.store("s", { content: "x", storedAt: at }),
+      () => store.retrieve("s", "q", 1),
+      () => store.clear("s"),
+    ]) {
       const error = await rejectionOf(MemoryStoreError, work());
       expect(error.message).to.match(/PostgreSQL at .* has no pgvector/);
-      expect(error.hint).to.include("CREATE EXTENSION vector").and.to.include("postgresql-NN-pgvector");
+      expect(error.hint)
+        .to.include("CREATE EXTENSION vector")
+        .and.to.include("postgresql-NN-pgvector");
     }
-    expect(await onServer(`select to_regclass('${table}') as "table"`)).to.deep.equal([{ table: null }]);
+    expect(await onServer(`select to_regclass('${table}') as "table"`)).to.deep.equal([
+      { table: null },
+    ]);
   });
 
   it("refuses a table of somebody else's", async () => {
     const table = tableName();
     await onServer(`create table ${table} (name text)`);
-    const error = await rejectionOf(MemoryStoreError, open({ table }).store("s", { content: "x", storedAt: at }));
+    const error = await rejectionOf(
+      MemoryStoreError,
+      open({ table }).store("s", { content: "x", storedAt: at }),
+    );
     expect(error.message).to.include(table).and.to.include("no column id, scope, entry");
     expect(await onServer(`select * from ${table}`)).to.deep.equal([]);
   });
@@ -196,13 +233,18 @@ describe("sqlMemoryStore on PostgreSQL", function () {
     await store.store("s", { content: "x", storedAt: at });
     await store.close?.();
     await store.close?.();
-    expect((await rejectionOf(MemoryStoreError, store.retrieve("s", "", 1))).message).to.include("closed");
+    expect((await rejectionOf(MemoryStoreError, store.retrieve("s", "", 1))).message).to.include(
+      "closed",
+    );
   });
 
   it("gives conflicts with what was expected", async () => {
     const store = open();
     expect(await store.storeIf("s", { content: "a", storedAt: at }, 0)).to.equal(1);
-    const error = await rejectionOf(MemoryConflictError, store.storeIf("s", { content: "b", storedAt: at }, 0));
+    const error = await rejectionOf(
+      MemoryConflictError,
+      store.storeIf("s", { content: "b", storedAt: at }, 0),
+    );
     expect([error.scope, error.expectedVersion]).to.deep.equal(["s", 0]);
   });
 });
@@ -213,8 +255,14 @@ describe("sqlMemoryStore without a server that answers", function () {
   it("tells where it tried to connect and why that failed, and no password", async () => {
     const store = sqlMemoryStore({ url: "postgres://me:hunter2@127.0.0.1:1/memories" });
     const error = await rejectionOf(MemoryStoreError, store.retrieve("s", "", 1));
-    expect(error.message).to.include("PostgreSQL at 127.0.0.1:1/memories").and.to.include("ECONNREFUSED");
-    for (const shown of [inspect(error, { depth: 10 }), inspect(store, { depth: 10, showHidden: true })]) expect(shown).not.to.include("hunter2");
+    expect(error.message)
+      .to.include("PostgreSQL at 127.0.0.1:1/memories")
+      .and.to.include("ECONNREFUSED");
+    for (const shown of [
+      inspect(error, { depth: 10 }),
+      inspect(store, { depth: 10, showHidden: true }),
+    ])
+      expect(shown).not.to.include("hunter2");
     await store.close?.();
   });
 

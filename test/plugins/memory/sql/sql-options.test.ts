@@ -14,23 +14,49 @@ describe("the options of sqlMemoryStore", () => {
       table: "agentensemble_memory",
       minScore: -Infinity,
     });
-    expect(resolveSqlMemoryOptions({ url: "pglite:memory" }).place).to.deep.equal({ kind: "pglite", folder: undefined });
-    expect(resolveSqlMemoryOptions({ url: "pglite:./x" }).place).to.deep.equal({ kind: "pglite", folder: resolve("x") });
+    expect(resolveSqlMemoryOptions({ url: "pglite:memory" }).place).to.deep.equal({
+      kind: "pglite",
+      folder: undefined,
+    });
+    expect(resolveSqlMemoryOptions({ url: "pglite:./x" }).place).to.deep.equal({
+      kind: "pglite",
+      folder: resolve("x"),
+    });
   });
 
   const model = hashedBagOfWords();
-  const refused: readonly [string, Partial<Record<keyof SqlMemoryOptions | "tabel", unknown>>, RegExp][] = [
+  const refused: readonly [
+    string,
+    Partial<Record<keyof SqlMemoryOptions | "tabel", unknown>>,
+    RegExp,
+  ][] = [
     ["no address", {}, /url must not be blank/],
     ["another kind of address", { url: "mysql://root:hunter2@h/db" }, /got: mysql:$/],
-    ["an address that cannot be read", { url: "postgres://u:hunter2@h:port/db" }, /got: postgres:$/],
+    [
+      "an address that cannot be read",
+      { url: "postgres://u:hunter2@h:port/db" },
+      /got: postgres:$/,
+    ],
     ["a folder without a name", { url: "pglite: " }, /must go on with a folder/],
-    ["a table that is none", { url: "pglite:memory", table: 'x"; drop table y' }, /table must be small letters/],
+    [
+      "a table that is none",
+      { url: "pglite:memory", table: 'x"; drop table y' },
+      /table must be small letters/,
+    ],
     ["a table with a long name", { url: "pglite:memory", table: "x".repeat(49) }, /at most 48/],
     ["minScore without a model", { url: "pglite:memory", minScore: 0.5 }, /minScore needs a model/],
-    ["a minScore out of range", { url: "pglite:memory", model, minScore: 7 }, /between -1 and 1, got: 7/],
+    [
+      "a minScore out of range",
+      { url: "pglite:memory", model, minScore: 7 },
+      /between -1 and 1, got: 7/,
+    ],
     ["a model that is none", { url: "pglite:memory", model: {} }, /must have a method embed/],
     ["a timeout for PGlite", { url: "pglite:memory", timeoutMs: 5 }, /timeoutMs is for servers/],
-    ["a timeout that is none", { url: "postgres://h/db", timeoutMs: -5 }, /timeoutMs must be a positive number/],
+    [
+      "a timeout that is none",
+      { url: "postgres://h/db", timeoutMs: -5 },
+      /timeoutMs must be a positive number/,
+    ],
     ["an unknown option", { url: "pglite:memory", tabel: "x" }, /Did you mean 'table'/],
   ];
   for (const [name, options, message] of refused) {
@@ -42,7 +68,11 @@ describe("the options of sqlMemoryStore", () => {
           return thrown;
         }
       })();
-      expect(error).to.be.instanceOf(ValidationError).with.property("message").that.matches(message).and.not.includes("hunter2");
+      expect(error)
+        .to.be.instanceOf(ValidationError)
+        .with.property("message")
+        .that.matches(message)
+        .and.not.includes("hunter2");
     });
   }
 

@@ -1,5 +1,14 @@
 import type { EnsembleOptions, LongTermMemory, MemoryStore, EntityMemory } from "agentensemble";
-import { ExitEarlySignal, MemoryScope, MemoryStoreError, RunCancelledError, Task, TaskExecutionError, TaskTimeoutError, definePlugin } from "agentensemble";
+import {
+  ExitEarlySignal,
+  MemoryScope,
+  MemoryStoreError,
+  RunCancelledError,
+  Task,
+  TaskExecutionError,
+  TaskTimeoutError,
+  definePlugin,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { runToEnd, type Ended } from "../../../kernel/fixtures.js";
@@ -12,18 +21,26 @@ const texts = (): ScriptedModel => new ScriptedModel(["first", "second", "third"
 function brokenAt(broken: keyof MemoryStore, scope?: string): MapStore {
   const store = new MapStore();
   store.before = (operation, name) => {
-    if (operation === broken && (scope === undefined || scope === name)) throw new Error("disk full");
+    if (operation === broken && (scope === undefined || scope === name))
+      throw new Error("disk full");
   };
   return store;
 }
 
 function run(memoryStore: MemoryStore, options: Partial<EnsembleOptions> = {}): Promise<Ended> {
   const scopes = [MemoryScope.of("a").keepLastEntries(3), "b"];
-  return runToEnd({ tasks: [writing("One", { memory: scopes }), writing("Two")], model: texts(), memoryStore, ...options });
+  return runToEnd({
+    tasks: [writing("One", { memory: scopes }), writing("Two")],
+    model: texts(),
+    memoryStore,
+    ...options,
+  });
 }
 
-const warningsOf = ({ events }: Ended): readonly string[] => events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
-const finished = ({ output }: Ended): readonly string[] => output.completedTasks.map(({ raw }) => raw);
+const warningsOf = ({ events }: Ended): readonly string[] =>
+  events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
+const finished = ({ output }: Ended): readonly string[] =>
+  output.completedTasks.map(({ raw }) => raw);
 
 describe("a memory that fails", () => {
   it("when it is read fails the task before anything is spent", async () => {
@@ -60,8 +77,15 @@ describe("a memory that fails", () => {
   }
 
   it("keeps the output too where other tasks go on", async () => {
-    const tasks = [writing("One", { memory: "a" }), new Task({ description: "Two", handler: () => "two" })];
-    const ended = await run(brokenAt("store"), { tasks, workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR" });
+    const tasks = [
+      writing("One", { memory: "a" }),
+      new Task({ description: "Two", handler: () => "two" }),
+    ];
+    const ended = await run(brokenAt("store"), {
+      tasks,
+      workflow: "PARALLEL",
+      parallelErrorStrategy: "CONTINUE_ON_ERROR",
+    });
     expect(ended.error).to.have.property("code", "AE_PARALLEL_EXECUTION");
     expect(finished(ended)).to.deep.equal(["first", "two"]);
   });
@@ -95,9 +119,14 @@ describe("a memory that fails", () => {
 
   it("may be the long-term memory or the entities", async () => {
     for (const memory of [{ longTerm: brokenLongTerm() }, { entity: brokenEntities() }]) {
-      expect(MemoryStoreError.isInstance((await run(new MapStore(), { memory })).error?.cause)).to.equal(true);
+      expect(
+        MemoryStoreError.isInstance((await run(new MapStore(), { memory })).error?.cause),
+      ).to.equal(true);
     }
-    const ended = await run(new MapStore(), { memory: { longTerm: brokenLongTerm(), entity: brokenEntities() }, memoryErrors: "warn" });
+    const ended = await run(new MapStore(), {
+      memory: { longTerm: brokenLongTerm(), entity: brokenEntities() },
+      memoryErrors: "warn",
+    });
     expect(ended.error).to.equal(undefined);
     expect(warningsOf(ended)).to.have.length(6);
   });
@@ -116,14 +145,21 @@ describe("a memory that fails", () => {
       expect(MemoryStoreError.isInstance(error?.cause), JSON.stringify(found)).to.equal(true);
     }
     const noMap = { ...brokenEntities(), getAll: () => ({ a: "b" }) as never }; // what the types forbid
-    expect(MemoryStoreError.isInstance((await run(new MapStore(), { memory: { entity: noMap } })).error?.cause)).to.equal(true);
+    expect(
+      MemoryStoreError.isInstance(
+        (await run(new MapStore(), { memory: { entity: noMap } })).error?.cause,
+      ),
+    ).to.equal(true);
   });
 
   it("hangs no longer than the task or the run may take", async () => {
     for (const operation of ["retrieve", "store", "evict"] as const) {
       const hanging = new MapStore();
       hanging.before = (asked) => (asked === operation ? never() : undefined);
-      const limited = await run(hanging, { tasks: [writing("One", { memory: MemoryScope.of("a").keepLastEntries(1), timeoutMs: 30 })], memoryErrors: "warn" });
+      const limited = await run(hanging, {
+        tasks: [writing("One", { memory: MemoryScope.of("a").keepLastEntries(1), timeoutMs: 30 })],
+        memoryErrors: "warn",
+      });
       expect(TaskTimeoutError.isInstance(limited.error?.cause), operation).to.equal(true);
       expect(finished(limited)).to.deep.equal(operation === "retrieve" ? [] : ["first"]);
       const controller = new AbortController();
@@ -133,7 +169,11 @@ describe("a memory that fails", () => {
         return never();
       };
       const cancelled = await runToEnd(
-        { tasks: [writing("One", { memory: MemoryScope.of("a").keepLastEntries(1) })], model: texts(), memoryStore: hanging },
+        {
+          tasks: [writing("One", { memory: MemoryScope.of("a").keepLastEntries(1) })],
+          model: texts(),
+          memoryStore: hanging,
+        },
         { signal: controller.signal },
       );
       expect(RunCancelledError.isInstance(cancelled.error), operation).to.equal(true);
@@ -148,7 +188,12 @@ describe("a memory that fails", () => {
       if (operation === "store" && scope === "a") controller.abort();
     };
     await runToEnd(
-      { tasks: [writing("One", { memory: ["a", "b"] })], model: texts(), memoryStore: store, memoryErrors: "warn" },
+      {
+        tasks: [writing("One", { memory: ["a", "b"] })],
+        model: texts(),
+        memoryStore: store,
+        memoryErrors: "warn",
+      },
       { signal: controller.signal },
     );
     expect(store.asked.filter(([operation]) => operation === "store")).to.have.length(1);
@@ -172,7 +217,10 @@ describe("a memory that fails", () => {
     const handler: Task = new Task({
       description: "Handle",
       handler: async ({ memory }) => {
-        for (const ask of [() => memory.retrieve("a", "x"), () => memory.store("a", { content: "x", storedAt: new Date(0) })])
+        for (const ask of [
+          () => memory.retrieve("a", "x"),
+          () => memory.store("a", { content: "x", storedAt: new Date(0) }),
+        ])
           await ask().catch((error: unknown) => seen.push(error));
         return "done";
       },
@@ -185,6 +233,10 @@ describe("a memory that fails", () => {
     expect(seen.map((error) => MemoryStoreError.isInstance(error))).to.deep.equal([true, true]);
     seen.length = 0;
     await runToEnd({ tasks: [handler] });
-    expect(seen.map((error) => (error as { readonly code?: string; readonly hint?: string }).hint?.includes("memoryStore"))).to.deep.equal([true, true]);
+    expect(
+      seen.map((error) =>
+        (error as { readonly code?: string; readonly hint?: string }).hint?.includes("memoryStore"),
+      ),
+    ).to.deep.equal([true, true]);
   });
 });

@@ -2,8 +2,25 @@ import { expect } from "chai";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CaptureModeDefinition, EnsembleOptions, EnsembleOutput, RunOptions } from "agentensemble";
-import { definePlugin, Ensemble, EntityMemory, Kernel, Loop, MemoryStore, Task, Tokens, ValidationError, standardPlugins, tool } from "agentensemble";
+import type {
+  CaptureModeDefinition,
+  EnsembleOptions,
+  EnsembleOutput,
+  RunOptions,
+} from "agentensemble";
+import {
+  definePlugin,
+  Ensemble,
+  EntityMemory,
+  Kernel,
+  Loop,
+  MemoryStore,
+  Task,
+  Tokens,
+  ValidationError,
+  standardPlugins,
+  tool,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { rejectionOf } from "../../../support/rejection.js";
 
@@ -27,15 +44,27 @@ function options(more: Partial<EnsembleOptions> = {}): EnsembleOptions {
     },
     "The answer",
   ]);
-  return { model, memoryStore: MemoryStore.inMemory(), tasks: [new Task({ name: "t", description: "Find {thing}", tools: [remember] })], ...more };
+  return {
+    model,
+    memoryStore: MemoryStore.inMemory(),
+    tasks: [new Task({ name: "t", description: "Find {thing}", tools: [remember] })],
+    ...more,
+  };
 }
 
-async function run(more: Partial<EnsembleOptions> = {}, runOptions: RunOptions = {}, inputs = { thing: "bees" }): Promise<EnsembleOutput> {
+async function run(
+  more: Partial<EnsembleOptions> = {},
+  runOptions: RunOptions = {},
+  inputs = { thing: "bees" },
+): Promise<EnsembleOutput> {
   await using ensemble = new Ensemble(options(more));
   return await ensemble.run(inputs, runOptions);
 }
 
-const mode = (name: string, changes: Partial<CaptureModeDefinition> = {}): CaptureModeDefinition => ({
+const mode = (
+  name: string,
+  changes: Partial<CaptureModeDefinition> = {},
+): CaptureModeDefinition => ({
   name,
   capturesMessages: true,
   capturesMemory: true,
@@ -43,7 +72,10 @@ const mode = (name: string, changes: Partial<CaptureModeDefinition> = {}): Captu
   ...changes,
 });
 const binding = (definition: CaptureModeDefinition) =>
-  definePlugin({ name: `mode-${definition.name}`, bind: (bind) => void bind.many(Tokens.CaptureMode).toConstantValue(definition) });
+  definePlugin({
+    name: `mode-${definition.name}`,
+    bind: (bind) => void bind.many(Tokens.CaptureMode).toConstantValue(definition),
+  });
 
 describe("capture modes", () => {
   let dir: string;
@@ -66,7 +98,12 @@ describe("capture modes", () => {
       expect(trace.captureMode).to.equal("OFF");
       expect(task?.prompts?.userPrompt).to.include("Find bees");
       expect(task?.llmInteractions.map(({ messages }) => messages.length)).to.deep.equal([0, 0]);
-      expect(task?.llmInteractions[0]?.toolCalls.map(({ arguments: text, parsedInput }) => [text, parsedInput])).to.deep.equal([
+      expect(
+        task?.llmInteractions[0]?.toolCalls.map(({ arguments: text, parsedInput }) => [
+          text,
+          parsedInput,
+        ]),
+      ).to.deep.equal([
         ['{"input":"bees"}', undefined],
         ["{broken", undefined],
       ]);
@@ -78,7 +115,11 @@ describe("capture modes", () => {
       const { trace } = await run({ captureMode: "STANDARD" });
       const [task] = trace.taskTraces;
       const [first, second] = task?.llmInteractions ?? [];
-      expect(first?.messages.map(({ role }) => role)).to.deep.equal(["system", "user", "assistant"]);
+      expect(first?.messages.map(({ role }) => role)).to.deep.equal([
+        "system",
+        "user",
+        "assistant",
+      ]);
       expect(first?.messages[2]).to.deep.equal({
         role: "assistant",
         content: "",
@@ -97,7 +138,9 @@ describe("capture modes", () => {
         "assistant",
       ]);
       expect(second?.messages.at(-1)?.content).to.equal("The answer");
-      expect(task?.memory.map(({ operation, scope, entries }) => [operation, scope, entries])).to.deep.equal([
+      expect(
+        task?.memory.map(({ operation, scope, entries }) => [operation, scope, entries]),
+      ).to.deep.equal([
         ["write", "notes", ["bees"]],
         ["write", "notes", ["{broken"]],
       ]);
@@ -112,13 +155,24 @@ describe("capture modes", () => {
       void entity.put("Ada", "keeps bees");
       const learnt: string[] = [];
       const longTerm = {
-        store: async ({ content }: { readonly content: string }): Promise<void> => void learnt.push(content),
+        store: async ({ content }: { readonly content: string }): Promise<void> =>
+          void learnt.push(content),
         retrieve: async () => [{ content: "bees sleep", storedAt: new Date(0) }],
       };
       const task = new Task({ name: "t", description: "Tell of bees", memory: ["notes"] });
-      await using ensemble = new Ensemble({ model: new ScriptedModel(["They dance."]), memoryStore, memory: { longTerm, entity }, tasks: [task] });
+      await using ensemble = new Ensemble({
+        model: new ScriptedModel(["They dance."]),
+        memoryStore,
+        memory: { longTerm, entity },
+        tasks: [task],
+      });
       const { trace } = await ensemble.run({}, { captureMode: "STANDARD" });
-      const kept = trace.taskTraces[0]?.memory.map(({ operation, kind, scope, entries }) => [operation, kind, scope, entries]);
+      const kept = trace.taskTraces[0]?.memory.map(({ operation, kind, scope, entries }) => [
+        operation,
+        kind,
+        scope,
+        entries,
+      ]);
       expect(kept).to.have.deep.members([
         ["read", "scope", "notes", ["bees dance"]],
         ["read", "longTerm", undefined, ["bees sleep"]],
@@ -131,17 +185,32 @@ describe("capture modes", () => {
 
     it("FULL also keeps the input of tools as a value, {} where it is none, and writes ./traces/{runId}.json", async () => {
       const { trace } = await run({ captureMode: "FULL" }, { runId: "run-1" });
-      expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ parsedInput }) => parsedInput)).to.deep.equal([{ input: "bees" }, {}]);
-      expect(JSON.parse(await readFile(join(dir, "traces", "run-1.json"), "utf8"))).to.include({ ensembleId: "run-1", captureMode: "FULL" });
+      expect(
+        trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ parsedInput }) => parsedInput),
+      ).to.deep.equal([{ input: "bees" }, {}]);
+      expect(JSON.parse(await readFile(join(dir, "traces", "run-1.json"), "utf8"))).to.include({
+        ensembleId: "run-1",
+        captureMode: "FULL",
+      });
     });
 
     it("FULL writes no file where an exporter is configured, by the ensemble, the kernel or the run", async () => {
       const exported: string[] = [];
-      const exporter = ({ ensembleId }: { readonly ensembleId: string }): void => void exported.push(ensembleId);
-      const bound = definePlugin({ name: "exporter", bind: (bind) => void bind.many(Tokens.TraceExporter).toConstantValue(exporter) });
+      const exporter = ({ ensembleId }: { readonly ensembleId: string }): void =>
+        void exported.push(ensembleId);
+      const bound = definePlugin({
+        name: "exporter",
+        bind: (bind) => void bind.many(Tokens.TraceExporter).toConstantValue(exporter),
+      });
       await run({ captureMode: "FULL", traceExporter: exporter }, { runId: "a" });
       await run({ captureMode: "FULL", plugins: [bound] }, { runId: "b" });
-      await run({ captureMode: "FULL" }, { runId: "c", bindings: (bind) => void bind.many(Tokens.TraceExporter).toConstantValue(exporter) });
+      await run(
+        { captureMode: "FULL" },
+        {
+          runId: "c",
+          bindings: (bind) => void bind.many(Tokens.TraceExporter).toConstantValue(exporter),
+        },
+      );
       expect(exported).to.deep.equal(["a", "b", "c"]);
       expect(await readdir(dir)).to.deep.equal([]);
     });
@@ -156,7 +225,8 @@ describe("capture modes", () => {
 
     it("says that nothing can write the files where the plugin is missing", async () => {
       const kernel = new Kernel();
-      for (const plugin of standardPlugins()) if (plugin.name !== "observability-capture") kernel.use(plugin);
+      for (const plugin of standardPlugins())
+        if (plugin.name !== "observability-capture") kernel.use(plugin);
       kernel.use(binding(mode("MINE", { exportsTo: "out" })));
       await kernel.boot();
       const { trace } = await run({ captureMode: "MINE", kernel });
@@ -166,10 +236,26 @@ describe("capture modes", () => {
   });
 
   describe("which one holds", () => {
-    const modeOf = async (ensemble: string | undefined, ofRun: string | undefined, bound?: string): Promise<string> => {
+    const modeOf = async (
+      ensemble: string | undefined,
+      ofRun: string | undefined,
+      bound?: string,
+    ): Promise<string> => {
       const plugins =
-        bound === undefined ? [] : [definePlugin({ name: "d", bind: (bind) => void bind.single(Tokens.DefaultCaptureMode).toConstantValue(bound) })];
-      return (await run({ captureMode: ensemble, plugins, traceExporter: () => undefined }, { captureMode: ofRun })).trace.captureMode;
+        bound === undefined
+          ? []
+          : [
+              definePlugin({
+                name: "d",
+                bind: (bind) => void bind.single(Tokens.DefaultCaptureMode).toConstantValue(bound),
+              }),
+            ];
+      return (
+        await run(
+          { captureMode: ensemble, plugins, traceExporter: () => undefined },
+          { captureMode: ofRun },
+        )
+      ).trace.captureMode;
     };
 
     it("the run's, the ensemble's, the container's, the environment's, OFF", async () => {
@@ -196,7 +282,11 @@ describe("capture modes", () => {
   describe("what is bound and does not fit", () => {
     it("as the default is an error that names the token and the value", async () => {
       for (const value of ["STANDART", 3, null, {}]) {
-        const bound = definePlugin({ name: "d", bind: (bind) => void bind.single(Tokens.DefaultCaptureMode).toConstantValue(value as never) });
+        const bound = definePlugin({
+          name: "d",
+          bind: (bind) =>
+            void bind.single(Tokens.DefaultCaptureMode).toConstantValue(value as never),
+        });
         const { message } = await rejectionOf(ValidationError, run({ plugins: [bound] }));
         expect(message)
           .to.include("Tokens.DefaultCaptureMode")
@@ -214,8 +304,16 @@ describe("capture modes", () => {
       ];
       for (const [value, expected] of cases) {
         const model = new ScriptedModel(() => "x");
-        const plugins = [definePlugin({ name: "m", bind: (bind) => void bind.many(Tokens.CaptureMode).toConstantValue(value as never) })];
-        const { message } = await rejectionOf(ValidationError, run({ model, captureMode: "X", plugins }));
+        const plugins = [
+          definePlugin({
+            name: "m",
+            bind: (bind) => void bind.many(Tokens.CaptureMode).toConstantValue(value as never),
+          }),
+        ];
+        const { message } = await rejectionOf(
+          ValidationError,
+          run({ model, captureMode: "X", plugins }),
+        );
         expect(message).to.include(expected);
         expect(model.requests).to.deep.equal([]);
       }
@@ -225,14 +323,31 @@ describe("capture modes", () => {
       const broken = (): never => {
         throw new Error("no such disk");
       };
-      const plugins = [definePlugin({ name: "f", bind: (bind) => void bind.single(Tokens.FolderExporter).toConstantValue(broken) })];
+      const plugins = [
+        definePlugin({
+          name: "f",
+          bind: (bind) => void bind.single(Tokens.FolderExporter).toConstantValue(broken),
+        }),
+      ];
       const { raw, trace } = await run({ captureMode: "FULL", plugins });
-      expect([raw, String(trace.metadata["warnings"])]).to.deep.equal(["The answer", "A trace exporter failed: no such disk"]);
+      expect([raw, String(trace.metadata["warnings"])]).to.deep.equal([
+        "The answer",
+        "A trace exporter failed: no such disk",
+      ]);
     });
 
     it("as prices is an error that names the token", async () => {
-      const bind = (prices: unknown) => definePlugin({ name: "p", bind: (b) => void b.single(Tokens.CostConfiguration).toConstantValue(prices as never) });
-      for (const prices of [null, 5, { inputTokenRate: "1", outputTokenRate: 1 }, { inputTokenRate: 1 }]) {
+      const bind = (prices: unknown) =>
+        definePlugin({
+          name: "p",
+          bind: (b) => void b.single(Tokens.CostConfiguration).toConstantValue(prices as never),
+        });
+      for (const prices of [
+        null,
+        5,
+        { inputTokenRate: "1", outputTokenRate: 1 },
+        { inputTokenRate: 1 },
+      ]) {
         const { message } = await rejectionOf(ValidationError, run({ plugins: [bind(prices)] }));
         expect(message).to.include("Tokens.CostConfiguration");
       }
@@ -244,13 +359,19 @@ describe("capture modes", () => {
       const plugins = [binding(mode("AUDIT", { capturesMessages: false, exportsTo: "audit" }))];
       const { trace } = await run({ captureMode: "AUDIT", plugins }, { runId: "r" });
       expect(trace.taskTraces[0]?.llmInteractions[0]).to.deep.include({ messages: [] });
-      expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.parsedInput).to.deep.equal({ input: "bees" });
+      expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.parsedInput).to.deep.equal({
+        input: "bees",
+      });
       expect(await readdir(join(dir, "audit"))).to.deep.equal(["r.json"]);
     });
 
     it("redacts every text and value of the trace", async () => {
-      const hide = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null).replaceAll("bees", "***"));
-      const { trace } = await run({ captureMode: "HIDING", plugins: [binding(mode("HIDING", { redact: hide }))] });
+      const hide = (value: unknown): unknown =>
+        JSON.parse(JSON.stringify(value ?? null).replaceAll("bees", "***"));
+      const { trace } = await run({
+        captureMode: "HIDING",
+        plugins: [binding(mode("HIDING", { redact: hide }))],
+      });
       expect(trace.toJson()).to.include("***").and.not.include("bees");
       expect(trace.inputs).to.deep.equal({ thing: "***" });
     });
@@ -259,20 +380,36 @@ describe("capture modes", () => {
       const redact = (): never => {
         throw new Error("bees");
       };
-      const { trace } = await run({ captureMode: "BROKEN", plugins: [binding(mode("BROKEN", { redact }))] });
-      expect(trace.toJson()).to.include("[redacted: the redact function of the capture mode failed]").and.not.include("bees");
+      const { trace } = await run({
+        captureMode: "BROKEN",
+        plugins: [binding(mode("BROKEN", { redact }))],
+      });
+      expect(trace.toJson())
+        .to.include("[redacted: the redact function of the capture mode failed]")
+        .and.not.include("bees");
     });
   });
 
   describe("secrets", () => {
     it("stand nowhere in a trace: known keys, key shapes, fields named like secrets, users' own", async () => {
       process.env["ACME_API_KEY"] = "acme-9f8e7d6c5b";
-      const model = Object.assign(new ScriptedModel([new Error(`refused ${KEY} model-secret`), "x"]), {
-        redact: (text: string) => text.replaceAll("model-secret", "[mine]"),
+      const model = Object.assign(
+        new ScriptedModel([new Error(`refused ${KEY} model-secret`), "x"]),
+        {
+          redact: (text: string) => text.replaceAll("model-secret", "[mine]"),
+        },
+      );
+      const task = new Task({
+        name: "t",
+        description: "Use {thing} with acme-9f8e7d6c5b and model-secret for Ada Lovelace",
       });
-      const task = new Task({ name: "t", description: "Use {thing} with acme-9f8e7d6c5b and model-secret for Ada Lovelace" });
       const filter = (text: string): string => text.replaceAll("Ada Lovelace", "[name]");
-      const plugins = [definePlugin({ name: "names", bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue(filter) })];
+      const plugins = [
+        definePlugin({
+          name: "names",
+          bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue(filter),
+        }),
+      ];
       try {
         const { trace } = await run(
           { captureMode: "STANDARD", model, tasks: [task], plugins },
@@ -280,8 +417,11 @@ describe("capture modes", () => {
           { thing: KEY },
         );
         const json = trace.toJson();
-        for (const secret of [KEY, "acme-9f8e7d6c5b", "model-secret", "Ada Lovelace", "tiny"]) expect(json).not.to.include(secret);
-        expect(trace.taskTraces[0]?.taskDescription).to.equal("Use [redacted] with [redacted] and [mine] for [name]");
+        for (const secret of [KEY, "acme-9f8e7d6c5b", "model-secret", "Ada Lovelace", "tiny"])
+          expect(json).not.to.include(secret);
+        expect(trace.taskTraces[0]?.taskDescription).to.equal(
+          "Use [redacted] with [redacted] and [mine] for [name]",
+        );
         expect(trace.errors.length).to.be.above(0);
       } finally {
         delete process.env["ACME_API_KEY"];
@@ -298,14 +438,18 @@ describe("capture modes", () => {
 
     it("in what a tool gave back are withheld by the names of their fields", async () => {
       const { trace } = await run({ captureMode: "FULL", traceExporter: () => undefined });
-      expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.structuredOutput).to.deep.equal({ kept: "bees", password: "[redacted]" });
+      expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.structuredOutput).to.deep.equal(
+        { kept: "bees", password: "[redacted]" },
+      );
       expect(trace.toJson()).not.to.include("hunter2");
     });
   });
 
   it("exported files of many runs at once are each complete", async () => {
     await mkdir(join(dir, "traces"));
-    await Promise.all(Array.from({ length: 20 }, (_, i) => run({ captureMode: "FULL" }, { runId: `run/${i}` })));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) => run({ captureMode: "FULL" }, { runId: `run/${i}` })),
+    );
     const files = await readdir(join(dir, "traces"));
     expect(files).to.have.length(20);
     for (const file of files) JSON.parse(await readFile(join(dir, "traces", file), "utf8"));

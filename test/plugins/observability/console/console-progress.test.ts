@@ -11,17 +11,55 @@ const at = "2026-01-02T03:04:05.000Z";
 const base = { v: 1, seq: 0, at } as const;
 
 function start(runId: string): EnsembleEvent {
-  return { ...base, runId, type: "ensemble_started", workflow: "PARALLEL", totalTasks: 2, startedAt: at, verbose: false, toolLogTruncateLength: 200 };
+  return {
+    ...base,
+    runId,
+    type: "ensemble_started",
+    workflow: "PARALLEL",
+    totalTasks: 2,
+    startedAt: at,
+    verbose: false,
+    toolLogTruncateLength: 200,
+  };
 }
 function end(runId: string, totalTokens = 30): EnsembleEvent {
   const numbers = { totalDurationMs: 3200, durationMs: 3200, totalTokens, totalToolCalls: 1 };
-  return { ...base, runId, type: "ensemble_completed", exitReason: "COMPLETED", completedAt: at, ...numbers };
+  return {
+    ...base,
+    runId,
+    type: "ensemble_completed",
+    exitReason: "COMPLETED",
+    completedAt: at,
+    ...numbers,
+  };
 }
-function task(runId: string, taskId = "research", agentRole = "Researcher", taskDescription = "Find it"): EnsembleEvent {
-  return { ...base, runId, type: "task_started", taskId, agentRole, taskIndex: 1, totalTasks: 2, taskDescription, startedAt: at, verbose: false };
+function task(
+  runId: string,
+  taskId = "research",
+  agentRole = "Researcher",
+  taskDescription = "Find it",
+): EnsembleEvent {
+  return {
+    ...base,
+    runId,
+    type: "task_started",
+    taskId,
+    agentRole,
+    taskIndex: 1,
+    totalTasks: 2,
+    taskDescription,
+    startedAt: at,
+    verbose: false,
+  };
 }
 function done(runId: string, taskId = "research", tokenCount = 30): EnsembleEvent {
-  const place = { taskIndex: 1, totalTasks: 2, taskDescription: "Find it", startedAt: at, completedAt: at };
+  const place = {
+    taskIndex: 1,
+    totalTasks: 2,
+    taskDescription: "Find it",
+    startedAt: at,
+    completedAt: at,
+  };
   return {
     ...base,
     ...place,
@@ -49,16 +87,40 @@ function failed(runId: string, reason: string): EnsembleEvent {
     cause: new ValidationError(reason),
   };
 }
-function toolCalled(runId: string, toolName = "search", outcome: "SUCCESS" | "FAILURE" = "SUCCESS"): EnsembleEvent {
-  const call = { toolName, toolArguments: "{}", toolResult: "Error: gone", structuredResult: undefined, durationMs: 12, outcome };
-  return { ...base, ...call, runId, type: "tool_called", taskId: "research", agentRole: "Researcher", taskIndex: 1 };
+function toolCalled(
+  runId: string,
+  toolName = "search",
+  outcome: "SUCCESS" | "FAILURE" = "SUCCESS",
+): EnsembleEvent {
+  const call = {
+    toolName,
+    toolArguments: "{}",
+    toolResult: "Error: gone",
+    structuredResult: undefined,
+    durationMs: 12,
+    outcome,
+  };
+  return {
+    ...base,
+    ...call,
+    runId,
+    type: "tool_called",
+    taskId: "research",
+    agentRole: "Researcher",
+    taskIndex: 1,
+  };
 }
 
 /** Feeds events to the plugin and gives back what it wrote, one entry per write. */
-function printed(events: readonly EnsembleEvent[], options: ConsoleProgressOptions = {}, isTTY = false): readonly string[] {
+function printed(
+  events: readonly EnsembleEvent[],
+  options: ConsoleProgressOptions = {},
+  isTTY = false,
+): readonly string[] {
   const writes: string[] = [];
   const stream = { isTTY, write: (text: string) => writes.push(text) };
-  let listener: (e: EnsembleEvent, redactor: Redactor) => void = () => expect.fail("the plugin did not listen");
+  let listener: (e: EnsembleEvent, redactor: Redactor) => void = () =>
+    expect.fail("the plugin did not listen");
   const on = (fn: typeof listener): (() => void) => {
     listener = fn;
     return () => undefined;
@@ -81,7 +143,15 @@ describe("consoleProgress", () => {
   });
 
   it("prints plain lines and a table where there is no terminal", () => {
-    const events = [start("r1"), task("r1"), toolCalled("r1"), done("r1"), task("r1", "write", "Writer"), failed("r1", "it broke"), end("r1")];
+    const events = [
+      start("r1"),
+      task("r1"),
+      toolCalled("r1"),
+      done("r1"),
+      task("r1", "write", "Writer"),
+      failed("r1", "it broke"),
+      end("r1"),
+    ];
     expect(printed(events).join("")).to.equal(
       [
         "Run r1 started: PARALLEL, 2 tasks",
@@ -112,7 +182,10 @@ describe("consoleProgress", () => {
       { ...base, runId: "r1", type: "run_warning", message: "refused acme-9f8e7d6c5b" },
       failed("r1", `${"y".repeat(290)} ${key}`),
     ]).join("");
-    expect(text).to.include("refused [redacted]").and.not.include("sk-live").and.not.include("acme-9f");
+    expect(text)
+      .to.include("refused [redacted]")
+      .and.not.include("sk-live")
+      .and.not.include("acme-9f");
   });
 
   it("shows failed tools, warnings, retries and the reason of a failed run", () => {
@@ -120,7 +193,16 @@ describe("consoleProgress", () => {
       start("r1"),
       toolCalled("r1", "search", "FAILURE"),
       { ...base, runId: "r1", type: "run_warning", message: "careful" },
-      { ...base, runId: "r1", type: "retry_scheduled", taskId: "t", agentRole: "A", attempt: 2, delayMs: 500, reason: "busy" },
+      {
+        ...base,
+        runId: "r1",
+        type: "retry_scheduled",
+        taskId: "t",
+        agentRole: "A",
+        attempt: 2,
+        delayMs: 500,
+        reason: "busy",
+      },
       { ...base, runId: "r1", type: "run_failed", code: "AE_TASK_EXECUTION", message: "no" },
     ]).join("");
     expect(text).to.contain("search 12 ms failed: Error: gone\n");
@@ -140,18 +222,43 @@ describe("consoleProgress", () => {
 
   it("lets no text from outside paint the terminal or break a line", () => {
     const evil = "a\u001b[2J\u001b]0;title\u0007b\r\nc\u009b31m\u202Ed\u0000";
-    const writes = printed([start("r1"), task("r1", "research", evil, evil), toolCalled("r1", evil), failed("r1", evil), end("r1")]);
+    const writes = printed([
+      start("r1"),
+      task("r1", "research", evil, evil),
+      toolCalled("r1", evil),
+      failed("r1", evil),
+      end("r1"),
+    ]);
     expect(writes.join("").replaceAll("\n", "")).not.to.match(/[\p{Cc}\u202E]/u);
     expect(writes[1]).to.match(/^[^\n]*\n$/);
   });
 
   it("does not print answers", () => {
-    const token: EnsembleEvent = { ...base, runId: "r1", type: "token", taskId: "t", agentRole: "A", token: "SECRET", taskDescription: "x" };
-    expect(printed([start("r1"), task("r1"), token, done("r1"), end("r1")]).join("")).not.to.contain("SECRET");
+    const token: EnsembleEvent = {
+      ...base,
+      runId: "r1",
+      type: "token",
+      taskId: "t",
+      agentRole: "A",
+      token: "SECRET",
+      taskDescription: "x",
+    };
+    expect(
+      printed([start("r1"), task("r1"), token, done("r1"), end("r1")]).join(""),
+    ).not.to.contain("SECRET");
   });
 
   it("keeps concurrent runs apart: lines bear the run's id, tables hold their own tasks", () => {
-    const writes = printed([start("r1"), start("r2"), task("r1", "one"), task("r2", "two"), done("r1", "one"), end("r1"), done("r2", "two"), end("r2")]);
+    const writes = printed([
+      start("r1"),
+      start("r2"),
+      task("r1", "one"),
+      task("r2", "two"),
+      done("r1", "one"),
+      end("r1"),
+      done("r2", "two"),
+      end("r2"),
+    ]);
     expect(writes[2]).to.match(/^\[r1\] start .*one/);
     expect(writes[3]).to.match(/^\[r2\] start .*two/);
     expect(writes[5]).to.match(/^one/m).and.not.match(/^two/m);
@@ -160,7 +267,14 @@ describe("consoleProgress", () => {
   });
 
   it("adds up a task that is done several times, and says when a count is unknown", () => {
-    const table = printed([start("r1"), task("r1"), done("r1"), task("r1"), done("r1", "research", -1), end("r1")]).at(-1);
+    const table = printed([
+      start("r1"),
+      task("r1"),
+      done("r1"),
+      task("r1"),
+      done("r1", "research", -1),
+      end("r1"),
+    ]).at(-1);
     expect(table).to.match(/research \(x2\) +Researcher +done +3\.0 s +\? +0/);
   });
 

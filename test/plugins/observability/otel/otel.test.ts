@@ -1,6 +1,11 @@
 import { context, metrics, trace, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
 import { BasicTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
@@ -26,23 +31,38 @@ import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { RecordedSpans } from "./span-tree.js";
 
 const clerk = (more: object = {}): Agent => new Agent({ role: "Clerk", goal: "Do it", ...more });
-const oneTask = (more: object = {}): Task => new Task({ name: "job", description: "Secret description", agent: clerk(more) });
-const useTool = (name: string, input = "hi"): { toolCalls: { name: string; arguments: object }[] } => ({ toolCalls: [{ name, arguments: { input } }] });
+const oneTask = (more: object = {}): Task =>
+  new Task({ name: "job", description: "Secret description", agent: clerk(more) });
+const useTool = (
+  name: string,
+  input = "hi",
+): { toolCalls: { name: string; arguments: object }[] } => ({
+  toolCalls: [{ name, arguments: { input } }],
+});
 
 describe("otel", () => {
   let spans: RecordedSpans;
   beforeEach(() => (spans = new RecordedSpans()));
 
   /** Runs one task; the run's error is left to the caller's expectations. */
-  async function run(options: Partial<EnsembleOptions>, o: OtelOptions = {}, more: readonly Plugin[] = []): Promise<unknown> {
+  async function run(
+    options: Partial<EnsembleOptions>,
+    o: OtelOptions = {},
+    more: readonly Plugin[] = [],
+  ): Promise<unknown> {
     const plugins = [otel({ tracerProvider: spans.tracerProvider, ...o }), ...more];
     await using ensemble = new Ensemble({ tasks: [oneTask()], ...options, plugins });
-    return await ensemble.run({}, { runId: "r1", tags: { customer: "acme" } }).catch((error: unknown) => error);
+    return await ensemble
+      .run({}, { runId: "r1", tags: { customer: "acme" } })
+      .catch((error: unknown) => error);
   }
 
   describe("attributes", () => {
     it("of a run: its name, kind, tags and end", async () => {
-      await run({ model: new ScriptedModel(["ok"]) }, { workflowName: ({ tags }) => `for ${tags["customer"]}` });
+      await run(
+        { model: new ScriptedModel(["ok"]) },
+        { workflowName: ({ tags }) => `for ${tags["customer"]}` },
+      );
       const { attributes, status, kind } = spans.one("invoke_workflow for acme");
       expect(attributes).to.include({
         "gen_ai.operation.name": "invoke_workflow",
@@ -59,7 +79,9 @@ describe("otel", () => {
 
     it("of a task: agent, provider and model, the sums of its tokens", async () => {
       const usage = { inputTokens: 7, outputTokens: 3 };
-      await run({ model: new ScriptedModel([{ text: "ok", usage }], { provider: "openai", modelId: "m1" }) });
+      await run({
+        model: new ScriptedModel([{ text: "ok", usage }], { provider: "openai", modelId: "m1" }),
+      });
       expect(spans.one("invoke_agent Clerk").attributes).to.include({
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "Clerk",
@@ -72,8 +94,14 @@ describe("otel", () => {
     });
 
     it("of a model call: request, response and usage, as a client span", async () => {
-      const model = new ScriptedModel([{ text: "ok", usage: { inputTokens: 7, outputTokens: 3 } }], { provider: "openai", modelId: "m1" });
-      await run({ model, tasks: [oneTask({ modelOptions: { temperature: 0.5, maxOutputTokens: 9 } })] });
+      const model = new ScriptedModel(
+        [{ text: "ok", usage: { inputTokens: 7, outputTokens: 3 } }],
+        { provider: "openai", modelId: "m1" },
+      );
+      await run({
+        model,
+        tasks: [oneTask({ modelOptions: { temperature: 0.5, maxOutputTokens: 9 } })],
+      });
       const { attributes, kind } = spans.one("chat m1");
       expect(kind).to.equal(SpanKind.CLIENT);
       expect(attributes).to.include({
@@ -92,7 +120,10 @@ describe("otel", () => {
     });
 
     it("of a streamed call: the time to its first chunk", async () => {
-      await run({ model: new ScriptedModel(["a long answer in pieces"]), onToken: () => undefined });
+      await run({
+        model: new ScriptedModel(["a long answer in pieces"]),
+        onToken: () => undefined,
+      });
       const { attributes } = spans.one("chat scripted");
       expect(attributes["gen_ai.request.stream"]).to.equal(true);
       expect(attributes["gen_ai.response.time_to_first_chunk"]).to.be.a("number").and.at.least(0);
@@ -109,13 +140,25 @@ describe("otel", () => {
       const tracerProvider = new BasicTracerProvider({ spanProcessors: [processor] });
       await run({ model: new ScriptedModel(["ok"]) }, { tracerProvider });
       for (const span of seen) expect(span).to.have.property("gen_ai.operation.name");
-      expect(seen.find(({ name }) => name === "chat scripted")).to.include({ "gen_ai.provider.name": "scripted", "gen_ai.request.model": "scripted" });
-      expect(seen.find(({ name }) => name === "invoke_agent Clerk")).to.include({ "gen_ai.agent.name": "Clerk", "gen_ai.request.model": "scripted" });
+      expect(seen.find(({ name }) => name === "chat scripted")).to.include({
+        "gen_ai.provider.name": "scripted",
+        "gen_ai.request.model": "scripted",
+      });
+      expect(seen.find(({ name }) => name === "invoke_agent Clerk")).to.include({
+        "gen_ai.agent.name": "Clerk",
+        "gen_ai.request.model": "scripted",
+      });
     });
   });
 
   describe("failures", () => {
-    const broken = (): ModelCallError => new ModelCallError("no service", { provider: "p", modelId: "m", code: "AE_MODEL_SERVER", retryable: true });
+    const broken = (): ModelCallError =>
+      new ModelCallError("no service", {
+        provider: "p",
+        modelId: "m",
+        code: "AE_MODEL_SERVER",
+        retryable: true,
+      });
 
     it("mark the call, its task and its run, each with the code and an exception", async () => {
       await run({ model: new ScriptedModel([{ error: broken() }]) });
@@ -125,18 +168,25 @@ describe("otel", () => {
         expect(attributes["error.type"]).to.equal("AE_MODEL_SERVER");
         expect(events.map((e) => e.name)).to.deep.equal(["exception"]);
       }
-      expect(spans.one("invoke_workflow").attributes["agentensemble.exit_reason"]).to.equal("ERROR");
+      expect(spans.one("invoke_workflow").attributes["agentensemble.exit_reason"]).to.equal(
+        "ERROR",
+      );
     });
 
     it("leave a span for every attempt", async () => {
       const model = new ScriptedModel([{ error: broken() }, "ok"]);
       const policy = definePlugin({
         name: "try twice",
-        bind: (b) => void b.single(Tokens.RetryPolicy, { override: true }).toConstantValue({ next: () => ({ delayMs: 1 }) }),
+        bind: (b) =>
+          void b
+            .single(Tokens.RetryPolicy, { override: true })
+            .toConstantValue({ next: () => ({ delayMs: 1 }) }),
       });
       await run({ model }, {}, [policy]);
       const calls = spans.named("chat scripted");
-      expect(calls.map((s) => [s.attributes["agentensemble.attempt"], s.status.code])).to.deep.equal([
+      expect(
+        calls.map((s) => [s.attributes["agentensemble.attempt"], s.status.code]),
+      ).to.deep.equal([
         [1, SpanStatusCode.ERROR],
         [2, SpanStatusCode.UNSET],
       ]);
@@ -144,13 +194,33 @@ describe("otel", () => {
     });
 
     it("of tools: thrown errors, failed results, and calls that never got to a tool", async () => {
-      const throwing = tool({ name: "throwing", description: "Throws", execute: () => Promise.reject(new TypeError("boom")) });
-      const failing = tool({ name: "failing", description: "Fails", execute: () => ToolResult.failure("no") });
-      const model = new ScriptedModel([useTool("throwing"), useTool("failing"), useTool("missing"), "ok"]);
+      const throwing = tool({
+        name: "throwing",
+        description: "Throws",
+        execute: () => Promise.reject(new TypeError("boom")),
+      });
+      const failing = tool({
+        name: "failing",
+        description: "Fails",
+        execute: () => ToolResult.failure("no"),
+      });
+      const model = new ScriptedModel([
+        useTool("throwing"),
+        useTool("failing"),
+        useTool("missing"),
+        "ok",
+      ]);
       await run({ model, tasks: [oneTask({ tools: [throwing, failing] })] });
-      const type = (name: string): unknown => spans.one(`execute_tool ${name}`).attributes["error.type"];
-      expect([type("throwing"), type("failing"), type("missing")]).to.deep.equal(["TypeError", "tool_error", "tool_error"]);
-      expect(spans.one("execute_tool missing").attributes["agentensemble.outcome"]).to.equal("rejected");
+      const type = (name: string): unknown =>
+        spans.one(`execute_tool ${name}`).attributes["error.type"];
+      expect([type("throwing"), type("failing"), type("missing")]).to.deep.equal([
+        "TypeError",
+        "tool_error",
+        "tool_error",
+      ]);
+      expect(spans.one("execute_tool missing").attributes["agentensemble.outcome"]).to.equal(
+        "rejected",
+      );
       expect(spans.one("execute_tool throwing").status.code).to.equal(SpanStatusCode.ERROR);
     });
 
@@ -166,7 +236,9 @@ describe("otel", () => {
       });
       await run({ model, tasks: [oneTask(), Task.of("Never")] }, {}, [exit]);
       expect(spans.one("invoke_workflow").status.code).to.equal(SpanStatusCode.UNSET);
-      expect(spans.one("invoke_workflow").attributes["agentensemble.exit_reason"]).to.equal("USER_EXIT_EARLY");
+      expect(spans.one("invoke_workflow").attributes["agentensemble.exit_reason"]).to.equal(
+        "USER_EXIT_EARLY",
+      );
       spans.exporter.reset();
 
       const abort = new AbortController();
@@ -175,17 +247,31 @@ describe("otel", () => {
         await new Promise((resolve) => setTimeout(resolve, 5));
         return "late";
       });
-      await using ensemble = new Ensemble({ model: waiting, tasks: [oneTask()], plugins: [otel({ tracerProvider: spans.tracerProvider })] });
+      await using ensemble = new Ensemble({
+        model: waiting,
+        tasks: [oneTask()],
+        plugins: [otel({ tracerProvider: spans.tracerProvider })],
+      });
       await ensemble.run({}, { signal: abort.signal }).catch(() => undefined);
-      expect(spans.all.map(({ name }) => name)).to.have.members(["chat scripted", "invoke_agent Clerk", "invoke_workflow"]);
+      expect(spans.all.map(({ name }) => name)).to.have.members([
+        "chat scripted",
+        "invoke_agent Clerk",
+        "invoke_workflow",
+      ]);
       for (const { status } of spans.all) expect(status.code).to.equal(SpanStatusCode.UNSET);
-      expect(spans.one("invoke_workflow").attributes["agentensemble.exit_reason"]).to.equal("CANCELLED");
+      expect(spans.one("invoke_workflow").attributes["agentensemble.exit_reason"]).to.equal(
+        "CANCELLED",
+      );
       expect(spans.one("chat scripted").attributes["agentensemble.outcome"]).to.equal("aborted");
     });
 
     it("by a time limit are failures", async () => {
       const model = new ScriptedModel([{ text: "late", delayMs: 500 }]);
-      await using ensemble = new Ensemble({ model, tasks: [oneTask()], plugins: [otel({ tracerProvider: spans.tracerProvider })] });
+      await using ensemble = new Ensemble({
+        model,
+        tasks: [oneTask()],
+        plugins: [otel({ tracerProvider: spans.tracerProvider })],
+      });
       await ensemble.run({}, { timeoutMs: 20 }).catch(() => undefined);
       expect(spans.one("invoke_workflow").attributes["error.type"]).to.equal("AE_RUN_TIMEOUT");
     });
@@ -195,17 +281,24 @@ describe("otel", () => {
     const cached = definePlugin({
       name: "cache",
       apply: ({ hooks }) =>
-        hooks.beforeLlmCall.tap({ name: "cache", lane: "answer" }, () => answer({ message: { role: "assistant", content: "known" }, finishReason: "stop" })),
+        hooks.beforeLlmCall.tap({ name: "cache", lane: "answer" }, () =>
+          answer({ message: { role: "assistant", content: "known" }, finishReason: "stop" }),
+        ),
     });
     await run({ model: new ScriptedModel([]) }, {}, [cached]);
     const span = spans.one("chat scripted");
     expect(span.kind).to.equal(SpanKind.INTERNAL);
     expect(span.attributes["agentensemble.outcome"]).to.equal("answered");
     spans.exporter.reset();
-    const refusing = definePlugin({ name: "no", apply: ({ hooks }) => hooks.beforeLlmCall.tap({ name: "no" }, () => reject("no")) });
+    const refusing = definePlugin({
+      name: "no",
+      apply: ({ hooks }) => hooks.beforeLlmCall.tap({ name: "no" }, () => reject("no")),
+    });
     await run({ model: new ScriptedModel([]) }, {}, [refusing]);
     expect(spans.named("chat scripted")).to.deep.equal([]);
-    expect(spans.one("invoke_agent Clerk").events.map((e) => e.name)).to.include("agentensemble.llm_call.not_made");
+    expect(spans.one("invoke_agent Clerk").events.map((e) => e.name)).to.include(
+      "agentensemble.llm_call.not_made",
+    );
   });
 
   it("tells of memory: what was read, written, and could not be written", async () => {
@@ -216,7 +309,10 @@ describe("otel", () => {
       handler: () => "x",
     });
     const store = {
-      store: (scope: string) => (scope === "bad" ? Promise.reject(new Error("disk full")) : Promise.resolve(void stored.push(scope))),
+      store: (scope: string) =>
+        scope === "bad"
+          ? Promise.reject(new Error("disk full"))
+          : Promise.resolve(void stored.push(scope)),
       retrieve: () => Promise.resolve([]),
       evict: () => Promise.resolve(),
       clear: () => Promise.resolve(),
@@ -228,9 +324,19 @@ describe("otel", () => {
           name: "writer",
           handles: () => true,
           async execute(_call, scope) {
-            scope.emit({ type: "memory_read", taskId: scope.taskId, agentRole: "x", kind: "scope", scope: "notes", entries: 2, durationMs: 0 });
+            scope.emit({
+              type: "memory_read",
+              taskId: scope.taskId,
+              agentRole: "x",
+              kind: "scope",
+              scope: "notes",
+              entries: 2,
+              durationMs: 0,
+            });
             await scope.writeMemory("notes", { content: "c", storedAt: new Date(0) });
-            await scope.writeMemory("bad", { content: "c", storedAt: new Date(0) }).catch(() => undefined);
+            await scope
+              .writeMemory("bad", { content: "c", storedAt: new Date(0) })
+              .catch(() => undefined);
             return { raw: "done", toolCallCount: 0 };
           },
         }),
@@ -238,7 +344,10 @@ describe("otel", () => {
     await run({ tasks: [writes], memoryStore: store }, {}, [executor]); // as much of a store as is called
     expect(stored).to.deep.equal(["notes"]);
     const task = spans.one("run_task writes").spanContext().spanId;
-    expect(spans.one("search_memory notes").attributes).to.include({ "gen_ai.memory.store.id": "notes", "gen_ai.memory.record.count": 2 });
+    expect(spans.one("search_memory notes").attributes).to.include({
+      "gen_ai.memory.store.id": "notes",
+      "gen_ai.memory.record.count": 2,
+    });
     expect(spans.one("search_memory notes").parentSpanContext?.spanId).to.equal(task);
     expect(spans.one("create_memory notes").parentSpanContext?.spanId).to.equal(task);
     expect(spans.one("create_memory bad").status.code).to.equal(SpanStatusCode.ERROR);
@@ -251,25 +360,38 @@ describe("otel", () => {
       model: new ScriptedModel([useTool("spy", "tool input"), "the answer"]),
       tasks: [oneTask({ tools: [spy] })],
     });
-    const everything = (): string => JSON.stringify(spans.all.map(({ attributes, events, status }) => ({ attributes, events, status })));
+    const everything = (): string =>
+      JSON.stringify(
+        spans.all.map(({ attributes, events, status }) => ({ attributes, events, status })),
+      );
 
     it("stays away unless it is asked for", async () => {
       await run(options());
-      for (const text of ["Secret description", "tool input", "found", "the answer", secret]) expect(everything()).to.not.include(text);
+      for (const text of ["Secret description", "tool input", "found", "the answer", secret])
+        expect(everything()).to.not.include(text);
     });
 
     it("is there on demand, without keys, as the user's own rule leaves it", async () => {
-      await run(options(), { captureContent: true, redact: (text) => text.replaceAll("description", "[cut]") });
+      await run(options(), {
+        captureContent: true,
+        redact: (text) => text.replaceAll("description", "[cut]"),
+      });
       const chats = spans.named("chat scripted");
       expect(JSON.parse(String(chats[1]?.attributes["gen_ai.output.messages"]))).to.deep.equal([
-        { role: "assistant", parts: [{ type: "text", content: "the answer" }], finish_reason: "stop" },
+        {
+          role: "assistant",
+          parts: [{ type: "text", content: "the answer" }],
+          finish_reason: "stop",
+        },
       ]);
       expect(chats[1]?.attributes["gen_ai.input.messages"]).to.include("tool_call_response");
       expect(spans.one("execute_tool spy").attributes).to.include({
         "gen_ai.tool.call.arguments": '{"input":"tool input"}',
         "gen_ai.tool.call.result": "found [redacted]",
       });
-      expect(spans.one("invoke_agent Clerk").attributes["agentensemble.task.description"]).to.equal("Secret [cut]");
+      expect(spans.one("invoke_agent Clerk").attributes["agentensemble.task.description"]).to.equal(
+        "Secret [cut]",
+      );
       expect(everything()).to.not.include(secret).and.not.include("Secret description");
     });
 
@@ -278,7 +400,14 @@ describe("otel", () => {
         name: "mask",
         apply: ({ hooks }) => {
           hooks.afterLlmCall.tap({ name: "mask" }, (call) =>
-            call.outcome === "ok" ? replace({ response: { ...call.response, message: { role: "assistant" as const, content: "masked" } } }) : undefined,
+            call.outcome === "ok"
+              ? replace({
+                  response: {
+                    ...call.response,
+                    message: { role: "assistant" as const, content: "masked" },
+                  },
+                })
+              : undefined,
           );
         },
       });
@@ -291,13 +420,19 @@ describe("otel", () => {
       const throwing = (): string => {
         throw new Error("redact is broken");
       };
-      await run({ ...options(), on: (e) => e.type === "run_warning" && warnings.push(e.message) }, { captureContent: true, redact: throwing });
+      await run(
+        { ...options(), on: (e) => e.type === "run_warning" && warnings.push(e.message) },
+        { captureContent: true, redact: throwing },
+      );
       expect(everything()).to.not.include("the answer").and.not.include("Secret description");
       expect(warnings.filter((w) => w.includes("redact is broken"))).to.have.length(1);
     });
 
     it("of errors goes through the redaction too", async () => {
-      await run({ model: new ScriptedModel([{ error: new Error(`bad key ${secret}`) }]) }, { redact: (text) => text.replaceAll("bad", "worse") });
+      await run(
+        { model: new ScriptedModel([{ error: new Error(`bad key ${secret}`) }]) },
+        { redact: (text) => text.replaceAll("bad", "worse") },
+      );
       expect(everything()).to.include("worse key [redacted]").and.not.include(secret);
     });
   });
@@ -311,12 +446,18 @@ describe("otel", () => {
       forceFlush: () => Promise.resolve(),
       shutdown: () => Promise.resolve(),
     };
-    const hanging = new SimpleSpanProcessor({ export: () => undefined, shutdown: () => new Promise<void>(() => undefined) });
+    const hanging = new SimpleSpanProcessor({
+      export: () => undefined,
+      shutdown: () => new Promise<void>(() => undefined),
+    });
     const warnings: string[] = [];
     for (const processor of [throwing, hanging]) {
       const tracerProvider = new BasicTracerProvider({ spanProcessors: [processor] });
       const output = await run(
-        { model: new ScriptedModel([useTool("x"), "fine"]), on: (e) => e.type === "run_warning" && warnings.push(e.message) },
+        {
+          model: new ScriptedModel([useTool("x"), "fine"]),
+          on: (e) => e.type === "run_warning" && warnings.push(e.message),
+        },
         { tracerProvider },
       );
       expect((output as { readonly raw: string }).raw).to.equal("fine");
@@ -325,7 +466,9 @@ describe("otel", () => {
   });
 
   describe("propagation", () => {
-    before(() => void context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable()));
+    before(
+      () => void context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable()),
+    );
     after(() => context.disable());
 
     it("puts a run below the span that is active where it is started", async () => {
@@ -355,10 +498,15 @@ describe("otel", () => {
       const handled = new Task({
         name: "handled",
         description: "H",
-        handler: (ctx) => plugin.within(ctx, () => String(trace.getActiveSpan()?.spanContext().spanId)),
+        handler: (ctx) =>
+          plugin.within(ctx, () => String(trace.getActiveSpan()?.spanContext().spanId)),
       });
       const model = new ScriptedModel([useTool("fetching"), "done"]);
-      await using ensemble = new Ensemble({ model, tasks: [oneTask({ tools: [fetching] }), handled], plugins: [plugin] });
+      await using ensemble = new Ensemble({
+        model,
+        tasks: [oneTask({ tools: [fetching] }), handled],
+        plugins: [plugin],
+      });
       const output = await ensemble.run();
       const toolSpan = spans.one("execute_tool fetching").spanContext();
       expect(spans.one("http get").parentSpanContext?.spanId).to.equal(toolSpan.spanId);
@@ -370,13 +518,24 @@ describe("otel", () => {
   });
 
   describe("metrics", () => {
-    async function recorded(version: OtelOptions["semconvVersion"]): Promise<ReadonlyMap<string, readonly unknown[]>> {
+    async function recorded(
+      version: OtelOptions["semconvVersion"],
+    ): Promise<ReadonlyMap<string, readonly unknown[]>> {
       const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-      const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1_000_000 });
+      const reader = new PeriodicExportingMetricReader({
+        exporter,
+        exportIntervalMillis: 1_000_000,
+      });
       const meterProvider = new MeterProvider({ readers: [reader] });
-      const model = new ScriptedModel([useTool("echo"), { text: "ok", usage: { inputTokens: 7, outputTokens: 3 } }]);
+      const model = new ScriptedModel([
+        useTool("echo"),
+        { text: "ok", usage: { inputTokens: 7, outputTokens: 3 } },
+      ]);
       const echo = tool({ name: "echo", description: "Echo", execute: (input) => input });
-      await run({ model, tasks: [oneTask({ tools: [echo] })] }, { meterProvider, semconvVersion: version });
+      await run(
+        { model, tasks: [oneTask({ tools: [echo] })] },
+        { meterProvider, semconvVersion: version },
+      );
       await meterProvider.forceFlush();
       const found = exporter.getMetrics().flatMap((r) => r.scopeMetrics.flatMap((s) => s.metrics));
       await meterProvider.shutdown();
@@ -392,8 +551,13 @@ describe("otel", () => {
         "gen_ai.invoke_agent.duration",
         "gen_ai.execute_tool.duration",
       ]);
-      expect(found.get("gen_ai.client.operation.duration")?.[0]).to.have.nested.property("value.count", 2);
-      expect(JSON.stringify(found.get("gen_ai.client.token.usage"))).to.include('"gen_ai.token.type":"input"');
+      expect(found.get("gen_ai.client.operation.duration")?.[0]).to.have.nested.property(
+        "value.count",
+        2,
+      );
+      expect(JSON.stringify(found.get("gen_ai.client.token.usage"))).to.include(
+        '"gen_ai.token.type":"input"',
+      );
     });
 
     it("have the names of the version that is asked for", async () => {
@@ -404,13 +568,18 @@ describe("otel", () => {
         "gen_ai.client.inference.usage.output_tokens",
       ]);
       await recorded("1.36");
-      expect(spans.named("chat scripted").at(-1)?.attributes).to.have.property("gen_ai.system", "scripted");
+      expect(spans.named("chat scripted").at(-1)?.attributes).to.have.property(
+        "gen_ai.system",
+        "scripted",
+      );
     });
 
     it("follow OpenTelemetry's variable where no version is given", async () => {
       process.env["OTEL_SEMCONV_STABILITY_OPT_IN"] = "http, gen_ai_latest_experimental";
       try {
-        expect([...(await recorded(undefined)).keys()]).to.include("gen_ai.client.inference.duration");
+        expect([...(await recorded(undefined)).keys()]).to.include(
+          "gen_ai.client.inference.duration",
+        );
         expect([...(await recorded("1.37")).keys()]).to.include("gen_ai.client.operation.duration");
       } finally {
         delete process.env["OTEL_SEMCONV_STABILITY_OPT_IN"];
@@ -421,7 +590,11 @@ describe("otel", () => {
   it("takes providers that are registered globally, and a tracer of one's own", async () => {
     trace.setGlobalTracerProvider(spans.tracerProvider);
     try {
-      await using ensemble = new Ensemble({ model: new ScriptedModel(["ok"]), tasks: [oneTask()], plugins: [otel()] });
+      await using ensemble = new Ensemble({
+        model: new ScriptedModel(["ok"]),
+        tasks: [oneTask()],
+        plugins: [otel()],
+      });
       await ensemble.run();
       expect(spans.named("invoke_workflow")).to.have.length(1);
     } finally {
@@ -444,13 +617,20 @@ describe("otel", () => {
       [{ tracer: {} as never }, "startSpan"],
       [{ tracerProvider: 1 as never }, "getTracer"],
       [{ meterProvider: {} as never }, "getMeter"],
-      [{ tracer: { startSpan: () => ({}) }, tracerProvider: { getTracer: () => ({ startSpan: () => ({}) }) } }, "not both"],
+      [
+        {
+          tracer: { startSpan: () => ({}) },
+          tracerProvider: { getTracer: () => ({ startSpan: () => ({}) }) },
+        },
+        "not both",
+      ],
       [{ semconvVersion: "2" as never }, "semconvVersion"],
       [{ workflowName: " " }, "workflowName"],
       [{ workflowName: 5 as never }, "workflowName"],
       [{ captureContent: 1 as never }, "captureContent"],
       [{ redact: "x" as never }, "redact"],
     ];
-    for (const [options, text] of wrong) expect(() => otel(options)).to.throw(ValidationError, text);
+    for (const [options, text] of wrong)
+      expect(() => otel(options)).to.throw(ValidationError, text);
   });
 });

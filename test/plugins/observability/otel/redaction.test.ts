@@ -13,13 +13,17 @@ describe("the redaction of texts on spans", () => {
 
   it("takes out the secrets that the run knows of, and cuts", () => {
     const redact = textRedactor(undefined, ignored);
-    expect(redact("key hunter(2).long and sk-proj-0123456789abcdefghij", run)).to.equal("key [redacted] and [redacted]");
+    expect(redact("key hunter(2).long and sk-proj-0123456789abcdefghij", run)).to.equal(
+      "key [redacted] and [redacted]",
+    );
     expect(redact("x".repeat(50_000), run)).to.have.length(16_387);
   });
 
   it("lets the user's rule see the text last, and shows nothing where it fails", () => {
     const seen: unknown[] = [];
-    expect(textRedactor((text) => text.toUpperCase(), ignored)("a sk-0123456789abcdefghij", run)).to.equal("A [REDACTED]");
+    expect(
+      textRedactor((text) => text.toUpperCase(), ignored)("a sk-0123456789abcdefghij", run),
+    ).to.equal("A [REDACTED]");
     expect(
       textRedactor(
         () => 5 as never,
@@ -31,20 +35,42 @@ describe("the redaction of texts on spans", () => {
 
   it("knows the keys of models, users' filters and fields named like secrets, in content and in errors", async () => {
     const spans = new RecordedSpans();
-    const model = Object.assign(new ScriptedModel([{ toolCalls: [{ name: "echo", arguments: { password: "hunter2" } }] }, new Error("refused model-secret")]), {
-      redact: (text: string) => text.replaceAll("model-secret", "[mine]"),
-    });
+    const model = Object.assign(
+      new ScriptedModel([
+        { toolCalls: [{ name: "echo", arguments: { password: "hunter2" } }] },
+        new Error("refused model-secret"),
+      ]),
+      {
+        redact: (text: string) => text.replaceAll("model-secret", "[mine]"),
+      },
+    );
     const filter = (text: string): string => text.replaceAll("Ada Lovelace", "[name]");
-    const names = definePlugin({ name: "names", bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue(filter) });
-    const echo = tool({ name: "echo", description: "Echoes", input: { type: "object" }, execute: () => "for Ada Lovelace" });
+    const names = definePlugin({
+      name: "names",
+      bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue(filter),
+    });
+    const echo = tool({
+      name: "echo",
+      description: "Echoes",
+      input: { type: "object" },
+      execute: () => "for Ada Lovelace",
+    });
     await using ensemble = new Ensemble({
       model,
-      tasks: [new Task({ description: "Tell Ada Lovelace of model-secret", agent: new Agent({ role: "Clerk", goal: "Do it", tools: [echo] }) })],
+      tasks: [
+        new Task({
+          description: "Tell Ada Lovelace of model-secret",
+          agent: new Agent({ role: "Clerk", goal: "Do it", tools: [echo] }),
+        }),
+      ],
       plugins: [otel({ tracerProvider: spans.tracerProvider, captureContent: true }), names],
     });
     await ensemble.run({}, { throwOnError: false });
-    const shown = JSON.stringify(spans.all.map(({ attributes, events, status }) => ({ attributes, events, status })));
+    const shown = JSON.stringify(
+      spans.all.map(({ attributes, events, status }) => ({ attributes, events, status })),
+    );
     expect(shown).to.include("[name]").and.include("refused [mine]");
-    for (const secret of ["Ada Lovelace", "hunter2", "model-secret"]) expect(shown).to.not.include(secret);
+    for (const secret of ["Ada Lovelace", "hunter2", "model-secret"])
+      expect(shown).to.not.include(secret);
   });
 });

@@ -1,10 +1,16 @@
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
 
 /** Spans kept in memory, and a look at them. */
 export class RecordedSpans {
   readonly exporter = new InMemorySpanExporter();
-  readonly tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.exporter)] });
+  readonly tracerProvider = new BasicTracerProvider({
+    spanProcessors: [new SimpleSpanProcessor(this.exporter)],
+  });
 
   get all(): readonly ReadableSpan[] {
     return this.exporter.getFinishedSpans();
@@ -17,7 +23,9 @@ export class RecordedSpans {
   one(name: string): ReadableSpan {
     const [span, ...more] = this.named(name);
     if (span === undefined || more.length > 0)
-      throw new Error(`${more.length + (span === undefined ? 0 : 1)} spans named ${name}: ${this.all.map((s) => s.name).join(", ")}`);
+      throw new Error(
+        `${more.length + (span === undefined ? 0 : 1)} spans named ${name}: ${this.all.map((s) => s.name).join(", ")}`,
+      );
     return span;
   }
 
@@ -28,15 +36,24 @@ export class RecordedSpans {
     const below = (parent: string | undefined, depth: number): string[] =>
       this.all
         .filter(
-          ({ parentSpanContext }) => (parentSpanContext !== undefined && ids.has(parentSpanContext.spanId) ? parentSpanContext.spanId : undefined) === parent,
+          ({ parentSpanContext }) =>
+            (parentSpanContext !== undefined && ids.has(parentSpanContext.spanId)
+              ? parentSpanContext.spanId
+              : undefined) === parent,
         )
         .sort((a, b) => began(a) - began(b))
-        .flatMap((span) => [`${"  ".repeat(depth)}${span.name}`, ...below(span.spanContext().spanId, depth + 1)]);
+        .flatMap((span) => [
+          `${"  ".repeat(depth)}${span.name}`,
+          ...below(span.spanContext().spanId, depth + 1),
+        ]);
     return below(undefined, 0);
   }
 }
 
 /** Milliseconds between two instants of spans. */
-export function msBetween([fromS, fromNs]: readonly [number, number], [toS, toNs]: readonly [number, number]): number {
+export function msBetween(
+  [fromS, fromNs]: readonly [number, number],
+  [toS, toNs]: readonly [number, number],
+): number {
   return (toS - fromS) * 1000 + (toNs - fromNs) / 1e6;
 }

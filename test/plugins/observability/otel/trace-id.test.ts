@@ -1,26 +1,43 @@
 import { expect } from "chai";
-import { Ensemble, RunCancelledError, Task, TaskExecutionError, definePlugin } from "../../../../src/index.js";
+import {
+  Ensemble,
+  RunCancelledError,
+  Task,
+  TaskExecutionError,
+  definePlugin,
+} from "../../../../src/index.js";
 import type { EnsembleOutput, TaskContext } from "../../../../src/index.js";
 import { noteTraceId } from "../../../../src/kernel/index.js";
 import { testKernel } from "../../../../src/testing.js";
 import { otel } from "../../../../src/plugins/observability/otel/index.js";
 import { RecordedSpans } from "./span-tree.js";
 
-const task = (name: string, handler: (ctx: TaskContext) => string | Promise<string>): Task => new Task({ name, description: name, handler });
+const task = (name: string, handler: (ctx: TaskContext) => string | Promise<string>): Task =>
+  new Task({ name, description: name, handler });
 
 describe("the id of a run's trace", () => {
   let spans: RecordedSpans;
   beforeEach(() => (spans = new RecordedSpans()));
-  const ofRun = (runId: string): string | undefined => spans.all.find((span) => span.attributes["agentensemble.run.id"] === runId)?.spanContext().traceId;
+  const ofRun = (runId: string): string | undefined =>
+    spans.all.find((span) => span.attributes["agentensemble.run.id"] === runId)?.spanContext()
+      .traceId;
 
   it("is that of its spans, for each of several runs at once, also in the JSON", async () => {
-    const handler = (ctx: TaskContext): Promise<string> => new Promise((resolve) => setTimeout(() => resolve(ctx.run.id), 2));
-    await using ensemble = new Ensemble({ tasks: [task("a", handler)], plugins: [otel({ tracerProvider: spans.tracerProvider })] });
-    const outputs = await Promise.all(["r1", "r2", "r3"].map((runId) => ensemble.run({}, { runId })));
+    const handler = (ctx: TaskContext): Promise<string> =>
+      new Promise((resolve) => setTimeout(() => resolve(ctx.run.id), 2));
+    await using ensemble = new Ensemble({
+      tasks: [task("a", handler)],
+      plugins: [otel({ tracerProvider: spans.tracerProvider })],
+    });
+    const outputs = await Promise.all(
+      ["r1", "r2", "r3"].map((runId) => ensemble.run({}, { runId })),
+    );
     const ids = outputs.map(({ trace }) => trace.traceId);
     expect(ids).to.deep.equal(["r1", "r2", "r3"].map(ofRun));
     expect(new Set(ids).size).to.equal(3);
-    expect(outputs.map(({ trace }) => (JSON.parse(trace.toJson()) as { traceId: unknown }).traceId)).to.deep.equal(ids);
+    expect(
+      outputs.map(({ trace }) => (JSON.parse(trace.toJson()) as { traceId: unknown }).traceId),
+    ).to.deep.equal(ids);
   });
 
   it("is there for runs that fail or are cancelled, and before exporters see the trace", async () => {
@@ -38,10 +55,18 @@ describe("the id of a run's trace", () => {
         }),
       ],
     });
-    const failed: unknown = await ensemble.run({}, { runId: "failed" }).catch((error: unknown) => error);
-    const cancelled: unknown = await ensemble.run({}, { runId: "cancelled", signal }).catch((error: unknown) => error);
-    expect(TaskExecutionError.isInstance(failed) && failed.output?.trace.traceId).to.equal(ofRun("failed"));
-    expect(RunCancelledError.isInstance(cancelled) && cancelled.output?.trace.traceId).to.equal(ofRun("cancelled"));
+    const failed: unknown = await ensemble
+      .run({}, { runId: "failed" })
+      .catch((error: unknown) => error);
+    const cancelled: unknown = await ensemble
+      .run({}, { runId: "cancelled", signal })
+      .catch((error: unknown) => error);
+    expect(TaskExecutionError.isInstance(failed) && failed.output?.trace.traceId).to.equal(
+      ofRun("failed"),
+    );
+    expect(RunCancelledError.isInstance(cancelled) && cancelled.output?.trace.traceId).to.equal(
+      ofRun("cancelled"),
+    );
     expect(seen).to.deep.equal([ofRun("failed"), ofRun("cancelled")]);
   });
 
@@ -49,7 +74,12 @@ describe("the id of a run's trace", () => {
     const kernel = testKernel([otel({ tracerProvider: spans.tracerProvider })]);
     const inner = new Ensemble({ tasks: [task("inner", () => "x")], kernel });
     let joined: EnsembleOutput | undefined;
-    const outer = new Ensemble({ tasks: [task("outer", async (ctx) => (joined = await inner.run({}, { parent: ctx.run })).raw)], kernel });
+    const outer = new Ensemble({
+      tasks: [
+        task("outer", async (ctx) => (joined = await inner.run({}, { parent: ctx.run })).raw),
+      ],
+      kernel,
+    });
     const { trace } = await outer.run();
     await kernel.dispose();
     expect(trace.traceId).to.match(/^[0-9a-f]{32}$/);
@@ -67,8 +97,14 @@ describe("the id of a run's trace", () => {
 
   it("comes from any plugin; the first one said stays", async () => {
     const tracing = (name: string): ReturnType<typeof definePlugin> =>
-      definePlugin({ name, apply: ({ hooks }) => hooks.beforeRun.tap(({ run }) => noteTraceId(run, `id of ${name}`)) });
-    await using ensemble = new Ensemble({ tasks: [task("a", () => "x")], plugins: [tracing("first"), tracing("second")] });
+      definePlugin({
+        name,
+        apply: ({ hooks }) => hooks.beforeRun.tap(({ run }) => noteTraceId(run, `id of ${name}`)),
+      });
+    await using ensemble = new Ensemble({
+      tasks: [task("a", () => "x")],
+      plugins: [tracing("first"), tracing("second")],
+    });
     expect((await ensemble.run()).trace.traceId).to.equal("id of first");
     expect(() => noteTraceId({ id: "r", inputs: {}, tags: {} }, "x")).not.to.throw();
   });

@@ -26,7 +26,10 @@ function traceOf(id: string): ExecutionTrace {
 /** Where the exporter would write the trace of a run. */
 async function pathOf(id: string): Promise<string> {
   let path = "";
-  const trace = Object.create(traceOf("x"), { ensembleId: { value: id }, save: { value: async (p: string) => void (path = p) } }) as ExecutionTrace;
+  const trace = Object.create(traceOf("x"), {
+    ensembleId: { value: id },
+    save: { value: async (p: string) => void (path = p) },
+  }) as ExecutionTrace;
   await jsonTraceExporter({ dir: "/traces" }).export(trace);
   return path;
 }
@@ -70,7 +73,10 @@ describe("jsonTraceExporter", () => {
   it("makes a safe name of any id, and never leaves its folder", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("", ".", "..", "../../etc/passwd", "/abs", "a/b", "x".repeat(500))),
+        fc.oneof(
+          fc.string({ unit: "binary" }),
+          fc.constantFrom("", ".", "..", "../../etc/passwd", "/abs", "a/b", "x".repeat(500)),
+        ),
         async (id) => {
           const path = await pathOf(id);
           expect(dirname(path)).to.equal("/traces");
@@ -82,13 +88,16 @@ describe("jsonTraceExporter", () => {
   });
 
   it("keeps apart ids that would look alike", async () => {
-    const names = await Promise.all(["a/b", "a_b", "a b", "a:b", `${"x".repeat(200)}1`, `${"x".repeat(200)}2`].map(pathOf));
+    const names = await Promise.all(
+      ["a/b", "a_b", "a b", "a:b", `${"x".repeat(200)}1`, `${"x".repeat(200)}2`].map(pathOf),
+    );
     expect(new Set(names).size).to.equal(names.length);
     expect(names[1]).to.equal("/traces/a_b.json");
   });
 
   it("keeps off the names that Windows has for devices", async () => {
-    for (const id of ["con", "NUL", "com1", "aux.txt"]) expect(basename(await pathOf(id))).to.match(/^_/);
+    for (const id of ["con", "NUL", "com1", "aux.txt"])
+      expect(basename(await pathOf(id))).to.match(/^_/);
     expect(basename(await pathOf("console"))).to.equal("console.json");
   });
 
@@ -108,7 +117,12 @@ describe("jsonTraceExporter", () => {
       ],
     });
     const { trace } = await ensemble.run({}, { runId: "r" });
-    expect(await readdir(dir)).to.have.members(["r.json", "r.dag.json", "last.trace.json", "last.dag.json"]);
+    expect(await readdir(dir)).to.have.members([
+      "r.json",
+      "r.dag.json",
+      "last.trace.json",
+      "last.dag.json",
+    ]);
     const dag = JSON.parse(await readFile(join(dir, "r.dag.json"), "utf8")) as RunDag;
     expect(dag).to.include({
       type: "dag",
@@ -118,12 +132,23 @@ describe("jsonTraceExporter", () => {
       graphStepsRun: 2,
     });
     expect(dag.graphEdges?.map(({ fired }) => fired)).to.deep.equal([true, true, false]);
-    expect(dag.tasks.map(({ id }) => id)).to.include.members(trace.taskTraces.map(({ taskId }) => taskId));
+    expect(dag.tasks.map(({ id }) => id)).to.include.members(
+      trace.taskTraces.map(({ taskId }) => taskId),
+    );
   });
 
   it("takes secrets out of the texts of the diagram, and leaves the names that connect its parts", async () => {
-    const agent = new Agent({ role: "Caller", goal: `Call with ${KEY}`, background: `Knows ${KEY}` });
-    const call = new Task({ name: "call", description: `Use ${KEY}`, expectedOutput: `Not ${KEY}`, agent });
+    const agent = new Agent({
+      role: "Caller",
+      goal: `Call with ${KEY}`,
+      background: `Knows ${KEY}`,
+    });
+    const call = new Task({
+      name: "call",
+      description: `Use ${KEY}`,
+      expectedOutput: `Not ${KEY}`,
+      agent,
+    });
     const states = { call, end: Task.of("End") };
     const graph = new Graph({
       name: "g",
@@ -141,17 +166,30 @@ describe("jsonTraceExporter", () => {
       await jsonTraceExporter({ dir, dag: () => dag }).export(traceOf(runId));
       const text = await readFile(join(dir, `${runId}.dag.json`), "utf8");
       expect(text).to.include("Use [redacted]").and.include("Not [redacted]").and.not.include(KEY);
-      expect((JSON.parse(text) as RunDag).tasks.map(({ id }) => id)).to.deep.equal(dag.tasks.map(({ id }) => id));
+      expect((JSON.parse(text) as RunDag).tasks.map(({ id }) => id)).to.deep.equal(
+        dag.tasks.map(({ id }) => id),
+      );
     }
   });
 
   it("gives the diagram of other workflows the time of the run", () => {
     const dag = new Ensemble({ tasks: [Task.of("a")] }).toDag();
-    expect(dagOfRun(dag, traceOf("r"))).to.deep.equal({ ...dag, generatedAt: traceOf("r").completedAt });
+    expect(dagOfRun(dag, traceOf("r"))).to.deep.equal({
+      ...dag,
+      generatedAt: traceOf("r").completedAt,
+    });
   });
 
   it("refuses both, none, blank and unknown options", () => {
-    for (const options of [{}, { dir: "a", file: "b" }, { dir: " " }, { file: 5 }, { folder: "a" }, { dir: "a", dag: {} }, undefined]) {
+    for (const options of [
+      {},
+      { dir: "a", file: "b" },
+      { dir: " " },
+      { file: 5 },
+      { folder: "a" },
+      { dir: "a", dag: {} },
+      undefined,
+    ]) {
       expect(() => jsonTraceExporter(options as never)).to.throw(ValidationError);
     }
   });

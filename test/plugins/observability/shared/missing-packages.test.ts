@@ -19,7 +19,11 @@ function without(packageName: string, entryPoint: string, factory: string): read
     const error = await ensemble.run().catch((e) => e);
     const found = ValidationError.find(error);
     console.log(JSON.stringify([found.code, found.message, found.hint, error.hint]));`;
-  const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: projectRoot, encoding: "utf8", stdio: "pipe" });
+  const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
+    cwd: projectRoot,
+    encoding: "utf8",
+    stdio: "pipe",
+  });
   return JSON.parse(output) as readonly string[]; // written just above
 }
 

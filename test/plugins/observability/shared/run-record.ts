@@ -1,10 +1,20 @@
 import { Agent } from "../../../../src/contracts/agent.js";
 import { ModelCallError, TaskExecutionError } from "../../../../src/contracts/errors.js";
-import type { ExecutionMetrics, TaskMetrics, TaskOutput } from "../../../../src/contracts/output.js";
+import type {
+  ExecutionMetrics,
+  TaskMetrics,
+  TaskOutput,
+} from "../../../../src/contracts/output.js";
 import { NO_METRICS } from "../../../../src/contracts/output.js";
 import { Task } from "../../../../src/contracts/task.js";
 import { tool } from "../../../../src/contracts/tool.js";
-import type { DelegationRecord, ModelCallRecord, RunRecord, TaskRecord, ToolCallRecord } from "../../../../src/contracts/trace.js";
+import type {
+  DelegationRecord,
+  ModelCallRecord,
+  RunRecord,
+  TaskRecord,
+  ToolCallRecord,
+} from "../../../../src/contracts/trace.js";
 import { createRedactor } from "../../../../src/kernel/redaction.js";
 import type { UsageRecord } from "../../../../src/contracts/usage.js";
 
@@ -52,7 +62,12 @@ export function output(raw: string, parsed: unknown = raw): TaskOutput {
 
 const search = tool({ name: "search", description: "Searches", execute: () => "found" });
 
-const researcher = new Agent({ role: "Researcher", goal: "Find things", background: "Long years", tools: [search, { resolve: () => [] }] });
+const researcher = new Agent({
+  role: "Researcher",
+  goal: "Find things",
+  background: "Long years",
+  tools: [search, { resolve: () => [] }],
+});
 const writer = new Agent({ role: "Writer", goal: "Write" });
 
 const toolCall: ToolCallRecord = {
@@ -79,7 +94,14 @@ const calls: readonly ModelCallRecord[] = [
     usage: usage({ attempt: 2, latencyMs: 1000 }),
     iteration: 0,
     startedMs: 1300,
-    response: { message: { role: "assistant", content: "", toolCalls: [{ id: "1", name: "search", arguments: '{"input":"x"}' }] }, finishReason: "tool_calls" },
+    response: {
+      message: {
+        role: "assistant",
+        content: "",
+        toolCalls: [{ id: "1", name: "search", arguments: '{"input":"x"}' }],
+      },
+      finishReason: "tool_calls",
+    },
     error: undefined,
     tools: [toolCall],
   },
@@ -122,7 +144,15 @@ export function taskRecord(changes: Partial<TaskRecord> = {}): TaskRecord {
     delegations: [],
     output: output("The answer"),
     error: undefined,
-    metrics: metrics({ inputTokens: 20, outputTokens: 10, totalTokens: 30, llmCallCount: 3, toolCallCount: 1, llmLatencyMs: 1350.5, toolExecutionMs: 250 }),
+    metrics: metrics({
+      inputTokens: 20,
+      outputTokens: 10,
+      totalTokens: 30,
+      llmCallCount: 3,
+      toolCallCount: 1,
+      llmLatencyMs: 1350.5,
+      toolExecutionMs: 250,
+    }),
     ...changes,
   };
 }
@@ -156,15 +186,29 @@ const failedRecord = taskRecord({
   calls: [],
   messages: undefined,
   output: undefined,
-  error: new TaskExecutionError("it broke", { taskDescription: "Find it", agentRole: "Researcher", completedTaskOutputs: [] }),
+  error: new TaskExecutionError("it broke", {
+    taskDescription: "Find it",
+    agentRole: "Researcher",
+    completedTaskOutputs: [],
+  }),
 });
 
 const totals: ExecutionMetrics = {
-  ...metrics({ inputTokens: 40, outputTokens: 20, totalTokens: 60, llmCallCount: 3, toolCallCount: 1, delegationCount: 1, llmLatencyMs: 61_000 }),
+  ...metrics({
+    inputTokens: 40,
+    outputTokens: 20,
+    totalTokens: 60,
+    llmCallCount: 3,
+    toolCallCount: 1,
+    delegationCount: 1,
+    llmLatencyMs: 61_000,
+  }),
   unknownUsageCalls: 1,
   ledger: [usage()],
   tools: [{ toolName: "search", calls: 1, failures: 0, durationMs: 250 }],
-  tasks: [{ taskId: "research", agentRole: "Researcher", metrics: metrics({ llmLatencyMs: 1500 }) }],
+  tasks: [
+    { taskId: "research", agentRole: "Researcher", metrics: metrics({ llmLatencyMs: 1500 }) },
+  ],
 };
 
 /** A run: one task that delegates, its worker, another child task, and one that fails. */
@@ -177,11 +221,25 @@ export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
     startedMs: 1000,
     endedMs: 62_500,
     exitReason: "ERROR",
-    error: new TaskExecutionError("the run broke", { taskDescription: "Find it", agentRole: "Researcher", completedTaskOutputs: [] }),
-    tasks: [taskRecord({ delegations: [delegation] }), workerRecord, taskRecord({ taskId: "research.2", parentTaskId: "research" }), failedRecord],
+    error: new TaskExecutionError("the run broke", {
+      taskDescription: "Find it",
+      agentRole: "Researcher",
+      completedTaskOutputs: [],
+    }),
+    tasks: [
+      taskRecord({ delegations: [delegation] }),
+      workerRecord,
+      taskRecord({ taskId: "research.2", parentTaskId: "research" }),
+      failedRecord,
+    ],
     metrics: totals,
     warnings: [],
-    capture: { name: "OFF", capturesMessages: false, capturesMemory: false, parsesToolInput: false },
+    capture: {
+      name: "OFF",
+      capturesMessages: false,
+      capturesMemory: false,
+      parsesToolInput: false,
+    },
     redactor: createRedactor({ environment: {} }),
     ...changes,
   };

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { isoDuration } from "../../../../src/plugins/observability/trace/iso-duration.js";
 
 function parse(text: string): number {
-  const [, h = "0", m = "0", s = "0"] = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?$/.exec(text) ?? [];
+  const [, h = "0", m = "0", s = "0"] =
+    /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?$/.exec(text) ?? [];
   return (Number(h) * 3600 + Number(m) * 60 + Number(s)) * 1000;
 }
 

@@ -24,7 +24,9 @@ describe("observabilityTrace", () => {
     const bound: unknown[] = [];
     const plugin = observabilityTrace();
     const binding = { toConstantValue: (value: unknown) => bound.push(value) };
-    plugin.bind?.({ single: (_token: unknown, options: unknown) => (bound.push(options), binding) } as never);
+    plugin.bind?.({
+      single: (_token: unknown, options: unknown) => (bound.push(options), binding),
+    } as never);
     expect(plugin.name).to.equal("observability-trace");
     expect(bound).to.deep.equal([{ default: true }, recordedTraceBuilder]);
   });
@@ -49,20 +51,47 @@ describe("the trace of a run", () => {
 
   it("nests a delegation's worker and leaves it out of the list, other child tasks stay", () => {
     const trace = recordedTraceBuilder.build(runRecord());
-    expect(trace.taskTraces.map((task) => task.taskId)).to.deep.equal(["research", "research.2", "broken"]);
+    expect(trace.taskTraces.map((task) => task.taskId)).to.deep.equal([
+      "research",
+      "research.2",
+      "broken",
+    ]);
     expect(trace.taskTraces[0]?.delegations[0]?.workerTrace?.taskId).to.equal("research.1");
   });
 
   it("shows every attempt of a model call, with tool calls under the call that asked for them", () => {
-    const [first, second, third] = recordedTraceBuilder.build(runRecord()).taskTraces[0]?.llmInteractions ?? [];
-    expect(first).to.include({ iterationIndex: 0, attempt: 1, responseType: "ERROR", error: "overloaded", inputTokens: -1, responseText: "" });
-    expect(second).to.include({ iterationIndex: 0, attempt: 2, responseType: "TOOL_CALLS", finishReason: "tool_calls", latencyMs: 1000 });
-    expect(second?.toolCalls.map((call) => [call.toolName, call.durationMs, call.outcome])).to.deep.equal([["search", 250, "SUCCESS"]]);
-    expect(third).to.include({ iterationIndex: 1, responseType: "FINAL_ANSWER", responseText: "The answer", modelId: "m-1", purpose: "task" });
+    const [first, second, third] =
+      recordedTraceBuilder.build(runRecord()).taskTraces[0]?.llmInteractions ?? [];
+    expect(first).to.include({
+      iterationIndex: 0,
+      attempt: 1,
+      responseType: "ERROR",
+      error: "overloaded",
+      inputTokens: -1,
+      responseText: "",
+    });
+    expect(second).to.include({
+      iterationIndex: 0,
+      attempt: 2,
+      responseType: "TOOL_CALLS",
+      finishReason: "tool_calls",
+      latencyMs: 1000,
+    });
+    expect(
+      second?.toolCalls.map((call) => [call.toolName, call.durationMs, call.outcome]),
+    ).to.deep.equal([["search", 250, "SUCCESS"]]);
+    expect(third).to.include({
+      iterationIndex: 1,
+      responseType: "FINAL_ANSWER",
+      responseText: "The answer",
+      modelId: "m-1",
+      purpose: "task",
+    });
   });
 
   it("lists parallel tool calls in the order they were asked for, whichever ended first", async () => {
-    const wait = (ms: number): Promise<string> => new Promise((resolve) => setTimeout(resolve, ms, "done"));
+    const wait = (ms: number): Promise<string> =>
+      new Promise((resolve) => setTimeout(resolve, ms, "done"));
     const slow = tool({ name: "slow", description: "Takes time", execute: () => wait(20) });
     const quick = tool({ name: "quick", description: "Takes none", execute: () => "done" });
     const calls = [
@@ -70,14 +99,22 @@ describe("the trace of a run", () => {
       { name: "quick", arguments: { input: "b" } },
     ];
     const model = new ScriptedModel([{ toolCalls: calls }, "The answer"]);
-    await using ensemble = new Ensemble({ model, tasks: [new Task({ description: "Search", tools: [slow, quick] })] });
+    await using ensemble = new Ensemble({
+      model,
+      tasks: [new Task({ description: "Search", tools: [slow, quick] })],
+    });
     const { trace } = await ensemble.run();
-    expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ toolName }) => toolName)).to.deep.equal(["slow", "quick"]);
+    expect(
+      trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ toolName }) => toolName),
+    ).to.deep.equal(["slow", "quick"]);
   });
 
   it("takes the prompts from the first conversation", () => {
     const [task, , broken] = recordedTraceBuilder.build(runRecord()).taskTraces;
-    expect(task?.prompts).to.deep.equal({ systemPrompt: "You are Researcher.", userPrompt: "Find\nit" });
+    expect(task?.prompts).to.deep.equal({
+      systemPrompt: "You are Researcher.",
+      userPrompt: "Find\nit",
+    });
     expect(broken?.prompts).to.equal(undefined);
   });
 
@@ -99,18 +136,34 @@ describe("the trace of a run", () => {
 
   it("lists each agent once, with its static tools and whether it delegated", () => {
     expect(recordedTraceBuilder.build(runRecord()).agents).to.deep.equal([
-      { role: "Researcher", goal: "Find things", background: "Long years", toolNames: ["search"], allowDelegation: true },
-      { role: "Writer", goal: "Write", background: undefined, toolNames: [], allowDelegation: false },
+      {
+        role: "Researcher",
+        goal: "Find things",
+        background: "Long years",
+        toolNames: ["search"],
+        allowDelegation: true,
+      },
+      {
+        role: "Writer",
+        goal: "Write",
+        background: undefined,
+        toolNames: [],
+        allowDelegation: false,
+      },
     ]);
   });
 
   it("lets a task that never ended last until the end of the run", () => {
-    const trace = recordedTraceBuilder.build(runRecord({ tasks: [taskRecord({ outcome: "running", endedMs: 0 })] }));
+    const trace = recordedTraceBuilder.build(
+      runRecord({ tasks: [taskRecord({ outcome: "running", endedMs: 0 })] }),
+    );
     expect(trace.taskTraces[0]?.durationMs).to.equal(61_500);
   });
 
   it("keeps the run's warnings in its metadata", () => {
-    expect(recordedTraceBuilder.build(runRecord({ warnings: ["careful"] })).metadata).to.deep.equal({ tags: { team: "blue" }, warnings: ["careful"] });
+    expect(recordedTraceBuilder.build(runRecord({ warnings: ["careful"] })).metadata).to.deep.equal(
+      { tags: { team: "blue" }, warnings: ["careful"] },
+    );
   });
 });
 
@@ -135,7 +188,9 @@ describe("the JSON of a trace", () => {
       traceId: null,
       metadata: { tags: { team: "blue" } },
     });
-    expect([agents, taskTraces, errors].map((list) => (list as unknown[]).length)).to.deep.equal([2, 3, 2]);
+    expect([agents, taskTraces, errors].map((list) => (list as unknown[]).length)).to.deep.equal([
+      2, 3, 2,
+    ]);
     expect(metrics).to.include({
       totalInputTokens: 40,
       totalOutputTokens: 20,
@@ -153,7 +208,12 @@ describe("the JSON of a trace", () => {
   it("says what a task was", () => {
     const task = (json()["taskTraces"] as Json[])[0] as Json;
     expect(task).to.include({ duration: "PT2.5S", finalOutput: "The answer", parsedOutput: null });
-    expect(task["metrics"]).to.include({ inputTokens: 20, llmLatency: "PT1.3505S", toolExecutionTime: "PT0.25S", costEstimate: null });
+    expect(task["metrics"]).to.include({
+      inputTokens: 20,
+      llmLatency: "PT1.3505S",
+      toolExecutionTime: "PT0.25S",
+      costEstimate: null,
+    });
   });
 
   it("says what model calls, tool calls and delegations were", () => {
@@ -192,9 +252,15 @@ describe("the JSON of a trace", () => {
     const circular: Record<string, unknown> = { n: 1n };
     circular["self"] = circular;
     const trace = recordedTraceBuilder.build(
-      runRecord({ run: { id: "r", inputs: { circular, f: () => 1 }, tags: {} }, tasks: [taskRecord({ output: output("x", circular) })] }),
+      runRecord({
+        run: { id: "r", inputs: { circular, f: () => 1 }, tags: {} },
+        tasks: [taskRecord({ output: output("x", circular) })],
+      }),
     );
-    expect(JSON.parse(trace.toJson())).to.have.nested.property("inputs.circular.self", "[Circular]");
+    expect(JSON.parse(trace.toJson())).to.have.nested.property(
+      "inputs.circular.self",
+      "[Circular]",
+    );
     expect(JSON.parse(JSON.stringify(trace))).to.deep.equal(JSON.parse(trace.toJson()));
   });
 });

@@ -37,17 +37,27 @@ describe("the trace of", () => {
     const { taskTraces } = await traceOf("hierarchical");
     expect(taskTraces.map(({ agentRole }) => agentRole)).to.deep.equal(["Manager"]);
     const delegations = taskTraces[0]?.delegations ?? [];
-    expect(delegations.map(({ workerRole, succeeded, priority }) => [workerRole, succeeded, priority])).to.deep.equal([
+    expect(
+      delegations.map(({ workerRole, succeeded, priority }) => [workerRole, succeeded, priority]),
+    ).to.deep.equal([
       ["Researcher", true, "NORMAL"],
       ["Nobody", false, "NORMAL"],
     ]);
-    expect(delegations[0]?.workerTrace).to.include({ taskId: "facts", finalOutput: "They sleep in the air." });
+    expect(delegations[0]?.workerTrace).to.include({
+      taskId: "facts",
+      finalOutput: "They sleep in the air.",
+    });
     expect(delegations[1]?.workerTrace).to.equal(undefined);
   });
 
   it("a loop shows its iterations, and each attempt of its tasks", async () => {
     const { loopTraces, taskTraces } = await traceOf("loop");
-    expect(loopTraces[0]).to.include({ loopName: "polish", iterationsRun: 2, terminationReason: "predicate", memoryMode: "WINDOW" });
+    expect(loopTraces[0]).to.include({
+      loopName: "polish",
+      iterationsRun: 2,
+      terminationReason: "predicate",
+      memoryMode: "WINDOW",
+    });
     expect(loopTraces[0]?.iterations).to.deep.equal([
       ["draft", "score"],
       ["draft", "score"],
@@ -62,26 +72,34 @@ describe("the trace of", () => {
 
   it("a graph shows the way that was taken", async () => {
     const { graphTrace } = await traceOf("graph");
-    expect(graphTrace?.steps.map(({ stateName, nextState }) => [stateName, nextState])).to.deep.equal([
+    expect(
+      graphTrace?.steps.map(({ stateName, nextState }) => [stateName, nextState]),
+    ).to.deep.equal([
       ["ask", "answer"],
       ["answer", "__END__"],
     ]);
   });
 
   it("phases shows which tasks each of them did", async () => {
-    expect((await traceOf("phases")).phases.map(({ name, taskIds }) => [name, taskIds])).to.deep.equal([
+    expect(
+      (await traceOf("phases")).phases.map(({ name, taskIds }) => [name, taskIds]),
+    ).to.deep.equal([
       ["ground", ["ground/dig"]],
       ["memo", ["memo/memo"]],
     ]);
   });
 
   it("a map-reduce run shows its levels", async () => {
-    expect((await traceOf("map-reduce")).mapReduceLevels?.map(({ taskCount }) => taskCount)).to.deep.equal([3, 2, 1]);
+    expect(
+      (await traceOf("map-reduce")).mapReduceLevels?.map(({ taskCount }) => taskCount),
+    ).to.deep.equal([3, 2, 1]);
   });
 
   it("a retried call shows both attempts", async () => {
     const right = (await traceOf("parallel")).taskTraces.find(({ taskId }) => taskId === "right");
-    expect(right?.llmInteractions.map(({ attempt, responseType }) => [attempt, responseType])).to.deep.equal([
+    expect(
+      right?.llmInteractions.map(({ attempt, responseType }) => [attempt, responseType]),
+    ).to.deep.equal([
       [1, "ERROR"],
       [2, "FINAL_ANSWER"],
     ]);
@@ -89,9 +107,15 @@ describe("the trace of", () => {
 
   it("a task for which no agent could be made is there, with the error", async () => {
     const agentSynthesizer = { synthesize: (): never => JSON.parse("{") as never };
-    await using ensemble = new Ensemble({ model: new ScriptedModel([]), agentSynthesizer, tasks: [new Task({ name: "lost", description: "Find somebody" })] });
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel([]),
+      agentSynthesizer,
+      tasks: [new Task({ name: "lost", description: "Find somebody" })],
+    });
     const { trace, metrics } = await ensemble.run({}, { throwOnError: false });
-    expect(trace.taskTraces.map(({ taskId, outcome, attempt }) => [taskId, outcome, attempt])).to.deep.equal([["lost", "failed", 1]]);
+    expect(
+      trace.taskTraces.map(({ taskId, outcome, attempt }) => [taskId, outcome, attempt]),
+    ).to.deep.equal([["lost", "failed", 1]]);
     expect(trace.errors.map(({ taskId, errorType }) => [taskId, errorType])).to.deep.equal([
       ["lost", "SyntaxError"],
       [undefined, "TaskExecutionError"],
@@ -99,7 +123,11 @@ describe("the trace of", () => {
     expect(metrics.tasks.map(({ taskId }) => taskId)).to.deep.equal(["lost"]);
   });
 
-  const ENDINGS = { failed: ["ERROR", "AE_TASK_EXECUTION"], cancelled: ["CANCELLED", "AE_RUN_CANCELLED"], "timed-out": ["TIMEOUT", "AE_RUN_TIMEOUT"] };
+  const ENDINGS = {
+    failed: ["ERROR", "AE_TASK_EXECUTION"],
+    cancelled: ["CANCELLED", "AE_RUN_CANCELLED"],
+    "timed-out": ["TIMEOUT", "AE_RUN_TIMEOUT"],
+  };
   for (const [name, [exitReason, code]] of Object.entries(ENDINGS)) {
     it(`a ${name} run has its tasks, and errors with stack traces`, async () => {
       const { errors, taskTraces, ...trace } = await traceOf(name);

@@ -42,7 +42,13 @@ export const SCHEMA: Readonly<Record<string, Shape>> = {
     traceId: "?text",
     metadata: "fields",
   },
-  Agent: { role: "text", goal: "text", background: "?text", toolNames: "text[]", allowDelegation: "flag" },
+  Agent: {
+    role: "text",
+    goal: "text",
+    background: "?text",
+    toolNames: "text[]",
+    allowDelegation: "flag",
+  },
   Task: {
     taskDescription: "text",
     expectedOutput: "text",
@@ -106,9 +112,21 @@ export const SCHEMA: Readonly<Record<string, Shape>> = {
     totalDelegations: "count",
     totalCostEstimate: "?Cost",
   },
-  MemoryOperations: { shortTermEntriesWritten: "count", longTermStores: "count", longTermRetrievals: "count", entityLookups: "count" },
+  MemoryOperations: {
+    shortTermEntriesWritten: "count",
+    longTermStores: "count",
+    longTermRetrievals: "count",
+    entityLookups: "count",
+  },
   Cost: { inputCost: "number", outputCost: "number", totalCost: "number", currency: "text" },
-  Error: { agentRole: "?text", taskDescription: "?text", errorType: "text", message: "text", stackTrace: "?text", occurredAt: "instant" },
+  Error: {
+    agentRole: "?text",
+    taskDescription: "?text",
+    errorType: "text",
+    message: "text",
+    stackTrace: "?text",
+    occurredAt: "instant",
+  },
   Level: { level: "count", taskCount: "count", duration: "duration", workflow: "text" },
   Loop: {
     loopName: "text",
@@ -120,7 +138,14 @@ export const SCHEMA: Readonly<Record<string, Shape>> = {
     memoryMode: "text",
     iterations: "text[][]",
   },
-  Graph: { graphName: "text", startState: "text", terminationReason: "?text", stepsRun: "count", maxSteps: "count", steps: "Step[]" },
+  Graph: {
+    graphName: "text",
+    startState: "text",
+    terminationReason: "?text",
+    stepsRun: "count",
+    maxSteps: "count",
+    steps: "Step[]",
+  },
   Step: { stateName: "text", stepNumber: "count", nextState: "text" },
 };
 
@@ -150,7 +175,13 @@ export const OURS: Readonly<Record<string, Shape>> = {
     errorCode: "?text",
   },
   Delegation: { priority: "text" },
-  RunMetrics: { ...metrics, unknownUsageCalls: "count", tools: "Tool[]", tasks: "TaskMetrics[]", ledger: "Usage[]" },
+  RunMetrics: {
+    ...metrics,
+    unknownUsageCalls: "count",
+    tools: "Tool[]",
+    tasks: "TaskMetrics[]",
+    ledger: "Usage[]",
+  },
   MemoryOperations: { scopeReads: "count", scopeWrites: "count" },
   Memory: { operation: "text", kind: "text", scope: "!text", entries: "text[]" },
   Tool: { toolName: "text", calls: "count", failures: "count", duration: "duration" },
@@ -177,7 +208,8 @@ export const OURS: Readonly<Record<string, Shape>> = {
   Phase: { name: "text", after: "text[]", taskIds: "text[]" },
 };
 
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const SIMPLE: Readonly<Record<string, (value: unknown) => boolean>> = {
   any: (value) => value !== undefined,
@@ -185,27 +217,45 @@ const SIMPLE: Readonly<Record<string, (value: unknown) => boolean>> = {
   flag: (value) => typeof value === "boolean",
   number: (value) => typeof value === "number",
   count: (value) => Number.isInteger(value) && Number(value) >= -1,
-  instant: (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value),
-  duration: (value) => typeof value === "string" && /^PT(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?$/.test(value),
+  instant: (value) =>
+    typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value),
+  duration: (value) =>
+    typeof value === "string" && /^PT(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?$/.test(value),
   fields: isFields,
 };
 
 /** What is wrong with a value, one line each; `seen` collects the names of the shapes that were there. */
-export function problemsOf(value: unknown, kind: Kind, path: string, seen: Set<string>): readonly string[] {
+export function problemsOf(
+  value: unknown,
+  kind: Kind,
+  path: string,
+  seen: Set<string>,
+): readonly string[] {
   if (kind.endsWith("[]")) {
     if (!Array.isArray(value)) return [`${path} is no list`];
-    return value.flatMap((item, index) => problemsOf(item, kind.slice(0, -2), `${path}[${index}]`, seen));
+    return value.flatMap((item, index) =>
+      problemsOf(item, kind.slice(0, -2), `${path}[${index}]`, seen),
+    );
   }
-  if (kind.startsWith("?")) return value === null ? [] : problemsOf(value, kind.slice(1), path, seen);
+  if (kind.startsWith("?"))
+    return value === null ? [] : problemsOf(value, kind.slice(1), path, seen);
   const simple = SIMPLE[kind];
-  if (simple !== undefined) return simple(value) ? [] : [`${path} is no ${kind}: ${JSON.stringify(value)}`];
+  if (simple !== undefined)
+    return simple(value) ? [] : [`${path} is no ${kind}: ${JSON.stringify(value)}`];
   if (!isFields(value)) return [`${path} is no ${kind}: ${JSON.stringify(value)}`];
   seen.add(kind);
   const shape = { ...SCHEMA[kind], ...OURS[kind] };
-  const unknown = Object.keys(value).flatMap((name) => (Object.hasOwn(shape, name) ? [] : [`${path}.${name} is not in the tables`]));
+  const unknown = Object.keys(value).flatMap((name) =>
+    Object.hasOwn(shape, name) ? [] : [`${path}.${name} is not in the tables`],
+  );
   const known = Object.entries(shape).flatMap(([name, field]) => {
-    if (field.startsWith("!")) return Object.hasOwn(value, name) ? problemsOf(value[name], field.slice(1), `${path}.${name}`, seen) : [];
-    return Object.hasOwn(value, name) ? problemsOf(value[name], field, `${path}.${name}`, seen) : [`${path}.${name} is missing`];
+    if (field.startsWith("!"))
+      return Object.hasOwn(value, name)
+        ? problemsOf(value[name], field.slice(1), `${path}.${name}`, seen)
+        : [];
+    return Object.hasOwn(value, name)
+      ? problemsOf(value[name], field, `${path}.${name}`, seen)
+      : [`${path}.${name} is missing`];
   });
   return [...unknown, ...known];
 }

@@ -1,5 +1,25 @@
-import type { ChatMessage, Clock, EnsembleOptions, EnsembleOutput, ExecutionTrace, RunOptions } from "agentensemble";
-import { Agent, Ensemble, Graph, Loop, MapReduceEnsemble, MemoryStore, ModelCallError, Phase, PhaseReview, Task, Tokens, tool } from "agentensemble";
+import type {
+  ChatMessage,
+  Clock,
+  EnsembleOptions,
+  EnsembleOutput,
+  ExecutionTrace,
+  RunOptions,
+} from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  Graph,
+  Loop,
+  MapReduceEnsemble,
+  MemoryStore,
+  ModelCallError,
+  Phase,
+  PhaseReview,
+  Task,
+  Tokens,
+  tool,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { z } from "zod";
 
@@ -7,10 +27,16 @@ import { z } from "zod";
 const stopped: Clock = { now: () => new Date("2026-01-02T03:04:05.000Z"), monotonicMs: () => 1000 };
 
 const usage = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, reasoningTokens: 5 };
-const rates = { inputTokenRate: 0.000001, outputTokenRate: 0.000004, cachedInputTokenRate: 0.0000001 };
+const rates = {
+  inputTokenRate: 0.000001,
+  outputTokenRate: 0.000004,
+  cachedInputTokenRate: 0.0000001,
+};
 
 /** Answers by what stands in the conversation: the first text that is found decides. */
-function model(answers: Readonly<Record<string, string | readonly [string, unknown] | Error>>): ScriptedModel {
+function model(
+  answers: Readonly<Record<string, string | readonly [string, unknown] | Error>>,
+): ScriptedModel {
   const failed = new Set<string>();
   const scripted = new ScriptedModel(({ messages }) => {
     const conversation = JSON.stringify(messages);
@@ -20,15 +46,23 @@ function model(answers: Readonly<Record<string, string | readonly [string, unkno
         failed.add(text); // once
         return answer;
       }
-      return typeof answer === "string" ? { text: answer, usage } : { toolCalls: [{ name: answer[0], arguments: answer[1] }], usage };
+      return typeof answer === "string"
+        ? { text: answer, usage }
+        : { toolCalls: [{ name: answer[0], arguments: answer[1] }], usage };
     }
     return { text: "Done.", usage };
   });
   return Object.assign(scripted, { capabilities: { retry: { maxAttempts: 2 } } });
 }
 
-const overloaded = new ModelCallError("overloaded", { provider: "scripted", modelId: "scripted", retryable: true, retryAfterMs: 1 });
-const agent = (role: string, more: object = {}): Agent => new Agent({ role, goal: `Do the work of a ${role}`, ...more });
+const overloaded = new ModelCallError("overloaded", {
+  provider: "scripted",
+  modelId: "scripted",
+  retryable: true,
+  retryAfterMs: 1,
+});
+const agent = (role: string, more: object = {}): Agent =>
+  new Agent({ role, goal: `Do the work of a ${role}`, ...more });
 const lookUp = tool({
   name: "look_up",
   description: "Looks a word up",
@@ -42,39 +76,77 @@ const Facts = z.object({ facts: z.array(z.string()) });
 /** One ensemble for every workflow, small and with everything in it that a trace can show. */
 const TEAMS: Readonly<Record<string, () => EnsembleOptions>> = {
   sequential: () => {
-    const facts = new Task({ name: "facts", description: "Collect facts about {topic}", agent: agent("Researcher", { tools: [lookUp] }), outputType: Facts });
-    const count = new Task({ name: "count", description: "Count the facts", context: [facts], handler: (ctx) => ctx.getOutput(facts).parsed.facts.length });
-    const text = new Task({ name: "text", description: "Write the text", context: [facts], agent: agent("Writer", { background: "Long years" }) });
+    const facts = new Task({
+      name: "facts",
+      description: "Collect facts about {topic}",
+      agent: agent("Researcher", { tools: [lookUp] }),
+      outputType: Facts,
+    });
+    const count = new Task({
+      name: "count",
+      description: "Count the facts",
+      context: [facts],
+      handler: (ctx) => ctx.getOutput(facts).parsed.facts.length,
+    });
+    const text = new Task({
+      name: "text",
+      description: "Write the text",
+      context: [facts],
+      agent: agent("Writer", { background: "Long years" }),
+    });
     const answers = {
       "You are Writer": "Swifts sleep in the air.",
       pages: '{"facts": ["a", "b"]}',
       "You are Researcher": ["look_up", { input: "swift" }],
     } as const;
-    return { model: model(answers), memoryStore: MemoryStore.inMemory(), tasks: [facts, count, text] };
+    return {
+      model: model(answers),
+      memoryStore: MemoryStore.inMemory(),
+      tasks: [facts, count, text],
+    };
   },
   parallel: () => {
     const source = new Task({ name: "source", description: "Find the source" });
     const left = new Task({ name: "left", description: "Take the left half", context: [source] });
-    const right = new Task({ name: "right", description: "Take the right half", context: [source] });
+    const right = new Task({
+      name: "right",
+      description: "Take the right half",
+      context: [source],
+    });
     const answers = { "right half": overloaded, "left half": "Left." };
     return {
       model: model(answers),
       workflow: "PARALLEL",
-      tasks: [source, left, right, new Task({ name: "join", description: "Join", context: [left, right] })],
+      tasks: [
+        source,
+        left,
+        right,
+        new Task({ name: "join", description: "Join", context: [left, right] }),
+      ],
     };
   },
   hierarchical: () => {
     const turns = [
-      ["delegateTask", { agentRole: "researcher", taskDescription: "Collect facts", taskNumber: 1 }],
+      [
+        "delegateTask",
+        { agentRole: "researcher", taskDescription: "Collect facts", taskNumber: 1 },
+      ],
       ["delegateTask", { agentRole: "Nobody", taskDescription: "Print it" }],
     ] as const;
     const scripted = new ScriptedModel(({ messages }) => {
       if (isFor(messages, "Researcher")) return { text: "They sleep in the air.", usage };
       const call = turns[messages.filter(({ role }) => role === "assistant").length];
-      return call === undefined ? { text: "It is done.", usage } : { toolCalls: [{ name: call[0], arguments: call[1] }], usage };
+      return call === undefined
+        ? { text: "It is done.", usage }
+        : { toolCalls: [{ name: call[0], arguments: call[1] }], usage };
     });
     const facts = new Task({ name: "facts", description: "Collect facts about {topic}" });
-    return { model: scripted, workflow: "HIERARCHICAL", agents: [agent("Researcher")], tasks: [facts] };
+    return {
+      model: scripted,
+      workflow: "HIERARCHICAL",
+      agents: [agent("Researcher")],
+      tasks: [facts],
+    };
   },
   delegation: () => {
     const scripted = new ScriptedModel(({ messages }) => {
@@ -82,26 +154,51 @@ const TEAMS: Readonly<Record<string, () => EnsembleOptions>> = {
       const asked = messages.some(({ role }) => role === "tool");
       return asked
         ? { text: "Go to room 12.", usage }
-        : { toolCalls: [{ name: "delegate", arguments: { agentRole: "Clerk", taskDescription: "Which room?" } }], usage };
+        : {
+            toolCalls: [
+              {
+                name: "delegate",
+                arguments: { agentRole: "Clerk", taskDescription: "Which room?" },
+              },
+            ],
+            usage,
+          };
     });
     return {
       model: scripted,
       agents: [agent("Clerk")],
-      tasks: [new Task({ name: "way", description: "Show the way", agent: agent("Porter", { allowDelegation: true }) })],
+      tasks: [
+        new Task({
+          name: "way",
+          description: "Show the way",
+          agent: agent("Porter", { allowDelegation: true }),
+        }),
+      ],
     };
   },
   phases: () => {
     const memo = new Task({ name: "memo", description: "Write the memo", agent: agent("Author") });
-    const review = new PhaseReview({ task: new Task({ description: "Judge it", agent: agent("Judge") }), maxRetries: 1 });
+    const review = new PhaseReview({
+      task: new Task({ description: "Judge it", agent: agent("Judge") }),
+      maxRetries: 1,
+    });
     const answers = { "You are Judge": "APPROVE", "You are Author": "Build it." };
     return {
       model: model(answers),
-      phases: [Phase.of("ground", new Task({ name: "dig", description: "Dig", handler: () => "dug" })), new Phase({ name: "memo", tasks: [memo], review })],
+      phases: [
+        Phase.of("ground", new Task({ name: "dig", description: "Dig", handler: () => "dug" })),
+        new Phase({ name: "memo", tasks: [memo], review }),
+      ],
     };
   },
   loop: () => {
     const draft = new Task({ name: "draft", description: "Write a draft", agent: agent("Writer") });
-    const score = new Task({ name: "score", description: "Score it", context: [draft], handler: (ctx) => ctx.getOutput(draft).raw.length });
+    const score = new Task({
+      name: "score",
+      description: "Score it",
+      context: [draft],
+      handler: (ctx) => ctx.getOutput(draft).raw.length,
+    });
     let drafts = 0;
     const scripted = new ScriptedModel(() => ({ text: "x".repeat(++drafts), usage }));
     return {
@@ -119,7 +216,10 @@ const TEAMS: Readonly<Record<string, () => EnsembleOptions>> = {
     };
   },
   graph: () => {
-    const states = { ask: new Task({ name: "ask", description: "Ask" }), answer: new Task({ name: "answer", description: "Answer" }) };
+    const states = {
+      ask: new Task({ name: "ask", description: "Ask" }),
+      answer: new Task({ name: "answer", description: "Answer" }),
+    };
     const edges = [
       { from: "ask", to: "answer", when: () => true, label: "asked" },
       { from: "ask", to: "ask" },
@@ -129,9 +229,17 @@ const TEAMS: Readonly<Record<string, () => EnsembleOptions>> = {
   },
   failed: () => ({
     model: model({}),
-    tasks: [new Task({ name: "fine", description: "Works" }), new Task({ name: "broken", description: "Breaks", handler: breaking })],
+    tasks: [
+      new Task({ name: "fine", description: "Works" }),
+      new Task({ name: "broken", description: "Breaks", handler: breaking }),
+    ],
   }),
-  cancelled: () => ({ tasks: [new Task({ name: "before", description: "Begin", handler: () => "begun" }), waiting("first")] }),
+  cancelled: () => ({
+    tasks: [
+      new Task({ name: "before", description: "Begin", handler: () => "begun" }),
+      waiting("first"),
+    ],
+  }),
   "timed-out": () => ({ tasks: [waiting("first")] }),
 };
 
@@ -145,7 +253,9 @@ function breaking(): Promise<string> {
 
 function waiting(name: string): Task {
   const handler = ({ signal }: { readonly signal: AbortSignal }): Promise<string> =>
-    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }));
+    new Promise((_, reject) =>
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
+    );
   return new Task({ name, description: "Wait", handler });
 }
 
@@ -169,8 +279,10 @@ function runOptionsOf(name: string): RunOptions {
 async function outputOf(name: string): Promise<EnsembleOutput> {
   const common = { captureMode: "STANDARD", costConfiguration: rates } as const;
   if (name === "map-reduce") {
-    const reduceTask = (context: readonly Task[]): Task => new Task({ description: "Merge", context });
-    const mapTask = (n: number): Task => new Task({ name: `item-${n}`, description: `Read ${n}`, agent: agent("Reader") });
+    const reduceTask = (context: readonly Task[]): Task =>
+      new Task({ description: "Merge", context });
+    const mapTask = (n: number): Task =>
+      new Task({ name: `item-${n}`, description: `Read ${n}`, agent: agent("Reader") });
     await using tree = new MapReduceEnsemble({
       ...common,
       model: model({}),
@@ -189,7 +301,10 @@ async function outputOf(name: string): Promise<EnsembleOutput> {
     if (name === "cancelled" && taskId === "first") controller.abort();
   };
   await using ensemble = new Ensemble({ ...common, ...options(), onTaskStart });
-  return await ensemble.run({ topic: "swifts" }, { ...runOptionsOf(name), signal: controller.signal });
+  return await ensemble.run(
+    { topic: "swifts" },
+    { ...runOptionsOf(name), signal: controller.signal },
+  );
 }
 
 export async function traceOf(name: string): Promise<ExecutionTrace> {

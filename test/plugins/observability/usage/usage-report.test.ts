@@ -1,6 +1,17 @@
 import { expect } from "chai";
 import type { EnsembleOutput, Plugin, UsageRecord } from "agentensemble";
-import { Agent, Ensemble, GuardrailResult, MapReduceEnsemble, ModelCallError, Phase, PhaseReview, Task, ValidationError, tool } from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  GuardrailResult,
+  MapReduceEnsemble,
+  ModelCallError,
+  Phase,
+  PhaseReview,
+  Task,
+  ValidationError,
+  tool,
+} from "agentensemble";
 import { formatCost, usageReport } from "agentensemble/observability";
 import { openai } from "agentensemble/providers/openai";
 import { retry } from "agentensemble/resilience";
@@ -32,7 +43,13 @@ function record(changes: Partial<UsageRecord> = {}): UsageRecord {
 describe("usageReport", () => {
   it("sums what is known, counts what is not, and tells failures and missing prices", () => {
     const ledger = [
-      record({ cost: 0.1, inputCost: 0.06, outputCost: 0.04, cachedInputTokens: 4, reasoningTokens: 1 }),
+      record({
+        cost: 0.1,
+        inputCost: 0.06,
+        outputCost: 0.04,
+        cachedInputTokens: 4,
+        reasoningTokens: 1,
+      }),
       record({ cost: 0.2 }),
       record({ inputTokens: -1, outputTokens: -1, outcome: "failed" }),
     ];
@@ -66,7 +83,8 @@ describe("usageReport", () => {
       record({ agentRole: "B", modelId: "large", cost: 1, tags: { team: "y" } }),
       record({ agentRole: "B", provider: "q", inputTokens: 500 }),
     ];
-    const keys = (by: Parameters<typeof usageReport>[1]["by"]): string[] => usageReport(ledger, { by }).map(({ key }) => key);
+    const keys = (by: Parameters<typeof usageReport>[1]["by"]): string[] =>
+      usageReport(ledger, { by }).map(({ key }) => key);
     expect(keys("agent")).to.deep.equal(["B", "A"]);
     expect(keys("model")).to.deep.equal(["p:large", "q:m", "p:small"]);
     expect(keys("provider")).to.deep.equal(["p", "q"]);
@@ -98,13 +116,21 @@ describe("usageReport", () => {
       }),
     );
     fc.assert(
-      fc.property(records, fc.constantFrom("task", "task-tree", "agent", "model", "purpose", "tag:x"), (changes, by) => {
-        const ledger = changes.map((change) => record(change));
-        const rows = usageReport(ledger, { by });
-        expect(rows.reduce((sum, row) => sum + row.calls, 0)).to.equal(ledger.length);
-        expect(rows.reduce((sum, row) => sum + row.inputTokens, 0)).to.equal(ledger.reduce((sum, r) => sum + Math.max(0, r.inputTokens), 0));
-        expect(rows.reduce((sum, row) => sum + row.unpricedCalls, 0)).to.equal(ledger.filter(({ cost }) => cost === undefined).length);
-      }),
+      fc.property(
+        records,
+        fc.constantFrom("task", "task-tree", "agent", "model", "purpose", "tag:x"),
+        (changes, by) => {
+          const ledger = changes.map((change) => record(change));
+          const rows = usageReport(ledger, { by });
+          expect(rows.reduce((sum, row) => sum + row.calls, 0)).to.equal(ledger.length);
+          expect(rows.reduce((sum, row) => sum + row.inputTokens, 0)).to.equal(
+            ledger.reduce((sum, r) => sum + Math.max(0, r.inputTokens), 0),
+          );
+          expect(rows.reduce((sum, row) => sum + row.unpricedCalls, 0)).to.equal(
+            ledger.filter(({ cost }) => cost === undefined).length,
+          );
+        },
+      ),
     );
   });
 
@@ -133,8 +159,10 @@ describe("formatCost", () => {
     [12.5, "credits", "12.50 credits"],
   ];
   for (const [totalCost, currency, text] of CASES)
-    it(`writes ${totalCost} ${currency} as ${text}`, () => expect(formatCost({ inputCost: 0, outputCost: 0, totalCost, currency })).to.equal(text));
-  it("says unknown where there is no cost", () => expect(formatCost(undefined)).to.equal("unknown"));
+    it(`writes ${totalCost} ${currency} as ${text}`, () =>
+      expect(formatCost({ inputCost: 0, outputCost: 0, totalCost, currency })).to.equal(text));
+  it("says unknown where there is no cost", () =>
+    expect(formatCost(undefined)).to.equal("unknown"));
 });
 
 /** What the vendor's server itself counted. */
@@ -147,7 +175,11 @@ class Counter {
     const [input, output] = [100 + this.calls, 10 + this.calls];
     this.input += input;
     this.output += output;
-    return { kind: "answer", ...answer, usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } };
+    return {
+      kind: "answer",
+      ...answer,
+      usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+    };
   }
 }
 
@@ -165,21 +197,46 @@ describe("the ledger of a run", () => {
           const turns = ["Researcher", "Writer", "Researcher"];
           const role = turns[manager++];
           if (role === undefined) return counter.answer({ text: "All done." });
-          const input = JSON.stringify({ agentRole: role, taskDescription: `Work of ${role}`, ...(manager < 3 && { taskNumber: manager }) });
-          return counter.answer({ toolCalls: [{ id: `c${manager}`, name: "delegateTask", arguments: input }] });
+          const input = JSON.stringify({
+            agentRole: role,
+            taskDescription: `Work of ${role}`,
+            ...(manager < 3 && { taskNumber: manager }),
+          });
+          return counter.answer({
+            toolCalls: [{ id: `c${manager}`, name: "delegateTask", arguments: input }],
+          });
         }
         if (text.includes("You are Researcher")) {
-          if (manager === 3) return { kind: "status", status: 400, body: { error: { message: "no more" } } };
-          if (first("rate")) return { kind: "status", status: 429, headers: { "retry-after-ms": "1" }, body: { error: { message: "slow down" } } };
-          if (first("overload")) return { kind: "status", status: 503, body: { error: { message: "overloaded" } } };
-          if (first("cut")) return { kind: "raw", body: '{"choices": [', contentType: "application/json" };
+          if (manager === 3)
+            return { kind: "status", status: 400, body: { error: { message: "no more" } } };
+          if (first("rate"))
+            return {
+              kind: "status",
+              status: 429,
+              headers: { "retry-after-ms": "1" },
+              body: { error: { message: "slow down" } },
+            };
+          if (first("overload"))
+            return { kind: "status", status: 503, body: { error: { message: "overloaded" } } };
+          if (first("cut"))
+            return { kind: "raw", body: '{"choices": [', contentType: "application/json" };
           return counter.answer({ text: first("prose") ? "no JSON at all" : '{"facts": ["one"]}' });
         }
         return counter.answer({ text: first("short") ? "no" : "A long text." });
       });
-      const facts = new Task({ name: "facts", description: "Collect facts", outputType: z.object({ facts: z.array(z.string()) }) });
-      const long = ({ raw }: { readonly raw: string }): GuardrailResult => (raw.length > 3 ? GuardrailResult.success() : GuardrailResult.failure("too short"));
-      const text = new Task({ name: "text", description: "Write it", outputGuardrails: [long], guardrailRetries: 1 });
+      const facts = new Task({
+        name: "facts",
+        description: "Collect facts",
+        outputType: z.object({ facts: z.array(z.string()) }),
+      });
+      const long = ({ raw }: { readonly raw: string }): GuardrailResult =>
+        raw.length > 3 ? GuardrailResult.success() : GuardrailResult.failure("too short");
+      const text = new Task({
+        name: "text",
+        description: "Write it",
+        outputGuardrails: [long],
+        guardrailRetries: 1,
+      });
       const agents = ["Researcher", "Writer"].map((role) => new Agent({ role, goal: "Work" }));
       const plugins: readonly Plugin[] = [retry({ maxAttempts: 4, baseDelayMs: 1 })];
       let output: EnsembleOutput;
@@ -198,11 +255,20 @@ describe("the ledger of a run", () => {
         await server.close();
       }
       const { metrics, trace } = output;
-      expect(server.requests.every(({ body }) => (body["stream"] === true) === streaming)).to.equal(true);
+      expect(server.requests.every(({ body }) => (body["stream"] === true) === streaming)).to.equal(
+        true,
+      );
       expect(metrics.llmCallCount).to.equal(counter.calls);
-      expect([metrics.inputTokens, metrics.outputTokens]).to.deep.equal([counter.input, counter.output]);
+      expect([metrics.inputTokens, metrics.outputTokens]).to.deep.equal([
+        counter.input,
+        counter.output,
+      ]);
       expect(metrics.unknownUsageCalls).to.equal(2); // the overload and the cut answer; what was refused (429, 400) used nothing
-      expect(trace.taskTraces[0]?.delegations.map(({ succeeded }) => succeeded)).to.deep.equal([true, true, false]);
+      expect(trace.taskTraces[0]?.delegations.map(({ succeeded }) => succeeded)).to.deep.equal([
+        true,
+        true,
+        false,
+      ]);
       for (const by of ["task", "task-tree", "agent", "model", "purpose"] as const) {
         const rows = usageReport(output, { by });
         expect(rows.reduce((sum, row) => sum + row.inputTokens, 0)).to.equal(counter.input);
@@ -210,36 +276,72 @@ describe("the ledger of a run", () => {
       }
       expect(usageReport(output, { by: "task-tree" })).to.have.length(1); // all was done for the manager's task
       const [row] = usageReport(output, { by: "model" });
-      expect(row?.cost?.totalCost).to.be.closeTo(counter.input * 0.001 + counter.output * 0.01, 1e-6);
-      const document = JSON.parse(trace.toJson()) as { readonly metrics: { readonly ledger: readonly unknown[] }; readonly totalCostEstimate: unknown };
+      expect(row?.cost?.totalCost).to.be.closeTo(
+        counter.input * 0.001 + counter.output * 0.01,
+        1e-6,
+      );
+      const document = JSON.parse(trace.toJson()) as {
+        readonly metrics: { readonly ledger: readonly unknown[] };
+        readonly totalCostEstimate: unknown;
+      };
       expect(document.metrics.ledger).to.have.length(counter.calls);
       expect(document.totalCostEstimate).to.equal(null); // two calls have no price, and a sum without them would be too low
     });
 });
 
 describe("the purpose of a call", () => {
-  const purposes = ({ metrics }: EnsembleOutput): readonly string[] => metrics.ledger.map(({ taskId, purpose }) => `${taskId} ${purpose}`);
+  const purposes = ({ metrics }: EnsembleOutput): readonly string[] =>
+    metrics.ledger.map(({ taskId, purpose }) => `${taskId} ${purpose}`);
 
   it("tells the reviews of phases, and corrections within them, from the work", async () => {
     const judge = new Task({ description: "Judge", outputType: z.object({ a: z.number() }) });
-    const phases = [new Phase({ name: "p", tasks: [Task.of("Write")], review: new PhaseReview({ task: judge }) })];
-    await using ensemble = new Ensemble({ model: new ScriptedModel(["text", "no JSON", '{"a":1}']), phases });
-    expect(purposes(await ensemble.run())).to.deep.equal(["p/task-1 task", "p/review review", "p/review correction"]);
+    const phases = [
+      new Phase({ name: "p", tasks: [Task.of("Write")], review: new PhaseReview({ task: judge }) }),
+    ];
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel(["text", "no JSON", '{"a":1}']),
+      phases,
+    });
+    expect(purposes(await ensemble.run())).to.deep.equal([
+      "p/task-1 task",
+      "p/review review",
+      "p/review correction",
+    ]);
   });
 
   it("tells mapping from reducing", async () => {
-    const parts = { mapTask: (n: number) => Task.of(`Read ${n}`), reduceTask: (context: readonly Task[]) => new Task({ description: "Merge", context }) };
-    await using tree = new MapReduceEnsemble({ model: new ScriptedModel(() => "note"), items: [1, 2, 3], chunkSize: 2, ...parts });
+    const parts = {
+      mapTask: (n: number) => Task.of(`Read ${n}`),
+      reduceTask: (context: readonly Task[]) => new Task({ description: "Merge", context }),
+    };
+    await using tree = new MapReduceEnsemble({
+      model: new ScriptedModel(() => "note"),
+      items: [1, 2, 3],
+      chunkSize: 2,
+      ...parts,
+    });
     const rows = usageReport(await tree.run(), { by: "purpose" });
-    expect(Object.fromEntries(rows.map(({ key, calls }) => [key, calls]))).to.deep.equal({ map: 3, reduce: 3 });
+    expect(Object.fromEntries(rows.map(({ key, calls }) => [key, calls]))).to.deep.equal({
+      map: 3,
+      reduce: 3,
+    });
   });
 });
 
 describe("a call that the vendor refused", () => {
   const refused = (more: object = {}): ModelCallError =>
-    new ModelCallError("later", { provider: "p", modelId: "m", code: "AE_MODEL_RATE_LIMITED", retryable: true, ...more });
+    new ModelCallError("later", {
+      provider: "p",
+      modelId: "m",
+      code: "AE_MODEL_RATE_LIMITED",
+      retryable: true,
+      ...more,
+    });
   const run = async (error: Error): Promise<EnsembleOutput> => {
-    const model = new ScriptedModel([error, { text: "ok", usage: { inputTokens: 10, outputTokens: 5 } }]);
+    const model = new ScriptedModel([
+      error,
+      { text: "ok", usage: { inputTokens: 10, outputTokens: 5 } },
+    ]);
     await using ensemble = new Ensemble({
       model,
       tasks: [Task.of("Try")],
@@ -253,12 +355,23 @@ describe("a call that the vendor refused", () => {
     const { metrics, taskOutputs } = await run(refused());
     expect(metrics).to.include({ llmCallCount: 2, unknownUsageCalls: 0, totalTokens: 15 });
     expect(metrics.costEstimate).to.include({ totalCost: 0.6 });
-    expect(taskOutputs[0]?.metrics).to.deep.include({ totalTokens: 15, costEstimate: metrics.costEstimate });
-    expect(metrics.ledger[0]).to.include({ outcome: "failed", inputTokens: 0, outputTokens: 0, cost: 0 });
+    expect(taskOutputs[0]?.metrics).to.deep.include({
+      totalTokens: 15,
+      costEstimate: metrics.costEstimate,
+    });
+    expect(metrics.ledger[0]).to.include({
+      outcome: "failed",
+      inputTokens: 0,
+      outputTokens: 0,
+      cost: 0,
+    });
   });
 
   it("has used who knows what where it had begun to answer, or broke", async () => {
-    for (const error of [refused({ partialText: "Once" }), refused({ code: "AE_MODEL_CONNECTION" })]) {
+    for (const error of [
+      refused({ partialText: "Once" }),
+      refused({ code: "AE_MODEL_CONNECTION" }),
+    ]) {
       const { metrics } = await run(error);
       expect(metrics).to.include({ unknownUsageCalls: 1, totalTokens: 15 });
       expect(metrics.costEstimate).to.equal(undefined);
@@ -285,7 +398,9 @@ describe("metrics.tools", () => {
       tasks: [new Task({ description: "Try", tools: [good, bad] })],
     });
     const { metrics } = await ensemble.run();
-    expect(metrics.tools.map(({ toolName, calls: n, failures }) => [toolName, n, failures])).to.have.deep.members([
+    expect(
+      metrics.tools.map(({ toolName, calls: n, failures }) => [toolName, n, failures]),
+    ).to.have.deep.members([
       ["good", 2, 0],
       ["bad", 1, 1],
       ["unknown", 1, 1],
@@ -297,15 +412,20 @@ describe("metrics.tools", () => {
   it("is the sum of all tasks of a map-reduce run", async () => {
     const read = tool({ name: "read", description: "Reads", execute: () => "text" });
     const model = new ScriptedModel(({ messages, tools = [] }) =>
-      tools.length > 0 && messages.every(({ role }) => role !== "tool") ? { toolCalls: [{ name: "read", arguments: {} }] } : "note",
+      tools.length > 0 && messages.every(({ role }) => role !== "tool")
+        ? { toolCalls: [{ name: "read", arguments: {} }] }
+        : "note",
     );
     await using tree = new MapReduceEnsemble({
       model,
       items: [1, 2, 3],
-      mapTask: (n: number) => new Task({ name: `item-${n}`, description: `Read ${n}`, tools: [read] }),
+      mapTask: (n: number) =>
+        new Task({ name: `item-${n}`, description: `Read ${n}`, tools: [read] }),
       reduceTask: (context) => new Task({ description: "Merge", context }),
       chunkSize: 5,
     });
-    expect((await tree.run()).metrics.tools.map(({ toolName, calls }) => [toolName, calls])).to.deep.equal([["read", 3]]);
+    expect(
+      (await tree.run()).metrics.tools.map(({ toolName, calls }) => [toolName, calls]),
+    ).to.deep.equal([["read", 3]]);
   });
 });

@@ -3,7 +3,11 @@ import type { LanguageModelV2, LanguageModelV3 } from "@ai-sdk/provider";
 import { expect } from "chai";
 import type { ChatChunk, ChatModel, ChatRequest } from "../../../../src/contracts/chat-model.js";
 import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
-import { aiSdk, type AiSdkLanguageModel, type AiSdkOptions } from "../../../../src/plugins/providers/ai-sdk/index.js";
+import {
+  aiSdk,
+  type AiSdkLanguageModel,
+  type AiSdkOptions,
+} from "../../../../src/plugins/providers/ai-sdk/index.js";
 import { OpenAIServer } from "../../../support/openai-server.js";
 import { streamEvent } from "../../../support/openai-wire.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
@@ -12,7 +16,13 @@ type Options = Readonly<Record<string, unknown>>;
 type Behaviour = Partial<Pick<AiSdkLanguageModel, "doGenerate" | "doStream">>;
 
 const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
-const V2_USAGE = { inputTokens: 11, outputTokens: 7, totalTokens: 18, cachedInputTokens: 3, reasoningTokens: 2 };
+const V2_USAGE = {
+  inputTokens: 11,
+  outputTokens: 7,
+  totalTokens: 18,
+  cachedInputTokens: 3,
+  reasoningTokens: 2,
+};
 const V3_USAGE = {
   inputTokens: { total: 11, noCache: 8, cacheRead: 3, cacheWrite: undefined },
   outputTokens: { total: 7, text: 5, reasoning: 2 },
@@ -27,7 +37,14 @@ function handMade(specificationVersion: string, behaviour: Behaviour): AiSdkLang
   const unexpected = (): never => {
     throw new Error("not expected to be called");
   };
-  return { specificationVersion, provider: "hand.made", modelId: "m1", doGenerate: unexpected, doStream: unexpected, ...behaviour };
+  return {
+    specificationVersion,
+    provider: "hand.made",
+    modelId: "m1",
+    doGenerate: unexpected,
+    doStream: unexpected,
+    ...behaviour,
+  };
 }
 
 function streamOf(parts: readonly unknown[]): ReadableStream<unknown> {
@@ -47,7 +64,10 @@ async function collect(model: ChatModel, request = REQUEST): Promise<readonly Ch
 
 describe("aiSdk()", () => {
   it("takes the types of the AI SDK as they are", () => {
-    const check = (v2: LanguageModelV2, v3: LanguageModelV3): readonly ChatModel[] => [aiSdk(v2), aiSdk(v3)];
+    const check = (v2: LanguageModelV2, v3: LanguageModelV3): readonly ChatModel[] => [
+      aiSdk(v2),
+      aiSdk(v3),
+    ];
     expect(check).to.be.a("function");
   });
 
@@ -55,11 +75,17 @@ describe("aiSdk()", () => {
   const refused: readonly (readonly [string, () => unknown])[] = [
     ["a name", () => aiSdk("openai/gpt-5" as unknown as AiSdkLanguageModel)],
     ["nothing", () => aiSdk(undefined as unknown as AiSdkLanguageModel)],
-    ["a model without doStream", () => aiSdk({ ...fine, doStream: undefined } as unknown as AiSdkLanguageModel)],
+    [
+      "a model without doStream",
+      () => aiSdk({ ...fine, doStream: undefined } as unknown as AiSdkLanguageModel),
+    ],
     ["a specification from before", () => aiSdk({ ...fine, specificationVersion: "v1" })],
     ["an unknown option", () => aiSdk(fine, { timeout: 5 } as AiSdkOptions)],
     ["a limit of nothing", () => aiSdk(fine, { idleTimeoutMs: 0 })],
-    ["structured output that is neither on nor off", () => aiSdk(fine, { structuredOutput: "no" as unknown as boolean })],
+    [
+      "structured output that is neither on nor off",
+      () => aiSdk(fine, { structuredOutput: "no" as unknown as boolean }),
+    ],
   ];
   for (const [what, make] of refused) {
     it(`refuses ${what}`, () => {
@@ -69,8 +95,14 @@ describe("aiSdk()", () => {
 
   it("bears the model's names and what it can do", () => {
     expect(aiSdk(fine)).to.include({ provider: "hand.made", modelId: "m1" });
-    expect(aiSdk(fine).capabilities).to.deep.equal({ structuredOutput: true, retry: { maxAttempts: 3 } });
-    expect(aiSdk({ ...fine, supportsStructuredOutputs: false } as AiSdkLanguageModel).capabilities?.structuredOutput).to.equal(false);
+    expect(aiSdk(fine).capabilities).to.deep.equal({
+      structuredOutput: true,
+      retry: { maxAttempts: 3 },
+    });
+    expect(
+      aiSdk({ ...fine, supportsStructuredOutputs: false } as AiSdkLanguageModel).capabilities
+        ?.structuredOutput,
+    ).to.equal(false);
     expect(aiSdk(fine, { structuredOutput: false }).capabilities?.structuredOutput).to.equal(false);
   });
 
@@ -84,13 +116,33 @@ describe("aiSdk()", () => {
           { type: "reasoning", text: "hm" },
           { type: "text", text: "Hel" },
           { type: "text", text: "lo" },
-          { type: "tool-call", toolCallId: "s1", toolName: "web_search", input: "{}", providerExecuted: true },
+          {
+            type: "tool-call",
+            toolCallId: "s1",
+            toolName: "web_search",
+            input: "{}",
+            providerExecuted: true,
+          },
           { type: "tool-call", toolCallId: "c1", toolName: "add", input: '{"a":1}' },
         ];
         const response = { id: "r1", modelId: "m1-2026" };
-        const model = aiSdk(handMade(version, { doGenerate: async () => ({ content, finishReason: reason("tool-calls"), usage, warnings: [], response }) }));
+        const model = aiSdk(
+          handMade(version, {
+            doGenerate: async () => ({
+              content,
+              finishReason: reason("tool-calls"),
+              usage,
+              warnings: [],
+              response,
+            }),
+          }),
+        );
         expect(await model.chat(REQUEST)).to.deep.equal({
-          message: { role: "assistant", content: "Hello", toolCalls: [{ id: "c1", name: "add", arguments: '{"a":1}' }] },
+          message: {
+            role: "assistant",
+            content: "Hello",
+            toolCalls: [{ id: "c1", name: "add", arguments: '{"a":1}' }],
+          },
           finishReason: "tool_calls",
           usage: counts,
           responseId: "r1",
@@ -114,7 +166,9 @@ describe("aiSdk()", () => {
           { type: "tool-call", toolCallId: "c2", toolName: "now", input: "{}" },
           { type: "finish", finishReason: reason("tool-calls"), usage },
         ];
-        const chunks = await collect(aiSdk(handMade(version, { doStream: async () => ({ stream: streamOf(parts) }) })));
+        const chunks = await collect(
+          aiSdk(handMade(version, { doStream: async () => ({ stream: streamOf(parts) }) })),
+        );
         expect(chunks.slice(0, -1)).to.deep.equal([
           { type: "text", text: "Hel" },
           { type: "text", text: "lo" },
@@ -180,7 +234,8 @@ describe("aiSdk()", () => {
           stopSequences: ["END"],
           providerOptions: { hand: { made: true } },
         });
-        const data = (kind: string, value: unknown): unknown => (version === "v4" ? { type: kind, [kind]: value } : value);
+        const data = (kind: string, value: unknown): unknown =>
+          version === "v4" ? { type: kind, [kind]: value } : value;
         const { abortSignal, ...rest } = given;
         expect(abortSignal).to.be.instanceOf(AbortSignal);
         expect(rest).to.deep.equal({
@@ -191,7 +246,11 @@ describe("aiSdk()", () => {
               content: [
                 { type: "text", text: "What?" },
                 { type: "file", data: data("data", "R0lGOD"), mediaType: "image/gif" },
-                { type: "file", data: data("url", new URL("http://127.0.0.1/a.png")), mediaType: "image/*" },
+                {
+                  type: "file",
+                  data: data("url", new URL("http://127.0.0.1/a.png")),
+                  mediaType: "image/*",
+                },
               ],
             },
             {
@@ -202,8 +261,28 @@ describe("aiSdk()", () => {
                 { type: "tool-call", toolCallId: "c2", toolName: "add", input: '{"a"' },
               ],
             },
-            { role: "tool", content: [{ type: "tool-result", toolCallId: "c1", toolName: "add", output: { type: "text", value: "3" } }] },
-            { role: "tool", content: [{ type: "tool-result", toolCallId: "c2", toolName: "add", output: { type: "error-text", value: "broken" } }] },
+            {
+              role: "tool",
+              content: [
+                {
+                  type: "tool-result",
+                  toolCallId: "c1",
+                  toolName: "add",
+                  output: { type: "text", value: "3" },
+                },
+              ],
+            },
+            {
+              role: "tool",
+              content: [
+                {
+                  type: "tool-result",
+                  toolCallId: "c2",
+                  toolName: "add",
+                  output: { type: "error-text", value: "broken" },
+                },
+              ],
+            },
           ],
           tools: [{ type: "function", name: "add", description: "Adds", inputSchema: schema }],
           toolChoice: { type: "tool", toolName: "add" },
@@ -222,7 +301,11 @@ describe("aiSdk()", () => {
         ["error", "other"],
       ] as const) {
         it(`reports the reason ${theirs}`, async () => {
-          const doGenerate = async (): Promise<unknown> => ({ content: [{ type: "text", text: "x" }], finishReason: reason(theirs), usage: {} });
+          const doGenerate = async (): Promise<unknown> => ({
+            content: [{ type: "text", text: "x" }],
+            finishReason: reason(theirs),
+            usage: {},
+          });
           const response = await aiSdk(handMade(version, { doGenerate })).chat(REQUEST);
           expect(response.finishReason).to.equal(ours);
           expect(response).to.not.have.property("usage");
@@ -232,48 +315,102 @@ describe("aiSdk()", () => {
   }
 
   describe("failures", () => {
-    const named = (name: string, message: string, more: object = {}): Error => Object.assign(new Error(message), { name, ...more });
-    const call = (more: object): Error => named("AI_APICallError", "it failed", { url: "http://127.0.0.1/v1", requestBodyValues: {}, ...more });
+    const named = (name: string, message: string, more: object = {}): Error =>
+      Object.assign(new Error(message), { name, ...more });
+    const call = (more: object): Error =>
+      named("AI_APICallError", "it failed", {
+        url: "http://127.0.0.1/v1",
+        requestBodyValues: {},
+        ...more,
+      });
     const table: readonly (readonly [string, unknown, string, boolean])[] = [
-      ["a rate limit", call({ statusCode: 429, responseHeaders: { "retry-after": "3" } }), "AE_MODEL_RATE_LIMITED", true],
-      ["a wrong key", call({ statusCode: 401, responseBody: '{"error":{"message":"who?"}}' }), "AE_MODEL_AUTH", false],
+      [
+        "a rate limit",
+        call({ statusCode: 429, responseHeaders: { "retry-after": "3" } }),
+        "AE_MODEL_RATE_LIMITED",
+        true,
+      ],
+      [
+        "a wrong key",
+        call({ statusCode: 401, responseBody: '{"error":{"message":"who?"}}' }),
+        "AE_MODEL_AUTH",
+        false,
+      ],
       ["an overload", call({ statusCode: 503 }), "AE_MODEL_SERVER", true],
       ["an answer that does not parse", call({ statusCode: 200 }), "AE_MODEL_BAD_RESPONSE", true],
-      ["no connection", call({ cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) }), "AE_MODEL_CONNECTION", true],
+      [
+        "no connection",
+        call({ cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) }),
+        "AE_MODEL_CONNECTION",
+        true,
+      ],
       ["a broken connection", new TypeError("fetch failed"), "AE_MODEL_CONNECTION", true],
       ["no key", named("AI_LoadAPIKeyError", "API key is missing"), "AE_MODEL_AUTH", false],
-      ["an answer of the wrong type", named("AI_TypeValidationError", "wrong"), "AE_MODEL_BAD_RESPONSE", true],
-      ["something the model cannot do", named("AI_UnsupportedFunctionalityError", "no images"), "AE_MODEL_BAD_REQUEST", false],
+      [
+        "an answer of the wrong type",
+        named("AI_TypeValidationError", "wrong"),
+        "AE_MODEL_BAD_RESPONSE",
+        true,
+      ],
+      [
+        "something the model cannot do",
+        named("AI_UnsupportedFunctionalityError", "no images"),
+        "AE_MODEL_BAD_REQUEST",
+        false,
+      ],
       ["a mistake of the model's", new RangeError("oops"), "AE_MODEL_CALL", false],
       ["a text", "rate_limit reached", "AE_MODEL_RATE_LIMITED", true],
       ["an object", { type: "overloaded_error", message: "Overloaded" }, "AE_MODEL_SERVER", true],
     ];
     for (const [what, thrown, code, retryable] of table) {
       it(`become a ModelCallError: ${what}`, async () => {
-        const whole = await rejectionOf(ModelCallError, aiSdk(handMade("v3", { doGenerate: () => Promise.reject(thrown as Error) })).chat(REQUEST));
-        expect(whole).to.include({ code, retryable, provider: "hand.made", modelId: "m1", attempts: 1 });
+        const whole = await rejectionOf(
+          ModelCallError,
+          aiSdk(handMade("v3", { doGenerate: () => Promise.reject(thrown as Error) })).chat(
+            REQUEST,
+          ),
+        );
+        expect(whole).to.include({
+          code,
+          retryable,
+          provider: "hand.made",
+          modelId: "m1",
+          attempts: 1,
+        });
         const parts = [
           { type: "text-delta", id: "t", delta: "Once" },
           { type: "error", error: thrown },
         ];
-        const inStream = await rejectionOf(ModelCallError, collect(aiSdk(handMade("v3", { doStream: async () => ({ stream: streamOf(parts) }) }))));
+        const inStream = await rejectionOf(
+          ModelCallError,
+          collect(aiSdk(handMade("v3", { doStream: async () => ({ stream: streamOf(parts) }) }))),
+        );
         expect(inStream).to.include({ code, retryable, partialText: "Once" });
       });
     }
 
     it("carry status and waiting time", async () => {
-      const doGenerate = (): Promise<never> => Promise.reject(call({ statusCode: 429, responseHeaders: { "retry-after": "3" } }));
-      expect(await rejectionOf(ModelCallError, aiSdk(handMade("v2", { doGenerate })).chat(REQUEST))).to.include({ status: 429, retryAfterMs: 3000 });
+      const doGenerate = (): Promise<never> =>
+        Promise.reject(call({ statusCode: 429, responseHeaders: { "retry-after": "3" } }));
+      expect(
+        await rejectionOf(ModelCallError, aiSdk(handMade("v2", { doGenerate })).chat(REQUEST)),
+      ).to.include({ status: 429, retryAfterMs: 3000 });
     });
 
     for (const [what, result] of [
       ["nothing", undefined],
       ["no content", { finishReason: "stop" }],
-      ["a call of no tool", { content: [{ type: "tool-call", toolCallId: "c" }], finishReason: "stop" }],
+      [
+        "a call of no tool",
+        { content: [{ type: "tool-call", toolCallId: "c" }], finishReason: "stop" },
+      ],
       ["neither content nor a reason", { content: [], finishReason: "unknown" }],
     ] as const) {
       it(`come of a result that is ${what}`, async () => {
-        const e = await rejectionOf(ModelCallError, aiSdk(handMade("v2", { doGenerate: async () => result })).chat(REQUEST));
+        const e = await rejectionOf(
+          ModelCallError,
+          aiSdk(handMade("v2", { doGenerate: async () => result })).chat(REQUEST),
+        );
         expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_BAD_RESPONSE", true]);
       });
     }
@@ -283,20 +420,32 @@ describe("aiSdk()", () => {
       ["no finish", streamOf([{ type: "text-delta", id: "t", delta: "x" }])],
     ] as const) {
       it(`come of a result with ${what}`, async () => {
-        const e = await rejectionOf(ModelCallError, collect(aiSdk(handMade("v2", { doStream: async () => ({ stream }) }))));
+        const e = await rejectionOf(
+          ModelCallError,
+          collect(aiSdk(handMade("v2", { doStream: async () => ({ stream }) }))),
+        );
         expect(e.code).to.equal("AE_MODEL_BAD_RESPONSE");
       });
     }
   });
 
   describe("ending", () => {
-    const silent = handMade("v3", { doGenerate: () => new Promise(() => undefined), doStream: () => new Promise(() => undefined) });
+    const silent = handMade("v3", {
+      doGenerate: () => new Promise(() => undefined),
+      doStream: () => new Promise(() => undefined),
+    });
 
     it("does not wait for a model that ignores the signal", async () => {
       const controller = new AbortController();
       const calls = [silent].flatMap((model) => [
         rejection(aiSdk(model).chat(REQUEST, { signal: controller.signal })),
-        rejection((async () => void (await aiSdk(model).stream?.(REQUEST, { signal: controller.signal })[Symbol.asyncIterator]().next()))()),
+        rejection(
+          (async () =>
+            void (await aiSdk(model)
+              .stream?.(REQUEST, { signal: controller.signal })
+              [Symbol.asyncIterator]()
+              .next()))(),
+        ),
       ]);
       controller.abort("stop");
       expect(await Promise.all(calls)).to.deep.equal(["stop", "stop"]);
@@ -313,8 +462,13 @@ describe("aiSdk()", () => {
     it("cancels a stream that nobody reads on", async () => {
       let tell = (): void => undefined;
       const cancelled = new Promise<void>((resolve) => (tell = resolve));
-      const stream = new ReadableStream({ pull: (controller) => controller.enqueue({ type: "text-delta", id: "t", delta: "x" }), cancel: () => tell() });
-      for await (const chunk of aiSdk(handMade("v3", { doStream: async () => ({ stream }) })).stream?.(REQUEST) ?? []) {
+      const stream = new ReadableStream({
+        pull: (controller) => controller.enqueue({ type: "text-delta", id: "t", delta: "x" }),
+        cancel: () => tell(),
+      });
+      for await (const chunk of aiSdk(
+        handMade("v3", { doStream: async () => ({ stream }) }),
+      ).stream?.(REQUEST) ?? []) {
         expect(chunk).to.deep.equal({ type: "text", text: "x" });
         break;
       }
@@ -322,12 +476,17 @@ describe("aiSdk()", () => {
     });
 
     it("closes the connection of a real model that is aborted", async () => {
-      const server = await OpenAIServer.start({ kind: "events", events: [streamEvent({ content: "Once" })], end: "stall" });
+      const server = await OpenAIServer.start({
+        kind: "events",
+        events: [streamEvent({ content: "Once" })],
+        end: "stall",
+      });
       const model = aiSdk(createOpenAICompatible({ name: "loopback", baseURL: server.url })("m"));
       const controller = new AbortController();
       const reading = rejection(
         (async () => {
-          for await (const chunk of model.stream?.(REQUEST, { signal: controller.signal }) ?? []) if (chunk.type === "text") controller.abort("enough");
+          for await (const chunk of model.stream?.(REQUEST, { signal: controller.signal }) ?? [])
+            if (chunk.type === "text") controller.abort("enough");
         })(),
       );
       expect(await reading).to.equal("enough");

@@ -1,9 +1,19 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
-import type { ChatChunk, ChatModel, ChatModelProvider, ChatRequest, ChatResponse } from "../../../../src/contracts/chat-model.js";
+import type {
+  ChatChunk,
+  ChatModel,
+  ChatModelProvider,
+  ChatRequest,
+  ChatResponse,
+} from "../../../../src/contracts/chat-model.js";
 import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
 import { Tokens } from "../../../../src/contracts/tokens.js";
-import { anthropic, anthropicProvider, type AnthropicOptions } from "../../../../src/plugins/providers/anthropic/index.js";
+import {
+  anthropic,
+  anthropicProvider,
+  type AnthropicOptions,
+} from "../../../../src/plugins/providers/anthropic/index.js";
 import { AnthropicServer } from "../../../support/anthropic-server.js";
 import { messageEnd, messageStart, textEvents } from "../../../support/anthropic-wire.js";
 import type { RecordedRequest } from "../../../support/model-server.js";
@@ -47,8 +57,15 @@ describe("anthropic()", () => {
     await server.close();
   });
 
-  async function sent(request: Partial<ChatRequest>, options: AnthropicOptions = {}, modelId = MODEL): Promise<RecordedRequest["body"]> {
-    await anthropic(modelId, { apiKey: KEY, baseURL: server.url, ...options }).chat({ ...REQUEST, ...request });
+  async function sent(
+    request: Partial<ChatRequest>,
+    options: AnthropicOptions = {},
+    modelId = MODEL,
+  ): Promise<RecordedRequest["body"]> {
+    await anthropic(modelId, { apiKey: KEY, baseURL: server.url, ...options }).chat({
+      ...REQUEST,
+      ...request,
+    });
     return server.requests.at(-1)?.body ?? {};
   }
 
@@ -57,38 +74,77 @@ describe("anthropic()", () => {
       ["a blank model", () => anthropic(" ")],
       ["an unknown option", () => anthropic("m", { apikey: "x" } as AnthropicOptions)],
       ["a blank key", () => anthropic("m", { apiKey: "  " })],
-      ["an address with credentials", () => anthropic("m", { baseURL: "http://user:hunter2@localhost" })],
+      [
+        "an address with credentials",
+        () => anthropic("m", { baseURL: "http://user:hunter2@localhost" }),
+      ],
       ["an idle limit of nothing", () => anthropic("m", { idleTimeoutMs: 0 })],
       ["a size limit of nothing", () => anthropic("m", { maxResponseBytes: 0 })],
       ["an output limit of nothing", () => anthropic("m", { maxOutputTokens: 0 })],
-      ["caching that is neither on nor off", () => anthropic("m", { promptCaching: "yes" as unknown as boolean })],
-      ["structured output that is neither on nor off", () => anthropic("m", { structuredOutput: 1 as unknown as boolean })],
-      ["an unknown option of the plugin", () => anthropicProvider({ model: "x" } as AnthropicOptions)],
+      [
+        "caching that is neither on nor off",
+        () => anthropic("m", { promptCaching: "yes" as unknown as boolean }),
+      ],
+      [
+        "structured output that is neither on nor off",
+        () => anthropic("m", { structuredOutput: 1 as unknown as boolean }),
+      ],
+      [
+        "an unknown option of the plugin",
+        () => anthropicProvider({ model: "x" } as AnthropicOptions),
+      ],
     ];
     for (const [what, make] of refused) {
       it(`refuses ${what} without showing secrets`, () => {
-        expect(make).to.throw(ValidationError).with.property("message").that.does.not.contain("hunter2");
+        expect(make)
+          .to.throw(ValidationError)
+          .with.property("message")
+          .that.does.not.contain("hunter2");
       });
     }
 
     it("sends key, headers and model where they belong", async () => {
       const body = await sent({}, { apiKey: ` ${KEY}\n`, headers: { "x-team": "blue" } });
       expect(server.requests[0]?.path).to.equal("/v1/messages");
-      expect(server.requests[0]?.headers).to.include({ authorization: `Bearer ${KEY}`, "x-team": "blue" });
+      expect(server.requests[0]?.headers).to.include({
+        authorization: `Bearer ${KEY}`,
+        "x-team": "blue",
+      });
       expect(server.requests[0]?.headers).to.have.property("anthropic-version");
-      expect(body).to.deep.equal({ model: MODEL, max_tokens: 8192, messages: [{ role: "user", content: "Hi" }], stream: false });
+      expect(body).to.deep.equal({
+        model: MODEL,
+        max_tokens: 8192,
+        messages: [{ role: "user", content: "Hi" }],
+        stream: false,
+      });
     });
 
     it("sends no placeholder beside a key that comes in a header", async () => {
       await anthropic(MODEL, { baseURL: server.url, headers: { "X-Api-Key": KEY } }).chat(REQUEST);
-      expect(server.requests[0]?.headers).to.include({ "x-api-key": KEY }).and.not.have.property("authorization");
+      expect(server.requests[0]?.headers)
+        .to.include({ "x-api-key": KEY })
+        .and.not.have.property("authorization");
     });
 
     it("declares that failed calls may be tried three times, and structured output by the model's name", () => {
-      const offers = (modelId: string, options?: AnthropicOptions): unknown => anthropic(modelId, options).capabilities?.structuredOutput;
+      const offers = (modelId: string, options?: AnthropicOptions): unknown =>
+        anthropic(modelId, options).capabilities?.structuredOutput;
       expect(model.capabilities?.retry).to.deep.equal({ maxAttempts: 3 });
-      for (const name of [MODEL, "claude-opus-4-1-20250805", "claude-haiku-4-5", "anthropic/claude-opus-4-6"]) expect(offers(name), name).to.equal(true);
-      for (const name of ["claude-3-5-haiku-latest", "claude-3-opus-20240229", "claude-sonnet-4-20250514", "claude-opus-4-0", "claude-2.1", "kimi-k2"]) {
+      for (const name of [
+        MODEL,
+        "claude-opus-4-1-20250805",
+        "claude-haiku-4-5",
+        "anthropic/claude-opus-4-6",
+      ])
+        expect(offers(name), name).to.equal(true);
+      for (const name of [
+        "claude-3-5-haiku-latest",
+        "claude-3-opus-20240229",
+        "claude-sonnet-4-20250514",
+        "claude-opus-4-0",
+        "claude-2.1",
+        "kimi-k2",
+      ]) {
         expect(offers(name), name).to.equal(false);
       }
       expect(offers("kimi-k2", { structuredOutput: true })).to.equal(true);
@@ -97,10 +153,15 @@ describe("anthropic()", () => {
     it("prints nothing, also about models that are on their way out", async () => {
       const printed: unknown[] = [];
       const { warn, error, log } = console;
-      for (const name of ["warn", "error", "log"] as const) console[name] = (...args: unknown[]) => void printed.push(args);
+      for (const name of ["warn", "error", "log"] as const)
+        console[name] = (...args: unknown[]) => void printed.push(args);
       try {
         await sent({}, {}, "claude-3-opus-20240229");
-        await sent({ providerOptions: { thinking: { type: "enabled", budget_tokens: 1024 } } }, {}, "claude-opus-4-6");
+        await sent(
+          { providerOptions: { thinking: { type: "enabled", budget_tokens: 1024 } } },
+          {},
+          "claude-opus-4-6",
+        );
       } finally {
         Object.assign(console, { warn, error, log });
       }
@@ -119,14 +180,23 @@ describe("anthropic()", () => {
 
     it("fails without any key, naming the variable", async () => {
       const e = await rejectionOf(ModelCallError, anthropic(MODEL).chat(REQUEST));
-      expect([e.code, e.retryable, e.provider]).to.deep.equal(["AE_MODEL_AUTH", false, "anthropic"]);
+      expect([e.code, e.retryable, e.provider]).to.deep.equal([
+        "AE_MODEL_AUTH",
+        false,
+        "anthropic",
+      ]);
       expect(e.message).to.contain("ANTHROPIC_API_KEY");
     });
   });
 
   describe("answers", () => {
     it("carry usage, id and model; cached tokens count as input", async () => {
-      const usage = { input_tokens: 4, cache_read_input_tokens: 16, cache_creation_input_tokens: 100, output_tokens: 9 };
+      const usage = {
+        input_tokens: 4,
+        cache_read_input_tokens: 16,
+        cache_creation_input_tokens: 100,
+        output_tokens: 9,
+      };
       server.reply({ kind: "answer", text: "Hello", usage });
       for (const response of [await model.chat(REQUEST), await streamed(model)]) {
         expect(response).to.deep.equal({
@@ -161,7 +231,10 @@ describe("anthropic()", () => {
         { type: "text", text: "lo" },
       ];
       server.reply({ kind: "raw", body: JSON.stringify({ content, stop_reason: "end_turn" }) });
-      expect((await model.chat(REQUEST)).message).to.deep.equal({ role: "assistant", content: "Hello" });
+      expect((await model.chat(REQUEST)).message).to.deep.equal({
+        role: "assistant",
+        content: "Hello",
+      });
     });
 
     for (const [what, content] of [
@@ -171,14 +244,20 @@ describe("anthropic()", () => {
     ] as const) {
       it(`are refused with ${what}`, async () => {
         server.reply({ kind: "raw", body: JSON.stringify({ content }) });
-        expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).code).to.equal("AE_MODEL_BAD_RESPONSE");
+        expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).code).to.equal(
+          "AE_MODEL_BAD_RESPONSE",
+        );
       });
     }
   });
 
   describe("streams", () => {
     it("yield text and pieces of tool calls as they come", async () => {
-      server.reply({ kind: "answer", text: "Hello", toolCalls: [{ id: "c1", name: "add", arguments: '{"a":1}' }] });
+      server.reply({
+        kind: "answer",
+        text: "Hello",
+        toolCalls: [{ id: "c1", name: "add", arguments: '{"a":1}' }],
+      });
       expect((await collect(model)).slice(0, -1)).to.deep.equal([
         { type: "text", text: "Hell" },
         { type: "text", text: "o" },
@@ -190,27 +269,61 @@ describe("anthropic()", () => {
 
     it("may give the arguments of a call at once, or none", async () => {
       const call = (index: number, input: unknown): readonly unknown[] => [
-        { type: "content_block_start", index, content_block: { type: "tool_use", id: `c${index}`, name: "add", input } },
+        {
+          type: "content_block_start",
+          index,
+          content_block: { type: "tool_use", id: `c${index}`, name: "add", input },
+        },
         { type: "content_block_stop", index },
       ];
-      server.reply({ kind: "events", events: [messageStart(), ...call(0, { a: 1 }), ...call(1, undefined), ...messageEnd("tool_use")], end: "done" });
-      expect((await streamed(model)).message.toolCalls?.map((each) => each.arguments)).to.deep.equal(['{"a":1}', "{}"]);
+      server.reply({
+        kind: "events",
+        events: [
+          messageStart(),
+          ...call(0, { a: 1 }),
+          ...call(1, undefined),
+          ...messageEnd("tool_use"),
+        ],
+        end: "done",
+      });
+      expect(
+        (await streamed(model)).message.toolCalls?.map((each) => each.arguments),
+      ).to.deep.equal(['{"a":1}', "{}"]);
     });
 
     it("pass over thinking, tools that the vendor runs itself, and events of the future", async () => {
       const events = [
         messageStart(),
-        { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },
-        { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "hm" } },
-        { type: "content_block_start", index: 1, content_block: { type: "server_tool_use", id: "s", name: "web_search", input: {} } },
-        { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: "{}" } },
+        {
+          type: "content_block_start",
+          index: 0,
+          content_block: { type: "thinking", thinking: "" },
+        },
+        {
+          type: "content_block_delta",
+          index: 0,
+          delta: { type: "thinking_delta", thinking: "hm" },
+        },
+        {
+          type: "content_block_start",
+          index: 1,
+          content_block: { type: "server_tool_use", id: "s", name: "web_search", input: {} },
+        },
+        {
+          type: "content_block_delta",
+          index: 1,
+          delta: { type: "input_json_delta", partial_json: "{}" },
+        },
         { type: "content_block_stop", index: 1 },
         { type: "new_event" },
         ...textEvents(2, ["Hello"]),
         ...messageEnd("end_turn"),
       ];
       server.reply({ kind: "events", events, end: "done" });
-      expect((await streamed(model)).message).to.deep.equal({ role: "assistant", content: "Hello" });
+      expect((await streamed(model)).message).to.deep.equal({
+        role: "assistant",
+        content: "Hello",
+      });
     });
 
     it("use connections again", async () => {
@@ -220,9 +333,18 @@ describe("anthropic()", () => {
   });
 
   it("keeps the key out of errors and of what inspecting shows", async () => {
-    server.reply({ kind: "status", status: 401, body: { type: "error", error: { type: "authentication_error", message: `invalid key ${KEY}` } } });
+    server.reply({
+      kind: "status",
+      status: 401,
+      body: {
+        type: "error",
+        error: { type: "authentication_error", message: `invalid key ${KEY}` },
+      },
+    });
     const e = await rejectionOf(ModelCallError, model.chat(REQUEST));
-    const shown = [e, model, anthropicProvider({ apiKey: KEY })].map((value) => inspect(value, { depth: 20, showHidden: true })).join(" ");
+    const shown = [e, model, anthropicProvider({ apiKey: KEY })]
+      .map((value) => inspect(value, { depth: 20, showHidden: true }))
+      .join(" ");
     expect(shown).to.contain("[redacted]").and.not.contain(KEY);
     expect(e.hint).to.contain("ANTHROPIC_API_KEY");
   });
@@ -233,7 +355,9 @@ describe("anthropicProvider()", () => {
     const server = await AnthropicServer.start();
     const bound: { token: unknown; value: unknown }[] = [];
     const plugin = anthropicProvider({ apiKey: KEY, baseURL: server.url });
-    const many = (token: unknown): unknown => ({ toConstantValue: (value: unknown) => void bound.push({ token, value }) });
+    const many = (token: unknown): unknown => ({
+      toConstantValue: (value: unknown) => void bound.push({ token, value }),
+    });
     plugin.bind?.({ many } as Parameters<NonNullable<typeof plugin.bind>>[0]); // only `many` is expected to be used
     expect(plugin.name).to.equal("provider-anthropic");
     expect(bound[0]?.token).to.equal(Tokens.ChatModelProvider);

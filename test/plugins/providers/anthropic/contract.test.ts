@@ -1,16 +1,33 @@
 import { LLMock } from "@copilotkit/aimock";
 import type { Usage } from "../../../../src/contracts/chat-model.js";
 import { anthropic } from "../../../../src/plugins/providers/anthropic/index.js";
-import { chatModelContract, type ChatModelScenario, type ChatModelUnderTest } from "../../../../src/plugins/testing/index.js";
+import {
+  chatModelContract,
+  type ChatModelScenario,
+  type ChatModelUnderTest,
+} from "../../../../src/plugins/testing/index.js";
 import { AnthropicServer } from "../../../support/anthropic-server.js";
 import { messageStart, textEvents } from "../../../support/anthropic-wire.js";
-import { loopbackReply, mockResponse, recordingFetch, type VendorWords } from "../../../support/contract-replies.js";
+import {
+  loopbackReply,
+  mockResponse,
+  recordingFetch,
+  type VendorWords,
+} from "../../../support/contract-replies.js";
 
 const MODEL = "claude-sonnet-4-5";
 
 const WORDS: VendorWords = {
-  finishReasons: { stop: "end_turn", length: "max_tokens", content_filter: "refusal", tool_calls: "tool_use" },
-  usage: ({ inputTokens = 0, outputTokens = 0 }: Usage) => ({ input_tokens: inputTokens, output_tokens: outputTokens }),
+  finishReasons: {
+    stop: "end_turn",
+    length: "max_tokens",
+    content_filter: "refusal",
+    tool_calls: "tool_use",
+  },
+  usage: ({ inputTokens = 0, outputTokens = 0 }: Usage) => ({
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+  }),
   begin: (text) => [messageStart(), ...textEvents(0, [text]).slice(0, 2)],
 };
 
@@ -27,11 +44,17 @@ async function onMock(scenario: ChatModelScenario): Promise<ChatModelUnderTest> 
   const mock = new LLMock({ port: 0, host: "127.0.0.1", logLevel: "silent" });
   // aimock takes the reason for stopping as the vendor spells it.
   const isRefusal = scenario.kind === "answer" && scenario.finishReason === "content_filter";
-  mock.on({ predicate: () => true }, () => (isRefusal ? { content: scenario.text, finishReason: "refusal" } : mockResponse(scenario)));
+  mock.on({ predicate: () => true }, () =>
+    isRefusal ? { content: scenario.text, finishReason: "refusal" } : mockResponse(scenario),
+  );
   await mock.start();
   const recorder = recordingFetch();
   return {
-    model: anthropic(MODEL, { apiKey: "sk-ant-test-key", baseURL: mock.url, fetch: recorder.fetch }),
+    model: anthropic(MODEL, {
+      apiKey: "sk-ant-test-key",
+      baseURL: mock.url,
+      fetch: recorder.fetch,
+    }),
     lastRequest: recorder.lastBody,
     close: () => mock.stop(),
   };
@@ -40,4 +63,7 @@ async function onMock(scenario: ChatModelScenario): Promise<ChatModelUnderTest> 
 chatModelContract("anthropic on a loopback server", { create: onLoopback });
 
 // aimock always reports a usage (estimated where none is given) and cannot fall silent in the middle of a stream.
-chatModelContract("anthropic on aimock", { create: onMock, supports: { missingUsage: false, stall: false } });
+chatModelContract("anthropic on aimock", {
+  create: onMock,
+  supports: { missingUsage: false, stall: false },
+});

@@ -1,6 +1,9 @@
 import { expect } from "chai";
 import type { ChatRequest } from "../../../../src/contracts/chat-model.js";
-import { anthropic, type AnthropicOptions } from "../../../../src/plugins/providers/anthropic/index.js";
+import {
+  anthropic,
+  type AnthropicOptions,
+} from "../../../../src/plugins/providers/anthropic/index.js";
 import { AnthropicServer } from "../../../support/anthropic-server.js";
 import type { RecordedRequest } from "../../../support/model-server.js";
 
@@ -14,14 +17,26 @@ describe("what anthropic() sends", () => {
   beforeEach(async () => (server = await AnthropicServer.start()));
   afterEach(() => server.close());
 
-  async function sent(request: Partial<ChatRequest>, options: AnthropicOptions = {}, modelId = MODEL): Promise<RecordedRequest["body"]> {
-    await anthropic(modelId, { apiKey: KEY, baseURL: server.url, ...options }).chat({ ...REQUEST, ...request });
+  async function sent(
+    request: Partial<ChatRequest>,
+    options: AnthropicOptions = {},
+    modelId = MODEL,
+  ): Promise<RecordedRequest["body"]> {
+    await anthropic(modelId, { apiKey: KEY, baseURL: server.url, ...options }).chat({
+      ...REQUEST,
+      ...request,
+    });
     return server.requests.at(-1)?.body ?? {};
   }
 
   describe("requests", () => {
     it("carry settings, and a limit of their own before that of the options", async () => {
-      expect(await sent({ temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] }, { maxOutputTokens: 99 })).to.deep.include({
+      expect(
+        await sent(
+          { temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] },
+          { maxOutputTokens: 99 },
+        ),
+      ).to.deep.include({
         temperature: 0,
         max_tokens: 50,
         stop_sequences: ["END"],
@@ -30,7 +45,12 @@ describe("what anthropic() sends", () => {
     });
 
     it("merge providerOptions into the body, where they win", async () => {
-      expect(await sent({ temperature: 1, providerOptions: { top_k: 7, temperature: 0.5, stream: true } })).to.include({
+      expect(
+        await sent({
+          temperature: 1,
+          providerOptions: { top_k: 7, temperature: 0.5, stream: true },
+        }),
+      ).to.include({
         top_k: 7,
         temperature: 0.5,
         stream: false,
@@ -57,8 +77,15 @@ describe("what anthropic() sends", () => {
       const parameters = { type: "object", additionalProperties: true };
       const tools = ["a", "b"].map((name) => ({ name, description: name, parameters }));
       const messages = [{ role: "system", content: "Be brief" } as const, ...REQUEST.messages];
-      const wireTools = ["a", "b"].map((name) => ({ name, description: name, input_schema: parameters }));
-      expect((await sent({ messages, tools }))["tools"]).to.deep.equal([wireTools[0], { ...wireTools[1], ...EPHEMERAL }]);
+      const wireTools = ["a", "b"].map((name) => ({
+        name,
+        description: name,
+        input_schema: parameters,
+      }));
+      expect((await sent({ messages, tools }))["tools"]).to.deep.equal([
+        wireTools[0],
+        { ...wireTools[1], ...EPHEMERAL },
+      ]);
       const plain = await sent({ messages, tools }, { promptCaching: false });
       expect(plain["tools"]).to.deep.equal(wireTools);
       expect(JSON.stringify(plain)).to.not.contain("cache_control");
@@ -78,7 +105,11 @@ describe("what anthropic() sends", () => {
           },
           { role: "tool", toolCallId: "c1", toolName: "add", content: "3" },
           { role: "tool", toolCallId: "c2", toolName: "add", content: "broken", isError: true },
-          { role: "assistant", content: "", toolCalls: [{ id: "c3", name: "now", arguments: "{}" }] },
+          {
+            role: "assistant",
+            content: "",
+            toolCalls: [{ id: "c3", name: "now", arguments: "{}" }],
+          },
           { role: "tool", toolCallId: "c3", toolName: "now", content: "" },
           { role: "user", content: "And?" },
         ],
@@ -116,7 +147,10 @@ describe("what anthropic() sends", () => {
       ] as const) {
         expect((await sent({ tools, toolChoice: ours }))["tool_choice"]).to.deep.equal(theirs);
       }
-      expect(await sent({ tools: [], toolChoice: "required" })).to.not.have.any.keys("tool_choice", "tools");
+      expect(await sent({ tools: [], toolChoice: "required" })).to.not.have.any.keys(
+        "tool_choice",
+        "tools",
+      );
     });
 
     it("carry images as addresses or as data", async () => {
@@ -132,55 +166,100 @@ describe("what anthropic() sends", () => {
         { type: "base64", media_type: "image/gif", data: "R0lGOD" },
         { type: "base64", media_type: "image/jpeg", data: "/9j/4AAQ" },
       ];
-      expect(body["messages"]).to.deep.equal([{ role: "user", content: sources.map((source) => ({ type: "image", source })) }]);
+      expect(body["messages"]).to.deep.equal([
+        { role: "user", content: sources.map((source) => ({ type: "image", source })) },
+      ]);
     });
   });
 
   describe("schemas", () => {
-    const schema = { type: "object", properties: { city: { type: "string" }, zip: { type: "string" } }, required: ["city"] };
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" }, zip: { type: "string" } },
+      required: ["city"],
+    };
     const closed = { ...schema, additionalProperties: false };
 
     it("go out closed, with optional properties as they are", async () => {
       const body = await sent({ responseFormat: { name: "place", schema } });
-      expect(body["output_config"]).to.deep.equal({ format: { type: "json_schema", schema: closed } });
+      expect(body["output_config"]).to.deep.equal({
+        format: { type: "json_schema", schema: closed },
+      });
     });
 
     it("make tools strict", async () => {
-      const body = await sent({ tools: [{ name: "go", description: "Goes", parameters: schema }] }, { promptCaching: false });
-      expect(body["tools"]).to.deep.equal([{ name: "go", description: "Goes", input_schema: closed, strict: true }]);
+      const body = await sent(
+        { tools: [{ name: "go", description: "Goes", parameters: schema }] },
+        { promptCaching: false },
+      );
+      expect(body["tools"]).to.deep.equal([
+        { name: "go", description: "Goes", input_schema: closed, strict: true },
+      ]);
     });
 
     const impossible: readonly (readonly [string, Record<string, unknown>])[] = [
       ["an open record", { type: "object", additionalProperties: { type: "string" } }],
-      ["a keyword that the vendor does not know", { ...closed, properties: { city: { type: "string", minLength: 1 } } }],
+      [
+        "a keyword that the vendor does not know",
+        { ...closed, properties: { city: { type: "string", minLength: 1 } } },
+      ],
       [
         "a schema that contains itself",
-        { ...closed, properties: { city: { $ref: "#/$defs/tree" } }, $defs: { tree: { type: "array", items: { $ref: "#/$defs/tree" } } } },
+        {
+          ...closed,
+          properties: { city: { $ref: "#/$defs/tree" } },
+          $defs: { tree: { type: "array", items: { $ref: "#/$defs/tree" } } },
+        },
       ],
     ];
     for (const [what, given] of impossible) {
       it(`go out as they are, or not at all, for ${what}`, async () => {
         const body = await sent(
-          { responseFormat: { name: "x", schema: given }, tools: [{ name: "go", description: "Goes", parameters: given }] },
+          {
+            responseFormat: { name: "x", schema: given },
+            tools: [{ name: "go", description: "Goes", parameters: given }],
+          },
           { promptCaching: false },
         );
         expect(body).to.not.have.property("output_config");
-        expect(body["tools"]).to.deep.equal([{ name: "go", description: "Goes", input_schema: given }]);
+        expect(body["tools"]).to.deep.equal([
+          { name: "go", description: "Goes", input_schema: given },
+        ]);
       });
     }
 
     it("stay within the limits of one request", async () => {
-      const tools = Array.from({ length: 30 }, (_, index) => ({ name: `t${index}`, description: "x", parameters: schema }));
-      const strict = (await sent({ tools, responseFormat: { name: "place", schema } }))["tools"] as readonly { readonly strict?: boolean }[]; // as sent above
+      const tools = Array.from({ length: 30 }, (_, index) => ({
+        name: `t${index}`,
+        description: "x",
+        parameters: schema,
+      }));
+      const strict = (await sent({ tools, responseFormat: { name: "place", schema } }))[
+        "tools"
+      ] as readonly { readonly strict?: boolean }[]; // as sent above
       expect(strict.filter((tool) => tool.strict === true)).to.have.lengthOf(20);
-      const wide = { type: "object", properties: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, { type: "string" }])) };
-      const two = [1, 2].map((index) => ({ name: `t${index}`, description: "x", parameters: wide }));
-      const sentTwo = (await sent({ tools: two }))["tools"] as readonly { readonly strict?: boolean }[]; // as sent above
+      const wide = {
+        type: "object",
+        properties: Object.fromEntries(
+          Array.from({ length: 20 }, (_, index) => [`p${index}`, { type: "string" }]),
+        ),
+      };
+      const two = [1, 2].map((index) => ({
+        name: `t${index}`,
+        description: "x",
+        parameters: wide,
+      }));
+      const sentTwo = (await sent({ tools: two }))["tools"] as readonly {
+        readonly strict?: boolean;
+      }[]; // as sent above
       expect(sentTwo.map((tool) => tool.strict)).to.deep.equal([true, undefined]);
     });
 
     it("are kept from models that do not know them", async () => {
-      const request = { responseFormat: { name: "place", schema: closed }, tools: [{ name: "go", description: "Goes", parameters: closed }] };
+      const request = {
+        responseFormat: { name: "place", schema: closed },
+        tools: [{ name: "go", description: "Goes", parameters: closed }],
+      };
       const body = await sent(request, {}, "claude-3-5-haiku-latest");
       expect(JSON.stringify(body)).to.not.contain("strict").and.not.contain("output_config");
     });

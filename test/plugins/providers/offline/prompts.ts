@@ -2,24 +2,42 @@ import type { ChatMessage, ChatModel, ChatResponse } from "../../../../src/contr
 import type { JsonSchema } from "../../../../src/contracts/types.js";
 
 /** The user prompt of a task with these outputs as context. */
-export function withContext(...outputs: readonly { readonly role?: string; readonly description?: string; readonly raw: string }[]): readonly ChatMessage[] {
-  const blocks = outputs.map(({ role = "(deterministic)", description = "Read the notes", raw }) => `\n---\n### ${role}: ${description}\n${raw}\n---\n`);
+export function withContext(
+  ...outputs: readonly {
+    readonly role?: string;
+    readonly description?: string;
+    readonly raw: string;
+  }[]
+): readonly ChatMessage[] {
+  const blocks = outputs.map(
+    ({ role = "(deterministic)", description = "Read the notes", raw }) =>
+      `\n---\n### ${role}: ${description}\n${raw}\n---\n`,
+  );
   const context = `## Context from Previous Tasks\nThe following results from previous tasks may be relevant:\n${blocks.join("")}\n`;
   const content = `${context}## Task\nWrite about bees. Be brief and clear about everything.\n\n## Expected Output\nA list of findings that is good.`;
   return [
-    { role: "system", content: "You are Analyst. Your personal goal is: find what matters in texts." },
+    {
+      role: "system",
+      content: "You are Analyst. Your personal goal is: find what matters in texts.",
+    },
     { role: "user", content },
   ];
 }
 
 /** Asks for JSON of a schema and reads it. */
-export async function filled(model: ChatModel, schema: JsonSchema, messages: readonly ChatMessage[]): Promise<unknown> {
+export async function filled(
+  model: ChatModel,
+  schema: JsonSchema,
+  messages: readonly ChatMessage[],
+): Promise<unknown> {
   const response = await model.chat({ messages, responseFormat: { name: "result", schema } });
   return JSON.parse(response.message.content) as unknown;
 }
 
 /** The quoted sentences and sources of a Markdown answer. */
-export function bullets(response: ChatResponse): readonly { readonly text: string; readonly source: string | undefined }[] {
+export function bullets(
+  response: ChatResponse,
+): readonly { readonly text: string; readonly source: string | undefined }[] {
   return response.message.content.split("\n").map((line) => {
     const [, text, source] = /^- "(.+)"(?: \((.+)\))?$/.exec(line) ?? [];
     if (text === undefined) throw new Error(`not a bullet with a quote: ${line}`);

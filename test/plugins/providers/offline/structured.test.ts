@@ -9,10 +9,15 @@ const SOURCE = withContext({ raw: BEES });
 
 describe("the offline model asked for JSON", () => {
   const model = offline();
-  const fill = (schema: object, messages = SOURCE): Promise<unknown> => filled(model, schema as JsonSchema, messages);
+  const fill = (schema: object, messages = SOURCE): Promise<unknown> =>
+    filled(model, schema as JsonSchema, messages);
 
   it("fills a schema of zod so that it validates, with quotes in their places", async () => {
-    const Finding = z.object({ quote: z.string(), source: z.string(), confidence: z.number().min(1).max(5) });
+    const Finding = z.object({
+      quote: z.string(),
+      source: z.string(),
+      confidence: z.number().min(1).max(5),
+    });
     const schema = z.object({
       title: z.string(),
       summary: z.string(),
@@ -50,9 +55,15 @@ describe("the offline model asked for JSON", () => {
     const item = {
       type: "object",
       required: ["claim", "evidence"],
-      properties: { claim: { type: "string" }, evidence: { type: "array", items: { type: "string" } } },
+      properties: {
+        claim: { type: "string" },
+        evidence: { type: "array", items: { type: "string" } },
+      },
     };
-    const items = (await fill({ type: "array", items: item })) as { claim: string; evidence: string[] }[];
+    const items = (await fill({ type: "array", items: item })) as {
+      claim: string;
+      evidence: string[];
+    }[];
     expect(items.length).to.equal(3);
     for (const { claim, evidence } of items) expect(evidence).to.deep.equal([claim]);
   });
@@ -68,7 +79,12 @@ describe("the offline model asked for JSON", () => {
         sources: { type: "array", items: { type: "string" } },
       },
     };
-    const value = (await fill(schema)) as { many: string[]; short: string; n: number; sources: string[] };
+    const value = (await fill(schema)) as {
+      many: string[];
+      short: string;
+      n: number;
+      sources: string[];
+    };
     expect(value.many.length).to.equal(5);
     expect(value.short.length).to.be.within(1, 20);
     expect(BEES).to.contain(value.short);
@@ -83,7 +99,10 @@ describe("the offline model asked for JSON", () => {
         node: {
           type: "object",
           required: ["text", "children"],
-          properties: { text: { $ref: "#/$defs/text" }, children: { type: "array", items: { $ref: "#/$defs/node" } } },
+          properties: {
+            text: { $ref: "#/$defs/text" },
+            children: { type: "array", items: { $ref: "#/$defs/node" } },
+          },
         },
         text: { type: ["null", "string"] },
       },
@@ -101,12 +120,23 @@ describe("the offline model asked for JSON", () => {
         ],
       }),
     ).to.deep.equal({ a: 0, b: 1 });
-    expect(await fill({ type: "array", prefixItems: [{ type: "number" }, { type: "boolean" }] })).to.deep.equal([0, false]);
-    expect(await fill({ type: "object", additionalProperties: { type: "string" } })).to.deep.equal({});
+    expect(
+      await fill({ type: "array", prefixItems: [{ type: "number" }, { type: "boolean" }] }),
+    ).to.deep.equal([0, false]);
+    expect(await fill({ type: "object", additionalProperties: { type: "string" } })).to.deep.equal(
+      {},
+    );
   });
 
   it("says in every text that there is no source, and leaves lists empty", async () => {
-    const schema = { type: "object", required: ["text", "list"], properties: { text: { type: "string" }, list: { type: "array", items: { type: "string" } } } };
-    expect(await fill(schema, [{ role: "user", content: "No text here." }])).to.deep.equal({ text: NO_SOURCE, list: [] });
+    const schema = {
+      type: "object",
+      required: ["text", "list"],
+      properties: { text: { type: "string" }, list: { type: "array", items: { type: "string" } } },
+    };
+    expect(await fill(schema, [{ role: "user", content: "No text here." }])).to.deep.equal({
+      text: NO_SOURCE,
+      list: [],
+    });
   });
 });

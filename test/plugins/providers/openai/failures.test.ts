@@ -27,7 +27,9 @@ describe("openai failures", () => {
   });
   afterEach(() => server.close());
 
-  const error = (message: string, code?: string, type?: string): unknown => ({ error: { message, code, type } });
+  const error = (message: string, code?: string, type?: string): unknown => ({
+    error: { message, code, type },
+  });
   const status = (code: number, body?: unknown, headers?: Record<string, string>): Reply => ({
     kind: "status",
     status: code,
@@ -36,10 +38,19 @@ describe("openai failures", () => {
   });
   const table: readonly (readonly [string, Reply, ModelErrorCode, boolean])[] = [
     ["400", status(400, error("bad")), "AE_MODEL_BAD_REQUEST", false],
-    ["400 for too long a conversation", status(400, error("too long", "context_length_exceeded")), "AE_MODEL_CONTEXT_LENGTH", false],
+    [
+      "400 for too long a conversation",
+      status(400, error("too long", "context_length_exceeded")),
+      "AE_MODEL_CONTEXT_LENGTH",
+      false,
+    ],
     [
       "400 of a compatible server for too long a conversation",
-      status(400, { object: "error", message: "This model's maximum context length is 4096 tokens", code: 400 }),
+      status(400, {
+        object: "error",
+        message: "This model's maximum context length is 4096 tokens",
+        code: 400,
+      }),
       "AE_MODEL_CONTEXT_LENGTH",
       false,
     ],
@@ -51,24 +62,74 @@ describe("openai failures", () => {
     ["409", status(409, error("conflict")), "AE_MODEL_SERVER", true],
     ["413", status(413, error("too big")), "AE_MODEL_BAD_REQUEST", false],
     ["429", status(429, error("slow down", "rate_limit_exceeded")), "AE_MODEL_RATE_LIMITED", true],
-    ["429 for an empty account", status(429, error("You exceeded your current quota", "insufficient_quota")), "AE_MODEL_QUOTA", false],
+    [
+      "429 for an empty account",
+      status(429, error("You exceeded your current quota", "insufficient_quota")),
+      "AE_MODEL_QUOTA",
+      false,
+    ],
     ["500", status(500, error("oops")), "AE_MODEL_SERVER", true],
-    ["502 with a page", status(502, PAGE, { "content-type": "text/html" }), "AE_MODEL_SERVER", true],
+    [
+      "502 with a page",
+      status(502, PAGE, { "content-type": "text/html" }),
+      "AE_MODEL_SERVER",
+      true,
+    ],
     ["503 without a body", status(503), "AE_MODEL_SERVER", true],
     ["529", status(529, error("overloaded")), "AE_MODEL_SERVER", true],
-    ["a redirect", status(302, "", { location: "http://127.0.0.1:1/" }), "AE_MODEL_BAD_RESPONSE", false],
-    ["a web page", { kind: "raw", body: PAGE, contentType: "text/html" }, "AE_MODEL_BAD_RESPONSE", true],
+    [
+      "a redirect",
+      status(302, "", { location: "http://127.0.0.1:1/" }),
+      "AE_MODEL_BAD_RESPONSE",
+      false,
+    ],
+    [
+      "a web page",
+      { kind: "raw", body: PAGE, contentType: "text/html" },
+      "AE_MODEL_BAD_RESPONSE",
+      true,
+    ],
     ["an empty body", { kind: "raw", body: "" }, "AE_MODEL_BAD_RESPONSE", true],
     ["null", { kind: "raw", body: "null" }, "AE_MODEL_BAD_RESPONSE", true],
     ["half a document", { kind: "raw", body: '{"choices":[{"mess' }, "AE_MODEL_BAD_RESPONSE", true],
     ["a list", { kind: "raw", body: "[]" }, "AE_MODEL_BAD_RESPONSE", true],
     ["no choices", { kind: "raw", body: '{"choices":[]}' }, "AE_MODEL_BAD_RESPONSE", true],
-    ["choices that are null", { kind: "raw", body: '{"choices":null}' }, "AE_MODEL_BAD_RESPONSE", true],
-    ["a choice without a message", { kind: "raw", body: '{"choices":[{"index":0}]}' }, "AE_MODEL_BAD_RESPONSE", true],
-    ["content of the wrong type", { kind: "raw", body: '{"choices":[{"message":{"content":7}}]}' }, "AE_MODEL_BAD_RESPONSE", true],
-    ["a tool call without a name", { kind: "raw", body: '{"choices":[{"message":{"tool_calls":[{"id":"a","function":{}}]}}]}' }, "AE_MODEL_BAD_RESPONSE", true],
-    ["a body shorter than announced", { kind: "raw", body: '{"choices":[', announcedLength: 5000 }, "AE_MODEL_BAD_RESPONSE", true],
-    ["an error inside a success", { kind: "raw", body: '{"error":{"message":"upstream is down","code":502}}' }, "AE_MODEL_SERVER", true],
+    [
+      "choices that are null",
+      { kind: "raw", body: '{"choices":null}' },
+      "AE_MODEL_BAD_RESPONSE",
+      true,
+    ],
+    [
+      "a choice without a message",
+      { kind: "raw", body: '{"choices":[{"index":0}]}' },
+      "AE_MODEL_BAD_RESPONSE",
+      true,
+    ],
+    [
+      "content of the wrong type",
+      { kind: "raw", body: '{"choices":[{"message":{"content":7}}]}' },
+      "AE_MODEL_BAD_RESPONSE",
+      true,
+    ],
+    [
+      "a tool call without a name",
+      { kind: "raw", body: '{"choices":[{"message":{"tool_calls":[{"id":"a","function":{}}]}}]}' },
+      "AE_MODEL_BAD_RESPONSE",
+      true,
+    ],
+    [
+      "a body shorter than announced",
+      { kind: "raw", body: '{"choices":[', announcedLength: 5000 },
+      "AE_MODEL_BAD_RESPONSE",
+      true,
+    ],
+    [
+      "an error inside a success",
+      { kind: "raw", body: '{"error":{"message":"upstream is down","code":502}}' },
+      "AE_MODEL_SERVER",
+      true,
+    ],
     ["a connection that is closed", { kind: "reset" }, "AE_MODEL_CONNECTION", true],
   ];
   for (const [what, reply, code, retryable] of table) {
@@ -77,7 +138,9 @@ describe("openai failures", () => {
       const e = await rejectionOf(ModelCallError, model.chat(REQUEST));
       expect(e.code).to.equal(code);
       expect(e.retryable).to.equal(retryable);
-      expect(e.status).to.equal(reply.kind === "status" ? reply.status : e.code === "AE_MODEL_SERVER" ? 502 : undefined);
+      expect(e.status).to.equal(
+        reply.kind === "status" ? reply.status : e.code === "AE_MODEL_SERVER" ? 502 : undefined,
+      );
       expect([e.provider, e.modelId, e.attempts]).to.deep.equal(["openai", "gpt-4o-mini", 1]);
       expect(server.requests).to.have.lengthOf(1);
     });
@@ -98,18 +161,26 @@ describe("openai failures", () => {
 
   it("shows what servers say that do not use OpenAI's error documents", async () => {
     server.reply(status(422, { detail: "temperature is out of range" }));
-    expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).message).to.contain("temperature is out of range");
+    expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).message).to.contain(
+      "temperature is out of range",
+    );
   });
 
   it("reports how long to wait", async () => {
     for (const [headers, expected] of [
       [{ "retry-after": "7" }, 7000],
       [{ "retry-after": "7", "retry-after-ms": "250" }, 250],
-      [{ date: "Sat, 21 Nov 2026 10:00:00 GMT", "retry-after": "Sat, 21 Nov 2026 10:00:30 GMT" }, 30_000],
+      [
+        { date: "Sat, 21 Nov 2026 10:00:00 GMT", "retry-after": "Sat, 21 Nov 2026 10:00:30 GMT" },
+        30_000,
+      ],
       [{ "retry-after": "soon" }, undefined],
     ] as const) {
       server.reply(status(429, error("slow down"), headers));
-      expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).retryAfterMs, JSON.stringify(headers)).to.equal(expected);
+      expect(
+        (await rejectionOf(ModelCallError, model.chat(REQUEST))).retryAfterMs,
+        JSON.stringify(headers),
+      ).to.equal(expected);
     }
   });
 
@@ -125,32 +196,52 @@ describe("openai failures", () => {
 
   it("cuts long error bodies", async () => {
     server.reply(status(400, "x".repeat(100_000)));
-    expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).message.length).to.be.lessThan(2200);
+    expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).message.length).to.be.lessThan(
+      2200,
+    );
   });
 
   it("refuses a request that is no JSON without calling it a connection problem", async () => {
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;
-    const e = await rejectionOf(ModelCallError, model.chat({ ...REQUEST, providerOptions: { circular } }));
+    const e = await rejectionOf(
+      ModelCallError,
+      model.chat({ ...REQUEST, providerOptions: { circular } }),
+    );
     expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_BAD_REQUEST", false]);
     expect(server.requests).to.deep.equal([]);
   });
 
   describe("streams", () => {
-    const begun = [streamEvent({ role: "assistant", content: "Once upon" }), streamEvent({ content: " a time" })];
+    const begun = [
+      streamEvent({ role: "assistant", content: "Once upon" }),
+      streamEvent({ content: " a time" }),
+    ];
 
     for (const end of ["close", "cut", "done"] as const) {
       it(`keeps the text of a stream without its final event (${end})`, async () => {
         server.reply({ kind: "events", events: begun, end });
         const e = await rejectionOf(ModelCallError, collect(model));
-        expect([e.code, e.retryable, e.partialText]).to.deep.equal(["AE_MODEL_BAD_RESPONSE", true, "Once upon a time"]);
+        expect([e.code, e.retryable, e.partialText]).to.deep.equal([
+          "AE_MODEL_BAD_RESPONSE",
+          true,
+          "Once upon a time",
+        ]);
       });
     }
 
     it("keeps the text when the server reports an error in the stream", async () => {
-      server.reply({ kind: "events", events: [...begun, { error: { message: "slow down", type: "rate_limit_error" } }], end: "close" });
+      server.reply({
+        kind: "events",
+        events: [...begun, { error: { message: "slow down", type: "rate_limit_error" } }],
+        end: "close",
+      });
       const e = await rejectionOf(ModelCallError, collect(model));
-      expect([e.code, e.retryable, e.partialText]).to.deep.equal(["AE_MODEL_RATE_LIMITED", true, "Once upon a time"]);
+      expect([e.code, e.retryable, e.partialText]).to.deep.equal([
+        "AE_MODEL_RATE_LIMITED",
+        true,
+        "Once upon a time",
+      ]);
     });
 
     it("keeps the text when an event is no JSON, and prints nothing", async () => {
@@ -160,7 +251,10 @@ describe("openai failures", () => {
       try {
         server.reply({ kind: "events", events: [...begun, '{"choices":[{'], end: "close" });
         const e = await rejectionOf(ModelCallError, collect(model));
-        expect([e.code, e.partialText]).to.deep.equal(["AE_MODEL_BAD_RESPONSE", "Once upon a time"]);
+        expect([e.code, e.partialText]).to.deep.equal([
+          "AE_MODEL_BAD_RESPONSE",
+          "Once upon a time",
+        ]);
       } finally {
         console.error = original;
       }
@@ -178,7 +272,10 @@ describe("openai failures", () => {
     for (const reply of [{ kind: "hang" }, { kind: "stalled-body" }] as const) {
       it(`ends a call whose server does this: ${reply.kind}`, async () => {
         server.reply(reply);
-        const e = await rejectionOf(ModelCallError, openai("m", { apiKey: KEY, baseURL: server.url, timeoutMs: 60 }).chat(REQUEST));
+        const e = await rejectionOf(
+          ModelCallError,
+          openai("m", { apiKey: KEY, baseURL: server.url, timeoutMs: 60 }).chat(REQUEST),
+        );
         expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_TIMEOUT", true]);
         expect(e.message).to.contain("60 ms");
         await server.abandoned();
@@ -187,7 +284,10 @@ describe("openai failures", () => {
 
     it("covers a stream to its end and keeps its text", async () => {
       server.reply({ kind: "events", events: [streamEvent({ content: "Once" })], end: "stall" });
-      const e = await rejectionOf(ModelCallError, collect(openai("m", { apiKey: KEY, baseURL: server.url, timeoutMs: 150 })));
+      const e = await rejectionOf(
+        ModelCallError,
+        collect(openai("m", { apiKey: KEY, baseURL: server.url, timeoutMs: 150 })),
+      );
       expect([e.code, e.partialText]).to.deep.equal(["AE_MODEL_TIMEOUT", "Once"]);
       await server.abandoned();
     });
@@ -217,7 +317,11 @@ describe("openai failures", () => {
     });
 
     it("does not wait for a fetch function that ignores the signal", async () => {
-      const deaf = openai("m", { apiKey: KEY, baseURL: server.url, fetch: () => new Promise<Response>(() => undefined) });
+      const deaf = openai("m", {
+        apiKey: KEY,
+        baseURL: server.url,
+        fetch: () => new Promise<Response>(() => undefined),
+      });
       const controller = new AbortController();
       const outcome = rejection(deaf.chat(REQUEST, { signal: controller.signal }));
       controller.abort("stop it");
@@ -229,7 +333,11 @@ describe("openai failures", () => {
     const header = "tenant-token-value";
 
     it("stay out of errors, even when the server repeats them", async () => {
-      const talkative = openai("m", { apiKey: KEY, baseURL: server.url, headers: { "x-tenant-token": header } });
+      const talkative = openai("m", {
+        apiKey: KEY,
+        baseURL: server.url,
+        headers: { "x-tenant-token": header },
+      });
       for (const reply of [
         status(401, error(`Incorrect API key provided: ${KEY}; ${header}`)),
         status(500, `Bearer ${KEY} ${header}`),
@@ -260,7 +368,10 @@ describe("openai failures", () => {
     it("stay out of what inspecting a model or plugin shows, before and after a call", async () => {
       const plugin = openaiProvider({ apiKey: KEY, baseURL: server.url });
       for (const round of [1, 2]) {
-        for (const value of [model, plugin]) expect(inspect(value, { depth: 20, showHidden: true }), `round ${round}`).not.to.contain(KEY);
+        for (const value of [model, plugin])
+          expect(inspect(value, { depth: 20, showHidden: true }), `round ${round}`).not.to.contain(
+            KEY,
+          );
         expect(JSON.stringify(model)).not.to.contain(KEY);
         await model.chat(REQUEST);
       }

@@ -1,8 +1,18 @@
 import { expect } from "chai";
-import type { ChatChunk, ChatModel, ChatModelProvider, ChatRequest, ChatResponse } from "../../../../src/contracts/chat-model.js";
+import type {
+  ChatChunk,
+  ChatModel,
+  ChatModelProvider,
+  ChatRequest,
+  ChatResponse,
+} from "../../../../src/contracts/chat-model.js";
 import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
 import { Tokens } from "../../../../src/contracts/tokens.js";
-import { openai, openaiProvider, type OpenAIOptions } from "../../../../src/plugins/providers/openai/index.js";
+import {
+  openai,
+  openaiProvider,
+  type OpenAIOptions,
+} from "../../../../src/plugins/providers/openai/index.js";
 import { OpenAIServer, type RecordedRequest } from "../../../support/openai-server.js";
 import { streamEvent } from "../../../support/openai-wire.js";
 import { rejectionOf } from "../../../support/rejection.js";
@@ -58,30 +68,59 @@ describe("openai()", () => {
       ["an address that is no URL", () => openai("m", { baseURL: "localhost/v1" })],
       ["an address that is no HTTP", () => openai("m", { baseURL: "ftp://localhost/v1" })],
       ["an address that is neither", () => openai("m", { baseURL: "user:hunter2@localhost/v1" })],
-      ["an address that is no URL but has credentials", () => openai("m", { baseURL: "//user:hunter2@localhost/v1" })],
-      ["an address with credentials", () => openai("m", { baseURL: "http://user:hunter2@localhost/v1" })],
-      ["an address with a query", () => openai("m", { baseURL: "http://localhost/v1?key=hunter2" })],
+      [
+        "an address that is no URL but has credentials",
+        () => openai("m", { baseURL: "//user:hunter2@localhost/v1" }),
+      ],
+      [
+        "an address with credentials",
+        () => openai("m", { baseURL: "http://user:hunter2@localhost/v1" }),
+      ],
+      [
+        "an address with a query",
+        () => openai("m", { baseURL: "http://localhost/v1?key=hunter2" }),
+      ],
       ["a time limit of nothing", () => openai("m", { timeoutMs: 0 })],
-      ["a header with a line break", () => openai("m", { headers: { authorization: "hunter2\nx" } })],
-      ["a fetch that is no function", () => openai("m", { fetch: "fetch" as unknown as typeof fetch })],
+      [
+        "a header with a line break",
+        () => openai("m", { headers: { authorization: "hunter2\nx" } }),
+      ],
+      [
+        "a fetch that is no function",
+        () => openai("m", { fetch: "fetch" as unknown as typeof fetch }),
+      ],
       ["an unknown option of the plugin", () => openaiProvider({ model: "x" } as OpenAIOptions)],
     ];
     for (const [what, make] of refused) {
       it(`refuses ${what} without showing secrets`, () => {
-        expect(make).to.throw(ValidationError).with.property("message").that.does.not.contain("hunter2");
+        expect(make)
+          .to.throw(ValidationError)
+          .with.property("message")
+          .that.does.not.contain("hunter2");
       });
     }
 
     it("suggests the option that was meant", () => {
-      expect(() => openai("m", { apikey: "x" } as OpenAIOptions)).to.throw(ValidationError, "apiKey");
+      expect(() => openai("m", { apikey: "x" } as OpenAIOptions)).to.throw(
+        ValidationError,
+        "apiKey",
+      );
     });
 
     it("sends key, headers and model where they belong", async () => {
-      await openai("gpt-4o", { apiKey: ` ${KEY}\n`, baseURL: server.url, headers: { "x-team": "blue" } }).chat(REQUEST);
+      await openai("gpt-4o", {
+        apiKey: ` ${KEY}\n`,
+        baseURL: server.url,
+        headers: { "x-team": "blue" },
+      }).chat(REQUEST);
       const request = server.requests[0];
       expect(request?.path).to.equal("/v1/chat/completions");
       expect(request?.headers).to.include({ authorization: `Bearer ${KEY}`, "x-team": "blue" });
-      expect(request?.body).to.deep.equal({ model: "gpt-4o", messages: [{ role: "user", content: "Hi" }], stream: false });
+      expect(request?.body).to.deep.equal({
+        model: "gpt-4o",
+        messages: [{ role: "user", content: "Hi" }],
+        stream: false,
+      });
     });
 
     it("uses the fetch function it is given", async () => {
@@ -114,7 +153,10 @@ describe("openai()", () => {
     });
 
     it("fails without any key, naming the variable, and works once it is set", async () => {
-      const fetching: typeof fetch = () => Promise.resolve(Response.json({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }));
+      const fetching: typeof fetch = () =>
+        Promise.resolve(
+          Response.json({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }),
+        );
       const keyless = openai("m", { fetch: fetching });
       const e = await rejectionOf(ModelCallError, keyless.chat(REQUEST));
       expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_AUTH", false]);
@@ -139,7 +181,9 @@ describe("openai()", () => {
   describe("requests", () => {
     it("carry settings under names that compatible servers know", async () => {
       const body = await sent({ temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] });
-      expect(body).to.include({ temperature: 0, max_tokens: 50 }).and.not.have.property("max_completion_tokens");
+      expect(body)
+        .to.include({ temperature: 0, max_tokens: 50 })
+        .and.not.have.property("max_completion_tokens");
       expect(body["stop"]).to.deep.equal(["END"]);
     });
 
@@ -147,42 +191,72 @@ describe("openai()", () => {
       const bodies: unknown[] = [];
       const fetching: typeof fetch = (_input, init) => {
         bodies.push(typeof init?.body === "string" ? JSON.parse(init.body) : undefined);
-        return Promise.resolve(Response.json({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }));
+        return Promise.resolve(
+          Response.json({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }),
+        );
       };
-      await openai("o3", { apiKey: KEY, fetch: fetching }).chat({ ...REQUEST, maxOutputTokens: 50 });
-      expect(bodies[0]).to.include({ max_completion_tokens: 50 }).and.not.have.property("max_tokens");
+      await openai("o3", { apiKey: KEY, fetch: fetching }).chat({
+        ...REQUEST,
+        maxOutputTokens: 50,
+      });
+      expect(bodies[0])
+        .to.include({ max_completion_tokens: 50 })
+        .and.not.have.property("max_tokens");
     });
 
     it("merge providerOptions into the body, where they win", async () => {
-      const body = await sent({ temperature: 1, providerOptions: { seed: 7, temperature: 0.5, stream: true } });
+      const body = await sent({
+        temperature: 1,
+        providerOptions: { seed: 7, temperature: 0.5, stream: true },
+      });
       expect(body).to.include({ seed: 7, temperature: 0.5, stream: false });
     });
 
     it("ask streams for the usage beside the user's own stream options", async () => {
-      await collect(model, { ...REQUEST, providerOptions: { stream_options: { include_obfuscation: false } } });
-      expect(server.requests[0]?.body).to.deep.include({ stream: true, stream_options: { include_usage: true, include_obfuscation: false } });
+      await collect(model, {
+        ...REQUEST,
+        providerOptions: { stream_options: { include_obfuscation: false } },
+      });
+      expect(server.requests[0]?.body).to.deep.include({
+        stream: true,
+        stream_options: { include_usage: true, include_obfuscation: false },
+      });
     });
 
     it("carry the choice of a tool only with tools", async () => {
       const tools = [{ name: "add", description: "Adds", parameters: { type: "object" } }];
-      expect((await sent({ tools, toolChoice: { name: "add" } }))["tool_choice"]).to.deep.equal({ type: "function", function: { name: "add" } });
+      expect((await sent({ tools, toolChoice: { name: "add" } }))["tool_choice"]).to.deep.equal({
+        type: "function",
+        function: { name: "add" },
+      });
       expect((await sent({ tools, toolChoice: "none" }))["tool_choice"]).to.equal("none");
       expect(await sent({ tools })).to.not.have.property("tool_choice");
-      expect(await sent({ tools: [], toolChoice: "required" })).to.not.have.any.keys("tool_choice", "tools");
+      expect(await sent({ tools: [], toolChoice: "required" })).to.not.have.any.keys(
+        "tool_choice",
+        "tools",
+      );
     });
 
     it("carry the conversation with its tool calls", async () => {
       const body = await sent({
         messages: [
           { role: "system", content: "Be brief" },
-          { role: "assistant", content: "", toolCalls: [{ id: "c1", name: "add", arguments: "{}" }] },
+          {
+            role: "assistant",
+            content: "",
+            toolCalls: [{ id: "c1", name: "add", arguments: "{}" }],
+          },
           { role: "tool", toolCallId: "c1", toolName: "add", content: "3" },
           { role: "assistant", content: "3" },
         ],
       });
       expect(body["messages"]).to.deep.equal([
         { role: "system", content: "Be brief" },
-        { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "add", arguments: "{}" } }] },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "c1", type: "function", function: { name: "add", arguments: "{}" } }],
+        },
         { role: "tool", tool_call_id: "c1", content: "3" },
         { role: "assistant", content: "3" },
       ]);
@@ -204,7 +278,9 @@ describe("openai()", () => {
         "data:image/webp;base64,AAAA",
         "data:image/jpeg;base64,/9j/4AAQ",
       ];
-      expect(body["messages"]).to.deep.equal([{ role: "user", content: urls.map((url) => ({ type: "image_url", image_url: { url } })) }]);
+      expect(body["messages"]).to.deep.equal([
+        { role: "user", content: urls.map((url) => ({ type: "image_url", image_url: { url } })) },
+      ]);
     });
   });
 
@@ -229,7 +305,11 @@ describe("openai()", () => {
     });
 
     it("leave out counts that are no numbers", async () => {
-      server.reply({ kind: "answer", text: "Hello", usage: { prompt_tokens: "many", completion_tokens: null } });
+      server.reply({
+        kind: "answer",
+        text: "Hello",
+        usage: { prompt_tokens: "many", completion_tokens: null },
+      });
       expect(await model.chat(REQUEST)).to.not.have.property("usage");
     });
 
@@ -248,7 +328,11 @@ describe("openai()", () => {
     });
 
     it("count as tool calls where there are some, whatever the server calls it", async () => {
-      server.reply({ kind: "answer", toolCalls: [{ id: "c1", name: "add", arguments: "{}" }], finishReason: "stop" });
+      server.reply({
+        kind: "answer",
+        toolCalls: [{ id: "c1", name: "add", arguments: "{}" }],
+        finishReason: "stop",
+      });
       expect((await model.chat(REQUEST)).finishReason).to.equal("tool_calls");
       expect((await streamed(model)).finishReason).to.equal("tool_calls");
     });
@@ -256,13 +340,25 @@ describe("openai()", () => {
     it("show a refusal as text that was filtered", async () => {
       server.reply({ kind: "answer", refusal: "I cannot help with that" });
       for (const response of [await model.chat(REQUEST), await streamed(model)]) {
-        expect([response.message.content, response.finishReason]).to.deep.equal(["I cannot help with that", "content_filter"]);
+        expect([response.message.content, response.finishReason]).to.deep.equal([
+          "I cannot help with that",
+          "content_filter",
+        ]);
       }
     });
 
     it("may have tool calls without ids and with arguments that are no text", async () => {
-      const calls = [{ function: { name: "add", arguments: { a: 1 } } }, { id: "", function: { name: "now" } }];
-      server.reply({ kind: "raw", body: JSON.stringify({ id: "r1", choices: [{ message: { content: null, tool_calls: calls } }] }) });
+      const calls = [
+        { function: { name: "add", arguments: { a: 1 } } },
+        { id: "", function: { name: "now" } },
+      ];
+      server.reply({
+        kind: "raw",
+        body: JSON.stringify({
+          id: "r1",
+          choices: [{ message: { content: null, tool_calls: calls } }],
+        }),
+      });
       expect((await model.chat(REQUEST)).message.toolCalls).to.deep.equal([
         { id: "r1_1", name: "add", arguments: '{"a":1}' },
         { id: "r1_2", name: "now", arguments: "{}" },
@@ -270,14 +366,22 @@ describe("openai()", () => {
     });
 
     it("pass broken arguments on as the model wrote them", async () => {
-      server.reply({ kind: "answer", toolCalls: [{ id: "c1", name: "add", arguments: '{"a": 1' }] });
-      for (const response of [await model.chat(REQUEST), await streamed(model)]) expect(response.message.toolCalls?.[0]?.arguments).to.equal('{"a": 1');
+      server.reply({
+        kind: "answer",
+        toolCalls: [{ id: "c1", name: "add", arguments: '{"a": 1' }],
+      });
+      for (const response of [await model.chat(REQUEST), await streamed(model)])
+        expect(response.message.toolCalls?.[0]?.arguments).to.equal('{"a": 1');
     });
   });
 
   describe("streams", () => {
     it("yield text and pieces of tool calls as they come", async () => {
-      server.reply({ kind: "answer", text: "Hello", toolCalls: [{ id: "c1", name: "add", arguments: "{}" }] });
+      server.reply({
+        kind: "answer",
+        text: "Hello",
+        toolCalls: [{ id: "c1", name: "add", arguments: "{}" }],
+      });
       const chunks = await collect(model);
       expect(chunks.slice(0, -1)).to.deep.equal([
         { type: "text", text: "Hell" },
@@ -289,8 +393,15 @@ describe("openai()", () => {
 
     it("tell calls apart that all have the index 0, or none", async () => {
       for (const index of [0, undefined]) {
-        const call = (id: string): unknown => streamEvent({ tool_calls: [{ index, id, function: { name: "add", arguments: `{"n":"${id}"}` } }] });
-        server.reply({ kind: "events", events: [call("a"), call("b"), streamEvent({}, "tool_calls")], end: "done" });
+        const call = (id: string): unknown =>
+          streamEvent({
+            tool_calls: [{ index, id, function: { name: "add", arguments: `{"n":"${id}"}` } }],
+          });
+        server.reply({
+          kind: "events",
+          events: [call("a"), call("b"), streamEvent({}, "tool_calls")],
+          end: "done",
+        });
         expect((await streamed(model)).message.toolCalls).to.deep.equal([
           { id: "a", name: "add", arguments: '{"n":"a"}' },
           { id: "b", name: "add", arguments: '{"n":"b"}' },
@@ -299,14 +410,23 @@ describe("openai()", () => {
     });
 
     it("may be answered by plain JSON", async () => {
-      server.reply({ kind: "raw", body: JSON.stringify({ choices: [{ message: { content: "whole" }, finish_reason: "stop" }] }) });
+      server.reply({
+        kind: "raw",
+        body: JSON.stringify({
+          choices: [{ message: { content: "whole" }, finish_reason: "stop" }],
+        }),
+      });
       const chunks = await collect(model);
       expect(chunks[0]).to.deep.equal({ type: "text", text: "whole" });
       expect(chunks[1]).to.have.nested.property("response.message.content", "whole");
     });
 
     it("may end without the closing mark", async () => {
-      server.reply({ kind: "events", events: [streamEvent({ content: "Hi" }), streamEvent({}, "stop")], end: "close" });
+      server.reply({
+        kind: "events",
+        events: [streamEvent({ content: "Hi" }), streamEvent({}, "stop")],
+        end: "close",
+      });
       expect((await streamed(model)).message.content).to.equal("Hi");
     });
   });
@@ -317,7 +437,9 @@ describe("openaiProvider()", () => {
     const server = await OpenAIServer.start();
     const bound: { token: unknown; value: unknown }[] = [];
     const plugin = openaiProvider({ apiKey: KEY, baseURL: server.url });
-    const many = (token: unknown): unknown => ({ toConstantValue: (value: unknown) => void bound.push({ token, value }) });
+    const many = (token: unknown): unknown => ({
+      toConstantValue: (value: unknown) => void bound.push({ token, value }),
+    });
     plugin.bind?.({ many } as Parameters<NonNullable<typeof plugin.bind>>[0]); // only `many` is expected to be used
     expect(plugin.name).to.equal("provider-openai");
     expect(bound).to.have.lengthOf(1);

@@ -1,5 +1,10 @@
 import { expect } from "chai";
-import type { ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../../../src/contracts/chat-model.js";
+import type {
+  ChatChunk,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+} from "../../../../src/contracts/chat-model.js";
 import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
 import { openai } from "../../../../src/plugins/providers/openai/index.js";
 import type { RecordedRequest } from "../../../support/model-server.js";
@@ -26,7 +31,11 @@ describe('openai() with api "responses"', () => {
 
   beforeEach(async () => {
     server = await OpenAIServer.startResponses();
-    model = openai("gpt-5", { apiKey: "sk-test-0123456789", baseURL: server.url, api: "responses" });
+    model = openai("gpt-5", {
+      apiKey: "sk-test-0123456789",
+      baseURL: server.url,
+      api: "responses",
+    });
   });
   afterEach(() => server.close());
 
@@ -40,13 +49,27 @@ describe('openai() with api "responses"', () => {
   });
 
   it("asks where that API is, and stores nothing at the vendor's", async () => {
-    expect(await sent({})).to.deep.equal({ model: "gpt-5", input: [{ role: "user", content: "Hi" }], store: false, stream: false });
+    expect(await sent({})).to.deep.equal({
+      model: "gpt-5",
+      input: [{ role: "user", content: "Hi" }],
+      store: false,
+      stream: false,
+    });
     expect(server.requests[0]?.path).to.equal("/v1/responses");
   });
 
   it("sends settings and providerOptions, which win", async () => {
-    const body = await sent({ temperature: 0, maxOutputTokens: 50, providerOptions: { reasoning: { effort: "low" }, store: true } });
-    expect(body).to.deep.include({ temperature: 0, max_output_tokens: 50, reasoning: { effort: "low" }, store: true });
+    const body = await sent({
+      temperature: 0,
+      maxOutputTokens: 50,
+      providerOptions: { reasoning: { effort: "low" }, store: true },
+    });
+    expect(body).to.deep.include({
+      temperature: 0,
+      max_output_tokens: 50,
+      reasoning: { effort: "low" },
+      store: true,
+    });
   });
 
   it("refuses stop sequences, which that API does not have", async () => {
@@ -66,7 +89,11 @@ describe('openai() with api "responses"', () => {
             { type: "image", data: "R0lGOD" },
           ],
         },
-        { role: "assistant", content: "Hm", toolCalls: [{ id: "c1", name: "add", arguments: "{}" }] },
+        {
+          role: "assistant",
+          content: "Hm",
+          toolCalls: [{ id: "c1", name: "add", arguments: "{}" }],
+        },
         { role: "tool", toolCallId: "c1", toolName: "add", content: "3" },
         { role: "assistant", content: "3" },
       ],
@@ -90,7 +117,11 @@ describe('openai() with api "responses"', () => {
   it("says of each tool whether it is strict", async () => {
     const closed = { type: "object", properties: {}, required: [], additionalProperties: false };
     const open = { type: "object", additionalProperties: true };
-    const tools = [closed, open].map((parameters, index) => ({ name: `t${index}`, description: "x", parameters }));
+    const tools = [closed, open].map((parameters, index) => ({
+      name: `t${index}`,
+      description: "x",
+      parameters,
+    }));
     const body = await sent({ tools, toolChoice: { name: "t0" } });
     expect(body["tools"]).to.deep.equal([
       { type: "function", name: "t0", description: "x", parameters: closed, strict: true },
@@ -101,14 +132,27 @@ describe('openai() with api "responses"', () => {
 
   it("asks for JSON of a schema, and takes out the nulls for what is absent", async () => {
     server.reply({ kind: "answer", text: '{"city":"Bern","zip":null}' });
-    const schema = { type: "object", properties: { city: { type: "string" }, zip: { type: "string" } }, required: ["city"] };
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" }, zip: { type: "string" } },
+      required: ["city"],
+    };
     const response = await model.chat({ ...REQUEST, responseFormat: { name: "a place", schema } });
     expect(response.message.content).to.equal('{"city":"Bern"}');
-    expect(server.requests[0]?.body).to.deep.nested.include({ "text.format.name": "a_place", "text.format.strict": true, "text.format.type": "json_schema" });
+    expect(server.requests[0]?.body).to.deep.nested.include({
+      "text.format.name": "a_place",
+      "text.format.strict": true,
+      "text.format.type": "json_schema",
+    });
   });
 
   it("reads usage, id, model and refusals, whole and streamed", async () => {
-    const usage = { input_tokens: 20, output_tokens: 9, input_tokens_details: { cached_tokens: 16 }, output_tokens_details: { reasoning_tokens: 5 } };
+    const usage = {
+      input_tokens: 20,
+      output_tokens: 9,
+      input_tokens_details: { cached_tokens: 16 },
+      output_tokens_details: { reasoning_tokens: 5 },
+    };
     server.reply({ kind: "answer", refusal: "I cannot", usage });
     for (const response of [await model.chat(REQUEST), await streamed(model)]) {
       expect(response).to.deep.equal({
@@ -126,8 +170,16 @@ describe('openai() with api "responses"', () => {
       { type: "message", content: [{ type: "output_text", text: "Hello" }] },
       { type: "function_call", call_id: "c1", name: "add", arguments: '{"a":1}' },
     ];
-    const done = items.map((item, output_index) => ({ type: "response.output_item.done", output_index, item }));
-    server.reply({ kind: "events", events: [...done, { type: "response.completed", response: { status: "completed" } }], end: "close" });
+    const done = items.map((item, output_index) => ({
+      type: "response.output_item.done",
+      output_index,
+      item,
+    }));
+    server.reply({
+      kind: "events",
+      events: [...done, { type: "response.completed", response: { status: "completed" } }],
+      end: "close",
+    });
     const chunks = await collect(model);
     expect(chunks.slice(0, -1)).to.deep.equal([
       { type: "text", text: "Hello" },
@@ -139,10 +191,28 @@ describe('openai() with api "responses"', () => {
 
   const delta = { type: "response.output_text.delta", output_index: 0, delta: "Once" };
   const failures: readonly (readonly [string, readonly unknown[], string, boolean])[] = [
-    ["an error event", [delta, { type: "error", code: "rate_limit_exceeded", message: "slow down" }], "AE_MODEL_RATE_LIMITED", true],
-    ["a failed response", [delta, { type: "response.failed", response: { error: { code: "server_error", message: "oops" } } }], "AE_MODEL_SERVER", true],
+    [
+      "an error event",
+      [delta, { type: "error", code: "rate_limit_exceeded", message: "slow down" }],
+      "AE_MODEL_RATE_LIMITED",
+      true,
+    ],
+    [
+      "a failed response",
+      [
+        delta,
+        { type: "response.failed", response: { error: { code: "server_error", message: "oops" } } },
+      ],
+      "AE_MODEL_SERVER",
+      true,
+    ],
     ["an end without the final event", [delta], "AE_MODEL_BAD_RESPONSE", true],
-    ["arguments of no call", [delta, { type: "response.function_call_arguments.delta", output_index: 9, delta: "{" }], "AE_MODEL_BAD_RESPONSE", true],
+    [
+      "arguments of no call",
+      [delta, { type: "response.function_call_arguments.delta", output_index: 9, delta: "{" }],
+      "AE_MODEL_BAD_RESPONSE",
+      true,
+    ],
   ];
   for (const [what, events, code, retryable] of failures) {
     it(`keeps the text of a stream with ${what}`, async () => {
@@ -155,9 +225,17 @@ describe('openai() with api "responses"', () => {
   for (const [what, body, code] of [
     ["no output", { status: "completed" }, "AE_MODEL_BAD_RESPONSE"],
     ["an empty output", { status: "completed", output: [] }, "AE_MODEL_BAD_RESPONSE"],
-    ["a call without a name", { status: "completed", output: [{ type: "function_call" }] }, "AE_MODEL_BAD_RESPONSE"],
+    [
+      "a call without a name",
+      { status: "completed", output: [{ type: "function_call" }] },
+      "AE_MODEL_BAD_RESPONSE",
+    ],
     ["a failure and no reason", { status: "failed", output: [] }, "AE_MODEL_BAD_RESPONSE"],
-    ["a failure", { status: "failed", error: { code: "server_error", message: "oops" } }, "AE_MODEL_SERVER"],
+    [
+      "a failure",
+      { status: "failed", error: { code: "server_error", message: "oops" } },
+      "AE_MODEL_SERVER",
+    ],
   ] as const) {
     it(`refuses an answer with ${what}`, async () => {
       server.reply({ kind: "raw", body: JSON.stringify(body) });

@@ -26,35 +26,65 @@ describe("structured output of openai()", () => {
     return server.requests.at(-1)?.body ?? {};
   }
 
-  const closed = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
+  const closed = {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  };
   async function formatFor(schema: Record<string, unknown>, name = "place"): Promise<unknown> {
     return (await sent({ responseFormat: { name, schema } }))["response_format"];
   }
 
   it("is strict where every object is closed and complete", async () => {
-    const nested = { ...closed, properties: { city: { type: "array", items: { anyOf: [closed, { type: "null" }] } } } };
+    const nested = {
+      ...closed,
+      properties: { city: { type: "array", items: { anyOf: [closed, { type: "null" }] } } },
+    };
     for (const schema of [closed, nested]) {
-      expect(await formatFor(schema)).to.deep.equal({ type: "json_schema", json_schema: { name: "place", schema, strict: true } });
+      expect(await formatFor(schema)).to.deep.equal({
+        type: "json_schema",
+        json_schema: { name: "place", schema, strict: true },
+      });
     }
   });
 
   const lax: readonly (readonly [string, Record<string, unknown>])[] = [
     ["an open object", { ...closed, additionalProperties: true }],
     ["an open object inside", { ...closed, properties: { city: { type: "object" } } }],
-    ["an open object in a list", { ...closed, properties: { city: { type: "array", items: { type: "object" } } } }],
+    [
+      "an open object in a list",
+      { ...closed, properties: { city: { type: "array", items: { type: "object" } } } },
+    ],
     ["an open object in a definition", { ...closed, $defs: { place: { type: "object" } } }],
     ["a property that may be anything", { ...closed, properties: { city: {} } }],
-    ["a keyword that strict mode does not know", { ...closed, properties: { city: { type: "string", minLength: 1 } } }],
-    ["a format that strict mode does not know", { ...closed, properties: { city: { type: "string", format: "uri" } } }],
+    [
+      "a keyword that strict mode does not know",
+      { ...closed, properties: { city: { type: "string", minLength: 1 } } },
+    ],
+    [
+      "a format that strict mode does not know",
+      { ...closed, properties: { city: { type: "string", format: "uri" } } },
+    ],
   ];
   for (const [what, schema] of lax) {
     it(`is not strict for ${what}, and leaves the schema as it is`, async () => {
-      expect(await formatFor(schema)).to.deep.equal({ type: "json_schema", json_schema: { name: "place", schema, strict: false } });
+      expect(await formatFor(schema)).to.deep.equal({
+        type: "json_schema",
+        json_schema: { name: "place", schema, strict: false },
+      });
     });
   }
 
   it("closes objects that say nothing about more properties, and makes optional ones nullable", async () => {
-    const schema = { type: "object", properties: { city: { type: "string", default: "Bern" }, at: { type: "object", properties: {} } }, required: ["at"] };
+    const schema = {
+      type: "object",
+      properties: {
+        city: { type: "string", default: "Bern" },
+        at: { type: "object", properties: {} },
+      },
+      required: ["at"],
+    };
     expect(await formatFor(schema)).to.deep.equal({
       type: "json_schema",
       json_schema: {
@@ -75,7 +105,10 @@ describe("structured output of openai()", () => {
 
   it("takes the nulls out again that stand for absent properties", async () => {
     const properties = { city: { type: "string" }, zip: { type: ["string", "null"] } };
-    const request = { ...REQUEST, responseFormat: { name: "place", schema: { type: "object", properties } } };
+    const request = {
+      ...REQUEST,
+      responseFormat: { name: "place", schema: { type: "object", properties } },
+    };
     server.reply({ kind: "answer", text: '{"city":null,"zip":null}' });
     expect((await model.chat(request)).message.content).to.equal('{"zip":null}');
     const chunks = await collect(model, request);
@@ -85,8 +118,20 @@ describe("structured output of openai()", () => {
 
   it("does the same for tools", async () => {
     const tools = [
-      { name: "add", description: "Adds", parameters: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a"] } },
-      { name: "any", description: "Takes anything", parameters: { type: "object", additionalProperties: true } },
+      {
+        name: "add",
+        description: "Adds",
+        parameters: {
+          type: "object",
+          properties: { a: { type: "number" }, b: { type: "number" } },
+          required: ["a"],
+        },
+      },
+      {
+        name: "any",
+        description: "Takes anything",
+        parameters: { type: "object", additionalProperties: true },
+      },
     ];
     const toolCalls = [
       { id: "c1", name: "add", arguments: '{"a":1,"b":null}' },
@@ -104,16 +149,28 @@ describe("structured output of openai()", () => {
           strict: true,
           parameters: {
             type: "object",
-            properties: { a: { type: "number" }, b: { anyOf: [{ type: "number" }, { type: "null" }] } },
+            properties: {
+              a: { type: "number" },
+              b: { anyOf: [{ type: "number" }, { type: "null" }] },
+            },
             required: ["a", "b"],
             additionalProperties: false,
           },
         },
       },
-      { type: "function", function: { name: "any", description: "Takes anything", parameters: { type: "object", additionalProperties: true } } },
+      {
+        type: "function",
+        function: {
+          name: "any",
+          description: "Takes anything",
+          parameters: { type: "object", additionalProperties: true },
+        },
+      },
     ]);
     const chunks = await collect(model, { ...REQUEST, tools });
-    const pieces = chunks.flatMap((chunk) => (chunk.type === "tool_call" && chunk.index === 0 ? [chunk] : []));
+    const pieces = chunks.flatMap((chunk) =>
+      chunk.type === "tool_call" && chunk.index === 0 ? [chunk] : [],
+    );
     expect(pieces).to.deep.equal([
       { type: "tool_call", index: 0, id: "c1", name: "add" },
       { type: "tool_call", index: 0, argumentsDelta: '{"a":1}' },
@@ -126,6 +183,9 @@ describe("structured output of openai()", () => {
   });
 
   it("has a name that the vendor takes", async () => {
-    expect(await formatFor(closed, "Ort / Größe")).to.have.nested.property("json_schema.name", "Ort_Gr_e");
+    expect(await formatFor(closed, "Ort / Größe")).to.have.nested.property(
+      "json_schema.name",
+      "Ort_Gr_e",
+    );
   });
 });

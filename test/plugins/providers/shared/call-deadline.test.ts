@@ -42,13 +42,21 @@ describe("CallDeadline", () => {
   });
 
   it("ends a silence, and says which limit it was", async () => {
-    const deadline = new CallDeadline(undefined, { timeoutMs: 60_000, idleTimeoutMs: 5 }, (exceeded) => new Error(exceeded));
+    const deadline = new CallDeadline(
+      undefined,
+      { timeoutMs: 60_000, idleTimeoutMs: 5 },
+      (exceeded) => new Error(exceeded),
+    );
     expect(await rejection(deadline.race(never))).to.have.property("message", "idleTimeoutMs");
     deadline.close({ isDone: false });
   });
 
   it("counts as silence only what is waited for", async () => {
-    const deadline = new CallDeadline(undefined, { timeoutMs: 60_000, idleTimeoutMs: 20 }, () => new Error("late"));
+    const deadline = new CallDeadline(
+      undefined,
+      { timeoutMs: 60_000, idleTimeoutMs: 20 },
+      () => new Error("late"),
+    );
     expect(await deadline.race(Promise.resolve(1))).to.equal(1);
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(await deadline.race(Promise.resolve(2))).to.equal(2);

@@ -21,15 +21,23 @@ describe("EventLines", () => {
       { maxLength: 5 },
     );
     fc.assert(
-      fc.property(data, fc.constantFrom("\n", "\r\n", "\r"), fc.array(fc.nat(200)), (events, end, places) => {
-        const stream = events.map((event) => `event: x${end}data: ${event}${end}${end}`).join("");
-        expect(read(cut(stream, places))).to.deep.equal(events);
-      }),
+      fc.property(
+        data,
+        fc.constantFrom("\n", "\r\n", "\r"),
+        fc.array(fc.nat(200)),
+        (events, end, places) => {
+          const stream = events.map((event) => `event: x${end}data: ${event}${end}${end}`).join("");
+          expect(read(cut(stream, places))).to.deep.equal(events);
+        },
+      ),
     );
   });
 
   it("joins the lines of one event, and passes over comments, other fields and empty events", () => {
-    expect(read([": hi\nid: 1\ndata: a\ndata:b\nretry: 5\n\n\n\ndata:\n\ndata: c"])).to.deep.equal(["a\nb", "c"]);
+    expect(read([": hi\nid: 1\ndata: a\ndata:b\nretry: 5\n\n\n\ndata:\n\ndata: c"])).to.deep.equal([
+      "a\nb",
+      "c",
+    ]);
   });
 
   it("takes exactly one space after the colon for none", () => {

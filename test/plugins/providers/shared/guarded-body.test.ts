@@ -7,14 +7,23 @@ import { rejectionOf } from "../../../support/rejection.js";
 // With responses that no network made: what a fetch function of the user's own may give.
 describe("GuardedBody", () => {
   let deadline: CallDeadline;
-  beforeEach(() => (deadline = new CallDeadline(undefined, { timeoutMs: 60_000, idleTimeoutMs: 60_000 }, () => new Error("late"))));
+  beforeEach(
+    () =>
+      (deadline = new CallDeadline(
+        undefined,
+        { timeoutMs: 60_000, idleTimeoutMs: 60_000 },
+        () => new Error("late"),
+      )),
+  );
   afterEach(() => deadline.close({ isDone: true }));
 
-  const body = (response: Response, maxBytes = 1000): GuardedBody => new GuardedBody(response, deadline, maxBytes);
+  const body = (response: Response, maxBytes = 1000): GuardedBody =>
+    new GuardedBody(response, deadline, maxBytes);
 
   async function text(guarded: GuardedBody): Promise<string> {
     let all = "";
-    for (let piece = await guarded.next(); piece !== undefined; piece = await guarded.next()) all += piece;
+    for (let piece = await guarded.next(); piece !== undefined; piece = await guarded.next())
+      all += piece;
     return all;
   }
 
@@ -22,7 +31,10 @@ describe("GuardedBody", () => {
   function endless(): { readonly response: Response; readonly cancelled: Promise<void> } {
     let tell = (): void => undefined;
     const cancelled = new Promise<void>((resolve) => (tell = resolve));
-    const stream = new ReadableStream({ pull: (controller) => controller.enqueue(new TextEncoder().encode("x".repeat(100))), cancel: () => tell() });
+    const stream = new ReadableStream({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode("x".repeat(100))),
+      cancel: () => tell(),
+    });
     return { response: new Response(stream), cancelled };
   }
 
@@ -32,11 +44,20 @@ describe("GuardedBody", () => {
   });
 
   it("refuses a body that is shorter than announced", async () => {
-    await rejectionOf(BadAnswer, text(body(new Response("abc", { headers: { "content-length": "10" } }))));
+    await rejectionOf(
+      BadAnswer,
+      text(body(new Response("abc", { headers: { "content-length": "10" } }))),
+    );
   });
 
   it("does not compare lengths where the body was packed", async () => {
-    expect(await text(body(new Response("abc", { headers: { "content-length": "10", "content-encoding": "gzip" } })))).to.equal("abc");
+    expect(
+      await text(
+        body(
+          new Response("abc", { headers: { "content-length": "10", "content-encoding": "gzip" } }),
+        ),
+      ),
+    ).to.equal("abc");
   });
 
   it("refuses a body that is too large, and closes it", async () => {
@@ -48,7 +69,10 @@ describe("GuardedBody", () => {
   });
 
   it("refuses a body that is announced as too large before it reads any of it", async () => {
-    const e = await rejectionOf(BadAnswer, text(body(new Response("abc", { headers: { "content-length": "5000" } }))));
+    const e = await rejectionOf(
+      BadAnswer,
+      text(body(new Response("abc", { headers: { "content-length": "5000" } }))),
+    );
     expect(e.hint).to.contain("maxResponseBytes");
   });
 
@@ -60,8 +84,15 @@ describe("GuardedBody", () => {
 
   it("ends when the call does, with its reason", async () => {
     const reading = rejectionOf(Error, text(body(new Response(new ReadableStream()))));
-    const late = new CallDeadline(AbortSignal.abort(new Error("stop")), { timeoutMs: 60_000, idleTimeoutMs: 60_000 }, () => new Error("late"));
-    const stopped = rejectionOf(Error, text(new GuardedBody(new Response(new ReadableStream()), late, 1000)));
+    const late = new CallDeadline(
+      AbortSignal.abort(new Error("stop")),
+      { timeoutMs: 60_000, idleTimeoutMs: 60_000 },
+      () => new Error("late"),
+    );
+    const stopped = rejectionOf(
+      Error,
+      text(new GuardedBody(new Response(new ReadableStream()), late, 1000)),
+    );
     expect((await stopped).message).to.equal("stop");
     late.close({ isDone: true });
     deadline.close({ isDone: false });

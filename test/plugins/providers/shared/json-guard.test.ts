@@ -9,7 +9,8 @@ describe("JsonGuard", () => {
       fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 1, max: 9 }), (value, size) => {
         const text = JSON.stringify(value);
         const guard = new JsonGuard();
-        for (let start = 0; start < text.length; start += size) guard.scan(text.slice(start, start + size));
+        for (let start = 0; start < text.length; start += size)
+          guard.scan(text.slice(start, start + size));
         expect(parseGuarded(text, "It")).to.deep.equal(JSON.parse(text));
       }),
     );

@@ -4,7 +4,10 @@ import { z } from "zod";
 import type { JsonSchema } from "../../../../src/contracts/types.js";
 import { OPENAI_DIALECT } from "../../../../src/plugins/providers/openai/strict-dialect.js";
 import { removeNulls } from "../../../../src/plugins/providers/shared/null-removal.js";
-import { StrictSchemas, toStrictSchema } from "../../../../src/plugins/providers/shared/strict-schema.js";
+import {
+  StrictSchemas,
+  toStrictSchema,
+} from "../../../../src/plugins/providers/shared/strict-schema.js";
 
 /** A schema, values that satisfy it, and what a model in strict mode writes for such a value. */
 interface Sample {
@@ -32,7 +35,10 @@ const LEAVES = fc.constantFrom(
   leaf({ $ref: "#/$defs/word" }, TEXT),
   leaf({ $ref: "#/$defs/maybe" }, fc.option(TEXT), true),
 );
-const DEFINITIONS = { word: { type: "string" }, maybe: { oneOf: [{ type: "string" }, { type: "null" }] } };
+const DEFINITIONS = {
+  word: { type: "string" },
+  maybe: { oneOf: [{ type: "string" }, { type: "null" }] },
+};
 
 interface Property {
   readonly sample: Sample;
@@ -43,14 +49,30 @@ function objectOf(properties: Readonly<Record<string, Property>>): Sample {
   const entries = Object.entries(properties);
   const required = entries.filter(([, property]) => property.required).map(([name]) => name);
   // Of a property that is optional and may be null nobody can tell whether a null means its absence, so it is always there.
-  const present = entries.filter(([, property]) => property.required || property.sample.allowsNull).map(([name]) => name);
+  const present = entries
+    .filter(([, property]) => property.required || property.sample.allowsNull)
+    .map(([name]) => name);
   return {
-    schema: { type: "object", properties: Object.fromEntries(entries.map(([name, property]) => [name, property.sample.schema])), required },
-    values: fc.record(Object.fromEntries(entries.map(([name, property]) => [name, property.sample.values])), { requiredKeys: present }),
+    schema: {
+      type: "object",
+      properties: Object.fromEntries(
+        entries.map(([name, property]) => [name, property.sample.schema]),
+      ),
+      required,
+    },
+    values: fc.record(
+      Object.fromEntries(entries.map(([name, property]) => [name, property.sample.values])),
+      { requiredKeys: present },
+    ),
     allowsNull: false,
     written: (value) => {
       const fields = value as Readonly<Record<string, unknown>>; // made by the line above
-      return Object.fromEntries(entries.map(([name, { sample }]) => [name, Object.hasOwn(fields, name) ? sample.written(fields[name]) : null]));
+      return Object.fromEntries(
+        entries.map(([name, { sample }]) => [
+          name,
+          Object.hasOwn(fields, name) ? sample.written(fields[name]) : null,
+        ]),
+      );
     },
   };
 }
@@ -67,29 +89,49 @@ function listOf(sample: Sample): Sample {
 /** One of two objects that a fixed value tells apart. */
 function eitherOf(keyword: "anyOf" | "oneOf", first: Property, second: Property): Sample {
   const branch = (kind: string, property: Property): Sample =>
-    objectOf({ kind: { sample: leaf({ const: kind }, fc.constant(kind)), required: true }, value: property });
+    objectOf({
+      kind: { sample: leaf({ const: kind }, fc.constant(kind)), required: true },
+      value: property,
+    });
   const [left, right] = [branch("left", first), branch("right", second)];
   return {
     schema: { [keyword]: [left.schema, right.schema] },
     values: fc.oneof(left.values, right.values),
     allowsNull: false,
-    written: (value) => ((value as { readonly kind: string }).kind === "left" ? left : right).written(value), // made by the line above
+    written: (value) =>
+      ((value as { readonly kind: string }).kind === "left" ? left : right).written(value), // made by the line above
   };
 }
 
-const { sample: SAMPLES } = fc.letrec<{ sample: Sample; property: Property; object: Sample }>((tie) => ({
-  property: fc.record({ sample: tie("sample"), required: fc.boolean() }),
-  object: fc.dictionary(fc.constantFrom("a", "b", "c", "__x", "constructor"), tie("property"), { maxKeys: 4 }).map((properties) => objectOf({ ...properties })),
-  sample: fc.oneof(
-    { maxDepth: 3, withCrossShrink: true },
-    LEAVES,
-    tie("object"),
-    tie("sample").map(listOf),
-    fc.tuple(fc.constantFrom("anyOf" as const, "oneOf" as const), tie("property"), tie("property")).map((parts) => eitherOf(...parts)),
-  ),
-}));
+const { sample: SAMPLES } = fc.letrec<{ sample: Sample; property: Property; object: Sample }>(
+  (tie) => ({
+    property: fc.record({ sample: tie("sample"), required: fc.boolean() }),
+    object: fc
+      .dictionary(fc.constantFrom("a", "b", "c", "__x", "constructor"), tie("property"), {
+        maxKeys: 4,
+      })
+      .map((properties) => objectOf({ ...properties })),
+    sample: fc.oneof(
+      { maxDepth: 3, withCrossShrink: true },
+      LEAVES,
+      tie("object"),
+      tie("sample").map(listOf),
+      fc
+        .tuple(
+          fc.constantFrom("anyOf" as const, "oneOf" as const),
+          tie("property"),
+          tie("property"),
+        )
+        .map((parts) => eitherOf(...parts)),
+    ),
+  }),
+);
 const ROOTS = fc
-  .dictionary(fc.constantFrom("p", "q", "r"), fc.record({ sample: SAMPLES, required: fc.boolean() }), { maxKeys: 3 })
+  .dictionary(
+    fc.constantFrom("p", "q", "r"),
+    fc.record({ sample: SAMPLES, required: fc.boolean() }),
+    { maxKeys: 3 },
+  )
   .map((properties) => objectOf({ ...properties }))
   .map((sample): Sample => ({ ...sample, schema: { ...sample.schema, $defs: DEFINITIONS } }));
 
@@ -98,7 +140,10 @@ function isStrict(schema: unknown): boolean {
   if (typeof schema !== "object" || schema === null) return true;
   if (Array.isArray(schema)) return schema.every(isStrict);
   const { type, properties, required, additionalProperties } = schema as Record<string, unknown>; // any object can be read by key
-  const isClosed = type !== "object" || (additionalProperties === false && JSON.stringify(Object.keys(properties ?? {})) === JSON.stringify(required));
+  const isClosed =
+    type !== "object" ||
+    (additionalProperties === false &&
+      JSON.stringify(Object.keys(properties ?? {})) === JSON.stringify(required));
   return isClosed && Object.values(schema).every(isStrict);
 }
 
@@ -106,13 +151,17 @@ describe("strict schemas", () => {
   it("are closed and complete, accept what stands for every valid value, and lose nothing on the way back", () => {
     fc.assert(
       fc.property(
-        ROOTS.chain(({ schema, values, written }) => values.map((value) => ({ schema, value, written: written(value) }))),
+        ROOTS.chain(({ schema, values, written }) =>
+          values.map((value) => ({ schema, value, written: written(value) })),
+        ),
         ({ schema, value, written }) => {
           const strict = toStrictSchema(schema, OPENAI_DIALECT);
           if (strict === undefined) throw new Error("not made strict");
           expect(isStrict(strict.schema)).to.equal(true);
           expect(z.fromJSONSchema({ ...strict.schema }).safeParse(written).success).to.equal(true);
-          expect(JSON.parse(removeNulls(JSON.stringify(written), schema))).to.deep.equal(JSON.parse(JSON.stringify(value)));
+          expect(JSON.parse(removeNulls(JSON.stringify(written), schema))).to.deep.equal(
+            JSON.parse(JSON.stringify(value)),
+          );
         },
       ),
       { numRuns: 300 },
@@ -134,8 +183,14 @@ describe("strict schemas", () => {
     expect(toStrictSchema(schema, OPENAI_DIALECT)?.addsNulls).to.equal(false);
   });
 
-  const root = (property: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: "object", properties: { a: property }, required: ["a"], ...more });
-  const deep = (levels: number): JsonSchema => (levels === 0 ? { type: "string" } : root(deep(levels - 1)));
+  const root = (property: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
+    type: "object",
+    properties: { a: property },
+    required: ["a"],
+    ...more,
+  });
+  const deep = (levels: number): JsonSchema =>
+    levels === 0 ? { type: "string" } : root(deep(levels - 1));
   const impossible: readonly (readonly [string, JsonSchema])[] = [
     ["a root that is a list", { type: "array", items: { type: "string" } }],
     ["a root that is a choice", { anyOf: [root({ type: "string" })] }],
@@ -148,8 +203,14 @@ describe("strict schemas", () => {
     ["allOf", root({ allOf: [{ type: "string" }] })],
     ["a reference to elsewhere", root({ $ref: "https://example.com/schema.json" })],
     ["a reference to nothing", root({ $ref: "#/$defs/gone" })],
-    ["a required property that does not exist", { type: "object", properties: {}, required: ["a"] }],
-    ["choices beside properties", { type: "object", properties: { a: { type: "string" } }, anyOf: [{ required: ["a"] }] }],
+    [
+      "a required property that does not exist",
+      { type: "object", properties: {}, required: ["a"] },
+    ],
+    [
+      "choices beside properties",
+      { type: "object", properties: { a: { type: "string" } }, anyOf: [{ required: ["a"] }] },
+    ],
     ["no choices", root({ anyOf: [] })],
     ["eleven levels of objects", deep(11)],
     ["a thousand levels", deep(1000)],
@@ -162,9 +223,17 @@ describe("strict schemas", () => {
   }
 
   it("may contain themselves", () => {
-    const schema = root({ $ref: "#" }, { properties: { a: { type: "string" }, next: { $ref: "#" } } });
-    expect(toStrictSchema(schema, OPENAI_DIALECT)?.schema).to.have.deep.nested.property("properties.next", { anyOf: [{ $ref: "#" }, { type: "null" }] });
-    expect(removeNulls('{"a":"x","next":{"a":"y","next":null}}', schema)).to.equal('{"a":"x","next":{"a":"y"}}');
+    const schema = root(
+      { $ref: "#" },
+      { properties: { a: { type: "string" }, next: { $ref: "#" } } },
+    );
+    expect(toStrictSchema(schema, OPENAI_DIALECT)?.schema).to.have.deep.nested.property(
+      "properties.next",
+      { anyOf: [{ $ref: "#" }, { type: "null" }] },
+    );
+    expect(removeNulls('{"a":"x","next":{"a":"y","next":null}}', schema)).to.equal(
+      '{"a":"x","next":{"a":"y"}}',
+    );
   });
 
   it("are made once for each schema", () => {
@@ -176,20 +245,37 @@ describe("strict schemas", () => {
 });
 
 describe("removeNulls()", () => {
-  const schema = { type: "object", properties: { a: { type: "string" }, b: { type: "string" } }, required: ["a"] };
+  const schema = {
+    type: "object",
+    properties: { a: { type: "string" }, b: { type: "string" } },
+    required: ["a"],
+  };
 
-  for (const text of ["not json, null", '{"a":"x","b":null', "null", "[null]", '{"a":null,"b":"x"}', '{"c":null}', `${"[".repeat(1000)}null`]) {
+  for (const text of [
+    "not json, null",
+    '{"a":"x","b":null',
+    "null",
+    "[null]",
+    '{"a":null,"b":"x"}',
+    '{"c":null}',
+    `${"[".repeat(1000)}null`,
+  ]) {
     it(`leaves ${text.slice(0, 30)} as it is`, () => {
       expect(removeNulls(text, schema)).to.equal(text);
     });
   }
 
   it("does not write anew what has no such nulls", () => {
-    expect(removeNulls('{ "a": "null", "b": "1.0" }', schema)).to.equal('{ "a": "null", "b": "1.0" }');
+    expect(removeNulls('{ "a": "null", "b": "1.0" }', schema)).to.equal(
+      '{ "a": "null", "b": "1.0" }',
+    );
   });
 
   it("also serves answers that are not as strict as was asked for", () => {
-    const loose = { type: "object", properties: { a: { type: "string" }, b: { type: "string" }, c: { type: "string" } } };
+    const loose = {
+      type: "object",
+      properties: { a: { type: "string" }, b: { type: "string" }, c: { type: "string" } },
+    };
     expect(removeNulls('{"a":"x","b":null}', loose)).to.equal('{"a":"x"}');
   });
 });

@@ -1,6 +1,25 @@
 import type { BudgetOptions } from "agentensemble/resilience";
-import type { ChatRequest, EnsembleOptions, EnsembleOutput, Ev, RunInfo, UsageRecord } from "agentensemble";
-import { Agent, BudgetExceededError, Ensemble, ModelCallError, RateLimit, Task, Tokens, answer, definePlugin, reject, tool } from "agentensemble";
+import type {
+  ChatRequest,
+  EnsembleOptions,
+  EnsembleOutput,
+  Ev,
+  RunInfo,
+  UsageRecord,
+} from "agentensemble";
+import {
+  Agent,
+  BudgetExceededError,
+  Ensemble,
+  ModelCallError,
+  RateLimit,
+  Task,
+  Tokens,
+  answer,
+  definePlugin,
+  reject,
+  tool,
+} from "agentensemble";
 import { budget, fallback, rateLimited, retry } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
@@ -10,26 +29,45 @@ import { failure, pause, runToEnd, untilAborted, type Ended } from "../../../ker
 const PER_MESSAGE = 10;
 const counting = definePlugin({
   name: "counting",
-  bind: (bind) => void bind.single(Tokens.TokenCounter).toConstantValue({ count: () => PER_MESSAGE - 4 }),
+  bind: (bind) =>
+    void bind.single(Tokens.TokenCounter).toConstantValue({ count: () => PER_MESSAGE - 4 }),
 });
 const INPUT = 2 * PER_MESSAGE;
 /** Texts with the word Big count 1,000 tokens. */
 const largeForBig = definePlugin({
   name: "large-for-big",
   bind: (bind) =>
-    void bind.single(Tokens.TokenCounter, { override: true }).toConstantValue({ count: (text) => (text.includes("Big") ? 1_000 : PER_MESSAGE - 4) }),
+    void bind
+      .single(Tokens.TokenCounter, { override: true })
+      .toConstantValue({ count: (text) => (text.includes("Big") ? 1_000 : PER_MESSAGE - 4) }),
 });
 
 const agent = new Agent({ role: "r", goal: "g" });
 const task = (name: string, maxOutputTokens?: number): Task =>
-  new Task({ name, description: `Do ${name}`, agent, ...(maxOutputTokens !== undefined && { modelOptions: { maxOutputTokens } }) });
-const tasks = (count: number, maxOutputTokens?: number): Task[] => Array.from({ length: count }, (_, i) => task(`t${i + 1}`, maxOutputTokens));
+  new Task({
+    name,
+    description: `Do ${name}`,
+    agent,
+    ...(maxOutputTokens !== undefined && { modelOptions: { maxOutputTokens } }),
+  });
+const tasks = (count: number, maxOutputTokens?: number): Task[] =>
+  Array.from({ length: count }, (_, i) => task(`t${i + 1}`, maxOutputTokens));
 
 /** Answers with as many tokens as it may, or `outputTokens`. */
-function spending(outputTokens?: number, o: { readonly modelId?: string; readonly delayMs?: number } = {}): ScriptedModel {
+function spending(
+  outputTokens?: number,
+  o: { readonly modelId?: string; readonly delayMs?: number } = {},
+): ScriptedModel {
   const { modelId = "spending", delayMs = 0 } = o;
   return new ScriptedModel(
-    (request) => ({ text: "x", delayMs, usage: { inputTokens: INPUT, outputTokens: Math.min(outputTokens ?? Infinity, request.maxOutputTokens ?? 5_000) } }),
+    (request) => ({
+      text: "x",
+      delayMs,
+      usage: {
+        inputTokens: INPUT,
+        outputTokens: Math.min(outputTokens ?? Infinity, request.maxOutputTokens ?? 5_000),
+      },
+    }),
     { modelId },
   );
 }
@@ -39,13 +77,20 @@ const perToken = (rates: Readonly<Record<string, number>>) => (call: UsageRecord
   return rate === undefined ? undefined : rate * (call.inputTokens + call.outputTokens);
 };
 
-function run(options: BudgetOptions, o: EnsembleOptions, runOptions: Parameters<Ensemble["run"]>[1] = {}): Promise<Ended> {
+function run(
+  options: BudgetOptions,
+  o: EnsembleOptions,
+  runOptions: Parameters<Ensemble["run"]>[1] = {},
+): Promise<Ended> {
   return runToEnd({ ...o, plugins: [budget(options), counting, ...(o.plugins ?? [])] }, runOptions);
 }
 
-const limitsOf = (model: ScriptedModel): (number | undefined)[] => model.requests.map(({ maxOutputTokens }) => maxOutputTokens);
-const exceeded = ({ events }: Ended): Ev<"budget_exceeded">[] => events.filter((event) => event.type === "budget_exceeded");
-const done = ({ completedTasks }: EnsembleOutput): string[] => completedTasks.map(({ taskId }) => taskId);
+const limitsOf = (model: ScriptedModel): (number | undefined)[] =>
+  model.requests.map(({ maxOutputTokens }) => maxOutputTokens);
+const exceeded = ({ events }: Ended): Ev<"budget_exceeded">[] =>
+  events.filter((event) => event.type === "budget_exceeded");
+const done = ({ completedTasks }: EnsembleOutput): string[] =>
+  completedTasks.map(({ taskId }) => taskId);
 
 describe("budget()", () => {
   it("refuses options that make no sense", () => {
@@ -97,13 +142,19 @@ describe("budget()", () => {
 
   it("with downgradeTo needs prices that tell models apart", async () => {
     const costConfiguration = { inputTokenRate: 1, outputTokenRate: 1 };
-    const { error } = await run({ maxCost: 1, onExceeded: { downgradeTo: spending(1) } }, { model: spending(10), tasks: tasks(1), costConfiguration });
+    const { error } = await run(
+      { maxCost: 1, onExceeded: { downgradeTo: spending(1) } },
+      { model: spending(10), tasks: tasks(1), costConfiguration },
+    );
     expect(error).to.have.property("code", "AE_VALIDATION");
   });
 
   it("with downgradeTo names the providers there are", async () => {
     const o = { model: spending(1), tasks: tasks(1), costConfiguration: () => 1 };
-    const ensemble = new Ensemble({ ...o, plugins: [budget({ maxCost: 1, onExceeded: { downgradeTo: "opennai:x" } })] });
+    const ensemble = new Ensemble({
+      ...o,
+      plugins: [budget({ maxCost: 1, onExceeded: { downgradeTo: "opennai:x" } })],
+    });
     expect((await failure(ensemble.run())).message).to.include("openai");
   });
 });
@@ -119,7 +170,10 @@ describe("a budget of tokens", () => {
 
   it("sends what is left as the output limit, and stops when that is not worth a call", async () => {
     const model = spending();
-    const ended = await run({ maxTokens: 1_000, maxOutputTokensPerCall: 400 }, { model, tasks: tasks(5) });
+    const ended = await run(
+      { maxTokens: 1_000, maxOutputTokensPerCall: 400 },
+      { model, tasks: tasks(5) },
+    );
     expect(limitsOf(model)).to.deep.equal([400, 400, 140]); // 1000 - 2 x 420 - 20
     expect(ended.output.metrics.totalTokens).to.equal(1_000);
     expect(done(ended.output)).to.deep.equal(["t1", "t2", "t3"]);
@@ -127,7 +181,13 @@ describe("a budget of tokens", () => {
     expect(ended.error).to.include({ code: "AE_BUDGET_EXCEEDED", limit: "maxTokens" });
     expect(ended.output.exitReason).to.equal("ERROR");
     expect(exceeded(ended)).to.have.length(1);
-    expect(exceeded(ended)[0]).to.include({ limit: "maxTokens", allowed: 1_000, used: 1_000, action: "stop", taskId: "t4" });
+    expect(exceeded(ended)[0]).to.include({
+      limit: "maxTokens",
+      allowed: 1_000,
+      used: 1_000,
+      action: "stop",
+      taskId: "t4",
+    });
   });
 
   it("never raises a request's own limit", async () => {
@@ -144,9 +204,21 @@ describe("a budget of tokens", () => {
   });
 
   it("warns when it cut an answer", async () => {
-    const model = new ScriptedModel([{ text: "cut", usage: { inputTokens: INPUT, outputTokens: 200 } }]);
-    const cutting = { provider: "p", modelId: "m", chat: async (r: ChatRequest) => ({ ...(await model.chat(r)), finishReason: "length" as const }) };
-    const { events } = await run({ maxTokens: 5_000, maxOutputTokensPerCall: 200 }, { model: cutting, tasks: tasks(1) });
+    const model = new ScriptedModel([
+      { text: "cut", usage: { inputTokens: INPUT, outputTokens: 200 } },
+    ]);
+    const cutting = {
+      provider: "p",
+      modelId: "m",
+      chat: async (r: ChatRequest) => ({
+        ...(await model.chat(r)),
+        finishReason: "length" as const,
+      }),
+    };
+    const { events } = await run(
+      { maxTokens: 5_000, maxOutputTokensPerCall: 200 },
+      { model: cutting, tasks: tasks(1) },
+    );
     expect(events.filter((e) => e.type === "run_warning").map((e) => e.message)).to.have.length(1);
     const own = await run(
       { maxTokens: 5_000 },
@@ -154,12 +226,19 @@ describe("a budget of tokens", () => {
         model: {
           ...cutting,
           chat: async () =>
-            cutting.chat({ messages: [] }).catch(() => ({ message: { role: "assistant" as const, content: "" }, finishReason: "length" as const })),
+            cutting
+              .chat({ messages: [] })
+              .catch(() => ({
+                message: { role: "assistant" as const, content: "" },
+                finishReason: "length" as const,
+              })),
         },
         tasks: tasks(1, 200),
       },
     );
-    expect(own.events.filter((e) => e.type === "run_warning" && e.message.includes("cut"))).to.deep.equal([]);
+    expect(
+      own.events.filter((e) => e.type === "run_warning" && e.message.includes("cut")),
+    ).to.deep.equal([]);
   });
 
   it("counts an estimate where the vendor reports nothing", async () => {
@@ -170,7 +249,10 @@ describe("a budget of tokens", () => {
   });
 
   it("counts what was reported even where the input was more than its estimate", async () => {
-    const model = new ScriptedModel(() => ({ text: "x", usage: { inputTokens: 900, outputTokens: 100 } }));
+    const model = new ScriptedModel(() => ({
+      text: "x",
+      usage: { inputTokens: 900, outputTokens: 100 },
+    }));
     const ended = await run({ maxTokens: 1_000 }, { model, tasks: tasks(2) });
     expect(model.requests).to.have.length(1);
     expect(exceeded(ended)[0]?.used).to.equal(1_000);
@@ -178,7 +260,11 @@ describe("a budget of tokens", () => {
 
   it("belongs to each run alone", async () => {
     const model = spending(80);
-    const ensemble = new Ensemble({ model, tasks: tasks(1, 100), plugins: [budget({ maxTokens: 150 }), counting] });
+    const ensemble = new Ensemble({
+      model,
+      tasks: tasks(1, 100),
+      plugins: [budget({ maxTokens: 150 }), counting],
+    });
     await Promise.all([ensemble.run(), ensemble.run()]);
     await ensemble.run();
     expect(model.requests).to.have.length(3);
@@ -193,10 +279,15 @@ describe("calls that cost nothing", () => {
       name: "stub",
       apply: ({ hooks }) =>
         hooks.beforeLlmCall.tap({ name: "stub", lane: "answer" }, ({ taskId }) =>
-          taskId === "t9" ? undefined : answer({ message: { role: "assistant", content: "stub" }, finishReason: "stop" }),
+          taskId === "t9"
+            ? undefined
+            : answer({ message: { role: "assistant", content: "stub" }, finishReason: "stop" }),
         ),
     });
-    const { error } = await run({ maxTokens: 150 }, { model, tasks: tasks(9, 100), plugins: [stub] });
+    const { error } = await run(
+      { maxTokens: 150 },
+      { model, tasks: tasks(9, 100), plugins: [stub] },
+    );
     expect(error).to.equal(undefined);
     expect(model.requests).to.have.length(1);
   });
@@ -212,22 +303,49 @@ describe("calls that cost nothing", () => {
           return undefined;
         }),
     });
-    const o = { model, tasks: tasks(3, 100), workflow: "PARALLEL" as const, parallelErrorStrategy: "CONTINUE_ON_ERROR" as const, plugins: [guard] };
+    const o = {
+      model,
+      tasks: tasks(3, 100),
+      workflow: "PARALLEL" as const,
+      parallelErrorStrategy: "CONTINUE_ON_ERROR" as const,
+      plugins: [guard],
+    };
     const ended = await run({ maxTokens: 150 }, o);
     expect(done(ended.output)).to.deep.equal(["t3"]);
     expect(exceeded(ended)).to.deep.equal([]);
   });
 
   it("are those that the vendor refused", async () => {
-    const refused = new ModelCallError("busy", { provider: "p", modelId: "m", code: "AE_MODEL_RATE_LIMITED", retryable: true, retryAfterMs: 0 });
-    const model = new ScriptedModel([refused, refused, { text: "x", usage: { inputTokens: INPUT, outputTokens: 100 } }]);
-    expect((await run({ maxTokens: 130 }, { model, tasks: tasks(1, 100), plugins: [retry()] })).error).to.equal(undefined);
+    const refused = new ModelCallError("busy", {
+      provider: "p",
+      modelId: "m",
+      code: "AE_MODEL_RATE_LIMITED",
+      retryable: true,
+      retryAfterMs: 0,
+    });
+    const model = new ScriptedModel([
+      refused,
+      refused,
+      { text: "x", usage: { inputTokens: INPUT, outputTokens: 100 } },
+    ]);
+    expect(
+      (await run({ maxTokens: 130 }, { model, tasks: tasks(1, 100), plugins: [retry()] })).error,
+    ).to.equal(undefined);
   });
 
   it("are not those that failed on their way: their input counts, and what had come of the answer", async () => {
-    const broken = new ModelCallError("broken", { provider: "p", modelId: "m", code: "AE_MODEL_CONNECTION", retryable: true, partialText: "so far" });
+    const broken = new ModelCallError("broken", {
+      provider: "p",
+      modelId: "m",
+      code: "AE_MODEL_CONNECTION",
+      retryable: true,
+      partialText: "so far",
+    });
     const model = new ScriptedModel([broken, broken, "x"]);
-    const ended = await run({ maxTokens: 170 }, { model, tasks: tasks(1, 100), plugins: [retry({ baseDelayMs: 0 })] });
+    const ended = await run(
+      { maxTokens: 170 },
+      { model, tasks: tasks(1, 100), plugins: [retry({ baseDelayMs: 0 })] },
+    );
     expect(model.requests).to.have.length(2); // 2 x 26 leave 118, and 120 are needed
     expect(exceeded(ended)[0]?.used).to.equal(52);
   });
@@ -241,7 +359,10 @@ describe("calls in parallel", () => {
       await pause(2);
       return { text: "x", usage: { inputTokens: INPUT, outputTokens: 10 } };
     });
-    const ended = await run({ maxTokens: 260 }, { model, tasks: tasks(5, 100), workflow: "PARALLEL" });
+    const ended = await run(
+      { maxTokens: 260 },
+      { model, tasks: tasks(5, 100), workflow: "PARALLEL" },
+    );
     expect(ended.error).to.equal(undefined);
     expect(order).to.deep.equal(["t1", "t2", "t3", "t4", "t5"]);
     expect(ended.output.metrics.totalTokens).to.equal(150);
@@ -251,30 +372,58 @@ describe("calls in parallel", () => {
     const order: string[] = [];
     const noting = definePlugin({
       name: "noting",
-      apply: ({ hooks }) => hooks.beforeLlmCall.tap({ name: "note", lane: "answer" }, ({ taskId }) => void order.push(taskId)),
+      apply: ({ hooks }) =>
+        hooks.beforeLlmCall.tap(
+          { name: "note", lane: "answer" },
+          ({ taskId }) => void order.push(taskId),
+        ),
     });
     const model = spending(10, { delayMs: 5 });
-    const o = { model, tasks: [task("first", 150), task("big", 300), task("small", 30)], workflow: "PARALLEL" as const, plugins: [noting] };
+    const o = {
+      model,
+      tasks: [task("first", 150), task("big", 300), task("small", 30)],
+      workflow: "PARALLEL" as const,
+      plugins: [noting],
+    };
     expect((await run({ maxTokens: 400 }, o)).error).to.equal(undefined);
     expect(order).to.deep.equal(["first", "big", "small"]);
   });
 
   it("are refused at once when that can't help", async () => {
-    const model = new ScriptedModel(async () => (await pause(5), { text: "x", usage: { inputTokens: INPUT, outputTokens: 100 } }));
+    const model = new ScriptedModel(
+      async () => (await pause(5), { text: "x", usage: { inputTokens: INPUT, outputTokens: 100 } }),
+    );
     const small = spending(100);
-    const big = new Task({ name: "big", description: "Big", agent: agent.with({ model: small }), modelOptions: { maxOutputTokens: 100 }, context: [] });
+    const big = new Task({
+      name: "big",
+      description: "Big",
+      agent: agent.with({ model: small }),
+      modelOptions: { maxOutputTokens: 100 },
+      context: [],
+    });
     const ended = await run(
       { maxTokens: 500, onExceeded: "reject" },
-      { model, tasks: [task("t1", 100), big], workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR", plugins: [largeForBig] },
+      {
+        model,
+        tasks: [task("t1", 100), big],
+        workflow: "PARALLEL",
+        parallelErrorStrategy: "CONTINUE_ON_ERROR",
+        plugins: [largeForBig],
+      },
     );
     expect(small.requests).to.deep.equal([]);
-    const names = ended.events.filter((e) => e.type === "task_failed" || e.type === "task_completed").map((e) => e.taskId);
+    const names = ended.events
+      .filter((e) => e.type === "task_failed" || e.type === "task_completed")
+      .map((e) => e.taskId);
     expect(names).to.deep.equal(["big", "t1"]);
   });
 
   it("together never go beyond the budget", async () => {
     const model = spending();
-    const ended = await run({ maxTokens: 1_000, maxOutputTokensPerCall: 300 }, { model, tasks: tasks(8), workflow: "PARALLEL" });
+    const ended = await run(
+      { maxTokens: 1_000, maxOutputTokensPerCall: 300 },
+      { model, tasks: tasks(8), workflow: "PARALLEL" },
+    );
     expect(ended.output.metrics.totalTokens).to.be.at.most(1_000);
     expect(ended.error).to.have.property("code", "AE_BUDGET_EXCEEDED");
   });
@@ -284,9 +433,14 @@ describe("calls in parallel", () => {
     const stuck = {
       provider: "p",
       modelId: "stuck",
-      chat: async (_r: ChatRequest, o?: { signal?: AbortSignal | undefined }) => untilAborted(o?.signal ?? AbortSignal.abort()),
+      chat: async (_r: ChatRequest, o?: { signal?: AbortSignal | undefined }) =>
+        untilAborted(o?.signal ?? AbortSignal.abort()),
     };
-    const ended = run({ maxTokens: 130 }, { model: stuck, tasks: tasks(3, 100), workflow: "PARALLEL" }, { signal: controller.signal });
+    const ended = run(
+      { maxTokens: 130 },
+      { model: stuck, tasks: tasks(3, 100), workflow: "PARALLEL" },
+      { signal: controller.signal },
+    );
     await pause(5);
     controller.abort();
     expect((await ended).output.exitReason).to.equal("CANCELLED");
@@ -296,10 +450,18 @@ describe("calls in parallel", () => {
     const hanging = definePlugin({
       name: "hanging",
       apply: ({ hooks }) =>
-        hooks.beforeLlmCall.tap({ name: "hang", lane: "policy" }, ({ taskId }) => (taskId === "t1" ? new Promise<undefined>(() => undefined) : undefined)),
+        hooks.beforeLlmCall.tap({ name: "hang", lane: "policy" }, ({ taskId }) =>
+          taskId === "t1" ? new Promise<undefined>(() => undefined) : undefined,
+        ),
     });
     const model = spending(50);
-    const first = new Task({ name: "t1", description: "Do t1", agent, timeoutMs: 5, modelOptions: { maxOutputTokens: 100 } });
+    const first = new Task({
+      name: "t1",
+      description: "Do t1",
+      agent,
+      timeoutMs: 5,
+      modelOptions: { maxOutputTokens: 100 },
+    });
     const o = {
       model,
       tasks: [first, task("t2", 100)],
@@ -314,19 +476,45 @@ describe("calls in parallel", () => {
 describe("a budget that stops", () => {
   it("starts nothing more: neither tasks nor calls of tasks at work", async () => {
     const started: string[] = [];
-    const handler = (name: string): Task => new Task({ name, description: name, handler: async () => (started.push(name), await pause(1), name) });
-    const ended = await run({ maxTokens: 150 }, { model: spending(), tasks: [task("t1", 100), task("t2", 100), handler("h1")] });
+    const handler = (name: string): Task =>
+      new Task({
+        name,
+        description: name,
+        handler: async () => (started.push(name), await pause(1), name),
+      });
+    const ended = await run(
+      { maxTokens: 150 },
+      { model: spending(), tasks: [task("t1", 100), task("t2", 100), handler("h1")] },
+    );
     expect(started).to.deep.equal([]);
-    expect(ended.events.filter((e) => e.type === "task_started").map((e) => e.taskId)).to.deep.equal(["t1", "t2"]);
+    expect(
+      ended.events.filter((e) => e.type === "task_started").map((e) => e.taskId),
+    ).to.deep.equal(["t1", "t2"]);
   });
 
   it("refuses calls that wait for a rate limit when it stops the run", async () => {
     const model = spending(100);
     const slow = rateLimited(model, RateLimit.of(1, 40));
-    const pausing = new Task({ name: "pausing", description: "x", handler: async () => (await pause(10), "x") });
-    const big = new Task({ name: "big", description: "Do Big", agent: agent.with({ model: spending(1) }), context: [pausing] });
-    const o = { model: slow, tasks: [task("t1", 100), task("t2", 100), pausing, big], workflow: "PARALLEL" as const };
-    const ended = await run({ maxTokens: 400 }, { ...o, parallelErrorStrategy: "CONTINUE_ON_ERROR", plugins: [largeForBig] });
+    const pausing = new Task({
+      name: "pausing",
+      description: "x",
+      handler: async () => (await pause(10), "x"),
+    });
+    const big = new Task({
+      name: "big",
+      description: "Do Big",
+      agent: agent.with({ model: spending(1) }),
+      context: [pausing],
+    });
+    const o = {
+      model: slow,
+      tasks: [task("t1", 100), task("t2", 100), pausing, big],
+      workflow: "PARALLEL" as const,
+    };
+    const ended = await run(
+      { maxTokens: 400 },
+      { ...o, parallelErrorStrategy: "CONTINUE_ON_ERROR", plugins: [largeForBig] },
+    );
     expect(done(ended.output)).to.have.members(["t1", "pausing"]);
     expect(model.requests).to.have.length(1);
     expect(exceeded(ended).map(({ taskId }) => taskId)).to.deep.equal(["big"]);
@@ -334,7 +522,10 @@ describe("a budget that stops", () => {
 
   it("is not held up by a fallback model or a retry", async () => {
     const other = spending(10, { modelId: "other" });
-    const ended = await run({ maxTokens: 110 }, { model: spending(), tasks: tasks(1), plugins: [fallback([other]), retry()] });
+    const ended = await run(
+      { maxTokens: 110 },
+      { model: spending(), tasks: tasks(1), plugins: [fallback([other]), retry()] },
+    );
     expect(other.requests).to.deep.equal([]);
     expect(ended.error).to.have.property("code", "AE_BUDGET_EXCEEDED");
   });
@@ -343,7 +534,12 @@ describe("a budget that stops", () => {
 describe("a budget that rejects", () => {
   it("fails only the call that would exceed it", async () => {
     const model = spending(60);
-    const big = new Task({ name: "big", description: "Do big", agent, modelOptions: { maxOutputTokens: 100 } });
+    const big = new Task({
+      name: "big",
+      description: "Do big",
+      agent,
+      modelOptions: { maxOutputTokens: 100 },
+    });
     const o = {
       model,
       tasks: [task("t1", 100), big, task("t3", 10)],
@@ -354,11 +550,16 @@ describe("a budget that rejects", () => {
     const ended = await run({ maxTokens: 190, onExceeded: "reject" }, o);
     expect(done(ended.output)).to.deep.equal(["t1", "t3"]);
     expect(BudgetExceededError.find(ended.error) ?? ended.error).to.not.equal(undefined);
-    expect(exceeded(ended).map(({ action, taskId }) => [action, taskId])).to.deep.equal([["reject", "big"]]);
+    expect(exceeded(ended).map(({ action, taskId }) => [action, taskId])).to.deep.equal([
+      ["reject", "big"],
+    ]);
   });
 
   it("fails the task as any failed call, without a retry", async () => {
-    const ended = await run({ maxTokens: 60, onExceeded: "reject" }, { model: spending(), tasks: tasks(1), plugins: [retry()] });
+    const ended = await run(
+      { maxTokens: 60, onExceeded: "reject" },
+      { model: spending(), tasks: tasks(1), plugins: [retry()] },
+    );
     expect(ended.error).to.have.property("code", "AE_TASK_EXECUTION");
     expect(BudgetExceededError.find(ended.error)).to.include({ limit: "maxTokens" });
     expect(ended.events.some((e) => e.type === "retry_scheduled")).to.equal(false);
@@ -370,7 +571,10 @@ describe("a budget of cost", () => {
 
   it("counts by the prices of the ensemble, and shortens the last answer to what is left", async () => {
     const model = spending(undefined, { modelId: "dear" });
-    const ended = await run({ maxCost: 5, maxOutputTokensPerCall: 200 }, { model, tasks: tasks(4), costConfiguration: prices });
+    const ended = await run(
+      { maxCost: 5, maxOutputTokensPerCall: 200 },
+      { model, tasks: tasks(4), costConfiguration: prices },
+    );
     expect(limitsOf(model)).to.deep.equal([200, 200]); // 2 x 2.2 leave 0.6, and 1.2 are needed for 100 tokens
     expect(ended.error).to.include({ limit: "maxCost" });
     expect(ended.output.metrics.costEstimate?.totalCost).to.be.closeTo(4.4, 1e-9);
@@ -386,16 +590,30 @@ describe("a budget of cost", () => {
     expect(limitsOf(dear)).to.deep.equal([200]);
     expect(limitsOf(cheap)).to.deep.equal([200, 200, 200, 120]); // 0.8 - 3 x 0.22 - 0.02
     expect(ended.output.metrics.costEstimate?.totalCost).to.be.closeTo(3, 1e-9);
-    expect(exceeded(ended).map(({ action }) => action)).to.deep.equal(["downgrade", "downgrade", "downgrade", "downgrade", "stop"]);
+    expect(exceeded(ended).map(({ action }) => action)).to.deep.equal([
+      "downgrade",
+      "downgrade",
+      "downgrade",
+      "downgrade",
+      "stop",
+    ]);
     expect(ended.error).to.have.property("code", "AE_BUDGET_EXCEEDED");
   });
 
   it("asks the cheaper model for no schema that it can't keep to", async () => {
     const cheap = spending(50, { modelId: "cheap" });
-    const dear = Object.assign(spending(undefined, { modelId: "dear" }), { capabilities: { structuredOutput: true } });
+    const dear = Object.assign(spending(undefined, { modelId: "dear" }), {
+      capabilities: { structuredOutput: true },
+    });
     const { z } = await import("zod");
     const outputType = z.object({ a: z.string() });
-    const typed = new Task({ name: "t2", description: "Do t2", agent, outputType, maxOutputRetries: 0 });
+    const typed = new Task({
+      name: "t2",
+      description: "Do t2",
+      agent,
+      outputType,
+      maxOutputRetries: 0,
+    });
     await run(
       { maxCost: 3, maxOutputTokensPerCall: 200, onExceeded: { downgradeTo: cheap } },
       { model: dear, tasks: [task("t1"), typed], costConfiguration: prices },
@@ -430,12 +648,22 @@ describe("a budget of cost", () => {
         usage: { inputTokens: 20, outputTokens: 80 },
       }),
     };
-    const ended = await run({ maxCost: 2.1 }, { model, tasks: tasks(3, 100), costConfiguration: prices });
+    const ended = await run(
+      { maxCost: 2.1 },
+      { model, tasks: tasks(3, 100), costConfiguration: prices },
+    );
     expect(done(ended.output)).to.deep.equal(["t1"]); // 1.0; the second needs 1.2
   });
 
   it("is used up by no call that is free", async () => {
-    const ended = await run({ maxCost: 0.01 }, { model: spending(), tasks: tasks(3), costConfiguration: { inputTokenRate: 0, outputTokenRate: 0 } });
+    const ended = await run(
+      { maxCost: 0.01 },
+      {
+        model: spending(),
+        tasks: tasks(3),
+        costConfiguration: { inputTokenRate: 0, outputTokenRate: 0 },
+      },
+    );
     expect(ended.error).to.equal(undefined);
   });
 });
@@ -445,7 +673,10 @@ describe("a budget of time", () => {
     let nowMs = 0;
     const clock = definePlugin({
       name: "clock",
-      bind: (bind) => void bind.single(Tokens.Clock).toConstantValue({ now: () => new Date(nowMs), monotonicMs: () => nowMs }),
+      bind: (bind) =>
+        void bind
+          .single(Tokens.Clock)
+          .toConstantValue({ now: () => new Date(nowMs), monotonicMs: () => nowMs }),
     });
     const model = new ScriptedModel(() => ((nowMs += 60), "x"));
     const ended = await run({ maxDurationMs: 100 }, { model, tasks: tasks(4), plugins: [clock] });
@@ -461,18 +692,35 @@ describe("the budget of a run", () => {
     const model = new ScriptedModel((request, i) => {
       const usage = { inputTokens: INPUT, outputTokens: 100 };
       return i === 0
-        ? { toolCalls: [{ name: "delegate", arguments: { agentRole: "w", taskDescription: "help" } }], usage }
+        ? {
+            toolCalls: [
+              { name: "delegate", arguments: { agentRole: "w", taskDescription: "help" } },
+            ],
+            usage,
+          }
         : { text: "x", usage: { ...usage, inputTokens: request.messages.length * PER_MESSAGE } };
     });
-    const boss = new Agent({ role: "b", goal: "g", allowDelegation: true, modelOptions: { maxOutputTokens: 100 } });
+    const boss = new Agent({
+      role: "b",
+      goal: "g",
+      allowDelegation: true,
+      modelOptions: { maxOutputTokens: 100 },
+    });
     const worker = new Agent({ role: "w", goal: "g" });
-    const ended = await run({ maxTokens: 200 }, { model, tasks: [new Task({ description: "x", agent: boss })], agents: [worker] });
+    const ended = await run(
+      { maxTokens: 200 },
+      { model, tasks: [new Task({ description: "x", agent: boss })], agents: [worker] },
+    );
     expect(model.requests).to.have.length(1);
     expect(ended.error).to.have.property("code", "AE_BUDGET_EXCEEDED");
   });
 
   const joining = (inner: Ensemble, name = "outer"): Task =>
-    new Task({ name, description: name, handler: async (ctx) => (await inner.run({}, { parent: ctx.run })).raw });
+    new Task({
+      name,
+      description: name,
+      handler: async (ctx) => (await inner.run({}, { parent: ctx.run })).raw,
+    });
 
   it("holds for runs that join it, whatever kernel they have", async () => {
     const model = spending();
@@ -489,32 +737,56 @@ describe("the budget of a run", () => {
   it("stops all runs that joined it, and lets no further one join", async () => {
     const model = spending();
     const started: string[] = [];
-    const steps = [1, 2, 3].map((n) => new Task({ name: `s${n}`, description: "s", handler: async () => (started.push(`s${n}`), await pause(8), "s") }));
+    const steps = [1, 2, 3].map(
+      (n) =>
+        new Task({
+          name: `s${n}`,
+          description: "s",
+          handler: async () => (started.push(`s${n}`), await pause(8), "s"),
+        }),
+    );
     const other = new Ensemble({ tasks: steps });
     const inner = new Ensemble({ model, tasks: tasks(3, 100), plugins: [counting] });
     const late = new Task({
       name: "late",
       description: "late",
-      handler: async (ctx) => (await pause(12), (await failure(inner.run({}, { parent: ctx.run }))).code),
+      handler: async (ctx) => (
+        await pause(12),
+        (await failure(inner.run({}, { parent: ctx.run }))).code
+      ),
     });
     const ended = await run(
       { maxTokens: 150 },
-      { model, tasks: [joining(other, "a"), joining(inner, "b"), late], workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR" },
+      {
+        model,
+        tasks: [joining(other, "a"), joining(inner, "b"), late],
+        workflow: "PARALLEL",
+        parallelErrorStrategy: "CONTINUE_ON_ERROR",
+      },
     );
     expect(started).to.deep.equal(["s1"]);
     expect(model.requests).to.have.length(1);
-    expect(ended.output.taskOutputs.find(({ taskId }) => taskId === "late")?.raw).to.equal("AE_BUDGET_EXCEEDED");
+    expect(ended.output.taskOutputs.find(({ taskId }) => taskId === "late")?.raw).to.equal(
+      "AE_BUDGET_EXCEEDED",
+    );
     await Promise.all([other.dispose(), inner.dispose()]);
   });
 
   it("holds beside the budget of a run that joined it, and each stops its own", async () => {
     const model = spending();
-    const inner = new Ensemble({ model, tasks: tasks(5, 100), plugins: [counting, budget({ maxTokens: 150 })] });
+    const inner = new Ensemble({
+      model,
+      tasks: tasks(5, 100),
+      plugins: [counting, budget({ maxTokens: 150 })],
+    });
     const codes: string[] = [];
     const outer = new Task({
       name: "o",
       description: "o",
-      handler: async (ctx) => (codes.push((await failure(inner.run({}, { parent: ctx.run }))).code), "x"),
+      handler: async (ctx) => (
+        codes.push((await failure(inner.run({}, { parent: ctx.run }))).code),
+        "x"
+      ),
     });
     const ended = await run({ maxTokens: 1_000 }, { model, tasks: [outer, task("next", 100)] });
     expect(codes).to.deep.equal(["AE_BUDGET_EXCEEDED"]);
@@ -526,7 +798,9 @@ describe("the budget of a run", () => {
   it("is told to who watches it, also where a joined run exceeded it", async () => {
     const inner = new Ensemble({ model: spending(), tasks: tasks(2, 100), plugins: [counting] });
     const ended = await run({ maxTokens: 130 }, { tasks: [joining(inner)] });
-    expect(exceeded(ended).map(({ action, taskId }) => [action, taskId])).to.deep.equal([["stop", "t2"]]);
+    expect(exceeded(ended).map(({ action, taskId }) => [action, taskId])).to.deep.equal([
+      ["stop", "t2"],
+    ]);
     await inner.dispose();
   });
 
@@ -535,22 +809,38 @@ describe("the budget of a run", () => {
     const asking = definePlugin({
       name: "asking",
       apply: ({ hooks }) =>
-        hooks.beforeLlmCall.tap({ name: "ask", lane: "policy" }, async ({ run: parent }: { readonly run: RunInfo }) => {
-          const { error } = await judge.run({}, { parent, throwOnError: false });
-          return error === undefined ? undefined : reject("the judge could not judge");
-        }),
+        hooks.beforeLlmCall.tap(
+          { name: "ask", lane: "policy" },
+          async ({ run: parent }: { readonly run: RunInfo }) => {
+            const { error } = await judge.run({}, { parent, throwOnError: false });
+            return error === undefined ? undefined : reject("the judge could not judge");
+          },
+        ),
     });
-    const ended = await run({ maxTokens: 230, onExceeded: "reject" }, { model: spending(50), tasks: tasks(1, 100), plugins: [asking] });
+    const ended = await run(
+      { maxTokens: 230, onExceeded: "reject" },
+      { model: spending(50), tasks: tasks(1, 100), plugins: [asking] },
+    );
     expect(ended.error?.message).to.not.equal(undefined); // 120 are reserved for the call itself: too little is left for the judge, who is refused instead of waiting for ever
-    const enough = await run({ maxTokens: 240 }, { model: spending(50), tasks: tasks(1, 100), plugins: [asking] });
+    const enough = await run(
+      { maxTokens: 240 },
+      { model: spending(50), tasks: tasks(1, 100), plugins: [asking] },
+    );
     expect(enough.error).to.equal(undefined);
     await judge.dispose();
   });
 
   it("counts calls of tools' own runs, too", async () => {
     const inner = new Ensemble({ model: spending(50), tasks: tasks(1, 100), plugins: [counting] });
-    const ask = tool({ name: "ask", description: "Asks", execute: async (_i, { scope }) => (await inner.run({}, { parent: scope.run })).raw });
-    const ended = await run({ maxTokens: 1_000 }, { tasks: [new Task({ description: "x", handler: ask })] });
+    const ask = tool({
+      name: "ask",
+      description: "Asks",
+      execute: async (_i, { scope }) => (await inner.run({}, { parent: scope.run })).raw,
+    });
+    const ended = await run(
+      { maxTokens: 1_000 },
+      { tasks: [new Task({ description: "x", handler: ask })] },
+    );
     expect(ended.output.metrics.totalTokens).to.equal(70);
     await inner.dispose();
   });

@@ -1,23 +1,44 @@
 import type { CachedResponse, CacheOptions, ResponseStore } from "agentensemble/resilience";
 import type { ChatModel, EnsembleOptions, FinishReason } from "agentensemble";
-import { Agent, Ensemble, Kernel, Task, Tokens, definePlugin, reject, replace, standardPlugins, tool } from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  Kernel,
+  Task,
+  Tokens,
+  definePlugin,
+  reject,
+  replace,
+  standardPlugins,
+  tool,
+} from "agentensemble";
 import { budget, cache } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { pause, runToEnd, type Ended } from "../../../kernel/fixtures.js";
 
 const agent = new Agent({ role: "r", goal: "g" });
-const say = (description: string, name?: string): Task => new Task({ description, agent, ...(name !== undefined && { name }) });
+const say = (description: string, name?: string): Task =>
+  new Task({ description, agent, ...(name !== undefined && { name }) });
 const usage = { inputTokens: 10, outputTokens: 5 };
-const answering = (): ScriptedModel => new ScriptedModel((_, i) => ({ text: `answer ${i + 1}`, usage }));
-const caching = (options: CacheOptions, o: EnsembleOptions): Promise<Ended> => runToEnd({ ...o, plugins: [cache(options), ...(o.plugins ?? [])] });
+const answering = (): ScriptedModel =>
+  new ScriptedModel((_, i) => ({ text: `answer ${i + 1}`, usage }));
+const caching = (options: CacheOptions, o: EnsembleOptions): Promise<Ended> =>
+  runToEnd({ ...o, plugins: [cache(options), ...(o.plugins ?? [])] });
 const raws = ({ output }: Ended): string[] => output.taskOutputs.map(({ raw }) => raw);
-const warnings = ({ events }: Ended): string[] => events.filter((e) => e.type === "run_warning").map(({ message }) => message);
+const warnings = ({ events }: Ended): string[] =>
+  events.filter((e) => e.type === "run_warning").map(({ message }) => message);
 const twice = (text = "Say"): Task[] => [say(text, "a"), say(text, "b")];
 
 /** A store that shows what it has. */
-function watched(entries = new Map<string, CachedResponse>()): ResponseStore & { readonly entries: Map<string, CachedResponse> } {
-  return { entries, get: async (key) => entries.get(key), set: async (key, entry) => void entries.set(key, entry) };
+function watched(
+  entries = new Map<string, CachedResponse>(),
+): ResponseStore & { readonly entries: Map<string, CachedResponse> } {
+  return {
+    entries,
+    get: async (key) => entries.get(key),
+    set: async (key, entry) => void entries.set(key, entry),
+  };
 }
 
 describe("cache()", () => {
@@ -69,10 +90,17 @@ describe("cache()", () => {
   });
 
   it("tells apart models, and settings of the call", async () => {
-    const models = [new ScriptedModel(() => "x", { modelId: "one" }), new ScriptedModel(() => "x", { modelId: "two" })];
+    const models = [
+      new ScriptedModel(() => "x", { modelId: "one" }),
+      new ScriptedModel(() => "x", { modelId: "two" }),
+    ];
     const tasks = [
       ...models.map((model) => new Task({ description: "Say", agent: agent.with({ model }) })),
-      new Task({ description: "Say", agent: agent.with({ model: models[0] }), modelOptions: { temperature: 1 } }),
+      new Task({
+        description: "Say",
+        agent: agent.with({ model: models[0] }),
+        modelOptions: { temperature: 1 },
+      }),
     ];
     await caching({}, { tasks });
     expect(models.map(({ requests }) => requests.length)).to.deep.equal([2, 1]);
@@ -88,9 +116,18 @@ describe("cache()", () => {
 
   it("repeats a conversation with tools, with ids that differ within it", async () => {
     const used: string[] = [];
-    const look = tool({ name: "look", description: "Looks", execute: (_i, ctx) => (used.push(ctx.toolCallId), "seen") });
-    const model = new ScriptedModel([{ toolCalls: [{ name: "look", arguments: {}, id: "same" }] }, "done", "not reached"]);
-    const looking = (name: string): Task => new Task({ name, description: "Look", agent: agent.with({ tools: [look] }) });
+    const look = tool({
+      name: "look",
+      description: "Looks",
+      execute: (_i, ctx) => (used.push(ctx.toolCallId), "seen"),
+    });
+    const model = new ScriptedModel([
+      { toolCalls: [{ name: "look", arguments: {}, id: "same" }] },
+      "done",
+      "not reached",
+    ]);
+    const looking = (name: string): Task =>
+      new Task({ name, description: "Look", agent: agent.with({ tools: [look] }) });
     const ended = await caching({}, { model, tasks: [looking("a"), looking("b")] });
     expect(raws(ended)).to.deep.equal(["done", "done"]);
     expect(used).to.deep.equal(["same", "same"]);
@@ -98,30 +135,52 @@ describe("cache()", () => {
 
     const entry = (id: string): CachedResponse => ({
       storedAt: 0,
-      response: { message: { role: "assistant", content: "", toolCalls: [{ id, name: "look", arguments: "{}" }] }, finishReason: "tool_calls" },
+      response: {
+        message: {
+          role: "assistant",
+          content: "",
+          toolCalls: [{ id, name: "look", arguments: "{}" }],
+        },
+        finishReason: "tool_calls",
+      },
     });
     const two: (CachedResponse | undefined)[] = [entry("x"), entry("x"), undefined];
     used.length = 0;
-    await caching({ store: { get: () => two.shift(), set: () => undefined } }, { model: answering(), tasks: [looking("a")] });
+    await caching(
+      { store: { get: () => two.shift(), set: () => undefined } },
+      { model: answering(), tasks: [looking("a")] },
+    );
     expect(used).to.deep.equal(["x", "x-2"]);
   });
 
   it("keeps only complete answers of calls that succeeded", async () => {
     for (const finishReason of ["length", "content_filter", "other", "stop"] as FinishReason[]) {
-      const model: ChatModel = { provider: "p", modelId: "m", chat: async () => ({ message: { role: "assistant", content: "x" }, finishReason }) };
+      const model: ChatModel = {
+        provider: "p",
+        modelId: "m",
+        chat: async () => ({ message: { role: "assistant", content: "x" }, finishReason }),
+      };
       const store = watched();
       await caching({ store }, { model, tasks: [say("Say")] });
       expect(store.entries.size, finishReason).to.equal(finishReason === "stop" ? 1 : 0);
     }
     const store = watched();
-    const refusing = definePlugin({ name: "no", apply: ({ hooks }) => hooks.afterLlmCall.tap({ name: "no", lane: "policy" }, () => reject("no")) });
+    const refusing = definePlugin({
+      name: "no",
+      apply: ({ hooks }) =>
+        hooks.afterLlmCall.tap({ name: "no", lane: "policy" }, () => reject("no")),
+    });
     await caching({ store }, { model: answering(), tasks: [say("Say")], plugins: [refusing] });
     expect(store.entries.size).to.equal(0);
   });
 
   it("keeps nothing of the request and of its usage", async () => {
     const store = watched();
-    const secret = new Task({ description: "my password is swordfish", agent, modelOptions: { providerOptions: { apiKey: "sk-secret" } } });
+    const secret = new Task({
+      description: "my password is swordfish",
+      agent,
+      modelOptions: { providerOptions: { apiKey: "sk-secret" } },
+    });
     await caching({ store }, { model: answering(), tasks: [secret] });
     const text = JSON.stringify([...store.entries]);
     expect(text).to.not.match(/swordfish|sk-secret|Tokens/);
@@ -132,18 +191,36 @@ describe("cache()", () => {
     let now = 1_000;
     const clock = definePlugin({
       name: "clock",
-      bind: (bind) => void bind.single(Tokens.Clock).toConstantValue({ now: () => new Date(now), monotonicMs: () => now }),
+      bind: (bind) =>
+        void bind
+          .single(Tokens.Clock)
+          .toConstantValue({ now: () => new Date(now), monotonicMs: () => now }),
     });
-    const wait = (ms: number): Task => new Task({ description: "wait", handler: () => ((now += ms), "waited") });
+    const wait = (ms: number): Task =>
+      new Task({ description: "wait", handler: () => ((now += ms), "waited") });
     const model = answering();
-    await caching({ ttlMs: 100 }, { model, tasks: [say("Say", "a"), wait(99), say("Say", "b"), wait(1), say("Say", "c")], plugins: [clock] });
+    await caching(
+      { ttlMs: 100 },
+      {
+        model,
+        tasks: [say("Say", "a"), wait(99), say("Say", "b"), wait(1), say("Say", "c")],
+        plugins: [clock],
+      },
+    );
     expect(model.requests).to.have.length(2);
   });
 
   it("keeps at most maxEntries, those used last", async () => {
     const model = answering();
     const tasks = ["A", "B", "A", "C", "A", "B"].map((text, i) => say(text, `t${i}`));
-    expect(raws(await caching({ maxEntries: 2 }, { model, tasks }))).to.deep.equal(["answer 1", "answer 2", "answer 1", "answer 3", "answer 1", "answer 4"]);
+    expect(raws(await caching({ maxEntries: 2 }, { model, tasks }))).to.deep.equal([
+      "answer 1",
+      "answer 2",
+      "answer 1",
+      "answer 3",
+      "answer 1",
+      "answer 4",
+    ]);
   });
 
   it("makes calls for excluded purposes", async () => {
@@ -154,15 +231,22 @@ describe("cache()", () => {
 
   it("goes on with the model where its store throws, hangs, or gives nonsense", async () => {
     const broken: Record<string, ResponseStore> = {
-      throws: { get: () => Promise.reject(new Error("away")), set: () => Promise.reject(new Error("away")) },
+      throws: {
+        get: () => Promise.reject(new Error("away")),
+        set: () => Promise.reject(new Error("away")),
+      },
       hangs: { get: () => new Promise(() => undefined), set: () => new Promise(() => undefined) },
       nonsense: { get: () => ({ response: "x" }) as never, set: () => undefined },
     };
     for (const [name, store] of Object.entries(broken)) {
-      const ended = await caching({ store, timeoutMs: 10 }, { model: answering(), tasks: [say("Say")] });
+      const ended = await caching(
+        { store, timeoutMs: 10 },
+        { model: answering(), tasks: [say("Say")] },
+      );
       expect(raws(ended), name).to.deep.equal(["answer 1"]);
       expect(warnings(ended).join(), name).to.include("cache");
-      if (name === "hangs") expect(warnings(ended).join()).to.include("did not answer within 10 ms");
+      if (name === "hangs")
+        expect(warnings(ended).join()).to.include("did not answer within 10 ms");
     }
   });
 
@@ -172,11 +256,16 @@ describe("cache()", () => {
     const guard = definePlugin({
       name: "guard",
       apply: ({ hooks }) => {
-        hooks.beforeLlmCall.tap({ name: "guard" }, ({ taskId }) => (taskId === "b" ? reject("not b") : undefined));
+        hooks.beforeLlmCall.tap({ name: "guard" }, ({ taskId }) =>
+          taskId === "b" ? reject("not b") : undefined,
+        );
         hooks.afterLlmCall.tap({ name: "guard", lane: "policy" }, () => void judged++);
       },
     });
-    const ended = await caching({}, { model, tasks: [say("Say", "a"), say("Say", "c"), say("Say", "b")], plugins: [guard] });
+    const ended = await caching(
+      {},
+      { model, tasks: [say("Say", "a"), say("Say", "c"), say("Say", "b")], plugins: [guard] },
+    );
     expect(judged).to.equal(2);
     expect(ended.error?.message).to.include("Say");
   });
@@ -196,7 +285,14 @@ describe("cache()", () => {
 
   it("finds what was answered under another rest of a budget", async () => {
     const model = answering();
-    const ended = await caching({}, { model, tasks: [say("Say", "a"), say("Else"), say("Say", "b")], plugins: [budget({ maxTokens: 5_000 })] });
+    const ended = await caching(
+      {},
+      {
+        model,
+        tasks: [say("Say", "a"), say("Else"), say("Say", "b")],
+        plugins: [budget({ maxTokens: 5_000 })],
+      },
+    );
     expect(model.requests).to.have.length(2);
     expect(ended.error).to.equal(undefined);
   });

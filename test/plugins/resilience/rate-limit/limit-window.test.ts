@@ -23,10 +23,16 @@ describe("a window", () => {
   });
 
   it("never has more starts in any period than it allows, whenever calls come and however long they take to begin", () => {
-    const gaps = fc.array(fc.record({ pause: fc.double({ min: 0, max: 900, noNaN: true }), delay: fc.double({ min: 0, max: 300, noNaN: true }) }), {
-      minLength: 1,
-      maxLength: 60,
-    });
+    const gaps = fc.array(
+      fc.record({
+        pause: fc.double({ min: 0, max: 900, noNaN: true }),
+        delay: fc.double({ min: 0, max: 300, noNaN: true }),
+      }),
+      {
+        minLength: 1,
+        maxLength: 60,
+      },
+    );
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 5 }), (calls, requests) => {
         const window = new LimitWindow(RateLimit.of(requests, 1_000));
@@ -39,7 +45,9 @@ describe("a window", () => {
           window.begin(now);
           starts.push(now);
         }
-        starts.slice(requests).forEach((at, index) => expect(at - (starts[index] ?? 0)).to.be.at.least(1_000));
+        starts
+          .slice(requests)
+          .forEach((at, index) => expect(at - (starts[index] ?? 0)).to.be.at.least(1_000));
       }),
     );
   });
@@ -47,7 +55,10 @@ describe("a window", () => {
   it("keeps the place of a call that has its turn until it begins, and has it again when it never does", () => {
     const window = new LimitWindow(RateLimit.of(1, 1_000));
     window.hold(0);
-    expect([window.openAt(5_000), window.openAtBest(5_000)]).to.deep.equal([Number.POSITIVE_INFINITY, 5_000]);
+    expect([window.openAt(5_000), window.openAtBest(5_000)]).to.deep.equal([
+      Number.POSITIVE_INFINITY,
+      5_000,
+    ]);
     window.giveBack(0);
     expect(window.openAt(5_000)).to.equal(5_000);
   });

@@ -1,5 +1,14 @@
 import type { DelegationRequest, LlmCall, TaskExtras, WorkflowExecutor } from "agentensemble";
-import { Agent, definePlugin, Ensemble, RateLimit, Task, tool, Tokens, ValidationError } from "agentensemble";
+import {
+  Agent,
+  definePlugin,
+  Ensemble,
+  RateLimit,
+  Task,
+  tool,
+  Tokens,
+  ValidationError,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { failure, scoped, tapping } from "../../../kernel/fixtures.js";
@@ -16,28 +25,48 @@ const request = (agentRole: string, priority: Priority): DelegationRequest => ({
   metadata: {},
 });
 
-const roleOf = (call: { readonly messages: readonly unknown[] }): string => /You are (\w+)/.exec(JSON.stringify(call.messages))?.[1] ?? "";
+const roleOf = (call: { readonly messages: readonly unknown[] }): string =>
+  /You are (\w+)/.exec(JSON.stringify(call.messages))?.[1] ?? "";
 
 /** The roles of a delegation chain: the first task delegates with `priorities[0]` to Worker1, who delegates with `priorities[1]` to Worker2, and so on. */
-async function prioritiesAlong(priorities: readonly Priority[]): Promise<readonly (readonly [string, Priority | undefined])[]> {
+async function prioritiesAlong(
+  priorities: readonly Priority[],
+): Promise<readonly (readonly [string, Priority | undefined])[]> {
   const seen: [string, Priority | undefined][] = [];
   const agents = priorities.map((_, index) => {
     const next = priorities[index + 1];
     const pass = tool({
       name: "pass",
       description: "Passes it on",
-      execute: async (_input, { scope }) => (next === undefined ? "nobody left" : (await scope.delegate(request(`Worker${index + 2}`, next))).status),
+      execute: async (_input, { scope }) =>
+        next === undefined
+          ? "nobody left"
+          : (await scope.delegate(request(`Worker${index + 2}`, next))).status,
     });
     return new Agent({ role: `Worker${index + 1}`, goal: "Pass it on", tools: [pass] });
   });
   const model = new ScriptedModel(({ messages }) =>
-    messages.at(-1)?.role === "tool" ? "done" : { toolCalls: [{ name: "pass", arguments: { input: "on" } }] },
+    messages.at(-1)?.role === "tool"
+      ? "done"
+      : { toolCalls: [{ name: "pass", arguments: { input: "on" } }] },
   );
   const watch = tapping("watch", ({ hooks }) =>
-    hooks.beforeLlmCall.tap(({ agentRole, iteration, priority }) => void (iteration === 0 && seen.push([agentRole, priority]))),
+    hooks.beforeLlmCall.tap(
+      ({ agentRole, iteration, priority }) =>
+        void (iteration === 0 && seen.push([agentRole, priority])),
+    ),
   );
-  const first = scoped("lead", async (scope) => void (await scope.delegate(request("Worker1", priorities[0] ?? "NORMAL"))));
-  await using ensemble = new Ensemble({ model, agents, tasks: [first], plugins: [watch], maxDelegationDepth: 9 });
+  const first = scoped(
+    "lead",
+    async (scope) => void (await scope.delegate(request("Worker1", priorities[0] ?? "NORMAL"))),
+  );
+  await using ensemble = new Ensemble({
+    model,
+    agents,
+    tasks: [first],
+    plugins: [watch],
+    maxDelegationDepth: 9,
+  });
   await ensemble.run();
   return seen;
 }
@@ -46,14 +75,34 @@ describe("the priority of a delegation", () => {
   it("decides who goes first of those that wait for a rate limit, in the order of their arrival within one priority", async () => {
     const priorities: readonly Priority[] = ["LOW", "NORMAL", "HIGH", "CRITICAL", "HIGH", "LOW"];
     const model = new ScriptedModel(() => "done");
-    const agents = ["First", ...priorities.map((priority, index) => `${priority}${index}`)].map((role) => new Agent({ role, goal: "Work" }));
+    const agents = ["First", ...priorities.map((priority, index) => `${priority}${index}`)].map(
+      (role) => new Agent({ role, goal: "Work" }),
+    );
     const lead = scoped("lead", async (scope) => {
       // The first one takes the only place, so that all others wait.
-      await Promise.all([request("First", "NORMAL"), ...priorities.map((p, index) => request(`${p}${index}`, p))].map((one) => scope.delegate(one)));
+      await Promise.all(
+        [
+          request("First", "NORMAL"),
+          ...priorities.map((p, index) => request(`${p}${index}`, p)),
+        ].map((one) => scope.delegate(one)),
+      );
     });
-    await using ensemble = new Ensemble({ model, agents, tasks: [lead], rateLimit: RateLimit.of(1, 60) });
+    await using ensemble = new Ensemble({
+      model,
+      agents,
+      tasks: [lead],
+      rateLimit: RateLimit.of(1, 60),
+    });
     await ensemble.run();
-    expect(model.requests.map(roleOf)).to.deep.equal(["First", "CRITICAL3", "HIGH2", "HIGH4", "NORMAL1", "LOW0", "LOW5"]);
+    expect(model.requests.map(roleOf)).to.deep.equal([
+      "First",
+      "CRITICAL3",
+      "HIGH2",
+      "HIGH4",
+      "NORMAL1",
+      "LOW0",
+      "LOW5",
+    ]);
   });
 
   it("is that of the worker's model calls, and of those it delegates to unless their own request says otherwise", async () => {
@@ -70,7 +119,9 @@ describe("the priority of a delegation", () => {
 
 describe("the priority of a task", () => {
   const calls: LlmCall[] = [];
-  const watch = tapping("watch", ({ hooks }) => hooks.beforeLlmCall.tap((call) => void calls.push(call)));
+  const watch = tapping("watch", ({ hooks }) =>
+    hooks.beforeLlmCall.tap((call) => void calls.push(call)),
+  );
   const plugin = (extras: TaskExtras): ReturnType<typeof definePlugin> => {
     const workflow: WorkflowExecutor = {
       name: "FIRST",
@@ -79,17 +130,33 @@ describe("the priority of a task", () => {
         return { raw: output.raw, taskOutputs: [output] };
       },
     };
-    return definePlugin({ name: "first", bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue(workflow) });
+    return definePlugin({
+      name: "first",
+      bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue(workflow),
+    });
   };
   const run = async (tasks: readonly Task[], extras: TaskExtras): Promise<unknown> => {
-    await using ensemble = new Ensemble({ model: new ScriptedModel(() => "done"), tasks, workflow: "FIRST", plugins: [plugin(extras), watch] });
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel(() => "done"),
+      tasks,
+      workflow: "FIRST",
+      plugins: [plugin(extras), watch],
+    });
     return await ensemble.run();
   };
   beforeEach(() => void calls.splice(0));
 
   it("is what its workflow gives it, and goes over to the tasks it runs", async () => {
-    await run([scoped("runs the other", async (scope) => (await scope.runTask("task-2")).raw), Task.of("Say something")], { priority: "LOW" });
-    expect(calls.map(({ taskId, priority }) => [taskId, priority])).to.deep.equal([["task-2", "LOW"]]);
+    await run(
+      [
+        scoped("runs the other", async (scope) => (await scope.runTask("task-2")).raw),
+        Task.of("Say something"),
+      ],
+      { priority: "LOW" },
+    );
+    expect(calls.map(({ taskId, priority }) => [taskId, priority])).to.deep.equal([
+      ["task-2", "LOW"],
+    ]);
   });
 
   it("is refused where it is none", async () => {

@@ -11,9 +11,14 @@ import { failed, llmCall } from "../llm-calls.js";
 
 const bears = (limit: RateLimit, bearer: object = {}): BorneRateLimit => ({ bearer, limit });
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const response: ChatResponse = { message: { role: "assistant", content: "Hello" }, finishReason: "stop" };
-const limited = (limits: readonly BorneRateLimit[], o: Partial<LlmCall> = {}): LlmCall => llmCall({ rateLimits: [...limits], ...o });
-const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+const response: ChatResponse = {
+  message: { role: "assistant", content: "Hello" },
+  finishReason: "stop",
+};
+const limited = (limits: readonly BorneRateLimit[], o: Partial<LlmCall> = {}): LlmCall =>
+  llmCall({ rateLimits: [...limits], ...o });
+const timers = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
 /** Waits for the call's turn and begins it, as the hooks do; gives the moment in which it began. */
 async function startOf(limiter: RateLimiter, call: LlmCall): Promise<number> {
@@ -23,7 +28,10 @@ async function startOf(limiter: RateLimiter, call: LlmCall): Promise<number> {
 }
 
 /** Waits for the calls' turns; gives their numbers in the order in which they started, and when each did. */
-async function starts(limiter: RateLimiter, calls: readonly LlmCall[]): Promise<{ readonly order: readonly number[]; readonly times: readonly number[] }> {
+async function starts(
+  limiter: RateLimiter,
+  calls: readonly LlmCall[],
+): Promise<{ readonly order: readonly number[]; readonly times: readonly number[] }> {
   const order: number[] = [];
   const times: number[] = [];
   await Promise.all(
@@ -44,7 +52,11 @@ async function begun(limiter: RateLimiter, call: LlmCall): Promise<LlmCall> {
 }
 
 function expectAtMost(times: readonly number[], { requests, periodMs }: RateLimit): void {
-  times.slice(requests).forEach((time, index) => expect(time - (times[index] ?? 0), `start ${index + requests + 1}`).to.be.at.least(periodMs));
+  times
+    .slice(requests)
+    .forEach((time, index) =>
+      expect(time - (times[index] ?? 0), `start ${index + requests + 1}`).to.be.at.least(periodMs),
+    );
 }
 
 describe("the rate limiter", () => {
@@ -56,7 +68,10 @@ describe("the rate limiter", () => {
 
   it("lets at most n calls start in any period, in the order of their arrival, whatever bursts come", async function () {
     this.timeout(60_000);
-    const bursts = fc.array(fc.record({ size: fc.integer({ min: 1, max: 5 }), pauseMs: fc.integer({ min: 0, max: 90 }) }), { minLength: 1, maxLength: 4 });
+    const bursts = fc.array(
+      fc.record({ size: fc.integer({ min: 1, max: 5 }), pauseMs: fc.integer({ min: 0, max: 90 }) }),
+      { minLength: 1, maxLength: 4 },
+    );
     await fc.assert(
       fc.asyncProperty(bursts, fc.integer({ min: 1, max: 4 }), async (list, requests) => {
         const limit = RateLimit.of(requests, 40);
@@ -86,7 +101,9 @@ describe("the rate limiter", () => {
   it("takes places in several windows together, each window keeping its own limit", async () => {
     const limiter = new RateLimiter();
     const [narrow, wide] = [bears(RateLimit.of(1, 60)), bears(RateLimit.of(3, 150))];
-    const both = Array.from({ length: 5 }, (_, n) => limited(n % 2 === 0 ? [narrow, wide] : [wide, narrow]));
+    const both = Array.from({ length: 5 }, (_, n) =>
+      limited(n % 2 === 0 ? [narrow, wide] : [wide, narrow]),
+    );
     const { order, times } = await starts(limiter, both);
     expect(order).to.deep.equal([0, 1, 2, 3, 4]);
     expectAtMost(times, narrow.limit);
@@ -189,16 +206,33 @@ describe("the rate limiter", () => {
       if (verdict === undefined) limiter.begin(call);
       return verdict?.verb;
     });
-    expect(await Promise.all(verdicts)).to.deep.equal([undefined, undefined, "reject", "reject", "reject"]);
+    expect(await Promise.all(verdicts)).to.deep.equal([
+      undefined,
+      undefined,
+      "reject",
+      "reject",
+      "reject",
+    ]);
   });
 
   it("reserves tokens by the length of the request until it is known what it used", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(100, 60_000).with({ tokens: 20 }));
-    const first = await begun(limiter, limited([one], { request: { messages: [{ role: "user", content: [{ type: "text", text: "x".repeat(100) }] }] } }));
+    const first = await begun(
+      limiter,
+      limited([one], {
+        request: {
+          messages: [{ role: "user", content: [{ type: "text", text: "x".repeat(100) }] }],
+        },
+      }),
+    );
     const second = starts(limiter, [limited([one])]);
     await sleep(10);
-    limiter.settle({ ...first, outcome: "ok", response: { ...response, usage: { inputTokens: 5, outputTokens: 5 } } });
+    limiter.settle({
+      ...first,
+      outcome: "ok",
+      response: { ...response, usage: { inputTokens: 5, outputTokens: 5 } },
+    });
     expect((await second).order, "25 were estimated, 10 used: there is room").to.deep.equal([0]);
   });
 
@@ -234,20 +268,35 @@ describe("the rate limiter", () => {
     const [model, other] = [new ScriptedModel([]), new ScriptedModel([])];
     const one = bears(RateLimit.of(100, 10));
     const call = await begun(limiter, limited([one], { model }));
-    limiter.settle({ ...call, outcome: "failed", error: failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 90 }) });
+    limiter.settle({
+      ...call,
+      outcome: "failed",
+      error: failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 90 }),
+    });
     const paused = performance.now();
     await begun(limiter, limited([one], { model: other }));
-    expect(((await starts(limiter, [limited([one], { model })])).times[0] ?? 0) - paused).to.be.at.least(90);
+    expect(
+      ((await starts(limiter, [limited([one], { model })])).times[0] ?? 0) - paused,
+    ).to.be.at.least(90);
   });
 
   it("refuses at once when a vendor wants a rest longer than anybody's patience, and rests a second when it does not say", async () => {
     const limiter = new RateLimiter();
-    const fail = async (model: ChatModel, o: { readonly retryAfterMs?: number }): Promise<LlmCall> => {
-      const call = await begun(limiter, limited([bears(RateLimit.perSecond(9).with({ waitTimeoutMs: 500 }))], { model }));
+    const fail = async (
+      model: ChatModel,
+      o: { readonly retryAfterMs?: number },
+    ): Promise<LlmCall> => {
+      const call = await begun(
+        limiter,
+        limited([bears(RateLimit.perSecond(9).with({ waitTimeoutMs: 500 }))], { model }),
+      );
       limiter.settle({ ...call, outcome: "failed", error: failed("AE_MODEL_RATE_LIMITED", o) });
       return limited(call.rateLimits, { model });
     };
-    for (const o of [{ retryAfterMs: 3_600_000 }, {}]) expect(await limiter.admit(await fail(new ScriptedModel([]), o))).to.deep.include({ verb: "reject" });
+    for (const o of [{ retryAfterMs: 3_600_000 }, {}])
+      expect(await limiter.admit(await fail(new ScriptedModel([]), o))).to.deep.include({
+        verb: "reject",
+      });
   });
 
   it("serves thousands that wait without blocking the process", async function () {
@@ -259,7 +308,9 @@ describe("the rate limiter", () => {
     const listener = (warning: Error): void => void warnings.push(warning);
     process.on("warning", listener);
     const bearer = {};
-    const calls = Array.from({ length: 5_000 }, () => limited([bears(limit, bearer)], { signal: shared.signal }));
+    const calls = Array.from({ length: 5_000 }, () =>
+      limited([bears(limit, bearer)], { signal: shared.signal }),
+    );
     const { order, times } = await starts(limiter, calls);
     expect(order).to.deep.equal(calls.map((_, index) => index));
     expectAtMost(times, limit);

@@ -12,7 +12,8 @@ import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { OpenAIServer } from "../../../support/openai-server.js";
 import { rejection } from "../../../support/rejection.js";
 
-const tasks = (count: number): readonly Task[] => Array.from({ length: count }, (_, n) => Task.of(`Say hello ${n}`));
+const tasks = (count: number): readonly Task[] =>
+  Array.from({ length: count }, (_, n) => Task.of(`Say hello ${n}`));
 
 /** A model that notes when each of its calls begins. */
 class TimedModel implements ChatModel {
@@ -31,7 +32,11 @@ class TimedModel implements ChatModel {
 
 function expectAtMost(times: readonly number[], { requests, periodMs }: RateLimit): void {
   expect(times.length).to.be.greaterThan(requests);
-  times.slice(requests).forEach((time, index) => expect(time - (times[index] ?? 0), `start ${index + requests + 1}`).to.be.at.least(periodMs));
+  times
+    .slice(requests)
+    .forEach((time, index) =>
+      expect(time - (times[index] ?? 0), `start ${index + requests + 1}`).to.be.at.least(periodMs),
+    );
 }
 
 describe("rate limits", () => {
@@ -53,7 +58,12 @@ describe("rate limits", () => {
     try {
       const model = new TimedModel(openai("gpt-test", { apiKey: "k", baseURL: server.url }));
       const rateLimit = RateLimit.of(4, 150);
-      await using ensemble = new Ensemble({ model, rateLimit, workflow: "PARALLEL", tasks: tasks(6) });
+      await using ensemble = new Ensemble({
+        model,
+        rateLimit,
+        workflow: "PARALLEL",
+        tasks: tasks(6),
+      });
       const outputs = await Promise.all([ensemble.run(), ensemble.run()]);
       expect(outputs.map(({ taskOutputs }) => taskOutputs.length)).to.deep.equal([6, 6]);
       expect(server.requests).to.have.length(12);
@@ -66,10 +76,16 @@ describe("rate limits", () => {
   it("of an agent, a task and a model hold for what bears them", async () => {
     const limit = RateLimit.of(1, 60);
     const agent = new Agent({ role: "Greeter", goal: "Greet", rateLimit: limit });
-    const [byAgent, byModel, byTask, free] = [new TimedModel(), new TimedModel(), new TimedModel(), new TimedModel()];
+    const [byAgent, byModel, byTask, free] = [
+      new TimedModel(),
+      new TimedModel(),
+      new TimedModel(),
+      new TimedModel(),
+    ];
     const limitedTask = new Task({ description: "Say hello", rateLimit: limit });
     await using kernel = new Kernel();
-    const run = async (model: ChatModel, list: readonly Task[]): Promise<unknown> => new Ensemble({ kernel, model, workflow: "PARALLEL", tasks: list }).run();
+    const run = async (model: ChatModel, list: readonly Task[]): Promise<unknown> =>
+      new Ensemble({ kernel, model, workflow: "PARALLEL", tasks: list }).run();
     await Promise.all([
       run(
         byAgent,
@@ -87,15 +103,29 @@ describe("rate limits", () => {
   it("of an ensemble leave tasks and agents with a model or a limit of their own alone", async () => {
     const rateLimit = RateLimit.of(1, 60_000).with({ waitTimeoutMs: 20 });
     const own = new Task({ description: "Say hello", model: new ScriptedModel(["Hello"]) });
-    const generous = new Task({ description: "Say hello too", rateLimit: RateLimit.perSecond(100) });
-    await using ensemble = new Ensemble({ model: new ScriptedModel(() => "Hello"), rateLimit, workflow: "PARALLEL", tasks: [own, generous, ...tasks(1)] });
+    const generous = new Task({
+      description: "Say hello too",
+      rateLimit: RateLimit.perSecond(100),
+    });
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel(() => "Hello"),
+      rateLimit,
+      workflow: "PARALLEL",
+      tasks: [own, generous, ...tasks(1)],
+    });
     expect((await ensemble.run()).isComplete).to.equal(true);
   });
 
   it("make a call wait that would exceed them, and tell of it once", async () => {
     const events: EnsembleEvent[] = [];
     const model = new ScriptedModel(() => "Hello");
-    await using ensemble = new Ensemble({ model, rateLimit: RateLimit.of(1, 50), workflow: "PARALLEL", tasks: tasks(2), on: (e) => void events.push(e) });
+    await using ensemble = new Ensemble({
+      model,
+      rateLimit: RateLimit.of(1, 50),
+      workflow: "PARALLEL",
+      tasks: tasks(2),
+      on: (e) => void events.push(e),
+    });
     await ensemble.run();
     const waits = events.filter((e) => e.type === "rate_limited");
     expect(waits).to.have.length(1);
@@ -105,7 +135,11 @@ describe("rate limits", () => {
 
   it("fail the task when the wait is too long, with an error that bears the limit", async () => {
     const limit = RateLimit.perMinute(1).with({ waitTimeoutMs: 5_000 });
-    await using ensemble = new Ensemble({ model: new ScriptedModel(() => "Hello"), rateLimit: limit, tasks: tasks(2) });
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel(() => "Hello"),
+      rateLimit: limit,
+      tasks: tasks(2),
+    });
     const error = await rejection(ensemble.run());
     expect(RateLimitTimeoutError.find(error)?.rateLimit).to.equal(limit);
     expect(error).to.have.property("code", "AE_TASK_EXECUTION");
@@ -113,7 +147,12 @@ describe("rate limits", () => {
 
   it("do not hold up a run that is cancelled", async () => {
     const model = new ScriptedModel(() => "Hello");
-    await using ensemble = new Ensemble({ model, rateLimit: RateLimit.perMinute(1).with({ waitTimeoutMs: 100_000 }), workflow: "PARALLEL", tasks: tasks(20) });
+    await using ensemble = new Ensemble({
+      model,
+      rateLimit: RateLimit.perMinute(1).with({ waitTimeoutMs: 100_000 }),
+      workflow: "PARALLEL",
+      tasks: tasks(20),
+    });
     const stop = new AbortController();
     const run = ensemble.run({}, { signal: stop.signal });
     setTimeout(() => stop.abort(), 30);
@@ -125,10 +164,17 @@ describe("rate limits", () => {
     const cache = definePlugin({
       name: "cache",
       apply: ({ hooks }) =>
-        hooks.beforeLlmCall.tap({ name: "cache", lane: "answer" }, () => answer({ message: { role: "assistant", content: "Known" }, finishReason: "stop" })),
+        hooks.beforeLlmCall.tap({ name: "cache", lane: "answer" }, () =>
+          answer({ message: { role: "assistant", content: "Known" }, finishReason: "stop" }),
+        ),
     });
     const rateLimit = RateLimit.perMinute(1).with({ waitTimeoutMs: 20 });
-    await using ensemble = new Ensemble({ model: new ScriptedModel([]), rateLimit, tasks: tasks(3), plugins: [cache] });
+    await using ensemble = new Ensemble({
+      model: new ScriptedModel([]),
+      rateLimit,
+      tasks: tasks(3),
+      plugins: [cache],
+    });
     expect((await ensemble.run()).raw).to.equal("Known");
   });
 });
@@ -137,16 +183,29 @@ describe("rateLimited", () => {
   it("calls through to the model, whose private state and stream go on working", async () => {
     const inner = new ScriptedModel(["Hello", { chunks: ["Hel", "lo"] }]);
     const model = rateLimited(inner, RateLimit.perSecond(5));
-    expect([model.provider, model.modelId, model.rateLimit?.requests]).to.deep.equal(["scripted", "scripted", 5]);
+    expect([model.provider, model.modelId, model.rateLimit?.requests]).to.deep.equal([
+      "scripted",
+      "scripted",
+      5,
+    ]);
     expect((await model.chat({ messages: [] })).message.content).to.equal("Hello");
     const texts: string[] = [];
-    for await (const chunk of model.stream?.({ messages: [] }) ?? []) if (chunk.type === "text") texts.push(chunk.text);
+    for await (const chunk of model.stream?.({ messages: [] }) ?? [])
+      if (chunk.type === "text") texts.push(chunk.text);
     expect(texts).to.deep.equal(["Hel", "lo"]);
   });
 
   it("has what the model declares, and no stream where the model has none", () => {
     const capabilities = { structuredOutput: true, retry: { maxAttempts: 3 } };
-    const model = rateLimited({ provider: "test", modelId: "m", capabilities, chat: () => Promise.reject(new Error("unused")) }, RateLimit.perSecond(5));
+    const model = rateLimited(
+      {
+        provider: "test",
+        modelId: "m",
+        capabilities,
+        chat: () => Promise.reject(new Error("unused")),
+      },
+      RateLimit.perSecond(5),
+    );
     expect(model.capabilities).to.equal(capabilities);
     expect(model.stream).to.equal(undefined);
   });
@@ -155,18 +214,33 @@ describe("rateLimited", () => {
     const timed = new TimedModel();
     const narrow = RateLimit.of(1, 60);
     const inner = rateLimited(timed, narrow);
-    const outer = [rateLimited(inner, RateLimit.perSecond(100)), rateLimited(rateLimited(inner, RateLimit.perSecond(100)), RateLimit.perSecond(100))];
+    const outer = [
+      rateLimited(inner, RateLimit.perSecond(100)),
+      rateLimited(rateLimited(inner, RateLimit.perSecond(100)), RateLimit.perSecond(100)),
+    ];
     const limited = outer.map((model, n) => new Task({ description: `Say hello ${n}`, model }));
-    await using ensemble = new Ensemble({ workflow: "PARALLEL", tasks: [...limited, new Task({ description: "Say hello", model: inner })] });
+    await using ensemble = new Ensemble({
+      workflow: "PARALLEL",
+      tasks: [...limited, new Task({ description: "Say hello", model: inner })],
+    });
     await ensemble.run();
     expectAtMost(timed.times, narrow);
   });
 
   it("refuses what is no model or no limit", () => {
     const model = new ScriptedModel([]);
-    expect(() => rateLimited("openai:gpt-4o" as never, RateLimit.perSecond(1))).to.throw(ValidationError, /openai:gpt-4o/);
-    expect(() => rateLimited({} as never, RateLimit.perSecond(1))).to.throw(ValidationError, /rateLimited model/);
-    expect(() => rateLimited(model, { requests: 1 } as never)).to.throw(ValidationError, /rateLimited limit/);
+    expect(() => rateLimited("openai:gpt-4o" as never, RateLimit.perSecond(1))).to.throw(
+      ValidationError,
+      /openai:gpt-4o/,
+    );
+    expect(() => rateLimited({} as never, RateLimit.perSecond(1))).to.throw(
+      ValidationError,
+      /rateLimited model/,
+    );
+    expect(() => rateLimited(model, { requests: 1 } as never)).to.throw(
+      ValidationError,
+      /rateLimited limit/,
+    );
     expect(() => rateLimited(model, undefined as never)).to.throw(ValidationError, /undefined/);
   });
 });

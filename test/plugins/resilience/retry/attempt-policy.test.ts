@@ -1,11 +1,15 @@
 import { expect } from "chai";
 import type { ModelErrorCode } from "../../../../src/contracts/errors.js";
 import { AttemptPolicy } from "../../../../src/plugins/resilience/shared/attempt-policy.js";
-import { resolveRetryOptions, type RetryOptions } from "../../../../src/plugins/resilience/retry/options.js";
+import {
+  resolveRetryOptions,
+  type RetryOptions,
+} from "../../../../src/plugins/resilience/retry/options.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { failed, llmCall, withAttempts } from "../llm-calls.js";
 
-const policy = (options?: RetryOptions): AttemptPolicy => new AttemptPolicy(resolveRetryOptions(options));
+const policy = (options?: RetryOptions): AttemptPolicy =>
+  new AttemptPolicy(resolveRetryOptions(options));
 const PASSING: readonly ModelErrorCode[] = [
   "AE_MODEL_CALL",
   "AE_MODEL_RATE_LIMITED",
@@ -14,26 +18,41 @@ const PASSING: readonly ModelErrorCode[] = [
   "AE_MODEL_SERVER",
   "AE_MODEL_TIMEOUT",
 ];
-const FINAL: readonly ModelErrorCode[] = ["AE_MODEL_AUTH", "AE_MODEL_QUOTA", "AE_MODEL_BAD_REQUEST", "AE_MODEL_CONTEXT_LENGTH"];
+const FINAL: readonly ModelErrorCode[] = [
+  "AE_MODEL_AUTH",
+  "AE_MODEL_QUOTA",
+  "AE_MODEL_BAD_REQUEST",
+  "AE_MODEL_CONTEXT_LENGTH",
+];
 
 describe("the retry policy", () => {
   it("repeats failures that may pass", () => {
-    for (const code of PASSING) expect(policy({}).next(failed(code), 1, llmCall()), code).to.have.property("delayMs");
+    for (const code of PASSING)
+      expect(policy({}).next(failed(code), 1, llmCall()), code).to.have.property("delayMs");
   });
 
   it("repeats a time-out even where the provider does not call it retryable, and nothing else", () => {
-    expect(policy({}).next(failed("AE_MODEL_TIMEOUT", { retryable: false }), 1, llmCall())).to.have.property("delayMs");
-    expect(policy({}).next(failed("AE_MODEL_SERVER", { retryable: false }), 1, llmCall())).to.equal(undefined);
+    expect(
+      policy({}).next(failed("AE_MODEL_TIMEOUT", { retryable: false }), 1, llmCall()),
+    ).to.have.property("delayMs");
+    expect(policy({}).next(failed("AE_MODEL_SERVER", { retryable: false }), 1, llmCall())).to.equal(
+      undefined,
+    );
   });
 
   it("never repeats what stays as it is, whatever the provider says", () => {
-    for (const code of FINAL) expect(policy({}).next(failed(code), 1, llmCall()), code).to.equal(undefined);
+    for (const code of FINAL)
+      expect(policy({}).next(failed(code), 1, llmCall()), code).to.equal(undefined);
     for (const status of [400, 401, 402, 403, 404, 413])
-      expect(policy({}).next(failed("AE_MODEL_CALL", { status }), 1, llmCall()), String(status)).to.equal(undefined);
+      expect(
+        policy({}).next(failed("AE_MODEL_CALL", { status }), 1, llmCall()),
+        String(status),
+      ).to.equal(undefined);
   });
 
   it("does not touch errors that are no failures of a model", () => {
-    for (const error of [new Error("broken"), "broken", undefined]) expect(policy({}).next(error, 1, llmCall())).to.equal(undefined);
+    for (const error of [new Error("broken"), "broken", undefined])
+      expect(policy({}).next(error, 1, llmCall())).to.equal(undefined);
   });
 
   it("knows a failure that another copy of the package made", () => {
@@ -44,13 +63,17 @@ describe("the retry policy", () => {
         return true;
       }
     }
-    expect(policy({}).next(new ModelCallError("from elsewhere"), 1, llmCall())).to.have.property("delayMs");
+    expect(policy({}).next(new ModelCallError("from elsewhere"), 1, llmCall())).to.have.property(
+      "delayMs",
+    );
   });
 
   it("gives up after maxAttempts, three by default", () => {
     expect(policy({}).next(failed("AE_MODEL_SERVER"), 2, llmCall())).to.have.property("delayMs");
     expect(policy({}).next(failed("AE_MODEL_SERVER"), 3, llmCall())).to.equal(undefined);
-    expect(policy({ maxAttempts: 1 }).next(failed("AE_MODEL_SERVER"), 1, llmCall())).to.equal(undefined);
+    expect(policy({ maxAttempts: 1 }).next(failed("AE_MODEL_SERVER"), 1, llmCall())).to.equal(
+      undefined,
+    );
   });
 
   it("without configuration repeats only what a model declares", () => {
@@ -62,7 +85,9 @@ describe("the retry policy", () => {
 
   it("puts its own number in the place of the model's", () => {
     const declared = llmCall({ model: withAttempts(new ScriptedModel([]), 9) });
-    expect(policy({ maxAttempts: 2 }).next(failed("AE_MODEL_SERVER"), 2, declared)).to.equal(undefined);
+    expect(policy({ maxAttempts: 2 }).next(failed("AE_MODEL_SERVER"), 2, declared)).to.equal(
+      undefined,
+    );
   });
 
   it("waits longer each time, between half and all of a doubling delay, up to the longest", () => {
@@ -71,11 +96,15 @@ describe("the retry policy", () => {
       const delayMs = growing.next(failed("AE_MODEL_SERVER"), attempt + 1, llmCall())?.delayMs;
       expect(delayMs).to.be.within(ceiling / 2, ceiling);
     }
-    expect(growing.next(failed("AE_MODEL_SERVER"), 49, llmCall())?.delayMs).to.be.within(500, 1_000);
+    expect(growing.next(failed("AE_MODEL_SERVER"), 49, llmCall())?.delayMs).to.be.within(
+      500,
+      1_000,
+    );
   });
 
   it("waits equally long in the same place of the same run, and differently elsewhere", () => {
-    const delayOf = (taskId: string): number | undefined => policy({}).next(failed("AE_MODEL_SERVER"), 1, llmCall({ taskId }))?.delayMs;
+    const delayOf = (taskId: string): number | undefined =>
+      policy({}).next(failed("AE_MODEL_SERVER"), 1, llmCall({ taskId }))?.delayMs;
     expect(delayOf("task-1")).to.equal(delayOf("task-1"));
     const delays = Array.from({ length: 200 }, (_, n) => delayOf(`task-${n}`) ?? 0);
     expect(new Set(delays).size).to.be.greaterThan(100);
@@ -84,9 +113,23 @@ describe("the retry policy", () => {
   });
 
   it("waits exactly as long as the vendor asks, and not at all for one who asks for more than the cap", () => {
-    expect(policy({}).next(failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 60_000 }), 1, llmCall())?.delayMs).to.equal(60_000);
-    expect(policy({}).next(failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 60_001 }), 1, llmCall())).to.equal(undefined);
-    expect(policy({ maxRetryAfterMs: 0 }).next(failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 0 }), 1, llmCall())?.delayMs).to.equal(0);
-    expect(policy({}).next(failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: Number.NaN }), 1, llmCall())?.delayMs).to.be.within(250, 500);
+    expect(
+      policy({}).next(failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 60_000 }), 1, llmCall())
+        ?.delayMs,
+    ).to.equal(60_000);
+    expect(
+      policy({}).next(failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 60_001 }), 1, llmCall()),
+    ).to.equal(undefined);
+    expect(
+      policy({ maxRetryAfterMs: 0 }).next(
+        failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 0 }),
+        1,
+        llmCall(),
+      )?.delayMs,
+    ).to.equal(0);
+    expect(
+      policy({}).next(failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: Number.NaN }), 1, llmCall())
+        ?.delayMs,
+    ).to.be.within(250, 500);
   });
 });

@@ -16,20 +16,37 @@ const fast = { baseDelayMs: 1, maxDelayMs: 2 };
 
 describe("retry", () => {
   it("repeats a failed call of any model, keeps every attempt in the ledger, and tells of it", async () => {
-    const model = new ScriptedModel([failed("AE_MODEL_SERVER"), failed("AE_MODEL_CONNECTION"), "Hello"]);
+    const model = new ScriptedModel([
+      failed("AE_MODEL_SERVER"),
+      failed("AE_MODEL_CONNECTION"),
+      "Hello",
+    ]);
     const events: EnsembleEvent[] = [];
-    await using ensemble = new Ensemble({ model, tasks: [task], plugins: [retry(fast)], on: (e) => void events.push(e) });
+    await using ensemble = new Ensemble({
+      model,
+      tasks: [task],
+      plugins: [retry(fast)],
+      on: (e) => void events.push(e),
+    });
     const output = await ensemble.run();
     expect(output.raw).to.equal("Hello");
-    expect(output.metrics.ledger.map(({ attempt, outcome }) => `${attempt} ${outcome}`)).to.deep.equal(["1 failed", "2 failed", "3 ok"]);
-    expect(events.flatMap((e) => (e.type === "retry_scheduled" ? [e.attempt] : []))).to.deep.equal([1, 2]);
+    expect(
+      output.metrics.ledger.map(({ attempt, outcome }) => `${attempt} ${outcome}`),
+    ).to.deep.equal(["1 failed", "2 failed", "3 ok"]);
+    expect(events.flatMap((e) => (e.type === "retry_scheduled" ? [e.attempt] : []))).to.deep.equal([
+      1, 2,
+    ]);
   });
 
   it("fails with the last error, which knows how often it was tried", async () => {
     const model = new ScriptedModel(() => failed("AE_MODEL_SERVER"));
     await using ensemble = new Ensemble({ model, tasks: [task], plugins: [retry(fast)] });
     const error = ModelCallError.find(await rejection(ensemble.run()));
-    expect([error?.code, error?.attempts, model.requests.length]).to.deep.equal(["AE_MODEL_SERVER", 3, 3]);
+    expect([error?.code, error?.attempts, model.requests.length]).to.deep.equal([
+      "AE_MODEL_SERVER",
+      3,
+      3,
+    ]);
   });
 
   it("is there by itself for models that declare attempts, and for no others", async () => {
@@ -45,7 +62,10 @@ describe("retry", () => {
     const failures: unknown[] = [];
     const own = definePlugin({
       name: "own",
-      bind: (bind) => bind.single(Tokens.RetryPolicy).toConstantValue({ next: (failure) => void failures.push(failure) }),
+      bind: (bind) =>
+        bind
+          .single(Tokens.RetryPolicy)
+          .toConstantValue({ next: (failure) => void failures.push(failure) }),
     });
     const model = withAttempts(new ScriptedModel([failed("AE_MODEL_SERVER"), "Hello"]), 2);
     await using ensemble = new Ensemble({ model, tasks: [task], plugins: [own] });
@@ -54,14 +74,20 @@ describe("retry", () => {
   });
 
   it("is a boot error beside another direct binding", async () => {
-    const own = definePlugin({ name: "own", bind: (bind) => bind.single(Tokens.RetryPolicy).toConstantValue({ next: () => undefined }) });
+    const own = definePlugin({
+      name: "own",
+      bind: (bind) => bind.single(Tokens.RetryPolicy).toConstantValue({ next: () => undefined }),
+    });
     const error = await rejection(new Kernel({ plugins: [own, retry()] }).boot());
     expect(error).to.have.property("code", "AE_PLUGIN");
     expect(String(error)).to.match(/own.*resilience-retry/);
   });
 
   it("is cancelled in the middle of its wait", async () => {
-    const model = new ScriptedModel([failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 30_000 }), "Hello"]);
+    const model = new ScriptedModel([
+      failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 30_000 }),
+      "Hello",
+    ]);
     await using ensemble = new Ensemble({ model, tasks: [task], plugins: [retry()] });
     const stop = new AbortController();
     const run = ensemble.run({}, { signal: stop.signal });
@@ -71,20 +97,43 @@ describe("retry", () => {
   });
 
   it("ends its wait with the task's time limit", async () => {
-    const model = new ScriptedModel([failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 30_000 }), "Hello"]);
-    await using ensemble = new Ensemble({ model, tasks: [new Task({ description: "Say hello", timeoutMs: 30 })], plugins: [retry()] });
+    const model = new ScriptedModel([
+      failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 30_000 }),
+      "Hello",
+    ]);
+    await using ensemble = new Ensemble({
+      model,
+      tasks: [new Task({ description: "Say hello", timeoutMs: 30 })],
+      plugins: [retry()],
+    });
     const error = await rejection(ensemble.run());
     expect((error as Error).cause).to.have.property("code", "AE_TASK_TIMEOUT");
   });
 
   it("honours Retry-After of a real answer, and stops at once beyond the cap with the error that says so", async () => {
-    const server = await OpenAIServer.start({ kind: "status", status: 429, headers: { "retry-after": "7200" } }, { kind: "answer", text: "Hello" });
+    const server = await OpenAIServer.start(
+      { kind: "status", status: 429, headers: { "retry-after": "7200" } },
+      { kind: "answer", text: "Hello" },
+    );
     try {
-      await using ensemble = new Ensemble({ model: openai("gpt-test", { apiKey: "k", baseURL: server.url }), tasks: [task] });
+      await using ensemble = new Ensemble({
+        model: openai("gpt-test", { apiKey: "k", baseURL: server.url }),
+        tasks: [task],
+      });
       const error = ModelCallError.find(await rejection(ensemble.run()));
-      expect([error?.code, error?.retryAfterMs, error?.attempts]).to.deep.equal(["AE_MODEL_RATE_LIMITED", 7_200_000, 1]);
-      server.reply({ kind: "status", status: 429, headers: { "retry-after-ms": "5" } }, { kind: "answer", text: "Hello" });
-      expect((await ensemble.run()).metrics.ledger.map(({ outcome }) => outcome)).to.deep.equal(["failed", "ok"]);
+      expect([error?.code, error?.retryAfterMs, error?.attempts]).to.deep.equal([
+        "AE_MODEL_RATE_LIMITED",
+        7_200_000,
+        1,
+      ]);
+      server.reply(
+        { kind: "status", status: 429, headers: { "retry-after-ms": "5" } },
+        { kind: "answer", text: "Hello" },
+      );
+      expect((await ensemble.run()).metrics.ledger.map(({ outcome }) => outcome)).to.deep.equal([
+        "failed",
+        "ok",
+      ]);
     } finally {
       await server.close();
     }
@@ -95,6 +144,9 @@ describe("retry", () => {
     expect(() => retry({ maxAttempts: 0 })).to.throw(ValidationError, /maxAttempts/);
     expect(() => retry({ baseDelayMs: -1 })).to.throw(ValidationError, /baseDelayMs/);
     expect(() => retry({ maxDelayMs: Number.NaN })).to.throw(ValidationError, /maxDelayMs/);
-    expect(() => retry({ maxRetryAfterMs: Number.POSITIVE_INFINITY })).to.throw(ValidationError, /maxRetryAfterMs/);
+    expect(() => retry({ maxRetryAfterMs: Number.POSITIVE_INFINITY })).to.throw(
+      ValidationError,
+      /maxRetryAfterMs/,
+    );
   });
 });

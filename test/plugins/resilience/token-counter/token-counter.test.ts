@@ -19,12 +19,21 @@ describe("the default token counter", () => {
     const part = await counter.count(prose.repeat(500));
     const whole = await counter.count(prose.repeat(50_000));
     expect(whole / part).to.be.closeTo(100, 3);
-    expect(await counter.count(`${prose.repeat(20_000)}${"x1-".repeat(300_000)}`)).to.be.greaterThan(whole / 2);
+    expect(
+      await counter.count(`${prose.repeat(20_000)}${"x1-".repeat(300_000)}`),
+    ).to.be.greaterThan(whole / 2);
   });
 
   it("gives way to another one, in explain() too", async () => {
-    const mine = definePlugin({ name: "mine", bind: (bind) => void bind.single(Tokens.TokenCounter).toConstantValue({ count: () => 4_711 }) });
-    await using ensemble = new Ensemble({ model: "offline:extractive", tasks: [Task.of("Say")], plugins: [mine] });
+    const mine = definePlugin({
+      name: "mine",
+      bind: (bind) => void bind.single(Tokens.TokenCounter).toConstantValue({ count: () => 4_711 }),
+    });
+    await using ensemble = new Ensemble({
+      model: "offline:extractive",
+      tasks: [Task.of("Say")],
+      plugins: [mine],
+    });
     expect((await ensemble.explain()).estimatedInputTokens).to.equal(4_711);
   });
 });
@@ -43,24 +52,48 @@ describe("the tokens of a request", () => {
 
   it("include pictures, tool calls, tools and the schema", async () => {
     const counter = { count: async (text: string) => text.length };
-    const of = async (request: Parameters<RequestTokens["of"]>[0]): Promise<number> => new RequestTokens().of(request, counter);
-    expect(await of({ messages: [{ role: "user", content: [{ type: "image", data: "A".repeat(9_999) }] }] })).to.equal(1_504);
-    expect(await of({ messages: [{ role: "assistant", content: "", toolCalls: [{ id: "1", name: "look", arguments: "{}" }] }] })).to.equal(12);
+    const of = async (request: Parameters<RequestTokens["of"]>[0]): Promise<number> =>
+      new RequestTokens().of(request, counter);
+    expect(
+      await of({
+        messages: [{ role: "user", content: [{ type: "image", data: "A".repeat(9_999) }] }],
+      }),
+    ).to.equal(1_504);
+    expect(
+      await of({
+        messages: [
+          {
+            role: "assistant",
+            content: "",
+            toolCalls: [{ id: "1", name: "look", arguments: "{}" }],
+          },
+        ],
+      }),
+    ).to.equal(12);
     const bare = { messages: [] };
-    expect(await of({ ...bare, tools: [{ name: "look", description: "d", parameters: {} }] })).to.be.greaterThan(20);
-    expect(await of({ ...bare, responseFormat: { name: "x", schema: { type: "object" } } })).to.be.greaterThan(20);
+    expect(
+      await of({ ...bare, tools: [{ name: "look", description: "d", parameters: {} }] }),
+    ).to.be.greaterThan(20);
+    expect(
+      await of({ ...bare, responseFormat: { name: "x", schema: { type: "object" } } }),
+    ).to.be.greaterThan(20);
   });
 
   it("are refused where a counter gives no count", async () => {
     for (const wrong of [NaN, -1, "5", undefined]) {
       const counter = { count: () => wrong as number };
-      const work = Promise.resolve().then(() => new RequestTokens().of({ messages: [{ role: "user", content: "x" }] }, counter));
+      const work = Promise.resolve().then(() =>
+        new RequestTokens().of({ messages: [{ role: "user", content: "x" }] }, counter),
+      );
       expect(await failure(work), String(wrong)).to.have.property("code", "AE_VALIDATION");
     }
     const throwing = { count: () => Promise.reject(new Error("no")) };
-    expect(await rejection(Promise.resolve(new RequestTokens().of({ messages: [{ role: "user", content: "x" }] }, throwing)))).to.have.property(
-      "message",
-      "no",
-    );
+    expect(
+      await rejection(
+        Promise.resolve(
+          new RequestTokens().of({ messages: [{ role: "user", content: "x" }] }, throwing),
+        ),
+      ),
+    ).to.have.property("message", "no");
   });
 });

@@ -81,9 +81,11 @@ const number = fc
     fc.nat(99_999).map((n) => n / 100),
   )
   .map((n): Sample => ({ text: String(n), value: n, level: 5 }));
-const within = (sample: Sample, level: number): string => (sample.level < level ? `(${sample.text})` : sample.text);
+const within = (sample: Sample, level: number): string =>
+  sample.level < level ? `(${sample.text})` : sample.text;
 type Operation = (a: number, b: number) => number | undefined;
-const apply = (of: Operation, a: Sample, b: Sample): number | undefined => (a.value === undefined || b.value === undefined ? undefined : of(a.value, b.value));
+const apply = (of: Operation, a: Sample, b: Sample): number | undefined =>
+  a.value === undefined || b.value === undefined ? undefined : of(a.value, b.value);
 const OPERATORS: readonly (readonly [string, number, Operation])[] = [
   ["+", 1, (a, b) => a + b],
   ["-", 1, (a, b) => a - b],
@@ -96,11 +98,27 @@ const { tree } = fc.letrec<{ readonly tree: Sample; readonly inner: Sample }>((t
   tree: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
     number,
-    fc.tuple(fc.constantFrom(...OPERATORS), tie("tree"), tie("tree")).map(([[sign, level, of], a, b]): Sample => {
-      return { text: `${within(a, level)} ${sign} ${within(b, level + 1)}`, value: apply(of, a, b), level };
-    }),
-    tie("tree").map((a): Sample => ({ text: `-${within(a, 3)}`, value: a.value === undefined ? undefined : -a.value, level: 3 })),
-    fc.tuple(tie("tree"), tie("tree")).map(([a, b]): Sample => ({ text: `${within(a, 5)}^${within(b, 3)}`, value: apply((x, y) => x ** y, a, b), level: 4 })),
+    fc
+      .tuple(fc.constantFrom(...OPERATORS), tie("tree"), tie("tree"))
+      .map(([[sign, level, of], a, b]): Sample => {
+        return {
+          text: `${within(a, level)} ${sign} ${within(b, level + 1)}`,
+          value: apply(of, a, b),
+          level,
+        };
+      }),
+    tie("tree").map((a): Sample => ({
+      text: `-${within(a, 3)}`,
+      value: a.value === undefined ? undefined : -a.value,
+      level: 3,
+    })),
+    fc
+      .tuple(tie("tree"), tie("tree"))
+      .map(([a, b]): Sample => ({
+        text: `${within(a, 5)}^${within(b, 3)}`,
+        value: apply((x, y) => x ** y, a, b),
+        level: 4,
+      })),
   ),
 }));
 
@@ -122,8 +140,15 @@ describe("calculatorTool", () => {
   }
 
   it("bounds the nesting of parentheses, signs and powers, far beyond what people write", async () => {
-    for (const deep of [`${"(".repeat(400)}1${")".repeat(400)}`, `${"-".repeat(400)}1`, `${"1^".repeat(400)}1`, "(".repeat(1_000)]) {
-      expect((await calculate(deep)).errorMessage).to.equal("Invalid expression: More than 200 levels of nesting");
+    for (const deep of [
+      `${"(".repeat(400)}1${")".repeat(400)}`,
+      `${"-".repeat(400)}1`,
+      `${"1^".repeat(400)}1`,
+      "(".repeat(1_000),
+    ]) {
+      expect((await calculate(deep)).errorMessage).to.equal(
+        "Invalid expression: More than 200 levels of nesting",
+      );
     }
     expect((await calculate(`${"(".repeat(150)}1${")".repeat(150)}`)).output).to.equal("1");
     expect((await calculate("1+".repeat(499) + "1")).output).to.equal("500"); // a long sum is not a deep one
@@ -134,8 +159,10 @@ describe("calculatorTool", () => {
     await fc.assert(
       fc.asyncProperty(short, async ({ text, value }) => {
         const { output, errorMessage } = await calculate(text);
-        if (value === undefined) expect(errorMessage, text).to.be.oneOf(["Division by zero", "Modulo by zero"]);
-        else if (Number.isNaN(value)) expect(errorMessage, text).to.equal("The result is not a number");
+        if (value === undefined)
+          expect(errorMessage, text).to.be.oneOf(["Division by zero", "Modulo by zero"]);
+        else if (Number.isNaN(value))
+          expect(errorMessage, text).to.equal("The result is not a number");
         else expect(Number(output), text).to.equal(value + 0);
       }),
       { numRuns: 500 },
@@ -151,16 +178,26 @@ describe("calculatorTool", () => {
   });
 
   it("answers every text with a number or a failed result", async () => {
-    const alphabet = fc.string({ unit: fc.constantFrom(..."0123456789.+-*/%^() x"), maxLength: 60 });
+    const alphabet = fc.string({
+      unit: fc.constantFrom(..."0123456789.+-*/%^() x"),
+      maxLength: 60,
+    });
     await fc.assert(
       fc.asyncProperty(fc.oneof(alphabet, fc.string()), async (text) => {
         const { ok, output, errorMessage } = await calculate(text);
         if (ok) expect(Number(output)).not.to.be.NaN;
-        else expect(errorMessage).to.match(/^(?:Invalid expression: |Expression must not |Division by zero|Modulo by zero|The result is not)/);
+        else
+          expect(errorMessage).to.match(
+            /^(?:Invalid expression: |Expression must not |Division by zero|Modulo by zero|The result is not)/,
+          );
       }),
       { numRuns: 500 },
     );
   });
 });
 
-toolContract("calculator", { create: calculatorTool, valid: ["1 + 1", "2^10", "0.1 + 0.2"], failing: ["1 / 0", "", "x"] });
+toolContract("calculator", {
+  create: calculatorTool,
+  valid: ["1 + 1", "2^10", "0.1 + 0.2"],
+  failing: ["1 / 0", "", "x"],
+});

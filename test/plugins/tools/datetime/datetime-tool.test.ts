@@ -1,5 +1,12 @@
 import type { Clock, ToolContext } from "agentensemble";
-import { Ensemble, Task, Tokens, ToolConfigurationError, ToolResult, ValidationError } from "agentensemble";
+import {
+  Ensemble,
+  Task,
+  Tokens,
+  ToolConfigurationError,
+  ToolResult,
+  ValidationError,
+} from "agentensemble";
 import { toolContract } from "agentensemble/testing";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -43,12 +50,21 @@ const ANSWERS: readonly (readonly [string, string])[] = [
   ["2024-01-15T10:00:00+02:00 + 1 hour", "2024-01-15T11:00:00+02:00"], // the offset it has, and no Z
   ["2024-01-15T10:00:00-0500 - 1 day", "2024-01-14T10:00:00-05:00"],
   ["2024-03-09T02:30:00[America/New_York] + 1 day", "2024-03-10T03:30:00-04:00[America/New_York]"], // 02:30 is left out that day
-  ["2024-03-10T01:30:00-05:00[America/New_York] + 1 hour", "2024-03-10T03:30:00-04:00[America/New_York]"],
+  [
+    "2024-03-10T01:30:00-05:00[America/New_York] + 1 hour",
+    "2024-03-10T03:30:00-04:00[America/New_York]",
+  ],
   ["2024-11-03T00:30:00 America/New_York + 1 hour", "2024-11-03T01:30:00-04:00[America/New_York]"],
   ["2024-11-03T00:30:00 America/New_York + 2 hours", "2024-11-03T01:30:00-05:00[America/New_York]"],
-  ["convert 2024-01-15T10:00:00 from America/New_York to Europe/London", "2024-01-15T15:00:00 Europe/London"],
+  [
+    "convert 2024-01-15T10:00:00 from America/New_York to Europe/London",
+    "2024-01-15T15:00:00 Europe/London",
+  ],
   ["convert 2024-01-15T10:00:00Z from America/New_York to UTC", "2024-01-15T15:00:00 UTC"],
-  ["CONVERT 2024-03-10T02:30:00 FROM America/New_York TO America/New_York", "2024-03-10T03:30:00 America/New_York"],
+  [
+    "CONVERT 2024-03-10T02:30:00 FROM America/New_York TO America/New_York",
+    "2024-03-10T03:30:00 America/New_York",
+  ],
   ["convert 2024-11-03T01:30:00 from America/New_York to UTC", "2024-11-03T05:30:00 UTC"], // the first of the two
   ["convert 2024-01-15T10:00:00+02:00 to Asia/Kolkata", "2024-01-15T13:30:00 Asia/Kolkata"],
   ["convert 2026-11-22T23:30:15 Europe/Oslo to UTC", "2026-11-22T22:30:15 UTC"],
@@ -59,11 +75,17 @@ const ANSWERS: readonly (readonly [string, string])[] = [
   ["diff 2024-01-01 to 2024-01-02", "1 day"],
   ["diff 2024-01-01 to 2024-01-01", "0 days"],
   ["diff today to 2026-12-24", "32 days (1 month, 2 days)"],
-  ["diff 2024-01-01T00:00:00Z to 2024-01-02T03:03:04Z", "97384 seconds (1 day, 3 hours, 3 minutes, 4 seconds)"],
+  [
+    "diff 2024-01-01T00:00:00Z to 2024-01-02T03:03:04Z",
+    "97384 seconds (1 day, 3 hours, 3 minutes, 4 seconds)",
+  ],
   ["diff 2024-01-01T10:00:00+02:00 to 2024-01-01T08:00:01Z", "1 second"],
   ["diff 2024-01-01T00:00:10Z to 2024-01-01T00:00:00.5Z", "-9.5 seconds"],
   ["diff 2024-01-01 to 2024-01-01T12:00:00Z", "43200 seconds (12 hours)"],
-  ["diff 2024-03-10T00:00:00[America/New_York] to 2024-03-11T00:00:00[America/New_York]", "82800 seconds (23 hours)"],
+  [
+    "diff 2024-03-10T00:00:00[America/New_York] to 2024-03-11T00:00:00[America/New_York]",
+    "82800 seconds (23 hours)",
+  ],
   ["weekday 2024-01-31", "Wednesday"],
   ["weekday of today", "Sunday"],
   ["weekday today + 1 day", "Monday"],
@@ -88,21 +110,42 @@ const FAILURES: readonly (readonly [unknown, string | RegExp])[] = [
   ["2024-1-5 + 1 day", "Invalid date format: '2024-1-5'. Expected yyyy-MM-dd"],
   ["soon + 1 day", "Invalid date format: 'soon'. Expected yyyy-MM-dd"],
   ["weekday someday", "Invalid date format: 'someday'. Expected yyyy-MM-dd"],
-  ["2024-01-15T25:00:00 + 1 hour", "Invalid datetime format: '2024-01-15T25:00:00'. Expected yyyy-MM-ddTHH:mm:ss[Z]"],
-  ["2024-02-30T10:00:00Z + 1 hour", "Invalid datetime format: '2024-02-30T10:00:00Z'. Expected yyyy-MM-ddTHH:mm:ss[Z]"],
-  ["convert 2024-01-15 from UTC to Asia/Tokyo", "Invalid datetime format: '2024-01-15'. Expected yyyy-MM-ddTHH:mm:ss[Z]"],
+  [
+    "2024-01-15T25:00:00 + 1 hour",
+    "Invalid datetime format: '2024-01-15T25:00:00'. Expected yyyy-MM-ddTHH:mm:ss[Z]",
+  ],
+  [
+    "2024-02-30T10:00:00Z + 1 hour",
+    "Invalid datetime format: '2024-02-30T10:00:00Z'. Expected yyyy-MM-ddTHH:mm:ss[Z]",
+  ],
+  [
+    "convert 2024-01-15 from UTC to Asia/Tokyo",
+    "Invalid datetime format: '2024-01-15'. Expected yyyy-MM-ddTHH:mm:ss[Z]",
+  ],
   ["2024-01-15T10:00:00+05:00[Europe/Oslo] + 1 day", /^Invalid datetime format: /], // Oslo was never at +05:00
-  ["convert 2024-01-15T10:00:00+02:00 from UTC to Asia/Tokyo", "'2024-01-15T10:00:00+02:00' has a timezone of its own: leave out 'from UTC'"],
+  [
+    "convert 2024-01-15T10:00:00+02:00 from UTC to Asia/Tokyo",
+    "'2024-01-15T10:00:00+02:00' has a timezone of its own: leave out 'from UTC'",
+  ],
   ["convert now from UTC to Asia/Tokyo", "'now' has a timezone of its own: leave out 'from UTC'"],
   ["convert today to Asia/Tokyo", "'today' is a date and has no time to convert"],
   ["2024-01-15 + 5 hours", "Unsupported date unit: 'hours'. Use days, weeks, months, or years"],
-  ["2024-01-15 + 5 constructor", "Unsupported date unit: 'constructor'. Use days, weeks, months, or years"],
+  [
+    "2024-01-15 + 5 constructor",
+    "Unsupported date unit: 'constructor'. Use days, weeks, months, or years",
+  ],
   ["2024-01-15T10:00:00 + 5 fortnights", "Unsupported datetime unit: 'fortnights'"],
   ["2024-01-15 + 2147483648 days", "Amount must not be more than 2147483647, got: 2147483648"],
-  [`2024-01-15 + ${"9".repeat(50)} days`, `Amount must not be more than 2147483647, got: ${"9".repeat(50)}`],
+  [
+    `2024-01-15 + ${"9".repeat(50)} days`,
+    `Amount must not be more than 2147483647, got: ${"9".repeat(50)}`,
+  ],
   ["2024-01-15 + 2147483647 days", "Date/time error: the result is outside the years 0000 to 9999"],
   ["9999-12-31 + 1 day", "Date/time error: the result is outside the years 0000 to 9999"],
-  ["0000-01-01T00:00:00Z - 1 second", "Date/time error: the result is outside the years 0000 to 9999"],
+  [
+    "0000-01-01T00:00:00Z - 1 second",
+    "Date/time error: the result is outside the years 0000 to 9999",
+  ],
 ];
 
 describe("dateTimeTool", () => {
@@ -125,15 +168,21 @@ describe("dateTimeTool", () => {
 
   it("gives differences as numbers too", async () => {
     expect((await tell("diff 2024-01-31 to 2025-03-01")).structured).to.deep.equal({ days: 395 });
-    expect((await tell("diff 2024-01-01T00:00:10Z to 2024-01-01T00:00:00.5Z")).structured).to.deep.equal({ seconds: -9.5 });
+    expect(
+      (await tell("diff 2024-01-01T00:00:10Z to 2024-01-01T00:00:00.5Z")).structured,
+    ).to.deep.equal({ seconds: -9.5 });
   });
 
   it("agrees with the system's dates about days, and goes back the way it came", async () => {
-    const day = fc.date({ min: new Date("1900-01-01"), max: new Date("2400-01-01"), noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10));
+    const day = fc
+      .date({ min: new Date("1900-01-01"), max: new Date("2400-01-01"), noInvalidDate: true })
+      .map((date) => date.toISOString().slice(0, 10));
     await fc.assert(
       fc.asyncProperty(day, fc.nat(100_000), async (date, days) => {
         const { output } = await tell(`${date} + ${days} days`);
-        expect(output).to.equal(new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10));
+        expect(output).to.equal(
+          new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10),
+        );
         expect((await tell(`${output} - ${days} days`)).output).to.equal(date);
         expect((await tell(`diff ${date} to ${output}`)).structured).to.deep.equal({ days });
       }),
@@ -141,7 +190,11 @@ describe("dateTimeTool", () => {
   });
 
   it("reads what it writes", async () => {
-    for (const moment of ["2024-07-01T10:00:00Z", "2024-07-01T10:00:00+02:00", "2024-11-03T01:30:00-05:00[America/New_York]"]) {
+    for (const moment of [
+      "2024-07-01T10:00:00Z",
+      "2024-07-01T10:00:00+02:00",
+      "2024-11-03T01:30:00-05:00[America/New_York]",
+    ]) {
       const moved = await tell(`${moment} + 1 hour`);
       expect((await tell(`${moved.output} - 1 hour`)).output).to.equal(moment);
     }
@@ -183,23 +236,43 @@ describe("dateTimeTool", () => {
     const tool = dateTimeTool();
     const year = new Task({ name: "year", description: "today", handler: tool });
     await using ensemble = new Ensemble({ tasks: [year] });
-    const then: Clock = { now: () => new Date("1999-12-31T12:00:00Z"), monotonicMs: () => performance.now() };
-    const output = await ensemble.run({}, { bindings: (bind) => void bind.single(Tokens.Clock, { override: true }).toConstantValue(then) });
+    const then: Clock = {
+      now: () => new Date("1999-12-31T12:00:00Z"),
+      monotonicMs: () => performance.now(),
+    };
+    const output = await ensemble.run(
+      {},
+      {
+        bindings: (bind) =>
+          void bind.single(Tokens.Clock, { override: true }).toConstantValue(then),
+      },
+    );
     expect(output.raw).to.equal("1999-12-31");
   });
 
   it("needs a clock for the present only", async () => {
     const alone = {} as ToolContext; // as in a call by hand
-    expect(ToolResult.isInstance(await dateTimeTool().execute("weekday 2024-01-31", alone))).to.equal(true);
-    const failure: unknown = await Promise.resolve(dateTimeTool().execute("today", alone)).catch((error: unknown) => error);
+    expect(
+      ToolResult.isInstance(await dateTimeTool().execute("weekday 2024-01-31", alone)),
+    ).to.equal(true);
+    const failure: unknown = await Promise.resolve(dateTimeTool().execute("today", alone)).catch(
+      (error: unknown) => error,
+    );
     expect(failure).to.be.instanceOf(ToolConfigurationError);
-    const broken = dateTimeTool({ clock: { now: () => new Date(Number.NaN), monotonicMs: () => 0 } });
-    expect(await Promise.resolve(broken.execute("now", alone)).catch((error: unknown) => error)).to.be.instanceOf(ToolConfigurationError);
+    const broken = dateTimeTool({
+      clock: { now: () => new Date(Number.NaN), monotonicMs: () => 0 },
+    });
+    expect(
+      await Promise.resolve(broken.execute("now", alone)).catch((error: unknown) => error),
+    ).to.be.instanceOf(ToolConfigurationError);
   });
 
   it("refuses options that are none, and a clock that is none", () => {
     expect(() => dateTimeTool({ clok: clock } as never)).to.throw(ValidationError, "'clock'");
-    expect(() => dateTimeTool({ clock: 5 } as never)).to.throw(ValidationError, "must have a function now, got: 5");
+    expect(() => dateTimeTool({ clock: 5 } as never)).to.throw(
+      ValidationError,
+      "must have a function now, got: 5",
+    );
     expect(() => dateTimeTool({ clock: null } as never)).to.throw(ValidationError);
   });
 });

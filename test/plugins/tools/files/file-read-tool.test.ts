@@ -16,9 +16,25 @@ after(() => shared.remove());
 
 toolContract("file_read", {
   create: () => fileReadTool({ baseDir: shared.inside }),
-  valid: [{ path: "a.txt" }, { path: " a.txt " }, { path: "a.txt", offset: 2, limit: 1, hash: true }],
-  invalid: [{}, { path: 1 }, { path: "a.txt", offset: 0 }, { path: "a.txt", limit: 0.5 }, { path: "a.txt", other: 1 }, "a.txt"],
-  failing: [{ path: "no.txt" }, { path: "../outside" }, { path: "binary.png" }, { path: "a.txt", offset: 99 }],
+  valid: [
+    { path: "a.txt" },
+    { path: " a.txt " },
+    { path: "a.txt", offset: 2, limit: 1, hash: true },
+  ],
+  invalid: [
+    {},
+    { path: 1 },
+    { path: "a.txt", offset: 0 },
+    { path: "a.txt", limit: 0.5 },
+    { path: "a.txt", other: 1 },
+    "a.txt",
+  ],
+  failing: [
+    { path: "no.txt" },
+    { path: "../outside" },
+    { path: "binary.png" },
+    { path: "a.txt", offset: 99 },
+  ],
 });
 
 describe("file_read", () => {
@@ -28,8 +44,15 @@ describe("file_read", () => {
   });
   afterEach(() => s.remove());
 
-  const read = async (input: { readonly path: string; readonly offset?: number; readonly limit?: number; readonly hash?: boolean }, maxBytes?: number) =>
-    (await call(fileReadTool({ baseDir: s.inside, maxBytes }), input)).text;
+  const read = async (
+    input: {
+      readonly path: string;
+      readonly offset?: number;
+      readonly limit?: number;
+      readonly hash?: boolean;
+    },
+    maxBytes?: number,
+  ) => (await call(fileReadTool({ baseDir: s.inside, maxBytes }), input)).text;
 
   it("gives a file as it is", async () => {
     const text = "\ufeffGrüße\r\n\tübrigens 漢字 🙂\n\nno end";
@@ -49,7 +72,12 @@ describe("file_read", () => {
     ["an absolute path", "/etc/passwd", "Access denied: path is outside the sandbox directory"],
     ["a missing file", "no.txt", "File not found: no.txt"],
     ["a missing folder", "no/no.txt", "File not found: no/no.txt"],
-    ["a folder", "folder", "Not a regular file: folder", ({ inside }) => mkdirSync(join(inside, "folder"))],
+    [
+      "a folder",
+      "folder",
+      "Not a regular file: folder",
+      ({ inside }) => mkdirSync(join(inside, "folder")),
+    ],
     [
       "a link that leads out",
       "link",
@@ -57,9 +85,24 @@ describe("file_read", () => {
       ({ inside }) => symlinkSync("/etc/passwd", join(inside, "link")),
     ],
     ["a NUL", "a\0b", "Access denied: path holds a control character"],
-    ["a binary file", "x.bin", "Not a text file: x.bin", ({ inside }) => writeFileSync(join(inside, "x.bin"), Uint8Array.of(65, 0, 66))],
-    ["UTF-16", "x.txt", "Not a text file: x.txt", ({ inside }) => writeFileSync(join(inside, "x.txt"), Buffer.from("text", "utf16le"))],
-    ["a pipe", "pipe", "Not a regular file: pipe", ({ inside }) => execFileSync("mkfifo", [join(inside, "pipe")])],
+    [
+      "a binary file",
+      "x.bin",
+      "Not a text file: x.bin",
+      ({ inside }) => writeFileSync(join(inside, "x.bin"), Uint8Array.of(65, 0, 66)),
+    ],
+    [
+      "UTF-16",
+      "x.txt",
+      "Not a text file: x.txt",
+      ({ inside }) => writeFileSync(join(inside, "x.txt"), Buffer.from("text", "utf16le")),
+    ],
+    [
+      "a pipe",
+      "pipe",
+      "Not a regular file: pipe",
+      ({ inside }) => execFileSync("mkfifo", [join(inside, "pipe")]),
+    ],
   ];
   for (const [what, path, message, prepare] of failures) {
     it(`tells the model of ${what}`, async () => {
@@ -76,23 +119,35 @@ describe("file_read", () => {
   it("gives a long file in pages that together are the file", async () => {
     const lines = Array.from({ length: 100 }, (_, i) => `line ${i + 1}\n`);
     putFiles(s.inside, { long: lines.join("") });
-    expect(await read({ path: "long", offset: 3, limit: 2 })).to.equal("line 3\nline 4\n[Lines 3 to 4; the file goes on. Read on with offset 5.]");
+    expect(await read({ path: "long", offset: 3, limit: 2 })).to.equal(
+      "line 3\nline 4\n[Lines 3 to 4; the file goes on. Read on with offset 5.]",
+    );
     expect(await read({ path: "long", offset: 99 })).to.equal("line 99\nline 100\n");
     expect(await read({ path: "long", limit: 100 })).to.equal(lines.join(""));
     const first = await read({ path: "long" }, 20);
-    expect(first).to.equal("line 1\nline 2\n[Lines 1 to 2; the file goes on. Read on with offset 3.]");
-    expect(await read({ path: "long", offset: 101 })).to.equal("Error: The file has 100 line(s); offset 101 is beyond its end");
+    expect(first).to.equal(
+      "line 1\nline 2\n[Lines 1 to 2; the file goes on. Read on with offset 3.]",
+    );
+    expect(await read({ path: "long", offset: 101 })).to.equal(
+      "Error: The file has 100 line(s); offset 101 is beyond its end",
+    );
   });
 
   it("cuts a line that alone is too long, between two characters", async () => {
     putFiles(s.inside, { wide: `${"ä".repeat(50)}\nnext\n` });
     const text = await read({ path: "wide" }, 11);
-    expect(text).to.equal(`${"ä".repeat(5)}\n[Line 1 is longer than 11 bytes and was cut. Read on with offset 2.]`);
+    expect(text).to.equal(
+      `${"ä".repeat(5)}\n[Line 1 is longer than 11 bytes and was cut. Read on with offset 2.]`,
+    );
     expect(await read({ path: "wide", offset: 2 }, 11)).to.equal("next\n");
   });
 
   it("reads every text completely, page by page", async () => {
-    const text = fc.array(fc.constantFrom("a", "é", "漢", "🙂", "\n", "\n", "long line ".repeat(3)), { maxLength: 60 }).map((parts) => parts.join(""));
+    const text = fc
+      .array(fc.constantFrom("a", "é", "漢", "🙂", "\n", "\n", "long line ".repeat(3)), {
+        maxLength: 60,
+      })
+      .map((parts) => parts.join(""));
     await fc.assert(
       fc.asyncProperty(text, fc.integer({ min: 1, max: 7 }), async (content, limit) => {
         putFiles(s.inside, { f: content });
@@ -120,23 +175,39 @@ describe("file_read", () => {
     const file = openSync(join(s.inside, "sparse"), "w");
     ftruncateSync(file, 2 ** 40);
     closeSync(file);
-    expect(await read({ path: "sparse", offset: 1_000_000 })).to.equal("Error: Not a text file: sparse");
+    expect(await read({ path: "sparse", offset: 1_000_000 })).to.equal(
+      "Error: Not a text file: sparse",
+    );
   });
 
   it("gives the beginning of the file's hash", async () => {
     putFiles(s.inside, { f: "one\ntwo\n" });
     const hash = createHash("sha256").update("one\ntwo\n").digest("hex").slice(0, 16);
-    expect(await read({ path: "f", limit: 1, hash: true })).to.equal(`one\n[Lines 1 to 1; the file goes on. Read on with offset 2.]\n[hash ${hash}]`);
+    expect(await read({ path: "f", limit: 1, hash: true })).to.equal(
+      `one\n[Lines 1 to 1; the file goes on. Read on with offset 2.]\n[hash ${hash}]`,
+    );
   });
 
   it("ends with its signal", async () => {
     putFiles(s.inside, { f: "text" });
     const reason = new Error("enough");
-    expect(await rejection(call(fileReadTool({ baseDir: s.inside }), { path: "f" }, { signal: AbortSignal.abort(reason) }))).to.equal(reason);
+    expect(
+      await rejection(
+        call(
+          fileReadTool({ baseDir: s.inside }),
+          { path: "f" },
+          { signal: AbortSignal.abort(reason) },
+        ),
+      ),
+    ).to.equal(reason);
   });
 
   it("is marked as reading text from outside", () => {
-    expect(fileReadTool({ baseDir: s.inside })).to.include({ name: "file_read", effect: "read", untrusted: true });
+    expect(fileReadTool({ baseDir: s.inside })).to.include({
+      name: "file_read",
+      effect: "read",
+      untrusted: true,
+    });
   });
 
   for (const [what, options] of [
@@ -145,6 +216,7 @@ describe("file_read", () => {
     ["an unknown option", { baseDir: ".", maxByte: 1 }],
     ["too few bytes", { baseDir: ".", maxBytes: 3 }],
   ] as const) {
-    it(`refuses ${what}`, () => expect(() => fileReadTool(options as { baseDir: string })).to.throw(ValidationError));
+    it(`refuses ${what}`, () =>
+      expect(() => fileReadTool(options as { baseDir: string })).to.throw(ValidationError));
   }
 });

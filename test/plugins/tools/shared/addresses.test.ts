@@ -12,7 +12,10 @@ const neverAsked = (host: string): never => {
 };
 
 /** Judges a URL, without a connection. */
-async function isRefused(url: string, lookup: (host: string) => readonly string[] = neverAsked): Promise<boolean> {
+async function isRefused(
+  url: string,
+  lookup: (host: string) => readonly string[] = neverAsked,
+): Promise<boolean> {
   const rules = new TargetRules(resolveSafeFetchOptions("test", { lookup }));
   const deadline = new Deadline(10_000, () => new Error("late"), undefined);
   try {
@@ -109,9 +112,16 @@ const REFUSED_URLS: readonly string[] = [
 ];
 
 describe("addresses of URLs", () => {
-  for (const url of REFUSED_URLS) it(`are refused: ${url}`, async () => expect(await isRefused(url)).to.equal(true));
+  for (const url of REFUSED_URLS)
+    it(`are refused: ${url}`, async () => expect(await isRefused(url)).to.equal(true));
 
-  for (const url of ["http://8.8.8.8/", "https://1.1.1.1/", "http://0x08080808/", "http://[2606:4700::1111]/", "http://8.8.8.8:443/"]) {
+  for (const url of [
+    "http://8.8.8.8/",
+    "https://1.1.1.1/",
+    "http://0x08080808/",
+    "http://[2606:4700::1111]/",
+    "http://8.8.8.8:443/",
+  ]) {
     it(`are allowed: ${url}`, async () => expect(await isRefused(url)).to.equal(false));
   }
 
@@ -163,7 +173,13 @@ describe("any address", () => {
   it("of version 4 is refused in every spelling exactly when its range is not that of the public internet", async () => {
     const octets = fc.oneof(
       fc.tuple(byte, byte, byte, byte),
-      fc.constantFrom([127, 0, 0, 1], [10, 1, 2, 3], [169, 254, 169, 254], [192, 168, 0, 1], [8, 8, 8, 8]),
+      fc.constantFrom(
+        [127, 0, 0, 1],
+        [10, 1, 2, 3],
+        [169, 254, 169, 254],
+        [192, 168, 0, 1],
+        [8, 8, 8, 8],
+      ),
     );
     await fc.assert(
       fc.asyncProperty(octets, fc.constantFrom(...spellings), async (parts, spell) => {
@@ -180,12 +196,19 @@ describe("any address", () => {
       fc.integer({ min: 0x2000, max: 0x3fff }),
       fc.constantFrom(0x2001, 0x2002, 0xfe80, 0xfc00, 0x64, 0),
     );
-    const groups = fc.tuple(first, ...Array.from({ length: 7 }, () => fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff }))));
+    const groups = fc.tuple(
+      first,
+      ...Array.from({ length: 7 }, () =>
+        fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })),
+      ),
+    );
     await fc.assert(
       fc.asyncProperty(groups, fc.boolean(), async (parts, upper) => {
         const text = parts.map((part) => part.toString(16)).join(":");
         const isPublic = ipaddr.parse(text).range() === "unicast" && parts[0] >> 13 === 1;
-        expect(await isRefused(`http://[${upper ? text.toUpperCase() : text}]/`)).to.equal(!isPublic);
+        expect(await isRefused(`http://[${upper ? text.toUpperCase() : text}]/`)).to.equal(
+          !isPublic,
+        );
         expect(await isRefused("http://example.com/", () => [text])).to.equal(!isPublic);
       }),
       { numRuns: 400 },
@@ -194,6 +217,12 @@ describe("any address", () => {
 
   it("gets the word for why", async () => {
     const judge = await createAddressJudge();
-    expect(["127.0.0.1", "10.0.0.1", "::7f00:1", "x", "8.8.8.8"].map(judge)).to.deep.equal(["loopback", "private", "unassigned", "no address", undefined]);
+    expect(["127.0.0.1", "10.0.0.1", "::7f00:1", "x", "8.8.8.8"].map(judge)).to.deep.equal([
+      "loopback",
+      "private",
+      "unassigned",
+      "no address",
+      undefined,
+    ]);
   });
 });

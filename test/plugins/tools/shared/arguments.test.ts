@@ -21,7 +21,12 @@ const args = toolArguments({
         required: ["find"],
       },
     },
-    headers: { type: "object", additionalProperties: { type: "string" }, description: "Headers.", examples: [{ a: "b" }] },
+    headers: {
+      type: "object",
+      additionalProperties: { type: "string" },
+      description: "Headers.",
+      examples: [{ a: "b" }],
+    },
   },
   required: ["path"],
 });
@@ -33,14 +38,22 @@ async function problemOf(value: unknown): Promise<string> {
 
 describe("toolArguments", () => {
   it("gives arguments that fit, with their types", async () => {
-    const given = { path: "a", limit: 3, mode: "slow", edits: [{ find: "x", all: true }], headers: { a: "b" } };
+    const given = {
+      path: "a",
+      limit: 3,
+      mode: "slow",
+      edits: [{ find: "x", all: true }],
+      headers: { a: "b" },
+    };
     const read = await args.read(given);
     expect(read).to.deep.equal({ ok: true, value: given });
     if (!read.ok) return;
     expectTypeOf(read.value.path).toEqualTypeOf<string>();
     expectTypeOf(read.value.limit).toEqualTypeOf<number | undefined>();
     expectTypeOf(read.value.mode).toEqualTypeOf<"fast" | "slow" | undefined>();
-    expectTypeOf(read.value.edits).toEqualTypeOf<readonly { readonly find: string; readonly all?: boolean | undefined }[] | undefined>();
+    expectTypeOf(read.value.edits).toEqualTypeOf<
+      readonly { readonly find: string; readonly all?: boolean | undefined }[] | undefined
+    >();
     expectTypeOf(read.value.headers).toEqualTypeOf<Readonly<Record<string, unknown>> | undefined>();
   });
 
@@ -55,9 +68,22 @@ describe("toolArguments", () => {
   });
 
   it("tells of all that is wrong at once", async () => {
-    const problem = await problemOf({ limit: 0, mode: "quick", edits: [{ all: 1 }], pth: "x", headers: { a: 1 } });
+    const problem = await problemOf({
+      limit: 0,
+      mode: "quick",
+      edits: [{ all: 1 }],
+      pth: "x",
+      headers: { a: 1 },
+    });
     expect(problem).to.match(/^Invalid arguments: /);
-    for (const part of ["path", "limit: 0 is less than 1", "mode: ", "edits.0: missing required parameter 'find'", "edits.0.all: ", "headers.a: "]) {
+    for (const part of [
+      "path",
+      "limit: 0 is less than 1",
+      "mode: ",
+      "edits.0: missing required parameter 'find'",
+      "edits.0.all: ",
+      "headers.a: ",
+    ]) {
       expect(problem).to.include(part);
     }
     expect(problem).to.include("unknown parameter 'pth'").and.to.include("Did you mean 'path'?");
@@ -65,14 +91,22 @@ describe("toolArguments", () => {
 
   it("lists everything that is missing in one line", async () => {
     const two = toolArguments({
-      properties: { a: { type: "string", description: "A.", examples: ["a"] }, b: { type: "string", description: "B.", examples: ["b"] } },
+      properties: {
+        a: { type: "string", description: "A.", examples: ["a"] },
+        b: { type: "string", description: "B.", examples: ["b"] },
+      },
       required: ["a", "b"],
     });
-    expect(await two.read({})).to.deep.equal({ ok: false, problem: "Invalid arguments: missing required parameter(s): a, b" });
+    expect(await two.read({})).to.deep.equal({
+      ok: false,
+      problem: "Invalid arguments: missing required parameter(s): a, b",
+    });
   });
 
   it("takes null for an optional argument as absent, and refuses it for a required one", async () => {
-    expect(await args.read({ path: "a", limit: null, edits: [{ find: "x", all: null }] })).to.deep.equal({
+    expect(
+      await args.read({ path: "a", limit: null, edits: [{ find: "x", all: null }] }),
+    ).to.deep.equal({
       ok: true,
       value: { path: "a", edits: [{ find: "x" }] },
     });
@@ -86,13 +120,17 @@ describe("toolArguments", () => {
   }
 
   it("refuses a __proto__ key", async () => {
-    expect(await problemOf(JSON.parse('{"path":"a","__proto__":{"limit":1}}'))).to.include("unknown parameter '__proto__'");
+    expect(await problemOf(JSON.parse('{"path":"a","__proto__":{"limit":1}}'))).to.include(
+      "unknown parameter '__proto__'",
+    );
     expect(({} as { limit?: unknown }).limit).to.equal(undefined);
   });
 
   it("is a schema that the gateway checks with", async () => {
     const result = await args.input.schema["~standard"].validate({ path: 1 });
     expect(result.issues).to.have.length(1);
-    expect(await args.input.schema["~standard"].validate({ path: "a" })).to.deep.equal({ value: { path: "a" } });
+    expect(await args.input.schema["~standard"].validate({ path: "a" })).to.deep.equal({
+      value: { path: "a" },
+    });
   });
 });

@@ -3,17 +3,25 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { countLines, diffLines, linesOf, unifiedDiff } from "../../../../src/plugins/tools/shared/line-diff.js";
+import {
+  countLines,
+  diffLines,
+  linesOf,
+  unifiedDiff,
+} from "../../../../src/plugins/tools/shared/line-diff.js";
 import { newSandbox, putFiles } from "../tool-support.js";
 
-const text = fc.array(fc.constantFrom("a\n", "b\n", "c\n", "d\n", "\n", "e"), { maxLength: 25 }).map((lines) => lines.join(""));
+const text = fc
+  .array(fc.constantFrom("a\n", "b\n", "c\n", "d\n", "\n", "e"), { maxLength: 25 })
+  .map((lines) => lines.join(""));
 
 /** The least number of lines to take away and to add, by the textbook. */
 function distance(a: readonly string[], b: readonly string[]): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (const [i, line] of a.entries()) {
     const next = [i + 1];
-    for (const [j, other] of b.entries()) next.push(line === other ? (row[j] ?? 0) : Math.min(row[j + 1] ?? 0, next[j] ?? 0) + 1);
+    for (const [j, other] of b.entries())
+      next.push(line === other ? (row[j] ?? 0) : Math.min(row[j + 1] ?? 0, next[j] ?? 0) + 1);
     row = next;
   }
   return row[b.length] ?? 0;
@@ -41,7 +49,10 @@ describe("diffLines", () => {
   it("counts texts without a line in common as replaced, however large", () => {
     const a = Array.from({ length: 100_000 }, (_, i) => `a${i}\n`);
     const b = Array.from({ length: 90_000 }, (_, i) => `b${i}\n`);
-    expect(countLines(diffLines(a, b))).to.deep.equal({ linesAdded: 90_000, linesRemoved: 100_000 });
+    expect(countLines(diffLines(a, b))).to.deep.equal({
+      linesAdded: 90_000,
+      linesRemoved: 100_000,
+    });
   });
 
   it("writes diffs that `patch` understands", function () {

@@ -58,8 +58,16 @@ const ATTACKS: readonly Attack[] = [
   { what: "an absolute path", path: "/etc/passwd", ...denied },
   { what: "the root of the disk", path: "/", ...denied },
   { what: "the absolute path outside", path: ({ outside }) => join(outside, "secret"), ...denied },
-  { what: "a folder whose name begins alike", path: ({ inside }) => `${inside}-not/secret`, ...denied },
-  { what: "an absolute path that goes in and out", path: ({ inside }) => `${inside}/../outside/secret`, ...denied },
+  {
+    what: "a folder whose name begins alike",
+    path: ({ inside }) => `${inside}-not/secret`,
+    ...denied,
+  },
+  {
+    what: "an absolute path that goes in and out",
+    path: ({ inside }) => `${inside}/../outside/secret`,
+    ...denied,
+  },
   { what: "the process's own files", path: "/proc/self/environ", ...denied },
   { what: "the end of a string in C", path: "a.txt\0.png", ...denied },
   { what: "a NUL alone", path: "\0", ...denied },
@@ -71,7 +79,12 @@ const ATTACKS: readonly Attack[] = [
   { what: "a name of 86 three-byte characters", path: "€".repeat(86), ...denied },
   { what: "the folder itself", path: ".", ...refused },
   { what: "the folder itself by its absolute path", path: ({ inside }) => inside, ...refused },
-  { what: "a folder", path: "folder", prepare: ({ inside }) => mkdirSync(join(inside, "folder")), ...refused },
+  {
+    what: "a folder",
+    path: "folder",
+    prepare: ({ inside }) => mkdirSync(join(inside, "folder")),
+    ...refused,
+  },
   { what: "a file in place of a folder", path: "a.txt/b", ...refused },
   { what: "a way out in percent signs", path: "%2e%2e/outside/secret", ...harmless },
   { what: "a way out in wide dots", path: "．．/outside/secret", ...harmless },
@@ -83,15 +96,60 @@ const ATTACKS: readonly Attack[] = [
   { what: "a variable", path: "$HOME/secret", ...harmless },
   { what: "a stream of Windows", path: "a.txt::$DATA", ...harmless },
   { what: "__proto__", path: "__proto__/polluted", ...harmless },
-  { what: "a link to a file outside", path: "link", prepare: ({ inside, outside }) => symlinkSync(join(outside, "secret"), join(inside, "link")), ...denied },
-  { what: "a relative link to a file outside", path: "link", prepare: ({ inside }) => symlinkSync("../outside/secret", join(inside, "link")), ...denied },
-  { what: "a link to nothing outside", path: "link", prepare: ({ inside, outside }) => symlinkSync(join(outside, "no"), join(inside, "link")), ...denied },
-  { what: "a link to a file inside", path: "link", prepare: ({ inside }) => symlinkSync("a.txt", join(inside, "link")), ...denied },
-  { what: "a link to itself", path: "link", prepare: ({ inside }) => symlinkSync("link", join(inside, "link")), ...denied },
-  { what: "a link to a folder outside", path: "link/secret", prepare: ({ inside, outside }) => symlinkSync(outside, join(inside, "link")), ...denied },
-  { what: "nothing in a folder outside", path: "link/no/no", prepare: ({ inside, outside }) => symlinkSync(outside, join(inside, "link")), ...denied },
-  { what: "a new folder behind a link", path: "link/x/y/z", prepare: ({ inside, top }) => symlinkSync(top, join(inside, "link")), ...denied },
-  { what: "a link to no folder", path: "link/secret", prepare: ({ inside, outside }) => symlinkSync(join(outside, "no"), join(inside, "link")), ...denied },
+  {
+    what: "a link to a file outside",
+    path: "link",
+    prepare: ({ inside, outside }) => symlinkSync(join(outside, "secret"), join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a relative link to a file outside",
+    path: "link",
+    prepare: ({ inside }) => symlinkSync("../outside/secret", join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a link to nothing outside",
+    path: "link",
+    prepare: ({ inside, outside }) => symlinkSync(join(outside, "no"), join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a link to a file inside",
+    path: "link",
+    prepare: ({ inside }) => symlinkSync("a.txt", join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a link to itself",
+    path: "link",
+    prepare: ({ inside }) => symlinkSync("link", join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a link to a folder outside",
+    path: "link/secret",
+    prepare: ({ inside, outside }) => symlinkSync(outside, join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "nothing in a folder outside",
+    path: "link/no/no",
+    prepare: ({ inside, outside }) => symlinkSync(outside, join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a new folder behind a link",
+    path: "link/x/y/z",
+    prepare: ({ inside, top }) => symlinkSync(top, join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a link to no folder",
+    path: "link/secret",
+    prepare: ({ inside, outside }) => symlinkSync(join(outside, "no"), join(inside, "link")),
+    ...denied,
+  },
   {
     what: "a chain of links",
     path: "one/secret",
@@ -111,10 +169,30 @@ const ATTACKS: readonly Attack[] = [
     },
     ...denied,
   },
-  { what: "a link to the disk", path: "link/etc/passwd", prepare: ({ inside }) => symlinkSync("/", join(inside, "link")), ...denied },
-  { what: "a link to a device", path: "link", prepare: ({ inside }) => symlinkSync("/dev/zero", join(inside, "link")), ...denied },
-  { what: "a link to the process", path: "link/environ", prepare: ({ inside }) => symlinkSync("/proc/self", join(inside, "link")), ...denied },
-  { what: "a pipe", path: "pipe", prepare: ({ inside }) => execFileSync("mkfifo", [join(inside, "pipe")]), ...refused },
+  {
+    what: "a link to the disk",
+    path: "link/etc/passwd",
+    prepare: ({ inside }) => symlinkSync("/", join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a link to a device",
+    path: "link",
+    prepare: ({ inside }) => symlinkSync("/dev/zero", join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a link to the process",
+    path: "link/environ",
+    prepare: ({ inside }) => symlinkSync("/proc/self", join(inside, "link")),
+    ...denied,
+  },
+  {
+    what: "a pipe",
+    path: "pipe",
+    prepare: ({ inside }) => execFileSync("mkfifo", [join(inside, "pipe")]),
+    ...refused,
+  },
 ];
 
 /** Everything below a folder, with its content; links are not followed. */
@@ -167,7 +245,8 @@ for (const mode of ["held folders", "paths alone"] as const) {
         const [before, handles] = [snapshot(s.outside), openHandles()];
         if (write === "inside") await jail.write(given, "x");
         else expect((await failure(jail.write(given, "x"))).code).to.equal(write);
-        if (write === "AE_ACCESS_DENIED") expect((await failure(jail.resolveForWriting(given))).code).to.equal(write);
+        if (write === "AE_ACCESS_DENIED")
+          expect((await failure(jail.resolveForWriting(given))).code).to.equal(write);
         expect(snapshot(s.outside)).to.deep.equal(before);
         expect(readdirSync(s.top)).to.deep.equal(["inside", "outside"]);
         expect(leftovers(s.inside)).to.deep.equal([]);
@@ -180,16 +259,28 @@ for (const mode of ["held folders", "paths alone"] as const) {
       symlinkSync(join(s.outside, "secret"), join(s.inside, "there"));
       symlinkSync(join(s.outside, "no"), join(s.inside, "not-there"));
       const messages = await Promise.all(
-        ["folder/secret", "folder/no", "folder/secret/x", "there", "not-there", "there/x"].map((path) => failure(jail.read(path))),
+        ["folder/secret", "folder/no", "folder/secret/x", "there", "not-there", "there/x"].map(
+          (path) => failure(jail.read(path)),
+        ),
       );
-      expect(new Set(messages.map(({ message }) => message))).to.deep.equal(new Set(["Access denied: path resolves outside the sandbox directory"]));
+      expect(new Set(messages.map(({ message }) => message))).to.deep.equal(
+        new Set(["Access denied: path resolves outside the sandbox directory"]),
+      );
     });
 
     it("takes paths that lead within, in every spelling", async () => {
       putFiles(s.inside, { "sub/b.txt": "b" });
       symlinkSync("sub", join(s.inside, "way"));
-      const paths = ["sub/b.txt", "./sub/b.txt", "sub/../sub//b.txt", join(s.inside, "sub/b.txt"), "way/b.txt", "way/../sub/b.txt"];
-      for (const path of paths) expect(Buffer.from((await jail.read(path)).bytes).toString(), path).to.equal("b");
+      const paths = [
+        "sub/b.txt",
+        "./sub/b.txt",
+        "sub/../sub//b.txt",
+        join(s.inside, "sub/b.txt"),
+        "way/b.txt",
+        "way/../sub/b.txt",
+      ];
+      for (const path of paths)
+        expect(Buffer.from((await jail.read(path)).bytes).toString(), path).to.equal("b");
       expect((await jail.read("way/b.txt")).relativePath).to.equal("sub/b.txt");
       expect(await jail.resolveForReading("way/b.txt")).to.equal(join(s.inside, "sub/b.txt"));
     });
@@ -198,12 +289,16 @@ for (const mode of ["held folders", "paths alone"] as const) {
       const link = join(s.top, "link");
       symlinkSync(s.inside, link);
       const linked = new FolderJail(new JailRoot(link, "sandbox", mode === "held folders"), 1_000);
-      for (const path of ["a.txt", join(link, "a.txt"), join(s.inside, "a.txt")]) expect((await linked.read(path)).size, path).to.equal(4);
+      for (const path of ["a.txt", join(link, "a.txt"), join(s.inside, "a.txt")])
+        expect((await linked.read(path)).size, path).to.equal(4);
       expect(linked.root).to.equal(s.inside);
     });
 
     it("makes the folders on the way, one by one", async () => {
-      expect(await jail.write("x/y/z.txt", "new")).to.deep.equal({ created: true, relativePath: "x/y/z.txt" });
+      expect(await jail.write("x/y/z.txt", "new")).to.deep.equal({
+        created: true,
+        relativePath: "x/y/z.txt",
+      });
       expect(readFileSync(join(s.inside, "x/y/z.txt"), "utf8")).to.equal("new");
       expect(await jail.resolveForWriting("p/q/r.txt")).to.equal(join(s.inside, "p/q/r.txt"));
       expect(existsSync(join(s.inside, "p"))).to.equal(false);
@@ -226,7 +321,9 @@ for (const mode of ["held folders", "paths alone"] as const) {
       writeFileSync(join(s.inside, "big"), "0123456789".repeat(200));
       const error = await failure(jail.read("big"));
       expect(error).to.include({ code: "AE_FILE_ACCESS", reason: "too_large" });
-      expect(Buffer.from((await jail.read("big", { offset: 5, limit: 7 })).bytes).toString()).to.equal("5678901");
+      expect(
+        Buffer.from((await jail.read("big", { offset: 5, limit: 7 })).bytes).toString(),
+      ).to.equal("5678901");
       expect((await jail.read("big", { offset: 0 })).bytes).to.have.length(1_000);
       expect((await jail.read("big", { offset: 1_990 })).bytes).to.have.length(10);
       expect((await jail.read("big", { offset: 9_999 })).bytes).to.have.length(0);
@@ -242,7 +339,9 @@ for (const mode of ["held folders", "paths alone"] as const) {
     });
 
     it("refuses to write more than it may, and writes nothing then", async () => {
-      expect(await failure(jail.write("new", "x".repeat(1_001)))).to.include({ reason: "too_large" });
+      expect(await failure(jail.write("new", "x".repeat(1_001)))).to.include({
+        reason: "too_large",
+      });
       expect(existsSync(join(s.inside, "new"))).to.equal(false);
     });
 
@@ -260,14 +359,20 @@ for (const mode of ["held folders", "paths alone"] as const) {
     it("writes nothing over a file that has changed since it was read", async () => {
       const { version } = await jail.read("a.txt");
       await jail.write("a.txt", "first", { expectedVersion: version });
-      expect(await failure(jail.write("a.txt", "second", { expectedVersion: version }))).to.include({ reason: "changed" });
+      expect(await failure(jail.write("a.txt", "second", { expectedVersion: version }))).to.include(
+        { reason: "changed" },
+      );
       expect(readFileSync(join(s.inside, "a.txt"), "utf8")).to.equal("first");
       expect(leftovers(s.inside)).to.deep.equal([]);
     });
 
     it("lets one of many win who saw the same version", async () => {
       const { version } = await jail.read("a.txt");
-      const writes = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => jail.write("a.txt", `winner ${i}`, { expectedVersion: version })));
+      const writes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) =>
+          jail.write("a.txt", `winner ${i}`, { expectedVersion: version }),
+        ),
+      );
       expect(writes.filter(({ status }) => status === "fulfilled")).to.have.length(1);
       expect(leftovers(s.inside)).to.deep.equal([]);
     });
@@ -275,10 +380,15 @@ for (const mode of ["held folders", "paths alone"] as const) {
     it("lets readers see the old text or the new one, never a part", async () => {
       const texts = ["a".repeat(1_000), "b".repeat(900)];
       await jail.write("shared", texts[0] ?? "");
-      const writing = Promise.all(Array.from({ length: 40 }, (_, i) => jail.write("shared", texts[i % 2] ?? "")));
+      const writing = Promise.all(
+        Array.from({ length: 40 }, (_, i) => jail.write("shared", texts[i % 2] ?? "")),
+      );
       for (let i = 0; i < 40; i++) {
-        const bytes = await jail.read("shared").catch((error: unknown) => AgentEnsembleError.isInstance(error)); // one that is replaced again and again is refused
-        if (typeof bytes === "object") expect(texts).to.include(Buffer.from(bytes.bytes).toString());
+        const bytes = await jail
+          .read("shared")
+          .catch((error: unknown) => AgentEnsembleError.isInstance(error)); // one that is replaced again and again is refused
+        if (typeof bytes === "object")
+          expect(texts).to.include(Buffer.from(bytes.bytes).toString());
       }
       await writing;
       expect(leftovers(s.inside)).to.deep.equal([]);
@@ -315,7 +425,8 @@ for (const mode of ["held folders", "paths alone"] as const) {
       try {
         for (let i = 0; i < 300; i++) {
           const read = await jail.read("folder/secret").catch((error: unknown) => error);
-          if (read instanceof Error) expect(AgentEnsembleError.isInstance(read), String(read)).to.equal(true);
+          if (read instanceof Error)
+            expect(AgentEnsembleError.isInstance(read), String(read)).to.equal(true);
           else seen.add(Buffer.from((read as { bytes: Uint8Array }).bytes).toString());
         }
       } finally {
@@ -333,8 +444,11 @@ for (const mode of ["held folders", "paths alone"] as const) {
         const swapper = startSwapping(s, "folder");
         try {
           for (let i = 0; i < 200; i++) {
-            const written = await jail.write(`folder/new-${i}/file`, "x").catch((error: unknown) => error);
-            if (written instanceof Error) expect(AgentEnsembleError.isInstance(written), String(written)).to.equal(true);
+            const written = await jail
+              .write(`folder/new-${i}/file`, "x")
+              .catch((error: unknown) => error);
+            if (written instanceof Error)
+              expect(AgentEnsembleError.isInstance(written), String(written)).to.equal(true);
           }
         } finally {
           await swapper.stop();
@@ -420,12 +534,23 @@ for (const mode of ["held folders", "paths alone"] as const) {
       symlinkSync(s.outside, join(s.inside, "folder"));
     };
     const swaps: [string, "lstat" | "realpath", string, () => void][] = [
-      ["a file becomes a link", "lstat", "/victim", swapFile((path) => symlinkSync(join(s.outside, "victim"), path))],
-      ["a file becomes a pipe", "lstat", "/victim", swapFile((path) => execFileSync("mkfifo", [path]))],
+      [
+        "a file becomes a link",
+        "lstat",
+        "/victim",
+        swapFile((path) => symlinkSync(join(s.outside, "victim"), path)),
+      ],
+      [
+        "a file becomes a pipe",
+        "lstat",
+        "/victim",
+        swapFile((path) => execFileSync("mkfifo", [path])),
+      ],
       ["a file becomes a folder", "lstat", "/victim", swapFile((path) => mkdirSync(path))],
       ["a folder becomes a link", "realpath", "/folder", swapFolder],
     ];
-    if (mode === "paths alone") swaps.push(["a folder becomes a link once it was looked at", "lstat", "/folder", swapFolder]);
+    if (mode === "paths alone")
+      swaps.push(["a folder becomes a link once it was looked at", "lstat", "/folder", swapFolder]);
     for (const [what, name, end, deed] of swaps) {
       it(`reads nothing when ${what}`, async () => {
         const restore = after(name, end, deed);
@@ -440,7 +565,9 @@ for (const mode of ["held folders", "paths alone"] as const) {
       it(`writes nothing outside when ${what}`, async () => {
         const restore = after(name, end, deed);
         try {
-          await jail.write("folder/victim", "mine").catch((error: unknown) => expect(AgentEnsembleError.isInstance(error)).to.equal(true));
+          await jail
+            .write("folder/victim", "mine")
+            .catch((error: unknown) => expect(AgentEnsembleError.isInstance(error)).to.equal(true));
           expect(snapshot(s.outside)).to.deep.equal({ victim: "the secret" });
         } finally {
           restore();
@@ -455,7 +582,9 @@ for (const mode of ["held folders", "paths alone"] as const) {
         renameSync(join(s.inside, "kept"), join(s.inside, "folder"));
       });
       try {
-        expect(Buffer.from((await jail.read("folder/victim")).bytes).toString()).to.equal("harmless");
+        expect(Buffer.from((await jail.read("folder/victim")).bytes).toString()).to.equal(
+          "harmless",
+        );
       } finally {
         restoreOpen();
         restoreLook();
@@ -487,9 +616,13 @@ for (const mode of ["held folders", "paths alone"] as const) {
 
     it("writes nothing over a file that was changed after it was compared", async () => {
       const { version } = await jail.read("folder/victim");
-      const restore = after("lstat", "/victim", () => writeFileSync(join(s.inside, "folder/victim"), "theirs"));
+      const restore = after("lstat", "/victim", () =>
+        writeFileSync(join(s.inside, "folder/victim"), "theirs"),
+      );
       try {
-        expect(await failure(jail.write("folder/victim", "mine", { expectedVersion: version }))).to.include({ reason: "changed" });
+        expect(
+          await failure(jail.write("folder/victim", "mine", { expectedVersion: version })),
+        ).to.include({ reason: "changed" });
       } finally {
         restore();
       }
@@ -506,13 +639,16 @@ describe("pathJail", () => {
     ["a blank name", () => pathJail(".", { name: " " })],
     ["no bytes", () => pathJail(".", { maxBytes: 0 })],
   ];
-  for (const [what, make] of wrong) it(`refuses ${what}`, () => expect(make).to.throw(ValidationError));
+  for (const [what, make] of wrong)
+    it(`refuses ${what}`, () => expect(make).to.throw(ValidationError));
 
   it("calls the folder as it is told to, and keeps to maxBytes", async () => {
     const s = newSandbox();
     putFiles(s.inside, { a: "12345" });
     const jail = pathJail(s.inside, { name: "project", maxBytes: 4 });
-    expect((await failure(jail.read("../x"))).message).to.equal("Access denied: path is outside the project directory");
+    expect((await failure(jail.read("../x"))).message).to.equal(
+      "Access denied: path is outside the project directory",
+    );
     expect(await failure(jail.read("a"))).to.include({ reason: "too_large" });
     s.remove();
   });

@@ -7,7 +7,12 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { RunCancelledError, TaskTimeoutError, ToolConfigurationError, ValidationError } from "../../../../src/contracts/errors.js";
+import {
+  RunCancelledError,
+  TaskTimeoutError,
+  ToolConfigurationError,
+  ValidationError,
+} from "../../../../src/contracts/errors.js";
 import { AccessDeniedError, CommandError } from "../../../../src/contracts/state-errors.js";
 import type { RunCommandOptions } from "../../../../src/plugins/tools/process/index.js";
 import { DEFAULT_ALLOWED_ENV, runCommand } from "../../../../src/plugins/tools/process/index.js";
@@ -19,7 +24,12 @@ const shell = (script: string, options: Partial<RunCommandOptions> = {}): RunCom
   timeoutMs: 20_000,
   ...options,
 });
-const program = (source: string, ...args: readonly string[]): readonly string[] => [process.execPath, "-e", source, ...args];
+const program = (source: string, ...args: readonly string[]): readonly string[] => [
+  process.execPath,
+  "-e",
+  source,
+  ...args,
+];
 /** In a script: waits until the file a.pid is written. */
 const WRITTEN = "while [ ! -s a.pid ]; do sleep 0.02; done";
 
@@ -34,18 +44,31 @@ describe("runCommand", function () {
 
   it("gives back outputs, exit code and duration", async () => {
     const result = await runCommand(shell("echo out; echo err >&2; exit 3"));
-    expect(result).to.include({ exitCode: 3, signal: undefined, stdout: "out\n", stderr: "err\n", timedOut: false, truncated: false });
+    expect(result).to.include({
+      exitCode: 3,
+      signal: undefined,
+      stdout: "out\n",
+      stderr: "err\n",
+      timedOut: false,
+      truncated: false,
+    });
     expect(result.durationMs).to.be.greaterThan(0);
     expect(result.leftRunning).to.deep.equal([]);
   });
 
   it("names the signal that ended the program", async () => {
-    expect(await runCommand(shell("kill -KILL $$"))).to.include({ exitCode: undefined, signal: "SIGKILL", timedOut: false });
+    expect(await runCommand(shell("kill -KILL $$"))).to.include({
+      exitCode: undefined,
+      signal: "SIGKILL",
+      timedOut: false,
+    });
   });
 
   it("writes text or bytes to the standard input and closes it", async () => {
     expect((await runCommand({ command: ["cat"], stdin: "grüße" })).stdout).to.equal("grüße");
-    expect((await runCommand({ command: ["cat"], stdin: new Uint8Array([104, 105]) })).stdout).to.equal("hi");
+    expect(
+      (await runCommand({ command: ["cat"], stdin: new Uint8Array([104, 105]) })).stdout,
+    ).to.equal("hi");
     expect((await runCommand({ command: ["cat"] })).stdout).to.equal("");
   });
 
@@ -59,14 +82,21 @@ describe("runCommand", function () {
       "$HOME", "$(id)", "`id`", "; echo hacked", "| cat", "&& echo hacked", "> /tmp/hacked", "*", "~", "a b", "'", '"', "\\", "\n", "!!", "%PATH%", "-rf", "--", "",
     ]; // prettier-ignore
     it("reach the program as they are, whatever a shell would make of them", async () => {
-      const { stdout } = await runCommand({ command: program("console.log(JSON.stringify(process.argv.slice(1)))", "--", ...literal) });
+      const { stdout } = await runCommand({
+        command: program("console.log(JSON.stringify(process.argv.slice(1)))", "--", ...literal),
+      });
       expect(JSON.parse(stdout)).to.deep.equal(literal);
     });
 
     it("may be long, and are refused by a typed error where the system cannot take them", async () => {
-      const { stdout } = await runCommand({ command: program("console.log(process.argv[1].length)", "x".repeat(100_000)) });
+      const { stdout } = await runCommand({
+        command: program("console.log(process.argv[1].length)", "x".repeat(100_000)),
+      });
       expect(stdout).to.equal("100000\n");
-      const error = await rejectionOf(CommandError, runCommand({ command: ["echo", "x".repeat(3_000_000)] }));
+      const error = await rejectionOf(
+        CommandError,
+        runCommand({ command: ["echo", "x".repeat(3_000_000)] }),
+      );
       expect(error.message).to.contain("too long");
     });
   });
@@ -79,15 +109,25 @@ describe("runCommand", function () {
     afterEach(() => {
       delete process.env[SECRET];
     });
-    const environment = async (options: Partial<RunCommandOptions> = {}): Promise<Readonly<Record<string, string>>> => {
-      const { stdout } = await runCommand({ command: program("console.log(JSON.stringify(process.env))"), ...options });
+    const environment = async (
+      options: Partial<RunCommandOptions> = {},
+    ): Promise<Readonly<Record<string, string>>> => {
+      const { stdout } = await runCommand({
+        command: program("console.log(JSON.stringify(process.env))"),
+        ...options,
+      });
       return JSON.parse(stdout) as Readonly<Record<string, string>>; // written by the line above
     };
 
     it("holds nothing that is not on the list", async () => {
-      const names = Object.keys(await environment()).filter((name) => !name.startsWith("AGENTENSEMBLE_COMMAND_"));
+      const names = Object.keys(await environment()).filter(
+        (name) => !name.startsWith("AGENTENSEMBLE_COMMAND_"),
+      );
       const added = ["NODE_V8_COVERAGE"]; // Node itself hands it on while coverage is measured
-      const isKnown = (name: string): boolean => [...DEFAULT_ALLOWED_ENV, ...added].includes(name) || name.startsWith("LC_") || name.startsWith("__CF");
+      const isKnown = (name: string): boolean =>
+        [...DEFAULT_ALLOWED_ENV, ...added].includes(name) ||
+        name.startsWith("LC_") ||
+        name.startsWith("__CF");
       expect(names.filter((name) => !isKnown(name))).to.deep.equal([]);
       expect(names).to.include("PATH");
     });
@@ -104,20 +144,28 @@ describe("runCommand", function () {
       process.env["PATH"] = ["bin", "", before, "."].join(delimiter);
       try {
         expect(await environment({})).to.have.property("PATH", before);
-        expect(await environment({ env: { PATH: `.${delimiter}${before}` } })).to.have.property("PATH", `.${delimiter}${before}`);
+        expect(await environment({ env: { PATH: `.${delimiter}${before}` } })).to.have.property(
+          "PATH",
+          `.${delimiter}${before}`,
+        );
       } finally {
         process.env["PATH"] = before;
       }
     });
 
     it("takes added variables before inherited ones", async () => {
-      expect(await environment({ env: { LANG: "xx", EXTRA: "a=b\nc" } })).to.include({ LANG: "xx", EXTRA: "a=b\nc" });
+      expect(await environment({ env: { LANG: "xx", EXTRA: "a=b\nc" } })).to.include({
+        LANG: "xx",
+        EXTRA: "a=b\nc",
+      });
     });
 
     it("hands the marks of outer commands on", async () => {
       process.env["AGENTENSEMBLE_COMMAND_outer"] = "1";
       try {
-        expect(await environment({ allowedEnv: [] })).to.have.property("AGENTENSEMBLE_COMMAND_outer");
+        expect(await environment({ allowedEnv: [] })).to.have.property(
+          "AGENTENSEMBLE_COMMAND_outer",
+        );
       } finally {
         delete process.env["AGENTENSEMBLE_COMMAND_outer"];
       }
@@ -126,13 +174,29 @@ describe("runCommand", function () {
 
   describe("output", () => {
     it("is kept up to the limit, each stream by itself, while the program goes on", async () => {
-      const result = await runCommand({ command: program('process.stdout.write("x".repeat(3_000_000)); console.error("end")'), maxOutputBytes: 1000 });
-      expect(result).to.include({ exitCode: 0, stdout: "x".repeat(1000), stderr: "end\n", truncated: true, stdoutTruncated: true, stderrTruncated: false });
+      const result = await runCommand({
+        command: program('process.stdout.write("x".repeat(3_000_000)); console.error("end")'),
+        maxOutputBytes: 1000,
+      });
+      expect(result).to.include({
+        exitCode: 0,
+        stdout: "x".repeat(1000),
+        stderr: "end\n",
+        truncated: true,
+        stdoutTruncated: true,
+        stderrTruncated: false,
+      });
     });
 
     it("is not cut at exactly the limit, nor within a character", async () => {
-      expect(await runCommand({ command: ["printf", "12345"], maxOutputBytes: 5 })).to.include({ stdout: "12345", truncated: false });
-      expect(await runCommand({ command: ["printf", "1234ü"], maxOutputBytes: 5 })).to.include({ stdout: "1234", truncated: true });
+      expect(await runCommand({ command: ["printf", "12345"], maxOutputBytes: 5 })).to.include({
+        stdout: "12345",
+        truncated: false,
+      });
+      expect(await runCommand({ command: ["printf", "1234ü"], maxOutputBytes: 5 })).to.include({
+        stdout: "1234",
+        truncated: true,
+      });
     });
 
     it("may be binary: what is no UTF-8 becomes replacement characters", async () => {
@@ -141,36 +205,69 @@ describe("runCommand", function () {
     });
 
     it("is read from both streams at once, however much there is", async () => {
-      const source = 'const b = "y".repeat(1_000_000); process.stderr.write(b); process.stdout.write(b);';
+      const source =
+        'const b = "y".repeat(1_000_000); process.stderr.write(b); process.stdout.write(b);';
       const result = await runCommand({ command: program(source) });
       expect([result.stdout.length, result.stderr.length]).to.deep.equal([1_000_000, 1_000_000]);
     });
 
     it("without end is ended at the time limit", async () => {
-      expect(await runCommand({ command: ["yes"], timeoutMs: 300, maxOutputBytes: 4 })).to.include({ stdout: "y\ny\n", timedOut: true, truncated: true });
+      expect(await runCommand({ command: ["yes"], timeoutMs: 300, maxOutputBytes: 4 })).to.include({
+        stdout: "y\ny\n",
+        timedOut: true,
+        truncated: true,
+      });
     });
   });
 
   it("takes it in its stride when the program does not read its input", async () => {
     const big = "x".repeat(5_000_000);
     expect(await runCommand({ command: ["true"], stdin: big })).to.include({ exitCode: 0 });
-    expect(await runCommand(shell("exec <&-; sleep 0.1; exit 4", { stdin: big }))).to.include({ exitCode: 4 });
-    expect(await runCommand({ command: ["sleep", "60"], stdin: big, timeoutMs: 200 })).to.include({ timedOut: true });
+    expect(await runCommand(shell("exec <&-; sleep 0.1; exit 4", { stdin: big }))).to.include({
+      exitCode: 4,
+    });
+    expect(await runCommand({ command: ["sleep", "60"], stdin: big, timeoutMs: 200 })).to.include({
+      timedOut: true,
+    });
   });
 
   describe("what cannot be started", () => {
     const cases: readonly (readonly [string, () => Partial<RunCommandOptions>, string])[] = [
       ["an unknown name", () => ({ command: ["no-such-program-here"] }), "no such program in PATH"],
       ["a missing file", () => ({ command: [join(dir, "missing")] }), "there is no such file"],
-      ["a file that may not be executed", () => ({ command: [join(dir, "plain.sh")] }), "not an executable file"],
+      [
+        "a file that may not be executed",
+        () => ({ command: [join(dir, "plain.sh")] }),
+        "not an executable file",
+      ],
       ["a folder", () => ({ command: [dir] }), "not an executable file"],
-      ["a link that leads nowhere", () => ({ command: [join(dir, "dangling")] }), "there is no such file"],
-      ["a script whose interpreter is missing", () => ({ command: [join(dir, "script")] }), "ENOENT"],
-      ["a missing working directory", () => ({ command: ["true"], cwd: join(dir, "gone") }), "is not a directory"],
-      ["a working directory that is a file", () => ({ command: ["true"], cwd: join(dir, "plain.sh") }), "is not a directory"],
+      [
+        "a link that leads nowhere",
+        () => ({ command: [join(dir, "dangling")] }),
+        "there is no such file",
+      ],
+      [
+        "a script whose interpreter is missing",
+        () => ({ command: [join(dir, "script")] }),
+        "ENOENT",
+      ],
+      [
+        "a missing working directory",
+        () => ({ command: ["true"], cwd: join(dir, "gone") }),
+        "is not a directory",
+      ],
+      [
+        "a working directory that is a file",
+        () => ({ command: ["true"], cwd: join(dir, "plain.sh") }),
+        "is not a directory",
+      ],
       [
         "a name that only a relative folder of PATH holds",
-        () => ({ command: ["local"], cwd: dir, env: { PATH: `.${delimiter}${delimiter}/usr/bin` } }),
+        () => ({
+          command: ["local"],
+          cwd: dir,
+          env: { PATH: `.${delimiter}${delimiter}/usr/bin` },
+        }),
         "no such program",
       ],
     ];
@@ -180,7 +277,10 @@ describe("runCommand", function () {
         await writeFile(join(dir, "script"), "#!/no/such/interpreter\n", { mode: 0o755 });
         await writeFile(join(dir, "local"), "#!/bin/sh\necho hacked\n", { mode: 0o755 });
         await symlink(join(dir, "nowhere"), join(dir, "dangling"));
-        const error = await rejectionOf(CommandError, runCommand({ command: ["true"], ...options() }));
+        const error = await rejectionOf(
+          CommandError,
+          runCommand({ command: ["true"], ...options() }),
+        );
         expect(error.code).to.equal("AE_COMMAND");
         expect(error.message).to.contain(why);
         expect(process.listenerCount("exit")).to.equal(exitListeners);
@@ -200,18 +300,26 @@ describe("runCommand", function () {
     const allow = ["echo", "/bin/cat"];
     expect((await runCommand({ command: ["echo", "a"], allow })).stdout).to.equal("a\n");
     for (const file of ["cat", "./echo", "/bin/echo", "ECHO", "echo ", "__proto__", "sh"]) {
-      expect((await rejectionOf(AccessDeniedError, runCommand({ command: [file], allow }))).message).to.contain("Allowed: echo, /bin/cat");
+      expect(
+        (await rejectionOf(AccessDeniedError, runCommand({ command: [file], allow }))).message,
+      ).to.contain("Allowed: echo, /bin/cat");
     }
   });
 
   describe("sandbox", () => {
     it("is a command that runs the command", async () => {
-      const { stdout } = await runCommand({ command: ["sh", "-c", "echo $WRAPPED $0", "a b"], sandbox: ["env", "WRAPPED=yes"] });
+      const { stdout } = await runCommand({
+        command: ["sh", "-c", "echo $WRAPPED $0", "a b"],
+        sandbox: ["env", "WRAPPED=yes"],
+      });
       expect(stdout).to.equal("yes a b\n");
     });
 
     it("that is missing fails the call, and the command does not run", async () => {
-      const error = await rejectionOf(ToolConfigurationError, runCommand({ command: ["touch", "ran"], cwd: dir, sandbox: ["no-such-sandbox"] }));
+      const error = await rejectionOf(
+        ToolConfigurationError,
+        runCommand({ command: ["touch", "ran"], cwd: dir, sandbox: ["no-such-sandbox"] }),
+      );
       expect(error.hint).to.contain("Install no-such-sandbox");
       expect((await runCommand({ command: ["ls"], cwd: dir })).stdout).to.equal("");
     });
@@ -247,7 +355,9 @@ describe("runCommand", function () {
     for (const example of BACKGROUND) {
       it(`${example.title}: when the program is done`, async function () {
         needs(this, example);
-        expect(await runCommand(shell(`${example.script}; echo done`, { cwd: dir, killGraceMs: 100 }))).to.include({
+        expect(
+          await runCommand(shell(`${example.script}; echo done`, { cwd: dir, killGraceMs: 100 })),
+        ).to.include({
           exitCode: 0,
           stdout: "done\n",
           timedOut: false,
@@ -267,39 +377,71 @@ describe("runCommand", function () {
     });
 
     const STAYING: readonly Case[] = [
-      ...BACKGROUND.slice(-3).map(({ script, ...rest }) => ({ ...rest, script: `${script}; sleep 60` })),
-      { title: "a program that ignores SIGTERM", script: "trap '' TERM; echo $$ > a.pid; while :; do sleep 0.05; done" },
-      { title: "one that has closed its outputs", script: "exec >&- 2>&-; echo $$ > a.pid; sleep 60" },
-      { title: "children in another session with an empty environment", script: `setsid env -i sh -c 'echo $$ > a.pid; sleep 60' & wait`, linux: true },
-      { title: "children of children", script: `sh -c 'sh -c "sleep 60 & echo \\$! > a.pid; wait" & wait' & wait` },
+      ...BACKGROUND.slice(-3).map(({ script, ...rest }) => ({
+        ...rest,
+        script: `${script}; sleep 60`,
+      })),
+      {
+        title: "a program that ignores SIGTERM",
+        script: "trap '' TERM; echo $$ > a.pid; while :; do sleep 0.05; done",
+      },
+      {
+        title: "one that has closed its outputs",
+        script: "exec >&- 2>&-; echo $$ > a.pid; sleep 60",
+      },
+      {
+        title: "children in another session with an empty environment",
+        script: `setsid env -i sh -c 'echo $$ > a.pid; sleep 60' & wait`,
+        linux: true,
+      },
+      {
+        title: "children of children",
+        script: `sh -c 'sh -c "sleep 60 & echo \\$! > a.pid; wait" & wait' & wait`,
+      },
     ];
     for (const example of STAYING) {
       it(`${example.title}: at the time limit`, async function () {
         needs(this, example);
-        expect(await runCommand(shell(example.script, { cwd: dir, timeoutMs: 700, killGraceMs: 50 }))).to.include({ timedOut: true });
+        expect(
+          await runCommand(shell(example.script, { cwd: dir, timeoutMs: 700, killGraceMs: 50 })),
+        ).to.include({ timedOut: true });
         await allEnded();
       });
 
       it(`${example.title}: on abort`, async function () {
         needs(this, example);
         const controller = new AbortController();
-        const work = runCommand(shell(example.script, { cwd: dir, signal: controller.signal, killGraceMs: 60_000 }));
+        const work = runCommand(
+          shell(example.script, { cwd: dir, signal: controller.signal, killGraceMs: 60_000 }),
+        );
         await untilWritten(dir);
         controller.abort(new Error("enough"));
-        expect((await rejectionOf(RunCancelledError, work)).cause).to.have.property("message", "enough");
+        expect((await rejectionOf(RunCancelledError, work)).cause).to.have.property(
+          "message",
+          "enough",
+        );
         await allEnded();
       });
     }
 
     it("gives programs time to end by themselves", async () => {
       const script = "trap 'echo cleaned; exit 7' TERM; sleep 60 & echo $$ > a.pid; wait";
-      expect(await runCommand(shell(script, { cwd: dir, timeoutMs: 500, killGraceMs: 5000 }))).to.include({ stdout: "cleaned\n", exitCode: 7, timedOut: true });
+      expect(
+        await runCommand(shell(script, { cwd: dir, timeoutMs: 500, killGraceMs: 5000 })),
+      ).to.include({ stdout: "cleaned\n", exitCode: 7, timedOut: true });
     });
 
     it("does not wait for the grace when an abort comes in the middle of it", async () => {
       const controller = new AbortController();
       const script = "trap 'echo $$ > a.pid' TERM; while :; do sleep 0.05; done";
-      const work = runCommand(shell(script, { cwd: dir, timeoutMs: 300, killGraceMs: 600_000, signal: controller.signal }));
+      const work = runCommand(
+        shell(script, {
+          cwd: dir,
+          timeoutMs: 300,
+          killGraceMs: 600_000,
+          signal: controller.signal,
+        }),
+      );
       await untilWritten(dir);
       controller.abort();
       await rejectionOf(RunCancelledError, work);
@@ -309,7 +451,11 @@ describe("runCommand", function () {
     it("leaves processes of others alone", async () => {
       const other = runCommand(shell("echo $$ > a.pid; sleep 1; echo still here", { cwd: dir }));
       await untilWritten(dir);
-      await Promise.all(Array.from({ length: 5 }, () => runCommand({ command: ["sleep", "60"], timeoutMs: 50, killGraceMs: 0 })));
+      await Promise.all(
+        Array.from({ length: 5 }, () =>
+          runCommand({ command: ["sleep", "60"], timeoutMs: 50, killGraceMs: 0 }),
+        ),
+      );
       expect(await other).to.include({ exitCode: 0, stdout: "still here\n" });
     });
 
@@ -318,7 +464,9 @@ describe("runCommand", function () {
       ["an uncaught error", "throw new Error('uncaught')", 1],
     ] as const) {
       it(`comes also with ${title} of this process`, async () => {
-        const module = fileURLToPath(new URL("../../../../src/plugins/tools/process/index.js", import.meta.url));
+        const module = fileURLToPath(
+          new URL("../../../../src/plugins/tools/process/index.js", import.meta.url),
+        );
         const source = `
           const { existsSync } = await import("node:fs");
           const { runCommand } = await import(${JSON.stringify(module)});
@@ -326,7 +474,10 @@ describe("runCommand", function () {
           setInterval(() => { if (existsSync("a.pid") && existsSync("b.pid")) { ${ending}; } }, 20);`;
         // Not by runCommand, which would end them too.
         const code = await new Promise((resolve) =>
-          spawn(process.execPath, ["--input-type=module", "-e", source], { cwd: dir, stdio: "ignore" }).once("exit", resolve),
+          spawn(process.execPath, ["--input-type=module", "-e", source], {
+            cwd: dir,
+            stdio: "ignore",
+          }).once("exit", resolve),
         );
         expect(code).to.equal(exitCode);
         await delay(50); // SIGKILL is sent, not waited for
@@ -337,14 +488,22 @@ describe("runCommand", function () {
 
   describe("its signal", () => {
     it("that was aborted before keeps the command from starting", async () => {
-      const error = await rejectionOf(RunCancelledError, runCommand({ command: ["touch", "ran"], cwd: dir, signal: AbortSignal.abort() }));
+      const error = await rejectionOf(
+        RunCancelledError,
+        runCommand({ command: ["touch", "ran"], cwd: dir, signal: AbortSignal.abort() }),
+      );
       expect(error.code).to.equal("AE_RUN_CANCELLED");
       expect((await runCommand({ command: ["ls"], cwd: dir })).stdout).to.equal("");
     });
 
     it("gives its reason, where that is one of the framework's errors", async () => {
       const reason = new TaskTimeoutError("Task", 5);
-      expect(await rejectionOf(TaskTimeoutError, runCommand({ command: ["true"], signal: AbortSignal.abort(reason) }))).to.equal(reason);
+      expect(
+        await rejectionOf(
+          TaskTimeoutError,
+          runCommand({ command: ["true"], signal: AbortSignal.abort(reason) }),
+        ),
+      ).to.equal(reason);
     });
 
     it("is let go of, as are all listeners", async () => {
@@ -354,14 +513,21 @@ describe("runCommand", function () {
       const warnings: Error[] = [];
       const onWarning = (warning: Error): number => warnings.push(warning);
       process.on("warning", onWarning);
-      const work = Array.from({ length: 15 }, () => runCommand({ command: ["sleep", "0.1"], signal }));
+      const work = Array.from({ length: 15 }, () =>
+        runCommand({ command: ["sleep", "0.1"], signal }),
+      );
       await delay(50);
       expect(process.listenerCount("exit")).to.be.at.most(before + 1);
       await Promise.all(work);
       await delay(1);
       process.removeListener("warning", onWarning);
-      expect([process.listenerCount("exit"), getEventListeners(signal, "abort").length]).to.deep.equal([before, 0]);
-      expect(warnings.filter(({ message }) => message.includes("exit listeners"))).to.deep.equal([]);
+      expect([
+        process.listenerCount("exit"),
+        getEventListeners(signal, "abort").length,
+      ]).to.deep.equal([before, 0]);
+      expect(warnings.filter(({ message }) => message.includes("exit listeners"))).to.deep.equal(
+        [],
+      );
     });
   });
 
@@ -396,7 +562,10 @@ describe("runCommand", function () {
     }
 
     it("a secret of the environment without showing it", async () => {
-      const error = await rejectionOf(ValidationError, runCommand({ command: ["ls"], env: { TOKEN: "hunter2\0" } }));
+      const error = await rejectionOf(
+        ValidationError,
+        runCommand({ command: ["ls"], env: { TOKEN: "hunter2\0" } }),
+      );
       expect(error.message).to.not.contain("hunter2");
     });
   });

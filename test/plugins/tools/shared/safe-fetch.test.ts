@@ -20,7 +20,10 @@ describe("safeFetch", () => {
 
   before(async () => {
     other = await LoopbackSite.start({ "/landing": page("landed"), "/plain": page("plain") });
-    secure = await LoopbackSite.start({ "/down": redirect(302, () => site.url("/")), "/": page("over TLS") }, { secure: true });
+    secure = await LoopbackSite.start(
+      { "/down": redirect(302, () => site.url("/")), "/": page("over TLS") },
+      { secure: true },
+    );
     site = await LoopbackSite.start({
       "/": page("hello"),
       "/json": page('{"a":1}', "application/json"),
@@ -33,11 +36,19 @@ describe("safeFetch", () => {
       "/br": page(brotliCompressSync(TEXT), "text/plain", { "content-encoding": "br" }),
       "/twice": page(gzipSync(gzipSync(TEXT)), "text/plain", { "content-encoding": "gzip, gzip" }),
       "/zstd": page("x", "text/plain", { "content-encoding": "zstd" }),
-      "/broken-gzip": page(gzipSync(TEXT).subarray(0, 30), "text/plain", { "content-encoding": "gzip" }),
+      "/broken-gzip": page(gzipSync(TEXT).subarray(0, 30), "text/plain", {
+        "content-encoding": "gzip",
+      }),
       "/not-gzip": page("this is no gzip", "text/plain", { "content-encoding": "gzip" }),
-      "/bomb": page(gzipSync(Buffer.alloc(50_000_000)), "text/plain", { "content-encoding": "gzip" }),
-      "/br-bomb": page(brotliCompressSync(Buffer.alloc(50_000_000)), "text/plain", { "content-encoding": "br" }),
-      "/deflate-bomb": page(deflateSync(Buffer.alloc(50_000_000)), "text/plain", { "content-encoding": "deflate" }),
+      "/bomb": page(gzipSync(Buffer.alloc(50_000_000)), "text/plain", {
+        "content-encoding": "gzip",
+      }),
+      "/br-bomb": page(brotliCompressSync(Buffer.alloc(50_000_000)), "text/plain", {
+        "content-encoding": "br",
+      }),
+      "/deflate-bomb": page(deflateSync(Buffer.alloc(50_000_000)), "text/plain", {
+        "content-encoding": "deflate",
+      }),
       "/big": page("x".repeat(100_000), "text/plain"),
       "/big-chunked": (_request, response) => {
         response.writeHead(200, { "content-type": "text/plain" });
@@ -46,11 +57,13 @@ describe("safeFetch", () => {
       },
       "/endless": (_request, response) => {
         response.writeHead(200, { "content-type": "text/plain" });
-        const pour = (): void => void response.write("x".repeat(10_000), (error) => error ?? setImmediate(pour));
+        const pour = (): void =>
+          void response.write("x".repeat(10_000), (error) => error ?? setImmediate(pour));
         pour();
       },
       "/silent": () => undefined,
-      "/stalls": (_request, response) => void response.writeHead(200, { "content-type": "text/plain" }).write("half"),
+      "/stalls": (_request, response) =>
+        void response.writeHead(200, { "content-type": "text/plain" }).write("half"),
       "/drips": (_request, response) => {
         response.writeHead(200, { "content-type": "text/plain" });
         const timer = setInterval(() => response.write("."), 20);
@@ -61,15 +74,20 @@ describe("safeFetch", () => {
         response.write("half", () => response.destroy());
       },
       "/reset": (request) => void request.socket.destroy(),
-      "/big-head": (_request, response) => void response.writeHead(200, { "x-large": "x".repeat(40_000) }).end("x"),
-      "/upgrade": (request) => void request.socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
+      "/big-head": (_request, response) =>
+        void response.writeHead(200, { "x-large": "x".repeat(40_000) }).end("x"),
+      "/upgrade": (request) =>
+        void request.socket.end(
+          "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
+        ),
       "/nonsense": (request) => void request.socket.end("SSH-2.0-OpenSSH_9.6\r\n"),
       "/latin": page(Buffer.from("caf\xe9", "latin1"), "text/html; charset=ISO-8859-1"),
       "/meta": page(Buffer.from('<meta charset="windows-1252"><p>caf\xe9', "latin1"), "text/html"),
       "/bom": page(Buffer.from("\ufeffcafé", "utf16le"), "text/html"),
       "/odd-charset": page("café", "text/html; charset=klingon"),
       "/empty": (_request, response) => void response.writeHead(204).end(),
-      "/error": (_request, response) => void response.writeHead(500, { "content-type": "image/png" }).end("broken"),
+      "/error": (_request, response) =>
+        void response.writeHead(500, { "content-type": "image/png" }).end("broken"),
       "/loop": redirect(302, "/loop"),
       "/chain": (request, response) => {
         const n = Number(new URL(request.url ?? "", "http://x").searchParams.get("n"));
@@ -84,9 +102,15 @@ describe("safeFetch", () => {
       "/to-mapped": redirect(308, "http://[::ffff:127.0.0.3]/"),
       "/to-port": redirect(302, "http://127.0.0.1:6379/"),
       "/to-nothing": redirect(302, "http://"),
-      "/no-location": (_request, response) => void response.writeHead(302, { "content-type": "text/plain" }).end("moved, but where?"),
-      ...Object.fromEntries([301, 302, 303, 307, 308].map((status) => [`/r${status}`, redirect(status, "/echo")])),
-      "/echo": (request, response, body) => void response.writeHead(200, { "content-type": "text/plain" }).end(`${request.method} ${body}`),
+      "/no-location": (_request, response) =>
+        void response.writeHead(302, { "content-type": "text/plain" }).end("moved, but where?"),
+      ...Object.fromEntries(
+        [301, 302, 303, 307, 308].map((status) => [`/r${status}`, redirect(status, "/echo")]),
+      ),
+      "/echo": (request, response, body) =>
+        void response
+          .writeHead(200, { "content-type": "text/plain" })
+          .end(`${request.method} ${body}`),
     });
   });
 
@@ -99,13 +123,19 @@ describe("safeFetch", () => {
     other.requests.length = 0;
   });
 
-  const trusting = (o: SafeFetchOptions = {}): ReturnType<typeof safeFetch> => safeFetch({ allow: { hosts: [site.host, other.host] }, ...o });
-  const failure = async (path: string, o: SafeFetchOptions = {}): Promise<string> => (await rejectionOf(FetchError, trusting(o)(site.url(path)))).reason;
+  const trusting = (o: SafeFetchOptions = {}): ReturnType<typeof safeFetch> =>
+    safeFetch({ allow: { hosts: [site.host, other.host] }, ...o });
+  const failure = async (path: string, o: SafeFetchOptions = {}): Promise<string> =>
+    (await rejectionOf(FetchError, trusting(o)(site.url(path)))).reason;
 
   describe("without anything allowed", () => {
     it("refuses this machine, and opens no connection", async () => {
       const before = site.connections;
-      for (const url of [site.url("/"), `http://localhost:${site.port}/`, `http://[::ffff:127.0.0.1]:${site.port}/`]) {
+      for (const url of [
+        site.url("/"),
+        `http://localhost:${site.port}/`,
+        `http://[::ffff:127.0.0.1]:${site.port}/`,
+      ]) {
         await rejectionOf(AccessDeniedError, safeFetch({ ports: [site.port] })(url));
       }
       expect(site.connections).to.equal(before);
@@ -113,7 +143,10 @@ describe("safeFetch", () => {
 
     it("refuses names that resolve to it", async () => {
       const fetchPage = safeFetch({ ports: [site.port], lookup: () => ["127.0.0.1"] });
-      const error = await rejectionOf(AccessDeniedError, fetchPage(`http://public.example:${site.port}/`));
+      const error = await rejectionOf(
+        AccessDeniedError,
+        fetchPage(`http://public.example:${site.port}/`),
+      );
       expect(error.message).to.include("loopback").and.not.include("127.0.0.1");
     });
   });
@@ -121,21 +154,41 @@ describe("safeFetch", () => {
   describe("allow", () => {
     it("opens hosts with their port, and no other port", async () => {
       expect((await trusting()(site.url("/"))).text()).to.equal("hello");
-      await rejectionOf(AccessDeniedError, safeFetch({ allow: { hosts: [`127.0.0.1:${other.port}`] } })(site.url("/")));
-      await rejectionOf(AccessDeniedError, safeFetch({ allow: { hosts: ["127.0.0.1"] } })(site.url("/")));
-      expect((await safeFetch({ allow: { hosts: ["127.0.0.1"] }, ports: [site.port] })(site.url("/"))).status).to.equal(200);
+      await rejectionOf(
+        AccessDeniedError,
+        safeFetch({ allow: { hosts: [`127.0.0.1:${other.port}`] } })(site.url("/")),
+      );
+      await rejectionOf(
+        AccessDeniedError,
+        safeFetch({ allow: { hosts: ["127.0.0.1"] } })(site.url("/")),
+      );
+      expect(
+        (await safeFetch({ allow: { hosts: ["127.0.0.1"] }, ports: [site.port] })(site.url("/")))
+          .status,
+      ).to.equal(200);
     });
 
     it("opens networks, by number and by name", async () => {
-      const fetchPage = safeFetch({ allow: { addresses: ["127.0.0.0/8"] }, ports: [site.port], lookup: () => ["127.0.0.1"] });
+      const fetchPage = safeFetch({
+        allow: { addresses: ["127.0.0.0/8"] },
+        ports: [site.port],
+        lookup: () => ["127.0.0.1"],
+      });
       expect((await fetchPage(site.url("/"))).status).to.equal(200);
       expect((await fetchPage(`http://localhost:${site.port}/`)).status).to.equal(200);
-      await rejectionOf(AccessDeniedError, safeFetch({ allow: { addresses: ["127.0.0.2"] }, ports: [site.port] })(site.url("/")));
+      await rejectionOf(
+        AccessDeniedError,
+        safeFetch({ allow: { addresses: ["127.0.0.2"] }, ports: [site.port] })(site.url("/")),
+      );
     });
 
     it("opens the names below a name", async () => {
       const lookup = (): readonly string[] => ["127.0.0.1"];
-      const fetchPage = safeFetch({ allow: { hosts: ["*.corp.example"] }, ports: [site.port], lookup });
+      const fetchPage = safeFetch({
+        allow: { hosts: ["*.corp.example"] },
+        ports: [site.port],
+        lookup,
+      });
       expect((await fetchPage(`http://wiki.corp.example:${site.port}/`)).status).to.equal(200);
       for (const host of ["corp.example", "evilcorp.example", "wiki.corp.example.com"])
         await rejectionOf(AccessDeniedError, fetchPage(`http://${host}:${site.port}/`));
@@ -144,22 +197,40 @@ describe("safeFetch", () => {
     it("opens nothing that onlyHosts leaves out or denyHosts names", async () => {
       await rejectionOf(AccessDeniedError, trusting({ onlyHosts: ["example.com"] })(site.url("/")));
       await rejectionOf(AccessDeniedError, trusting({ denyHosts: ["127.0.0.1"] })(site.url("/")));
-      expect((await trusting({ onlyHosts: ["127.0.0.1"], denyHosts: ["example.com"] })(site.url("/"))).status).to.equal(200);
+      expect(
+        (await trusting({ onlyHosts: ["127.0.0.1"], denyHosts: ["example.com"] })(site.url("/")))
+          .status,
+      ).to.equal(200);
     });
   });
 
   describe("names", () => {
     it("are resolved by the system, and any of their addresses will do", async () => {
-      expect((await safeFetch({ allow: { hosts: [`localhost:${site.port}`] } })(`http://localhost.:${site.port}/`)).text()).to.equal("hello");
+      expect(
+        (
+          await safeFetch({ allow: { hosts: [`localhost:${site.port}`] } })(
+            `http://localhost.:${site.port}/`,
+          )
+        ).text(),
+      ).to.equal("hello");
     });
 
     it("are resolved once, and what was judged is connected to", async () => {
-      const twin = await LoopbackSite.start({ "/": page("twin") }, { address: "127.0.0.2", port: site.port });
+      const twin = await LoopbackSite.start(
+        { "/": page("twin") },
+        { address: "127.0.0.2", port: site.port },
+      );
       const answers = [["127.0.0.1"], ["127.0.0.2"]];
       let asked = 0;
-      const fetchPage = safeFetch({ allow: { addresses: ["127.0.0.1"] }, ports: [site.port], lookup: () => answers[asked++] ?? [] });
+      const fetchPage = safeFetch({
+        allow: { addresses: ["127.0.0.1"] },
+        ports: [site.port],
+        lookup: () => answers[asked++] ?? [],
+      });
       try {
-        expect((await fetchPage(`http://rebinding.example:${site.port}/`)).text()).to.equal("hello");
+        expect((await fetchPage(`http://rebinding.example:${site.port}/`)).text()).to.equal(
+          "hello",
+        );
         expect(asked).to.equal(1);
         expect(site.requests[0]?.headers.host).to.equal(`rebinding.example:${site.port}`);
         await rejectionOf(AccessDeniedError, fetchPage(`http://rebinding.example:${site.port}/`));
@@ -171,7 +242,11 @@ describe("safeFetch", () => {
 
     it("are judged anew at each redirect", async () => {
       let asked = 0;
-      const fetchPage = safeFetch({ allow: { addresses: ["127.0.0.1"] }, ports: [site.port], lookup: () => (asked++ === 0 ? ["127.0.0.1"] : ["127.0.0.3"]) });
+      const fetchPage = safeFetch({
+        allow: { addresses: ["127.0.0.1"] },
+        ports: [site.port],
+        lookup: () => (asked++ === 0 ? ["127.0.0.1"] : ["127.0.0.3"]),
+      });
       await rejectionOf(AccessDeniedError, fetchPage(`http://rebinding.example:${site.port}/r302`));
       expect([asked, site.requests.length]).to.deep.equal([2, 1]);
     });
@@ -183,23 +258,44 @@ describe("safeFetch", () => {
           throw new Error("SERVFAIL");
         },
       ]) {
-        const error = await rejectionOf(FetchError, safeFetch({ lookup })("http://missing.example/"));
+        const error = await rejectionOf(
+          FetchError,
+          safeFetch({ lookup })("http://missing.example/"),
+        );
         expect(error.reason).to.equal("connection");
       }
     });
 
     it("are looked up within the time and the caller's signal", async () => {
       const never = (): Promise<readonly string[]> => new Promise(() => undefined);
-      expect((await rejectionOf(FetchError, safeFetch({ lookup: never, timeoutMs: 30 })("http://slow.example/"))).reason).to.equal("timeout");
+      expect(
+        (
+          await rejectionOf(
+            FetchError,
+            safeFetch({ lookup: never, timeoutMs: 30 })("http://slow.example/"),
+          )
+        ).reason,
+      ).to.equal("timeout");
       const controller = new AbortController();
       const reason = new Error("enough");
       setTimeout(() => controller.abort(reason), 10);
-      expect(await rejection(safeFetch({ lookup: never })("http://slow.example/", { signal: controller.signal }))).to.equal(reason);
+      expect(
+        await rejection(
+          safeFetch({ lookup: never })("http://slow.example/", { signal: controller.signal }),
+        ),
+      ).to.equal(reason);
     });
   });
 
   describe("redirects", () => {
-    for (const path of ["/metadata", "/to-file", "/to-user", "/to-spelled", "/to-mapped", "/to-port"]) {
+    for (const path of [
+      "/metadata",
+      "/to-file",
+      "/to-user",
+      "/to-spelled",
+      "/to-mapped",
+      "/to-port",
+    ]) {
       it(`are refused: ${path}`, async () => {
         await rejectionOf(AccessDeniedError, trusting()(site.url(path)));
         expect(site.requests).to.have.length(1);
@@ -216,31 +312,63 @@ describe("safeFetch", () => {
 
     it("are given as they are with redirect: manual, and without a location", async () => {
       const response = await trusting({ redirect: "manual" })(site.url("/away"));
-      expect([response.status, response.ok, response.headers.get("location")]).to.deep.equal([302, false, other.url("/landing")]);
+      expect([response.status, response.ok, response.headers.get("location")]).to.deep.equal([
+        302,
+        false,
+        other.url("/landing"),
+      ]);
       expect(other.requests).to.have.length(0);
       expect((await trusting()(site.url("/no-location"))).text()).to.equal("moved, but where?");
     });
 
-    const expected: Readonly<Record<string, string>> = { r301: "GET ", r302: "GET ", r303: "GET ", r307: "POST data", r308: "POST data" };
+    const expected: Readonly<Record<string, string>> = {
+      r301: "GET ",
+      r302: "GET ",
+      r303: "GET ",
+      r307: "POST data",
+      r308: "POST data",
+    };
     for (const [path, text] of Object.entries(expected)) {
       it(`turn a POST into ${text} after ${path}`, async () => {
-        const response = await trusting()(site.url(`/${path}`), { method: "POST", body: "data", headers: { "content-type": "text/plain" } });
+        const response = await trusting()(site.url(`/${path}`), {
+          method: "POST",
+          body: "data",
+          headers: { "content-type": "text/plain" },
+        });
         expect(response.text()).to.equal(text);
         expect(response.url).to.equal(site.url("/echo"));
-        expect(site.requests[1]?.headers["content-type"]).to.equal(text.startsWith("POST") ? "text/plain" : undefined);
+        expect(site.requests[1]?.headers["content-type"]).to.equal(
+          text.startsWith("POST") ? "text/plain" : undefined,
+        );
       });
     }
 
     it("leave a PUT a PUT after 302, and make it a GET after 303", async () => {
-      expect((await trusting()(site.url("/r302"), { method: "PUT", body: "data" })).text()).to.equal("PUT data");
-      expect((await trusting()(site.url("/r303"), { method: "PUT", body: "data" })).text()).to.equal("GET ");
+      expect(
+        (await trusting()(site.url("/r302"), { method: "PUT", body: "data" })).text(),
+      ).to.equal("PUT data");
+      expect(
+        (await trusting()(site.url("/r303"), { method: "PUT", body: "data" })).text(),
+      ).to.equal("GET ");
     });
 
     it("carry no credentials to another origin", async () => {
-      const headers = { Authorization: "Bearer secret", Cookie: "session=secret", "X-Api-Key": "secret", "X-Custom": "secret", Accept: "text/html" };
-      const response = await trusting({ headers: { "x-default": "secret" } })(site.url("/away"), { headers });
+      const headers = {
+        Authorization: "Bearer secret",
+        Cookie: "session=secret",
+        "X-Api-Key": "secret",
+        "X-Custom": "secret",
+        Accept: "text/html",
+      };
+      const response = await trusting({ headers: { "x-default": "secret" } })(site.url("/away"), {
+        headers,
+      });
       expect(response.text()).to.equal("landed");
-      expect(site.requests[0]?.headers).to.include({ authorization: "Bearer secret", "x-default": "secret", cookie: "session=secret" });
+      expect(site.requests[0]?.headers).to.include({
+        authorization: "Bearer secret",
+        "x-default": "secret",
+        cookie: "session=secret",
+      });
       expect(JSON.stringify(other.requests)).to.not.include("secret");
       expect(other.requests[0]?.headers.accept).to.equal("text/html");
     });
@@ -251,12 +379,19 @@ describe("safeFetch", () => {
     });
 
     it("send no body to another origin", async () => {
-      await rejectionOf(AccessDeniedError, trusting()(site.url("/away-307"), { method: "POST", body: "secret" }));
+      await rejectionOf(
+        AccessDeniedError,
+        trusting()(site.url("/away-307"), { method: "POST", body: "secret" }),
+      );
       expect(other.requests).to.have.length(0);
     });
 
     it("never lead from https to http", async () => {
-      const fetchPage = safeFetch({ allow: { hosts: [site.host, `localhost:${secure.port}`] }, lookup: () => ["127.0.0.1"], ca: SELF_SIGNED.cert });
+      const fetchPage = safeFetch({
+        allow: { hosts: [site.host, `localhost:${secure.port}`] },
+        lookup: () => ["127.0.0.1"],
+        ca: SELF_SIGNED.cert,
+      });
       expect((await fetchPage(`https://localhost:${secure.port}/`)).text()).to.equal("over TLS");
       await rejectionOf(AccessDeniedError, fetchPage(`https://localhost:${secure.port}/down`));
       expect(site.requests).to.have.length(0);
@@ -264,25 +399,44 @@ describe("safeFetch", () => {
   });
 
   it("checks certificates", async () => {
-    const fetchPage = safeFetch({ allow: { hosts: [`localhost:${secure.port}`] }, lookup: () => ["127.0.0.1"] });
-    expect((await rejectionOf(FetchError, fetchPage(`https://localhost:${secure.port}/`))).reason).to.equal("connection");
+    const fetchPage = safeFetch({
+      allow: { hosts: [`localhost:${secure.port}`] },
+      lookup: () => ["127.0.0.1"],
+    });
+    expect(
+      (await rejectionOf(FetchError, fetchPage(`https://localhost:${secure.port}/`))).reason,
+    ).to.equal("connection");
   });
 
   describe("bodies", () => {
     for (const path of ["/gzip", "/deflate", "/raw-deflate", "/br"]) {
-      it(`are decompressed: ${path}`, async () => expect((await trusting()(site.url(path))).text()).to.equal(TEXT));
+      it(`are decompressed: ${path}`, async () =>
+        expect((await trusting()(site.url(path))).text()).to.equal(TEXT));
     }
 
-    for (const path of ["/twice", "/zstd", "/broken-gzip", "/not-gzip", "/nonsense", "/upgrade", "/big-head"]) {
-      it(`are refused as broken answers: ${path}`, async () => expect(await failure(path)).to.equal("bad_response"));
+    for (const path of [
+      "/twice",
+      "/zstd",
+      "/broken-gzip",
+      "/not-gzip",
+      "/nonsense",
+      "/upgrade",
+      "/big-head",
+    ]) {
+      it(`are refused as broken answers: ${path}`, async () =>
+        expect(await failure(path)).to.equal("bad_response"));
     }
 
     for (const path of ["/bomb", "/br-bomb", "/deflate-bomb"]) {
       it(`do not unfold without end: ${path}`, async () => {
         expect(await failure(path)).to.equal("bad_response");
-        expect(await failure(path, { overflow: "cut", maxBytes: 200_000_000 })).to.equal("bad_response");
+        expect(await failure(path, { overflow: "cut", maxBytes: 200_000_000 })).to.equal(
+          "bad_response",
+        );
         expect(await failure(path, { maxBytes: 500_000 })).to.equal("too_large");
-        expect((await trusting({ maxBytes: 500_000, overflow: "cut" })(site.url(path))).bytes.byteLength).to.equal(500_000);
+        expect(
+          (await trusting({ maxBytes: 500_000, overflow: "cut" })(site.url(path))).bytes.byteLength,
+        ).to.equal(500_000);
       });
     }
 
@@ -303,7 +457,10 @@ describe("safeFetch", () => {
 
     for (const path of ["/silent", "/stalls", "/drips"]) {
       it(`must come in time: ${path}`, async () => {
-        const error = await rejectionOf(FetchError, trusting({ timeoutMs: 80 })(`${site.url(path)}?token=secret`));
+        const error = await rejectionOf(
+          FetchError,
+          trusting({ timeoutMs: 80 })(`${site.url(path)}?token=secret`),
+        );
         expect(error.reason).to.equal("timeout");
         expect(error.message).to.include(path).and.not.include("secret");
       });
@@ -312,14 +469,20 @@ describe("safeFetch", () => {
         const controller = new AbortController();
         const reason = new Error("enough");
         setTimeout(() => controller.abort(reason), 30);
-        expect(await rejection(trusting()(site.url(path), { signal: controller.signal }))).to.equal(reason);
+        expect(await rejection(trusting()(site.url(path), { signal: controller.signal }))).to.equal(
+          reason,
+        );
       });
     }
 
-    for (const path of ["/short", "/reset"]) it(`that break off are no answers: ${path}`, async () => expect(await failure(path)).to.equal("connection"));
+    for (const path of ["/short", "/reset"])
+      it(`that break off are no answers: ${path}`, async () =>
+        expect(await failure(path)).to.equal("connection"));
 
     it("are absent after HEAD and 204", async () => {
-      expect((await trusting({ maxBytes: 10 })(site.url("/big"), { method: "HEAD" })).bytes.byteLength).to.equal(0);
+      expect(
+        (await trusting({ maxBytes: 10 })(site.url("/big"), { method: "HEAD" })).bytes.byteLength,
+      ).to.equal(0);
       expect((await trusting()(site.url("/empty"))).bytes.byteLength).to.equal(0);
     });
   });
@@ -331,7 +494,8 @@ describe("safeFetch", () => {
       ["/bom", "café"],
       ["/odd-charset", "café"],
     ] as const) {
-      it(`are decoded: ${path}`, async () => expect((await trusting()(site.url(path))).text()).to.equal(text));
+      it(`are decoded: ${path}`, async () =>
+        expect((await trusting()(site.url(path))).text()).to.equal(text));
     }
 
     it("may be JSON", async () => {
@@ -348,9 +512,15 @@ describe("safeFetch", () => {
     it("are limited to those that were asked for", async () => {
       expect(await failure("/type", { contentTypes: ["text/*"] })).to.equal("content_type");
       expect(await failure("/no-type", { contentTypes: ["text/*"] })).to.equal("content_type");
-      expect(await failure("/json", { contentTypes: ["application/*+json"] })).to.equal("content_type");
-      expect((await trusting({ contentTypes: ["application/*+xml"] })(site.url("/feed"))).contentType).to.equal("application/atom+xml");
-      expect((await trusting({ contentTypes: ["*/*"] })(site.url("/type"))).contentType).to.equal("image/png");
+      expect(await failure("/json", { contentTypes: ["application/*+json"] })).to.equal(
+        "content_type",
+      );
+      expect(
+        (await trusting({ contentTypes: ["application/*+xml"] })(site.url("/feed"))).contentType,
+      ).to.equal("application/atom+xml");
+      expect((await trusting({ contentTypes: ["*/*"] })(site.url("/type"))).contentType).to.equal(
+        "image/png",
+      );
     });
 
     it("do not matter for errors, which are answers too", async () => {
@@ -360,7 +530,9 @@ describe("safeFetch", () => {
   });
 
   it("reads heads as large as maxHeaderBytes says", async () => {
-    expect((await trusting({ maxHeaderBytes: 100_000 })(site.url("/big-head"))).headers.get("x-large")).to.have.length(40_000);
+    expect(
+      (await trusting({ maxHeaderBytes: 100_000 })(site.url("/big-head"))).headers.get("x-large"),
+    ).to.have.length(40_000);
     expect(await failure("/", { maxHeaderBytes: 50 })).to.equal("bad_response");
   });
 
@@ -383,7 +555,10 @@ describe("safeFetch", () => {
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo; // it listens on a port
     await new Promise((resolve) => server.close(resolve));
-    const error = await rejectionOf(FetchError, safeFetch({ allow: { hosts: [`127.0.0.1:${port}`] } })(`http://127.0.0.1:${port}/`));
+    const error = await rejectionOf(
+      FetchError,
+      safeFetch({ allow: { hosts: [`127.0.0.1:${port}`] } })(`http://127.0.0.1:${port}/`),
+    );
     expect(error.reason).to.equal("connection");
   });
 
@@ -396,15 +571,19 @@ describe("safeFetch", () => {
 
   it("does not begin after its signal", async () => {
     const reason = new Error("too late");
-    expect(await rejection(trusting()(site.url("/"), { signal: AbortSignal.abort(reason) }))).to.equal(reason);
+    expect(
+      await rejection(trusting()(site.url("/"), { signal: AbortSignal.abort(reason) })),
+    ).to.equal(reason);
     expect(site.requests).to.have.length(0);
   });
 
   it("leaves no connection behind", async () => {
     for (const path of ["/", "/away", "/stalls", "/endless", "/bomb"])
       await trusting({ timeoutMs: 200, maxBytes: 10_000 })(site.url(path)).catch(() => undefined);
-    const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-    for (let i = 0; i < 100 && sockets() > 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    const sockets = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    for (let i = 0; i < 100 && sockets() > 0; i++)
+      await new Promise((resolve) => setTimeout(resolve, 10));
     expect(sockets()).to.equal(0);
   });
 
@@ -434,7 +613,8 @@ describe("safeFetch", () => {
       ["no options", null],
     ];
     for (const [what, options] of wrong) {
-      it(`is refused: ${what}`, () => expect(() => safeFetch(options as SafeFetchOptions)).to.throw(ValidationError)); // wrong on purpose
+      it(`is refused: ${what}`, () =>
+        expect(() => safeFetch(options as SafeFetchOptions)).to.throw(ValidationError)); // wrong on purpose
     }
 
     for (const [what, url, init] of [
@@ -455,13 +635,23 @@ describe("safeFetch", () => {
     }
 
     it("is not told with its secrets", async () => {
-      for (const url of ["http://user:secret@127.0.0.1/", "http://127.0.0.1/?key=secret", "//user:secret@", "http://user:secret@[", "x?secret"]) {
+      for (const url of [
+        "http://user:secret@127.0.0.1/",
+        "http://127.0.0.1/?key=secret",
+        "//user:secret@",
+        "http://user:secret@[",
+        "x?secret",
+      ]) {
         expect(String(await rejection(safeFetch()(url)))).to.not.include("secret");
       }
     });
 
     it("is sent: headers, a default agent, no more", async () => {
-      await trusting({ headers: { "X-Team": "a" } })(site.url("/echo"), { method: "post", headers: { "x-team": "b" }, body: "data" });
+      await trusting({ headers: { "X-Team": "a" } })(site.url("/echo"), {
+        method: "post",
+        headers: { "x-team": "b" },
+        body: "data",
+      });
       expect(site.requests[0]).to.deep.include({ method: "POST", body: "data" });
       expect(Object.keys(site.requests[0]?.headers ?? {}).sort()).to.deep.equal([
         "accept",

@@ -16,12 +16,22 @@ describe("httpTool", () => {
   let site: LoopbackSite;
   before(async () => {
     site = await LoopbackSite.start({
-      "/echo": (request, response, body) => void response.writeHead(200, { "content-type": "text/plain" }).end(`${request.method} ${request.url} ${body}`),
-      "/headers": (request, response) => void response.writeHead(200, { "content-type": "text/plain" }).end(JSON.stringify(request.headers)),
-      "/refuses": (request, response) => void response.writeHead(403).end(`not with ${request.headers.authorization ?? ""}\n${"x".repeat(500)}`),
+      "/echo": (request, response, body) =>
+        void response
+          .writeHead(200, { "content-type": "text/plain" })
+          .end(`${request.method} ${request.url} ${body}`),
+      "/headers": (request, response) =>
+        void response
+          .writeHead(200, { "content-type": "text/plain" })
+          .end(JSON.stringify(request.headers)),
+      "/refuses": (request, response) =>
+        void response
+          .writeHead(403)
+          .end(`not with ${request.headers.authorization ?? ""}\n${"x".repeat(500)}`),
       "/fails": (_request, response) => void response.writeHead(500).end(),
       "/away": redirect(302, "http://127.0.0.3/"),
-      "/away-text": (_request, response) => void response.writeHead(303, { location: "/echo" }).end("see elsewhere"),
+      "/away-text": (_request, response) =>
+        void response.writeHead(303, { location: "/echo" }).end("see elsewhere"),
       "/big": page("é".repeat(1_000), "text/plain"),
       "/silent": () => undefined,
     });
@@ -29,14 +39,27 @@ describe("httpTool", () => {
   after(() => site.close());
   beforeEach(() => (site.requests.length = 0));
 
-  const call = (path: string, input = "hello", o: Partial<HttpToolOptions> = {}): Promise<ToolResult> =>
-    callTool(httpTool({ ...NAMED, url: site.url(path), ...o }), input);
+  const call = (
+    path: string,
+    input = "hello",
+    o: Partial<HttpToolOptions> = {},
+  ): Promise<ToolResult> => callTool(httpTool({ ...NAMED, url: site.url(path), ...o }), input);
 
-  toolContract("http tool", { create: () => httpTool({ ...NAMED, url: site.url("/echo") }), valid: ["hello", ""] });
+  toolContract("http tool", {
+    create: () => httpTool({ ...NAMED, url: site.url("/echo") }),
+    valid: ["hello", ""],
+  });
 
   it("is told apart by what it does", () => {
-    expect(httpTool({ ...NAMED, url: "https://example.com" })).to.include({ ...NAMED, untrusted: true, effect: "send", requireApproval: undefined });
-    expect(httpTool({ ...NAMED, url: "https://example.com", method: "get" })).to.include({ effect: "read" });
+    expect(httpTool({ ...NAMED, url: "https://example.com" })).to.include({
+      ...NAMED,
+      untrusted: true,
+      effect: "send",
+      requireApproval: undefined,
+    });
+    expect(httpTool({ ...NAMED, url: "https://example.com", method: "get" })).to.include({
+      effect: "read",
+    });
   });
 
   it("sends the input as the body, and gives the answer", async () => {
@@ -49,33 +72,49 @@ describe("httpTool", () => {
   });
 
   it("says what the body is", async () => {
-    const type = async (input: string, headers?: Record<string, string>): Promise<string | undefined> => {
+    const type = async (
+      input: string,
+      headers?: Record<string, string>,
+    ): Promise<string | undefined> => {
       await call("/echo", input, { headers });
       return site.requests.at(-1)?.headers["content-type"];
     };
     expect(await type('{"a":1}')).to.equal("application/json");
     expect(await type("hello")).to.equal("text/plain; charset=UTF-8");
     expect(await type("")).to.equal("text/plain; charset=UTF-8");
-    expect(await type('{"a":1}', { "CONTENT-type": "application/ld+json" })).to.equal("application/ld+json");
-  });
-
-  it("sends the input of a GET in the query, before any fragment", async () => {
-    expect((await call("/echo", "a b&c=d/é", { method: "GET" })).output).to.equal("GET /echo?input=a+b%26c%3Dd%2F%C3%A9 ");
-    expect((await call("/echo?x=%20y#part", "z", { method: "GET" })).output).to.equal("GET /echo?x=%20y&input=z ");
-  });
-
-  it("tells of an error status with the beginning of the body, without its own secrets", async () => {
-    const { errorMessage = "" } = await call("/refuses", "x", { headers: { Authorization: "Bearer top-secret" } });
-    expect(errorMessage).to.match(/^HTTP 403: not with \[redacted\] x+$/);
-    expect(errorMessage.length).to.be.lessThan(230);
-    expect((await call("/fails")).errorMessage).to.equal("HTTP 500");
-    expect(inspect(httpTool({ ...NAMED, url: site.url("/"), headers: { "x-key": "top-secret" } }), { depth: 9, showHidden: true })).to.not.include(
-      "top-secret",
+    expect(await type('{"a":1}', { "CONTENT-type": "application/ld+json" })).to.equal(
+      "application/ld+json",
     );
   });
 
+  it("sends the input of a GET in the query, before any fragment", async () => {
+    expect((await call("/echo", "a b&c=d/é", { method: "GET" })).output).to.equal(
+      "GET /echo?input=a+b%26c%3Dd%2F%C3%A9 ",
+    );
+    expect((await call("/echo?x=%20y#part", "z", { method: "GET" })).output).to.equal(
+      "GET /echo?x=%20y&input=z ",
+    );
+  });
+
+  it("tells of an error status with the beginning of the body, without its own secrets", async () => {
+    const { errorMessage = "" } = await call("/refuses", "x", {
+      headers: { Authorization: "Bearer top-secret" },
+    });
+    expect(errorMessage).to.match(/^HTTP 403: not with \[redacted\] x+$/);
+    expect(errorMessage.length).to.be.lessThan(230);
+    expect((await call("/fails")).errorMessage).to.equal("HTTP 500");
+    expect(
+      inspect(httpTool({ ...NAMED, url: site.url("/"), headers: { "x-key": "top-secret" } }), {
+        depth: 9,
+        showHidden: true,
+      }),
+    ).to.not.include("top-secret");
+  });
+
   it("sends its headers, and keeps secret ones out of what the model gets", async () => {
-    const { output } = await call("/headers", "x", { headers: { "X-Api-Key": "top-secret", "X-Team": "blue" } });
+    const { output } = await call("/headers", "x", {
+      headers: { "X-Api-Key": "top-secret", "X-Team": "blue" },
+    });
     expect(site.requests[0]?.headers["x-api-key"]).to.equal("top-secret");
     expect(output).to.include("[redacted]").and.include("blue").and.not.include("top-secret");
   });
@@ -99,14 +138,20 @@ describe("httpTool", () => {
     const closed = await LoopbackSite.start({});
     const url = closed.url("/");
     await closed.close();
-    expect((await callTool(httpTool({ ...NAMED, url }), "x")).errorMessage).to.match(/^HTTP request failed: .*refused/);
+    expect((await callTool(httpTool({ ...NAMED, url }), "x")).errorMessage).to.match(
+      /^HTTP request failed: .*refused/,
+    );
   });
 
   it("ends with its signal", async () => {
     const controller = new AbortController();
     const reason = new Error("enough");
     setTimeout(() => controller.abort(reason), 20);
-    expect(await rejection(callTool(httpTool({ ...NAMED, url: site.url("/silent") }), "x", controller.signal))).to.equal(reason);
+    expect(
+      await rejection(
+        callTool(httpTool({ ...NAMED, url: site.url("/silent") }), "x", controller.signal),
+      ),
+    ).to.equal(reason);
   });
 
   it("reaches its own endpoint alone, on this machine and with certificates of one's own", async () => {
@@ -118,12 +163,19 @@ describe("httpTool", () => {
   });
 
   it("asks for approval with what will be sent, without secrets of the URL", () => {
-    const tool = httpTool({ ...NAMED, url: "https://example.com/pay?key=secret", method: "put", requireApproval: true });
+    const tool = httpTool({
+      ...NAMED,
+      url: "https://example.com/pay?key=secret",
+      method: "put",
+      requireApproval: true,
+    });
     expect(tool.requireApproval).to.equal(true);
-    expect(tool.approvalDescription?.("hello")).to.equal("HTTP PUT https://example.com/pay?...\nBody: hello");
-    expect(httpTool({ ...NAMED, url: "https://example.com/pay" }).approvalDescription?.("x".repeat(300))).to.equal(
-      `HTTP POST https://example.com/pay\nBody: ${"x".repeat(200)}...`,
+    expect(tool.approvalDescription?.("hello")).to.equal(
+      "HTTP PUT https://example.com/pay?...\nBody: hello",
     );
+    expect(
+      httpTool({ ...NAMED, url: "https://example.com/pay" }).approvalDescription?.("x".repeat(300)),
+    ).to.equal(`HTTP POST https://example.com/pay\nBody: ${"x".repeat(200)}...`);
   });
 
   const url = "https://example.com/";
@@ -133,17 +185,39 @@ describe("httpTool", () => {
     ["url must be set and non-blank", { ...NAMED }],
     ["timeout must be positive", { ...NAMED, url, timeoutMs: 0 }],
     ["maxResponseBytes must be positive", { ...NAMED, url, maxResponseBytes: -1 }],
-    ["url must be an http or https URL without user name and password, got: ...@example.com/", { ...NAMED, url: "//user:secret@example.com/" }],
-    ["url must be an http or https URL without user name and password, got: https://example.com/", { ...NAMED, url: "https://user:secret@example.com/" }],
-    ["url must be an http or https URL without user name and password, got: file:///etc/passwd", { ...NAMED, url: "file:///etc/passwd" }],
-    ["method must be one of GET, HEAD, POST, PUT, PATCH, DELETE, got: CONNECT", { ...NAMED, url, method: "CONNECT" }],
-    ["httpTool requireApproval must be true or false, got: yes", { ...NAMED, url, requireApproval: "yes" }],
-    ["httpTool headers must not contain 'Host': it follows from what is sent", { ...NAMED, url, headers: { Host: "x" } }],
+    [
+      "url must be an http or https URL without user name and password, got: ...@example.com/",
+      { ...NAMED, url: "//user:secret@example.com/" },
+    ],
+    [
+      "url must be an http or https URL without user name and password, got: https://example.com/",
+      { ...NAMED, url: "https://user:secret@example.com/" },
+    ],
+    [
+      "url must be an http or https URL without user name and password, got: file:///etc/passwd",
+      { ...NAMED, url: "file:///etc/passwd" },
+    ],
+    [
+      "method must be one of GET, HEAD, POST, PUT, PATCH, DELETE, got: CONNECT",
+      { ...NAMED, url, method: "CONNECT" },
+    ],
+    [
+      "httpTool requireApproval must be true or false, got: yes",
+      { ...NAMED, url, requireApproval: "yes" },
+    ],
+    [
+      "httpTool headers must not contain 'Host': it follows from what is sent",
+      { ...NAMED, url, headers: { Host: "x" } },
+    ],
   ] as const) {
-    it(`refuses with: ${message}`, () => expect(() => httpTool(options as HttpToolOptions)).to.throw(ValidationError, message)); // wrong on purpose
+    it(`refuses with: ${message}`, () =>
+      expect(() => httpTool(options as HttpToolOptions)).to.throw(ValidationError, message)); // wrong on purpose
   }
 
   it("refuses unknown options", () => {
-    expect(() => httpTool({ ...NAMED, url, allow: {} } as HttpToolOptions)).to.throw(ValidationError, "Unknown option 'allow'");
+    expect(() => httpTool({ ...NAMED, url, allow: {} } as HttpToolOptions)).to.throw(
+      ValidationError,
+      "Unknown option 'allow'",
+    );
   });
 });

@@ -4,7 +4,11 @@ import { ToolResult } from "../../../../src/contracts/tool.js";
 import { fakeScope } from "../../../support/fake-scope.js";
 
 /** Calls a tool by itself, as the gateway would. */
-export async function callTool<I>(tool: Tool<I>, input: I, signal: AbortSignal = new AbortController().signal): Promise<ToolResult> {
+export async function callTool<I>(
+  tool: Tool<I>,
+  input: I,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ToolResult> {
   const scope = fakeScope();
   const context: ToolContext = {
     scope,

@@ -1,5 +1,8 @@
 import { expect } from "chai";
-import type { WebPage, WebScraperToolOptions } from "../../../../src/plugins/tools/web/web-scraper-tool.js";
+import type {
+  WebPage,
+  WebScraperToolOptions,
+} from "../../../../src/plugins/tools/web/web-scraper-tool.js";
 import type { ToolResult } from "../../../../src/contracts/tool.js";
 import { ToolConfigurationError, ValidationError } from "../../../../src/contracts/errors.js";
 import { toolContract } from "../../../../src/plugins/testing/index.js";
@@ -33,7 +36,9 @@ describe("webScraperTool", function () {
       "/smiley": page("abc\u{1f600}def", "text/plain"),
       "/deep": page("<div>".repeat(20_000)),
       "/tags": page("<p><b id=1></p>".repeat(100_000)),
-      "/cells": page("<table><tr>" + "<td colspan=100000000 rowspan=100000000>x".repeat(100) + "</table>"),
+      "/cells": page(
+        "<table><tr>" + "<td colspan=100000000 rowspan=100000000>x".repeat(100) + "</table>",
+      ),
       "/entities": page("&amp;".repeat(200_000)),
       "/unclosed": page(`<p>text ${"<a <b <c ".repeat(20_000)}`),
       "/comment": page(`<p>before<!--${"<!--".repeat(100_000)}`),
@@ -47,7 +52,9 @@ describe("webScraperTool", function () {
   beforeEach(() => (site.requests.length = 0));
 
   const scrape = (path: string, o: WebScraperToolOptions = {}): Promise<ToolResult> =>
-    callTool(webScraperTool({ allow: { hosts: [site.host] }, ...o }), { url: path.includes(":") ? path : site.url(path) });
+    callTool(webScraperTool({ allow: { hosts: [site.host] }, ...o }), {
+      url: path.includes(":") ? path : site.url(path),
+    });
 
   toolContract("web_scrape", {
     create: () => webScraperTool({ allow: { hosts: [site.host] } }),
@@ -62,14 +69,24 @@ describe("webScraperTool", function () {
 
   it("gives the text of a page, without what surrounds it", async () => {
     const result = await scrape("/");
-    expect(result.output).to.equal("Oslo & more\n\nThe capital of Norway, see this.\n\nName | Size\nOslo | 700000\n\n * one\n * two");
-    expect(result.structured).to.deep.equal({ url: site.url("/"), status: 200, contentType: "text/html", truncated: false } satisfies WebPage);
+    expect(result.output).to.equal(
+      "Oslo & more\n\nThe capital of Norway, see this.\n\nName | Size\nOslo | 700000\n\n * one\n * two",
+    );
+    expect(result.structured).to.deep.equal({
+      url: site.url("/"),
+      status: 200,
+      contentType: "text/html",
+      truncated: false,
+    } satisfies WebPage);
     expect(site.requests[0]?.headers["user-agent"]).to.equal("AgentEnsemble-WebScraper/1.0");
   });
 
   it("gives it as Markdown, with links that can be followed", async () => {
     const { output } = await scrape("/moved", { format: "markdown" });
-    expect(output).to.include("# Oslo & more\n\nThe **capital** of [Norway](").and.include("norway?a=%281%29), see this.").and.include("| Name | Size");
+    expect(output)
+      .to.include("# Oslo & more\n\nThe **capital** of [Norway](")
+      .and.include("norway?a=%281%29), see this.")
+      .and.include("| Name | Size");
     expect(output).to.not.match(/javascript|Menu|Top|Bottom|document|png/);
   });
 
@@ -85,37 +102,62 @@ describe("webScraperTool", function () {
       .to.have.length(5_000 + "… [truncated at 5000 chars]".length)
       .and.match(/… \[truncated at 5000 chars\]$/);
     expect(result.structured).to.include({ truncated: true });
-    expect((await scrape("/text", { maxContentLength: 5 })).output).to.equal("plain… [truncated at 5 chars]");
+    expect((await scrape("/text", { maxContentLength: 5 })).output).to.equal(
+      "plain… [truncated at 5 chars]",
+    );
     expect((await scrape("/text", { maxContentLength: 12 })).output).to.equal("plain   text");
-    expect((await scrape("/smiley", { maxContentLength: 4 })).output).to.equal("abc… [truncated at 4 chars]");
+    expect((await scrape("/smiley", { maxContentLength: 4 })).output).to.equal(
+      "abc… [truncated at 4 chars]",
+    );
   });
 
   it("reads no more than maxBytes", async () => {
     const result = await scrape("/text", { maxBytes: 7 });
-    expect([result.output, (result.structured as WebPage).truncated]).to.deep.equal(["plain", true]);
+    expect([result.output, (result.structured as WebPage).truncated]).to.deep.equal([
+      "plain",
+      true,
+    ]);
   });
 
   it("fails in words", async () => {
-    expect((await scrape("/missing?key=secret")).errorMessage).to.equal(`Failed to fetch URL: HTTP 404 from ${site.url("/missing")}?...`);
-    expect((await callTool(webScraperTool(), { url: "  " })).errorMessage).to.equal("URL must not be blank");
-    expect((await callTool(webScraperTool(), { url: site.url("/") })).errorMessage).to.match(/^Failed to fetch URL: Access to .* is not allowed/);
-    expect((await scrape("/away")).errorMessage).to.match(/^Failed to fetch URL: Access to http:\/\/127\.0\.0\.3\/ is not allowed/);
+    expect((await scrape("/missing?key=secret")).errorMessage).to.equal(
+      `Failed to fetch URL: HTTP 404 from ${site.url("/missing")}?...`,
+    );
+    expect((await callTool(webScraperTool(), { url: "  " })).errorMessage).to.equal(
+      "URL must not be blank",
+    );
+    expect((await callTool(webScraperTool(), { url: site.url("/") })).errorMessage).to.match(
+      /^Failed to fetch URL: Access to .* is not allowed/,
+    );
+    expect((await scrape("/away")).errorMessage).to.match(
+      /^Failed to fetch URL: Access to http:\/\/127\.0\.0\.3\/ is not allowed/,
+    );
     expect((await scrape("/image")).errorMessage).to.include("'image/png'");
-    expect((await scrape("/silent", { timeoutMs: 50 })).errorMessage).to.match(/^Failed to fetch URL: .*took longer than 50 ms/);
+    expect((await scrape("/silent", { timeoutMs: 50 })).errorMessage).to.match(
+      /^Failed to fetch URL: .*took longer than 50 ms/,
+    );
     expect((await scrape("ftp://127.0.0.3/")).errorMessage).to.include("only http and https");
-    expect((await scrape("/moved", { maxRedirects: 0 })).errorMessage).to.include("more than 0 redirects");
+    expect((await scrape("/moved", { maxRedirects: 0 })).errorMessage).to.include(
+      "more than 0 redirects",
+    );
   });
 
   it("goes only where its options let it", async () => {
     expect((await scrape("/text", { onlyHosts: ["example.com"] })).ok).to.equal(false);
     expect((await scrape("/text", { denyHosts: ["127.0.0.1"] })).ok).to.equal(false);
-    const named = { allow: { addresses: ["127.0.0.1"] }, ports: [site.port], lookup: () => ["127.0.0.1"] };
+    const named = {
+      allow: { addresses: ["127.0.0.1"] },
+      ports: [site.port],
+      lookup: () => ["127.0.0.1"],
+    };
     expect((await scrape(`http://named.example:${site.port}/text`, named)).ok).to.equal(true);
     await scrape("/text", { headers: { "accept-language": "no" } });
     expect(site.requests.at(-1)?.headers["accept-language"]).to.equal("no");
     const secure = await LoopbackSite.start({ "/": page("safe", "text/plain") }, { secure: true });
     const o = { allow: { hosts: [`localhost:${secure.port}`] }, lookup: () => ["127.0.0.1"] };
-    expect((await scrape(`https://localhost:${secure.port}/`, { ...o, ca: SELF_SIGNED.cert })).output).to.equal("safe");
+    expect(
+      (await scrape(`https://localhost:${secure.port}/`, { ...o, ca: SELF_SIGNED.cert })).output,
+    ).to.equal("safe");
     expect((await scrape(`https://localhost:${secure.port}/`, o)).ok).to.equal(false);
     await secure.close();
   });
@@ -127,7 +169,9 @@ describe("webScraperTool", function () {
       });
 
       it(`survives them even without that limit (${format})`, async () => {
-        expect((await scrape("/deep", { format, maxDepth: 100_000, timeoutMs: 3_000 })).ok).to.be.a("boolean");
+        expect((await scrape("/deep", { format, maxDepth: 100_000, timeoutMs: 3_000 })).ok).to.be.a(
+          "boolean",
+        );
       });
 
       for (const path of ["/tags", "/cells", "/entities", "/unclosed", "/comment", "/attributes"]) {
@@ -137,7 +181,10 @@ describe("webScraperTool", function () {
           const result = await scrape(path, { format, timeoutMs: 1_500 });
           clearInterval(timer);
           expect(ticks).to.be.greaterThan(3);
-          if (!result.ok) expect(result.errorMessage).to.match(/^Failed to fetch URL: (it took longer|the page can't be read)/);
+          if (!result.ok)
+            expect(result.errorMessage).to.match(
+              /^Failed to fetch URL: (it took longer|the page can't be read)/,
+            );
         });
       }
     }
@@ -147,7 +194,9 @@ describe("webScraperTool", function () {
       const reason = new Error("enough");
       const tool = webScraperTool({ allow: { hosts: [site.host] }, format: "markdown" });
       setTimeout(() => controller.abort(reason), 150);
-      expect(await rejection(callTool(tool, { url: site.url("/tags") }, controller.signal))).to.equal(reason);
+      expect(
+        await rejection(callTool(tool, { url: site.url("/tags") }, controller.signal)),
+      ).to.equal(reason);
     });
 
     it("leaves no thread behind", () => {
@@ -156,9 +205,14 @@ describe("webScraperTool", function () {
   });
 
   it("names the package that is missing", () => {
-    const missing = (format: "text" | "markdown") => () => pageTextOf({ kind: "missing", message: "Cannot find package" }, { format, maxDepth: 1 });
-    expect(missing("text")).to.throw(ToolConfigurationError).with.property("hint", "Run: npm install html-to-text");
-    expect(missing("markdown")).to.throw(ToolConfigurationError).with.property("hint", "Run: npm install turndown");
+    const missing = (format: "text" | "markdown") => () =>
+      pageTextOf({ kind: "missing", message: "Cannot find package" }, { format, maxDepth: 1 });
+    expect(missing("text"))
+      .to.throw(ToolConfigurationError)
+      .with.property("hint", "Run: npm install html-to-text");
+    expect(missing("markdown"))
+      .to.throw(ToolConfigurationError)
+      .with.property("hint", "Run: npm install turndown");
   });
 
   for (const [what, options] of [
@@ -170,6 +224,7 @@ describe("webScraperTool", function () {
     ["an unknown option", { maxLength: 5 }],
     ["an allowed host that is none", { allow: { hosts: ["http://x"] } }],
   ] as const) {
-    it(`refuses ${what}`, () => expect(() => webScraperTool(options as WebScraperToolOptions)).to.throw(ValidationError)); // wrong on purpose
+    it(`refuses ${what}`, () =>
+      expect(() => webScraperTool(options as WebScraperToolOptions)).to.throw(ValidationError)); // wrong on purpose
   }
 });

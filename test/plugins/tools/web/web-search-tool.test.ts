@@ -4,16 +4,28 @@ import type { SearchProvider } from "../../../../src/plugins/tools/web/search-pr
 import type { WebSearchToolOptions } from "../../../../src/plugins/tools/web/web-search-tool.js";
 import { ToolConfigurationError, ValidationError } from "../../../../src/contracts/errors.js";
 import { toolContract } from "../../../../src/plugins/testing/index.js";
-import { brave, searxng, serpApi, tavily, webSearchTool } from "../../../../src/plugins/tools/web/index.js";
+import {
+  brave,
+  searxng,
+  serpApi,
+  tavily,
+  webSearchTool,
+} from "../../../../src/plugins/tools/web/index.js";
 import { LoopbackSite, page, redirect } from "../../../support/loopback-site.js";
 import { rejection } from "../../../support/rejection.js";
 import { callTool } from "./tool-call.js";
 
 const KEY = "tvly-secret/+key";
 const OSLO = { title: "Oslo", url: "https://oslo.example/", snippet: "Capital of Norway." };
-const fixed = (results: unknown): SearchProvider => ({ name: "fixed", search: () => results as never }); // also what breaks the contract
-const search = (provider: SearchProvider, query = "oslo", o: Partial<WebSearchToolOptions> = {}): ReturnType<typeof callTool> =>
-  callTool(webSearchTool({ provider, ...o }), { query });
+const fixed = (results: unknown): SearchProvider => ({
+  name: "fixed",
+  search: () => results as never,
+}); // also what breaks the contract
+const search = (
+  provider: SearchProvider,
+  query = "oslo",
+  o: Partial<WebSearchToolOptions> = {},
+): ReturnType<typeof callTool> => callTool(webSearchTool({ provider, ...o }), { query });
 
 toolContract("web_search", {
   create: () => webSearchTool({ provider: fixed([OSLO]) }),
@@ -23,30 +35,54 @@ toolContract("web_search", {
 });
 
 toolContract("web_search with a provider that never answers", {
-  create: () => webSearchTool({ provider: { name: "stuck", search: ({ length }) => (length > 3 ? new Promise(() => undefined) : [OSLO]) }, timeoutMs: 50 }),
+  create: () =>
+    webSearchTool({
+      provider: {
+        name: "stuck",
+        search: ({ length }) => (length > 3 ? new Promise(() => undefined) : [OSLO]),
+      },
+      timeoutMs: 50,
+    }),
   valid: [{ query: "fjo" }],
   failing: [{ query: "a long query" }],
 });
 
 describe("webSearchTool", () => {
   it("is told apart by what it does", () => {
-    expect(webSearchTool({ provider: fixed([]) })).to.include({ name: "web_search", untrusted: true, effect: "read" });
+    expect(webSearchTool({ provider: fixed([]) })).to.include({
+      name: "web_search",
+      untrusted: true,
+      effect: "read",
+    });
   });
 
   it("gives a numbered list, and the results beside it", async () => {
-    const result = await search(fixed([OSLO, { url: "https://b.example" }, { snippet: "Only this." }]));
-    expect(result.output).to.equal("1. Oslo\n   URL: https://oslo.example/\n   Capital of Norway.\n\n2. URL: https://b.example/\n\n3. Only this.");
+    const result = await search(
+      fixed([OSLO, { url: "https://b.example" }, { snippet: "Only this." }]),
+    );
+    expect(result.output).to.equal(
+      "1. Oslo\n   URL: https://oslo.example/\n   Capital of Norway.\n\n2. URL: https://b.example/\n\n3. Only this.",
+    );
     expect(result.structured).to.deep.include({ query: "oslo", provider: "fixed" });
-    expect((result.structured as { readonly results: readonly unknown[] }).results[0]).to.deep.equal(OSLO);
+    expect(
+      (result.structured as { readonly results: readonly unknown[] }).results[0],
+    ).to.deep.equal(OSLO);
   });
 
   it("says that there is nothing", async () => {
-    for (const results of [[], [{}], [null, 1]]) expect(await search(fixed(results))).to.include({ ok: true, output: "No results found." });
+    for (const results of [[], [{}], [null, 1]])
+      expect(await search(fixed(results))).to.include({ ok: true, output: "No results found." });
   });
 
   it("shows as many as it is allowed to, and tells the provider", async () => {
     let asked = 0;
-    const many: SearchProvider = { name: "many", search: (_query, { maxResults }) => ((asked = maxResults), Array.from({ length: 9 }, () => OSLO)) };
+    const many: SearchProvider = {
+      name: "many",
+      search: (_query, { maxResults }) => (
+        (asked = maxResults),
+        Array.from({ length: 9 }, () => OSLO)
+      ),
+    };
     expect((await search(many)).output)
       .to.include("5. ")
       .and.not.include("6. ");
@@ -58,7 +94,13 @@ describe("webSearchTool", () => {
 
   it("keeps results from looking like others, or like anything else", async () => {
     const { output } = await search(
-      fixed([{ title: "A\n2. B\n   URL: https://evil.example/", url: "javascript:alert(1)", snippet: `x\u2028y\u0000${"z".repeat(5_000)}` }]),
+      fixed([
+        {
+          title: "A\n2. B\n   URL: https://evil.example/",
+          url: "javascript:alert(1)",
+          snippet: `x\u2028y\u0000${"z".repeat(5_000)}`,
+        },
+      ]),
     );
     expect(output.split("\n")).to.have.length(2);
     expect(output).to.include("x y z").and.not.include("javascript");
@@ -66,14 +108,27 @@ describe("webSearchTool", () => {
   });
 
   it("fails in words", async () => {
-    expect((await search(fixed([]), " \n")).errorMessage).to.equal("Search query must not be blank");
-    expect((await search({ name: "down", search: () => Promise.reject(new Error("no network")) })).errorMessage).to.equal("Search failed: no network");
-    expect((await search({ name: "down", search: () => { throw new Error("at once"); } })).errorMessage).to.equal("Search failed: at once"); // prettier-ignore
-    expect((await search(fixed("text"))).errorMessage).to.equal("Search failed: the provider 'fixed' returned no list of results");
-    expect((await search({ name: "stuck", search: () => new Promise(() => undefined) }, "x", { timeoutMs: 20 })).errorMessage).to.equal(
-      "Search failed: it took longer than 20 ms",
+    expect((await search(fixed([]), " \n")).errorMessage).to.equal(
+      "Search query must not be blank",
     );
-    expect((await callTool(webSearchTool({ provider: fixed([]) }), {} as never)).errorMessage).to.match(/^Invalid arguments: missing/);
+    expect(
+      (await search({ name: "down", search: () => Promise.reject(new Error("no network")) }))
+        .errorMessage,
+    ).to.equal("Search failed: no network");
+    expect((await search({ name: "down", search: () => { throw new Error("at once"); } })).errorMessage).to.equal("Search failed: at once"); // prettier-ignore
+    expect((await search(fixed("text"))).errorMessage).to.equal(
+      "Search failed: the provider 'fixed' returned no list of results",
+    );
+    expect(
+      (
+        await search({ name: "stuck", search: () => new Promise(() => undefined) }, "x", {
+          timeoutMs: 20,
+        })
+      ).errorMessage,
+    ).to.equal("Search failed: it took longer than 20 ms");
+    expect(
+      (await callTool(webSearchTool({ provider: fixed([]) }), {} as never)).errorMessage,
+    ).to.match(/^Invalid arguments: missing/);
   });
 
   it("ends with its signal, and lets errors of the configuration through", async () => {
@@ -81,9 +136,15 @@ describe("webSearchTool", () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(reason), 10);
     const stuck: SearchProvider = { name: "stuck", search: () => new Promise(() => undefined) };
-    expect(await rejection(callTool(webSearchTool({ provider: stuck }), { query: "x" }, controller.signal))).to.equal(reason);
+    expect(
+      await rejection(
+        callTool(webSearchTool({ provider: stuck }), { query: "x" }, controller.signal),
+      ),
+    ).to.equal(reason);
     const wrong = new ToolConfigurationError("no key");
-    expect(await rejection(search({ name: "wrong", search: () => Promise.reject(wrong) }))).to.equal(wrong);
+    expect(
+      await rejection(search({ name: "wrong", search: () => Promise.reject(wrong) })),
+    ).to.equal(wrong);
   });
 
   for (const [what, options] of [
@@ -94,7 +155,8 @@ describe("webSearchTool", () => {
     ["no time", { provider: fixed([]), timeoutMs: -1 }],
     ["an unknown option", { provider: fixed([]), limit: 3 }],
   ] as const) {
-    it(`refuses ${what}`, () => expect(() => webSearchTool(options as never)).to.throw(ValidationError)); // wrong on purpose
+    it(`refuses ${what}`, () =>
+      expect(() => webSearchTool(options as never)).to.throw(ValidationError)); // wrong on purpose
   }
 });
 
@@ -104,17 +166,49 @@ describe("search services", () => {
 
   before(async () => {
     const answer: typeof reply = (request, response, body) => reply(request, response, body);
-    site = await LoopbackSite.start({ "/search": answer, "/search.json": answer, "/res/v1/web/search": answer, "/base/search": answer });
+    site = await LoopbackSite.start({
+      "/search": answer,
+      "/search.json": answer,
+      "/res/v1/web/search": answer,
+      "/base/search": answer,
+    });
   });
   after(() => site.close());
   beforeEach(() => (site.requests.length = 0));
 
-  const entry = { title: "Oslo", url: "https://oslo.example/", content: "A", link: "https://oslo.example/", snippet: "A", description: "A" };
+  const entry = {
+    title: "Oslo",
+    url: "https://oslo.example/",
+    content: "A",
+    link: "https://oslo.example/",
+    snippet: "A",
+    description: "A",
+  };
   const services: readonly (readonly [string, string, () => SearchProvider, unknown])[] = [
-    ["tavily", "Tavily API", () => tavily({ apiKey: KEY, baseURL: site.url("/") }), { results: [entry] }],
-    ["serpApi", "SerpAPI", () => serpApi({ apiKey: KEY, baseURL: site.url("") }), { organic_results: [entry] }],
-    ["brave", "Brave Search API", () => brave({ apiKey: KEY, baseURL: site.url("") }), { web: { results: [entry] } }],
-    ["searxng", "SearXNG", () => searxng({ baseURL: site.url(""), headers: { authorization: `Bearer ${KEY}` } }), { results: [entry] }],
+    [
+      "tavily",
+      "Tavily API",
+      () => tavily({ apiKey: KEY, baseURL: site.url("/") }),
+      { results: [entry] },
+    ],
+    [
+      "serpApi",
+      "SerpAPI",
+      () => serpApi({ apiKey: KEY, baseURL: site.url("") }),
+      { organic_results: [entry] },
+    ],
+    [
+      "brave",
+      "Brave Search API",
+      () => brave({ apiKey: KEY, baseURL: site.url("") }),
+      { web: { results: [entry] } },
+    ],
+    [
+      "searxng",
+      "SearXNG",
+      () => searxng({ baseURL: site.url(""), headers: { authorization: `Bearer ${KEY}` } }),
+      { results: [entry] },
+    ],
   ];
 
   for (const [name, label, create, answer] of services) {
@@ -124,7 +218,9 @@ describe("search services", () => {
         const result = await search(create(), "oslo & fjord");
         expect(result.output).to.equal("1. Oslo\n   URL: https://oslo.example/\n   A");
         const [request] = site.requests;
-        expect(`${request?.url ?? ""}${request?.body ?? ""}`).to.match(/oslo(%20|\+| )(%26|&)(%20|\+| )fjord/);
+        expect(`${request?.url ?? ""}${request?.body ?? ""}`).to.match(
+          /oslo(%20|\+| )(%26|&)(%20|\+| )fjord/,
+        );
       });
 
       it("has none where the service has none", async () => {
@@ -133,9 +229,12 @@ describe("search services", () => {
       });
 
       it("keeps its key out of errors, results and itself", async () => {
-        reply = (_request, response) => void response.writeHead(401).end(`bad key ${KEY} ${encodeURIComponent(KEY)}`);
+        reply = (_request, response) =>
+          void response.writeHead(401).end(`bad key ${KEY} ${encodeURIComponent(KEY)}`);
         const { errorMessage } = await search(create());
-        expect(errorMessage).to.equal(`Search failed: ${label} returned HTTP 401: """bad key [redacted] [redacted]"""`);
+        expect(errorMessage).to.equal(
+          `Search failed: ${label} returned HTTP 401: """bad key [redacted] [redacted]"""`,
+        );
         for (const broken of [
           page("no JSON", "text/html"),
           page('"text"', "application/json"),
@@ -153,14 +252,17 @@ describe("search services", () => {
 
       it("follows no redirect", async () => {
         reply = redirect(302, "http://127.0.0.3/");
-        expect((await search(create())).errorMessage).to.equal(`Search failed: ${label} returned HTTP 302`);
+        expect((await search(create())).errorMessage).to.equal(
+          `Search failed: ${label} returned HTTP 302`,
+        );
         expect(site.requests).to.have.length(1);
       });
     });
   }
 
   it("cut and mark what a failing service says", async () => {
-    reply = (_request, response) => void response.writeHead(500).end(`one\ntwo """ three ${"x".repeat(10_000)}`);
+    reply = (_request, response) =>
+      void response.writeHead(500).end(`one\ntwo """ three ${"x".repeat(10_000)}`);
     const { errorMessage = "" } = await search(tavily({ apiKey: KEY, baseURL: site.url("") }));
     expect(errorMessage)
       .to.include("HTTP 500: \"\"\"one two ''' three xxx")
@@ -173,15 +275,23 @@ describe("search services", () => {
     await search(tavily({ apiKey: KEY, baseURL: site.url(""), searchDepth: "advanced" }));
     await search(brave({ apiKey: KEY, baseURL: site.url("") }), "oslo", { maxResults: 50 });
     await search(searxng({ baseURL: site.url("/base/"), headers: { "x-team": "a" } }));
-    await search(serpApi({ apiKey: KEY, baseURL: site.url(""), engine: "bing" }), "oslo", { maxResults: 3 });
+    await search(serpApi({ apiKey: KEY, baseURL: site.url(""), engine: "bing" }), "oslo", {
+      maxResults: 3,
+    });
     const [first, second, third, fourth] = site.requests;
-    expect(first).to.deep.include({ method: "POST", url: "/search", body: '{"query":"oslo","search_depth":"advanced","max_results":5}' });
+    expect(first).to.deep.include({
+      method: "POST",
+      url: "/search",
+      body: '{"query":"oslo","search_depth":"advanced","max_results":5}',
+    });
     expect(first?.headers.authorization).to.equal(`Bearer ${KEY}`);
     expect(second?.headers["x-subscription-token"]).to.equal(KEY);
     expect(second?.url).to.include("count=20");
     expect(third?.headers["x-team"]).to.equal("a");
     expect(third?.url).to.equal("/base/search?q=oslo&format=json");
-    expect(fourth?.url).to.equal(`/search.json?engine=bing&q=oslo&num=3&api_key=${encodeURIComponent(KEY)}`);
+    expect(fourth?.url).to.equal(
+      `/search.json?engine=bing&q=oslo&num=3&api_key=${encodeURIComponent(KEY)}`,
+    );
     expect([first, second].map((request) => request?.url).join()).to.not.include("secret");
   });
 
@@ -192,11 +302,21 @@ describe("search services", () => {
     ["a depth that is none", () => tavily({ apiKey: KEY, searchDepth: "deep" as never })],
     ["a blank engine", () => serpApi({ apiKey: KEY, engine: "" })],
     ["no address", () => searxng({} as never)],
-    ["an address with a password", () => searxng({ baseURL: "http://user:secret@search.example/" })],
+    [
+      "an address with a password",
+      () => searxng({ baseURL: "http://user:secret@search.example/" }),
+    ],
     ["an address that is none", () => brave({ apiKey: KEY, baseURL: "search.example" })],
-    ["a header that may not be sent", () => searxng({ baseURL: "http://search.example", headers: { host: "x" } })],
+    [
+      "a header that may not be sent",
+      () => searxng({ baseURL: "http://search.example", headers: { host: "x" } }),
+    ],
     ["an unknown option", () => tavily({ apiKey: KEY, key: KEY } as never)],
   ] as const) {
-    it(`refuse ${what}, and do not show it`, () => expect(create).to.throw(ValidationError).with.property("message").that.does.not.include("secret"));
+    it(`refuse ${what}, and do not show it`, () =>
+      expect(create)
+        .to.throw(ValidationError)
+        .with.property("message")
+        .that.does.not.include("secret"));
   }
 });

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { CodeEditInput } from "../../../../src/plugins/tools/workspace/code-edit-input.js";
-import { codeEditTool, type CodeEditToolOptions } from "../../../../src/plugins/tools/workspace/code-edit-tool.js";
+import {
+  codeEditTool,
+  type CodeEditToolOptions,
+} from "../../../../src/plugins/tools/workspace/code-edit-tool.js";
 import { toolContract } from "../../../../src/plugins/testing/tool-contract.js";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import { rejection } from "../../../support/fake-scope.js";
@@ -44,29 +47,95 @@ describe("code_edit", () => {
   afterEach(() => s.remove());
 
   const file = (): string => readFileSync(join(s.inside, "f"), "utf8");
-  const edit = (input: Omit<CodeEditInput, "path">, path = "f") => call(codeEditTool({ baseDir: s.inside }), { path, ...input });
+  const edit = (input: Omit<CodeEditInput, "path">, path = "f") =>
+    call(codeEditTool({ baseDir: s.inside }), { path, ...input });
 
   /** The file before and after, and an edit between them. */
   const edits: readonly [string, string, string, Omit<CodeEditInput, "path">][] = [
-    ["replaces lines", "1\n2\n3\n", "1\nx\ny\n3\n", { command: "replace_lines", startLine: 2, endLine: 2, content: "x\ny" }],
+    [
+      "replaces lines",
+      "1\n2\n3\n",
+      "1\nx\ny\n3\n",
+      { command: "replace_lines", startLine: 2, endLine: 2, content: "x\ny" },
+    ],
     [
       "takes an end of line at the end of the content for what it is",
       "1\n2\n3\n",
       "1\nx\n3\n",
       { command: "replace_lines", startLine: 2, endLine: 2, content: "x\n" },
     ],
-    ["takes lines away", "1\n2\n3\n", "1\n", { command: "replace_lines", startLine: 2, endLine: 3, content: "" }],
-    ["takes the last line away where it has no end", "1\n2", "1", { command: "replace_lines", startLine: 2, endLine: 2, content: "" }],
-    ["takes all lines away", "1\n2\n", "", { command: "replace_lines", startLine: 1, endLine: 2, content: "" }],
-    ["leaves the end of the file as it is", "1\n2", "1\nx", { command: "replace_lines", startLine: 2, endLine: 2, content: "x\n" }],
-    ["keeps the ends of line", "1\r\n2\r\n3", "1\r\nx\r\ny\r\n3", { command: "replace_lines", startLine: 2, endLine: 2, content: "x\ny" }],
-    ["keeps the byte order mark", "\ufeff1\n2\n", "\ufeffx\n2\n", { command: "replace_lines", startLine: 1, endLine: 1, content: "x" }],
-    ["replaces what occurs once", "a b a", "a x a", { command: "find_replace", find: "b", content: "x" }],
-    ["finds several lines whatever their ends", "1\r\n2\r\n3\r\n", "1\r\nx\r\ny\r\n", { command: "find_replace", find: "2\n3", content: "x\ny" }],
-    ["leaves a file with both ends of line as it is elsewhere", "1\r\n2\n3\r\n", "1\r\nx\n3\r\n", { command: "find_replace", find: "2", content: "x" }],
-    ["replaces all where it is told to", "aaa", "bbbbbb", { command: "find_replace", find: "a", content: "bb", replaceAll: true }],
-    ["takes a replacement literally", "a", "$& $1 \\n", { command: "find_replace", find: "a", content: "$& $1 \\n" }],
-    ["replaces a pattern, and takes the replacement literally", "x = 12;", "x = $1;", { command: "find_replace", find: "\\d+", content: "$1", regex: true }],
+    [
+      "takes lines away",
+      "1\n2\n3\n",
+      "1\n",
+      { command: "replace_lines", startLine: 2, endLine: 3, content: "" },
+    ],
+    [
+      "takes the last line away where it has no end",
+      "1\n2",
+      "1",
+      { command: "replace_lines", startLine: 2, endLine: 2, content: "" },
+    ],
+    [
+      "takes all lines away",
+      "1\n2\n",
+      "",
+      { command: "replace_lines", startLine: 1, endLine: 2, content: "" },
+    ],
+    [
+      "leaves the end of the file as it is",
+      "1\n2",
+      "1\nx",
+      { command: "replace_lines", startLine: 2, endLine: 2, content: "x\n" },
+    ],
+    [
+      "keeps the ends of line",
+      "1\r\n2\r\n3",
+      "1\r\nx\r\ny\r\n3",
+      { command: "replace_lines", startLine: 2, endLine: 2, content: "x\ny" },
+    ],
+    [
+      "keeps the byte order mark",
+      "\ufeff1\n2\n",
+      "\ufeffx\n2\n",
+      { command: "replace_lines", startLine: 1, endLine: 1, content: "x" },
+    ],
+    [
+      "replaces what occurs once",
+      "a b a",
+      "a x a",
+      { command: "find_replace", find: "b", content: "x" },
+    ],
+    [
+      "finds several lines whatever their ends",
+      "1\r\n2\r\n3\r\n",
+      "1\r\nx\r\ny\r\n",
+      { command: "find_replace", find: "2\n3", content: "x\ny" },
+    ],
+    [
+      "leaves a file with both ends of line as it is elsewhere",
+      "1\r\n2\n3\r\n",
+      "1\r\nx\n3\r\n",
+      { command: "find_replace", find: "2", content: "x" },
+    ],
+    [
+      "replaces all where it is told to",
+      "aaa",
+      "bbbbbb",
+      { command: "find_replace", find: "a", content: "bb", replaceAll: true },
+    ],
+    [
+      "takes a replacement literally",
+      "a",
+      "$& $1 \\n",
+      { command: "find_replace", find: "a", content: "$& $1 \\n" },
+    ],
+    [
+      "replaces a pattern, and takes the replacement literally",
+      "x = 12;",
+      "x = $1;",
+      { command: "find_replace", find: "\\d+", content: "$1", regex: true },
+    ],
     [
       "knows lines in patterns",
       "a1\r\na2\r\nb\r\n",
@@ -90,7 +159,11 @@ describe("code_edit", () => {
   ];
   it("changes nothing that git would run", async () => {
     putFiles(s.inside, { ".git/config": "[core]\n" });
-    const { text } = await call(codeEditTool({ baseDir: s.inside }), { path: ".git/config", command: "write", content: "[core]\n\tpager = x\n" });
+    const { text } = await call(codeEditTool({ baseDir: s.inside }), {
+      path: ".git/config",
+      command: "write",
+      content: "[core]\n\tpager = x\n",
+    });
     expect(text).to.equal("Error: Access denied: nothing is written into .git");
     expect(readFileSync(join(s.inside, ".git/config"), "utf8")).to.equal("[core]\n");
   });
@@ -107,22 +180,82 @@ describe("code_edit", () => {
 
   const failures: readonly [string, Omit<CodeEditInput, "path">, string | RegExp][] = [
     ["a blank command", { command: " ", content: "" }, "Command must not be blank"],
-    ["a command that does not exist", { command: "append", content: "" }, "Unknown command: append. Expected: replace_lines, find_replace, or write"],
+    [
+      "a command that does not exist",
+      { command: "append", content: "" },
+      "Unknown command: append. Expected: replace_lines, find_replace, or write",
+    ],
     ["no content", { command: "write" }, "Content must not be null"],
-    ["no lines", { command: "replace_lines", content: "" }, "replace_lines requires startLine and endLine"],
-    ["line 0", { command: "replace_lines", startLine: 0, endLine: 1, content: "" }, "Line numbers must be >= 1"],
-    ["lines the wrong way round", { command: "replace_lines", startLine: 2, endLine: 1, content: "" }, "startLine must be <= endLine"],
-    ["a first line beyond the end", { command: "replace_lines", startLine: 4, endLine: 4, content: "" }, "startLine 4 exceeds file length (3 lines)"],
-    ["a last line beyond the end", { command: "replace_lines", startLine: 1, endLine: 9, content: "" }, "endLine 9 exceeds file length (3 lines)"],
-    ["nothing to find", { command: "find_replace", content: "x" }, "find_replace requires 'find' to be set"],
-    ["nothing to find in an edit", { command: "find_replace", edits: [{ find: "", content: "x" }] }, "find_replace requires 'find' to be set"],
-    ["a text that is not there", { command: "find_replace", find: "z", content: "x" }, "Text not found in file: f"],
-    ["a pattern that is not there", { command: "find_replace", find: "z+", content: "x", regex: true }, "Pattern not found in file: f"],
-    ["a text that is there twice", { command: "find_replace", find: "a", content: "x" }, /^Text found 2 times in file: f\. .*replaceAll/],
-    ["a pattern that is none", { command: "find_replace", find: "(", content: "x", regex: true }, /^Invalid regex pattern: /],
-    ["a pattern that matches nothing", { command: "find_replace", find: "q*", content: "x", regex: true }, /^Invalid regex pattern: it matches the empty text/],
-    ["edits beside a text", { command: "find_replace", find: "a", edits: [{ find: "a", content: "b" }] }, /^Give either edits/],
-    ["edits of lines", { command: "replace_lines", edits: [{ find: "a", content: "b" }] }, /^edits belong to find_replace/],
+    [
+      "no lines",
+      { command: "replace_lines", content: "" },
+      "replace_lines requires startLine and endLine",
+    ],
+    [
+      "line 0",
+      { command: "replace_lines", startLine: 0, endLine: 1, content: "" },
+      "Line numbers must be >= 1",
+    ],
+    [
+      "lines the wrong way round",
+      { command: "replace_lines", startLine: 2, endLine: 1, content: "" },
+      "startLine must be <= endLine",
+    ],
+    [
+      "a first line beyond the end",
+      { command: "replace_lines", startLine: 4, endLine: 4, content: "" },
+      "startLine 4 exceeds file length (3 lines)",
+    ],
+    [
+      "a last line beyond the end",
+      { command: "replace_lines", startLine: 1, endLine: 9, content: "" },
+      "endLine 9 exceeds file length (3 lines)",
+    ],
+    [
+      "nothing to find",
+      { command: "find_replace", content: "x" },
+      "find_replace requires 'find' to be set",
+    ],
+    [
+      "nothing to find in an edit",
+      { command: "find_replace", edits: [{ find: "", content: "x" }] },
+      "find_replace requires 'find' to be set",
+    ],
+    [
+      "a text that is not there",
+      { command: "find_replace", find: "z", content: "x" },
+      "Text not found in file: f",
+    ],
+    [
+      "a pattern that is not there",
+      { command: "find_replace", find: "z+", content: "x", regex: true },
+      "Pattern not found in file: f",
+    ],
+    [
+      "a text that is there twice",
+      { command: "find_replace", find: "a", content: "x" },
+      /^Text found 2 times in file: f\. .*replaceAll/,
+    ],
+    [
+      "a pattern that is none",
+      { command: "find_replace", find: "(", content: "x", regex: true },
+      /^Invalid regex pattern: /,
+    ],
+    [
+      "a pattern that matches nothing",
+      { command: "find_replace", find: "q*", content: "x", regex: true },
+      /^Invalid regex pattern: it matches the empty text/,
+    ],
+    [
+      "edits beside a text",
+      { command: "find_replace", find: "a", edits: [{ find: "a", content: "b" }] },
+      /^Give either edits/,
+    ],
+    [
+      "edits of lines",
+      { command: "replace_lines", edits: [{ find: "a", content: "b" }] },
+      /^edits belong to find_replace/,
+    ],
     [
       "the second of two edits, and undoes the first",
       {
@@ -134,8 +267,16 @@ describe("code_edit", () => {
       },
       /^Edit 2 of 2: Text not found in file: f\. Nothing was changed\.$/,
     ],
-    ["another state of the file", { command: "write", content: "x", expectedHash: "0123456789abcdef" }, "File has changed since it was read: f"],
-    ["a hash that is too short", { command: "write", content: "x", expectedHash: "" }, "File has changed since it was read: f"],
+    [
+      "another state of the file",
+      { command: "write", content: "x", expectedHash: "0123456789abcdef" },
+      "File has changed since it was read: f",
+    ],
+    [
+      "a hash that is too short",
+      { command: "write", content: "x", expectedHash: "" },
+      "File has changed since it was read: f",
+    ],
   ];
   for (const [what, input, message] of failures) {
     it(`tells the model of ${what}`, async () => {
@@ -151,8 +292,16 @@ describe("code_edit", () => {
   for (const [what, path, message] of [
     ["a blank path", " ", "Path must not be blank"],
     ["a way out", "../outside/x", "Access denied: path is outside the workspace directory"],
-    ["a link that leads out", "link", "Access denied: path resolves outside the workspace directory"],
-    ["a folder that is a link", "folder/x", "Access denied: path resolves outside the workspace directory"],
+    [
+      "a link that leads out",
+      "link",
+      "Access denied: path resolves outside the workspace directory",
+    ],
+    [
+      "a folder that is a link",
+      "folder/x",
+      "Access denied: path resolves outside the workspace directory",
+    ],
     ["a missing file", "no", "File not found: no"],
     ["a binary file", "bin", "Not a text file: bin"],
     ["what is no UTF-8", "latin", "Not a text file: latin"],
@@ -177,9 +326,23 @@ describe("code_edit", () => {
 
   it("shows the changed lines with their numbers, and keeps the diff beside", async () => {
     putFiles(s.inside, { f: Array.from({ length: 12 }, (_, i) => `line ${i + 1}\n`).join("") });
-    const { text, result, events } = await edit({ command: "replace_lines", startLine: 6, endLine: 7, content: "new" });
+    const { text, result, events } = await edit({
+      command: "replace_lines",
+      startLine: 6,
+      endLine: 7,
+      content: "new",
+    });
     expect(text.split("\n")).to.deep.equal([
-      ...["Replaced lines 6-7 in f", "   3 | line 3", "   4 | line 4", "   5 | line 5", "   6 | new", "   7 | line 8", "   8 | line 9", "   9 | line 10"],
+      ...[
+        "Replaced lines 6-7 in f",
+        "   3 | line 3",
+        "   4 | line 4",
+        "   5 | line 5",
+        "   6 | new",
+        "   7 | line 8",
+        "   8 | line 9",
+        "   9 | line 10",
+      ],
     ]);
     const { diff } = result.structured as { diff: string };
     expect(diff)
@@ -190,23 +353,40 @@ describe("code_edit", () => {
 
   it("shows no more of a large change than tells where it is", async () => {
     putFiles(s.inside, { f: "a\n".repeat(1_000) });
-    const { text } = await edit({ command: "find_replace", find: "a", content: "b".repeat(1_000), replaceAll: true });
+    const { text } = await edit({
+      command: "find_replace",
+      find: "a",
+      content: "b".repeat(1_000),
+      replaceAll: true,
+    });
     expect(text.length).to.be.below(10_000);
   });
 
   it("takes the hash that file_read gives, and gives the next one", async () => {
     const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
     putFiles(s.inside, { f: "one" });
-    const { text } = await edit({ command: "write", content: "two", expectedHash: hashOf("one").slice(0, 16) });
+    const { text } = await edit({
+      command: "write",
+      content: "two",
+      expectedHash: hashOf("one").slice(0, 16),
+    });
     expect(text).to.equal(`Successfully wrote to: f\n[hash ${hashOf("two").slice(0, 16)}]`);
-    expect((await edit({ command: "write", content: "three", expectedHash: hashOf("two") })).result.ok).to.equal(true);
+    expect(
+      (await edit({ command: "write", content: "three", expectedHash: hashOf("two") })).result.ok,
+    ).to.equal(true);
   });
 
   it("loses no edit when several are made at once", async () => {
     putFiles(s.inside, { f: "a b c" });
     const tool = codeEditTool({ baseDir: s.inside });
-    const results = await Promise.all(["a", "b", "c"].map((find) => call(tool, { path: "f", command: "find_replace", find, content: find.toUpperCase() })));
-    expect(results.map(({ text }) => text.split("\n")[0])).to.deep.equal(Array(3).fill("Replaced in f"));
+    const results = await Promise.all(
+      ["a", "b", "c"].map((find) =>
+        call(tool, { path: "f", command: "find_replace", find, content: find.toUpperCase() }),
+      ),
+    );
+    expect(results.map(({ text }) => text.split("\n")[0])).to.deep.equal(
+      Array(3).fill("Replaced in f"),
+    );
     expect(file()).to.equal("A B C");
   });
 
@@ -214,16 +394,30 @@ describe("code_edit", () => {
     this.timeout(20_000);
     putFiles(s.inside, { f: "a".repeat(300_000) });
     for (const find of ["(a+)+b", "(?s)a(.*b)?x", "(a|aa)+c"]) {
-      expect((await edit({ command: "find_replace", find, content: "", regex: true })).text).to.equal("Error: Pattern not found in file: f");
+      expect(
+        (await edit({ command: "find_replace", find, content: "", regex: true })).text,
+      ).to.equal("Error: Pattern not found in file: f");
     }
-    expect((await edit({ command: "find_replace", find: "\\w{900}b", content: "", regex: true })).text).to.match(/too large for this pattern/);
-    expect((await edit({ command: "find_replace", find: "(?s)a(?:.*b)?", content: "", regex: true, replaceAll: true })).text).to.match(
-      /matches more than|takes too long/,
-    );
+    expect(
+      (await edit({ command: "find_replace", find: "\\w{900}b", content: "", regex: true })).text,
+    ).to.match(/too large for this pattern/);
+    expect(
+      (
+        await edit({
+          command: "find_replace",
+          find: "(?s)a(?:.*b)?",
+          content: "",
+          regex: true,
+          replaceAll: true,
+        })
+      ).text,
+    ).to.match(/matches more than|takes too long/);
   });
 
   it("does not change the file by an edit to itself and back", async () => {
-    const text = fc.array(fc.constantFrom("a", "b", "\n", "\r\n", "é", "\ufeff"), { maxLength: 20 }).map((parts) => parts.join(""));
+    const text = fc
+      .array(fc.constantFrom("a", "b", "\n", "\r\n", "é", "\ufeff"), { maxLength: 20 })
+      .map((parts) => parts.join(""));
     await fc.assert(
       fc.asyncProperty(text, async (content) => {
         writeFileSync(join(s.inside, "f"), `${content}\nMARK`);
@@ -236,7 +430,11 @@ describe("code_edit", () => {
 
   it("ends with its signal, and writes nothing", async () => {
     const reason = new Error("enough");
-    const work = call(codeEditTool({ baseDir: s.inside }), { path: "f", command: "write", content: "x" }, { signal: AbortSignal.abort(reason) });
+    const work = call(
+      codeEditTool({ baseDir: s.inside }),
+      { path: "f", command: "write", content: "x" },
+      { signal: AbortSignal.abort(reason) },
+    );
     expect(await rejection(work)).to.equal(reason);
     expect(existsSync(join(s.inside, "f"))).to.equal(false);
   });
@@ -245,9 +443,17 @@ describe("code_edit", () => {
     expect(codeEditTool({ baseDir: s.inside }).requireApproval).to.equal(false);
     const tool = codeEditTool({ baseDir: s.inside, requireApproval: true });
     expect(tool).to.include({ requireApproval: true, effect: "write", sequential: true });
-    expect(tool.approvalDescription?.({ path: "f", command: "write", content: "x" })).to.equal("Edit file (write): f\nContent preview: x");
-    const several = { path: "f", command: "find_replace", edits: [{ find: "a", content: "b".repeat(300) }] };
-    expect(tool.approvalDescription?.(several)).to.equal(`Edit file (find_replace): f\nContent preview: a -> ${"b".repeat(195)}...`);
+    expect(tool.approvalDescription?.({ path: "f", command: "write", content: "x" })).to.equal(
+      "Edit file (write): f\nContent preview: x",
+    );
+    const several = {
+      path: "f",
+      command: "find_replace",
+      edits: [{ find: "a", content: "b".repeat(300) }],
+    };
+    expect(tool.approvalDescription?.(several)).to.equal(
+      `Edit file (find_replace): f\nContent preview: a -> ${"b".repeat(195)}...`,
+    );
   });
 
   for (const [what, options] of [
@@ -256,14 +462,21 @@ describe("code_edit", () => {
     ["an approval that is no boolean", { baseDir: ".", requireApproval: 1 }],
     ["no bytes", { baseDir: ".", maxBytes: 0 }],
   ] as const) {
-    it(`refuses ${what}`, () => expect(() => codeEditTool(options as unknown as CodeEditToolOptions)).to.throw(ValidationError));
+    it(`refuses ${what}`, () =>
+      expect(() => codeEditTool(options as unknown as CodeEditToolOptions)).to.throw(
+        ValidationError,
+      ));
   }
 
   it("refuses what is larger than maxBytes, before and after", async () => {
     putFiles(s.inside, { f: "12345678" });
     const tool = codeEditTool({ baseDir: s.inside, maxBytes: 8 });
-    expect((await call(tool, { path: "f", command: "find_replace", find: "8", content: "89" })).text).to.match(/^Error: File is too large/);
+    expect(
+      (await call(tool, { path: "f", command: "find_replace", find: "8", content: "89" })).text,
+    ).to.match(/^Error: File is too large/);
     putFiles(s.inside, { f: "123456789" });
-    expect((await call(tool, { path: "f", command: "find_replace", find: "9", content: "" })).text).to.match(/^Error: File is too large/);
+    expect(
+      (await call(tool, { path: "f", command: "find_replace", find: "9", content: "" })).text,
+    ).to.match(/^Error: File is too large/);
   });
 });

@@ -1,7 +1,11 @@
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { codeSearchTool, type CodeSearchInput, type CodeSearchToolOptions } from "../../../../src/plugins/tools/workspace/code-search-tool.js";
+import {
+  codeSearchTool,
+  type CodeSearchInput,
+  type CodeSearchToolOptions,
+} from "../../../../src/plugins/tools/workspace/code-search-tool.js";
 import { toolContract } from "../../../../src/plugins/testing/tool-contract.js";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import { rejection } from "../../../support/fake-scope.js";
@@ -13,9 +17,24 @@ after(() => shared.remove());
 
 toolContract("code_search", {
   create: () => codeSearchTool({ baseDir: shared.inside }),
-  valid: [{ pattern: "two" }, { pattern: "TWO", ignoreCase: true, contextLines: 1, glob: "*.ts", path: "src" }, { pattern: "no" }],
-  invalid: [{}, { pattern: "a", contextLines: -1 }, { pattern: "a", contextLines: 21 }, { pattern: "a", flags: "i" }],
-  failing: [{ pattern: " " }, { pattern: "(" }, { pattern: "a", path: "../outside" }, { pattern: "a", path: "no" }, { pattern: "a", glob: "[" }],
+  valid: [
+    { pattern: "two" },
+    { pattern: "TWO", ignoreCase: true, contextLines: 1, glob: "*.ts", path: "src" },
+    { pattern: "no" },
+  ],
+  invalid: [
+    {},
+    { pattern: "a", contextLines: -1 },
+    { pattern: "a", contextLines: 21 },
+    { pattern: "a", flags: "i" },
+  ],
+  failing: [
+    { pattern: " " },
+    { pattern: "(" },
+    { pattern: "a", path: "../outside" },
+    { pattern: "a", path: "no" },
+    { pattern: "a", glob: "[" },
+  ],
 });
 
 describe("code_search", () => {
@@ -30,8 +49,15 @@ describe("code_search", () => {
 
   it("gives file, line and text of what matches, in the order of files and lines", async () => {
     putFiles(s.inside, { "b.ts": "x\nfoo(1)\r\nfoo(2)", "a/c.ts": "foo(3)\n", "a.txt": "foo(4)" });
-    expect(await search({ pattern: "foo\\(\\d\\)$" })).to.deep.equal(["a/c.ts:1:foo(3)", "a.txt:1:foo(4)", "b.ts:2:foo(1)", "b.ts:3:foo(2)"]);
-    expect(await search({ pattern: "FOO\\(3", ignoreCase: true })).to.deep.equal(["a/c.ts:1:foo(3)"]);
+    expect(await search({ pattern: "foo\\(\\d\\)$" })).to.deep.equal([
+      "a/c.ts:1:foo(3)",
+      "a.txt:1:foo(4)",
+      "b.ts:2:foo(1)",
+      "b.ts:3:foo(2)",
+    ]);
+    expect(await search({ pattern: "FOO\\(3", ignoreCase: true })).to.deep.equal([
+      "a/c.ts:1:foo(3)",
+    ]);
     expect(await search({ pattern: "foo", glob: "*.ts" })).to.have.length(3);
     expect(await search({ pattern: "foo", glob: "a/**" })).to.deep.equal(["a/c.ts:1:foo(3)"]);
     expect(await search({ pattern: "foo", path: "a" })).to.deep.equal(["a/c.ts:1:foo(3)"]);
@@ -45,9 +71,23 @@ describe("code_search", () => {
   });
 
   it("shows the lines around, each once, in their order", async () => {
-    putFiles(s.inside, { a: ["1", "hit", "3", "hit", "5", "6", "7", "8", "9", "10", "hit"].join("\n"), b: "hit" });
+    putFiles(s.inside, {
+      a: ["1", "hit", "3", "hit", "5", "6", "7", "8", "9", "10", "hit"].join("\n"),
+      b: "hit",
+    });
     expect(await search({ pattern: "hit", contextLines: 1 })).to.deep.equal([
-      ...["a-1-1", "a:2:hit", "a-3-3", "a:4:hit", "a-5-5", "--", "a-10-10", "a:11:hit", "--", "b:1:hit"],
+      ...[
+        "a-1-1",
+        "a:2:hit",
+        "a-3-3",
+        "a:4:hit",
+        "a-5-5",
+        "--",
+        "a-10-10",
+        "a:11:hit",
+        "--",
+        "b:1:hit",
+      ],
     ]);
   });
 
@@ -59,21 +99,35 @@ describe("code_search", () => {
   });
 
   it("leaves out binary, large, ignored and linked files", async () => {
-    putFiles(s.inside, { "a.bin": "hit\0", "big.txt": `hit\n${"x".repeat(200)}`, "ignored.txt": "hit", ".gitignore": "ignored.txt", "node_modules/x": "hit" });
+    putFiles(s.inside, {
+      "a.bin": "hit\0",
+      "big.txt": `hit\n${"x".repeat(200)}`,
+      "ignored.txt": "hit",
+      ".gitignore": "ignored.txt",
+      "node_modules/x": "hit",
+    });
     putFiles(s.outside, { secret: "hit" });
     symlinkSync(join(s.outside, "secret"), join(s.inside, "link"));
     symlinkSync(s.outside, join(s.inside, "folder"));
     const lines = await search({ pattern: "hit" }, { maxFileBytes: 100 });
-    expect(lines).to.deep.equal(["No matches found for pattern: hit", "... (1 file(s) of more than 100 bytes not searched)"]);
+    expect(lines).to.deep.equal([
+      "No matches found for pattern: hit",
+      "... (1 file(s) of more than 100 bytes not searched)",
+    ]);
   });
 
   it("stops at its bytes and says so", async () => {
     putFiles(s.inside, { a: "x".repeat(100), b: "x".repeat(100), c: "hit" });
-    expect((await search({ pattern: "hit" }, { maxTotalBytes: 150 })).at(-1)).to.match(/searched 150 bytes/);
+    expect((await search({ pattern: "hit" }, { maxTotalBytes: 150 })).at(-1)).to.match(
+      /searched 150 bytes/,
+    );
   });
 
   it("cuts long lines, and reads bytes that are no text as well as it can", async () => {
-    writeFileSync(join(s.inside, "a"), Buffer.concat([Buffer.from("hit "), Uint8Array.of(0xfc), Buffer.from("x".repeat(1_000))]));
+    writeFileSync(
+      join(s.inside, "a"),
+      Buffer.concat([Buffer.from("hit "), Uint8Array.of(0xfc), Buffer.from("x".repeat(1_000))]),
+    );
     const [line = ""] = await search({ pattern: "hit" });
     expect(line)
       .to.match(/^a:1:hit \ufffdx+\.\.\. \(1005 characters\)$/)
@@ -84,10 +138,22 @@ describe("code_search", () => {
     ["a blank pattern", { pattern: " " }, /^Error: Pattern must not be blank$/],
     ["a pattern that is none", { pattern: "(" }, /^Error: Invalid regex pattern: /],
     ["a pattern that looks back", { pattern: "(a)\\1" }, /^Error: Invalid regex pattern: /],
-    ["a pattern that repeats repeats", { pattern: "((a{100}){100}){100}" }, /^Error: Invalid regex pattern: /],
-    ["an endless pattern", { pattern: "a".repeat(1_001) }, /^Error: Invalid regex pattern: it is longer/],
+    [
+      "a pattern that repeats repeats",
+      { pattern: "((a{100}){100}){100}" },
+      /^Error: Invalid regex pattern: /,
+    ],
+    [
+      "an endless pattern",
+      { pattern: "a".repeat(1_001) },
+      /^Error: Invalid regex pattern: it is longer/,
+    ],
     ["a glob that is none", { pattern: "a", glob: "{" }, /^Error: Invalid glob pattern: /],
-    ["a folder outside", { pattern: "a", path: ".." }, /^Error: Access denied: path is outside the workspace directory$/],
+    [
+      "a folder outside",
+      { pattern: "a", path: ".." },
+      /^Error: Access denied: path is outside the workspace directory$/,
+    ],
     ["a missing path", { pattern: "a", path: "no" }, /^Error: File not found: no$/],
   ] as const) {
     it(`tells the model of ${what}`, async () => {
@@ -98,15 +164,31 @@ describe("code_search", () => {
   it("is not held up by patterns that explode elsewhere, on lines that make them", async function () {
     this.timeout(20_000);
     putFiles(s.inside, { a: `${"a".repeat(900_000)}!`, b: `${"x".repeat(4_000)}\n`.repeat(50) });
-    for (const pattern of ["(a+)+$", "^(a|aa)*$", "(x+x+)+y", "(.*)(.*)(.*)(.*)(.*)z", "(a?){500}b", "\\w{900}z"]) {
-      expect((await search({ pattern }))[0], pattern).to.equal(`No matches found for pattern: ${pattern}`);
+    for (const pattern of [
+      "(a+)+$",
+      "^(a|aa)*$",
+      "(x+x+)+y",
+      "(.*)(.*)(.*)(.*)(.*)z",
+      "(a?){500}b",
+      "\\w{900}z",
+    ]) {
+      expect((await search({ pattern }))[0], pattern).to.equal(
+        `No matches found for pattern: ${pattern}`,
+      );
     }
-    expect((await search({ pattern: "\\w{900}z" }))[1]).to.equal("... (1 line(s) too long for this pattern not searched)");
+    expect((await search({ pattern: "\\w{900}z" }))[1]).to.equal(
+      "... (1 line(s) too long for this pattern not searched)",
+    );
   });
 
   it("lets others have their turn meanwhile", async function () {
     this.timeout(20_000);
-    putFiles(s.inside, Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}`, "abcdefgh ".repeat(100_000)])));
+    putFiles(
+      s.inside,
+      Object.fromEntries(
+        Array.from({ length: 20 }, (_, i) => [`f${i}`, "abcdefgh ".repeat(100_000)]),
+      ),
+    );
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     await search({ pattern: "(\\w+ )+z" });
@@ -115,14 +197,24 @@ describe("code_search", () => {
   });
 
   it("gives what it has when its time is up", async () => {
-    putFiles(s.inside, Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`f${i}`, "text\n".repeat(2_000)])));
+    putFiles(
+      s.inside,
+      Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`f${i}`, "text\n".repeat(2_000)])),
+    );
     expect((await search({ pattern: "z" }, { timeLimitMs: 1 })).at(-1)).to.match(/time was up/);
   });
 
   it("ends with its signal", async () => {
-    putFiles(s.inside, Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`f${i}`, "text\n".repeat(2_000)])));
+    putFiles(
+      s.inside,
+      Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`f${i}`, "text\n".repeat(2_000)])),
+    );
     const controller = new AbortController();
-    const work = call(codeSearchTool({ baseDir: s.inside }), { pattern: "z" }, { signal: controller.signal });
+    const work = call(
+      codeSearchTool({ baseDir: s.inside }),
+      { pattern: "z" },
+      { signal: controller.signal },
+    );
     const reason = new Error("enough");
     setImmediate(() => controller.abort(reason));
     expect(await rejection(work)).to.equal(reason);
@@ -130,8 +222,14 @@ describe("code_search", () => {
 
   it("keeps the matches as values beside the text", async () => {
     putFiles(s.inside, { a: "x\nhit\n" });
-    const { result } = await call(codeSearchTool({ baseDir: s.inside }), { pattern: "hit", contextLines: 1 });
-    expect(result.structured).to.deep.equal({ matches: [{ file: "a", line: 2, text: "hit" }], complete: true });
+    const { result } = await call(codeSearchTool({ baseDir: s.inside }), {
+      pattern: "hit",
+      contextLines: 1,
+    });
+    expect(result.structured).to.deep.equal({
+      matches: [{ file: "a", line: 2, text: "hit" }],
+      complete: true,
+    });
   });
 
   for (const [what, options] of [
@@ -140,6 +238,7 @@ describe("code_search", () => {
     ["no matches", { baseDir: ".", maxMatches: 0 }],
     ["half a byte", { baseDir: ".", maxFileBytes: 0.5 }],
   ] as const) {
-    it(`refuses ${what}`, () => expect(() => codeSearchTool(options as CodeSearchToolOptions)).to.throw(ValidationError));
+    it(`refuses ${what}`, () =>
+      expect(() => codeSearchTool(options as CodeSearchToolOptions)).to.throw(ValidationError));
   }
 });

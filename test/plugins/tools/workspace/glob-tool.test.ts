@@ -1,7 +1,10 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { globTool, type GlobToolOptions } from "../../../../src/plugins/tools/workspace/glob-tool.js";
+import {
+  globTool,
+  type GlobToolOptions,
+} from "../../../../src/plugins/tools/workspace/glob-tool.js";
 import { toolContract } from "../../../../src/plugins/testing/tool-contract.js";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import { rejection } from "../../../support/fake-scope.js";
@@ -15,7 +18,13 @@ toolContract("glob", {
   create: () => globTool({ baseDir: shared.inside }),
   valid: [{ pattern: "**/*.ts" }, { pattern: "*", path: "src" }, { pattern: "no" }],
   invalid: [{}, { pattern: 1 }, { pattern: "*", limit: 3 }],
-  failing: [{ pattern: " " }, { pattern: "[" }, { pattern: "*", path: ".." }, { pattern: "*", path: "no" }, { pattern: "../*" }],
+  failing: [
+    { pattern: " " },
+    { pattern: "[" },
+    { pattern: "*", path: ".." },
+    { pattern: "*", path: "no" },
+    { pattern: "../*" },
+  ],
 });
 
 describe("glob", () => {
@@ -73,19 +82,41 @@ describe("glob", () => {
 
   for (const [what, input, message] of [
     ["a blank pattern", { pattern: " " }, "Pattern must not be blank"],
-    ["a folder outside", { pattern: "*", path: "../outside" }, "Access denied: path is outside the workspace directory"],
-    ["a pattern outside", { pattern: "src/../../*" }, "Access denied: path is outside the workspace directory"],
+    [
+      "a folder outside",
+      { pattern: "*", path: "../outside" },
+      "Access denied: path is outside the workspace directory",
+    ],
+    [
+      "a pattern outside",
+      { pattern: "src/../../*" },
+      "Access denied: path is outside the workspace directory",
+    ],
     ["a file as folder", { pattern: "*", path: "root.ts" }, "Path is not a directory: root.ts"],
     ["a missing folder", { pattern: "*", path: "no" }, "Path is not a directory: no"],
-    ["a link that leads out", { pattern: "*", path: "link" }, "Access denied: path resolves outside the workspace directory"],
+    [
+      "a link that leads out",
+      { pattern: "*", path: "link" },
+      "Access denied: path resolves outside the workspace directory",
+    ],
     ["a class that never ends", { pattern: "[a" }, "Invalid glob pattern: a [ is never closed"],
     ["a brace that never ends", { pattern: "{a,b" }, "Invalid glob pattern: a { is never closed"],
-    ["braces in braces in braces", { pattern: "{".repeat(11) }, "Invalid glob pattern: more than 10 { in each other"],
-    ["an endless pattern", { pattern: "a".repeat(1_001) }, "Invalid glob pattern: it is longer than 1000 characters"],
+    [
+      "braces in braces in braces",
+      { pattern: "{".repeat(11) },
+      "Invalid glob pattern: more than 10 { in each other",
+    ],
+    [
+      "an endless pattern",
+      { pattern: "a".repeat(1_001) },
+      "Invalid glob pattern: it is longer than 1000 characters",
+    ],
   ] as const) {
     it(`tells the model of ${what}`, async () => {
       symlinkSync(s.outside, join(s.inside, "link"));
-      expect((await call(globTool({ baseDir: s.inside }), input)).text).to.equal(`Error: ${message}`);
+      expect((await call(globTool({ baseDir: s.inside }), input)).text).to.equal(
+        `Error: ${message}`,
+      );
     });
   }
 
@@ -94,12 +125,17 @@ describe("glob", () => {
     symlinkSync(s.outside, join(s.inside, "src/out"));
     symlinkSync("..", join(s.inside, "src/loop"));
     symlinkSync(join(s.outside, "secret.ts"), join(s.inside, "src/file.ts"));
-    expect(await glob("src/**/*.ts")).to.deep.equal(["src/a.ts", "src/a[1].ts", "src/deep/er/c.ts"]);
+    expect(await glob("src/**/*.ts")).to.deep.equal([
+      "src/a.ts",
+      "src/a[1].ts",
+      "src/deep/er/c.ts",
+    ]);
   });
 
   it("leaves out what .gitignore files name", async () => {
     putFiles(s.inside, {
-      ".gitignore": "# comment\n*.log\n/build\nout/\n!keep.log\ndocs/*.md\n\\!odd\nspace\\ \n**/cache/**\n",
+      ".gitignore":
+        "# comment\n*.log\n/build\nout/\n!keep.log\ndocs/*.md\n\\!odd\nspace\\ \n**/cache/**\n",
       "a.log": "",
       "keep.log": "",
       "sub/a.log": "",
@@ -115,11 +151,31 @@ describe("glob", () => {
       "pkg/x.ts": "",
     });
     const found = await glob("**");
-    expect(found).to.include.members(["keep.log", "sub/build/x", "sub/out", "pkg/a.log", ".gitignore"]);
-    for (const gone of ["a.log", "sub/a.log", "build", "out/x", "docs/x.md", "!odd", "space ", "sub/cache/x/y", "pkg/x.ts", ".git/HEAD"]) {
+    expect(found).to.include.members([
+      "keep.log",
+      "sub/build/x",
+      "sub/out",
+      "pkg/a.log",
+      ".gitignore",
+    ]);
+    for (const gone of [
+      "a.log",
+      "sub/a.log",
+      "build",
+      "out/x",
+      "docs/x.md",
+      "!odd",
+      "space ",
+      "sub/cache/x/y",
+      "pkg/x.ts",
+      ".git/HEAD",
+    ]) {
       expect(found, gone).not.to.include(gone);
     }
-    expect(await glob("*.log", undefined, { gitignore: false })).to.deep.equal(["a.log", "keep.log"]);
+    expect(await glob("*.log", undefined, { gitignore: false })).to.deep.equal([
+      "a.log",
+      "keep.log",
+    ]);
     expect(await glob("*.log", "pkg")).to.deep.equal(["keep.log", "pkg/a.log"].slice(1));
   });
 
@@ -129,20 +185,41 @@ describe("glob", () => {
   });
 
   it("gives the first paths of the alphabet when there are too many, and says so", async () => {
-    putFiles(s.inside, Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`many/${String(29 - i).padStart(2, "0")}`, ""])));
-    expect(await glob("many/*", undefined, { maxResults: 2 })).to.deep.equal(["many/00", "many/01", "... (results capped at 2 of 30 files)"]);
+    putFiles(
+      s.inside,
+      Object.fromEntries(
+        Array.from({ length: 30 }, (_, i) => [`many/${String(29 - i).padStart(2, "0")}`, ""]),
+      ),
+    );
+    expect(await glob("many/*", undefined, { maxResults: 2 })).to.deep.equal([
+      "many/00",
+      "many/01",
+      "... (results capped at 2 of 30 files)",
+    ]);
   });
 
   it("is not held up by patterns that explode elsewhere", async () => {
     mkdirSync(join(s.inside, "a".repeat(200)));
     putFiles(s.inside, { [`${"a".repeat(200)}/${"a".repeat(200)}`]: "" });
-    for (const pattern of ["**/".repeat(300) + "x", `${"*a".repeat(400)}b`, `${"{a,aa}".repeat(150)}b`, `${"**".repeat(400)}b`]) {
+    for (const pattern of [
+      "**/".repeat(300) + "x",
+      `${"*a".repeat(400)}b`,
+      `${"{a,aa}".repeat(150)}b`,
+      `${"**".repeat(400)}b`,
+    ]) {
       expect(await glob(pattern)).to.have.length(1);
     }
   });
 
   it("is not held up by a .gitignore that explodes elsewhere", async () => {
-    const hostile = [...Array.from({ length: 900 }, (_, i) => `${"*a".repeat(20)}${i}`), "[z-a]", "(((", "\\", "!", "/"].join("\n");
+    const hostile = [
+      ...Array.from({ length: 900 }, (_, i) => `${"*a".repeat(20)}${i}`),
+      "[z-a]",
+      "(((",
+      "\\",
+      "!",
+      "/",
+    ].join("\n");
     putFiles(s.inside, { ".gitignore": hostile, [`x/${"a".repeat(200)}`]: "" });
     expect(await glob("x/*")).to.deep.equal([`x/${"a".repeat(200)}`]);
   });
@@ -154,16 +231,26 @@ describe("glob", () => {
   });
 
   it("gives what it has when its time is up", async () => {
-    putFiles(s.inside, Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`many/${i % 50}/${i}`, ""])));
+    putFiles(
+      s.inside,
+      Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`many/${i % 50}/${i}`, ""])),
+    );
     const text = await glob("**/no", undefined, { timeLimitMs: 1 });
     expect(text[0]).to.equal("No files found matching pattern: **/no");
     expect(text[1]).to.match(/time was up/);
   });
 
   it("ends with its signal", async () => {
-    putFiles(s.inside, Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`many/${i % 50}/${i}`, ""])));
+    putFiles(
+      s.inside,
+      Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`many/${i % 50}/${i}`, ""])),
+    );
     const controller = new AbortController();
-    const work = call(globTool({ baseDir: s.inside }), { pattern: "**" }, { signal: controller.signal });
+    const work = call(
+      globTool({ baseDir: s.inside }),
+      { pattern: "**" },
+      { signal: controller.signal },
+    );
     const reason = new Error("enough");
     controller.abort(reason);
     expect(await rejection(work)).to.equal(reason);
@@ -178,6 +265,7 @@ describe("glob", () => {
     ["no time", { baseDir: ".", timeLimitMs: 0 }],
     ["gitignore that is no boolean", { baseDir: ".", gitignore: 1 }],
   ] as const) {
-    it(`refuses ${what}`, () => expect(() => globTool(options as unknown as GlobToolOptions)).to.throw(ValidationError));
+    it(`refuses ${what}`, () =>
+      expect(() => globTool(options as unknown as GlobToolOptions)).to.throw(ValidationError));
   }
 });

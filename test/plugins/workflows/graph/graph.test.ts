@@ -1,5 +1,13 @@
 import type { AnyTask, GraphOptions, GraphStep, TaskContext } from "agentensemble";
-import { AgentExecutionError, ExitEarlySignal, Graph, GraphNoEdgeMatchedError, MaxGraphStepsExceededError, Task, ValidationError } from "agentensemble";
+import {
+  AgentExecutionError,
+  ExitEarlySignal,
+  Graph,
+  GraphNoEdgeMatchedError,
+  MaxGraphStepsExceededError,
+  Task,
+  ValidationError,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { echo, failing, failure, runToEnd } from "../../../kernel/fixtures.js";
@@ -15,8 +23,15 @@ interface Parts {
 /** A writer that counts its visits, and a judge that gives the number of the last draft. */
 function parts(): Parts {
   const told: TaskContext["revision"][] = [];
-  const write = new Task({ description: "Write", handler: (ctx) => `draft ${told.push(ctx.revision)}` });
-  const judge = new Task({ description: "Judge", context: [write], handler: (ctx) => Number(ctx.getOutput(write).raw.slice(6)) });
+  const write = new Task({
+    description: "Write",
+    handler: (ctx) => `draft ${told.push(ctx.revision)}`,
+  });
+  const judge = new Task({
+    description: "Judge",
+    context: [write],
+    handler: (ctx) => Number(ctx.getOutput(write).raw.slice(6)),
+  });
   return { write, judge, told };
 }
 
@@ -28,7 +43,12 @@ function review({ write, judge }: Parts, o: Partial<Options> = {}): Graph<"write
     start: "write",
     edges: [
       { from: "write", to: "judge" },
-      { from: "judge", to: Graph.END, when: (step) => (step.getOutput(judge)?.parsed ?? 0) >= 3, label: "good" },
+      {
+        from: "judge",
+        to: Graph.END,
+        when: (step) => (step.getOutput(judge)?.parsed ?? 0) >= 3,
+        label: "good",
+      },
       { from: "judge", to: "write" },
     ],
     ...o,
@@ -36,7 +56,11 @@ function review({ write, judge }: Parts, o: Partial<Options> = {}): Graph<"write
 }
 
 /** One state that leads on as the edges say. */
-function single(task: AnyTask, edges: GraphOptions<"only">["edges"], o: Partial<GraphOptions<"only">> = {}): Graph<"only"> {
+function single(
+  task: AnyTask,
+  edges: GraphOptions<"only">["edges"],
+  o: Partial<GraphOptions<"only">> = {},
+): Graph<"only"> {
   return new Graph({ name: "single", states: { only: task }, start: "only", edges, ...o });
 }
 
@@ -46,7 +70,14 @@ describe("a graph", () => {
     const { output } = await runToEnd({ graph: review(graph) });
     expect(output.graph?.terminationReason).to.equal("terminal");
     expect(output.graph?.stoppedByMaxSteps).to.equal(false);
-    expect(output.graph?.steps.map(({ stateName, stepNumber, output: { raw }, nextState }) => [stateName, stepNumber, raw, nextState])).to.deep.equal([
+    expect(
+      output.graph?.steps.map(({ stateName, stepNumber, output: { raw }, nextState }) => [
+        stateName,
+        stepNumber,
+        raw,
+        nextState,
+      ]),
+    ).to.deep.equal([
       ["write", 1, "draft 1", "judge"],
       ["judge", 2, "1", "write"],
       ["write", 3, "draft 2", "judge"],
@@ -54,7 +85,14 @@ describe("a graph", () => {
       ["write", 5, "draft 3", "judge"],
       ["judge", 6, "3", "__END__"],
     ]);
-    expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["draft 1", "1", "draft 2", "2", "draft 3", "3"]);
+    expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal([
+      "draft 1",
+      "1",
+      "draft 2",
+      "2",
+      "draft 3",
+      "3",
+    ]);
     expect(output.raw).to.equal("3");
     expect(output.getOutput(graph.write)?.raw).to.equal("draft 3");
     expect(output.trace.workflow).to.equal("GRAPH");
@@ -107,8 +145,16 @@ describe("a graph", () => {
     await runToEnd({ graph: review(graph) });
     expect(graph.told).to.deep.equal([
       undefined,
-      { feedback: "Graph state 'write' visit #2. Prior visit's output is provided above; refine your response based on it.", previousOutput: "draft 1" },
-      { feedback: "Graph state 'write' visit #3. Prior visit's output is provided above; refine your response based on it.", previousOutput: "draft 2" },
+      {
+        feedback:
+          "Graph state 'write' visit #2. Prior visit's output is provided above; refine your response based on it.",
+        previousOutput: "draft 1",
+      },
+      {
+        feedback:
+          "Graph state 'write' visit #3. Prior visit's output is provided above; refine your response based on it.",
+        previousOutput: "draft 2",
+      },
     ]);
   });
 
@@ -119,11 +165,16 @@ describe("a graph", () => {
       { from: "only", to: "only" },
     ]);
     await runToEnd({ model, graph, prompts: { "graph.feedback": "{state}: visit {visit}" } });
-    expect(JSON.stringify(model.requests[1]?.messages)).to.include("only: visit 2").and.include("first");
+    expect(JSON.stringify(model.requests[1]?.messages))
+      .to.include("only: visit 2")
+      .and.include("first");
   });
 
   it("tells nothing where that is switched off, for the graph or for a state", async () => {
-    for (const o of [{ injectFeedbackOnRevisit: false }, { noFeedbackStates: ["write"] as const }]) {
+    for (const o of [
+      { injectFeedbackOnRevisit: false },
+      { noFeedbackStates: ["write"] as const },
+    ]) {
       const graph = parts();
       await runToEnd({ graph: review(graph, o) });
       expect(graph.told).to.deep.equal([undefined, undefined, undefined]);
@@ -133,13 +184,19 @@ describe("a graph", () => {
   it("gives a task those tasks of its context that have been visited", async () => {
     const seen: number[] = [];
     const judge = echo("Judge");
-    const write = new Task({ description: "Write", context: [judge], handler: (ctx) => String(seen.push(ctx.contextOutputs.length)) });
+    const write = new Task({
+      description: "Write",
+      context: [judge],
+      handler: (ctx) => String(seen.push(ctx.contextOutputs.length)),
+    });
     const edges: Options["edges"] = [
       { from: "write", to: "judge", when: ({ stepNumber }) => stepNumber === 1 },
       { from: "write", to: Graph.END },
       { from: "judge", to: "write" },
     ];
-    await runToEnd({ graph: new Graph({ name: "review", states: { write, judge }, start: "write", edges }) });
+    await runToEnd({
+      graph: new Graph({ name: "review", states: { write, judge }, start: "write", edges }),
+    });
     expect(seen).to.deep.equal([0, 1]);
   });
 
@@ -150,18 +207,23 @@ describe("a graph", () => {
   });
 
   it("is through where the last permitted step leads to the end", async () => {
-    const { output } = await runToEnd({ graph: review(parts(), { maxSteps: 6, onMaxSteps: "THROW" }) });
+    const { output } = await runToEnd({
+      graph: review(parts(), { maxSteps: 6, onMaxSteps: "THROW" }),
+    });
     expect(output.graph).to.include({ terminationReason: "terminal", stoppedByMaxSteps: false });
   });
 
   it("fails at maxSteps where it is to throw, and keeps its history", async () => {
-    const { error, output } = await runToEnd({ graph: review(parts(), { maxSteps: 3, onMaxSteps: "THROW" }) });
+    const { error, output } = await runToEnd({
+      graph: review(parts(), { maxSteps: 3, onMaxSteps: "THROW" }),
+    });
     expect(error).to.be.instanceOf(MaxGraphStepsExceededError);
     expect(error).to.include({
       graphName: "review",
       maxSteps: 3,
       lastState: "write",
-      message: "Graph 'review' did not reach a terminal state after 3 step(s). Last state: 'write'.",
+      message:
+        "Graph 'review' did not reach a terminal state after 3 step(s). Last state: 'write'.",
     });
     expect(output.graph?.steps).to.have.length(3);
   });
@@ -227,10 +289,16 @@ describe("a graph", () => {
   });
 
   it("announces each step and stands in the trace", async () => {
-    const { output, events } = await runToEnd({ graph: single(echo("Only"), [{ from: "only", to: Graph.END }]) });
-    expect(events.flatMap((e) => (e.type === "graph_state_completed" ? [[e.graphName, e.stateName, e.stepNumber, e.nextState]] : []))).to.deep.equal([
-      ["single", "only", 1, "__END__"],
-    ]);
+    const { output, events } = await runToEnd({
+      graph: single(echo("Only"), [{ from: "only", to: Graph.END }]),
+    });
+    expect(
+      events.flatMap((e) =>
+        e.type === "graph_state_completed"
+          ? [[e.graphName, e.stateName, e.stepNumber, e.nextState]]
+          : [],
+      ),
+    ).to.deep.equal([["single", "only", 1, "__END__"]]);
     const { graphTrace } = JSON.parse(output.trace.toJson()) as { readonly graphTrace: unknown };
     expect(graphTrace).to.deep.equal({
       graphName: "single",
@@ -243,11 +311,16 @@ describe("a graph", () => {
   });
 
   it("can be cancelled though its tasks never wait", async () => {
-    const { error } = await runToEnd({ graph: single(echo("Busy"), [{ from: "only", to: "only" }], { maxSteps: 1_000_000 }) }, { timeoutMs: 1 });
+    const { error } = await runToEnd(
+      { graph: single(echo("Busy"), [{ from: "only", to: "only" }], { maxSteps: 1_000_000 }) },
+      { timeoutMs: 1 },
+    );
     expect(error?.code).to.equal("AE_RUN_TIMEOUT");
   });
 
   it("is what the workflow GRAPH needs", async () => {
-    expect(await failure(runToEnd({ tasks: [echo("Only")], workflow: "GRAPH" }))).to.be.instanceOf(ValidationError);
+    expect(await failure(runToEnd({ tasks: [echo("Only")], workflow: "GRAPH" }))).to.be.instanceOf(
+      ValidationError,
+    );
   });
 });

@@ -1,18 +1,38 @@
 import type { HierarchicalConstraintsOptions, RunOptions } from "agentensemble";
-import { Agent, DelegationPolicyResult, HierarchicalConstraints, Task, Tokens } from "agentensemble";
+import {
+  Agent,
+  DelegationPolicyResult,
+  HierarchicalConstraints,
+  Task,
+  Tokens,
+} from "agentensemble";
 import { expect } from "chai";
 import fc from "fast-check";
 import { tapping } from "../../../kernel/fixtures.js";
-import { delegateTask, lead, researcher, roleIn, told, writer, type Led, type Step } from "./fixtures.js";
+import {
+  delegateTask,
+  lead,
+  researcher,
+  roleIn,
+  told,
+  writer,
+  type Led,
+  type Step,
+} from "./fixtures.js";
 
 const editor = new Agent({ role: "Editor", goal: "Tighten" });
 const agents = [researcher, writer, editor];
 const task = Task.of("Write a brief");
 const rejected = (text: string): string => `Delegation rejected by policy: ${text}`;
-const to = (...roles: readonly string[]): Step => delegateTask(...roles.map((agentRole) => ({ agentRole })));
+const to = (...roles: readonly string[]): Step =>
+  delegateTask(...roles.map((agentRole) => ({ agentRole })));
 
 function constrained(o: HierarchicalConstraintsOptions, ...script: readonly Step[]): Promise<Led> {
-  return lead([...script, "done"], { agents, tasks: [task], hierarchicalConstraints: new HierarchicalConstraints(o) });
+  return lead([...script, "done"], {
+    agents,
+    tasks: [task],
+    hierarchicalConstraints: new HierarchicalConstraints(o),
+  });
 }
 
 describe("the constraints of a hierarchical team", () => {
@@ -44,11 +64,22 @@ describe("the constraints of a hierarchical team", () => {
   });
 
   it("count approved delegations, whether the worker succeeds or not, and nothing that was refused", async () => {
-    const options = { agents, tasks: [task], hierarchicalConstraints: new HierarchicalConstraints({ maxCallsPerWorker: { Writer: 2 } }) };
+    const options = {
+      agents,
+      tasks: [task],
+      hierarchicalConstraints: new HierarchicalConstraints({ maxCallsPerWorker: { Writer: 2 } }),
+    };
     const refusals = ["first", "second"];
-    const policy = () => (refusals.shift() === undefined ? DelegationPolicyResult.allow() : DelegationPolicyResult.reject("later"));
+    const policy = () =>
+      refusals.shift() === undefined
+        ? DelegationPolicyResult.allow()
+        : DelegationPolicyResult.reject("later");
     const script = [to("Writer"), to("Writer"), to("Writer"), to("Writer"), to("Writer"), "done"];
-    const ended = await lead(script, { ...options, delegationPolicies: [policy] }, (_request, index) => (index === 0 ? new Error("no ink") : "text"));
+    const ended = await lead(
+      script,
+      { ...options, delegationPolicies: [policy] },
+      (_request, index) => (index === 0 ? new Error("no ink") : "text"),
+    );
     expect(told(ended).map((text) => text.replace(/\n[^]*/, ""))).to.deep.equal([
       rejected("later"),
       rejected("later"),
@@ -65,7 +96,12 @@ describe("the constraints of a hierarchical team", () => {
       asked.push(request.agentRole);
       return DelegationPolicyResult.modify({ ...request, agentRole: "editor" });
     };
-    const ended = await lead([to("Researcher"), to("Writer"), "done"], { agents, tasks: [task], hierarchicalConstraints, delegationPolicies: [policy] });
+    const ended = await lead([to("Researcher"), to("Writer"), "done"], {
+      agents,
+      tasks: [task],
+      hierarchicalConstraints,
+      delegationPolicies: [policy],
+    });
     expect(told(ended)).to.deep.equal([
       rejected("Agent 'Researcher' is not in the allowedWorkers list"),
       rejected("Agent 'Editor' is not in the allowedWorkers list"),
@@ -75,18 +111,40 @@ describe("the constraints of a hierarchical team", () => {
 
   it("hold for workers that delegate too, and count their successes", async () => {
     const chief = researcher.with({ allowDelegation: true });
-    const hierarchicalConstraints = new HierarchicalConstraints({ maxCallsPerWorker: { writer: 1 }, requiredWorkers: ["writer"] });
-    const peer = { toolCalls: [1, 2].map(() => ({ name: "delegate", arguments: { agentRole: "WRITER", taskDescription: "Help" } })) };
-    const ended = await lead([to("Researcher"), "done"], { agents: [chief, writer], tasks: [task], hierarchicalConstraints }, (request) =>
-      roleIn(request) === "Writer" ? "help" : request.messages.some(({ role }) => role === "tool") ? "found" : peer,
+    const hierarchicalConstraints = new HierarchicalConstraints({
+      maxCallsPerWorker: { writer: 1 },
+      requiredWorkers: ["writer"],
+    });
+    const peer = {
+      toolCalls: [1, 2].map(() => ({
+        name: "delegate",
+        arguments: { agentRole: "WRITER", taskDescription: "Help" },
+      })),
+    };
+    const ended = await lead(
+      [to("Researcher"), "done"],
+      { agents: [chief, writer], tasks: [task], hierarchicalConstraints },
+      (request) =>
+        roleIn(request) === "Writer"
+          ? "help"
+          : request.messages.some(({ role }) => role === "tool")
+            ? "found"
+            : peer,
     );
-    const texts = ended.workers.requests.at(-1)?.messages.flatMap((message) => (message.role === "tool" ? [message.content] : []));
-    expect(texts).to.deep.equal(["help", rejected("Agent 'Writer' has reached its delegation cap of 1")]);
+    const texts = ended.workers.requests
+      .at(-1)
+      ?.messages.flatMap((message) => (message.role === "tool" ? [message.content] : []));
+    expect(texts).to.deep.equal([
+      "help",
+      rejected("Agent 'Writer' has reached its delegation cap of 1"),
+    ]);
     expect(ended.error).to.equal(undefined);
   });
 
   it("open a stage only when every worker of the one before has succeeded", async () => {
-    const hierarchicalConstraints = new HierarchicalConstraints({ requiredStages: [["researcher", "writer"], ["editor"]] });
+    const hierarchicalConstraints = new HierarchicalConstraints({
+      requiredStages: [["researcher", "writer"], ["editor"]],
+    });
     let failed = false;
     const ended = await lead(
       [to("Researcher", "Writer", "Editor"), to("Editor"), to("Writer"), to("Editor"), "done"],
@@ -113,7 +171,8 @@ describe("the constraints of a hierarchical team", () => {
     expect(ended.error).to.have.property("code", "AE_CONSTRAINT_VIOLATION");
     expect(ended.error).to.deep.include({
       violations: ["Required worker 'Editor' was never delegated a task"],
-      message: "Hierarchical constraint violated: Required worker 'Editor' was never delegated a task",
+      message:
+        "Hierarchical constraint violated: Required worker 'Editor' was never delegated a task",
     });
     expect(ended.error).to.have.nested.property("completedTaskOutputs.0.raw", "Writer 1");
     expect(ended.events.filter(({ type }) => type === "task_failed")).to.have.length(0);
@@ -123,12 +182,24 @@ describe("the constraints of a hierarchical team", () => {
 
   it("do not count a failed worker, nor a result that was refused, as delegated to", async () => {
     const hierarchicalConstraints = new HierarchicalConstraints({ requiredWorkers: ["Writer"] });
-    const failing = await lead([to("Writer"), "done"], { agents, tasks: [task], hierarchicalConstraints }, () => new Error("no ink"));
+    const failing = await lead(
+      [to("Writer"), "done"],
+      { agents, tasks: [task], hierarchicalConstraints },
+      () => new Error("no ink"),
+    );
     expect(failing.error).to.have.property("code", "AE_CONSTRAINT_VIOLATION");
     const refusing = tapping("refuse", ({ hooks }) =>
-      hooks.afterDelegation.tap({ name: "refuse", lane: "policy" }, () => ({ verb: "reject" as const, reason: "bad" })),
+      hooks.afterDelegation.tap({ name: "refuse", lane: "policy" }, () => ({
+        verb: "reject" as const,
+        reason: "bad",
+      })),
     );
-    const refused = await lead([to("Writer"), "done"], { agents, tasks: [task], hierarchicalConstraints, plugins: [refusing] });
+    const refused = await lead([to("Writer"), "done"], {
+      agents,
+      tasks: [task],
+      hierarchicalConstraints,
+      plugins: [refusing],
+    });
     expect(told(refused)).to.deep.equal(["bad"]);
     expect(refused.error).to.have.property("code", "AE_CONSTRAINT_VIOLATION");
     expect(refused.error).to.have.property("completedTaskOutputs").with.length(0);
@@ -136,21 +207,33 @@ describe("the constraints of a hierarchical team", () => {
 
   it("may be bound instead of given, and hold for one run", async () => {
     const bound = new HierarchicalConstraints({ requiredWorkers: ["Editor"] });
-    const runOptions: RunOptions = { bindings: (bind) => void bind.single(Tokens.HierarchicalConstraints).toConstantValue(bound) };
+    const runOptions: RunOptions = {
+      bindings: (bind) => void bind.single(Tokens.HierarchicalConstraints).toConstantValue(bound),
+    };
     const ended = await lead(["done"], { agents, tasks: [task] }, () => "text", runOptions);
     expect(ended.error).to.have.property("code", "AE_CONSTRAINT_VIOLATION");
   });
 
   it("mean nothing to other workflows", async () => {
     const chief = new Agent({ role: "Chief", goal: "Lead", allowDelegation: true });
-    const script = [{ toolCalls: [{ name: "delegate", arguments: { agentRole: "Writer", taskDescription: "Help" } }] }, "done"];
+    const script = [
+      {
+        toolCalls: [
+          { name: "delegate", arguments: { agentRole: "Writer", taskDescription: "Help" } },
+        ],
+      },
+      "done",
+    ];
     const ended = await lead(
       [],
       {
         agents,
         tasks: [new Task({ description: "Report", agent: chief })],
         workflow: "SEQUENTIAL",
-        hierarchicalConstraints: new HierarchicalConstraints({ allowedWorkers: ["Editor"], requiredWorkers: ["Editor"] }),
+        hierarchicalConstraints: new HierarchicalConstraints({
+          allowedWorkers: ["Editor"],
+          requiredWorkers: ["Editor"],
+        }),
       },
       (request) => (roleIn(request) === "Chief" ? (script.shift() ?? "done") : "help"),
     );
@@ -161,25 +244,48 @@ describe("the constraints of a hierarchical team", () => {
   it("hold whatever the spelling, the order and the number of calls side by side", async function () {
     this.timeout(60_000);
     const spelling = (role: string) =>
-      fc.tuple(fc.constantFrom("", " ", "\t"), fc.constantFrom(role, role.toLowerCase(), role.toUpperCase())).map(([blank, text]) => blank + text + blank);
+      fc
+        .tuple(
+          fc.constantFrom("", " ", "\t"),
+          fc.constantFrom(role, role.toLowerCase(), role.toUpperCase()),
+        )
+        .map(([blank, text]) => blank + text + blank);
     const wish = fc.constantFrom(...agents.map(({ role }) => role)).chain(spelling);
-    const turns = fc.array(fc.array(wish, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 4 });
-    const caps = fc.record({ Researcher: fc.integer({ min: 1, max: 3 }), writer: fc.integer({ min: 1, max: 3 }) });
+    const turns = fc.array(fc.array(wish, { minLength: 1, maxLength: 5 }), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    const caps = fc.record({
+      Researcher: fc.integer({ min: 1, max: 3 }),
+      writer: fc.integer({ min: 1, max: 3 }),
+    });
     await fc.assert(
-      fc.asyncProperty(turns, caps, fc.integer({ min: 0, max: 6 }), async (script, maxCallsPerWorker, globalMaxDelegations) => {
-        const { workers, events } = await constrained(
-          { maxCallsPerWorker, globalMaxDelegations, requiredStages: [["researcher"], ["editor"]] },
-          ...script.map((roles) => to(...roles)),
-        );
-        const roles = workers.requests.map(roleIn);
-        const count = (role: string): number => roles.filter((name) => name === role).length;
-        expect(count("Researcher")).to.be.at.most(maxCallsPerWorker.Researcher);
-        expect(count("Writer")).to.be.at.most(maxCallsPerWorker.writer);
-        if (globalMaxDelegations > 0) expect(roles.length).to.be.at.most(globalMaxDelegations);
-        if (count("Editor") > 0) expect(roles.indexOf("Researcher")).to.be.within(0, roles.indexOf("Editor"));
-        const ends = events.filter(({ type }) => type === "delegation_completed" || type === "delegation_failed");
-        expect(ends).to.have.length(script.flat().length);
-      }),
+      fc.asyncProperty(
+        turns,
+        caps,
+        fc.integer({ min: 0, max: 6 }),
+        async (script, maxCallsPerWorker, globalMaxDelegations) => {
+          const { workers, events } = await constrained(
+            {
+              maxCallsPerWorker,
+              globalMaxDelegations,
+              requiredStages: [["researcher"], ["editor"]],
+            },
+            ...script.map((roles) => to(...roles)),
+          );
+          const roles = workers.requests.map(roleIn);
+          const count = (role: string): number => roles.filter((name) => name === role).length;
+          expect(count("Researcher")).to.be.at.most(maxCallsPerWorker.Researcher);
+          expect(count("Writer")).to.be.at.most(maxCallsPerWorker.writer);
+          if (globalMaxDelegations > 0) expect(roles.length).to.be.at.most(globalMaxDelegations);
+          if (count("Editor") > 0)
+            expect(roles.indexOf("Researcher")).to.be.within(0, roles.indexOf("Editor"));
+          const ends = events.filter(
+            ({ type }) => type === "delegation_completed" || type === "delegation_failed",
+          );
+          expect(ends).to.have.length(script.flat().length);
+        },
+      ),
       { numRuns: 60 },
     );
   });

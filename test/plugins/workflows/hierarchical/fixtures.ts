@@ -19,7 +19,12 @@ export interface Wish {
 
 /** A turn in which the manager delegates, side by side where there are several. */
 export function delegateTask(...wishes: readonly Wish[]): Step {
-  return { toolCalls: wishes.map((wish) => ({ name: "delegateTask", arguments: { taskDescription: "Do it", ...wish } })) };
+  return {
+    toolCalls: wishes.map((wish) => ({
+      name: "delegateTask",
+      arguments: { taskDescription: "Do it", ...wish },
+    })),
+  };
 }
 
 /** A hierarchical run with its models. */
@@ -48,12 +53,17 @@ export async function lead(
 ): Promise<Led> {
   const manager = new ScriptedModel(script);
   const workers = new ScriptedModel(answer);
-  const ended = await runToEnd({ model: workers, managerModel: manager, workflow: "HIERARCHICAL", ...options }, runOptions);
+  const ended = await runToEnd(
+    { model: workers, managerModel: manager, workflow: "HIERARCHICAL", ...options },
+    runOptions,
+  );
   return { ...ended, manager, workers };
 }
 
 /** What the tool told the manager, call by call. */
 export function told({ manager }: Led): readonly string[] {
   const last = manager.requests.at(-1);
-  return (last?.messages ?? []).flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  return (last?.messages ?? []).flatMap((message) =>
+    message.role === "tool" ? [message.content] : [],
+  );
 }

@@ -32,12 +32,17 @@ describe("HIERARCHICAL", () => {
     const poem = new Task({ description: "Write a poem", context: [facts] });
     const script = [
       delegateTask({ agentRole: "researcher", taskNumber: 1 }),
-      delegateTask({ agentRole: "Researcher", taskDescription: "Check {facts}" }, { agentRole: " WRITER ", taskNumber: "2" }),
+      delegateTask(
+        { agentRole: "Researcher", taskDescription: "Check {facts}" },
+        { agentRole: " WRITER ", taskNumber: "2" },
+      ),
       "All done",
     ];
     const ended = await lead(script, { agents, tasks: [facts, poem] });
     expect(ended.output.raw).to.equal("All done");
-    expect(ended.output.taskOutputs.map(({ taskId, agentRole }) => [taskId, agentRole])).to.deep.equal([
+    expect(
+      ended.output.taskOutputs.map(({ taskId, agentRole }) => [taskId, agentRole]),
+    ).to.deep.equal([
       ["task-1", "Researcher"],
       ["task-3.1", "Researcher"],
       ["task-2", "Writer"],
@@ -45,7 +50,9 @@ describe("HIERARCHICAL", () => {
     ]);
     expect(ended.output.getOutput(poem)?.raw).to.match(/^Writer/);
     const prompts = ended.workers.requests.map(promptOf);
-    expect(prompts).to.include("## Task\nCheck {facts}\n\n## Expected Output\nComplete the assigned task thoroughly");
+    expect(prompts).to.include(
+      "## Task\nCheck {facts}\n\n## Expected Output\nComplete the assigned task thoroughly",
+    );
     expect(prompts.find((text) => text.includes("Write a poem"))).to.include("Researcher 1");
     expect(told(ended)).to.deep.equal([
       "Researcher 1\n\n[Listed tasks done: 1. Still open: 2.]",
@@ -61,7 +68,11 @@ describe("HIERARCHICAL", () => {
       guardrailRetries: 1,
     });
     const answers = ["6", "7"];
-    const ended = await lead([delegateTask({ agentRole: "Writer", taskNumber: 1 }), "7 it is"], { agents, tasks: [strict] }, () => answers.shift() ?? "");
+    const ended = await lead(
+      [delegateTask({ agentRole: "Writer", taskNumber: 1 }), "7 it is"],
+      { agents, tasks: [strict] },
+      () => answers.shift() ?? "",
+    );
     expect(ended.output.getOutput(strict)?.raw).to.equal("7");
     expect(promptOf(ended.workers.requests[1])).to.include("not seven");
   });
@@ -69,9 +80,18 @@ describe("HIERARCHICAL", () => {
   it("reads a listed task's value by its schema, corrections included", async () => {
     const count = new Task({ description: "Count", outputType: z.object({ n: z.number() }) });
     const answers = ["many", '{"n": 4}'];
-    const ended = await lead([delegateTask({ agentRole: "Writer", taskNumber: 1 }), "done"], { agents, tasks: [count] }, () => answers.shift() ?? "");
+    const ended = await lead(
+      [delegateTask({ agentRole: "Writer", taskNumber: 1 }), "done"],
+      { agents, tasks: [count] },
+      () => answers.shift() ?? "",
+    );
     expect(ended.output.getOutput(count)?.parsed).to.deep.equal({ n: 4 });
-    expect(ended.output.metrics.ledger.map(({ purpose }) => purpose)).to.deep.equal(["manager", "worker", "correction", "manager"]);
+    expect(ended.output.metrics.ledger.map(({ purpose }) => purpose)).to.deep.equal([
+      "manager",
+      "worker",
+      "correction",
+      "manager",
+    ]);
   });
 
   it("lets the manager have a listed task done again, with its words as feedback", async () => {
@@ -83,7 +103,11 @@ describe("HIERARCHICAL", () => {
     const { output, events, workers } = await lead(script, { agents, tasks: [facts] });
     expect(promptOf(workers.requests[1])).to.include("Name the sources").and.to.include("Writer 1");
     expect(output.getOutput(facts)?.raw).to.equal("Writer 2");
-    expect(output.trace.taskTraces.flatMap(({ delegations }) => delegations.map(({ workerTrace }) => workerTrace?.attempt))).to.deep.equal([1, 2]);
+    expect(
+      output.trace.taskTraces.flatMap(({ delegations }) =>
+        delegations.map(({ workerTrace }) => workerTrace?.attempt),
+      ),
+    ).to.deep.equal([1, 2]);
     expect(events.filter(({ type }) => type === "delegation_completed")).to.have.length(2);
   });
 
@@ -114,30 +138,53 @@ describe("HIERARCHICAL", () => {
   });
 
   it("tells the manager why a worker failed, and goes on", async () => {
-    const script = [delegateTask({ agentRole: "Writer", taskNumber: 1 }), delegateTask({ agentRole: "Researcher", taskNumber: 1 }), "done"];
-    const ended = await lead(script, { agents, tasks: [facts] }, (request) => (roleIn(request) === "Writer" ? new Error("no ink") : "three facts"));
-    expect(told(ended)[0]).to.equal("Error: Agent 'Writer' failed: no ink\n\n[Listed tasks done: none. Still open: 1.]");
+    const script = [
+      delegateTask({ agentRole: "Writer", taskNumber: 1 }),
+      delegateTask({ agentRole: "Researcher", taskNumber: 1 }),
+      "done",
+    ];
+    const ended = await lead(script, { agents, tasks: [facts] }, (request) =>
+      roleIn(request) === "Writer" ? new Error("no ink") : "three facts",
+    );
+    expect(told(ended)[0]).to.equal(
+      "Error: Agent 'Writer' failed: no ink\n\n[Listed tasks done: none. Still open: 1.]",
+    );
     expect(ended.output.getOutput(facts)?.raw).to.equal("three facts");
     expect(ended.output.isComplete).to.equal(true);
   });
 
   it("stops a manager that delegates for ever", async () => {
     const more = delegateTask({ agentRole: "Writer" });
-    const ended = await lead([more, more, more, more, more], { agents, tasks: [facts], managerMaxIterations: 2 });
-    expect(ended.error?.message).to.match(/^Hierarchical workflow manager failed: Agent 'Manager' exceeded maximum iterations \(2\)/);
+    const ended = await lead([more, more, more, more, more], {
+      agents,
+      tasks: [facts],
+      managerMaxIterations: 2,
+    });
+    expect(ended.error?.message).to.match(
+      /^Hierarchical workflow manager failed: Agent 'Manager' exceeded maximum iterations \(2\)/,
+    );
     expect(ended.error).to.have.property("completedTaskOutputs").with.length(2);
     expect(ended.error?.cause).to.have.property("code", "AE_MAX_ITERATIONS");
     expect(ended.workers.requests).to.have.length(2);
   });
 
   it("calls the manager's model with the manager's own options", async () => {
-    const ended = await lead(["done"], { agents, tasks: [facts], managerModelOptions: { maxOutputTokens: 77, temperature: 0 } });
+    const ended = await lead(["done"], {
+      agents,
+      tasks: [facts],
+      managerModelOptions: { maxOutputTokens: 77, temperature: 0 },
+    });
     expect(ended.manager.requests[0]).to.include({ maxOutputTokens: 77, temperature: 0 });
   });
 
   it("books the manager's calls as coordination and the workers' as work", async () => {
-    const { output } = await lead([delegateTask({ agentRole: "Writer" }), "done"], { agents, tasks: [facts] });
-    expect(output.metrics.ledger.map(({ agentRole, purpose }) => [agentRole, purpose])).to.deep.equal([
+    const { output } = await lead([delegateTask({ agentRole: "Writer" }), "done"], {
+      agents,
+      tasks: [facts],
+    });
+    expect(
+      output.metrics.ledger.map(({ agentRole, purpose }) => [agentRole, purpose]),
+    ).to.deep.equal([
       ["Manager", "manager"],
       ["Writer", "worker"],
       ["Manager", "manager"],
@@ -147,11 +194,18 @@ describe("HIERARCHICAL", () => {
 
   it("makes agents for tasks without one only where no workers are given", async () => {
     const own = new Task({ description: "Write a poem", agent: writer });
-    const made = await lead([delegateTask({ agentRole: "Researcher", taskNumber: 1 }), "done"], { tasks: [Task.of("Find out about owls"), own] });
+    const made = await lead([delegateTask({ agentRole: "Researcher", taskNumber: 1 }), "done"], {
+      tasks: [Task.of("Find out about owls"), own],
+    });
     expect(promptOf(made.manager.requests[0])).to.include("Task 1: Find out about owls");
-    expect(textAt(made.manager.requests[0], 0)).to.include("1. Writer").and.to.include("2. Researcher");
+    expect(textAt(made.manager.requests[0], 0))
+      .to.include("1. Writer")
+      .and.to.include("2. Researcher");
     expect(made.output.taskOutputs[0]?.agentRole).to.equal("Researcher");
-    const given = await lead(["done"], { agents: [writer], tasks: [Task.of("Find out about owls")] });
+    const given = await lead(["done"], {
+      agents: [writer],
+      tasks: [Task.of("Find out about owls")],
+    });
     expect(textAt(given.manager.requests[0], 0)).not.to.include("Researcher");
   });
 
@@ -159,33 +213,56 @@ describe("HIERARCHICAL", () => {
     const one = new Task({ description: "Find out about owls" });
     const noop = tool({ name: "look", description: "Looks", execute: () => "" });
     const two = new Task({ description: "Find out about bats", tools: [noop] });
-    const { workers } = await lead([delegateTask({ agentRole: "Researcher", taskNumber: 2 }), "done"], { tasks: [one, two] });
+    const { workers } = await lead(
+      [delegateTask({ agentRole: "Researcher", taskNumber: 2 }), "done"],
+      { tasks: [one, two] },
+    );
     expect(workers.requests[0]?.tools?.map(({ name }) => name)).to.deep.equal(["look"]);
   });
 
   it("warns where a task's own tools have no effect", async () => {
     const noop = tool({ name: "look", description: "Looks", execute: () => "" });
-    const { events } = await lead(["done"], { agents, tasks: [new Task({ description: "Find", tools: [noop] })] });
+    const { events } = await lead(["done"], {
+      agents,
+      tasks: [new Task({ description: "Find", tools: [noop] })],
+    });
     expect(events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []))).to.have.length(1);
   });
 
   it("lets a strategy of the user's write the prompts, and templates their parts", async () => {
-    const strategy = { buildSystemPrompt: ({ agents: team }: { readonly agents: readonly Agent[] }) => `Team of ${team.length}`, buildUserPrompt: () => " " };
+    const strategy = {
+      buildSystemPrompt: ({ agents: team }: { readonly agents: readonly Agent[] }) =>
+        `Team of ${team.length}`,
+      buildUserPrompt: () => " ",
+    };
     const own = await lead(["done"], { agents, tasks: [facts], managerPromptStrategy: strategy });
     expect(textAt(own.manager.requests[0], 0)).to.include("You are Manager.\nTeam of 2\n");
-    expect(promptOf(own.manager.requests[0])).to.include("Coordinate your team to complete all assigned tasks and synthesize a comprehensive final response.");
+    expect(promptOf(own.manager.requests[0])).to.include(
+      "Coordinate your team to complete all assigned tasks and synthesize a comprehensive final response.",
+    );
     const prompts = { "manager.task": "{number}) {description}\n", "manager.tool": "Verteilen" };
     const replaced = await lead(["done"], { agents, tasks: [facts], prompts });
-    expect(promptOf(replaced.manager.requests[0])).to.include("1) Find facts about owls\nDelegate each task");
+    expect(promptOf(replaced.manager.requests[0])).to.include(
+      "1) Find facts about owls\nDelegate each task",
+    );
     expect(replaced.manager.requests[0]?.tools?.[0]?.description).to.equal("Verteilen");
   });
 
   it("ends with the run, workers included", async () => {
     const controller = new AbortController();
-    const wait = tool({ name: "wait", description: "Waits", execute: (_input, { signal }) => (controller.abort(), untilAborted(signal)) });
+    const wait = tool({
+      name: "wait",
+      description: "Waits",
+      execute: (_input, { signal }) => (controller.abort(), untilAborted(signal)),
+    });
     const team = [researcher.with({ tools: [wait] })];
     const answer = () => ({ toolCalls: [{ name: "wait", arguments: {} }] });
-    const ended = await lead([delegateTask({ agentRole: "Researcher" })], { agents: team, tasks: [facts] }, answer, { signal: controller.signal });
+    const ended = await lead(
+      [delegateTask({ agentRole: "Researcher" })],
+      { agents: team, tasks: [facts] },
+      answer,
+      { signal: controller.signal },
+    );
     expect(ended.error).to.have.property("code", "AE_RUN_CANCELLED");
     expect([ended.manager.requests.length, ended.workers.requests.length]).to.deep.equal([1, 1]);
   });
@@ -199,7 +276,11 @@ describe("HIERARCHICAL", () => {
       },
     });
     const answer = () => ({ toolCalls: [{ name: "leave", arguments: {} }] });
-    const ended = await lead([delegateTask({ agentRole: "Researcher" }), "never"], { agents: [researcher.with({ tools: [leave] })], tasks: [facts] }, answer);
+    const ended = await lead(
+      [delegateTask({ agentRole: "Researcher" }), "never"],
+      { agents: [researcher.with({ tools: [leave] })], tasks: [facts] },
+      answer,
+    );
     expect(ended.output.exitReason).to.equal("USER_EXIT_EARLY");
     expect(ended.manager.requests).to.have.length(1);
   });
@@ -210,7 +291,11 @@ describe("HIERARCHICAL", () => {
         throw new Error("guard is broken");
       }),
     );
-    const ended = await lead([delegateTask({ agentRole: "Writer" }), "never"], { agents, tasks: [facts], plugins: [broken] });
+    const ended = await lead([delegateTask({ agentRole: "Writer" }), "never"], {
+      agents,
+      tasks: [facts],
+      plugins: [broken],
+    });
     expect(ended.error?.cause).to.have.property("code", "AE_TOOL_CONFIGURATION");
     expect(ended.manager.requests).to.have.length(1);
   });

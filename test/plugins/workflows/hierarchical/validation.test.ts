@@ -15,7 +15,13 @@ const task = Task.of("Write a brief");
 /** What `explain()` and `run()` refuse; no model is called. */
 async function refused(options: EnsembleOptions): Promise<string> {
   const model = new ScriptedModel([]);
-  const ensemble = new Ensemble({ model, workflow: "HIERARCHICAL", agents, tasks: [task], ...options });
+  const ensemble = new Ensemble({
+    model,
+    workflow: "HIERARCHICAL",
+    agents,
+    tasks: [task],
+    ...options,
+  });
   const error = await rejectionOf(ValidationError, ensemble.explain());
   const again = await rejectionOf(ValidationError, ensemble.run());
   expect(again.message).to.equal(error.message);
@@ -24,7 +30,8 @@ async function refused(options: EnsembleOptions): Promise<string> {
   return error.message;
 }
 
-const constrained = (o: HierarchicalConstraintsOptions): Promise<string> => refused({ hierarchicalConstraints: new HierarchicalConstraints(o) });
+const constrained = (o: HierarchicalConstraintsOptions): Promise<string> =>
+  refused({ hierarchicalConstraints: new HierarchicalConstraints(o) });
 
 describe("a hierarchical ensemble", () => {
   it("keeps the manager's role for itself, in any spelling", async () => {
@@ -34,58 +41,101 @@ describe("a hierarchical ensemble", () => {
   });
 
   it("has one agent per role; one agent may have several tasks", async () => {
-    const twin = new Task({ description: "Write", agent: new Agent({ role: "WRITER", goal: "Write too" }) });
-    expect(await refused({ tasks: [twin] })).to.include("Duplicate agent role 'WRITER' detected in HIERARCHICAL workflow.");
+    const twin = new Task({
+      description: "Write",
+      agent: new Agent({ role: "WRITER", goal: "Write too" }),
+    });
+    expect(await refused({ tasks: [twin] })).to.include(
+      "Duplicate agent role 'WRITER' detected in HIERARCHICAL workflow.",
+    );
     const tasks = ["one", "two"].map((description) => new Task({ description, agent: writer }));
     expect((await lead(["done"], { agents, tasks })).error).to.equal(undefined);
   });
 
   it("takes no tasks with handlers", async () => {
-    expect(await refused({ tasks: [task, new Task({ description: "Add", handler: () => "3" })] })).to.equal(
+    expect(
+      await refused({ tasks: [task, new Task({ description: "Add", handler: () => "3" })] }),
+    ).to.equal(
       "Deterministic handler tasks are not supported in HIERARCHICAL workflow. Task 'Add' has a handler configured. Use SEQUENTIAL or PARALLEL workflow when mixing AI-backed and deterministic tasks.",
     );
   });
 
   it("refuses constraints that name nobody", async () => {
-    expect(await constrained({ allowedWorkers: ["Ghost"] })).to.equal("HierarchicalConstraints.allowedWorkers references unknown agent: 'Ghost'");
-    expect(await constrained({ requiredWorkers: ["Ghost"] })).to.equal("HierarchicalConstraints.requiredWorkers references unknown agent: 'Ghost'");
-    expect(await constrained({ maxCallsPerWorker: { Ghost: 1 } })).to.equal("HierarchicalConstraints.maxCallsPerWorker references unknown agent: 'Ghost'");
-    expect(await constrained({ requiredStages: [["Writer"], ["Ghost"]] })).to.equal("HierarchicalConstraints.requiredStages references unknown agent: 'Ghost'");
+    expect(await constrained({ allowedWorkers: ["Ghost"] })).to.equal(
+      "HierarchicalConstraints.allowedWorkers references unknown agent: 'Ghost'",
+    );
+    expect(await constrained({ requiredWorkers: ["Ghost"] })).to.equal(
+      "HierarchicalConstraints.requiredWorkers references unknown agent: 'Ghost'",
+    );
+    expect(await constrained({ maxCallsPerWorker: { Ghost: 1 } })).to.equal(
+      "HierarchicalConstraints.maxCallsPerWorker references unknown agent: 'Ghost'",
+    );
+    expect(await constrained({ requiredStages: [["Writer"], ["Ghost"]] })).to.equal(
+      "HierarchicalConstraints.requiredStages references unknown agent: 'Ghost'",
+    );
   });
 
   it("refuses constraints that contradict themselves", async () => {
-    expect(await constrained({ allowedWorkers: ["Writer"], requiredWorkers: ["researcher"] })).to.equal(
+    expect(
+      await constrained({ allowedWorkers: ["Writer"], requiredWorkers: ["researcher"] }),
+    ).to.equal(
       "HierarchicalConstraints.requiredWorkers contains 'researcher' which is not in allowedWorkers",
     );
     expect(await constrained({ maxCallsPerWorker: { Writer: 0 } })).to.equal(
       "HierarchicalConstraints.maxCallsPerWorker value for 'Writer' must be > 0, got: 0",
     );
-    expect(await constrained({ maxCallsPerWorker: { Writer: 1.5 } })).to.include("must be > 0, got: 1.5");
-    expect(await constrained({ maxCallsPerWorker: { Writer: 1, " writer": 2 } })).to.include("names agent ' writer' twice");
-    expect(await constrained({ globalMaxDelegations: -1 })).to.equal("HierarchicalConstraints.globalMaxDelegations must be >= 0, got: -1");
+    expect(await constrained({ maxCallsPerWorker: { Writer: 1.5 } })).to.include(
+      "must be > 0, got: 1.5",
+    );
+    expect(await constrained({ maxCallsPerWorker: { Writer: 1, " writer": 2 } })).to.include(
+      "names agent ' writer' twice",
+    );
+    expect(await constrained({ globalMaxDelegations: -1 })).to.equal(
+      "HierarchicalConstraints.globalMaxDelegations must be >= 0, got: -1",
+    );
     expect(await constrained({ requiredStages: [["Writer"], ["WRITER"]] })).to.equal(
       "HierarchicalConstraints.requiredStages contains duplicate agent role 'WRITER' in multiple stages",
     );
   });
 
   it("refuses constraints that nobody could keep", async () => {
-    expect(await constrained({ allowedWorkers: ["Writer"], requiredStages: [["researcher"], ["Writer"]] })).to.equal(
+    expect(
+      await constrained({
+        allowedWorkers: ["Writer"],
+        requiredStages: [["researcher"], ["Writer"]],
+      }),
+    ).to.equal(
       "HierarchicalConstraints.requiredStages contains 'researcher' which is not in allowedWorkers",
     );
-    expect(await constrained({ requiredWorkers: ["Writer", "Researcher"], globalMaxDelegations: 1 })).to.include("globalMaxDelegations of 1 is too low");
+    expect(
+      await constrained({ requiredWorkers: ["Writer", "Researcher"], globalMaxDelegations: 1 }),
+    ).to.include("globalMaxDelegations of 1 is too low");
     const staged = { requiredStages: [["Researcher"], ["Writer"]], globalMaxDelegations: 1 };
-    expect(await constrained({ ...staged, requiredWorkers: ["writer"] })).to.include("need 2 delegations");
+    expect(await constrained({ ...staged, requiredWorkers: ["writer"] })).to.include(
+      "need 2 delegations",
+    );
     const first = new HierarchicalConstraints({ ...staged, requiredWorkers: ["researcher"] });
-    const led = await lead([delegateTask({ agentRole: "Researcher" }), "done"], { agents, tasks: [task], hierarchicalConstraints: first });
+    const led = await lead([delegateTask({ agentRole: "Researcher" }), "done"], {
+      agents,
+      tasks: [task],
+      hierarchicalConstraints: first,
+    });
     expect(led.error).to.equal(undefined);
   });
 
   it("accepts roles in any spelling, and looks at those of made agents once they are there", async () => {
-    const accepted = new HierarchicalConstraints({ allowedWorkers: [" WRITER", "Researcher"], maxCallsPerWorker: { researcher: 1 } });
-    expect((await lead(["done"], { agents, tasks: [task], hierarchicalConstraints: accepted })).error).to.equal(undefined);
+    const accepted = new HierarchicalConstraints({
+      allowedWorkers: [" WRITER", "Researcher"],
+      maxCallsPerWorker: { researcher: 1 },
+    });
+    expect(
+      (await lead(["done"], { agents, tasks: [task], hierarchicalConstraints: accepted })).error,
+    ).to.equal(undefined);
     const unknown = new HierarchicalConstraints({ requiredWorkers: ["Ghost"] });
     const ended = await lead([], { tasks: [task], hierarchicalConstraints: unknown });
-    expect(ended.error?.message).to.equal("HierarchicalConstraints.requiredWorkers references unknown agent: 'Ghost'");
+    expect(ended.error?.message).to.equal(
+      "HierarchicalConstraints.requiredWorkers references unknown agent: 'Ghost'",
+    );
     expect(ended.manager.requests).to.have.length(0);
   });
 
@@ -98,24 +148,36 @@ describe("a hierarchical ensemble", () => {
       tasks: [new Task({ description: "Write", model })],
     });
     expect([led.output.raw, led.error]).to.deep.equal(["done", undefined]);
-    const without = await lead([], { model: undefined, managerModel: undefined, tasks: [new Task({ description: "Write", model })] });
-    expect(without.error?.message).to.equal("No Manager LLM available for hierarchical workflow. Set ensemble-level chatLanguageModel or managerLlm.");
-    const bare = await lead([], { model: undefined, agents: [writer], tasks: [new Task({ description: "Write", model })] });
+    const without = await lead([], {
+      model: undefined,
+      managerModel: undefined,
+      tasks: [new Task({ description: "Write", model })],
+    });
+    expect(without.error?.message).to.equal(
+      "No Manager LLM available for hierarchical workflow. Set ensemble-level chatLanguageModel or managerLlm.",
+    );
+    const bare = await lead([], {
+      model: undefined,
+      agents: [writer],
+      tasks: [new Task({ description: "Write", model })],
+    });
     expect(bare.error?.message).to.include("No LLM available for agent 'Writer'");
     expect(model.requests).to.have.length(1);
   });
 
   it("refuses a strategy's prompt that is no text", async () => {
     const strategy = { buildSystemPrompt: () => 7 as never, buildUserPrompt: () => "Lead" };
-    expect((await lead([], { agents, tasks: [task], managerPromptStrategy: strategy })).error?.message).to.include(
-      "buildSystemPrompt() must return a string, got: 7",
-    );
+    expect(
+      (await lead([], { agents, tasks: [task], managerPromptStrategy: strategy })).error?.message,
+    ).to.include("buildSystemPrompt() must return a string, got: 7");
   });
 });
 
 describe("ConstraintEnforcer", () => {
   it("names a required worker once, however often it is listed", () => {
-    const enforcer = new ConstraintEnforcer(new HierarchicalConstraints({ requiredWorkers: ["Writer", "writer "] }));
+    const enforcer = new ConstraintEnforcer(
+      new HierarchicalConstraints({ requiredWorkers: ["Writer", "writer "] }),
+    );
     expect(enforcer.violations()).to.have.length(1);
     enforcer.complete("WRITER");
     expect(enforcer.violations()).to.deep.equal([]);
@@ -124,6 +186,9 @@ describe("ConstraintEnforcer", () => {
 
 workflowContract("HIERARCHICAL", {
   create: () => new HierarchicalWorkflow(new ManagerExecutor(), new RunConstraints()),
-  tasks: [new Task({ description: "One", agent: researcher }), new Task({ description: "Two", agent: writer })],
+  tasks: [
+    new Task({ description: "One", agent: researcher }),
+    new Task({ description: "Two", agent: writer }),
+  ],
   ensembleOptions: { model: new ScriptedModel([]) },
 });

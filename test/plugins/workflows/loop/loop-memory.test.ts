@@ -10,7 +10,10 @@ const model = (): ScriptedModel => new ScriptedModel(["d1", "c1", "d2", "c2", "d
 
 /** A loop of two tasks that both use the scope `loop`; the second also `own`. */
 function looping(options: Partial<LoopOptions>, memory = true): Loop {
-  const tasks = [writing("Draft", memory ? { memory: "loop" } : {}), writing("Critique", memory ? { memory: ["loop", "own"] } : {})];
+  const tasks = [
+    writing("Draft", memory ? { memory: "loop" } : {}),
+    writing("Critique", memory ? { memory: ["loop", "own"] } : {}),
+  ];
   return new Loop({ name: "polish", tasks, maxIterations: 3, injectFeedback: false, ...options });
 }
 
@@ -22,7 +25,8 @@ function run(
   return runToEnd({ loops: [loop], model: model(), memoryStore, ...options });
 }
 
-const warningsOf = ({ events }: Ended): readonly string[] => events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
+const warningsOf = ({ events }: Ended): readonly string[] =>
+  events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
 
 describe("the memory of a loop", () => {
   it("accumulates by default", async () => {
@@ -30,9 +34,15 @@ describe("the memory of a loop", () => {
     const scripted = model();
     await run(looping({}), store, { model: scripted });
     expect(store.contents("loop")).to.deep.equal(["d1", "c1", "d2", "c2", "d3", "c3"]);
-    expect(store.asked.some(([operation]) => operation === "clear" || operation === "evict")).to.equal(false);
+    expect(
+      store.asked.some(([operation]) => operation === "clear" || operation === "evict"),
+    ).to.equal(false);
     expect(userPrompts(scripted.requests)[4]).to.include("c2");
-    expect(store.scopes.get("own")?.map(({ metadata }) => metadata?.["attempt"])).to.deep.equal(["1", "2", "3"]);
+    expect(store.scopes.get("own")?.map(({ metadata }) => metadata?.["attempt"])).to.deep.equal([
+      "1",
+      "2",
+      "3",
+    ]);
   });
 
   it("is empty at the start of each iteration with FRESH_PER_ITERATION, but for the first", async () => {
@@ -44,7 +54,9 @@ describe("the memory of a loop", () => {
     expect(prompts[2]).not.to.include("## Memory");
     expect(prompts[3]).to.include("d2").and.not.include("d1");
     expect(store.contents("loop")).to.deep.equal(["d3", "c3"]);
-    expect(store.asked.flatMap(([operation, scope]) => (operation === "clear" ? [scope] : []))).to.deep.equal(["loop", "own", "loop", "own"]);
+    expect(
+      store.asked.flatMap(([operation, scope]) => (operation === "clear" ? [scope] : [])),
+    ).to.deep.equal(["loop", "own", "loop", "own"]);
   });
 
   it("has the last entries of each scope with WINDOW", async () => {
@@ -66,11 +78,15 @@ describe("the memory of a loop", () => {
       store.before = (asked) => {
         if (asked === operation) throw new Error("not supported");
       };
-      const loop = looping({ memoryMode, memoryWindowSize: memoryMode === "WINDOW" ? 2 : undefined });
+      const loop = looping({
+        memoryMode,
+        memoryWindowSize: memoryMode === "WINDOW" ? 2 : undefined,
+      });
       const failed = await run(loop, store);
       expect(MemoryStoreError.isInstance(failed.error)).to.equal(true);
       expect(failed.error).to.include({ operation, scope: "loop" });
-      for (const word of ["'polish'", "'loop'", "MapStore", memoryMode, "not supported"]) expect(failed.error?.message).to.include(word);
+      for (const word of ["'polish'", "'loop'", "MapStore", memoryMode, "not supported"])
+        expect(failed.error?.message).to.include(word);
       expect(failed.output.completedTasks.map(({ raw }) => raw)).to.deep.equal(["d1", "c1"]);
       const warned = await run(loop, store, { memoryErrors: "warn" });
       expect(warned.error).to.equal(undefined);
@@ -87,7 +103,11 @@ describe("the memory of a loop", () => {
       return new Promise(() => undefined);
     };
     const ended = await runToEnd(
-      { loops: [looping({ memoryMode: "FRESH_PER_ITERATION" })], model: model(), memoryStore: store },
+      {
+        loops: [looping({ memoryMode: "FRESH_PER_ITERATION" })],
+        model: model(),
+        memoryStore: store,
+      },
       { signal: controller.signal },
     );
     expect(ended.output.exitReason).to.equal("CANCELLED");
@@ -96,8 +116,12 @@ describe("the memory of a loop", () => {
 
   it("says of a mode that it does nothing", async () => {
     const loop = { memoryMode: "FRESH_PER_ITERATION" } as const;
-    expect(warningsOf(await run(looping(loop), undefined)).join()).to.include("there is no memory store");
-    expect(warningsOf(await run(looping(loop, false), new MapStore())).join()).to.include("none of its tasks");
+    expect(warningsOf(await run(looping(loop), undefined)).join()).to.include(
+      "there is no memory store",
+    );
+    expect(warningsOf(await run(looping(loop, false), new MapStore())).join()).to.include(
+      "none of its tasks",
+    );
     expect(warningsOf(await run(looping({}, false), undefined))).to.deep.equal([]);
   });
 
@@ -107,11 +131,20 @@ describe("the memory of a loop", () => {
       () =>
         looping(options);
     for (const memoryWindowSize of [undefined, 0, -1, 1.5, Number.NaN])
-      expect(made({ memoryMode: "WINDOW", memoryWindowSize })).to.throw(ValidationError, "memoryWindowSize >= 1");
+      expect(made({ memoryMode: "WINDOW", memoryWindowSize })).to.throw(
+        ValidationError,
+        "memoryWindowSize >= 1",
+      );
     for (const memoryMode of [undefined, "ACCUMULATE", "FRESH_PER_ITERATION"] as const)
-      expect(made({ memoryMode, memoryWindowSize: 1 })).to.throw(ValidationError, "only for memoryMode WINDOW");
+      expect(made({ memoryMode, memoryWindowSize: 1 })).to.throw(
+        ValidationError,
+        "only for memoryMode WINDOW",
+      );
     expect(made({ memoryMode: "NONE" as "WINDOW" })).to.throw(ValidationError, "memoryMode"); // for users of plain JavaScript
-    expect(looping({ memoryMode: "WINDOW", memoryWindowSize: 3 })).to.include({ memoryMode: "WINDOW", memoryWindowSize: 3 });
+    expect(looping({ memoryMode: "WINDOW", memoryWindowSize: 3 })).to.include({
+      memoryMode: "WINDOW",
+      memoryWindowSize: 3,
+    });
     expect(looping({})).to.include({ memoryMode: "ACCUMULATE", memoryWindowSize: undefined });
   });
 });

@@ -1,5 +1,13 @@
 import type { EnsembleOptions, LoopIteration, LoopOptions, TaskContext } from "agentensemble";
-import { AgentExecutionError, ExitEarlySignal, Loop, MaxLoopIterationsExceededError, ParallelExecutionError, Task, ValidationError } from "agentensemble";
+import {
+  AgentExecutionError,
+  ExitEarlySignal,
+  Loop,
+  MaxLoopIterationsExceededError,
+  ParallelExecutionError,
+  Task,
+  ValidationError,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
@@ -15,12 +23,22 @@ interface Body {
 /** A draft that counts its iterations, and a judge that scores it by its number. */
 function body(): Body {
   const told: TaskContext["revision"][] = [];
-  const draft = new Task({ name: "draft", description: "Draft", handler: (ctx) => `draft ${told.push(ctx.revision)}` });
-  const judge = new Task({ name: "judge", description: "Judge", context: [draft], handler: (ctx) => Number(ctx.getOutput(draft).raw.slice(6)) });
+  const draft = new Task({
+    name: "draft",
+    description: "Draft",
+    handler: (ctx) => `draft ${told.push(ctx.revision)}`,
+  });
+  const judge = new Task({
+    name: "judge",
+    description: "Judge",
+    context: [draft],
+    handler: (ctx) => Number(ctx.getOutput(draft).raw.slice(6)),
+  });
   return { draft, judge, told };
 }
 
-const loopOf = ({ draft, judge }: Body, o: Partial<LoopOptions> = {}): Loop => new Loop({ name: "polish", tasks: [draft, judge], ...o });
+const loopOf = ({ draft, judge }: Body, o: Partial<LoopOptions> = {}): Loop =>
+  new Loop({ name: "polish", tasks: [draft, judge], ...o });
 
 describe("a loop", () => {
   it("repeats its body until the predicate holds", async () => {
@@ -39,20 +57,30 @@ describe("a loop", () => {
       ["draft 2", "2"],
       ["draft 3", "3"],
     ]);
-    expect(seen.map(({ iterationNumber, lastBodyOutput, history: before }) => [iterationNumber, lastBodyOutput.raw, before.length])).to.deep.equal([
+    expect(
+      seen.map(({ iterationNumber, lastBodyOutput, history: before }) => [
+        iterationNumber,
+        lastBodyOutput.raw,
+        before.length,
+      ]),
+    ).to.deep.equal([
       [1, "1", 1],
       [2, "2", 2],
       [3, "3", 3],
     ]);
     expect(output.getOutput(parts.draft)?.raw).to.equal("draft 3");
-    expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal(["polish/draft", "polish/judge"]);
+    expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal([
+      "polish/draft",
+      "polish/judge",
+    ]);
     expect(output.raw).to.equal("3");
   });
 
   it("looks up nothing but its own tasks, in the last iteration", async () => {
     const parts = body();
     const found: unknown[] = [];
-    const until = (it: LoopIteration): boolean => found.push(it.getOutput(parts.draft)?.raw, it.getOutput(echo("Other"))) > 0;
+    const until = (it: LoopIteration): boolean =>
+      found.push(it.getOutput(parts.draft)?.raw, it.getOutput(echo("Other"))) > 0;
     await runToEnd({ loops: [loopOf(parts, { until })] });
     expect(found).to.deep.equal(["draft 1", undefined]);
   });
@@ -60,12 +88,25 @@ describe("a loop", () => {
   it("tells its first task, from the second iteration on, what came out last", async () => {
     const parts = body();
     const revisions: unknown[] = [];
-    const judge = new Task({ description: "Judge", handler: (ctx) => `judged ${revisions.push(ctx.revision)}` });
-    await runToEnd({ loops: [new Loop({ name: "polish", tasks: [parts.draft, judge], maxIterations: 3 })] });
+    const judge = new Task({
+      description: "Judge",
+      handler: (ctx) => `judged ${revisions.push(ctx.revision)}`,
+    });
+    await runToEnd({
+      loops: [new Loop({ name: "polish", tasks: [parts.draft, judge], maxIterations: 3 })],
+    });
     expect(parts.told).to.deep.equal([
       undefined,
-      { feedback: "Loop iteration 2 of 3. Prior iteration's final body output is shown above; revise based on it.", previousOutput: "judged 1" },
-      { feedback: "Loop iteration 3 of 3. Prior iteration's final body output is shown above; revise based on it.", previousOutput: "judged 2" },
+      {
+        feedback:
+          "Loop iteration 2 of 3. Prior iteration's final body output is shown above; revise based on it.",
+        previousOutput: "judged 1",
+      },
+      {
+        feedback:
+          "Loop iteration 3 of 3. Prior iteration's final body output is shown above; revise based on it.",
+        previousOutput: "judged 2",
+      },
     ]);
     expect(revisions).to.deep.equal([undefined, undefined, undefined]);
   });
@@ -73,7 +114,11 @@ describe("a loop", () => {
   it("puts the feedback into the prompt, by a text that can be replaced", async () => {
     const model = new ScriptedModel(["first", "second"]);
     const loops = [new Loop({ name: "polish", tasks: [Task.of("Draft")], maxIterations: 2 })];
-    await runToEnd({ model, loops, prompts: { "loop.feedback": "Round {iteration}/{maxIterations}!" } });
+    await runToEnd({
+      model,
+      loops,
+      prompts: { "loop.feedback": "Round {iteration}/{maxIterations}!" },
+    });
     const [before, after] = model.requests.map(({ messages }) => JSON.stringify(messages));
     expect(before).to.not.include("Round");
     expect(after).to.include("Round 2/2!").and.include("first").and.include("(Attempt 2)");
@@ -89,19 +134,33 @@ describe("a loop", () => {
     const { output } = await runToEnd({ loops: [loopOf(body())] });
     const history = output.loops.get("polish");
     expect(history?.iterations).to.have.length(5);
-    expect(history).to.include({ terminationReason: "maxIterations", stoppedByMaxIterations: true });
+    expect(history).to.include({
+      terminationReason: "maxIterations",
+      stoppedByMaxIterations: true,
+    });
     expect(output.raw).to.equal("5");
   });
 
   it("ends by its predicate where that holds at the last permitted iteration", async () => {
     const { output } = await runToEnd({
-      loops: [loopOf(body(), { maxIterations: 2, onMaxIterations: "THROW", until: ({ iterationNumber }) => iterationNumber === 2 })],
+      loops: [
+        loopOf(body(), {
+          maxIterations: 2,
+          onMaxIterations: "THROW",
+          until: ({ iterationNumber }) => iterationNumber === 2,
+        }),
+      ],
     });
-    expect(output.loops.get("polish")).to.include({ terminationReason: "predicate", stoppedByMaxIterations: false });
+    expect(output.loops.get("polish")).to.include({
+      terminationReason: "predicate",
+      stoppedByMaxIterations: false,
+    });
   });
 
   it("fails at maxIterations where it is to throw, and keeps its history", async () => {
-    const { error, output } = await runToEnd({ loops: [loopOf(body(), { maxIterations: 2, onMaxIterations: "THROW" })] });
+    const { error, output } = await runToEnd({
+      loops: [loopOf(body(), { maxIterations: 2, onMaxIterations: "THROW" })],
+    });
     expect(error).to.be.instanceOf(MaxLoopIterationsExceededError);
     expect(error).to.include({
       code: "AE_MAX_LOOP_ITERATIONS",
@@ -114,15 +173,21 @@ describe("a loop", () => {
   });
 
   it("gives only its last output with FINAL_TASK_ONLY", async () => {
-    const { output } = await runToEnd({ loops: [loopOf(body(), { maxIterations: 2, outputMode: "FINAL_TASK_ONLY" })] });
+    const { output } = await runToEnd({
+      loops: [loopOf(body(), { maxIterations: 2, outputMode: "FINAL_TASK_ONLY" })],
+    });
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["2"]);
   });
 
   it("joins the texts of all iterations with ALL_ITERATIONS, and keeps the last value", async () => {
     const parts = body();
-    const { output } = await runToEnd({ loops: [loopOf(parts, { maxIterations: 3, outputMode: "ALL_ITERATIONS" })] });
+    const { output } = await runToEnd({
+      loops: [loopOf(parts, { maxIterations: 3, outputMode: "ALL_ITERATIONS" })],
+    });
     const [draft, judge] = output.taskOutputs;
-    expect(draft?.raw).to.equal("draft 1\n\n--- iteration 2 ---\n\ndraft 2\n\n--- iteration 3 ---\n\ndraft 3");
+    expect(draft?.raw).to.equal(
+      "draft 1\n\n--- iteration 2 ---\n\ndraft 2\n\n--- iteration 3 ---\n\ndraft 3",
+    );
     expect(judge?.raw).to.equal("1\n\n--- iteration 2 ---\n\n2\n\n--- iteration 3 ---\n\n3");
     expect(judge?.parsed).to.equal(3);
     expect(output.raw).to.equal(judge?.raw);
@@ -132,7 +197,17 @@ describe("a loop", () => {
   it("keeps the value of a schema whose value is the text itself with ALL_ITERATIONS", async () => {
     const model = new ScriptedModel(['"a"', '"b"']);
     const task = new Task({ description: "Letter", outputType: z.string() });
-    const { output } = await runToEnd({ model, loops: [new Loop({ name: "letters", tasks: [task], maxIterations: 2, outputMode: "ALL_ITERATIONS" })] });
+    const { output } = await runToEnd({
+      model,
+      loops: [
+        new Loop({
+          name: "letters",
+          tasks: [task],
+          maxIterations: 2,
+          outputMode: "ALL_ITERATIONS",
+        }),
+      ],
+    });
     expect(output.taskOutputs.map(({ parsed }) => parsed)).to.deep.equal(["b"]);
     expect(output.raw).to.include("--- iteration 2 ---");
   });
@@ -145,11 +220,18 @@ describe("a loop", () => {
         return "once";
       },
     });
-    const { error, output } = await runToEnd({ loops: [new Loop({ name: "fragile", tasks: [task], maxIterations: 3 })] });
+    const { error, output } = await runToEnd({
+      loops: [new Loop({ name: "fragile", tasks: [task], maxIterations: 3 })],
+    });
     expect(error?.code).to.equal("AE_TASK_EXECUTION");
-    expect(output.loops.get("fragile")?.iterations.map((outputs) => outputs.map(({ raw }) => raw))).to.deep.equal([["once"]]);
+    expect(
+      output.loops.get("fragile")?.iterations.map((outputs) => outputs.map(({ raw }) => raw)),
+    ).to.deep.equal([["once"]]);
     expect(output.loops.get("fragile")?.stoppedByMaxIterations).to.equal(false);
-    expect(JSON.parse(output.trace.toJson())).to.have.nested.include({ "loopTraces[0].iterationsRun": 1, "loopTraces[0].terminationReason": null });
+    expect(JSON.parse(output.trace.toJson())).to.have.nested.include({
+      "loopTraces[0].iterationsRun": 1,
+      "loopTraces[0].terminationReason": null,
+    });
   });
 
   it("fails the run when its predicate throws, with the reason", async () => {
@@ -183,7 +265,13 @@ describe("a loop", () => {
 
   it("announces each iteration and stands in the trace", async () => {
     const { output, events } = await runToEnd({ loops: [loopOf(body(), { maxIterations: 2 })] });
-    expect(events.flatMap((e) => (e.type === "loop_iteration_completed" ? [[e.loopName, e.iterationNumber, e.maxIterations]] : []))).to.deep.equal([
+    expect(
+      events.flatMap((e) =>
+        e.type === "loop_iteration_completed"
+          ? [[e.loopName, e.iterationNumber, e.maxIterations]]
+          : [],
+      ),
+    ).to.deep.equal([
       ["polish", 1, 2],
       ["polish", 2, 2],
     ]);
@@ -206,14 +294,23 @@ describe("a loop", () => {
   });
 
   it("can be cancelled though its tasks never wait", async () => {
-    const { error, output } = await runToEnd({ loops: [new Loop({ name: "busy", tasks: [echo("Busy")], maxIterations: 1_000_000 })] }, { timeoutMs: 1 });
+    const { error, output } = await runToEnd(
+      { loops: [new Loop({ name: "busy", tasks: [echo("Busy")], maxIterations: 1_000_000 })] },
+      { timeoutMs: 1 },
+    );
     expect(error?.code).to.equal("AE_RUN_TIMEOUT");
     expect(output.loops.get("busy")?.stoppedByMaxIterations).to.equal(false);
   });
 
   it("counts every iteration's calls", async () => {
-    const model = new ScriptedModel(() => ({ text: "again", usage: { inputTokens: 7, outputTokens: 1 } }));
-    const { output } = await runToEnd({ model, loops: [new Loop({ name: "polish", tasks: [Task.of("Draft")], maxIterations: 3 })] });
+    const model = new ScriptedModel(() => ({
+      text: "again",
+      usage: { inputTokens: 7, outputTokens: 1 },
+    }));
+    const { output } = await runToEnd({
+      model,
+      loops: [new Loop({ name: "polish", tasks: [Task.of("Draft")], maxIterations: 3 })],
+    });
     expect(output.metrics).to.include({ llmCallCount: 3, inputTokens: 21 });
     expect(output.trace.taskTraces.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 3]);
   });
@@ -225,18 +322,25 @@ describe("a loop", () => {
       guardrailRetries: 1,
       outputGuardrails: [({ raw }) => (raw === "bad" ? { ok: false, reason: "bad" } : true)],
     });
-    const { output } = await runToEnd({ model, loops: [new Loop({ name: "polish", tasks: [draft], maxIterations: 2 })] });
+    const { output } = await runToEnd({
+      model,
+      loops: [new Loop({ name: "polish", tasks: [draft], maxIterations: 2 })],
+    });
     expect(output.trace.taskTraces.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 3]);
   });
 });
 
 /** Loops with one body task each; `order` says what was done when. */
 function marked(order: string[], name: string, o: Partial<LoopOptions> = {}): Loop {
-  const task = new Task({ description: `Body of ${name}`, handler: () => String(order.push(name)) });
+  const task = new Task({
+    description: `Body of ${name}`,
+    handler: () => String(order.push(name)),
+  });
   return new Loop({ name, tasks: [task], maxIterations: 2, ...o });
 }
 
-const mark = (order: string[], name: string): Task => new Task({ name, description: name, handler: () => String(order.push(name)) });
+const mark = (order: string[], name: string): Task =>
+  new Task({ name, description: name, handler: () => String(order.push(name)) });
 
 describe("loops in SEQUENTIAL", () => {
   it("come after the task list, in their order", async () => {
@@ -244,7 +348,12 @@ describe("loops in SEQUENTIAL", () => {
     const loops = [marked(order, "first"), marked(order, "second")];
     const { output } = await runToEnd({ tasks: [mark(order, "a"), mark(order, "b")], loops });
     expect(order).to.deep.equal(["a", "b", "first", "first", "second", "second"]);
-    expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal(["a", "b", "first/task-1", "second/task-1"]);
+    expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal([
+      "a",
+      "b",
+      "first/task-1",
+      "second/task-1",
+    ]);
     expect([...output.loops.keys()]).to.deep.equal(["first", "second"]);
   });
 
@@ -276,12 +385,22 @@ describe("loops in PARALLEL", () => {
       },
     });
     const quick = mark(order, "quick");
-    const loops = [marked(order, "after slow", { context: [slow] }), marked(order, "free"), marked(order, "after quick", { context: [quick] })];
+    const loops = [
+      marked(order, "after slow", { context: [slow] }),
+      marked(order, "free"),
+      marked(order, "after quick", { context: [quick] }),
+    ];
     const { output } = await runToEnd({ ...parallel, tasks: [slow, quick], loops });
     expect(order.indexOf("slow")).to.be.lessThan(order.indexOf("after slow"));
     expect(order.indexOf("quick")).to.be.lessThan(order.indexOf("after quick"));
     expect(order.lastIndexOf("free")).to.be.lessThan(order.indexOf("slow"));
-    expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal(["slow", "quick", "after slow/task-1", "free/task-1", "after quick/task-1"]);
+    expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal([
+      "slow",
+      "quick",
+      "after slow/task-1",
+      "free/task-1",
+      "after quick/task-1",
+    ]);
     expect(output.loops.get("free")?.iterations).to.have.length(2);
   });
 
@@ -306,7 +425,9 @@ describe("loops in PARALLEL", () => {
           return "done";
         },
       });
-    const loops = ["a", "b", "c", "d"].map((name) => new Loop({ name, tasks: [busy(`${name}1`), busy(`${name}2`)], maxIterations: 2 }));
+    const loops = ["a", "b", "c", "d"].map(
+      (name) => new Loop({ name, tasks: [busy(`${name}1`), busy(`${name}2`)], maxIterations: 2 }),
+    );
     await runToEnd({ ...parallel, maxConcurrency: 2, loops });
     expect(most).to.equal(2);
   });
@@ -323,7 +444,11 @@ describe("loops in PARALLEL", () => {
         ],
       }),
     ];
-    const broken = new Task({ name: "broken", description: "Broken", handler: (): Promise<string> => pause(2).then(() => Promise.reject(new Error("broke"))) });
+    const broken = new Task({
+      name: "broken",
+      description: "Broken",
+      handler: (): Promise<string> => pause(2).then(() => Promise.reject(new Error("broke"))),
+    });
     const { error, output } = await runToEnd({ ...parallel, tasks: [broken], loops });
     expect(error?.code).to.equal("AE_TASK_EXECUTION");
     expect(reason).to.be.instanceOf(Error);
@@ -333,8 +458,14 @@ describe("loops in PARALLEL", () => {
 
   it("stop their siblings when they fail", async () => {
     let stopped = false;
-    const waits = waiting("Waits", ({ signal }) => signal.addEventListener("abort", () => (stopped = true)));
-    const { error } = await runToEnd({ ...parallel, tasks: [waits], loops: [loopOf(body(), { maxIterations: 1, onMaxIterations: "THROW" })] });
+    const waits = waiting("Waits", ({ signal }) =>
+      signal.addEventListener("abort", () => (stopped = true)),
+    );
+    const { error } = await runToEnd({
+      ...parallel,
+      tasks: [waits],
+      loops: [loopOf(body(), { maxIterations: 1, onMaxIterations: "THROW" })],
+    });
     expect(error).to.be.instanceOf(MaxLoopIterationsExceededError);
     expect(stopped).to.equal(true);
   });
@@ -342,8 +473,17 @@ describe("loops in PARALLEL", () => {
   it("are finished with CONTINUE_ON_ERROR, unless what they wait for failed", async () => {
     const order: string[] = [];
     const broken = failing("Broken");
-    const loops = [marked(order, "free"), marked(order, "skipped", { context: [broken] }), marked(order, "endless", { onMaxIterations: "THROW" })];
-    const { error, output } = await runToEnd({ ...parallel, parallelErrorStrategy: "CONTINUE_ON_ERROR", tasks: [broken], loops });
+    const loops = [
+      marked(order, "free"),
+      marked(order, "skipped", { context: [broken] }),
+      marked(order, "endless", { onMaxIterations: "THROW" }),
+    ];
+    const { error, output } = await runToEnd({
+      ...parallel,
+      parallelErrorStrategy: "CONTINUE_ON_ERROR",
+      tasks: [broken],
+      loops,
+    });
     const failed = ParallelExecutionError.find(error);
     expect([...(failed?.failedTaskCauses.keys() ?? [])]).to.deep.equal(["task-1", "$loop:endless"]);
     expect(failed?.completedTaskOutputs.map(({ taskId }) => taskId)).to.deep.equal(["free/task-1"]);
@@ -359,7 +499,11 @@ describe("loops in PARALLEL", () => {
         throw new ExitEarlySignal("enough");
       },
     });
-    const { output } = await runToEnd({ ...parallel, tasks: [leaving], loops: [marked(order, "loop", { context: [leaving] })] });
+    const { output } = await runToEnd({
+      ...parallel,
+      tasks: [leaving],
+      loops: [marked(order, "loop", { context: [leaving] })],
+    });
     expect(output.exitReason).to.equal("USER_EXIT_EARLY");
     expect(order).to.deep.equal([]);
   });
@@ -369,17 +513,45 @@ describe("loops that can't work", () => {
   const order: string[] = [];
   const outside = mark(order, "outside");
   const looped = marked(order, "loop");
-  const needsLoop = new Task({ description: "Needs the loop", context: looped.tasks, handler: () => "never" });
+  const needsLoop = new Task({
+    description: "Needs the loop",
+    context: looped.tasks,
+    handler: () => "never",
+  });
   const early = echo("Early");
   const late = new Task({ description: "Late", context: [early], handler: () => "never" });
   const circle = [marked(order, "one"), marked(order, "two")] as const;
   const cases: readonly (readonly [string, EnsembleOptions])[] = [
-    ["a task that waits for a loop in PARALLEL", { workflow: "PARALLEL", tasks: [needsLoop], loops: [looped] }],
-    ["a task that waits for a loop in SEQUENTIAL", { workflow: "SEQUENTIAL", tasks: [needsLoop], loops: [looped] }],
-    ["a context that is not in the ensemble", { loops: [marked(order, "loop", { context: [outside] })] }],
-    ["a body in an impossible order", { loops: [new Loop({ name: "loop", tasks: [late, early] })] }],
-    ["a loop that waits for a later one in SEQUENTIAL", { workflow: "SEQUENTIAL", loops: [marked(order, "loop", { context: circle[0].tasks }), circle[0]] }],
-    ["a loop that waits for itself in PARALLEL", { workflow: "PARALLEL", loops: [new Loop({ name: "loop", tasks: [outside], context: [outside] })] }],
+    [
+      "a task that waits for a loop in PARALLEL",
+      { workflow: "PARALLEL", tasks: [needsLoop], loops: [looped] },
+    ],
+    [
+      "a task that waits for a loop in SEQUENTIAL",
+      { workflow: "SEQUENTIAL", tasks: [needsLoop], loops: [looped] },
+    ],
+    [
+      "a context that is not in the ensemble",
+      { loops: [marked(order, "loop", { context: [outside] })] },
+    ],
+    [
+      "a body in an impossible order",
+      { loops: [new Loop({ name: "loop", tasks: [late, early] })] },
+    ],
+    [
+      "a loop that waits for a later one in SEQUENTIAL",
+      {
+        workflow: "SEQUENTIAL",
+        loops: [marked(order, "loop", { context: circle[0].tasks }), circle[0]],
+      },
+    ],
+    [
+      "a loop that waits for itself in PARALLEL",
+      {
+        workflow: "PARALLEL",
+        loops: [new Loop({ name: "loop", tasks: [outside], context: [outside] })],
+      },
+    ],
     ["the workflow LOOP with other tasks", { workflow: "LOOP", tasks: [outside], loops: [looped] }],
     ["the workflow LOOP without loops", { workflow: "LOOP", tasks: [outside] }],
   ];

@@ -2,8 +2,10 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { packBins, totalTokens } from "../../../../src/plugins/workflows/map-reduce/bin-packing.js";
 
-const named = (...sizes: number[]): { readonly name: number; readonly tokens: number }[] => sizes.map((tokens, name) => ({ name, tokens }));
-const namesOf = (bins: readonly (readonly { readonly name: number }[])[]): number[][] => bins.map((bin) => bin.map(({ name }) => name));
+const named = (...sizes: number[]): { readonly name: number; readonly tokens: number }[] =>
+  sizes.map((tokens, name) => ({ name, tokens }));
+const namesOf = (bins: readonly (readonly { readonly name: number }[])[]): number[][] =>
+  bins.map((bin) => bin.map(({ name }) => name));
 
 describe("packBins", () => {
   it("puts the largest first, each into the first bin with room", () => {
@@ -29,7 +31,8 @@ describe("packBins", () => {
       fc.property(fc.array(fc.nat(2_000)), fc.integer({ min: 1, max: 1_500 }), (sizes, budget) => {
         const items = named(...sizes);
         const bins = packBins(items, budget);
-        for (const bin of bins) expect(bin.length === 1 || totalTokens(bin) <= budget).to.equal(true);
+        for (const bin of bins)
+          expect(bin.length === 1 || totalTokens(bin) <= budget).to.equal(true);
         expect(
           namesOf(bins)
             .flat()

@@ -13,7 +13,8 @@ async function reduction(sizes: readonly number[], budget: number, share: number
     items: sizes.map((size, index) => ({ size, index })),
     targetTokenBudget: budget,
     tokenEstimator: (text) => Number(text.split(":")[0]),
-    mapTask: ({ size, index }) => new Task({ description: `Map ${index}`, handler: () => `${size}:${index}` }),
+    mapTask: ({ size, index }) =>
+      new Task({ description: `Map ${index}`, handler: () => `${size}:${index}` }),
     reduceTask: (tasks) =>
       new Task({
         description: "Reduce",
@@ -45,23 +46,38 @@ describe("the adaptive workflow", () => {
   it("brings every item into the final reduce exactly once, never over the budget in between, and comes to an end", async () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 25 });
     await fc.assert(
-      fc.asyncProperty(sizes, fc.integer({ min: 1, max: 400 }), fc.constantFrom(0.1, 0.5, 0.9, 1, 1.5), async (items, budget, share) => {
-        const { output, groups, final } = await reduction(items, budget, share, kernel);
-        expect(final?.seen.map(Number).sort((a, b) => a - b)).to.deep.equal(items.map((_, index) => index));
-        for (const group of groups.slice(0, -1)) {
-          expect(group.sizes.length === 1 || group.sizes.reduce((sum, size) => sum + size, 0) <= budget).to.equal(true);
-        }
-        const levels = output.trace.mapReduceLevels ?? [];
-        expect(levels.map(({ level }) => level)).to.deep.equal(levels.map((_, index) => index));
-        const counts = levels.slice(0, -1).map(({ taskCount }) => taskCount);
-        for (let i = 1; i < counts.length; i++) expect(counts[i]).to.be.lessThan(counts[i - 1] ?? 0); // each level has fewer outputs than the one before
-      }),
+      fc.asyncProperty(
+        sizes,
+        fc.integer({ min: 1, max: 400 }),
+        fc.constantFrom(0.1, 0.5, 0.9, 1, 1.5),
+        async (items, budget, share) => {
+          const { output, groups, final } = await reduction(items, budget, share, kernel);
+          expect(final?.seen.map(Number).sort((a, b) => a - b)).to.deep.equal(
+            items.map((_, index) => index),
+          );
+          for (const group of groups.slice(0, -1)) {
+            expect(
+              group.sizes.length === 1 ||
+                group.sizes.reduce((sum, size) => sum + size, 0) <= budget,
+            ).to.equal(true);
+          }
+          const levels = output.trace.mapReduceLevels ?? [];
+          expect(levels.map(({ level }) => level)).to.deep.equal(levels.map((_, index) => index));
+          const counts = levels.slice(0, -1).map(({ taskCount }) => taskCount);
+          for (let i = 1; i < counts.length; i++)
+            expect(counts[i]).to.be.lessThan(counts[i - 1] ?? 0); // each level has fewer outputs than the one before
+        },
+      ),
       { numRuns: 60 },
     );
   });
 
   it("can't be named by an ensemble of one's own", async () => {
-    const own = new Ensemble({ kernel, workflow: "MAP_REDUCE_ADAPTIVE", tasks: [new Task({ description: "x", handler: () => 1 })] });
+    const own = new Ensemble({
+      kernel,
+      workflow: "MAP_REDUCE_ADAPTIVE",
+      tasks: [new Task({ description: "x", handler: () => 1 })],
+    });
     const error: unknown = await own.run().catch((caught: unknown) => caught);
     expect(error).to.have.property("code", "AE_VALIDATION");
   });

@@ -1,9 +1,26 @@
 import type { EnsembleOptions, PhaseOptions } from "agentensemble";
-import { ExitEarlySignal, ParallelExecutionError, Phase, PhaseReview, Task, TaskExecutionError, ValidationError } from "agentensemble";
+import {
+  ExitEarlySignal,
+  ParallelExecutionError,
+  Phase,
+  PhaseReview,
+  Task,
+  TaskExecutionError,
+  ValidationError,
+} from "agentensemble";
 import { expect } from "chai";
-import { echo, failing, failure, pause, runToEnd, typesOf, waiting } from "../../../kernel/fixtures.js";
+import {
+  echo,
+  failing,
+  failure,
+  pause,
+  runToEnd,
+  typesOf,
+  waiting,
+} from "../../../kernel/fixtures.js";
 
-const phase = (name: string, tasks: PhaseOptions["tasks"], o: Partial<PhaseOptions> = {}): Phase => new Phase({ name, tasks, ...o });
+const phase = (name: string, tasks: PhaseOptions["tasks"], o: Partial<PhaseOptions> = {}): Phase =>
+  new Phase({ name, tasks, ...o });
 
 /** A task that waits until another one has started; both ends of `meeting` are needed for either to end. */
 function meeting(names: readonly string[]): readonly Task[] {
@@ -25,12 +42,19 @@ describe("phases", () => {
   it("run side by side where none is after the other, and after those they name", async () => {
     const [left, right] = meeting(["left", "right"]);
     const order: string[] = [];
-    const both = [left, right].map((task, i) => phase(`root-${i}`, task === undefined ? [] : [task]));
+    const both = [left, right].map((task, i) =>
+      phase(`root-${i}`, task === undefined ? [] : [task]),
+    );
     const last = phase("last", [echo("Last")], { after: both });
     const { output, events } = await runToEnd({ phases: [last, ...both] });
-    for (const event of events) if (event.type === "phase_started" || event.type === "phase_completed") order.push(`${event.type} ${event.phaseName}`);
+    for (const event of events)
+      if (event.type === "phase_started" || event.type === "phase_completed")
+        order.push(`${event.type} ${event.phaseName}`);
     expect(order.slice(-2)).to.deep.equal(["phase_started last", "phase_completed last"]);
-    expect(order.slice(0, 2).sort()).to.deep.equal(["phase_started root-0", "phase_started root-1"]);
+    expect(order.slice(0, 2).sort()).to.deep.equal([
+      "phase_started root-0",
+      "phase_started root-1",
+    ]);
     expect(output.raw).to.equal("Last");
     expect(output.exitReason).to.equal("COMPLETED");
     expect(output.trace.workflow).to.equal("PHASES");
@@ -40,11 +64,17 @@ describe("phases", () => {
     const one = phase("one", [echo("A"), echo("B")]);
     const two = phase("two", [echo("C")], { after: [one] });
     const { output } = await runToEnd({ phases: [two, one] });
-    expect([...output.phaseOutputs].map(([name, outputs]) => [name, outputs.map(({ raw }) => raw)])).to.deep.equal([
+    expect(
+      [...output.phaseOutputs].map(([name, outputs]) => [name, outputs.map(({ raw }) => raw)]),
+    ).to.deep.equal([
       ["one", ["A", "B"]],
       ["two", ["C"]],
     ]);
-    expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal(["one/task-1", "one/task-2", "two/task-1"]);
+    expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal([
+      "one/task-1",
+      "one/task-2",
+      "two/task-1",
+    ]);
     expect(output.getOutput(one.tasks[1] as Task)?.raw).to.equal("B"); // the second of two
     expect(output.trace.phases).to.deep.equal([
       { name: "one", after: [], taskIds: ["one/task-1", "one/task-2"] },
@@ -54,20 +84,35 @@ describe("phases", () => {
 
   it("hand outputs on to later phases through context", async () => {
     const facts = echo("Facts");
-    const memo = new Task({ description: "Memo", context: [facts], handler: (ctx) => `on ${ctx.getOutput(facts).raw}` });
+    const memo = new Task({
+      description: "Memo",
+      context: [facts],
+      handler: (ctx) => `on ${ctx.getOutput(facts).raw}`,
+    });
     const first = phase("first", [facts]);
     const second = phase("second", [echo("Between")], { after: [first] });
-    const { output } = await runToEnd({ phases: [first, second, phase("third", [memo], { after: [second] })] });
+    const { output } = await runToEnd({
+      phases: [first, second, phase("third", [memo], { after: [second] })],
+    });
     expect(output.raw).to.equal("on Facts");
   });
 
   it("run their tasks one after the other, or by context where a task names another of the phase", async () => {
     const [a, b] = meeting(["a", "b"]);
-    const joined = new Task({ description: "Joined", context: [a as Task, b as Task], handler: (ctx) => ctx.contextOutputs.map(({ raw }) => raw).join("+") }); // both were made
-    const { output } = await runToEnd({ phases: [phase("inferred", [a as Task, b as Task, joined])] });
+    const joined = new Task({
+      description: "Joined",
+      context: [a as Task, b as Task],
+      handler: (ctx) => ctx.contextOutputs.map(({ raw }) => raw).join("+"),
+    }); // both were made
+    const { output } = await runToEnd({
+      phases: [phase("inferred", [a as Task, b as Task, joined])],
+    });
     expect(output.raw).to.equal("a+b");
     const order: string[] = [];
-    const slow = new Task({ description: "Slow", handler: () => pause(5).then(() => String(order.push("slow"))) });
+    const slow = new Task({
+      description: "Slow",
+      handler: () => pause(5).then(() => String(order.push("slow"))),
+    });
     const quick = new Task({ description: "Quick", handler: () => String(order.push("quick")) });
     await runToEnd({ phases: [phase("plain", [slow, quick])] });
     expect(order).to.deep.equal(["slow", "quick"]);
@@ -75,9 +120,15 @@ describe("phases", () => {
 
   it("run their tasks as they say, else as the ensemble says", async () => {
     const [a, b] = meeting(["a", "b"]);
-    await runToEnd({ phases: [phase("own", [a as Task, b as Task], { workflow: "PARALLEL" })], workflow: "SEQUENTIAL" });
+    await runToEnd({
+      phases: [phase("own", [a as Task, b as Task], { workflow: "PARALLEL" })],
+      workflow: "SEQUENTIAL",
+    });
     const [c, d] = meeting(["c", "d"]);
-    const { output } = await runToEnd({ phases: [phase("inherited", [c as Task, d as Task])], workflow: "PARALLEL" });
+    const { output } = await runToEnd({
+      phases: [phase("inherited", [c as Task, d as Task])],
+      workflow: "PARALLEL",
+    });
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["c", "d"]);
   });
 
@@ -85,26 +136,42 @@ describe("phases", () => {
     const broken = phase("broken", [pauseThenFail("Broken")]);
     const next = phase("next", [echo("Next")], { after: [broken] });
     const beyond = phase("beyond", [echo("Beyond")], { after: [next] });
-    const other = phase("other", [new Task({ description: "Other", handler: () => pause(10).then(() => "Other") })]);
+    const other = phase("other", [
+      new Task({ description: "Other", handler: () => pause(10).then(() => "Other") }),
+    ]);
     const afterOther = phase("after other", [echo("After other")], { after: [other] });
-    const { error, output, events } = await runToEnd({ phases: [broken, next, beyond, other, afterOther] });
+    const { error, output, events } = await runToEnd({
+      phases: [broken, next, beyond, other, afterOther],
+    });
     expect(error).to.be.instanceOf(TaskExecutionError);
     expect(error?.message).to.include("Broken");
     expect([...output.phaseOutputs.keys()]).to.deep.equal(["other", "after other"]);
     expect(output.exitReason).to.equal("ERROR");
-    expect(events.flatMap((e) => (e.type === "phase_started" ? [e.phaseName] : []))).to.not.include.members(["next"]);
+    expect(
+      events.flatMap((e) => (e.type === "phase_started" ? [e.phaseName] : [])),
+    ).to.not.include.members(["next"]);
   });
 
   it("throw the first of several failures", async () => {
-    const late = phase("late", [new Task({ description: "Late", handler: (): Promise<string> => pause(10).then(() => Promise.reject(new Error("late"))) })]);
+    const late = phase("late", [
+      new Task({
+        description: "Late",
+        handler: (): Promise<string> => pause(10).then(() => Promise.reject(new Error("late"))),
+      }),
+    ]);
     const { error } = await runToEnd({ phases: [late, phase("soon", [failing("Soon")])] });
     expect(error?.message).to.include("Soon");
   });
 
   it("keep what one of them finished with CONTINUE_ON_ERROR", async () => {
     const tasks = [failing("Broken"), echo("Fine")];
-    const { error, output } = await runToEnd({ phases: [phase("mixed", tasks, { workflow: "PARALLEL" })], parallelErrorStrategy: "CONTINUE_ON_ERROR" });
-    expect(ParallelExecutionError.find(error)?.completedTaskOutputs.map(({ raw }) => raw)).to.deep.equal(["Fine"]);
+    const { error, output } = await runToEnd({
+      phases: [phase("mixed", tasks, { workflow: "PARALLEL" })],
+      parallelErrorStrategy: "CONTINUE_ON_ERROR",
+    });
+    expect(
+      ParallelExecutionError.find(error)?.completedTaskOutputs.map(({ raw }) => raw),
+    ).to.deep.equal(["Fine"]);
     expect(output.completedTasks.map(({ raw }) => raw)).to.deep.equal(["Fine"]);
   });
 
@@ -118,7 +185,10 @@ describe("phases", () => {
         }),
       ]);
     const roots = [wait("a"), wait("b")];
-    const { output, events } = await runToEnd({ phases: [...roots, phase("never", [echo("Never")], { after: roots })] }, { signal: controller.signal });
+    const { output, events } = await runToEnd(
+      { phases: [...roots, phase("never", [echo("Never")], { after: roots })] },
+      { signal: controller.signal },
+    );
     expect(output.exitReason).to.equal("CANCELLED");
     expect(typesOf(events).filter((type) => type === "phase_started")).to.have.length(2);
     expect(typesOf(events)).to.not.include("phase_completed");
@@ -132,9 +202,14 @@ describe("phases", () => {
         throw new ExitEarlySignal("enough");
       },
     });
-    const slow = phase("slow", [new Task({ description: "Slow", handler: () => pause(10).then(() => "Slow") }), echo("Second of slow")]);
+    const slow = phase("slow", [
+      new Task({ description: "Slow", handler: () => pause(10).then(() => "Slow") }),
+      echo("Second of slow"),
+    ]);
     const first = phase("first", [leaving]);
-    const { error, output } = await runToEnd({ phases: [first, slow, phase("next", [echo("Next")], { after: [first] })] });
+    const { error, output } = await runToEnd({
+      phases: [first, slow, phase("next", [echo("Next")], { after: [first] })],
+    });
     expect(error).to.equal(undefined);
     expect(output.exitReason).to.equal("USER_EXIT_EARLY");
     expect(output.completedTasks.map(({ raw }) => raw)).to.deep.equal(["Slow"]);
@@ -142,25 +217,52 @@ describe("phases", () => {
 });
 
 function pauseThenFail(description: string): Task {
-  return new Task({ description, handler: (): Promise<string> => pause(2).then(() => Promise.reject(new Error(`${description} is broken`))) });
+  return new Task({
+    description,
+    handler: (): Promise<string> =>
+      pause(2).then(() => Promise.reject(new Error(`${description} is broken`))),
+  });
 }
 
 describe("phases that can't work", () => {
   const ran: string[] = [];
-  const mark = (name: string): Task => new Task({ description: name, handler: () => String(ran.push(name)) });
+  const mark = (name: string): Task =>
+    new Task({ description: name, handler: () => String(ran.push(name)) });
   const facts = mark("Facts");
-  const backwards = [new Task({ description: "Needs facts", context: [facts], handler: () => "never" }), facts];
+  const backwards = [
+    new Task({ description: "Needs facts", context: [facts], handler: () => "never" }),
+    facts,
+  ];
   const reviewTask = new Task({ description: "Review", handler: () => "APPROVE" });
   const cases: readonly (readonly [string, EnsembleOptions])[] = [
-    ["an ensemble that is HIERARCHICAL", { phases: [phase("one", [mark("A")])], workflow: "HIERARCHICAL" }],
-    ["an order that SEQUENTIAL can't keep", { phases: [phase("root", [mark("A")]), phase("one", backwards, { workflow: "SEQUENTIAL" })] }],
+    [
+      "an ensemble that is HIERARCHICAL",
+      { phases: [phase("one", [mark("A")])], workflow: "HIERARCHICAL" },
+    ],
+    [
+      "an order that SEQUENTIAL can't keep",
+      { phases: [phase("root", [mark("A")]), phase("one", backwards, { workflow: "SEQUENTIAL" })] },
+    ],
     [
       "a task that needs its own review",
-      { phases: [phase("one", [new Task({ description: "B", context: [reviewTask], handler: () => "b" })], { review: reviewOf(reviewTask) })] },
+      {
+        phases: [
+          phase(
+            "one",
+            [new Task({ description: "B", context: [reviewTask], handler: () => "b" })],
+            { review: reviewOf(reviewTask) },
+          ),
+        ],
+      },
     ],
     [
       "a review that needs a phase that is not before it",
-      { phases: [phase("one", [facts]), phase("two", [mark("C")], { review: reviewOf(reviewTask.with({ context: [facts] })) })] },
+      {
+        phases: [
+          phase("one", [facts]),
+          phase("two", [mark("C")], { review: reviewOf(reviewTask.with({ context: [facts] })) }),
+        ],
+      },
     ],
     ["the workflow PHASES without phases", { tasks: [mark("D")], workflow: "PHASES" }],
   ];
@@ -174,7 +276,9 @@ describe("phases that can't work", () => {
   it("run nothing where one of them names a workflow that does not exist, or that refuses it", async () => {
     for (const workflow of ["PARALEL", "GRAPH"]) {
       const root = phase("root", [mark("Root")]);
-      const { error } = await runToEnd({ phases: [root, phase("next", [mark("Next")], { after: [root], workflow })] });
+      const { error } = await runToEnd({
+        phases: [root, phase("next", [mark("Next")], { after: [root], workflow })],
+      });
       expect(error).to.be.instanceOf(ValidationError);
       expect(ran).to.deep.equal([]);
     }

@@ -1,6 +1,19 @@
-import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../../contracts/chat-model.js";
+import type {
+  ChatResponse,
+  FinishReason,
+  ToolCall,
+  Usage,
+} from "../../../../contracts/chat-model.js";
 import { BadAnswer } from "../../shared/bad-answer.js";
-import { asFields, asTokens, fallbackCallId, readArguments, reportedFields, toolCallsField, type Fields } from "../../shared/wire-fields.js";
+import {
+  asFields,
+  asTokens,
+  fallbackCallId,
+  readArguments,
+  reportedFields,
+  toolCallsField,
+  type Fields,
+} from "../../shared/wire-fields.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["stop", "stop"],
@@ -23,7 +36,10 @@ export function readUsage(value: unknown): Usage | undefined {
 }
 
 /** The reason in our words. Some servers say "stop" beside tool calls, or nothing at all: what is there counts then. */
-function readFinishReason(value: unknown, o: { readonly hasToolCalls: boolean; readonly refused: boolean }): FinishReason {
+function readFinishReason(
+  value: unknown,
+  o: { readonly hasToolCalls: boolean; readonly refused: boolean },
+): FinishReason {
   if (o.refused) return "content_filter";
   const reason = FINISH_REASONS.get(value) ?? "other";
   return o.hasToolCalls && (reason === "stop" || reason === "other") ? "tool_calls" : reason;
@@ -41,7 +57,8 @@ export function readIdentity(document: Fields): Pick<ChatResponse, "responseId" 
 /** A text of the message; absent and null are empty. */
 function readText(message: Fields, name: "content" | "refusal"): string {
   const value = message[name] ?? "";
-  if (typeof value !== "string") throw new BadAnswer(`choices[0].message.${name} is not a text`, { shown: value });
+  if (typeof value !== "string")
+    throw new BadAnswer(`choices[0].message.${name} is not a text`, { shown: value });
   return value;
 }
 
@@ -49,25 +66,42 @@ function readToolCall(value: unknown, index: number, responseId: string | undefi
   const call = asFields(value);
   const target = asFields(call?.["function"]);
   const name = target?.["name"];
-  if (typeof name !== "string" || name === "") throw new BadAnswer(`choices[0].message.tool_calls[${index}] names no function`, { shown: value });
+  if (typeof name !== "string" || name === "")
+    throw new BadAnswer(`choices[0].message.tool_calls[${index}] names no function`, {
+      shown: value,
+    });
   const id = call?.["id"];
-  return { id: typeof id === "string" && id !== "" ? id : fallbackCallId(responseId, index), name, arguments: readArguments(target?.["arguments"]) };
+  return {
+    id: typeof id === "string" && id !== "" ? id : fallbackCallId(responseId, index),
+    name,
+    arguments: readArguments(target?.["arguments"]),
+  };
 }
 
 /** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
 export function readAnswer(document: Fields): ChatResponse {
   const choices = document["choices"];
-  if (!Array.isArray(choices) || choices.length === 0) throw new BadAnswer("The answer has no choices", { shown: document });
+  if (!Array.isArray(choices) || choices.length === 0)
+    throw new BadAnswer("The answer has no choices", { shown: document });
   const choice = asFields(choices[0]);
   const message = asFields(choice?.["message"]);
-  if (message === undefined) throw new BadAnswer("choices[0] has no message", { shown: choices[0] });
+  if (message === undefined)
+    throw new BadAnswer("choices[0] has no message", { shown: choices[0] });
   const calls = message["tool_calls"] ?? [];
-  if (!Array.isArray(calls)) throw new BadAnswer("choices[0].message.tool_calls is not a list", { shown: calls });
+  if (!Array.isArray(calls))
+    throw new BadAnswer("choices[0].message.tool_calls is not a list", { shown: calls });
   const identity = readIdentity(document);
   const toolCalls = calls.map((call, index) => readToolCall(call, index, identity.responseId));
   const refusal = readText(message, "refusal");
   const content = readText(message, "content");
-  return buildResponse({ content, refusal, toolCalls, finishReason: choice?.["finish_reason"], usage: readUsage(document["usage"]), identity });
+  return buildResponse({
+    content,
+    refusal,
+    toolCalls,
+    finishReason: choice?.["finish_reason"],
+    usage: readUsage(document["usage"]),
+    identity,
+  });
 }
 
 /** Puts a response together from its parts, for whole and for streamed answers. A refusal stands in for the text. */
@@ -81,8 +115,15 @@ export function buildResponse(parts: {
 }): ChatResponse {
   const hasToolCalls = parts.toolCalls.length > 0;
   return {
-    message: { role: "assistant", content: parts.content + parts.refusal, ...toolCallsField(parts.toolCalls) },
-    finishReason: readFinishReason(parts.finishReason, { hasToolCalls, refused: parts.refusal !== "" }),
+    message: {
+      role: "assistant",
+      content: parts.content + parts.refusal,
+      ...toolCallsField(parts.toolCalls),
+    },
+    finishReason: readFinishReason(parts.finishReason, {
+      hasToolCalls,
+      refused: parts.refusal !== "",
+    }),
     ...(parts.usage === undefined ? {} : { usage: parts.usage }),
     ...parts.identity,
   };

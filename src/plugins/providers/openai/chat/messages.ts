@@ -6,7 +6,9 @@ type WireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type WirePart = OpenAI.Chat.Completions.ChatCompletionContentPart;
 
 function toWirePart(part: ContentPart): WirePart {
-  return part.type === "text" ? { type: "text", text: part.text } : { type: "image_url", image_url: { url: imageURL(part) } };
+  return part.type === "text"
+    ? { type: "text", text: part.text }
+    : { type: "image_url", image_url: { url: imageURL(part) } };
 }
 
 function toWireMessage(message: ChatMessage): WireMessage {
@@ -14,7 +16,11 @@ function toWireMessage(message: ChatMessage): WireMessage {
     case "system":
       return { role: "system", content: message.content };
     case "user":
-      return { role: "user", content: typeof message.content === "string" ? message.content : message.content.map(toWirePart) };
+      return {
+        role: "user",
+        content:
+          typeof message.content === "string" ? message.content : message.content.map(toWirePart),
+      };
     case "tool":
       return { role: "tool", tool_call_id: message.toolCallId, content: message.content };
     case "assistant": {
@@ -23,7 +29,11 @@ function toWireMessage(message: ChatMessage): WireMessage {
       return {
         role: "assistant",
         content: message.content === "" ? null : message.content,
-        tool_calls: calls.map((call) => ({ id: call.id, type: "function" as const, function: { name: call.name, arguments: call.arguments } })),
+        tool_calls: calls.map((call) => ({
+          id: call.id,
+          type: "function" as const,
+          function: { name: call.name, arguments: call.arguments },
+        })),
       };
     }
   }

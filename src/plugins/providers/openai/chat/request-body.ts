@@ -17,13 +17,25 @@ function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Fiel
       type: "function" as const,
       function: { name, description, parameters: sent, ...(strict ? { strict } : {}) },
     })),
-    ...(choice === undefined ? {} : { tool_choice: typeof choice === "string" ? choice : { type: "function" as const, function: { name: choice.name } } }),
+    ...(choice === undefined
+      ? {}
+      : {
+          tool_choice:
+            typeof choice === "string"
+              ? choice
+              : { type: "function" as const, function: { name: choice.name } },
+        }),
   };
 }
 
 function formatFields({ format }: RequestSchemas): Partial<Fields> {
   if (format === undefined) return {};
-  return { response_format: { type: "json_schema", json_schema: { name: format.name, schema: format.sent, strict: format.strict } } };
+  return {
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: format.name, schema: format.sent, strict: format.strict },
+    },
+  };
 }
 
 function settingFields(request: ChatRequest, isVendor: boolean): Partial<Fields> {
@@ -31,13 +43,23 @@ function settingFields(request: ChatRequest, isVendor: boolean): Partial<Fields>
   return {
     ...(temperature === undefined ? {} : { temperature }),
     // Compatible servers know the older name; OpenAI's reasoning models take only the newer one.
-    ...(maxOutputTokens === undefined ? {} : isVendor ? { max_completion_tokens: maxOutputTokens } : { max_tokens: maxOutputTokens }),
-    ...(stopSequences === undefined || stopSequences.length === 0 ? {} : { stop: [...stopSequences] }),
+    ...(maxOutputTokens === undefined
+      ? {}
+      : isVendor
+        ? { max_completion_tokens: maxOutputTokens }
+        : { max_tokens: maxOutputTokens }),
+    ...(stopSequences === undefined || stopSequences.length === 0
+      ? {}
+      : { stop: [...stopSequences] }),
   };
 }
 
 /** The body of a call. `providerOptions` come last, so they win over what is set here; only whether it streams is not theirs to choose. */
-export function requestBody(request: ChatRequest, schemas: RequestSchemas, target: WireTarget): WholeBody | StreamingBody {
+export function requestBody(
+  request: ChatRequest,
+  schemas: RequestSchemas,
+  target: WireTarget,
+): WholeBody | StreamingBody {
   const fields: Fields & Pick<StreamingBody, "stream_options"> = {
     model: target.modelId,
     messages: toWireMessages(request.messages),
@@ -48,5 +70,9 @@ export function requestBody(request: ChatRequest, schemas: RequestSchemas, targe
   };
   if (!target.stream) return { ...fields, stream: false };
   // Streams do not carry the usage by themselves.
-  return { ...fields, stream: true, stream_options: { include_usage: true, ...fields.stream_options } };
+  return {
+    ...fields,
+    stream: true,
+    stream_options: { include_usage: true, ...fields.stream_options },
+  };
 }

@@ -36,7 +36,9 @@ export class StreamedCompletion implements StreamedAnswer {
   add(document: Fields): ChatChunk[] {
     this.#identity = { ...this.#identity, ...readIdentity(document) };
     this.#usage = readUsage(document["usage"]) ?? this.#usage;
-    const choices: readonly unknown[] = Array.isArray(document["choices"]) ? document["choices"] : [];
+    const choices: readonly unknown[] = Array.isArray(document["choices"])
+      ? document["choices"]
+      : [];
     return choices
       .map(asFields)
       .filter((choice) => choice !== undefined)
@@ -47,7 +49,8 @@ export class StreamedCompletion implements StreamedAnswer {
   finish(): ChatResponse {
     if (!this.isFinished) throw new BadAnswer("The stream ended before the answer was complete");
     const toolCalls: ToolCall[] = this.#calls.map((call, index) => {
-      if (call.name === "") throw new BadAnswer(`Tool call ${index} of the stream names no function`);
+      if (call.name === "")
+        throw new BadAnswer(`Tool call ${index} of the stream names no function`);
       return {
         id: call.id === "" ? fallbackCallId(this.#identity.responseId, index) : call.id,
         name: call.name,
@@ -86,7 +89,8 @@ export class StreamedCompletion implements StreamedAnswer {
 
   #addToolCall(value: unknown): ChatChunk {
     const delta = asFields(value);
-    if (delta === undefined) throw new BadAnswer("A tool call of the stream is not a JSON object", { shown: value });
+    if (delta === undefined)
+      throw new BadAnswer("A tool call of the stream is not a JSON object", { shown: value });
     const target = asFields(delta["function"]) ?? {};
     const id = typeof delta["id"] === "string" ? delta["id"] : "";
     const name = typeof target["name"] === "string" ? target["name"] : "";
@@ -110,10 +114,19 @@ export class StreamedCompletion implements StreamedAnswer {
   /** The call that a delta continues. Some servers leave out the index, or give every call the index 0: then a new id begins a new call. */
   #callFor(index: unknown, id: string, name: string): CallInProgress {
     const vendorIndex = typeof index === "number" ? index : undefined;
-    const known = vendorIndex === undefined ? this.#calls.at(-1) : this.#calls.findLast((call) => call.vendorIndex === vendorIndex);
-    const beginsAnother = known !== undefined && name !== "" && id !== "" && known.id !== "" && known.id !== id;
+    const known =
+      vendorIndex === undefined
+        ? this.#calls.at(-1)
+        : this.#calls.findLast((call) => call.vendorIndex === vendorIndex);
+    const beginsAnother =
+      known !== undefined && name !== "" && id !== "" && known.id !== "" && known.id !== id;
     if (known !== undefined && !beginsAnother) return known;
-    const call: CallInProgress = { vendorIndex: vendorIndex ?? this.#calls.length, id: "", name: "", arguments: undefined };
+    const call: CallInProgress = {
+      vendorIndex: vendorIndex ?? this.#calls.length,
+      id: "",
+      name: "",
+      arguments: undefined,
+    };
     this.#calls.push(call);
     return call;
   }

@@ -1,9 +1,26 @@
-import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../../contracts/chat-model.js";
+import type {
+  ChatResponse,
+  FinishReason,
+  ToolCall,
+  Usage,
+} from "../../../../contracts/chat-model.js";
 import { BadAnswer } from "../../shared/bad-answer.js";
-import { asFields, asList, asText, asTokens, fallbackCallId, readArguments, reportedFields, toolCallsField, type Fields } from "../../shared/wire-fields.js";
+import {
+  asFields,
+  asList,
+  asText,
+  asTokens,
+  fallbackCallId,
+  readArguments,
+  reportedFields,
+  toolCallsField,
+  type Fields,
+} from "../../shared/wire-fields.js";
 
 /** What an answer says about itself as a whole: the same document stands at the end of a stream. */
-export type AnswerFrame = Pick<ChatResponse, "responseId" | "modelId" | "usage"> & { readonly stopped: FinishReason };
+export type AnswerFrame = Pick<ChatResponse, "responseId" | "modelId" | "usage"> & {
+  readonly stopped: FinishReason;
+};
 
 function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value) ?? {};
@@ -39,15 +56,27 @@ export function readFrame(document: Fields): AnswerFrame {
 /** The texts of a message's parts: what it says, and what it says instead when it refuses. */
 export function readMessageText(item: Fields): { readonly text: string; readonly refusal: string } {
   const parts = asList(item["content"]).map((part) => asFields(part) ?? {});
-  return { text: parts.map((part) => asText(part["text"])).join(""), refusal: parts.map((part) => asText(part["refusal"])).join("") };
+  return {
+    text: parts.map((part) => asText(part["text"])).join(""),
+    refusal: parts.map((part) => asText(part["refusal"])).join(""),
+  };
 }
 
 /** A call of a function. @throws BadAnswer when it names none. */
-export function readFunctionCall(item: Fields, index: number, responseId: string | undefined): ToolCall {
+export function readFunctionCall(
+  item: Fields,
+  index: number,
+  responseId: string | undefined,
+): ToolCall {
   const name = asText(item["name"]);
-  if (name === "") throw new BadAnswer("A function call of the output names no function", { shown: item });
+  if (name === "")
+    throw new BadAnswer("A function call of the output names no function", { shown: item });
   const id = asText(item["call_id"]);
-  return { id: id === "" ? fallbackCallId(responseId, index) : id, name, arguments: readArguments(item["arguments"]) };
+  return {
+    id: id === "" ? fallbackCallId(responseId, index) : id,
+    name,
+    arguments: readArguments(item["arguments"]),
+  };
 }
 
 /** Puts a response together from its parts, for whole and for streamed answers. A refusal stands in for the text. */
@@ -58,7 +87,10 @@ export function buildResponse(o: {
   readonly frame: AnswerFrame;
 }): ChatResponse {
   const { stopped, ...identity } = o.frame;
-  const asked: FinishReason = o.toolCalls.length > 0 && stopped !== "length" && stopped !== "content_filter" ? "tool_calls" : stopped;
+  const asked: FinishReason =
+    o.toolCalls.length > 0 && stopped !== "length" && stopped !== "content_filter"
+      ? "tool_calls"
+      : stopped;
   return {
     message: { role: "assistant", content: o.text + o.refusal, ...toolCallsField(o.toolCalls) },
     finishReason: o.refusal === "" ? asked : "content_filter",
@@ -68,7 +100,8 @@ export function buildResponse(o: {
 
 /** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
 export function readAnswer(document: Fields): ChatResponse {
-  if (document["status"] === "failed") throw new BadAnswer("The answer failed, and the server does not say why", { shown: document });
+  if (document["status"] === "failed")
+    throw new BadAnswer("The answer failed, and the server does not say why", { shown: document });
   const output = document["output"];
   if (!Array.isArray(output) || (output.length === 0 && document["status"] === "completed")) {
     throw new BadAnswer("The answer has no output", { shown: document });

@@ -6,7 +6,9 @@ type InputItem = OpenAI.Responses.ResponseInputItem;
 type InputContent = OpenAI.Responses.ResponseInputContent;
 
 function toContent(part: ContentPart): InputContent {
-  return part.type === "text" ? { type: "input_text", text: part.text } : { type: "input_image", image_url: imageURL(part), detail: "auto" };
+  return part.type === "text"
+    ? { type: "input_text", text: part.text }
+    : { type: "input_image", image_url: imageURL(part), detail: "auto" };
 }
 
 function toItems(message: ChatMessage): readonly InputItem[] {
@@ -14,9 +16,17 @@ function toItems(message: ChatMessage): readonly InputItem[] {
     case "system":
       return [{ role: "system", content: message.content }];
     case "user":
-      return [{ role: "user", content: typeof message.content === "string" ? message.content : message.content.map(toContent) }];
+      return [
+        {
+          role: "user",
+          content:
+            typeof message.content === "string" ? message.content : message.content.map(toContent),
+        },
+      ];
     case "tool":
-      return [{ type: "function_call_output", call_id: message.toolCallId, output: message.content }];
+      return [
+        { type: "function_call_output", call_id: message.toolCallId, output: message.content },
+      ];
     case "assistant": {
       const calls = (message.toolCalls ?? []).map((call): InputItem => ({
         type: "function_call",
@@ -24,7 +34,9 @@ function toItems(message: ChatMessage): readonly InputItem[] {
         name: call.name,
         arguments: call.arguments,
       }));
-      return message.content === "" && calls.length > 0 ? calls : [{ role: "assistant", content: message.content }, ...calls];
+      return message.content === "" && calls.length > 0
+        ? calls
+        : [{ role: "assistant", content: message.content }, ...calls];
     }
   }
 }

@@ -13,16 +13,34 @@ function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Fiel
   const choice = request.toolChoice;
   return {
     // Said even where it is not strict, because this API takes tools for strict when nothing is said.
-    tools: schemas.tools.map(({ name, description, sent, strict }) => ({ type: "function" as const, name, description, parameters: sent, strict })),
-    ...(choice === undefined ? {} : { tool_choice: typeof choice === "string" ? choice : { type: "function" as const, name: choice.name } }),
+    tools: schemas.tools.map(({ name, description, sent, strict }) => ({
+      type: "function" as const,
+      name,
+      description,
+      parameters: sent,
+      strict,
+    })),
+    ...(choice === undefined
+      ? {}
+      : {
+          tool_choice:
+            typeof choice === "string" ? choice : { type: "function" as const, name: choice.name },
+        }),
   };
 }
 
 /** The body of a call. Nothing is stored at the vendor's, since every request carries the whole conversation. `providerOptions` win over what is set here. */
-export function requestBody(request: ChatRequest, schemas: RequestSchemas, target: WireTarget): Body {
+export function requestBody(
+  request: ChatRequest,
+  schemas: RequestSchemas,
+  target: WireTarget,
+): Body {
   const { temperature, maxOutputTokens, stopSequences = [] } = request;
   if (stopSequences.length > 0) {
-    throw new UnsupportedRequest("the Responses API has no stop sequences", "Leave stopSequences out, or use the API 'chat'.");
+    throw new UnsupportedRequest(
+      "the Responses API has no stop sequences",
+      "Leave stopSequences out, or use the API 'chat'.",
+    );
   }
   const { format } = schemas;
   return {
@@ -32,7 +50,18 @@ export function requestBody(request: ChatRequest, schemas: RequestSchemas, targe
     ...toolFields(request, schemas),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
-    ...(format === undefined ? {} : { text: { format: { type: "json_schema", name: format.name, schema: { ...format.sent }, strict: format.strict } } }),
+    ...(format === undefined
+      ? {}
+      : {
+          text: {
+            format: {
+              type: "json_schema",
+              name: format.name,
+              schema: { ...format.sent },
+              strict: format.strict,
+            },
+          },
+        }),
     ...request.providerOptions,
     stream: target.stream,
   };

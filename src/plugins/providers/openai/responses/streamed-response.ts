@@ -2,7 +2,13 @@ import type { ChatChunk, ChatResponse } from "../../../../contracts/chat-model.j
 import { BadAnswer, ErrorDocument } from "../../shared/bad-answer.js";
 import type { StreamedAnswer } from "../../shared/chat-protocol.js";
 import { asFields, asText, fallbackCallId, type Fields } from "../../shared/wire-fields.js";
-import { buildResponse, readFrame, readFunctionCall, readMessageText, type AnswerFrame } from "./answer.js";
+import {
+  buildResponse,
+  readFrame,
+  readFunctionCall,
+  readMessageText,
+  type AnswerFrame,
+} from "./answer.js";
 
 interface CallInProgress {
   readonly outputIndex: unknown;
@@ -54,7 +60,9 @@ export class StreamedResponse implements StreamedAnswer {
         this.#frame = readFrame(asFields(event["response"]) ?? {});
         return [];
       case "response.failed":
-        throw new ErrorDocument({ error: asFields(event["response"])?.["error"] ?? event["response"] });
+        throw new ErrorDocument({
+          error: asFields(event["response"])?.["error"] ?? event["response"],
+        });
       case "error":
         throw new ErrorDocument({ error: event });
       default:
@@ -63,15 +71,30 @@ export class StreamedResponse implements StreamedAnswer {
   }
 
   finish(): ChatResponse {
-    if (this.#frame === undefined) throw new BadAnswer("The stream ended before the answer was complete");
-    const toolCalls = this.#calls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments === "" ? "{}" : call.arguments }));
-    return buildResponse({ text: this.#text, refusal: this.#refusal, toolCalls, frame: this.#frame });
+    if (this.#frame === undefined)
+      throw new BadAnswer("The stream ended before the answer was complete");
+    const toolCalls = this.#calls.map((call) => ({
+      id: call.id,
+      name: call.name,
+      arguments: call.arguments === "" ? "{}" : call.arguments,
+    }));
+    return buildResponse({
+      text: this.#text,
+      refusal: this.#refusal,
+      toolCalls,
+      frame: this.#frame,
+    });
   }
 
   #begin(item: Fields, outputIndex: unknown): readonly ChatChunk[] {
     if (item["type"] !== "function_call") return [];
     const { id, name } = readFunctionCall(item, this.#calls.length, this.#responseId);
-    this.#calls.push({ outputIndex, id: id === "" ? fallbackCallId(this.#responseId, this.#calls.length) : id, name, arguments: "" });
+    this.#calls.push({
+      outputIndex,
+      id: id === "" ? fallbackCallId(this.#responseId, this.#calls.length) : id,
+      name,
+      arguments: "",
+    });
     return [{ type: "tool_call", index: this.#calls.length - 1, id, name }];
   }
 
@@ -85,7 +108,10 @@ export class StreamedResponse implements StreamedAnswer {
   #addArguments(outputIndex: unknown, piece: string): readonly ChatChunk[] {
     const index = this.#calls.findIndex((call) => call.outputIndex === outputIndex);
     const call = this.#calls[index];
-    if (call === undefined) throw new BadAnswer("The stream has arguments for a call that it did not begin", { shown: outputIndex });
+    if (call === undefined)
+      throw new BadAnswer("The stream has arguments for a call that it did not begin", {
+        shown: outputIndex,
+      });
     call.arguments += piece;
     return piece === "" ? [] : [{ type: "tool_call", index, argumentsDelta: piece }];
   }
@@ -99,6 +125,9 @@ export class StreamedResponse implements StreamedAnswer {
     if (item["type"] !== "function_call") return [];
     const begun = this.#calls.find((call) => call.outputIndex === outputIndex);
     if (begun !== undefined && begun.arguments !== "") return [];
-    return [...(begun === undefined ? this.#begin(item, outputIndex) : []), ...this.#addArguments(outputIndex, asText(item["arguments"]))];
+    return [
+      ...(begun === undefined ? this.#begin(item, outputIndex) : []),
+      ...this.#addArguments(outputIndex, asText(item["arguments"])),
+    ];
   }
 }
