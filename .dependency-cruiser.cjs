@@ -10,6 +10,9 @@ const entryFiles = `^(${Object.values(entryPoints)
   .join("|")})$`;
 const builtIn = ["core"];
 const onlyTypes = ["type-only"];
+/** Rooms built on the ensemble. Not all of them are there yet. */
+const aboveEnsemble = "map-reduce|service|conversation|evals";
+const face = `ensemble|explain|diagram|${aboveEnsemble}`;
 
 /** Only the files under `from` may import the package. */
 const vendorOnlyIn = (vendor, from) => ({
@@ -24,11 +27,21 @@ const vendorOnlyIn = (vendor, from) => ({
 module.exports = {
   forbidden: [
     {
+      name: "util-stands-alone",
+      comment: "Helpers import nothing of ours but helpers: they know no agent, task or run.",
+      severity: "error",
+      from: { path: "^src/util/" },
+      to: { path: "^src/", pathNot: "^src/util/" },
+    },
+    {
       name: "contracts-stand-alone",
-      comment: "Contracts import nothing of ours but contracts.",
+      comment: "Contracts import nothing of ours but contracts and helpers.",
       severity: "error",
       from: { path: "^src/contracts/" },
-      to: { pathNot: ["^src/contracts/", "(^|/)node_modules/"], dependencyTypesNot: builtIn },
+      to: {
+        pathNot: ["^src/(contracts|util)/", "(^|/)node_modules/"],
+        dependencyTypesNot: builtIn,
+      },
     },
     {
       name: "contracts-load-no-package",
@@ -50,23 +63,53 @@ module.exports = {
       },
     },
     {
-      name: "kernel-knows-contracts-only",
-      comment: "The kernel never imports a plugin, nor the user's face.",
+      name: "kernel-knows-few-contracts",
+      comment: "The kernel knows no task, agent, model or phase: only helpers and few contracts.",
       severity: "error",
       from: { path: "^src/kernel/" },
-      to: { path: "^src/", pathNot: "^src/(kernel|contracts)/" },
+      to: {
+        path: "^src/",
+        pathNot: [
+          "^src/(kernel|util)/",
+          "^src/contracts/(errors|events|hooks|plugin|runtime|tokens|types|validation)\\.ts$",
+        ],
+      },
+    },
+    {
+      name: "steps-alone-fire-hooks",
+      comment: "Only takeStep() fires hooks, so that each before hook has one after hook.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/kernel/hooks/step\\.ts$" },
+      to: { path: "^src/kernel/hooks/lanes\\.ts$" },
+    },
+    {
+      name: "engine-knows-no-plugin",
+      comment: "The engine imports helpers, contracts and the kernel.",
+      severity: "error",
+      from: { path: "^src/engine/" },
+      to: { path: "^src/", pathNot: "^src/(engine|kernel|contracts|util)/" },
+    },
+    {
+      name: "engine-knows-no-workflow",
+      comment: "Of phases, loops, graphs, map-reduces and reviews the engine takes types only.",
+      severity: "error",
+      from: { path: "^src/engine/" },
+      to: {
+        path: "^src/contracts/(phase|loop|graph|map-reduce|review)\\.ts$",
+        dependencyTypesNot: onlyTypes,
+      },
     },
     {
       name: "plugins-meet-through-contracts",
       comment:
-        "A plugin imports contracts, the kernel's index, its own folder, its own group's shared folder and that of all; never another plugin.",
+        "A plugin imports helpers, contracts, the index of kernel and engine, its own folder, its own group's shared folder and that of all; never another plugin.",
       severity: "error",
       from: { path: "^src/plugins/([^/]+)/([^/]+)/" },
       to: {
         path: "^src/",
         pathNot: [
-          "^src/contracts/",
-          "^src/kernel/index\\.ts$",
+          "^src/(contracts|util)/",
+          "^src/(kernel|engine)/index\\.ts$",
           "^src/plugins/$1/$2/",
           "^src/plugins/($1/)?shared/",
         ],
@@ -80,31 +123,63 @@ module.exports = {
       from: { path: "^src/plugins/([^/]+)/[^/]+$" },
       to: {
         path: "^src/",
-        pathNot: ["^src/contracts/", "^src/kernel/index\\.ts$", "^src/plugins/$1/"],
+        pathNot: [
+          "^src/(contracts|util)/",
+          "^src/(kernel|engine)/index\\.ts$",
+          "^src/plugins/($1|shared)/",
+        ],
       },
+    },
+    {
+      name: "explain-and-diagram-stand-below-the-ensemble",
+      comment: "They import the engine and plugins, not each other and nothing above them.",
+      severity: "error",
+      from: { path: "^src/(explain|diagram)/" },
+      to: { path: `^src/(${face})/`, pathNot: "^src/$1/" },
+    },
+    {
+      name: "ensemble-stands-below-its-users",
+      comment: "Rooms that are built on the ensemble import it, never the other way round.",
+      severity: "error",
+      from: { path: "^src/ensemble/" },
+      to: { path: `^src/(${aboveEnsemble})/` },
+    },
+    {
+      name: "rooms-meet-through-the-ensemble",
+      comment: "Rooms that are built on the ensemble do not import each other.",
+      severity: "error",
+      from: { path: `^src/(${aboveEnsemble})/` },
+      to: { path: `^src/(${aboveEnsemble})/`, pathNot: "^src/$1/" },
+    },
+    {
+      name: "doors-are-for-users",
+      comment: "Files in the root of src are entry points; only the command line is such a user.",
+      severity: "error",
+      from: { path: "^src/[^/]+/", pathNot: "^src/cli/" },
+      to: { path: "^src/[^/]+\\.ts$" },
     },
     {
       name: "barrels-are-for-users",
       comment:
         "Inside src, contracts are imported file by file; the barrel serves the entry point.",
       severity: "error",
-      from: { path: "^src/(contracts|kernel|plugins)/", pathNot: "^src/kernel/index\\.ts$" },
+      from: { path: "^src/[^/]+/" },
       to: { path: "^src/contracts/index\\.ts$" },
     },
     {
       name: "command-line-uses-the-face",
       comment:
-        "The command line imports what users may, contracts, and how the console plugin writes text and the kernel JSON.",
+        "The command line imports what users may, contracts, helpers, the ensemble, and how the console plugin writes text.",
       severity: "error",
       from: { path: "^src/cli/" },
       to: {
         path: "^src/",
         pathNot: [
-          "^src/(cli|contracts)/",
+          "^src/(cli|contracts|util)/",
           "^src/[^/]+\\.ts$",
           "^src/plugins/.+/index\\.ts$",
           "^src/plugins/observability/console/",
-          "^src/kernel/json-(value|position)\\.ts$",
+          "^src/ensemble/ensemble\\.ts$",
         ],
       },
     },
@@ -126,10 +201,10 @@ module.exports = {
     vendorOnlyIn("@opentelemetry/", "src/plugins/observability/otel"),
     vendorOnlyIn("prom-client", "src/plugins/observability/prometheus"),
     vendorOnlyIn("@toon-format/", "src/plugins/context-format"),
-    vendorOnlyIn(
-      "(re2js|ipaddr\\.js|temporal-polyfill|html-to-text|turndown)/",
-      "src/plugins/tools",
-    ),
+    vendorOnlyIn("re2js/", "src/(plugins/tools|util/regex)"),
+    vendorOnlyIn("(ipaddr\\.js|temporal-polyfill|html-to-text|turndown)/", "src/plugins/tools"),
+    vendorOnlyIn("diff/", "src/plugins/tools"),
+    vendorOnlyIn("eventsource-parser/", "src/plugins/providers/shared"),
     vendorOnlyIn("commander/", "src/cli"),
     {
       name: "no-cycles",
@@ -153,6 +228,16 @@ module.exports = {
       to: { path: "^(src|test|bench|scripts|dist)/", pathNot: entryFiles },
     },
     {
+      name: "outsiders-are-users",
+      comment: "What stands for another package's plugins imports what users may, by its name.",
+      severity: "error",
+      from: { path: "^test/outside/" },
+      to: {
+        path: "^(src|test|examples|bench|scripts|dist)/",
+        pathNot: ["^test/outside/", entryFiles],
+      },
+    },
+    {
       name: "no-build-imports",
       comment: "Tests and benchmarks reach the build only through the package's entry points.",
       severity: "error",
@@ -170,7 +255,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ["(^|/)node_modules/", "^dist/"] },
-    tsPreCompilationDeps: "specify",
+    tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {
       exportsFields: ["exports"],

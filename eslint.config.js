@@ -30,7 +30,65 @@ const getter = {
   selector: "ObjectExpression > Property[kind='get']",
   message: "Make it a class: a getter of an object literal keeps garbage alive.",
 };
+/** Files in the root of src are doors. */
+const beyondExports = {
+  selector: "Program > :not(ExportNamedDeclaration[source], ExportAllDeclaration)",
+  message: "A door only exports: put what acts into a folder.",
+};
 const exportAll = { selector: "ExportAllDeclaration", message: "List the exported names." };
+
+/** Files that still break a limit. This list only shrinks. */
+const OVER_LIMITS = {
+  complexity: [
+    "src/cli/trace-diff.ts",
+    // The outcome of a delegation is decided in one place.
+    "src/engine/gateways/delegation.ts",
+    // The order of a step stands in one function, which every gateway call passes.
+    "src/kernel/hooks/step.ts",
+    "src/engine/gateways/chat.ts",
+    "src/engine/tasks/run-task.ts",
+    "src/plugins/mcp/client/mcp-client-options.ts",
+    "src/plugins/providers/offline/passages.ts",
+    "src/plugins/providers/openai/chat/streamed-completion.ts",
+    "src/plugins/providers/openai/responses/streamed-response.ts",
+    "src/plugins/providers/shared/failures.ts",
+    "src/plugins/tools/workspace/code-edit-input.ts",
+  ],
+  "max-lines": [
+    "src/engine/gateways/delegation.ts",
+    "src/engine/gateways/tool.ts",
+    "src/engine/tasks/run-task.ts",
+    "src/plugins/testing/memory-store-contract.ts",
+  ],
+  "max-lines-per-function": [
+    "src/engine/gateways/tool.ts",
+    "src/plugins/observability/prometheus/metric-set.ts",
+    "src/plugins/testing/memory-store-contract.ts",
+    "src/plugins/testing/shared-memory-suite.ts",
+    "src/plugins/testing/trace-exporter-contract.ts",
+  ],
+  "max-params": [
+    "src/engine/gateways/chat.ts",
+    "src/engine/gateways/memory.ts",
+    "src/engine/gateways/model-call.ts",
+    "src/engine/gateways/tool.ts",
+    "src/engine/tasks/run-task.ts",
+    "src/engine/tasks/task-attempt.ts",
+    "src/engine/tasks/task-output.ts",
+    "src/engine/tasks/task-scope.ts",
+    "src/kernel/hooks/lanes.ts",
+    "src/plugins/agents/react/react-executor.ts",
+    "src/plugins/mcp/server/connection.ts",
+    "src/plugins/mcp/server/http-exchange.ts",
+    "src/plugins/observability/otel/run-trace.ts",
+    "src/plugins/observability/otel/tracing.ts",
+    "src/plugins/observability/prometheus/metric-set.ts",
+    "src/plugins/providers/shared/strict-schema.ts",
+    "src/plugins/tools/workspace/code-edit-tool.ts",
+    "src/plugins/tools/workspace/code-search-tool.ts",
+    "src/plugins/tools/workspace/walk.ts",
+  ],
+};
 
 export default tseslint.config(
   { ignores: ["dist/", "coverage/", "out/", "traces/"] },
@@ -86,12 +144,21 @@ export default tseslint.config(
     rules: {
       "max-lines": ["error", { max: 400 }],
       "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
+      complexity: ["error", 15],
+      "max-params": ["error", 4],
       "no-console": "error",
       "no-restricted-syntax": ["error", exportAll, getter, ...impure],
     },
   },
+  ...Object.entries(OVER_LIMITS).map(([rule, files]) => ({ files, rules: { [rule]: "off" } })),
+  {
+    files: ["src/*.ts"],
+    rules: { "no-restricted-syntax": ["error", beyondExports, exportAll] },
+  },
+  // The main door passes all contracts on.
+  { files: ["src/index.ts"], rules: { "no-restricted-syntax": ["error", beyondExports] } },
   // The default Clock and IdGenerator: the one place where real time and chance come in.
-  { files: ["src/kernel/defaults.ts"], rules: { "no-restricted-syntax": ["error", exportAll] } },
+  { files: ["src/util/runtime.ts"], rules: { "no-restricted-syntax": ["error", exportAll] } },
   {
     files: ["test/**/*.ts"],
     rules: {

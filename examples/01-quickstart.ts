@@ -1,6 +1,6 @@
 // The smallest team: one task and one model. The agent is made from the task's description.
 // Run it: npm run example -- 01     (works without a key; with OPENAI_API_KEY it asks OpenAI)
-import { Ensemble, Task } from "agentensemble";
+import { Ensemble, prompt, Task } from "agentensemble";
 import { chooseModel } from "./support/model.js";
 
 const text = `The common swift spends almost its whole life in the air. It eats, drinks and even sleeps while flying.
@@ -12,7 +12,7 @@ console.log(`Model: ${name} (${note})\n`);
 
 const output = await Ensemble.run(
   model,
-  Task.of(`Name the three most important points of this text:\n---\n${text}\n---`),
+  Task.of(prompt`Name the three most important points of this text:\n---\n${text}\n---`),
 );
 
 console.log(output.raw);

@@ -9,17 +9,16 @@ import {
   type ChatResponse,
   type Clock,
 } from "agentensemble";
-import { Kernel } from "agentensemble/kernel";
+import { injectable, Kernel } from "agentensemble/kernel";
 import { offline } from "agentensemble/providers/offline";
-import { inject, injectable } from "inversify";
 
-/** A model of the house: any class with `chat` will do. Tokens are named one by one, so no decorator metadata is needed. */
-@injectable()
+/** A model of the house: any class with `chat` will do. @injectable names the tokens of its constructor parameters. */
+@injectable(Tokens.Clock)
 class HouseModel implements ChatModel {
   readonly provider = "house";
   readonly modelId = "house-1";
 
-  constructor(@inject(Tokens.Clock) private readonly clock: Clock) {}
+  constructor(private readonly clock: Clock) {}
 
   async chat(request: ChatRequest): Promise<ChatResponse> {
     const content = `It is ${this.clock.now().getUTCFullYear()}, and I got ${request.messages.length} messages.`;
@@ -30,12 +29,10 @@ class HouseModel implements ChatModel {
 await using kernel = new Kernel();
 kernel.container.bind(Tokens.ChatModel).to(HouseModel).inSingletonScope();
 // Any other dependency of the framework is replaced in the same way: a clock that stands still, for instance.
-kernel.container
-  .bind(Tokens.Clock)
-  .toConstantValue({
-    now: () => new Date("2001-02-03T04:05:06Z"),
-    monotonicMs: () => performance.now(),
-  });
+kernel.container.bind(Tokens.Clock).toConstantValue({
+  now: () => new Date("2001-02-03T04:05:06Z"),
+  monotonicMs: () => performance.now(),
+});
 
 const team = new Ensemble({
   kernel,

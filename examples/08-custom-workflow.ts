@@ -10,6 +10,7 @@ import {
   type Plugin,
   type TaskOutput,
   type WorkflowExecutor,
+  prompt,
 } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
@@ -45,12 +46,12 @@ const motion = "The office should have a cat";
 const speaker = (role: string, side: string): Task =>
   new Task({
     name: role.toLowerCase(),
-    description: `Argue ${side} this motion in one sentence, and answer what was said before: ${motion}.`,
+    description: prompt`Argue ${side} this motion in one sentence, and answer what was said before: ${motion}.`,
     agent: new Agent({ role, goal: "Win the debate with honest arguments" }),
   });
 const judge = new Task({
   name: "judge",
-  description: `Decide about this motion: ${motion}.`,
+  description: prompt`Decide about this motion: ${motion}.`,
   agent: new Agent({ role: "Judge", goal: "Decide fairly and say why" }),
 });
 

@@ -1,7 +1,7 @@
 // Tasks that do not need each other run side by side; each starts when the last task in its context is done.
 // One source is broken on purpose: CONTINUE_ON_ERROR finishes what does not depend on it. Run it: npm run example -- 09
 import { setTimeout as pause } from "node:timers/promises";
-import { Agent, Ensemble, ParallelExecutionError, Task } from "agentensemble";
+import { Agent, Ensemble, ParallelExecutionError, Task, prompt } from "agentensemble";
 import { chooseModel } from "./support/model.js";
 
 const library: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const library: Readonly<Record<string, string>> = {
 const fetchTask = (title: string): Task =>
   new Task({
     name: `fetch ${title}`,
-    description: `Fetch the ${title}`,
+    description: prompt`Fetch the ${title}`,
     handler: async (ctx) => {
       await pause(100, undefined, { signal: ctx.signal }); // stands for a slow server
       const text = library[title];
@@ -32,7 +32,7 @@ const analyst = new Agent({
 const reportTask = (animal: string, sources: readonly Task[]): Task =>
   new Task({
     name: `report ${animal}`,
-    description: `Report the main facts about the ${animal} in two points.`,
+    description: prompt`Report the main facts about the ${animal} in two points.`,
     agent: analyst,
     context: sources,
   });

@@ -1,13 +1,23 @@
 // A rate limit holds for all who share what bears it: here an ensemble, in two runs at once with three parallel tasks each.
 // A call that would be one too many waits for its turn; one that would have to wait too long fails. Run it: npm run example -- 13
-import { definePlugin, Ensemble, RateLimit, RateLimitTimeoutError, Task } from "agentensemble";
+import {
+  definePlugin,
+  Ensemble,
+  RateLimit,
+  RateLimitTimeoutError,
+  Task,
+  prompt,
+} from "agentensemble";
 import { rateLimited } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { realOrScripted } from "./support/scripted.js";
 
 const tasks = ["barn owl", "robin", "kingfisher"].map(
   (bird) =>
-    new Task({ name: bird, description: `Say in one sentence what is special about the ${bird}.` }),
+    new Task({
+      name: bird,
+      description: prompt`Say in one sentence what is special about the ${bird}.`,
+    }),
 );
 const { model, name, note } = realOrScripted(() => "It flies.");
 console.log(`Model: ${name} (${note})\n`);

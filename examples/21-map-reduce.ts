@@ -2,7 +2,14 @@
 // that decides during the run how many levels are needed. Run it: npm run example -- 21
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Agent, MapReduceEnsemble, Task, type AnyTask, type EnsembleOutput } from "agentensemble";
+import {
+  Agent,
+  MapReduceEnsemble,
+  Task,
+  type AnyTask,
+  type EnsembleOutput,
+  prompt,
+} from "agentensemble";
 import { z } from "zod";
 import { chooseModel } from "./support/model.js";
 
@@ -26,7 +33,11 @@ type Document = (typeof documents)[number];
 
 // A document is data: were there a {word} in it, it would stay as it is.
 const readTask = ({ name, text }: Document): Task =>
-  new Task({ name, description: `Take notes on this document:\n---\n${text}\n---`, agent: reader });
+  new Task({
+    name,
+    description: prompt`Take notes on this document:\n---\n${text}\n---`,
+    agent: reader,
+  });
 const mergeTask = (tasks: readonly AnyTask[], agent?: Agent): Task<z.infer<typeof Digest>> =>
   new Task({ description: "Merge these notes", agent, context: tasks, outputType: Digest });
 
@@ -63,7 +74,7 @@ const atOnce = new MapReduceEnsemble({
   directAgent: editor,
   directTask: (all, agent) =>
     new Task({
-      description: `Digest:\n---\n${all.map(({ text }) => text).join("\n\n")}\n---`,
+      description: prompt`Digest:\n---\n${all.map(({ text }) => text).join("\n\n")}\n---`,
       agent,
       outputType: Digest,
     }),

@@ -1,7 +1,7 @@
 // A workflow of your own with an option, checks and an end that is not known beforehand: two speakers argue until a judge has heard enough.
 // The workflow stands in support/deliberation.ts; `docs/write-your-own-workflow.md` goes through it.
 // Run it: npm run example -- 22
-import { Agent, Ensemble, Task, ValidationError } from "agentensemble";
+import { Agent, Ensemble, Task, ValidationError, prompt } from "agentensemble";
 import { deliberation } from "./support/deliberation.js";
 import { realOrScripted } from "./support/scripted.js";
 
@@ -13,7 +13,7 @@ const facts = new Task({
 const speaker = (role: string, side: string): Task =>
   new Task({
     name: role.toLowerCase(),
-    description: `Argue ${side} opening the library on Sundays, in one sentence.`,
+    description: prompt`Argue ${side} opening the library on Sundays, in one sentence.`,
     agent: new Agent({ role, goal: "Convince the judge with honest arguments" }),
   });
 const judge = new Task({

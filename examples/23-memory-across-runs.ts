@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent, Ensemble, MemoryScope, MemoryStore, Task } from "agentensemble";
+import { Agent, Ensemble, MemoryScope, MemoryStore, Task, prompt } from "agentensemble";
 import { memoryTool } from "agentensemble/memory";
 import { realOrScripted } from "./support/scripted.js";
 
@@ -36,7 +36,7 @@ async function workOn(day: string): Promise<void> {
     tools: [memoryTool("couriers", store)],
   });
   const report = new Task({
-    description: `Report on the letters of this day: ${day}`,
+    description: prompt`Report on the letters of this day: ${day}`,
     agent: analyst,
     memory: MemoryScope.of("reports").keepLastEntries(30),
   });

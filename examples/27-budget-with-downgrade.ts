@@ -1,6 +1,13 @@
 // A run that may cost so much and no more. Calls go to the good model while that is paid for, then to the cheaper one, and when not even that
 // fits the run stops and keeps what is finished. No call is made that could exceed the budget, in parallel neither. Run it: npm run example -- 27
-import { Agent, BudgetExceededError, Ensemble, Task, type UsageRecord } from "agentensemble";
+import {
+  Agent,
+  BudgetExceededError,
+  Ensemble,
+  Task,
+  type UsageRecord,
+  prompt,
+} from "agentensemble";
 import { budget } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 
@@ -36,7 +43,11 @@ const writer = new Agent({
 const rooms = ["clocks", "kites", "maps", "globes", "looms", "bells"];
 const tasks = rooms.map(
   (room) =>
-    new Task({ name: room, description: `Write the label of the room of ${room}.`, agent: writer }),
+    new Task({
+      name: room,
+      description: prompt`Write the label of the room of ${room}.`,
+      agent: writer,
+    }),
 );
 
 async function label(maxCost: number): Promise<void> {

@@ -1,6 +1,6 @@
 // Tools that come with the package: an agent computes with numbers, dates and a JSON document instead of guessing.
 // Run it: npm run example -- 40     (without a key a scripted model asks for the tools; the tools themselves really run)
-import { Agent, AgentExecutionError, Ensemble, Task } from "agentensemble";
+import { Agent, AgentExecutionError, Ensemble, Task, prompt } from "agentensemble";
 import { calculatorTool, dateTimeTool, jsonParserTool } from "agentensemble/tools";
 import { realOrScripted } from "./support/scripted.js";
 
@@ -13,7 +13,7 @@ const clerk = new Agent({
   tools: [calculatorTool(), dateTimeTool(), jsonParserTool()],
 });
 const task = new Task({
-  description: `When is this invoice due, a month after it was issued, and what is the total with 19 % tax?\n${invoice}`,
+  description: prompt`When is this invoice due, a month after it was issued, and what is the total with 19 % tax?\n${invoice}`,
   agent: clerk,
 });
 

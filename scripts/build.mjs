@@ -1,12 +1,15 @@
-// Compiles everything into dist/ and bundles the container and the hooks into one file, which makes a cold start several times faster.
+// Compiles everything into dist/ and bundles the packages of vendor files: for the container and the hooks this makes a cold start several times faster.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { rollup } from "@rollup/wasm-node";
+import { isBuilt, stampBuild } from "./build-stamp.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+if (isBuilt(root)) process.exit();
+const { build } = await import("esbuild");
+const { rollup } = await import("@rollup/wasm-node");
+
 // What was compiled from a file that is gone would go on being tested and shipped.
 const output = `${root}dist/`;
 for (const file of existsSync(output)
@@ -27,24 +30,30 @@ const compiled = spawnSync(process.execPath, [compiler, "-p", "tsconfig.json"], 
 });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 
-await build({
-  absWorkingDir: root,
-  entryPoints: ["src/kernel/vendor.ts"],
-  outfile: "dist/src/kernel/vendor.js",
-  allowOverwrite: true,
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  target: "node20",
-  sourcemap: false,
-  minifyWhitespace: true, // a third of what a process has to read before it starts
-  legalComments: "eof",
-  // tapable is CommonJS and requires node:util, which a bundle of ES modules can do only with a require of its own.
-  banner: {
-    js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);',
-  },
-  logLevel: "warning",
-});
+// Files that are nothing but exports of packages. They become these packages, which are therefore no dependencies of the published package.
+const vendored = {
+  // tapable is CommonJS and requires node:util, which a bundle of ES modules can do only with its own require.
+  "kernel/vendor":
+    'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);',
+  "plugins/providers/shared/event-source-vendor": "",
+  "plugins/tools/shared/diff-vendor": "",
+};
+for (const [file, banner] of Object.entries(vendored))
+  await build({
+    absWorkingDir: root,
+    entryPoints: [`src/${file}.ts`],
+    outfile: `dist/src/${file}.js`,
+    allowOverwrite: true,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    sourcemap: false,
+    minifyWhitespace: true, // a third of what a process has to read before it starts
+    legalComments: "eof",
+    banner: { js: banner },
+    logLevel: "warning",
+  });
 
 // What users load: few files instead of one for each module, because a process takes most of a millisecond for every file it loads. Parts that
 // several entry points share, and those that are imported only when they are first needed, become files of their own. The modules
@@ -71,21 +80,30 @@ const threads = {
 // Everything that the root loads at once goes into two files, one of them for who wants the contracts alone: left to itself the bundler makes a file for
 // each set of modules that some entry points share, and the root would load dozens.
 const loadedByRoot = new Set();
-function visit(id, infoOf) {
-  if (loadedByRoot.has(id) || !isAbsolute(id)) return;
-  loadedByRoot.add(id);
-  for (const imported of infoOf(id).importedIds) visit(imported, infoOf);
+const loadedByContracts = new Set();
+function visit(id, infoOf, loaded) {
+  if (loaded.has(id) || !isAbsolute(id)) return;
+  loaded.add(id);
+  for (const imported of infoOf(id).importedIds) visit(imported, infoOf, loaded);
 }
 function chunkOf(id, { getModuleInfo }) {
-  if (loadedByRoot.size === 0) visit(`${output}src/index.js`, getModuleInfo);
+  if (loadedByRoot.size === 0) {
+    visit(`${output}src/index.js`, getModuleInfo, loadedByRoot);
+    for (const loaded of loadedByRoot)
+      if (loaded.startsWith(`${output}src/contracts/`))
+        visit(loaded, getModuleInfo, loadedByContracts);
+  }
   if (!loadedByRoot.has(id)) return undefined;
-  return id.startsWith(`${output}src/contracts/`) ? "contracts" : "core";
+  return loadedByContracts.has(id) ? "contracts" : "core";
 }
 rmSync(`${output}bundle`, { recursive: true, force: true });
 const bundle = await rollup({
   input: Object.fromEntries(names.map((name) => [name, `${output}src/${name}.js`])),
   plugins: [threads],
   external: (id) => !id.startsWith(".") && !isAbsolute(id),
+  onwarn({ message }) {
+    throw new Error(message); // files that import each other in a circle may not even load
+  },
 });
 await bundle.write({
   dir: `${output}bundle`,
@@ -97,3 +115,4 @@ await bundle.write({
 });
 await bundle.close();
 for (const command of Object.values(bin)) chmodSync(root + command, 0o755);
+stampBuild(root);

@@ -1,34 +1,38 @@
 // Writes test/architecture/public-api.json: the names that each entry point exports, as a test pins them. `--print` only shows them.
-// Needs a build. Entry points list their names one by one (no `export *`), so the declaration files can be read with two patterns.
+// Needs a build. TypeScript's checker follows the declaration files, so that `export *` counts as well.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import ts from "typescript";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const { exports } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+const entries = Object.entries(exports).flatMap(([name, paths]) =>
+  typeof paths === "string" ? [] : [{ name, paths }],
+);
+const program = ts.createProgram(
+  entries.map(({ paths }) => `${root}${paths.types}`),
+  {
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    noLib: true,
+    types: [],
+  },
+);
+const checker = program.getTypeChecker();
 
-/** Names of a declaration file's exports that exist only as types. */
-function typesOf(declarations, values) {
-  const lists = [...declarations.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap((match) =>
-    match[1].split(","),
-  );
-  const declared = [
-    ...declarations.matchAll(/^export (?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm),
-  ].map((match) => match[1]);
-  const names = [...lists.map((name) => name.trim().split(/\s+/).at(-1)), ...declared].filter(
-    Boolean,
-  );
-  return [...new Set(names)].filter((name) => !values.includes(name)).sort();
+/** All names of a declaration file, types included. */
+function namesOf(file) {
+  const module = checker.getSymbolAtLocation(program.getSourceFile(file));
+  return checker.getExportsOfModule(module).map((symbol) => symbol.getName());
 }
 
-const { exports } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const api = {};
-for (const [entry, paths] of Object.entries(exports)) {
-  if (typeof paths === "string") continue;
-  const file = `${root}${paths.default.replace("./dist/bundle/", "dist/src/")}`;
-  const values = Object.keys(await import(pathToFileURL(file).href)).sort();
-  api[entry] = {
-    values,
-    types: typesOf(readFileSync(file.replace(/\.js$/, ".d.ts"), "utf8"), values),
-  };
+for (const { name, paths } of entries) {
+  const values = Object.keys(
+    await import(pathToFileURL(`${root}${paths["agentensemble-source"]}`).href),
+  ).sort();
+  const types = namesOf(`${root}${paths.types}`).filter((type) => !values.includes(type));
+  api[name] = { values, types: types.sort() };
 }
 
 const text = `${JSON.stringify(api, undefined, 2)}\n`;

@@ -1,7 +1,7 @@
 /** The Model Context Protocol: tools of MCP servers for agents, and tools and tasks for programs that speak it. */
 export { McpError } from "./contracts/state-errors.js";
-export { mcpServer } from "./mcp-server.js";
-export type { McpServingOptions } from "./mcp-server.js";
+export { mcpServer } from "./ensemble/serve-mcp.js";
+export type { McpServingOptions } from "./ensemble/serve-mcp.js";
 export { mcp, mcpTools } from "./plugins/mcp/client/index.js";
 export type {
   McpAttachment,

@@ -10,7 +10,7 @@ export type { FileStoreOptions } from "./plugins/memory/file/index.js";
 export type { InMemoryEntityMemory } from "./plugins/memory/in-memory/index.js";
 export { memoryTool } from "./plugins/memory/memory-tool/index.js";
 export type { MemoryTool, MemoryToolOptions } from "./plugins/memory/memory-tool/index.js";
-export { EntityMemory, EvictionPolicy, LongTermMemory, MemoryStore } from "./companions.js";
+export { EntityMemory, EvictionPolicy, LongTermMemory, MemoryStore } from "./ensemble/factories.js";
 export type {
   EmbeddingModel,
   StoredVector,

@@ -1,5 +1,5 @@
 /** Everything about people in the loop: handlers that ask them, the tool with which agents do, and the plugins behind it. */
-export { ReviewHandler } from "./companions.js";
+export { ReviewHandler } from "./ensemble/factories.js";
 export type { ConsoleReviewOptions } from "./plugins/review/handlers/console-handler.js";
 export type { LineSource } from "./plugins/review/handlers/line-input.js";
 export type { TextSink } from "./plugins/review/handlers/terminal.js";

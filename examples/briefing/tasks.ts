@@ -1,7 +1,7 @@
 import type { AnyTask, OutputGuardrail } from "agentensemble";
 import type { Document } from "./documents.js";
 import type { Source } from "./quotations.js";
-import { Agent, GuardrailResult, Task } from "agentensemble";
+import { Agent, GuardrailResult, prompt, Task } from "agentensemble";
 import { z } from "zod";
 import { readDocument } from "./documents.js";
 import { misquotations, problemsOf, quotationsIn } from "./quotations.js";
@@ -34,7 +34,6 @@ Rest every point on a quotation of this form, a sentence copied word for word fr
 Use double quotation marks for nothing else. Pass over sentences that contain double quotation marks.`;
 
 /** Templates read braces as variables, and a file name may hold some. */
-const literal = (text: string): string => text.replace(/\{(\w+)\}/g, "{{$1}}");
 
 /** The outcome of a check; the problems are what the agent is told when it tries again. */
 const verdict = (problems: readonly string[]): GuardrailResult =>
@@ -56,7 +55,7 @@ const sourcesOf = (
 export function readTask(document: Document): Task {
   return new Task({
     name: `read ${document.name}`,
-    description: `Read ${literal(document.name)}`,
+    description: prompt`Read ${document.name}`,
     handler: (ctx) => readDocument(document, ctx.signal),
   });
 }
@@ -65,7 +64,7 @@ export function readTask(document: Document): Task {
 export function extractTask({ document, read }: Page): AnyTask {
   return new Task({
     name: `extract ${document.name}`,
-    description: `Extract the findings of ${literal(document.name)}. ${EXTRACT}`,
+    description: prompt`Extract the findings of ${document.name}. ${EXTRACT}`,
     expectedOutput: "The chosen sentences with their source.",
     agent: researcher,
     context: [read],

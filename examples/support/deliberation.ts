@@ -100,8 +100,8 @@ async function castingVote(
   { judge }: Parts,
   contextOutputs: readonly TaskOutput[],
 ): Promise<TaskOutput> {
-  const description = `${judge.spec.description}\nThere is no further round: decide now.`;
-  const id = run.define(judge.spec.with({ name: undefined, description }), {
+  const description = `${judge.task.description}\nThere is no further round: decide now.`;
+  const id = run.define(judge.task.with({ name: undefined, description }), {
     parentTaskId: judge.id,
     agent: await run.agentOf(judge.id),
   });

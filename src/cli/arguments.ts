@@ -1,13 +1,14 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { ValidationError, messageOf } from "../contracts/errors.js";
+import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
-import { lineInJson } from "../kernel/json-position.js";
+import { lineOf } from "../util/json/locate.js";
+import { isRefusedKey } from "../util/json/refused-keys.js";
+import { isObject } from "../util/objects.js";
+import { messageOf } from "../util/errors.js";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-/** Names that would reach the prototype of what the inputs are copied into. */
-const UNSAFE = ["__proto__", "constructor", "prototype"];
 
 /** Milliseconds of `500ms`, `30s`, `5m`, `1.5h`. @throws ValidationError */
 export function durationOf(text: string): number {
@@ -83,14 +84,13 @@ async function fileInputs(path: string): Promise<readonly (readonly [string, unk
     values = JSON.parse(text);
   } catch (cause) {
     throw new ValidationError(
-      `--inputs ${path} is not JSON, from line ${lineInJson(text)}: ${messageOf(cause)}`,
+      `--inputs ${path} is not JSON, from line ${lineOf(text)}: ${messageOf(cause)}`,
       {
         hint: 'It must be an object: { "topic": "otters" }.',
       },
     );
   }
-  if (typeof values === "object" && values !== null && !Array.isArray(values))
-    return Object.entries(values);
+  if (isObject(values)) return Object.entries(values);
   throw new ValidationError(`--inputs ${path} must be a JSON object, got: ${preview(values)}`, {
     hint: 'For instance { "topic": "otters" }.',
   });
@@ -105,7 +105,7 @@ export async function inputsOf(o: {
     ...(o.inputs === undefined ? [] : await fileInputs(o.inputs)),
     ...(await Promise.all((o.input ?? []).map(pairOf))),
   ];
-  const unsafe = pairs.find(([name]) => UNSAFE.includes(name));
+  const unsafe = pairs.find(([name]) => isRefusedKey(name));
   if (unsafe !== undefined)
     throw new ValidationError(`An input can't be named ${preview(unsafe[0])}`);
   return Object.fromEntries(pairs);

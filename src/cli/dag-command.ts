@@ -1,4 +1,5 @@
-import type { Terminal } from "./terminal.js";
+import type { OutputTerminal } from "./terminal.js";
+import { printableText } from "../util/printable.js";
 import { ExitCode } from "./exit-codes.js";
 import { endEnsemble, loadEnsemble } from "./load-ensemble.js";
 
@@ -6,12 +7,14 @@ import { endEnsemble, loadEnsemble } from "./load-ensemble.js";
 export async function dagCommand(
   file: string,
   o: { readonly json?: boolean },
-  terminal: Terminal,
+  terminal: OutputTerminal,
 ): Promise<number> {
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
   try {
-    await (o.json === true ? terminal.json(ensemble.toDag()) : terminal.text(ensemble.toMermaid()));
+    await (o.json === true
+      ? terminal.json(ensemble.toDag())
+      : terminal.text(printableText(ensemble.toMermaid())));
   } finally {
     await endEnsemble(ensemble);
   }

@@ -2,7 +2,8 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
 import type { InstalledPackage } from "./own-package.js";
-import type { Terminal } from "./terminal.js";
+import type { OutputTerminal } from "./terminal.js";
+import { printableLine } from "../util/printable.js";
 import { ExitCode } from "./exit-codes.js";
 import { installedPackage, ownPackage } from "./own-package.js";
 
@@ -119,7 +120,7 @@ export function examine(folder: string): DoctorReport {
 
 function reportText(report: DoctorReport, paint: Paint): string {
   const line = (good: boolean, text: string): string =>
-    `  ${good ? paint("green", "ok     ") : paint("yellow", "missing")} ${text}`;
+    `  ${good ? paint("green", "ok     ") : paint("yellow", "missing")} ${printableLine(text)}`;
   const { node, agentensemble, traces, typescript } = report;
   return [
     paint("bold", "Versions"),
@@ -155,7 +156,7 @@ function reportText(report: DoctorReport, paint: Paint): string {
 /** `agentensemble doctor`: what is there and what is not. */
 export async function doctorCommand(
   o: { readonly json?: boolean },
-  terminal: Terminal,
+  terminal: OutputTerminal,
 ): Promise<number> {
   const report = examine(process.cwd());
   await (o.json === true

@@ -1,39 +1,38 @@
 import type { ExplainedTask, Explanation } from "../contracts/ensemble-options.js";
 import type { Inputs } from "../contracts/types.js";
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
-import type { Terminal } from "./terminal.js";
-import { counted } from "../plugins/observability/console/terminal-text.js";
+import type { OutputTerminal } from "./terminal.js";
+
 import { inputsOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
 import { endEnsemble, loadEnsemble } from "./load-ensemble.js";
-import { toJsonValue } from "../kernel/json-value.js";
-import { harmless } from "./terminal.js";
+import { toJsonValue } from "../util/json/to-json-value.js";
+import { printableLine, printableText } from "../util/printable.js";
+import { counted } from "../util/text.js";
 
 function indented(title: string, text: string): readonly string[] {
   if (text === "") return [];
   return [
     `  ${title}`,
-    ...harmless(text)
+    ...printableText(text)
       .split("\n")
       .map((line) => `    ${line}`.trimEnd()),
   ];
 }
 
-function taskLines(task: ExplainedTask, paint: Paint): readonly string[] {
+function explainedLines(task: ExplainedTask, paint: Paint): readonly string[] {
+  const role = printableLine(task.agentRole);
   const calls = counted(task.maxModelCalls, "model call");
   const about =
     task.model === ""
       ? "calls no model"
-      : `${task.model}, about ${task.estimatedInputTokens} input tokens in the first call, at most ${calls}`;
+      : `${printableLine(task.model)}, about ${task.estimatedInputTokens} input tokens in the first call, at most ${calls}`;
   return [
-    paint(
-      "bold",
-      `${task.taskId} ${task.agentRole.startsWith("(") ? task.agentRole : `(${task.agentRole})`}`,
-    ),
-    `  ${harmless(task.description).replaceAll("\n", "\n  ")}`,
+    paint("bold", `${printableLine(task.taskId)} ${role.startsWith("(") ? role : `(${role})`}`),
+    `  ${printableText(task.description).replaceAll("\n", "\n  ")}`,
     `  ${about}`,
-    ...(task.dependsOn.length > 0 ? [`  after: ${task.dependsOn.join(", ")}`] : []),
-    ...(task.tools.length > 0 ? [`  tools: ${task.tools.join(", ")}`] : []),
+    ...(task.dependsOn.length > 0 ? [`  after: ${printableLine(task.dependsOn.join(", "))}`] : []),
+    ...(task.tools.length > 0 ? [`  tools: ${printableLine(task.tools.join(", "))}`] : []),
     ...(task.synthesizedByModel
       ? ["  A model makes its agent, so its prompt is not known yet."]
       : []),
@@ -47,14 +46,14 @@ function taskLines(task: ExplainedTask, paint: Paint): readonly string[] {
 function explanationText(explanation: Explanation, paint: Paint): string {
   const { workflow, tasks, estimatedInputTokens, costBound, unbounded } = explanation;
   return [
-    paint("bold", `${workflow}, ${counted(tasks.length, "task")}`),
+    paint("bold", `${printableLine(workflow)}, ${counted(tasks.length, "task")}`),
     "",
-    ...tasks.flatMap((task) => taskLines(task, paint)),
+    ...tasks.flatMap((task) => explainedLines(task, paint)),
     `First calls: about ${estimatedInputTokens} input tokens in all.`,
     ...(costBound === undefined
       ? []
       : [`A run costs at most ${costBound.totalCost} ${costBound.currency}.`]),
-    ...unbounded.map((reason) => `No upper bound of the cost: ${reason}`),
+    ...unbounded.map((reason) => `No upper bound of the cost: ${printableLine(reason)}`),
   ].join("\n");
 }
 
@@ -62,7 +61,7 @@ function explanationText(explanation: Explanation, paint: Paint): string {
 export async function explainCommand(
   file: string,
   o: { readonly input?: readonly string[]; readonly inputs?: string; readonly json?: boolean },
-  terminal: Terminal,
+  terminal: OutputTerminal,
 ): Promise<number> {
   const inputs = (await inputsOf(o)) as Inputs; // names of run options are plain inputs here
   terminal.keepOutputForResults();

@@ -2,8 +2,9 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { AgentEnsembleError, messageOf, ValidationError } from "../contracts/errors.js";
+import { AgentEnsembleError, ValidationError } from "../contracts/errors.js";
 import { nearestName, preview } from "../contracts/validation.js";
+import { messageOf } from "../util/errors.js";
 
 const JAVASCRIPT = [".js", ".mjs", ".cjs"];
 const TYPESCRIPT = [".ts", ".mts", ".cts"];

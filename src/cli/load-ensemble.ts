@@ -1,5 +1,6 @@
 import type { CommandLineAccess } from "../contracts/command-line.js";
-import type { Ensemble } from "../ensemble.js";
+import type { Ensemble } from "../ensemble/ensemble.js";
+import type { Fields } from "../util/objects.js";
 import { COMMAND_LINE } from "../contracts/command-line.js";
 import { AgentEnsembleError, ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
@@ -12,21 +13,19 @@ const METHODS: readonly (keyof LoadedEnsemble)[] = ["stream", "explain", "toDag"
 const EXAMPLE =
   'End the file with: export default new Ensemble({ model: "openai:gpt-4o-mini", tasks: [...] })';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
+function isObjectOrFunction(value: unknown): value is Fields {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
 /** By its methods: the user's file may import another copy of the package, whose class is another one. */
 function isEnsemble(value: unknown): value is LoadedEnsemble {
-  return isObject(value) && METHODS.every((name) => typeof value[name] === "function");
+  return isObjectOrFunction(value) && METHODS.every((name) => typeof value[name] === "function");
 }
 
 /** CommonJS that was compiled from ES modules has its default export one level down. */
 function defaultOf(exports: Fields): unknown {
   const value = exports["default"];
-  return isObject(value) && value["__esModule"] === true && "default" in value
+  return isObjectOrFunction(value) && value["__esModule"] === true && "default" in value
     ? value["default"]
     : value;
 }
@@ -45,7 +44,7 @@ async function made(make: () => unknown, given: string): Promise<unknown> {
 
 /** A map-reduce of a fixed tree is an ensemble too. @throws ValidationError for one whose tree is made during the run. */
 function unwrapped(value: unknown): unknown {
-  if (isEnsemble(value) || !isObject(value) || typeof value["toEnsemble"] !== "function")
+  if (isEnsemble(value) || !isObjectOrFunction(value) || typeof value["toEnsemble"] !== "function")
     return value;
   return (value as { toEnsemble(): unknown }).toEnsemble();
 }

@@ -4,7 +4,7 @@ import { CommanderError } from "commander";
 import { ExitCode, exitCodeOf } from "./exit-codes.js";
 import { commandLine } from "./program.js";
 import { errorJson, errorText } from "./report-error.js";
-import { Terminal } from "./terminal.js";
+import { OutputTerminal } from "./terminal.js";
 
 const UNSETTLED = 13; // Node's code for a module whose top-level await never settles
 
@@ -16,7 +16,7 @@ function isVerbose(argv: readonly string[]): boolean {
 async function report(
   error: unknown,
   argv: readonly string[],
-  terminal: Terminal,
+  terminal: OutputTerminal,
 ): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return ExitCode.OK; // help and version, which commander has printed
@@ -34,7 +34,7 @@ async function report(
   return exitCodeOf(error);
 }
 
-async function main(argv: readonly string[], terminal: Terminal): Promise<number> {
+async function main(argv: readonly string[], terminal: OutputTerminal): Promise<number> {
   let code: number = ExitCode.OK;
   try {
     await commandLine(terminal, (result) => (code = result)).parseAsync(argv, { from: "user" });
@@ -45,7 +45,7 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<number
 }
 
 const argv = process.argv.slice(2);
-const terminal = new Terminal(isVerbose(argv));
+const terminal = new OutputTerminal(isVerbose(argv));
 let ended = false;
 
 // The user's program may leave the loop with nothing to wait for while we still wait for it; Node would end without a word.

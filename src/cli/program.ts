@@ -1,10 +1,10 @@
 import { Command } from "commander";
-import type { Terminal } from "./terminal.js";
+import type { OutputTerminal } from "./terminal.js";
 import { dagCommand } from "./dag-command.js";
 import { doctorCommand } from "./doctor-command.js";
 import { explainCommand } from "./explain-command.js";
 import { ownPackage } from "./own-package.js";
-import type { RunCommandOptions } from "./run-command.js";
+import type { RunArguments } from "./run-command.js";
 import type { ReplayCommandOptions } from "./replay-command.js";
 import { replayCommand } from "./replay-command.js";
 import { runCommand } from "./run-command.js";
@@ -59,7 +59,7 @@ function withRunOptions(command: Command): Command {
     .option("-q, --quiet", "no progress");
 }
 
-function addRun(program: Command, terminal: Terminal, done: Done): void {
+function addRun(program: Command, terminal: OutputTerminal, done: Done): void {
   const run = program
     .command("run")
     .description("run an ensemble: progress on standard error, the final text on standard output");
@@ -74,9 +74,7 @@ function addRun(program: Command, terminal: Terminal, done: Done): void {
         "agentensemble run team.ts --model offline:extractive --timeout 30s --json",
       ) + EXIT_CODES,
     )
-    .action(async (file: string, o: RunCommandOptions) =>
-      done(await runCommand(file, o, terminal)),
-    );
+    .action(async (file: string, o: RunArguments) => done(await runCommand(file, o, terminal)));
   const replay = program
     .command("replay")
     .description(
@@ -98,7 +96,7 @@ function addRun(program: Command, terminal: Terminal, done: Done): void {
     );
 }
 
-function addPlans(program: Command, terminal: Terminal, done: Done): void {
+function addPlans(program: Command, terminal: OutputTerminal, done: Done): void {
   common(
     withInputs(
       program
@@ -129,7 +127,7 @@ function addPlans(program: Command, terminal: Terminal, done: Done): void {
     );
 }
 
-function addTrace(program: Command, terminal: Terminal, done: Done): void {
+function addTrace(program: Command, terminal: OutputTerminal, done: Done): void {
   const trace = program.command("trace").description("look at the traces of runs");
   common(
     trace.command("show").description("show what a run did as a tree, with tokens, cost and time"),
@@ -160,7 +158,7 @@ function addTrace(program: Command, terminal: Terminal, done: Done): void {
     );
 }
 
-function addDoctor(program: Command, terminal: Terminal, done: Done): void {
+function addDoctor(program: Command, terminal: OutputTerminal, done: Done): void {
   common(
     program
       .command("doctor")
@@ -171,7 +169,7 @@ function addDoctor(program: Command, terminal: Terminal, done: Done): void {
 }
 
 /** The commands and their help. Parsing throws CommanderError where commander has something to say. */
-export function commandLine(terminal: Terminal, done: Done): Command {
+export function commandLine(terminal: OutputTerminal, done: Done): Command {
   const program = new Command("agentensemble")
     .description("Runs teams of LLM agents, and shows what they will do and did.")
     .version(ownPackage().version)

@@ -1,7 +1,9 @@
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
 import { ProgressPrinter } from "../plugins/observability/console/progress-printer.js";
-import { counted, oneLine, readableCount } from "../plugins/observability/console/terminal-text.js";
+import { readableCount } from "../plugins/observability/console/terminal-text.js";
+import { printableLine } from "../util/printable.js";
+import { counted } from "../util/text.js";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 120;
@@ -33,7 +35,7 @@ class StatusLine {
 
   text(columns: number): string {
     if (this.#running.size === 0) return "";
-    const names = oneLine([...this.#running].join(", "), 60);
+    const names = printableLine([...this.#running].join(", "), 60);
     const frame = FRAMES[this.#frame++ % FRAMES.length] ?? "";
     return `${frame} ${this.#done}/${counted(this.#total, "task")}, ${readableCount(this.#tokens)} tokens: ${names}`.slice(
       0,

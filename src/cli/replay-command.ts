@@ -1,12 +1,12 @@
-import type { RunCommandOptions } from "./run-command.js";
-import type { Terminal } from "./terminal.js";
+import type { RunArguments } from "./run-command.js";
+import type { OutputTerminal } from "./terminal.js";
 import { accessSync, constants } from "node:fs";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 import { runCommand } from "./run-command.js";
 
 /** Options of `agentensemble replay`. */
-export interface ReplayCommandOptions extends Omit<RunCommandOptions, "model" | "record"> {
+export interface ReplayCommandOptions extends Omit<RunArguments, "model" | "record"> {
   readonly onMiss?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function replayCommand(
   recording: string,
   file: string,
   { onMiss, ...o }: ReplayCommandOptions,
-  terminal: Terminal,
+  terminal: OutputTerminal,
 ): Promise<number> {
   checkReadable(recording);
   const { replayFrom } = await import("../replay.js");

@@ -1,6 +1,7 @@
-import type { Terminal } from "./terminal.js";
-import { AgentEnsembleError, PromptTemplateError, messageOf } from "../contracts/errors.js";
-import { harmless } from "./terminal.js";
+import type { OutputTerminal } from "./terminal.js";
+import { AgentEnsembleError, PromptTemplateError } from "../contracts/errors.js";
+import { printableLine, printableText } from "../util/printable.js";
+import { messageOf } from "../util/errors.js";
 
 const MAX_LENGTH = 2_000;
 
@@ -31,7 +32,7 @@ function hintsOf(chain: readonly unknown[]): readonly string[] {
 function messagesOf(chain: readonly unknown[]): readonly string[] {
   const said: string[] = [];
   for (const e of chain) {
-    const message = harmless(messageOf(e));
+    const message = printableText(messageOf(e));
     if (!said.some((earlier) => earlier.includes(message)))
       said.push(message.length > MAX_LENGTH ? `${message.slice(0, MAX_LENGTH)}...` : message);
   }
@@ -39,16 +40,16 @@ function messagesOf(chain: readonly unknown[]): readonly string[] {
 }
 
 /** An error as a person reads it: what happened, why, what to do. Stack traces only where asked for. */
-export function errorText(error: unknown, { paintMessage, verbose }: Terminal): string {
+export function errorText(error: unknown, { paintMessage, verbose }: OutputTerminal): string {
   const chain = chainOf(error);
   const [message = "", ...causes] = messagesOf(chain);
-  const code = AgentEnsembleError.isInstance(error) ? ` ${error.code}` : "";
+  const code = AgentEnsembleError.isInstance(error) ? ` ${printableLine(error.code)}` : "";
   return [
     `${paintMessage("red", `error${code}:`)} ${message}`,
     ...causes.map((cause) => `  because: ${cause}`),
-    ...hintsOf(chain).map((hint) => `  ${paintMessage("cyan", "hint:")} ${harmless(hint)}`),
+    ...hintsOf(chain).map((hint) => `  ${paintMessage("cyan", "hint:")} ${printableText(hint)}`),
     ...(verbose
-      ? chain.map((e) => harmless(e instanceof Error ? (e.stack ?? e.message) : messageOf(e)))
+      ? chain.map((e) => printableText(e instanceof Error ? (e.stack ?? e.message) : messageOf(e)))
       : []),
   ].join("\n");
 }

@@ -3,7 +3,7 @@ import type { BindApi, Plugin } from "../contracts/plugin.js";
 import type { RunOptions } from "../contracts/run.js";
 import type { Inputs } from "../contracts/types.js";
 import type { LoadedEnsemble } from "./load-ensemble.js";
-import type { Terminal } from "./terminal.js";
+import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { checkTraceFile, durationOf, inputsOf } from "./arguments.js";
@@ -15,7 +15,7 @@ import { errorText } from "./report-error.js";
 import { runJson } from "./run-result.js";
 
 /** Options of `agentensemble run`. */
-export interface RunCommandOptions {
+export interface RunArguments {
   readonly input?: readonly string[] | undefined;
   readonly inputs?: string | undefined;
   readonly capture?: string | undefined;
@@ -35,7 +35,7 @@ const EXIT_CODES: Readonly<Record<ExitReason, number>> = {
   ERROR: ExitCode.FAILED,
 };
 
-async function runOptionsOf(ensemble: LoadedEnsemble, o: RunCommandOptions): Promise<RunOptions> {
+async function runOptionsOf(ensemble: LoadedEnsemble, o: RunArguments): Promise<RunOptions> {
   const model = o.model === undefined ? undefined : await accessOf(ensemble).model(o.model);
   return {
     throwOnError: false, // a failed run has results to show, too
@@ -59,8 +59,8 @@ async function saveTrace({ trace }: EnsembleOutput, path: string | undefined): P
 
 async function finish(
   output: EnsembleOutput,
-  terminal: Terminal,
-  o: RunCommandOptions,
+  terminal: OutputTerminal,
+  o: RunArguments,
 ): Promise<number> {
   const unsaved = await saveTrace(output, o.trace);
   if (o.json === true) await terminal.json(runJson(output, o.trace, unsaved));
@@ -74,7 +74,7 @@ async function finish(
   return code === ExitCode.OK && unsaved !== undefined ? ExitCode.FAILED : code;
 }
 
-async function recordersOf({ record }: RunCommandOptions): Promise<readonly Plugin[]> {
+async function recordersOf({ record }: RunArguments): Promise<readonly Plugin[]> {
   return record === undefined ? [] : [(await import("../replay.js")).recordTo(record)];
 }
 
@@ -94,8 +94,8 @@ function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
 async function conduct(
   ensemble: LoadedEnsemble,
   inputs: Inputs,
-  terminal: Terminal,
-  o: RunCommandOptions,
+  terminal: OutputTerminal,
+  o: RunArguments,
 ): Promise<number> {
   const handle = ensemble.stream(inputs, await runOptionsOf(ensemble, o));
   const silent = o.json === true || o.quiet === true;
@@ -116,8 +116,8 @@ async function conduct(
 /** `agentensemble run <file>`; with `plugins` also what other commands make of it. */
 export async function runCommand(
   file: string,
-  o: RunCommandOptions,
-  terminal: Terminal,
+  o: RunArguments,
+  terminal: OutputTerminal,
   plugins: readonly Plugin[] = [],
 ): Promise<number> {
   if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded

@@ -1,8 +1,8 @@
 import type { EnsembleOutput, ExecutionMetrics, TaskOutput } from "../contracts/output.js";
-import { toJsonValue } from "../kernel/json-value.js";
+import { toJsonValue } from "../util/json/to-json-value.js";
 import { errorJson } from "./report-error.js";
 
-type Json = Readonly<Record<string, unknown>>;
+type JsonFields = Readonly<Record<string, unknown>>;
 
 function taskJson({
   taskId,
@@ -14,7 +14,7 @@ function taskJson({
   durationMs,
   toolCallCount,
   metrics,
-}: TaskOutput): Json {
+}: TaskOutput): JsonFields {
   return {
     taskId,
     agentRole,
@@ -29,7 +29,7 @@ function taskJson({
 }
 
 /** The sums alone: the records of single calls are in the trace, those of tasks with the tasks. */
-function totals({ ledger: _ledger, tasks: _tasks, ...sums }: ExecutionMetrics): Json {
+function totals({ ledger: _ledger, tasks: _tasks, ...sums }: ExecutionMetrics): JsonFields {
   return sums;
 }
 

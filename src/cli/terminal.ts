@@ -1,14 +1,6 @@
-import { stripVTControlCharacters } from "node:util";
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
 import { painter } from "../plugins/observability/console/terminal-text.js";
-
-/** Text from outside that may have lines: escape sequences and other control characters are removed, so that a model can't paint the terminal. */
-export function harmless(text: string): string {
-  return stripVTControlCharacters(text).replace(
-    /[^\P{Cc}\n\t]|[\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069]/gu,
-    "",
-  );
-}
+import { printableJson, printableText } from "../util/printable.js";
 
 type Write = (text: string) => Promise<void>;
 
@@ -35,7 +27,7 @@ function coloursOn(stream: NodeJS.WriteStream): boolean {
  * Where a command writes: results to standard output, everything else to standard error. What the user's program prints goes to standard error too,
  * so that standard output holds the result alone.
  */
-export class Terminal {
+export class OutputTerminal {
   readonly #out: Write = writerOf(process.stdout);
   readonly #err: Write = writerOf(process.stderr);
   readonly #isTerminal = process.stdout.isTTY === true;
@@ -61,11 +53,11 @@ export class Terminal {
 
   /** The same for text that a model wrote. */
   modelText(text: string): Promise<void> {
-    return this.text(this.#isTerminal ? harmless(text) : text);
+    return this.text(this.#isTerminal ? printableText(text) : text);
   }
 
   json(value: unknown): Promise<void> {
-    return this.text(JSON.stringify(value, null, 2));
+    return this.text(printableJson(JSON.stringify(value, null, 2)));
   }
 
   message(text: string): Promise<void> {

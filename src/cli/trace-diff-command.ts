@@ -1,17 +1,18 @@
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
-import type { Terminal } from "./terminal.js";
-import type { Measures, TaskDifference, TraceDifference } from "./trace-diff.js";
+import type { OutputTerminal } from "./terminal.js";
+import type { RunMeasures, TaskDifference, TraceDifference } from "./trace-diff.js";
 import { textTable } from "../plugins/observability/console/summary-table.js";
-import { oneLine, readableCount } from "../plugins/observability/console/terminal-text.js";
+import { readableCount } from "../plugins/observability/console/terminal-text.js";
 import { ExitCode } from "./exit-codes.js";
 import { compareTraces } from "./trace-diff.js";
 import { readTraceFile } from "./trace-file.js";
 import { costText, timeText } from "./trace-tree.js";
+import { printableLine } from "../util/printable.js";
 
 const HEAD = ["Task", "Output", "Input tokens", "Output tokens", "Cost", "Time"];
 
-function cells([a, b]: readonly [Measures | null, Measures | null]): readonly string[] {
-  const pair = (show: (m: Measures) => string): string =>
+function cells([a, b]: readonly [RunMeasures | null, RunMeasures | null]): readonly string[] {
+  const pair = (show: (m: RunMeasures) => string): string =>
     `${a === null ? "-" : show(a)} | ${b === null ? "-" : show(b)}`;
   const cost = pair((m) => costText(m.cost) || "?");
   return [
@@ -25,34 +26,38 @@ function cells([a, b]: readonly [Measures | null, Measures | null]): readonly st
 function taskLines(task: TaskDifference, paint: Paint): readonly string[] {
   const { taskId, difference, outcome } = task;
   const [before, after] = outcome;
-  const head = `${oneLine(taskId, 60)}${task.attempt > 1 ? ` attempt ${task.attempt}` : ""}`;
+  const head = `${printableLine(taskId, 60)}${task.attempt > 1 ? ` attempt ${task.attempt}` : ""}`;
   const outcomes =
     before !== null && after !== null && before !== after
-      ? [`${head}: ${oneLine(before, 30)}, now ${oneLine(after, 30)}`]
+      ? [`${head}: ${printableLine(before, 30)}, now ${printableLine(after, 30)}`]
       : [];
   if (difference === null) return outcomes;
   return [
     ...outcomes,
     `${head}, first line that differs:`,
-    paint("red", `- ${oneLine(difference[0], 200)}`),
-    paint("green", `+ ${oneLine(difference[1], 200)}`),
+    paint("red", `- ${printableLine(difference[0], 200)}`),
+    paint("green", `+ ${printableLine(difference[1], 200)}`),
   ];
 }
 
 /** A comparison as a person reads it: a table with the first run's figures before the second's, then what differs. */
 function differenceText(d: TraceDifference, paint: Paint): string {
   const rows = d.tasks.map((task) => [
-    `${oneLine(task.taskId, 40)}${task.attempt > 1 ? ` (${task.attempt})` : ""}`,
+    `${printableLine(task.taskId, 40)}${task.attempt > 1 ? ` (${task.attempt})` : ""}`,
     task.status,
     ...cells(task.measures),
   ]);
   const [before, after] = d.exitReasons;
   const exit = before === after ? before : `${before} | ${after}`;
-  const table = textTable(HEAD, [...rows, ["Total", oneLine(exit, 40), ...cells(d.totals)]], 2);
+  const table = textTable(
+    HEAD,
+    [...rows, ["Total", printableLine(exit, 40), ...cells(d.totals)]],
+    2,
+  );
   const changes = d.tasks.flatMap((task) => taskLines(task, paint));
   const end = d.different ? "The runs differ." : "Same tasks, same outputs.";
   return [
-    `${oneLine(d.runs[0])} | ${oneLine(d.runs[1])}`,
+    `${printableLine(d.runs[0], 80)} | ${printableLine(d.runs[1], 80)}`,
     "",
     ...table,
     "",
@@ -66,7 +71,7 @@ export async function traceDiffCommand(
   a: string,
   b: string,
   o: { readonly json?: boolean },
-  terminal: Terminal,
+  terminal: OutputTerminal,
 ): Promise<number> {
   const difference = compareTraces(await readTraceFile(a), await readTraceFile(b));
   await (o.json === true

@@ -1,7 +1,7 @@
 import type { Spent, TaskView, TraceView } from "./trace-view.js";
 
 /** What one run spent, and how long it took. */
-export interface Measures extends Spent {
+export interface RunMeasures extends Spent {
   readonly durationMs: number;
 }
 
@@ -11,7 +11,7 @@ export interface TaskDifference {
   readonly attempt: number;
   readonly status: "same" | "changed" | "added" | "removed";
   readonly outcome: readonly [string | null, string | null];
-  readonly measures: readonly [Measures | null, Measures | null];
+  readonly measures: readonly [RunMeasures | null, RunMeasures | null];
   readonly difference: readonly [string, string] | null;
 }
 
@@ -20,7 +20,7 @@ export interface TraceDifference {
   readonly different: boolean;
   readonly runs: readonly [string, string];
   readonly exitReasons: readonly [string, string];
-  readonly totals: readonly [Measures, Measures];
+  readonly totals: readonly [RunMeasures, RunMeasures];
   readonly tasks: readonly TaskDifference[];
 }
 
@@ -36,7 +36,7 @@ function keyed(tasks: readonly TaskView[]): ReadonlyMap<string, TaskView> {
   return byKey;
 }
 
-function measuresOf({ inputTokens, outputTokens, cost, durationMs }: Measures): Measures {
+function measuresOf({ inputTokens, outputTokens, cost, durationMs }: RunMeasures): RunMeasures {
   return { inputTokens, outputTokens, cost, durationMs };
 }
 

@@ -1,8 +1,10 @@
-import type { JsonPath } from "../kernel/json-position.js";
+import type { JsonPath } from "../util/json/locate.js";
+import type { Fields } from "../util/objects.js";
 import { preview } from "../contracts/validation.js";
+import { isObject } from "../util/objects.js";
 
 /** A trace that is not of the form it should have, and where. */
-export class Misshapen extends Error {
+export class MisshapenTrace extends Error {
   constructor(
     message: string,
     readonly path: JsonPath,
@@ -11,7 +13,7 @@ export class Misshapen extends Error {
   }
 }
 
-function nameOf(path: JsonPath): string {
+function pathName(path: JsonPath): string {
   const text = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
   return text === "" ? "the document" : text.replace(/^\./, "");
 }
@@ -21,14 +23,14 @@ const ISO_DURATION =
 
 /** One object of a trace. What is missing is unknown; what is there and of another kind is a mistake. */
 export class TraceFields {
-  readonly #value: Readonly<Record<string, unknown>>;
+  readonly #value: Fields;
   readonly #path: JsonPath;
 
   /** @throws Misshapen for what is no object. */
   constructor(value: unknown, path: JsonPath) {
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      throw new Misshapen(`${nameOf(path)} must be an object, got: ${preview(value)}`, path);
-    this.#value = value as Readonly<Record<string, unknown>>; // checked
+    if (!isObject(value))
+      throw new MisshapenTrace(`${pathName(path)} must be an object, got: ${preview(value)}`, path);
+    this.#value = value;
     this.#path = path;
   }
 
@@ -90,10 +92,10 @@ export class TraceFields {
     return Object.hasOwn(this.#value, name) ? (this.#value[name] ?? undefined) : undefined;
   }
 
-  #wrong(name: string, kind: string): Misshapen {
+  #wrong(name: string, kind: string): MisshapenTrace {
     const path = [...this.#path, name];
-    return new Misshapen(
-      `${nameOf(path)} must be ${kind}, got: ${preview(this.#value[name])}`,
+    return new MisshapenTrace(
+      `${pathName(path)} must be ${kind}, got: ${preview(this.#value[name])}`,
       path,
     );
   }

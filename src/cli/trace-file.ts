@@ -1,16 +1,17 @@
 import { readFile } from "node:fs/promises";
-import type { JsonPath } from "../kernel/json-position.js";
+import type { JsonPath } from "../util/json/locate.js";
 import type { TraceView } from "./trace-view.js";
-import { ValidationError, messageOf } from "../contracts/errors.js";
+import { ValidationError } from "../contracts/errors.js";
 import { FileFormatError } from "../contracts/state-errors.js";
 import { preview } from "../contracts/validation.js";
-import { lineInJson } from "../kernel/json-position.js";
-import { Misshapen, TraceFields } from "./trace-fields.js";
+import { lineOf } from "../util/json/locate.js";
+import { MisshapenTrace, TraceFields } from "./trace-fields.js";
 import { traceView } from "./trace-view.js";
+import { messageOf } from "../util/errors.js";
 
 const SCHEMA = /^1\.\d+$/;
 
-async function textOf(path: string): Promise<string> {
+async function traceText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
@@ -29,7 +30,7 @@ function notJson(path: string, text: string, error: unknown): FileFormatError {
       { hint: `Replay it: agentensemble replay ${path} <file> --trace out.json` },
     );
   }
-  const line = lineInJson(text);
+  const line = lineOf(text);
   const cut = text.trim() === "" ? "it is empty" : messageOf(error);
   return new FileFormatError(
     `${path} is not JSON, from line ${line}: ${cut.slice(0, 300)}`,
@@ -43,7 +44,7 @@ function checkSchema(trace: TraceFields, path: string, text: string): void {
   const version = trace.raw("schemaVersion");
   const at = (steps: JsonPath): { readonly path: string; readonly line: number } => ({
     path,
-    line: lineInJson(text, steps),
+    line: lineOf(text, steps),
   });
   const type = trace.raw("type");
   if (version === undefined || type === "dag") {
@@ -71,7 +72,7 @@ function checkSchema(trace: TraceFields, path: string, text: string): void {
 
 /** Reads a trace of schema 1.x. @throws ValidationError for a file that can't be read, FileFormatError with the line for one that is no such trace. */
 export async function readTraceFile(path: string): Promise<TraceView> {
-  const text = (await textOf(path)).replace(/^\uFEFF/, "");
+  const text = (await traceText(path)).replace(/^\uFEFF/, "");
   let document: unknown;
   try {
     document = JSON.parse(text);
@@ -83,11 +84,11 @@ export async function readTraceFile(path: string): Promise<TraceView> {
     checkSchema(trace, path, text);
     const view = traceView(trace);
     if (trace.raw("taskTraces") === undefined)
-      throw new Misshapen("taskTraces must be a list, got: undefined", []);
+      throw new MisshapenTrace("taskTraces must be a list, got: undefined", []);
     return view;
   } catch (error) {
-    if (!(error instanceof Misshapen)) throw error;
-    const line = lineInJson(text, error.path);
+    if (!(error instanceof MisshapenTrace)) throw error;
+    const line = lineOf(text, error.path);
     throw new FileFormatError(
       `${path}, line ${line}: ${error.message}`,
       { path, line },

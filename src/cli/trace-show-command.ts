@@ -1,5 +1,5 @@
 import type { TaskView, TraceView } from "./trace-view.js";
-import type { Terminal } from "./terminal.js";
+import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
 import { knownNames } from "../contracts/validation.js";
 import { ExitCode } from "./exit-codes.js";
@@ -78,7 +78,7 @@ function remarks({ tasks, errors }: TraceView, errorsOnly: boolean): readonly st
 export async function traceShowCommand(
   file: string,
   o: { readonly task?: string; readonly errors?: boolean; readonly json?: boolean },
-  terminal: Terminal,
+  terminal: OutputTerminal,
 ): Promise<number> {
   const part = partOf(await readTraceFile(file), o);
   if (o.json === true) await terminal.json(part);

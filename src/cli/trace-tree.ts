@@ -7,18 +7,14 @@ import type {
   ToolView,
   TraceView,
 } from "./trace-view.js";
-import {
-  counted,
-  oneLine,
-  readableCount,
-  readableDuration,
-} from "../plugins/observability/console/terminal-text.js";
-import { harmless } from "./terminal.js";
+import { readableCount, readableDuration } from "../plugins/observability/console/terminal-text.js";
+import { printableText, printableLine } from "../util/printable.js";
+import { counted } from "../util/text.js";
 
 /** A line and what stands below it. */
-interface Node {
+interface TreeNode {
   readonly text: string;
-  readonly below: readonly Node[];
+  readonly below: readonly TreeNode[];
 }
 
 const GOOD = new Set(["ok", "answered", "SUCCESS", "COMPLETED"]);
@@ -32,7 +28,7 @@ export function timeText(ms: number): string {
 export function costText(cost: Spent["cost"]): string {
   return cost === null
     ? ""
-    : `${Number(cost.amount.toPrecision(4))}${cost.currency === "" ? "" : ` ${oneLine(cost.currency, 10)}`}`;
+    : `${Number(cost.amount.toPrecision(4))}${cost.currency === "" ? "" : ` ${printableLine(cost.currency, 10)}`}`;
 }
 
 function spentText({ inputTokens, outputTokens, cost }: Spent): string {
@@ -48,17 +44,22 @@ class TreeMaker {
     this.#paint = paint;
   }
 
-  task(task: TaskView): Node {
+  task(task: TaskView): TreeNode {
     const attempt = task.attempt > 1 ? ` attempt ${task.attempt}` : "";
-    const role = oneLine(task.agentRole, 40);
+    const role = printableLine(task.agentRole, 40);
     const name = this.#paint(
       "bold",
-      `${oneLine(task.taskId, 60)}${role === "" ? "" : ` ${role.startsWith("(") ? role : `(${role})`}`}`,
+      `${printableLine(task.taskId, 60)}${role === "" ? "" : ` ${role.startsWith("(") ? role : `(${role})`}`}`,
     );
     const output =
       task.output === null
         ? []
-        : [{ text: `${this.#paint("dim", "output")} ${oneLine(task.output, 100)}`, below: [] }];
+        : [
+            {
+              text: `${this.#paint("dim", "output")} ${printableLine(task.output, 100)}`,
+              below: [],
+            },
+          ];
     return {
       text: `${name}${attempt} ${this.#outcome(task.outcome)} ${timeText(task.durationMs)}, ${spentText(task)}`,
       below: [
@@ -70,10 +71,12 @@ class TreeMaker {
     };
   }
 
-  #call(call: CallView, index: number): Node {
+  #call(call: CallView, index: number): TreeNode {
     const attempt = call.attempt > 1 ? ` attempt ${call.attempt}` : "";
     const purpose =
-      call.purpose === "" || call.purpose === "task" ? "" : ` for ${oneLine(call.purpose, 30)}`;
+      call.purpose === "" || call.purpose === "task"
+        ? ""
+        : ` for ${printableLine(call.purpose, 30)}`;
     const end =
       call.error === null
         ? call.responseType === "TOOL_CALLS"
@@ -81,36 +84,36 @@ class TreeMaker {
           : "answered"
         : this.#bad(call.error);
     return {
-      text: `call ${index + 1}${attempt}${purpose} ${oneLine(call.model, 60)} ${timeText(call.durationMs)}, ${spentText(call)}: ${end}`,
+      text: `call ${index + 1}${attempt}${purpose} ${printableLine(call.model, 60)} ${timeText(call.durationMs)}, ${spentText(call)}: ${end}`,
       below: call.tools.map((tool) => this.#tool(tool)),
     };
   }
 
-  #tool(tool: ToolView): Node {
+  #tool(tool: ToolView): TreeNode {
     const failed = !GOOD.has(tool.outcome);
-    const text = `tool ${oneLine(tool.tool, 60)} ${this.#outcome(tool.outcome)} ${timeText(tool.durationMs)} ${this.#paint("dim", oneLine(tool.arguments))}`;
+    const text = `tool ${printableLine(tool.tool, 60)} ${this.#outcome(tool.outcome)} ${timeText(tool.durationMs)} ${this.#paint("dim", printableLine(tool.arguments, 80))}`;
     return { text: failed ? `${text}: ${this.#bad(tool.result)}` : text, below: [] };
   }
 
-  #delegation(delegation: DelegationView): Node {
+  #delegation(delegation: DelegationView): TreeNode {
     const outcome = delegation.succeeded ? this.#outcome("ok") : this.#bad(delegation.result);
-    const route = `${oneLine(delegation.from, 40)} -> ${oneLine(delegation.to, 40)}`;
+    const route = `${printableLine(delegation.from, 40)} -> ${printableLine(delegation.to, 40)}`;
     return {
-      text: `delegation ${route} ${timeText(delegation.durationMs)} ${this.#paint("dim", oneLine(delegation.description))}: ${outcome}`,
+      text: `delegation ${route} ${timeText(delegation.durationMs)} ${this.#paint("dim", printableLine(delegation.description, 80))}: ${outcome}`,
       below: delegation.worker === null ? [] : [this.task(delegation.worker)],
     };
   }
 
   #outcome(outcome: string): string {
-    return this.#paint(GOOD.has(outcome) ? "green" : "red", oneLine(outcome, 30));
+    return this.#paint(GOOD.has(outcome) ? "green" : "red", printableLine(outcome, 30));
   }
 
   #bad(text: string): string {
-    return this.#paint("red", oneLine(text, 200));
+    return this.#paint("red", printableLine(text, 200));
   }
 }
 
-function draw(nodes: readonly Node[], indent: string): readonly string[] {
+function draw(nodes: readonly TreeNode[], indent: string): readonly string[] {
   return nodes.flatMap(({ text, below }, i) => {
     const last = i === nodes.length - 1;
     return [
@@ -130,11 +133,12 @@ export function traceTree(trace: TraceView, paint: Paint): string {
   const end =
     trace.exitReason === ""
       ? ""
-      : ` ${paint(styleOf(trace.exitReason), oneLine(trace.exitReason, 30))}`;
-  const capture = trace.captureMode === "" ? "" : `, capture ${oneLine(trace.captureMode, 30)}`;
-  const head = `${paint("bold", `run ${oneLine(trace.runId) || "?"}`)} ${oneLine(trace.workflow, 60) || "?"}${end} ${timeText(trace.durationMs)}, ${spentText(trace)}${capture}`;
+      : ` ${paint(styleOf(trace.exitReason), printableLine(trace.exitReason, 30))}`;
+  const capture =
+    trace.captureMode === "" ? "" : `, capture ${printableLine(trace.captureMode, 30)}`;
+  const head = `${paint("bold", `run ${printableLine(trace.runId, 80) || "?"}`)} ${printableLine(trace.workflow, 60) || "?"}${end} ${timeText(trace.durationMs)}, ${spentText(trace)}${capture}`;
   const errors = trace.errors.map(({ taskId, type, code, message }) => {
-    return `${paint("red", code ?? type)}${taskId === null ? "" : ` in ${oneLine(taskId, 60)}`}: ${oneLine(message, 400)}`;
+    return `${paint("red", printableLine(code ?? type, 60))}${taskId === null ? "" : ` in ${printableLine(taskId, 60)}`}: ${printableLine(message, 400)}`;
   });
   return [
     head,
@@ -155,9 +159,9 @@ export function taskTexts(task: TaskView, paint: Paint): string {
     ["Output", task.output ?? undefined],
   ];
   const shown = parts.flatMap(([title, text]) =>
-    text === undefined || text === "" ? [] : [paint("bold", title), harmless(text), ""],
+    text === undefined || text === "" ? [] : [paint("bold", title), printableText(text), ""],
   );
-  return [paint("bold", `--- ${oneLine(task.taskId, 60)}, attempt ${task.attempt}`), ...shown]
+  return [paint("bold", `--- ${printableLine(task.taskId, 60)}, attempt ${task.attempt}`), ...shown]
     .join("\n")
     .trimEnd();
 }

@@ -90,12 +90,12 @@ function spentOf(metrics: TraceFields | undefined): Spent {
   return {
     inputTokens: tokens("inputTokens", "totalInputTokens"),
     outputTokens: tokens("outputTokens", "totalOutputTokens"),
-    cost: costOf(metrics?.raw("costEstimate") ?? metrics?.raw("totalCostEstimate"), metrics),
+    cost: shownCost(metrics?.raw("costEstimate") ?? metrics?.raw("totalCostEstimate"), metrics),
   };
 }
 
 /** A number, or an estimate with its parts. */
-function costOf(value: unknown, metrics: TraceFields | undefined): Cost | null {
+function shownCost(value: unknown, metrics: TraceFields | undefined): Cost | null {
   if (typeof value === "number") return { amount: value, currency: "" };
   if (value === undefined || metrics === undefined) return null;
   const name = metrics.raw("costEstimate") === undefined ? "totalCostEstimate" : "costEstimate";
@@ -123,7 +123,7 @@ function callView(call: TraceFields): CallView {
     durationMs: call.duration("latency"),
     inputTokens: call.number("inputTokens", -1),
     outputTokens: call.number("outputTokens", -1),
-    cost: costOf(call.raw("cost"), undefined),
+    cost: shownCost(call.raw("cost"), undefined),
     responseType: call.text("responseType"),
     responseText: call.text("responseText"),
     error: call.optionalText("error") ?? null,

@@ -2,6 +2,7 @@ import type { ModelOptions, ModelRef } from "./chat-model.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { ToolLike } from "./tool.js";
 import { ValidationError } from "./errors.js";
+import { PromptText, requirePrompt, type Text } from "./prompt-text.js";
 import { checkRateLimit } from "./rate-limit.js";
 import { checkTools } from "./tool.js";
 import {
@@ -17,9 +18,10 @@ import {
 export interface AgentOptions {
   /** Who it is: in its prompt, in events, and the name under which others delegate to it. */
   readonly role: string;
-  /** What it is after; in its prompt. */
-  readonly goal: string;
-  readonly background?: string | undefined;
+  /** What it is after; in its prompt. A string is taken as it is; the variables of a `prompt` text are filled from the run's inputs. */
+  readonly goal: Text;
+  /** What it knows or how it works; in its prompt, filled as `goal`. */
+  readonly background?: Text | undefined;
   readonly tools?: readonly ToolLike[] | undefined;
   /** Default: the task's, else the ensemble's, else the container's model. */
   readonly model?: ModelRef | undefined;
@@ -112,11 +114,13 @@ export class Agent implements AgentOptions {
   readonly rateLimit: RateLimit | undefined;
   readonly verbose: boolean;
   readonly allowDelegation: boolean;
+  /** The texts that were given as prompt texts; `goal` and `background` show them unfilled. */
+  readonly #prompts: AgentPrompts | undefined;
 
   constructor(options: AgentOptions) {
     checkOptions("Agent", options, AGENT_FIELDS);
     requireText(options.role, "Agent role must not be blank");
-    requireText(options.goal, "Agent goal must not be blank");
+    requirePrompt(options.goal, "Agent goal must not be blank");
     checkModel("Agent model", options.model);
     requireInteger("Agent maxIterations", options.maxIterations, 1, "> 0");
     requireInteger("Agent maxParallelToolCalls", options.maxParallelToolCalls, 1, "> 0");
@@ -127,8 +131,9 @@ export class Agent implements AgentOptions {
     requireBoolean("Agent verbose", options.verbose);
     requireBoolean("Agent allowDelegation", options.allowDelegation);
     this.role = options.role;
-    this.goal = options.goal;
-    this.background = options.background;
+    this.goal = String(options.goal);
+    this.background = options.background === undefined ? undefined : String(options.background);
+    this.#prompts = promptsOf(options);
     this.tools = Object.freeze([...(options.tools ?? [])]);
     this.model = options.model;
     this.maxIterations = options.maxIterations ?? 25;
@@ -143,6 +148,28 @@ export class Agent implements AgentOptions {
 
   /** A copy with some options changed; `undefined` resets one to its default. */
   with(changes: Partial<AgentOptions>): Agent {
-    return new Agent({ ...this, ...changes });
+    return new Agent({ ...this, ...this.#prompts, ...changes });
   }
+
+  /** The texts that were given as prompt texts, whose variables are filled in each run. */
+  static promptsOf(agent: Agent): AgentPrompts | undefined {
+    return agent.#prompts;
+  }
+}
+
+/** The texts of an agent that were given as prompt texts. */
+interface AgentPrompts {
+  readonly goal?: PromptText;
+  readonly background?: PromptText;
+}
+
+function promptsOf({ goal, background }: AgentOptions): AgentPrompts | undefined {
+  const isPrompt = goal instanceof PromptText;
+  if (!isPrompt && !(background instanceof PromptText)) return undefined;
+  return { ...(isPrompt && { goal }), ...(background instanceof PromptText && { background }) };
+}
+
+/** The form in which roles are compared: without regard to case and outer blanks. */
+export function canonicalRole(role: string): string {
+  return role.trim().toLowerCase();
 }

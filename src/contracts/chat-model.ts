@@ -1,7 +1,10 @@
 import type { RateLimit } from "./rate-limit.js";
 import type { JsonSchema } from "./types.js";
 
-/** A piece of a user message. `data` of an image is base64 text or a URL (`data:` URLs included). */
+/**
+ * A piece of a user message. `data` of an image is base64 text or a URL (`data:` URLs included).
+ * `mediaType` may be absent where the first bytes of the data show it, or for an address.
+ */
 export type ContentPart =
   | { readonly type: "text"; readonly text: string }
   | {
@@ -108,8 +111,10 @@ export interface ModelCapabilities {
   readonly structuredOutput?: boolean | undefined;
   /** How often a call that failed in a retryable way is tried in all, where no retry policy was configured. Absent: once. */
   readonly retry?: { readonly maxAttempts: number } | undefined;
+  /** Media types of the parts it takes beside text, for instance `image/png` or `image/*`; empty: none. Absent: unknown, all are passed on. */
+  readonly attachments?: readonly string[] | undefined;
   /** It asks nobody (a replay, a stub), so no rate limit holds for its calls, whoever bears it. */
-  readonly unlimited?: boolean | undefined;
+  readonly exemptFromRateLimits?: boolean | undefined;
 }
 
 /** Per-call options: the signal ends the call, whatever state it is in. */
@@ -131,7 +136,7 @@ export interface ChatModel {
   /** Holds for all calls of this model object, in all runs of a kernel. */
   readonly rateLimit?: RateLimit | undefined;
   /** Of a model that a plugin puts before another one for a call: that other one. Rate limits and fallbacks go by it. */
-  readonly standsFor?: ChatModel | undefined;
+  readonly wraps?: ChatModel | undefined;
   chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatResponse>;
   stream?(request: ChatRequest, options?: ChatCallOptions): AsyncIterable<ChatChunk>;
   /** Takes the model's own secrets (its key, secret headers) out of a text, before traces and recordings leave the process. Quick; a wrapper passes it on. */

@@ -1,6 +1,7 @@
 import type { UsageRecord } from "./usage.js";
-import { ValidationError } from "./errors.js";
+import { ModelCallError, ValidationError } from "./errors.js";
 import { checkOptions, preview, requireText } from "./validation.js";
+import { rounded } from "../util/objects.js";
 
 /** Prices per token, in `currency`. */
 export interface CostRates {
@@ -43,4 +44,57 @@ export function checkCostConfiguration(what: string, cost: unknown): void {
   }
   if (rates.currency !== undefined)
     requireText(rates.currency, `${what} currency must not be blank when set`);
+}
+
+/** A cost with eight decimals: enough for any currency, and sums print without noise. */
+export function roundedCost(value: number): number {
+  return rounded(value, 8);
+}
+
+/** What one call costs, as its usage record keeps it. */
+export type Price = Pick<UsageRecord, "cost" | "inputCost" | "outputCost" | "currency">;
+
+const NO_PRICE: Price = Object.freeze({});
+
+/** Failures with which a vendor refuses a request: nothing of it was processed, so nothing of it is charged. */
+const REFUSALS: readonly string[] = Object.freeze([
+  "AE_MODEL_RATE_LIMITED",
+  "AE_MODEL_AUTH",
+  "AE_MODEL_BAD_REQUEST",
+  "AE_MODEL_QUOTA",
+  "AE_MODEL_CONTEXT_LENGTH",
+]);
+
+/** Whether a model call failed because the vendor refused it, before it had answered anything. */
+export function isRefused(error: unknown): boolean {
+  return (
+    ModelCallError.isInstance(error) &&
+    REFUSALS.includes(error.code) &&
+    (error.partialText ?? "") === ""
+  );
+}
+
+/** The cost of a call by rates or by a function; nothing where its tokens are unknown or the function has no price. @throws what a price function throws. */
+export function priceOf(configuration: CostConfiguration, usage: UsageRecord): Price {
+  if (typeof configuration === "function") {
+    const cost: unknown = configuration(usage);
+    if (cost === undefined) return NO_PRICE;
+    if (typeof cost !== "number" || !Number.isFinite(cost) || cost < 0)
+      throw new Error(`it returned ${preview(cost)}, no number >= 0`);
+    return { cost, currency: "USD" };
+  }
+  const { inputTokens, outputTokens, cachedInputTokens } = usage;
+  if (inputTokens < 0 || outputTokens < 0) return NO_PRICE;
+  const cached = Math.min(Math.max(0, cachedInputTokens), inputTokens);
+  const {
+    inputTokenRate,
+    outputTokenRate,
+    cachedInputTokenRate = inputTokenRate,
+    currency = "USD",
+  } = configuration;
+  const inputCost = roundedCost(
+    (inputTokens - cached) * inputTokenRate + cached * cachedInputTokenRate,
+  );
+  const outputCost = roundedCost(outputTokens * outputTokenRate);
+  return { cost: roundedCost(inputCost + outputCost), inputCost, outputCost, currency };
 }

@@ -1,5 +1,6 @@
 import type { AgentSummary } from "./trace.js";
 import type { MapReduceNode } from "./map-reduce.js";
+import type { PlanEdge, PlanStep } from "./plan-description.js";
 
 /** A task, or a loop, in a {@link Dag}. */
 export interface DagTask {
@@ -15,7 +16,7 @@ export interface DagTask {
   /** Index in `parallelGroups`. */
   readonly parallelGroup: number;
   readonly onCriticalPath: boolean;
-  readonly nodeType?: MapReduceNode["nodeType"] | "loop" | "graph-state" | "review";
+  readonly nodeType?: MapReduceNode["nodeType"] | NonNullable<PlanStep["nodeType"]>;
   readonly mapReduceLevel?: number;
   readonly loopMaxIterations?: number;
   /** The tasks that a loop repeats. */
@@ -25,13 +26,7 @@ export interface DagTask {
 }
 
 /** A transition of a graph. `fired` is false: nothing has been run. */
-export interface DagEdge {
-  readonly fromStateId: string;
-  /** A state's id, or `__END__`. */
-  readonly toStateId: string;
-  /** The edge's label, else what kind of edge it is. */
-  readonly conditionDescription: string;
-  readonly unconditional: boolean;
+export interface DagEdge extends PlanEdge {
   readonly fired: boolean;
 }
 

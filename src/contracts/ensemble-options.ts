@@ -1,4 +1,3 @@
-import type { Container } from "inversify";
 import type { Agent } from "./agent.js";
 import type { ModelOptions, ModelRef, ToolSpec } from "./chat-model.js";
 import type { HierarchicalConstraints } from "./constraints.js";
@@ -13,8 +12,7 @@ import type { ReviewHandler } from "./review.js";
 import type { Phase } from "./phase.js";
 import type { EnsembleCallbacks, EnsembleEvent, EnsembleListener } from "./events.js";
 import type { AgentSynthesizer } from "./executors.js";
-import type { EnsembleHooks } from "./hooks.js";
-import type { Plugin } from "./plugin.js";
+import type { KernelApi, Plugin } from "./plugin.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { AnyTask } from "./task.js";
 import type { TraceExporter } from "./trace.js";
@@ -27,16 +25,6 @@ export const Workflow = Object.freeze({
   PARALLEL: "PARALLEL",
   HIERARCHICAL: "HIERARCHICAL",
 } as const);
-
-/** The kernel as its users see it; the class is in `agentensemble/kernel`. */
-export interface KernelApi {
-  use(plugin: Plugin): this;
-  readonly hooks: EnsembleHooks;
-  readonly container: Container;
-  boot(): Promise<void>;
-  dispose(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
 
 /** A text of a prompt: `{name}` stands for a value; or a function of the values. */
 export type PromptTemplate = string | ((values: Readonly<Record<string, unknown>>) => string);

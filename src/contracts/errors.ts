@@ -1,7 +1,13 @@
-import type { EnsembleOutput, TaskOutput } from "./output.js";
-import type { RateLimit } from "./rate-limit.js";
+import { printableText } from "../util/printable.js";
 
 const MARK = Symbol.for("agentensemble/error");
+
+/** Types of values that errors carry. The contracts that own these types add them, so that errors import none of them. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- contracts merge their types into it
+export interface ErrorContents {}
+
+type Content<Name extends string> =
+  ErrorContents extends Readonly<Record<Name, infer Type>> ? Type : unknown;
 
 /** What every error of the framework may carry beside its message. */
 export interface ErrorDetails {
@@ -23,13 +29,13 @@ export class AgentEnsembleError extends Error {
   /** What to do about it, where the message alone does not say. */
   readonly hint?: string;
   /** The partial output of the run that this error ended. Not enumerable, so that logging an error does not print a whole run. */
-  declare readonly output?: EnsembleOutput;
+  declare readonly output?: Content<"ensembleOutput">;
 
   constructor(code: string, message: string, details: ErrorDetails = {}) {
-    super(message, "cause" in details ? { cause: details.cause } : undefined);
+    super(printableText(`${message}`), "cause" in details ? { cause: details.cause } : undefined); // it may quote a server or a model, and end on a terminal
     this.name = new.target.name;
     this.code = code;
-    if (details.hint !== undefined) this.hint = details.hint;
+    if (details.hint !== undefined) this.hint = printableText(details.hint);
   }
 
   get [MARK](): true {
@@ -74,13 +80,13 @@ export class ValidationError extends AgentEnsembleError {
 export class TaskExecutionError extends AgentEnsembleError {
   readonly taskDescription: string;
   readonly agentRole: string;
-  readonly completedTaskOutputs: readonly TaskOutput[];
+  readonly completedTaskOutputs: readonly Content<"taskOutput">[];
   constructor(
     message: string,
     context: {
       readonly taskDescription: string;
       readonly agentRole: string;
-      readonly completedTaskOutputs: readonly TaskOutput[];
+      readonly completedTaskOutputs: readonly Content<"taskOutput">[];
     },
     details: ErrorDetails = {},
   ) {
@@ -210,27 +216,36 @@ export class MaxIterationsExceededError extends AgentEnsembleError {
 export class PromptTemplateError extends AgentEnsembleError {
   readonly missingVariables: readonly string[];
   readonly template: string;
-  constructor(missingVariables: readonly string[], template: string) {
+  /** The name of the task whose text it is, else its description; absent outside of tasks. */
+  readonly task?: string;
+  constructor(
+    missingVariables: readonly string[],
+    template: string,
+    { task, ...details }: ErrorDetails & { readonly task?: string } = {},
+  ) {
+    const owner = task === undefined || task === template ? "" : ` Task: '${task.slice(0, 100)}'.`;
     const shown = `${template.slice(0, 100)}${template.length > 100 ? "..." : ""}`;
     super(
       "AE_PROMPT_TEMPLATE",
-      `Missing template variables: [${missingVariables.join(", ")}]. Provide them in ensemble.run(inputs). Template: '${shown}'`,
+      `Missing template variables: [${missingVariables.join(", ")}]. Provide them in ensemble.run(inputs).${owner} Template: '${shown}'`,
+      details,
     );
     this.missingVariables = Object.freeze([...missingVariables]);
     this.template = template;
+    if (task !== undefined) this.task = task;
   }
 }
 
 /** Some tasks of a parallel run with CONTINUE_ON_ERROR failed; the others are finished. */
 export class ParallelExecutionError extends AgentEnsembleError {
-  readonly completedTaskOutputs: readonly TaskOutput[];
+  readonly completedTaskOutputs: readonly Content<"taskOutput">[];
   /** By task id. Skipped tasks are in neither list. */
   readonly failedTaskCauses: ReadonlyMap<string, Error>;
   readonly failedCount: number;
   readonly completedCount: number;
   constructor(
     total: number,
-    completedTaskOutputs: readonly TaskOutput[],
+    completedTaskOutputs: readonly Content<"taskOutput">[],
     failedTaskCauses: ReadonlyMap<string, Error>,
   ) {
     super("AE_PARALLEL_EXECUTION", `${failedTaskCauses.size} of ${total} tasks failed`, {
@@ -323,9 +338,9 @@ export class TaskTimeoutError extends AgentEnsembleError {
 
 /** A model call waited for its turn longer than its rate limit allows. Seed 004. */
 export class RateLimitTimeoutError extends AgentEnsembleError {
-  readonly rateLimit: RateLimit;
+  readonly rateLimit: Content<"rateLimit">;
   readonly waitTimeoutMs: number;
-  constructor(rateLimit: RateLimit, waitTimeoutMs: number) {
+  constructor(rateLimit: Content<"rateLimit">, waitTimeoutMs: number) {
     super(
       "AE_RATE_LIMIT_TIMEOUT",
       `Rate limit exceeded: waited ${waitTimeoutMs}ms but no token became available. Limit: ${rateLimit.requests} requests per ${rateLimit.periodMs}ms. Increase waitTimeout or reduce concurrency.`,
@@ -372,13 +387,7 @@ export class ExitEarlySignal extends AgentEnsembleError {
   }
 }
 
-/** The message of anything that was thrown; never empty. */
-export function messageOf(e: unknown): string {
-  const text = e instanceof Error ? e.message : typeof e === "string" ? e : String(e);
-  return text === "" ? (e instanceof Error ? e.name : "unknown error") : text;
-}
-
-/** `e` itself when it is an Error, else an Error that carries it. */
-export function toError(e: unknown): Error {
-  return e instanceof Error ? e : new Error(messageOf(e), { cause: e });
+/** The reason of a refusal as a model reads it: the words of who refused, else the message. */
+export function reasonOf(refusal: Error): string {
+  return (refusal as { readonly reason?: string }).reason ?? refusal.message;
 }

@@ -1,6 +1,8 @@
+import type { EnsembleOptions } from "./ensemble-options.js";
 import type { TaskCall } from "./hooks.js";
 import type { WorkflowResult } from "./output.js";
 import type { Plan, PlannedTask } from "./plan.js";
+import type { PlanDescription } from "./plan-description.js";
 import type { Run, TaskScope } from "./run.js";
 import type { Agent } from "./agent.js";
 import type { AnyTask } from "./task.js";
@@ -15,18 +17,26 @@ import type { Awaitable } from "./types.js";
 export interface WorkflowExecutor {
   /** Upper case by custom: `DEBATE`. */
   readonly name: string;
+  /** Options of an ensemble that only some workflows read, among them this one. A run warns of those that its workflow does not read. Default: it may read any. */
+  readonly reads?: readonly (keyof EnsembleOptions)[] | undefined;
   /** Refuses a plan before anything is spent, by throwing a ValidationError. */
   validate?(plan: Plan): void;
   execute(plan: Plan, run: Run): Promise<WorkflowResult>;
   /** The tasks that it would add to the plan, as far as they are known before the run, for `explain()`. Runs nothing; default: none. */
   preview?(plan: Plan, run: Run): readonly AnyTask[];
+  /**
+   * How it would run the plan, for `explain()` and diagrams. Default: every task after its context. `toDag()` and `toMermaid()` ask built-in workflows only.
+   * @throws ValidationError for tasks that can't be put into an order.
+   */
+  describe?(plan: Plan): PlanDescription;
 }
 
 /** What an executor hands back. Without `parsed` the text itself is the value, or its parse by the task's schema. */
 export interface ExecutorResult {
   readonly raw: string;
   readonly parsed?: unknown;
-  readonly toolCallCount: number;
+  /** The tool calls it asked for. Not read: the engine counts the calls that went through its gateway, those of pipelines included. */
+  readonly toolCallCount?: number | undefined;
 }
 
 /** Does tasks of one kind. Contributed to `Tokens.TaskExecutor`; the last registered that handles a task wins. */

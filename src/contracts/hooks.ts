@@ -4,12 +4,13 @@ import type { DelegationRequest, DelegationResponse } from "./delegation.js";
 import type { AgentEnsembleError } from "./errors.js";
 import type { MemoryEntry } from "./memory.js";
 import type { EnsembleOutput, TaskOutput } from "./output.js";
+import type { PlannedTask } from "./plan.js";
 import type { RateLimit } from "./rate-limit.js";
-import type { Revision, RunInfo } from "./run.js";
+import type { HookRun, Revision } from "./run.js";
 import type { AnyTask } from "./task.js";
 import type { AnyTool, ToolResult } from "./tool.js";
-import type { Awaitable } from "./types.js";
-import type { Outcome } from "./usage.js";
+import type { Awaitable, Outcome } from "./types.js";
+import { reviseOutput } from "./output.js";
 
 /** Verdict of a transforming tap: change these fields. */
 export interface Replace<T> {
@@ -124,14 +125,19 @@ export interface PromptSection {
 
 /** A run, as hooks see it. */
 export interface RunCall {
-  readonly run: RunInfo;
+  readonly run: HookRun;
 }
 
 /** A task about to run, or done. */
 export interface TaskCall {
-  readonly run: RunInfo;
+  readonly run: HookRun;
   readonly taskId: string;
+  /** Its templates are filled. */
   readonly task: AnyTask;
+  /** The task as the user wrote it. */
+  readonly source: AnyTask;
+  /** What the task belongs to, where it does not stand in the task list itself: a phase, the review of one, a loop, the graph. */
+  readonly group?: PlannedTask["group"];
   readonly agent?: Agent | undefined;
   readonly contextOutputs: readonly TaskOutput[];
   readonly promptSections: readonly PromptSection[];
@@ -148,7 +154,7 @@ export interface TaskCall {
 
 /** A model call. `iteration` counts the calls of the task from 0. */
 export interface LlmCall {
-  readonly run: RunInfo;
+  readonly run: HookRun;
   readonly taskId: string;
   readonly parentTaskId?: string | undefined;
   readonly agentRole: string;
@@ -164,7 +170,7 @@ export interface LlmCall {
    */
   readonly allowance?: OutputAllowance | undefined;
   /** The rate limits that hold for this call, with who bears each: one window per bearer. */
-  readonly rateLimits: readonly BorneRateLimit[];
+  readonly rateLimits: readonly OwnedRateLimit[];
   /** Of calls that wait for a rate limit, those of a higher priority go first. That of the task: see `TaskExtras.priority`. Default `NORMAL`. */
   readonly priority?: DelegationRequest["priority"] | undefined;
   /** Ends with the task; a tap that waits must heed it. */
@@ -177,14 +183,14 @@ export interface OutputAllowance {
 }
 
 /** A rate limit and the ensemble options, agent, task or model that bear it. */
-export interface BorneRateLimit {
-  readonly bearer: object;
+export interface OwnedRateLimit {
+  readonly owner: object;
   readonly limit: RateLimit;
 }
 
 /** A tool call. `input` is validated. */
 export interface ToolCallContext {
-  readonly run: RunInfo;
+  readonly run: HookRun;
   readonly taskId: string;
   readonly agentRole: string;
   readonly tool: AnyTool;
@@ -199,7 +205,7 @@ export interface ToolCallContext {
 
 /** A delegation. */
 export interface DelegationCall {
-  readonly run: RunInfo;
+  readonly run: HookRun;
   readonly delegatorRole: string;
   readonly request: DelegationRequest;
   readonly depth: number;
@@ -209,7 +215,7 @@ export interface DelegationCall {
 
 /** A write to memory. */
 export interface MemoryWrite {
-  readonly run: RunInfo;
+  readonly run: HookRun;
   readonly scope: string;
   readonly entry: MemoryEntry;
 }
@@ -273,3 +279,75 @@ export interface EnsembleHooks {
     "transform" | "commit"
   >;
 }
+
+/** All lanes, in the order in which a hook runs those it has. */
+export type LaneName = keyof BeforeVerdicts<unknown, unknown> | keyof AfterVerdicts<unknown>;
+
+/** What sets one hook apart from the others. */
+export interface HookDefinition {
+  /** In the order in which they run. */
+  readonly lanes: Readonly<Partial<Record<LaneName, true>>>;
+  readonly defaultLane: LaneName;
+  /** Fields that `replace` may set. */
+  readonly fields: Readonly<Partial<Record<string, true>>>;
+  /** Applies a patch whose fields are not those of the call. Default: they replace fields of the call. */
+  merge?(call: object, patch: Readonly<Record<string, unknown>>): object;
+}
+
+interface Defined<L extends LaneName, C> extends HookDefinition {
+  readonly lanes: Readonly<Record<L, true>>;
+  readonly defaultLane: L;
+  readonly fields: Readonly<Record<[C] extends [never] ? never : keyof C, true>>;
+}
+type DefinitionOf<H> =
+  H extends BeforeHook<infer _P, infer C, infer _R, infer L>
+    ? Defined<L, C>
+    : H extends AfterHook<infer _P, infer _K, infer _R, infer C, infer L>
+      ? Defined<L, C>
+      : never;
+
+/** A task whose output may be changed: only results are. */
+interface Done {
+  readonly output: TaskOutput;
+}
+
+const BEFORE = Object.freeze({ transform: true, policy: true, answer: true });
+const AFTER = Object.freeze({ transform: true, policy: true, review: true, commit: true });
+
+/** The hooks as the kernel makes them. A lane or a field too many or too few is a compile error. */
+export const HOOKS: { readonly [K in keyof EnsembleHooks]: DefinitionOf<EnsembleHooks[K]> } = {
+  beforeRun: { lanes: { policy: true }, defaultLane: "policy", fields: {} },
+  afterRun: { lanes: { transform: true, commit: true }, defaultLane: "transform", fields: {} },
+  beforeTask: {
+    lanes: BEFORE,
+    defaultLane: "policy",
+    fields: { promptSections: true, contextOutputs: true },
+  },
+  afterTask: {
+    lanes: AFTER,
+    defaultLane: "transform",
+    fields: { raw: true, parsed: true },
+    // A task's output is more than a record of fields.
+    merge: (call, patch) => ({ ...call, output: reviseOutput((call as Done).output, patch) }),
+  },
+  beforeLlmCall: {
+    lanes: BEFORE,
+    defaultLane: "policy",
+    fields: { request: true, model: true, allowance: true },
+  },
+  afterLlmCall: { lanes: AFTER, defaultLane: "transform", fields: { response: true } },
+  beforeToolCall: { lanes: BEFORE, defaultLane: "policy", fields: { input: true } },
+  afterToolCall: { lanes: AFTER, defaultLane: "transform", fields: { result: true } },
+  beforeDelegation: { lanes: BEFORE, defaultLane: "policy", fields: { request: true } },
+  afterDelegation: { lanes: AFTER, defaultLane: "transform", fields: { response: true } },
+  beforeMemoryWrite: {
+    lanes: { transform: true, policy: true },
+    defaultLane: "policy",
+    fields: { entry: true },
+  },
+  afterMemoryWrite: {
+    lanes: { transform: true, commit: true },
+    defaultLane: "transform",
+    fields: {},
+  },
+};

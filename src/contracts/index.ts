@@ -36,7 +36,6 @@ export type {
   EnsembleOptions,
   ExplainedTask,
   Explanation,
-  KernelApi,
   PromptTemplate,
 } from "./ensemble-options.js";
 export {
@@ -113,7 +112,7 @@ export type {
   Answer,
   BeforeHook,
   BeforeVerdicts,
-  BorneRateLimit,
+  OwnedRateLimit,
   DelegationCall,
   EnsembleHooks,
   LlmCall,
@@ -144,6 +143,7 @@ export type {
   VersionedEntries,
 } from "./memory.js";
 export { MemoryScope } from "./memory-scope.js";
+export { contextOutput } from "./output.js";
 export type {
   EnsembleOutput,
   ExecutionMetrics,
@@ -156,8 +156,9 @@ export type {
 export { Phase, PhaseReview } from "./phase.js";
 export type { PhaseOptions } from "./phase.js";
 export type { Plan, PlannedTask } from "./plan.js";
+export type { PlanDescription, PlanEdge, PlanStep } from "./plan-description.js";
 export { definePlugin } from "./plugin.js";
-export type { BindApi, Plugin, PluginContext } from "./plugin.js";
+export type { BindApi, KernelApi, Plugin, PluginContext } from "./plugin.js";
 export { RateLimit } from "./rate-limit.js";
 export type {
   ReflectionInput,
@@ -190,22 +191,27 @@ export type {
 } from "./context-format.js";
 export type { TokenCounter } from "./token-counter.js";
 export type {
+  ChatOptions,
   DefineOptions,
   DelegateOptions,
+  HookRun,
   IsLast,
-  PartOptions,
+  MemoryTarget,
+  SubPlanOptions,
   Revision,
   Run,
   RunInfo,
   RunOptions,
-  RunReport,
+  WorkflowReport,
   TaskContext,
-  TaskExtras,
-  TaskMeasures,
+  RunTaskOptions,
+  TaskMetricsUpdate,
   TaskMemory,
   TaskScope,
 } from "./run.js";
 export type { Clock, IdGenerator, IdUse } from "./runtime.js";
+export { prompt, PromptText } from "./prompt-text.js";
+export type { Text } from "./prompt-text.js";
 export { Task } from "./task.js";
 export type {
   AnyTask,
@@ -251,5 +257,5 @@ export type {
   TraceBuilder,
   TraceExporter,
 } from "./trace.js";
-export type { Awaitable, Inputs, JsonSchema, OutputSchema } from "./types.js";
-export type { Outcome, UsageRecord } from "./usage.js";
+export type { Awaitable, Inputs, JsonSchema, Outcome, OutputSchema } from "./types.js";
+export type { UsageRecord } from "./usage.js";

@@ -33,6 +33,7 @@ export function keepEntriesWithin(ms: number, clock?: Pick<Clock, "now">): Evict
 
 /**
  * A named place of a memory store that a task reads before and writes after its work, with what stays there.
+ * `{name}` variables in the name of a task's scope are filled from the run's inputs.
  * @throws ValidationError for a blank name or an unsound limit.
  */
 export class MemoryScope {
@@ -49,6 +50,12 @@ export class MemoryScope {
   static of(name: string): MemoryScope {
     requireText(name, "MemoryScope name must not be null or blank");
     return new MemoryScope(name, undefined);
+  }
+
+  /** A copy under another name. @throws ValidationError for a blank one. */
+  named(name: string): MemoryScope {
+    requireText(name, "MemoryScope name must not be null or blank");
+    return name === this.name ? this : new MemoryScope(name, this.eviction);
   }
 
   /** A copy that keeps the last `n` entries; the last policy given wins. */

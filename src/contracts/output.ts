@@ -10,6 +10,13 @@ import type { OutputSchema } from "./types.js";
 import type { UsageRecord } from "./usage.js";
 import { ValidationError } from "./errors.js";
 
+declare module "./errors.js" {
+  interface ErrorContents {
+    readonly ensembleOutput: EnsembleOutput;
+    readonly taskOutput: TaskOutput;
+  }
+}
+
 /** How a run ended. */
 export type ExitReason = "COMPLETED" | "USER_EXIT_EARLY" | "TIMEOUT" | "CANCELLED" | "ERROR";
 
@@ -96,6 +103,7 @@ export interface TaskOutput<T = unknown> {
   readonly agentRole: string;
   readonly completedAt: Date;
   readonly durationMs: number;
+  /** Tool calls of all its attempts, each step of a pipeline included. Those of the tasks of a run add up to `totalToolCalls`, delegated tasks apart. */
   readonly toolCallCount: number;
   readonly metrics: TaskMetrics;
   /** The value again. @throws ValidationError where neither a schema nor a handler produced one, or where it does not fit the schema given. */
@@ -140,6 +148,20 @@ export interface WorkflowResult {
 
 /** The key under which an output keeps the `Task` object that the user wrote. */
 export const SOURCE_TASK = Symbol.for("agentensemble/source-task");
+
+/** The key of the method that makes an output again with a changed text or value. */
+export const REVISE = Symbol.for("agentensemble/revise");
+
+/** What a tap may change of an output. A new `raw` without `parsed` is parsed by the task's schema; without a schema it is the value. */
+export interface OutputPatch {
+  readonly raw?: unknown;
+  readonly parsed?: unknown;
+}
+
+/** Returns the output with another text or value. @throws ValidationError for a text that does not fit the task's schema. */
+export function reviseOutput(output: TaskOutput, patch: OutputPatch): TaskOutput {
+  return (output as unknown as { [REVISE](p: OutputPatch): TaskOutput })[REVISE](patch); // the engine makes all outputs
+}
 
 /** The output of `task` among `outputs`, by the identity of the user's `Task`; the last one where there are several. */
 export function findOutput<T>(

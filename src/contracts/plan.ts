@@ -1,19 +1,24 @@
 import type { Agent } from "./agent.js";
+import type { Purpose } from "./chat-model.js";
 import type { AnyGraph, EnsembleOptions } from "./ensemble-options.js";
 import type { Loop } from "./loop.js";
 import type { MapReduceNode } from "./map-reduce.js";
 import type { Phase, PhaseReview } from "./phase.js";
 import type { AnyTask } from "./task.js";
 
-/** A task with its place in the run. `spec` has its templates filled. */
+/** A task with its place in the run. The templates of `task` are filled. */
 export interface PlannedTask {
   /** The task's name, else `task-{position}` counted from 1; `{parent}.{n}` for tasks added during the run. */
   readonly id: string;
-  readonly spec: AnyTask;
+  readonly task: AnyTask;
   readonly contextIds: readonly string[];
   readonly agent?: Agent | undefined;
   /** What the task belongs to, where it does not stand in the task list itself. */
   readonly group?: Phase | PhaseReview | Loop | AnyGraph | undefined;
+  /** What its model calls are for, in usage records. Default: `task`. */
+  readonly purpose?: Purpose | undefined;
+  /** Whether its output is not an output of the run, for instance a verdict. Default false. */
+  readonly internal?: boolean | undefined;
   /** Its place in a map-reduce tree. */
   readonly mapReduce?: MapReduceNode | undefined;
 }

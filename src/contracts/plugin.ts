@@ -1,4 +1,4 @@
-import type { BindToFluentSyntax } from "inversify";
+import type { BindToFluentSyntax, Container } from "inversify";
 import type { EventStream } from "./events.js";
 import type { EnsembleHooks } from "./hooks.js";
 import type { Token } from "./tokens.js";
@@ -37,6 +37,16 @@ export interface Plugin {
   apply?(ctx: { readonly hooks: EnsembleHooks; readonly events: EventStream }): void;
   start?(ctx: PluginContext): Awaitable<void>;
   dispose?(): Awaitable<void>;
+}
+
+/** The kernel as its users see it; the class is in `agentensemble/kernel`. */
+export interface KernelApi {
+  use(plugin: Plugin): this;
+  readonly hooks: EnsembleHooks;
+  readonly container: Container;
+  boot(): Promise<void>;
+  dispose(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Returns the plugin as it is, with its types checked where it is written. */

@@ -1,6 +1,12 @@
 import { ValidationError } from "./errors.js";
 import { checkOptions, preview, requireDuration, requireInteger } from "./validation.js";
 
+declare module "./errors.js" {
+  interface ErrorContents {
+    readonly rateLimit: RateLimit;
+  }
+}
+
 interface RateLimitChanges {
   /** How long a call may wait for its turn, in milliseconds. Default 30,000. */
   readonly waitTimeoutMs?: number | undefined;

@@ -1,7 +1,8 @@
 import type { ToolCallContext } from "./hooks.js";
-import type { RunInfo } from "./run.js";
+import type { HookRun } from "./run.js";
 import type { Awaitable } from "./types.js";
-import { ToolConfigurationError, ValidationError } from "./errors.js";
+import { ValidationError } from "./errors.js";
+import { requirePrompt, type Text } from "./prompt-text.js";
 import {
   checkOptions,
   preview,
@@ -19,8 +20,8 @@ export type ReviewTiming = "BEFORE_EXECUTION" | "DURING_EXECUTION" | "AFTER_EXEC
 
 /** What may be set of a review. */
 export interface ReviewOptions {
-  /** What the person is asked. */
-  readonly prompt?: string | undefined;
+  /** What the person is asked. A string is taken as it is; the variables of a `prompt` text are filled from the run's inputs. */
+  readonly prompt?: Text | undefined;
   /** How long an answer is waited for, in milliseconds; 0 waits for ever. Default 300,000. */
   readonly timeoutMs?: number | undefined;
   /** Default EXIT_EARLY. */
@@ -41,7 +42,7 @@ const ON_TIMEOUT = ["CONTINUE", "EXIT_EARLY", "FAIL"];
 export function checkReviewOptions(what: string, o: ReviewOptions): void {
   requireInteger(`${what} timeoutMs`, o.timeoutMs, 0, "0 (waits for ever) or more milliseconds");
   requireOneOf(`${what} onTimeout`, o.onTimeout, ON_TIMEOUT);
-  if (o.prompt !== undefined) requireText(o.prompt, `${what} prompt must not be blank when set`);
+  if (o.prompt !== undefined) requirePrompt(o.prompt, `${what} prompt must not be blank when set`);
   if (o.requiredRole !== undefined)
     requireText(o.requiredRole, `${what} requiredRole must not be blank when set`);
 }
@@ -55,7 +56,7 @@ function required(o: ReviewOptions): Review {
 /** For `Task.review` (after the task) and `Task.beforeReview`. */
 export const Review = Object.freeze({
   /** Somebody must say yes. */
-  required: (prompt?: string): Review => required(prompt === undefined ? {} : { prompt }),
+  required: (prompt?: Text): Review => required(prompt === undefined ? {} : { prompt }),
   /** Nobody is asked, whatever the ensemble's `reviewPolicy`. */
   skip: (): Review => Object.freeze({ mode: "SKIP" as const }),
   /** Somebody must say yes, with these details. @throws ValidationError */
@@ -134,7 +135,7 @@ export interface ReviewQuestion extends ReviewOptions {
 
 /** Who is asking. */
 export interface ReviewAsker {
-  readonly run: RunInfo;
+  readonly run: HookRun;
   readonly taskId: string;
   readonly parentTaskId?: string | undefined;
   readonly agentRole: string;
@@ -146,7 +147,7 @@ export interface ReviewAsker {
 /** The one way to a person: gives the question to the run's handler, keeps the time, emits the events. Bound by the review plugin. */
 export interface ReviewGate {
   /** Whether the run has a handler. */
-  hasHandler(run: RunInfo): boolean;
+  hasHandler(run: HookRun): boolean;
   /**
    * The decision; after a time-out that of `onTimeout`.
    * @throws ToolConfigurationError without a handler; ReviewTimeoutError; ReviewError; the signal's reason.
@@ -159,12 +160,4 @@ export interface ApprovalPolicy {
   readonly name: string;
   /** `true`, or a text that tells the person why. */
   needsApproval(call: ToolCallContext): Awaitable<boolean | string>;
-}
-
-/** The error of a tool that needs approval where nobody can give it. */
-export function noReviewer(toolName: string): ToolConfigurationError {
-  const message = `Tool '${toolName}' requires approval but no ReviewHandler is configured on the ensemble. Add .reviewHandler(ReviewHandler.console()) to the ensemble builder.`;
-  return new ToolConfigurationError(message, {
-    hint: "Give the ensemble one: new Ensemble({ reviewHandler: ReviewHandler.console(), ... }).",
-  });
 }

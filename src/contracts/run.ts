@@ -1,14 +1,23 @@
 import type { Agent } from "./agent.js";
-import type { ChatModel, ChatRequest, ChatResponse, Purpose, ToolCall } from "./chat-model.js";
+import type {
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  ModelRef,
+  Purpose,
+  ToolCall,
+} from "./chat-model.js";
 import type { DelegationRequest, DelegationResponse } from "./delegation.js";
+import type { AgentEnsembleError } from "./errors.js";
 import type { EnsembleEvent, NewEvent } from "./events.js";
-import type { AnyGraph } from "./ensemble-options.js";
+import type { AnyGraph, EnsembleOptions } from "./ensemble-options.js";
 import type { GraphHistory } from "./graph.js";
 import type { Loop, LoopHistory } from "./loop.js";
+import type { TaskCall } from "./hooks.js";
 import type { MapReduceNode } from "./map-reduce.js";
 import type { CaptureMode } from "./capture.js";
 import type { Phase } from "./phase.js";
-import type { MemoryEntry, MemoryOperationCounts } from "./memory.js";
+import type { MemoryEntry, MemoryOperationCounts, MemoryStore } from "./memory.js";
 import type { TaskOutput, WorkflowResult } from "./output.js";
 import type { Plan } from "./plan.js";
 import type { BindApi } from "./plugin.js";
@@ -23,6 +32,84 @@ export interface RunInfo {
   readonly id: string;
   readonly inputs: Inputs;
   readonly tags: Readonly<Record<string, string>>;
+}
+
+/** Options of a model call on behalf of a task. */
+export interface ChatOptions {
+  /** What the call is for, in its usage record. */
+  readonly purpose: Purpose;
+  /** Default: the task's model. */
+  readonly model?: ChatModel | undefined;
+  /** Receives the answer as it comes. */
+  readonly onToken?: ((text: string) => void) | undefined;
+}
+
+/** Where an entry is written that does not go to the run's memory store. */
+export interface MemoryTarget {
+  readonly store: Pick<MemoryStore, "store">;
+  /** What the write counts as in metrics and trace. Default `scope`. */
+  readonly kind?: "scope" | "longTerm" | undefined;
+}
+
+/**
+ * The run as taps, tools and executors see it: `run` of every hook call and of a task's scope. The same object for the whole run, so it can be a key.
+ *
+ * After the end of the run look-ups, `modelFor`, `resolveModel`, `redact` and `redactValue` work as before. `emit`, `warn`, `stop`, `recordMetrics` and
+ * `setTraceId` do nothing, `listens` returns false, `outputs` returns an empty list, `format` returns its text, `chat` and `writeMemory` reject with
+ * ValidationError.
+ */
+export interface HookRun extends RunInfo {
+  /** The run that this one joined with `RunOptions.parent`. */
+  readonly parent: HookRun | undefined;
+  /** When the run started, by its clock; `startedAt` of its trace. */
+  readonly startedAt: Date;
+  /** The options of the ensemble, as they were passed. */
+  readonly options: EnsembleOptions;
+  /** The run's value of a token: run option, ensemble option, container binding, default. @throws ValidationError where there is none. */
+  get<T>(token: Token<T>): T;
+  /** The same, `undefined` where nothing is bound. */
+  find<T>(token: Token<T>): T | undefined;
+  /** All contributions: those of plugins, then those of the ensemble's options, then those of the run. */
+  all<T>(token: Token<T, "many">): readonly T[];
+  /** The model that a task with this agent calls; `undefined` where there is none. @throws as `resolveModel`. */
+  modelFor(task: AnyTask, agent: Agent | undefined): ChatModel | undefined;
+  /** A model from its name; a model as it is. @throws ValidationError naming the providers there are. */
+  resolveModel(ref: ModelRef): ChatModel;
+  /** Whether anybody would see an event of this type: ask before building an expensive one. */
+  listens(type: EnsembleEvent["type"]): boolean;
+  /** Emits an event in this run. A `run_warning` is kept as `warn` keeps it. */
+  emit(e: NewEvent): void;
+  /** Emits a `run_warning` and keeps it for the trace. Without a listener it becomes a warning of the process. */
+  warn(message: string): void;
+  /** Ends the run: no further task starts, work in progress may finish. The first reason stays; the run fails with it, unless it is an ExitEarlySignal. */
+  stop(reason: AgentEnsembleError): void;
+  /** The outputs of the run so far, as its own output would list them: the last one of each task, those of internal tasks left out. */
+  outputs(): readonly TaskOutput[];
+  /** Adds to what the metrics of a task say about prompts and memory. Does nothing for a task that has not begun. */
+  recordMetrics(taskId: string, measures: TaskMetricsUpdate): void;
+  /** The text without secrets: those of the environment, of the models called so far, and of `Tokens.SecretFilter`. Never throws. */
+  redact(text: string): string;
+  /** A copy of the value as JSON can hold it, all texts redacted and fields named like secrets left out. Never throws. */
+  redactValue(value: unknown): unknown;
+  /** How structured data stands in prompts: `value` in the run's `contextFormat` where that is shorter, else `text`. */
+  format(value: unknown, text: string): string;
+  /** Sets the id under which a tracing system knows the run: `traceId` of its trace. The first one stays. Set it before `afterRun`. */
+  setTraceId(traceId: string): void;
+  /**
+   * Calls a model on behalf of a task, from a tap of that task: with hooks, retries, ledger and trace as the task's own calls.
+   * @throws what the call throws; ValidationError for a task that has not begun.
+   */
+  chat(call: TaskCall, request: ChatRequest, options: ChatOptions): Promise<ChatResponse>;
+  /**
+   * Writes to memory on behalf of a task, from a tap of that task: through the hooks, counted and recorded. Default target: a scope of the run's store.
+   * @throws ValidationError without a store, or for a task that has not begun; MemoryStoreError around what the store throws.
+   */
+  writeMemory(
+    call: TaskCall,
+    scope: string,
+    entry: MemoryEntry,
+    target?: MemoryTarget,
+  ): Promise<void>;
 }
 
 /** Feedback for a task that is done again. */
@@ -89,7 +176,7 @@ export interface RunOptions {
 export type IsLast = boolean | ((output: TaskOutput) => boolean);
 
 /** Per-call changes to how a task is run. */
-export interface TaskExtras {
+export interface RunTaskOptions {
   /** Default: one more than the task's last. */
   readonly attempt?: number | undefined;
   readonly revision?: Revision | undefined;
@@ -116,12 +203,16 @@ export interface DefineOptions {
   readonly agent?: Agent | undefined;
   /** Whether `{name}` variables are filled from the run's inputs. Default false: text from a model is data. */
   readonly template?: boolean | undefined;
+  /** What its model calls are for, in usage records. Default: `task`. */
+  readonly purpose?: Purpose | undefined;
+  /** Whether its output is not an output of the run. Default false. */
+  readonly internal?: boolean | undefined;
   /** Its place in a map-reduce tree, for the trace. */
   readonly mapReduce?: MapReduceNode | undefined;
 }
 
 /** What holds for every task of a part of the plan, where the workflow that runs it says nothing else. */
-export interface PartOptions {
+export interface SubPlanOptions {
   /** Ends this part earlier than the run. */
   readonly signal?: AbortSignal | undefined;
   /** By task id: feedback for tasks that are done again. */
@@ -131,7 +222,7 @@ export interface PartOptions {
 }
 
 /** What workflows report beside the outputs of tasks. */
-export type RunReport =
+export type WorkflowReport =
   | { readonly kind: "loop"; readonly loop: Loop; readonly history: LoopHistory }
   | { readonly kind: "graph"; readonly graph: AnyGraph; readonly history: GraphHistory }
   | { readonly kind: "phase"; readonly phase: Phase; readonly outputs: readonly TaskOutput[] };
@@ -145,9 +236,13 @@ export interface Run {
   /** Whether the run is done with this part of the plan: `true` for the whole plan, `undefined` where the workflow that runs the part does not say. */
   readonly last?: IsLast | undefined;
   /** Does one task, with everything that belongs to it: hooks, guardrails, record, events. */
-  runTask(taskId: string, extras?: TaskExtras): Promise<TaskOutput>;
+  runTask(taskId: string, extras?: RunTaskOptions): Promise<TaskOutput>;
   /** Runs a part of the plan with another workflow; context outside the part counts as satisfied. */
-  runWorkflow(name: string, taskIds: readonly string[], o?: PartOptions): Promise<WorkflowResult>;
+  runWorkflow(
+    name: string,
+    taskIds: readonly string[],
+    o?: SubPlanOptions,
+  ): Promise<WorkflowResult>;
   /** Adds a task during the run and returns its id. */
   define(task: AnyTask, o?: DefineOptions): string;
   /** The agent of a task: its own, else the one made for it, once per run. `undefined` for a task with a handler. */
@@ -155,7 +250,7 @@ export interface Run {
   /** Agents that tasks can be handed to, one per role. */
   readonly workers: readonly Agent[];
   /** Keeps what a loop, the graph or a phase did, for the output and the trace, also of a run that fails later. */
-  report(part: RunReport): void;
+  reportWorkflow(part: WorkflowReport): void;
   emit(e: NewEvent): void;
   /** Whether anybody would see an event of this type: ask before building an expensive one. */
   listens(type: EnsembleEvent["type"]): boolean;
@@ -175,36 +270,31 @@ export interface DelegateOptions {
 }
 
 /** What plugins measured while a task ran; the kernel adds it up. */
-export interface TaskMeasures {
+export interface TaskMetricsUpdate {
   readonly promptBuildMs?: number | undefined;
   readonly memoryRetrievalMs?: number | undefined;
   readonly memoryOperations?: Partial<MemoryOperationCounts> | undefined;
-  /** What was read or written; kept only where the run's capture mode wants it. */
-  readonly memory?: MemoryAccess | undefined;
+  /** What was read or written; kept, and a function called, only where the run's capture mode wants it. */
+  readonly memory?: MemoryAccess | (() => MemoryAccess) | undefined;
 }
 
 /** What an executor, a tool and a handler may do while a task runs. */
 export interface TaskScope extends Pick<
   Run,
-  "workers" | "runTask" | "define" | "emit" | "listens" | "get" | "all"
+  "workers" | "runTask" | "define" | "emit" | "listens" | "get" | "find" | "all"
 > {
-  readonly run: RunInfo;
+  readonly run: HookRun;
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
+  /** The role of the task's agent; `(deterministic)` for a handler. */
+  readonly agentRole: string;
   /** Place in the task list, counted from 1; 0 for a task added during the run. */
   readonly taskIndex: number;
   readonly attempt: number;
   readonly depth: number;
   readonly signal: AbortSignal;
   /** Calls the task's model (or the one given). Retries, hooks and the ledger are inside. */
-  chat(
-    request: ChatRequest,
-    o: {
-      readonly purpose: Purpose;
-      readonly model?: ChatModel | undefined;
-      readonly onToken?: ((text: string) => void) | undefined;
-    },
-  ): Promise<ChatResponse>;
+  chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse>;
   /** Whether answers are streamed as they come: `token` and `partial_output` events are wanted, and not held back. */
   readonly streaming: boolean;
   /** The model that `chat` would call, for its capabilities. */
@@ -218,11 +308,12 @@ export interface TaskScope extends Pick<
   skipTool(call: ToolCall, text: string): void;
   /** Hands a subtask to another agent of the run. Refusals and failures are responses of status FAILURE. */
   delegate(request: DelegationRequest, o?: DelegateOptions): Promise<DelegationResponse>;
-  writeMemory(scope: string, entry: MemoryEntry): Promise<void>;
+  /** Writes to memory: through the hooks, counted and recorded. Default target: a scope of the run's store. @throws as `HookRun.writeMemory`. */
+  writeMemory(scope: string, entry: MemoryEntry, target?: MemoryTarget): Promise<void>;
   /** How structured data stands in prompts: `value` in the run's `contextFormat` where that is shorter, else `text`. */
   format(value: unknown, text: string): string;
   /** Adds to what the task's metrics say about prompts and memory. */
-  note(measures: TaskMeasures): void;
+  recordMetrics(measures: TaskMetricsUpdate): void;
   /** The run's limit for tool output sent to the model; -1 for none. */
   readonly maxToolOutputLength: number;
 }

@@ -1,5 +1,6 @@
 import type { ErrorDetails } from "./errors.js";
-import { AgentEnsembleError } from "./errors.js";
+import { AgentEnsembleError, ValidationError } from "./errors.js";
+import { messageOf } from "../util/errors.js";
 
 /** A memory store could not do what was asked of it. `cause` is the store's own error. */
 export class MemoryStoreError extends AgentEnsembleError {
@@ -14,6 +15,28 @@ export class MemoryStoreError extends AgentEnsembleError {
     this.operation = context.operation;
     this.scope = context.scope;
   }
+}
+
+/** The error of a step that needs a memory store where the run has none. */
+export function noMemoryStore(): ValidationError {
+  return new ValidationError("There is no memory store", {
+    hint: "Give the ensemble a memoryStore, MemoryStore.inMemory() for instance.",
+  });
+}
+
+/** What a store threw: the framework's errors as they are, anything else as a MemoryStoreError whose message begins with `what`. */
+export function storeFailure(
+  error: unknown,
+  what: string,
+  operation: string,
+  scope: string,
+): AgentEnsembleError {
+  if (AgentEnsembleError.isInstance(error)) return error;
+  return new MemoryStoreError(
+    `${what}: ${messageOf(error)}`,
+    { operation, scope },
+    { cause: error },
+  );
 }
 
 /** Somebody else has written to the scope since its version was read; nothing was written. */

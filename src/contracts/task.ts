@@ -7,9 +7,18 @@ import type { TaskContext } from "./run.js";
 import type { AnyTool, ToolLike } from "./tool.js";
 import type { Awaitable, OutputSchema } from "./types.js";
 import { Agent, checkModel, checkModelOptions } from "./agent.js";
+import { checkAttachments } from "./attachment.js";
 import { ValidationError } from "./errors.js";
 import { checkRateLimit } from "./rate-limit.js";
 import { MemoryScope } from "./memory-scope.js";
+import { PromptText, requirePrompt, type Text } from "./prompt-text.js";
+import {
+  NO_PROMPTS,
+  checkSchema,
+  checkTemplate,
+  promptsOf,
+  type TaskPrompts,
+} from "./task-options.js";
 import { checkReview } from "./review.js";
 import { checkTools, isTool } from "./tool.js";
 import {
@@ -33,10 +42,15 @@ export type TaskHandler<T> = (ctx: TaskContext) => Awaitable<T>;
 export interface CommonTaskOptions {
   /** Its id, when given; else `task-{position}`. */
   readonly name?: string | undefined;
-  /** What to do; `{name}` variables are filled from the run's inputs, `{{name}}` stays as `{name}`. */
-  readonly description: string;
-  /** What the result should look like; templated too. Default: {@link DEFAULT_EXPECTED_OUTPUT}. */
-  readonly expectedOutput?: string | undefined;
+  /**
+   * What to do. `{name}` variables are filled from the run's inputs, `{{name}}` becomes `{name}`. Text from outside
+   * belongs into a `prompt` text, which keeps it literal.
+   */
+  readonly description: Text;
+  /** What the result should look like; a template as well. Default: {@link DEFAULT_EXPECTED_OUTPUT}. */
+  readonly expectedOutput?: Text | undefined;
+  /** Whether `description` and `expectedOutput` are templates. With `false` they are taken as they are. Default true. */
+  readonly template?: boolean | undefined;
   /** Default: one is made from the description. */
   readonly agent?: Agent | undefined;
   readonly model?: ModelRef | undefined;
@@ -49,7 +63,7 @@ export interface CommonTaskOptions {
   /** Corrections asked for when the text does not fit `outputType`. Default 3. */
   readonly maxOutputRetries?: number | undefined;
   readonly inputGuardrails?: readonly InputGuardrail[] | undefined;
-  /** Pieces added to the user message: images, texts. */
+  /** Pieces added to the user message: images, texts. Checked here by their first bytes, and against what the model takes before a run begins. */
   readonly attachments?: readonly ContentPart[] | undefined;
   /** How often a refused output is done again, with the guardrail's reason as feedback. Default 0. */
   readonly guardrailRetries?: number | undefined;
@@ -91,6 +105,7 @@ const TASK_FIELDS = [
     "name",
     "description",
     "expectedOutput",
+    "template",
     "agent",
     "model",
     "tools",
@@ -116,31 +131,6 @@ interface AnyTaskOptions extends CommonTaskOptions {
   readonly outputType?: OutputSchema<unknown> | undefined;
   readonly handler?: TaskHandler<unknown> | AnyTool | undefined;
   readonly outputGuardrails?: readonly OutputGuardrail<never>[] | undefined;
-}
-
-function checkSchema(type: unknown): void {
-  if (type === undefined) return;
-  const candidate =
-    (typeof type === "object" && type !== null) || typeof type === "function"
-      ? (type as Record<string, unknown>)
-      : undefined;
-  const standard = candidate?.["~standard"] as
-    { validate?: unknown; jsonSchema?: unknown } | undefined;
-  if (typeof standard?.validate === "function") {
-    if (typeof standard.jsonSchema === "object") return;
-    throw new ValidationError("Task outputType has no JSON Schema of its own", {
-      hint: "Use zod 4.2 or later, or pass { schema, jsonSchema }.",
-    });
-  }
-  const inner = candidate?.["schema"] as { "~standard"?: { validate?: unknown } } | undefined;
-  if (
-    typeof inner?.["~standard"]?.validate === "function" &&
-    typeof candidate?.["jsonSchema"] === "object"
-  )
-    return;
-  throw new ValidationError(
-    `Task outputType must be a Standard Schema with a JSON Schema, or { schema, jsonSchema }, got: ${preview(type)}`,
-  );
 }
 
 function checkHandler(o: AnyTaskOptions): void {
@@ -182,8 +172,8 @@ function checkContext(o: AnyTaskOptions): void {
       o.agent !== undefined &&
       task.agent === o.agent &&
       task.context.length === 0 &&
-      task.description === o.description &&
-      task.expectedOutput === (o.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT);
+      task.description === String(o.description) &&
+      task.expectedOutput === String(o.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT);
     if (twin) throw new ValidationError("Task cannot reference itself in context");
   });
 }
@@ -191,9 +181,10 @@ function checkContext(o: AnyTaskOptions): void {
 function checkTask(o: AnyTaskOptions): void {
   checkOptions("Task", o, TASK_FIELDS);
   if (o.name !== undefined) requireText(o.name, "Task name must not be blank when set");
-  requireText(o.description, "Task description must not be blank");
+  requirePrompt(o.description, "Task description must not be blank");
   if (o.expectedOutput !== undefined)
-    requireText(o.expectedOutput, "Task expectedOutput must not be blank");
+    requirePrompt(o.expectedOutput, "Task expectedOutput must not be blank");
+  checkTemplate(o);
   requireArray("Task tools", o.tools);
   checkTools("Task tool", o.tools ?? []);
   requireInteger("Task maxIterations", o.maxIterations, 1, "> 0 when set");
@@ -214,6 +205,7 @@ function checkTask(o: AnyTaskOptions): void {
     });
   }
   requireArray("Task attachments", o.attachments);
+  checkAttachments("Task attachment", o.attachments ?? []);
   checkModelOptions("Task modelOptions", o.modelOptions);
   checkRateLimit("Task rateLimit", o.rateLimit);
   requireDuration("Task timeoutMs", o.timeoutMs);
@@ -269,6 +261,8 @@ export class Task<T = string> {
   readonly name: string | undefined;
   readonly description: string;
   readonly expectedOutput: string;
+  /** Whether the texts are templates. */
+  readonly template: boolean;
   readonly agent: Agent | undefined;
   readonly model: ModelRef | undefined;
   readonly tools: readonly ToolLike[];
@@ -289,14 +283,18 @@ export class Task<T = string> {
   readonly review: Review | undefined;
   readonly beforeReview: Review | undefined;
   readonly reflect: boolean | ReflectionOptions;
+  /** The texts that were given as prompt texts; `description` and `expectedOutput` show them unfilled. */
+  readonly #prompts: TaskPrompts;
 
   constructor(options: PlainTaskOptions<T>);
   constructor(options: StructuredTaskOptions<T>);
   constructor(options: PlainTaskOptions<T> | StructuredTaskOptions<T>) {
     checkTask(options);
     this.name = options.name;
-    this.description = options.description;
-    this.expectedOutput = options.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT;
+    this.description = String(options.description);
+    this.expectedOutput = String(options.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT);
+    this.template = options.template ?? true;
+    this.#prompts = promptsOf(options);
     this.agent = options.agent;
     this.model = options.model;
     this.tools = list(options.tools);
@@ -320,12 +318,18 @@ export class Task<T = string> {
   }
 
   /** The short form: a description, and what is expected or the schema of the value. */
-  static of(description: string, expectedOutput?: string): Task;
-  static of<T>(description: string, outputType: OutputSchema<T>): Task<T>;
-  static of(description: string, second?: string | OutputSchema<unknown>): Task | AnyTask {
-    return typeof second === "object" || typeof second === "function"
+  static of(description: Text, expectedOutput?: Text): Task;
+  static of<T>(description: Text, outputType: OutputSchema<T>): Task<T>;
+  static of(description: Text, second?: Text | OutputSchema<unknown>): Task | AnyTask {
+    return (typeof second === "object" && !(second instanceof PromptText)) ||
+      typeof second === "function"
       ? new Task<unknown>({ description, outputType: second })
       : new Task({ description, expectedOutput: second });
+  }
+
+  /** The prompt texts of a task; none for a task whose texts are filled. */
+  static promptsOf(task: AnyTask): TaskPrompts {
+    return #prompts in task ? task.#prompts : NO_PROMPTS;
   }
 
   /** A copy with some options changed; `undefined` resets one to its default. A copy is another task: outputs are looked up by the one that ran. */
@@ -344,7 +348,8 @@ export class Task<T = string> {
     },
   ): Task<T>;
   with(changes: object): unknown {
-    return new Task({ ...this, ...changes } as unknown as PlainTaskOptions<T>); // the overloads say what comes out; the constructor checks it
+    const options = { ...this, ...Task.promptsOf(this), ...changes };
+    return new Task(options as unknown as PlainTaskOptions<T>); // the overloads say what comes out; the constructor checks it
   }
 }
 

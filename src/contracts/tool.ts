@@ -1,7 +1,9 @@
 import type { OnReviewTimeout, ReviewDecision } from "./review.js";
 import type { TaskScope } from "./run.js";
 import type { Awaitable, JsonSchema, OutputSchema } from "./types.js";
-import { ValidationError } from "./errors.js";
+import { problemOfSchemaPatterns } from "../util/schema/schema-patterns.js";
+import { isValidating } from "../util/schema/standard-schema.js";
+import { ToolConfigurationError, ValidationError } from "./errors.js";
 import {
   checkOptions,
   preview,
@@ -41,15 +43,17 @@ export class ToolResult {
     return true;
   }
 
-  static success(output: string, structured?: unknown): ToolResult {
-    return new ToolResult(true, output, undefined, structured);
+  /** `output` is the text for the model; `undefined` and `null` count as empty, other values are sent as JSON. */
+  static success(output?: string, structured?: unknown): ToolResult {
+    return new ToolResult(true, textOf(output), undefined, structured);
   }
 
-  static failure(message: string): ToolResult {
+  static failure(message?: string): ToolResult {
+    const text = textOf(message);
     return new ToolResult(
       false,
       "",
-      message === "" ? "Tool execution failed with no message" : message,
+      text === "" ? "Tool execution failed with no message" : text,
       undefined,
     );
   }
@@ -62,6 +66,12 @@ export class ToolResult {
       (value as { [RESULT]?: unknown })[RESULT] === true
     );
   }
+}
+
+/** Callers without types may give anything. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? `${value as string}`);
 }
 
 /** What a tool may use while it runs. `signal` ends with the task, the run and the tool's own `timeoutMs`: pass it on. */
@@ -158,7 +168,7 @@ const TOOL_FIELDS = [
 
 /**
  * Makes a tool; the type of `execute`'s input follows from `input`.
- * @throws ValidationError for a name that is not 1 to 64 letters, digits, `_` and `-`, a blank description, a missing `execute`, an input that is no schema, an unknown field.
+ * @throws ValidationError for a name that is not 1 to 64 letters, digits, `_` and `-`, a blank description, a missing `execute`, an input that is no schema or whose patterns can't be matched in linear time, an unknown field.
  */
 export function tool<I>(
   t: ToolBase<NoInfer<I>> & {
@@ -187,13 +197,7 @@ export function tool<I>(t: Tool<I>): Tool<I> {
       `Tool '${t.name}' execute must be a function, got: ${preview(t.execute)}`,
     );
   checkFields(t);
-  if (
-    t.input !== undefined &&
-    (typeof t.input !== "object" || t.input === null) &&
-    typeof t.input !== "function"
-  ) {
-    throw new ValidationError(`Tool '${t.name}' input must be a schema, got: ${preview(t.input)}`);
-  }
+  checkInput(t);
   return Object.freeze({ ...t, execute: t.execute });
 }
 
@@ -222,6 +226,17 @@ function checkFields(t: ToolBase<never>): void {
     requireFunction(`${what} ${field}`, t[field]);
   requireOneOf(`${what} effect`, t.effect, ["read", "write", "send"]);
   requireOneOf(`${what} replay`, t.replay, ["result", "run"]);
+}
+
+function checkInput({ name, input }: Pick<AnyTool, "name" | "input">): void {
+  if (input === undefined || typeof input === "function") return;
+  if (typeof input !== "object" || input === null)
+    throw new ValidationError(`Tool '${name}' input must be a schema, got: ${preview(input)}`);
+  const problem = isValidating(input) ? undefined : problemOfSchemaPatterns(input);
+  if (problem === undefined) return;
+  throw new ValidationError(`Tool '${name}' input: ${problem}`, {
+    hint: "Write the pattern without looking around and without back references, or check the value in execute().",
+  });
 }
 
 /** Whether `value` can be called as a tool. */
@@ -273,5 +288,22 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
     names.add(entry.name);
     requireFunction(`Tool '${entry.name}' execute`, entry.execute);
     checkFields(entry);
+    checkInput(entry);
   });
+}
+
+/** The error of a tool that needs approval where nobody can give it. */
+export function noReviewer(toolName: string): ToolConfigurationError {
+  const message = `Tool '${toolName}' requires approval but no ReviewHandler is configured on the ensemble. Add .reviewHandler(ReviewHandler.console()) to the ensemble builder.`;
+  return new ToolConfigurationError(message, {
+    hint: "Give the ensemble one: new Ensemble({ reviewHandler: ReviewHandler.console(), ... }).",
+  });
+}
+
+/** What a tool returned, as a result. @throws where an object has no JSON. */
+export function toToolResult(returned: unknown): ToolResult {
+  if (returned === undefined || returned === null) return ToolResult.success("");
+  if (typeof returned === "string") return ToolResult.success(returned);
+  if (ToolResult.isInstance(returned)) return returned;
+  return ToolResult.success(JSON.stringify(returned) ?? "", returned);
 }

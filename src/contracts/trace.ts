@@ -10,7 +10,7 @@ import type { MapReduceNode } from "./map-reduce.js";
 import type { MemoryOperationCounts } from "./memory.js";
 import type { ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput } from "./output.js";
 import type { Redactor } from "./redaction.js";
-import type { RunInfo, RunReport } from "./run.js";
+import type { RunInfo, WorkflowReport } from "./run.js";
 import type { AnyTask } from "./task.js";
 import type { Awaitable } from "./types.js";
 import type { UsageRecord } from "./usage.js";
@@ -121,7 +121,7 @@ export interface RunRecord {
   readonly tasks: readonly TaskRecord[];
   readonly metrics: ExecutionMetrics;
   readonly warnings: readonly string[];
-  readonly reports: readonly RunReport[];
+  readonly reports: readonly WorkflowReport[];
   /** How much the trace is to keep. */
   readonly capture: CaptureModeDefinition;
   /** Takes out the secrets that the run knows of. A record itself holds everything as it was. */

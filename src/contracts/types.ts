@@ -24,3 +24,6 @@ export type Inputs = Readonly<Record<string, unknown>> & {
 export type OutputSchema<T> =
   | (StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>)
   | { readonly schema: StandardSchemaV1<unknown, T>; readonly jsonSchema: JsonSchema };
+
+/** How an intercepted step ended. `answered`: a tap supplied the result. */
+export type Outcome = "ok" | "answered" | "rejected" | "failed" | "aborted";

@@ -1,8 +1,5 @@
 import type { Purpose } from "./chat-model.js";
 
-/** How an intercepted step ended. `answered`: a tap supplied the result. */
-export type Outcome = "ok" | "answered" | "rejected" | "failed" | "aborted";
-
 /** What one attempt of one model call used. Tokens that were not reported are -1; a call that the vendor refused has used 0. */
 export interface UsageRecord {
   readonly runId: string;

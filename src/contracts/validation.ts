@@ -1,4 +1,5 @@
 import { ValidationError } from "./errors.js";
+import { isObject } from "../util/objects.js";
 
 /** Number of single-character edits between two short names. */
 function distance(a: string, b: string): number {
@@ -62,7 +63,7 @@ export function preview(value: unknown, limit = 200): string {
  * @throws ValidationError naming the first unknown field and the nearest known one.
  */
 export function checkOptions(what: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+  if (!isObject(options)) {
     throw new ValidationError(`${what} options must be an object, got: ${preview(options)}`);
   }
   for (const key of Object.keys(options)) {

@@ -1,10 +1,11 @@
 import type { BindToFluentSyntax, Container as InversifyContainer } from "inversify";
 import type { BindApi, Plugin } from "../contracts/plugin.js";
 import type { Token } from "../contracts/tokens.js";
-import { PluginError, ValidationError, messageOf } from "../contracts/errors.js";
+import { PluginError, ValidationError } from "../contracts/errors.js";
 import { MANY_TOKENS, Tokens, tokenName } from "../contracts/tokens.js";
 import { checkOptions } from "../contracts/validation.js";
-import { Container, ContainerModule } from "./vendor.js";
+import { Container, ContainerModule } from "./class-injection.js";
+import { messageOf } from "../util/errors.js";
 
 type AnyToken = Token<unknown, "single" | "many">;
 type Owner = { readonly plugin: string; readonly override: boolean };

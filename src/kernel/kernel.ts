@@ -1,30 +1,26 @@
 import type { Container } from "inversify";
-import type { ChatModel } from "../contracts/chat-model.js";
-import type { KernelApi } from "../contracts/ensemble-options.js";
 import type { EnsembleHooks } from "../contracts/hooks.js";
-import type { Plugin } from "../contracts/plugin.js";
-import type { HookPoints } from "./hooks.js";
+import type { KernelApi, Plugin } from "../contracts/plugin.js";
+import type { Token } from "../contracts/tokens.js";
+import type { HookPoints } from "./hooks/points.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { checkOptions, preview, requireArray } from "../contracts/validation.js";
 import { Bindings } from "./bindings.js";
-import { systemClock, uuidGenerator } from "./defaults.js";
-import { EventHub } from "./event-hub.js";
-import { createHookPoints, facadeFor } from "./hooks.js";
+import { systemClock, uuidGenerator } from "../util/runtime.js";
+import { EventHub } from "./events/event-hub.js";
+import { createHookPoints, facadeFor } from "./hooks/points.js";
 import { PluginHost, checkPlugin } from "./plugin-host.js";
-import { PlainSchemas } from "./plain-schema.js";
 
 /** What the engine uses of a kernel; not part of the public API. */
 export interface KernelInternals {
   readonly points: HookPoints;
   readonly bindings: Bindings;
   readonly hub: EventHub;
-  /** Models made from names, so that all runs share their connections. */
-  readonly models: Map<string, ChatModel>;
-  /** Of tools, so that all runs share what was made ready. */
-  readonly plainSchemas: PlainSchemas;
   /** Runs in progress; each value cancels its run and waits for its end. */
   readonly runs: Set<() => Promise<void>>;
+  /** A value that all runs of this kernel share, made when it is first asked for. */
+  shared<T>(token: Token<T>, make: () => T): T;
   booted(): boolean;
   /** Adds those plugins whose names are not there yet, before those that are; nothing once booting has begun. */
   addMissing(plugins: readonly Plugin[]): void;
@@ -46,6 +42,7 @@ export class Kernel implements KernelApi {
   readonly #hub = new EventHub();
   readonly #host = new PluginHost(this.#bindings, this.#points, this.#hub);
   readonly #plugins = new Map<string, Plugin>();
+  readonly #shared = new Map<unknown, unknown>();
   readonly #internals: KernelInternals;
   #booting: Promise<void> | undefined;
   #disposing: Promise<void> | undefined;
@@ -64,9 +61,8 @@ export class Kernel implements KernelApi {
       points: this.#points,
       bindings: this.#bindings,
       hub: this.#hub,
-      models: new Map(),
-      plainSchemas: new PlainSchemas(),
       runs: new Set(),
+      shared: (token, make) => this.#sharedValue(token, make),
       booted: () => this.#booting !== undefined,
       addMissing: (plugins) => {
         if (this.#booting !== undefined || this.#disposing !== undefined) return;
@@ -124,6 +120,14 @@ export class Kernel implements KernelApi {
       await this.#host.dispose().catch(() => undefined); // the first failure is the one to report
       throw error;
     }
+  }
+
+  #sharedValue<T>(token: Token<T>, make: () => T): T {
+    const known = this.#shared.get(token);
+    if (known !== undefined) return known as T; // stored under this very token
+    const value = make();
+    this.#shared.set(token, value);
+    return value;
   }
 
   #bindDefaults(): void {

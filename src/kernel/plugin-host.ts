@@ -1,13 +1,8 @@
 import type { Plugin, PluginContext } from "../contracts/plugin.js";
-import type { EventHub } from "./event-hub.js";
-import type { HookPoints } from "./hooks.js";
+import type { EventHub } from "./events/event-hub.js";
+import type { HookPoints } from "./hooks/points.js";
 import type { Bindings } from "./bindings.js";
-import {
-  AgentEnsembleError,
-  PluginError,
-  ValidationError,
-  messageOf,
-} from "../contracts/errors.js";
+import { AgentEnsembleError, PluginError, ValidationError } from "../contracts/errors.js";
 import {
   knownNames,
   nearestName,
@@ -16,7 +11,8 @@ import {
   requireFunction,
   requireText,
 } from "../contracts/validation.js";
-import { facadeFor } from "./hooks.js";
+import { allPoints, facadeFor } from "./hooks/points.js";
+import { messageOf } from "../util/errors.js";
 
 const PLUGIN_FIELDS = ["name", "dependsOn", "bind", "apply", "start", "dispose"];
 const STEPS = ["bind", "apply", "start", "dispose"] as const;
@@ -92,7 +88,7 @@ export class PluginHost {
         plugin.apply?.({ hooks: facadeFor(this.points, plugin.name), events: this.hub }),
       );
     }
-    for (const point of Object.values({ ...this.points })) point.freeze();
+    for (const point of allPoints(this.points)) point.freeze();
   }
 
   /** The asynchronous part: values, then one plugin after the other. */

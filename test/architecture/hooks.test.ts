@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { AfterHook, BeforeHook, EnsembleHooks } from "../../src/contracts/hooks.js";
-import type { Outcome } from "../../src/contracts/usage.js";
-import { createHookPoints } from "../../src/kernel/hooks.js";
+import type { Outcome } from "../../src/contracts/types.js";
+import { allPoints, createHookPoints } from "../../src/kernel/hooks/points.js";
 import { tableOf } from "../support/project.js";
 
 /** The lanes that the type of a hook has. */
@@ -39,7 +39,7 @@ const outcomes: Readonly<Record<Outcome, true>> = {
 
 const words = (cell: string | undefined): readonly string[] =>
   [...(cell ?? "").matchAll(/`([^`]+)`|^([a-z]+)$/gi)].map((match) => match[1] ?? match[2] ?? "");
-const definitions = Object.values({ ...createHookPoints() }).map(({ definition }) => definition);
+const points = allPoints(createHookPoints());
 const rows = tableOf("docs/hooks.md", "hook");
 const documented = Object.fromEntries(rows.map(([hook = "", lanes]) => [hook, words(lanes)]));
 
@@ -54,12 +54,12 @@ describe("docs/hooks.md", () => {
 
   it("lists exactly the hooks and lanes of the kernel", () => {
     expect(documented).to.deep.equal(
-      Object.fromEntries(definitions.map(({ name, lanes }) => [name, lanes])),
+      Object.fromEntries(points.map(({ name, lanes }) => [name, lanes])),
     );
   });
 
   it("names the fields that the kernel lets a patch change", () => {
-    for (const { name, fields } of definitions) {
+    for (const { name, fields } of points) {
       const cell = rows.find(([hook]) => hook === name)?.[2] ?? "";
       expect(cell === "nothing" ? [] : words(cell), name).to.deep.equal(fields);
     }

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { projectRoot } from "../support/project.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface Report {
   readonly modules: readonly { readonly source: string }[];
@@ -55,9 +55,12 @@ const BROKEN: Readonly<Record<string, string>> = {
   "node_modules/inversify/index.js": "exports.Container = class {};",
   "node_modules/inversify/index.d.ts": "export declare class Container {}",
   "dist/deep.js": "export const d = 1;",
+  "src/util/text.ts": "export const text = 1;",
+  "src/util/bad.ts":
+    'import type { B } from "../contracts/b.js"; import { text } from "./text.js"; export const h: B = text;',
   "src/contracts/index.ts": 'export { a } from "./a.js";',
   "src/contracts/a.ts":
-    'import type { Container } from "inversify"; import type { B } from "./b.js"; export const a: B | Container | number = 1;',
+    'import type { Container } from "inversify"; import type { B } from "./b.js"; import { text } from "../util/text.js"; export const a: B | Container | number = text;',
   "src/contracts/b.ts": 'import { a } from "./a.js"; export type B = typeof a; export const b = a;',
   "src/contracts/loads-package.ts":
     'import { Container } from "inversify"; export const c = new Container();',
@@ -65,13 +68,33 @@ const BROKEN: Readonly<Record<string, string>> = {
   "src/contracts/types-of-kernel.ts":
     'import type { K } from "../kernel/index.js"; export type D = K;',
   "src/kernel/index.ts":
-    'import { a } from "../contracts/a.js"; export type K = typeof a; export const k = a;',
+    'import { e } from "../contracts/errors.js"; export type K = typeof e; export const k = e;',
+  "src/contracts/errors.ts": "export const e = 1;",
+  "src/contracts/phase.ts": "export class Phase {}",
+  "src/kernel/knows.ts":
+    'import { e } from "../contracts/errors.js"; import { text } from "../util/text.js"; import type { B } from "../contracts/b.js"; export const n: B = e + text;',
+  "src/engine/index.ts":
+    'import type { Phase } from "../contracts/phase.js"; import { k } from "../kernel/index.js"; export const en = (p: Phase): unknown => [p, k];',
+  "src/engine/bad.ts":
+    'import { Phase } from "../contracts/phase.js"; import { one } from "../plugins/g/one/index.js"; export const bad = [Phase, one];',
+  "src/explain/explain.ts":
+    'import { en } from "../engine/index.js"; import { d } from "../diagram/dag.js"; export const ex = [en, d];',
+  "src/diagram/dag.ts": "export const d = 1;",
+  "src/ensemble/ensemble.ts":
+    'import { d } from "../diagram/dag.js"; import { one } from "../plugins/g/one/index.js"; export const en = [d, one];',
+  "src/ensemble/bad.ts": 'import { mr } from "../map-reduce/mr.js"; export const b = mr;',
+  "src/map-reduce/mr.ts": 'import { en } from "../ensemble/ensemble.js"; export const mr = en;',
+  "src/service/service.ts":
+    'import { en } from "../ensemble/ensemble.js"; import { mr } from "../map-reduce/mr.js"; import { f } from "../face.js"; export const s = [en, mr, f];',
+  "src/kernel/hooks/lanes.ts": "export const l = 1;",
+  "src/kernel/hooks/step.ts": 'import { l } from "./lanes.js"; export const st = l;',
+  "src/engine/fires.ts": 'import { l } from "../kernel/hooks/lanes.js"; export const fi = l;',
   "src/kernel/bad.ts": 'import { one } from "../plugins/g/one/index.js"; export const x = one;',
-  "src/kernel/barrel.ts": 'import { a } from "../contracts/index.js"; export const y = a;',
+  "src/engine/barrel.ts": 'import { a } from "../contracts/index.js"; export const y = a;',
   "src/plugins/g/shared/s.ts": "export const s = 1;",
   "src/plugins/shared/t/t.ts": "export const t = 1;",
   "src/plugins/g/one/index.ts":
-    'import { k } from "../../../kernel/index.js"; import { s } from "../shared/s.js"; import { t } from "../../shared/t/t.js"; import "node:fs"; export const one = [k, s, t];',
+    'import { k } from "../../../kernel/index.js"; import { en } from "../../../engine/index.js"; import { text } from "../../../util/text.js"; import { s } from "../shared/s.js"; import { t } from "../../shared/t/t.js"; import "node:fs"; export const one = [k, en, text, s, t];',
   "src/plugins/g/two/index.ts": 'import { one } from "../one/index.js"; export const two = one;',
   "src/plugins/g/two/lazy.ts":
     'export const load = async (): Promise<unknown> => import("openai");',
@@ -90,6 +113,7 @@ const BROKEN: Readonly<Record<string, string>> = {
   "src/tested.ts": 'import { t } from "../test/t.js"; export const u = t;',
   "src/lost.ts": 'import { nowhere } from "./nowhere.js"; export const n = nowhere;',
   "test/t.ts": 'import { d } from "../dist/deep.js"; export const t = d;',
+  "test/outside/plugin.ts": 'import { k } from "../../src/kernel/index.js"; export const p = k;',
   "examples/e.ts": 'import { k } from "../src/kernel/index.js"; export const e = k;',
 };
 
@@ -107,35 +131,41 @@ describe("the import rules", function () {
   });
 
   it("find each kind of breach, and nothing else", () => {
-    const root = mkdtempSync(join(tmpdir(), "import-rules-"));
-    try {
-      for (const [path, text] of Object.entries(BROKEN)) {
-        mkdirSync(dirname(join(root, path)), { recursive: true });
-        writeFileSync(join(root, path), text);
-      }
-      expect(breaches(cruise(root, ["src", "test", "examples"]))).to.deep.equal([
-        "barrels-are-for-users: src/kernel/barrel.ts -> src/contracts/index.ts",
-        "command-line-uses-the-face: src/cli/main.ts -> src/kernel/bad.ts",
-        "contracts-load-no-package: src/contracts/loads-package.ts -> node_modules/inversify/index.js",
-        "contracts-stand-alone: src/contracts/types-of-kernel.ts -> src/kernel/index.ts",
-        "contracts-types-of-few-packages: src/contracts/types-of-vendor.ts -> node_modules/openai/index.js",
-        "examples-are-users: examples/e.ts -> src/kernel/index.ts",
-        "kernel-knows-contracts-only: src/kernel/bad.ts -> src/plugins/g/one/index.ts",
-        "lone-plugins-too: src/plugins/lone/index.ts -> src/plugins/g/one/index.ts",
-        "no-build-imports: test/t.ts -> dist/deep.js",
-        "no-cycles: src/cycle-a.ts -> src/cycle-b.ts",
-        "nobody-needs-the-command-line: src/face.ts -> src/cli/main.ts",
-        "plugins-meet-through-contracts: src/plugins/g/two/index.ts -> src/plugins/g/one/index.ts",
-        "plugins-meet-through-contracts: src/plugins/h/three/index.ts -> src/kernel/bad.ts",
-        "plugins-meet-through-contracts: src/plugins/h/three/index.ts -> src/plugins/g/shared/s.ts",
-        "resolvable: src/lost.ts -> ./nowhere.js",
-        "sources-end-at-src: src/tested.ts -> test/t.ts",
-        "vendor-openai: src/contracts/types-of-vendor.ts -> node_modules/openai/index.js",
-        "vendor-openai: src/plugins/g/two/lazy.ts -> node_modules/openai/index.js",
-        "vendor-wink-: src/plugins/providers/openai/client.ts -> node_modules/wink-nlp/index.js",
-      ]);
-    } finally {
-      rmSync(root, { recursive: true });
+    const root = temporaryFolder();
+    for (const [path, text] of Object.entries(BROKEN)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
     }
+    expect(breaches(cruise(root, ["src", "test", "examples"]))).to.deep.equal([
+      "barrels-are-for-users: src/engine/barrel.ts -> src/contracts/index.ts",
+      "command-line-uses-the-face: src/cli/main.ts -> src/kernel/bad.ts",
+      "contracts-load-no-package: src/contracts/loads-package.ts -> node_modules/inversify/index.js",
+      "contracts-stand-alone: src/contracts/types-of-kernel.ts -> src/kernel/index.ts",
+      "contracts-types-of-few-packages: src/contracts/types-of-vendor.ts -> node_modules/openai/index.js",
+      "doors-are-for-users: src/service/service.ts -> src/face.ts",
+      "engine-knows-no-plugin: src/engine/bad.ts -> src/plugins/g/one/index.ts",
+      "engine-knows-no-workflow: src/engine/bad.ts -> src/contracts/phase.ts",
+      "ensemble-stands-below-its-users: src/ensemble/bad.ts -> src/map-reduce/mr.ts",
+      "examples-are-users: examples/e.ts -> src/kernel/index.ts",
+      "explain-and-diagram-stand-below-the-ensemble: src/explain/explain.ts -> src/diagram/dag.ts",
+      "kernel-knows-few-contracts: src/kernel/bad.ts -> src/plugins/g/one/index.ts",
+      "kernel-knows-few-contracts: src/kernel/knows.ts -> src/contracts/b.ts",
+      "lone-plugins-too: src/plugins/lone/index.ts -> src/plugins/g/one/index.ts",
+      "no-build-imports: test/t.ts -> dist/deep.js",
+      "no-cycles: src/cycle-a.ts -> src/cycle-b.ts",
+      "nobody-needs-the-command-line: src/face.ts -> src/cli/main.ts",
+      "outsiders-are-users: test/outside/plugin.ts -> src/kernel/index.ts",
+      "plugins-meet-through-contracts: src/plugins/g/two/index.ts -> src/plugins/g/one/index.ts",
+      "plugins-meet-through-contracts: src/plugins/h/three/index.ts -> src/kernel/bad.ts",
+      "plugins-meet-through-contracts: src/plugins/h/three/index.ts -> src/plugins/g/shared/s.ts",
+      "resolvable: src/lost.ts -> ./nowhere.js",
+      "rooms-meet-through-the-ensemble: src/service/service.ts -> src/map-reduce/mr.ts",
+      "sources-end-at-src: src/tested.ts -> test/t.ts",
+      "steps-alone-fire-hooks: src/engine/fires.ts -> src/kernel/hooks/lanes.ts",
+      "util-stands-alone: src/util/bad.ts -> src/contracts/b.ts",
+      "vendor-openai: src/contracts/types-of-vendor.ts -> node_modules/openai/index.js",
+      "vendor-openai: src/plugins/g/two/lazy.ts -> node_modules/openai/index.js",
+      "vendor-wink-: src/plugins/providers/openai/client.ts -> node_modules/wink-nlp/index.js",
+    ]);
   });
 });

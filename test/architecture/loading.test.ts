@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { projectRoot, readProjectFile } from "../support/project.js";
 
@@ -33,6 +35,22 @@ function packagesOf(files: readonly string[]): readonly string[] {
   return [...new Set(names.filter((name) => name !== undefined))].sort();
 }
 
+/** The parts of the bundle that contain the packages for server-sent events and for line diffs. */
+const LOADED_LATER = /\/(server-sent-events|line-diff)-[^/]*\.js$/;
+
+/** Names of the packages that a compiled file imports. */
+function importedBy(file: string): readonly string[] {
+  const imports = readFileSync(file, "utf8").matchAll(
+    /\b(?:from|import)\s*\(?\s*"(@[\w-]+\/[\w.-]+|[\w-][\w.-]*)(?:\/[\w./-]*)?"/g,
+  );
+  return [...imports].map(([, name = ""]) => name);
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
 interface Lockfile {
   readonly packages: Readonly<
     Record<
@@ -54,18 +72,22 @@ describe("importing", () => {
 
   for (const entryPoint of Object.keys(entryPoints).filter((name) => name !== "./package.json")) {
     const specifier = `agentensemble${entryPoint.slice(1)}`;
-    it(`${specifier} loads no package: the container and the hooks are bundled, the rest waits until it is needed`, function () {
-      this.timeout(30_000);
+    it(`${specifier} loads no package: the container and the hooks are bundled, the rest waits until it is needed`, () => {
       const files = filesLoadedBy(specifier);
       expect(
         files.some((file) => file.endsWith(entryPoints[entryPoint]?.default?.slice(1) ?? "?")),
       ).to.equal(true);
       expect(packagesOf(files)).to.deep.equal([]);
+      expect(files.filter((file) => LOADED_LATER.test(file))).to.deep.equal([]);
     });
   }
 
-  it("is watched by a loader that sees packages, imported and required ones", function () {
-    this.timeout(30_000);
+  it("finds the parts with bundled packages that are loaded at their first use", () => {
+    const parts = readdirSync(join(projectRoot, "dist/bundle/shared"));
+    expect(parts.filter((file) => LOADED_LATER.test(`/${file}`)).length).to.equal(2);
+  });
+
+  it("is watched by a loader that sees packages, imported and required ones", () => {
     expect(packagesOf(filesLoadedBy("tapable"))).to.deep.equal(["tapable"]);
     expect(packagesOf(filesLoadedBy("inversify"))).to.include.members([
       "inversify",
@@ -75,6 +97,24 @@ describe("importing", () => {
 });
 
 describe("installing", () => {
+  it("brings every package that a published file imports", () => {
+    const manifest = JSON.parse(readProjectFile("package.json")) as Manifest; // our own file
+    const installed = { ...manifest.dependencies, ...manifest.peerDependencies };
+    const missing = ["dist/bundle", "dist/src"].flatMap((folder) =>
+      readdirSync(join(projectRoot, folder), { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(".js"))
+        .flatMap((file) =>
+          importedBy(join(projectRoot, folder, file))
+            .filter((name) => !Object.hasOwn(installed, name))
+            .map((name) => `${folder}/${file}: ${name}`),
+        ),
+    );
+    expect(missing).to.deep.equal([]);
+    expect(importedBy(join(projectRoot, "dist/test/architecture/loading.test.js"))).to.include(
+      "chai",
+    );
+  });
+
   it("brings fewer than 60 packages", () => {
     const { packages } = JSON.parse(readProjectFile("package-lock.json")) as Lockfile; // npm's own format
     const installed = Object.entries(packages).filter(

@@ -3,11 +3,18 @@ import { readProjectFile, typeScriptFiles } from "../support/project.js";
 
 const sources = typeScriptFiles("src").map((path) => ({ path, text: readProjectFile(path) }));
 
+const withoutComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm, "");
+
+/** What a text holds beside exports from other files. */
+const beyondExports = (text: string): string =>
+  withoutComments(text)
+    .replace(/export (?:type )?(?:\*|\{[^}]*\}) from "[^"]+";/g, "")
+    .trim();
+
 /** Paths of the sources in which `pattern` occurs outside comments. */
 function where(pattern: RegExp): readonly string[] {
-  return sources
-    .filter(({ text }) => pattern.test(text.replace(/\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm, "")))
-    .map(({ path }) => path);
+  return sources.filter(({ text }) => pattern.test(withoutComments(text))).map(({ path }) => path);
 }
 
 describe("the sources", () => {
@@ -17,14 +24,43 @@ describe("the sources", () => {
     ).to.deep.equal([]);
   });
 
+  it("keep the kernel within 1,300 lines, and kernel and engine within 5,200", () => {
+    const linesIn = (folder: string): number =>
+      sources
+        .filter(({ path }) => path.startsWith(folder))
+        .reduce((sum, { text }) => sum + text.split("\n").length - 1, 0);
+    const kernel = linesIn("src/kernel/");
+    expect(kernel).to.be.above(0).and.at.most(1_300);
+    expect(kernel + linesIn("src/engine/"))
+      .to.be.above(kernel)
+      .and.at.most(5_200);
+  });
+
   it("ask for time, chance and ids in one file only", () => {
     expect(where(/\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\b/)).to.deep.equal([
-      "src/kernel/defaults.ts",
+      "src/util/runtime.ts",
     ]);
   });
 
   it("list what they export by name", () => {
-    expect(where(/^export \*/m)).to.deep.equal([]);
+    expect(where(/^export \*/m)).to.deep.equal(["src/index.ts"]); // the contracts, for users
+  });
+
+  it("have doors in their root, which only export", () => {
+    const doors = sources.filter(({ path }) => /^src\/[^/]+$/.test(path));
+    expect(doors.map(({ path }) => path)).to.include.members(["src/index.ts", "src/testing.ts"]);
+    for (const { path, text } of doors) expect(beyondExports(text), path).to.equal("");
+    const breach = '/** A door. */\nexport { a } from "./a.js";\nexport const b = 1; // here';
+    expect(beyondExports(breach)).to.equal("export const b = 1;");
+  });
+
+  it("give plugins at most six names of the engine", () => {
+    const door = withoutComments(readProjectFile("src/engine/index.ts"));
+    const names = [...door.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = ""]) =>
+      list.split(",").filter((name) => name.trim() !== ""),
+    );
+    expect(names.length).to.be.at.least(1).and.at.most(6);
+    expect(beyondExports(door)).to.equal("");
   });
 
   it("bear names in kebab-case", () => {

@@ -10,16 +10,11 @@ const model = { provider: "none", modelId: "never", capabilities: {}, chat: () =
 const facts = new Task({ name: "facts", description: "Collect facts on {topic}" });
 export default new Ensemble({ model, tasks: [facts, new Task({ name: "text", description: "Write about {topic}", context: [facts] })] });`;
 
-describe("the commands that run nothing", function () {
-  this.timeout(60_000);
+describe("the commands that run nothing", () => {
   let project: ProjectFolder;
 
   before(() => {
     project = new ProjectFolder({ "team.mjs": TEAM });
-  });
-
-  after(() => {
-    project.remove();
   });
 
   it("explain shows the prompts and the estimates", async () => {
@@ -83,15 +78,11 @@ describe("the commands that run nothing", function () {
 
   it("doctor gives the command for a package that is missing", () => {
     const other = new ProjectFolder();
-    try {
-      other.install("agentensemble", join(projectRoot, "dist")); // no package.json there, so the command looks at its own copy
-      expect(examine(other.path).agentensemble.folder).to.equal(projectRoot.replace(/\/$/, ""));
-      expect(examine(other.path).typescript).to.satisfy(
-        (loader: unknown) => loader === null || loader === "Node.js",
-      );
-    } finally {
-      other.remove();
-    }
+    other.install("agentensemble", join(projectRoot, "dist")); // no package.json there, so the command looks at its own copy
+    expect(examine(other.path).agentensemble.folder).to.equal(projectRoot.replace(/\/$/, ""));
+    expect(examine(other.path).typescript).to.satisfy(
+      (loader: unknown) => loader === null || loader === "Node.js",
+    );
   });
 
   it("print help with an example", async () => {

@@ -1,8 +1,7 @@
 import { expect } from "chai";
-import { Ensemble } from "../../src/ensemble.js";
+import { Ensemble } from "../../src/ensemble/ensemble.js";
 import { Task } from "../../src/contracts/task.js";
 import { showProgress } from "../../src/cli/progress.js";
-import { harmless } from "../../src/cli/terminal.js";
 import { painter } from "../../src/plugins/observability/console/terminal-text.js";
 
 async function shown(isTTY: boolean, columns = 20): Promise<readonly string[]> {
@@ -47,11 +46,5 @@ describe("showProgress", () => {
     expect(
       (await shown(true, 0)).some((text) => text.includes("0/1 task, 0 tokens: wait")),
     ).to.equal(true);
-  });
-});
-
-describe("harmless", () => {
-  it("takes control characters out of a text and keeps its lines", () => {
-    expect(harmless("a\u001b[2Jb\n\tc\u0007\u202Ed\r")).to.equal("ab\n\tcd");
   });
 });

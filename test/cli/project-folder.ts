@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../support/project.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** How a command ended and what it printed. */
 export interface Ended {
@@ -34,7 +34,7 @@ const CLEARED = [
 
 /** A user's project in a temporary folder, in which the package is installed. */
 export class ProjectFolder {
-  readonly path = mkdtempSync(join(tmpdir(), "command-line-"));
+  readonly path = temporaryFolder();
 
   constructor(files: Readonly<Record<string, string>> = {}) {
     this.install("agentensemble", projectRoot);
@@ -88,9 +88,5 @@ export class ProjectFolder {
 
   run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
     return this.start(args, environment).ended;
-  }
-
-  remove(): void {
-    rmSync(this.path, { recursive: true, force: true });
   }
 }

@@ -10,8 +10,7 @@ const model = { provider: "loaded", modelId: "dice", capabilities: {}, async cha
 } };
 export default new Ensemble({ model, tasks: [Task.of("Roll for {player}")] });`;
 
-describe("agentensemble replay", function () {
-  this.timeout(60_000);
+describe("agentensemble replay", () => {
   let project: ProjectFolder;
   let recorded: string;
 
@@ -35,10 +34,6 @@ describe("agentensemble replay", function () {
     ]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
     recorded = stdout;
-  });
-
-  after(() => {
-    project.remove();
   });
 
   it("repeats a recorded run without calling the model", async () => {

@@ -43,16 +43,11 @@ export default new MapReduceEnsemble({ items: [1, 2], mapTask: (n) => new Task({
   reduceTask: (tasks) => new Task({ description: "reduce", context: tasks, handler: ({ contextOutputs }) => contextOutputs.length }) });`,
 };
 
-describe("agentensemble run", function () {
-  this.timeout(60_000);
+describe("agentensemble run", () => {
   let project: ProjectFolder;
 
   before(() => {
     project = new ProjectFolder(FILES);
-  });
-
-  after(() => {
-    project.remove();
   });
 
   describe("a run that goes well", () => {
@@ -170,30 +165,26 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
 
     it("works with an ensemble of another copy of the package, --model and --trace too", async () => {
       const other = new ProjectFolder({ "unmodelled.mjs": FILES["unmodelled.mjs"] });
-      try {
-        const copy = join(other.path, "copy");
-        mkdirSync(join(copy, "dist"), { recursive: true });
-        cpSync(join(projectRoot, "dist/bundle"), join(copy, "dist/bundle"), { recursive: true });
-        cpSync(join(projectRoot, "package.json"), join(copy, "package.json"));
-        symlinkSync(join(projectRoot, "node_modules"), join(copy, "node_modules"), "dir");
-        other.install("agentensemble", copy);
-        const { code } = await other.run([
-          "run",
-          "unmodelled.mjs",
-          "-q",
-          "--model",
-          "offline:extractive",
-          "--trace",
-          "t.json",
-        ]);
-        expect(code).to.equal(0);
-        expect(JSON.parse(other.read("t.json"))).to.have.nested.property(
-          "taskTraces[0].llmInteractions[0].provider",
-          "offline",
-        );
-      } finally {
-        other.remove();
-      }
+      const copy = join(other.path, "copy");
+      mkdirSync(join(copy, "dist"), { recursive: true });
+      cpSync(join(projectRoot, "dist/bundle"), join(copy, "dist/bundle"), { recursive: true });
+      cpSync(join(projectRoot, "package.json"), join(copy, "package.json"));
+      symlinkSync(join(projectRoot, "node_modules"), join(copy, "node_modules"), "dir");
+      other.install("agentensemble", copy);
+      const { code } = await other.run([
+        "run",
+        "unmodelled.mjs",
+        "-q",
+        "--model",
+        "offline:extractive",
+        "--trace",
+        "t.json",
+      ]);
+      expect(code).to.equal(0);
+      expect(JSON.parse(other.read("t.json"))).to.have.nested.property(
+        "taskTraces[0].llmInteractions[0].provider",
+        "offline",
+      );
     });
   });
 
@@ -211,13 +202,9 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
     it("is refused with advice where nothing can load it", async function () {
       if ((process.features as { readonly typescript?: unknown }).typescript) this.skip(); // this Node.js can
       const other = new ProjectFolder({ "team.ts": FILES["team.ts"] });
-      try {
-        const { code, stderr } = await other.run(["run", "team.ts"]);
-        expect(code).to.equal(2);
-        expect(stderr).to.include("npm install --save-dev tsx");
-      } finally {
-        other.remove();
-      }
+      const { code, stderr } = await other.run(["run", "team.ts"]);
+      expect(code).to.equal(2);
+      expect(stderr).to.include("npm install --save-dev tsx");
     });
   });
 

@@ -93,8 +93,23 @@ const FOREIGN = {
   ],
 };
 
-describe("agentensemble trace", function () {
-  this.timeout(60_000);
+/** Sequences that paint, set a title or move the cursor, C1 controls, marks of direction. */
+const EVIL = "a\u001b[2J\u001b]0;t\u0007\u001b]8;;x\u009b31m\u0085\u202Eb\u2066\u200f\u2028\u007fc";
+const UNSAFE = /[^\P{Cc}\n]|[\u200E\u200F\u061C\u2028-\u202E\u2066-\u2069]/u;
+/** What has to stay as it is for the file to be a trace. */
+const KEPT = new Set([
+  ...["schemaVersion", "startedAt", "totalDuration", "duration", "latency", "responseType"],
+]);
+
+/** The same document with hostile text in every place that holds text. */
+function hostile(value: unknown, key = ""): unknown {
+  if (typeof value === "string") return KEPT.has(key) ? value : `${EVIL}${value}`;
+  if (Array.isArray(value)) return value.map((item) => hostile(item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, hostile(one, name)]));
+}
+
+describe("agentensemble trace", () => {
   let project: ProjectFolder;
   let foreign: TraceView;
 
@@ -105,10 +120,6 @@ describe("agentensemble trace", function () {
     });
     expect((await project.run(["run", "team.mjs", "-q", "--trace", "ours.json"])).code).to.equal(0);
     foreign = await readTraceFile(join(project.path, "foreign.json"));
-  });
-
-  after(() => {
-    project.remove();
   });
 
   describe("show", () => {
@@ -205,6 +216,64 @@ describe("agentensemble trace", function () {
       child.stdout?.destroy();
       const { code, stderr } = await ended;
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+    });
+  });
+
+  describe("a trace from a stranger", () => {
+    const stranger = hostile({
+      ...FOREIGN,
+      exitReason: "ERROR",
+      errors: [...FOREIGN.errors, { errorType: "E", code: "AE_X", taskId: "t", message: "m" }],
+    });
+
+    before(() => {
+      project.write("stranger.json", JSON.stringify(stranger));
+    });
+
+    for (const args of [
+      ["show", "stranger.json"],
+      ["show", "stranger.json", "--errors"],
+      ["show", "stranger.json", "--task", "task-2"],
+      ["show", "stranger.json", "--task", "none"],
+      ["show", "stranger.json", "--json"],
+      ["diff", "stranger.json", "foreign.json"],
+      ["diff", "foreign.json", "stranger.json", "--json"],
+    ]) {
+      it(`paints no terminal: ${args.join(" ")}`, async () => {
+        const { stdout, stderr } = await project.run(["trace", ...args]);
+        expect(`${stdout}${stderr}`).to.not.match(UNSAFE);
+        expect(`${stdout}${stderr}`.length).to.be.above(20);
+      });
+    }
+
+    it("paints no terminal where it is no trace at all", async () => {
+      for (const text of [
+        `{"schemaVersion":"${EVIL.replaceAll("\u001b", "\\u001b")}"}`,
+        `{${EVIL}`,
+      ]) {
+        project.write("odd.json", text);
+        for (const more of [[], ["--json"]]) {
+          const { code, stdout, stderr } = await project.run([
+            "trace",
+            "show",
+            "odd.json",
+            ...more,
+          ]);
+          expect(code).to.equal(2);
+          expect(`${stdout}${stderr}`).to.not.match(UNSAFE);
+        }
+      }
+    });
+
+    it("keeps its texts as they are in JSON", async () => {
+      const { stdout } = await project.run(["trace", "show", "stranger.json", "--json"]);
+      const shown = JSON.parse(stdout) as TraceView;
+      expect(shown.errors[1]).to.deep.equal({
+        taskId: `${EVIL}t`,
+        type: `${EVIL}E`,
+        code: `${EVIL}AE_X`,
+        message: `${EVIL}m`,
+      });
     });
   });
 

@@ -7,8 +7,9 @@ import {
   ValidationError,
 } from "agentensemble";
 import { expect } from "chai";
-import { messageOf, toError } from "../../src/contracts/errors.js";
+
 import { nearestName, preview } from "../../src/contracts/validation.js";
+import { messageOf, toError } from "../../src/util/errors.js";
 
 const model = (attempts = 1): ModelCallError =>
   new ModelCallError("busy", { provider: "p", modelId: "m", attempts });
@@ -83,6 +84,17 @@ describe("the errors of the framework", () => {
       hook: "start",
     });
     expect(model(3)).to.include({ code: "AE_MODEL_CALL", attempts: 3, retryable: false });
+  });
+});
+
+describe("messages and hints of errors", () => {
+  it("paint no terminal, whatever they quote", () => {
+    const error = new ValidationError("Unknown \u001b[2Jtask\n\t'\u009b31mx\u202e'", {
+      hint: "Known: \u001b]0;title\u0007a",
+    });
+    expect(error.message).to.equal("Unknown task\n\t'x'");
+    expect(error.hint).to.equal("Known: a");
+    expect(error.stack).to.not.include("\u001b");
   });
 });
 

@@ -7,7 +7,7 @@ import { CALLBACK_EVENTS } from "../../src/contracts/events.js";
 import { Tokens } from "../../src/contracts/tokens.js";
 import { Kernel } from "../../src/kernel/kernel.js";
 import { contextLimit } from "../../src/resilience.js";
-import { standardPlugins } from "../../src/standard-plugins.js";
+import { standardPlugins } from "../../src/ensemble/standard-plugins.js";
 import { projectRoot, readProjectFile, tableOf } from "../support/project.js";
 import { anchorsOf, codeBlocks, documentationPages, linksOf } from "./markdown.js";
 import { exportedNames, SnippetProgram } from "./type-check.js";
@@ -24,7 +24,12 @@ const ANTHROPIC_OPTIONS = "the options of anthropic()";
 const AI_SDK_OPTIONS = "the options of aiSdk()";
 const EMBEDDINGS_OPTIONS = "the options of openaiEmbeddings()";
 const ALL_OPTIONS = "the options of ensembles, agents, tasks and runs";
+const HOOK_RUN = "the run of a hook call";
 const types = [
+  {
+    title: HOOK_RUN,
+    code: 'import type { HookRun } from "agentensemble";\nexport type Subject = HookRun;',
+  },
   {
     title: EVENTS,
     code: 'import type { EnsembleEvent } from "agentensemble";\nexport type Subject = EnsembleEvent;',
@@ -151,6 +156,15 @@ describe("the documentation", () => {
           values,
         );
       }
+    });
+  });
+
+  describe("docs/hooks.md", () => {
+    it("lists exactly the fields and methods of a call's run", () => {
+      const documented = tableOf("docs/hooks.md", "`call.run` has").flatMap(([names = ""]) =>
+        [...names.matchAll(/(\w+)(?:\([^)]*\))?/g)].map(([, name]) => name),
+      );
+      expect(documented).to.have.members([...(program.fieldsByType(HOOK_RUN)[""] ?? [])]);
     });
   });
 

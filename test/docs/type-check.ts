@@ -35,9 +35,10 @@ const USUAL: Readonly<Record<string, string>> = {
   task: "Task",
 };
 
-/** Every name that the package root exports, types included. */
+/** Every name that the package root exports, types included: its own and those of the contracts. */
 export function exportedNames(): ReadonlySet<string> {
-  const lists = [...readProjectFile("src/index.ts").matchAll(/^export (?:type )?\{([^}]*)\}/gm)];
+  const sources = ["src/index.ts", "src/contracts/index.ts"].map(readProjectFile).join("\n");
+  const lists = [...sources.matchAll(/^export (?:type )?\{([^}]*)\}/gm)];
   return new Set(lists.flatMap((list) => (list[1] ?? "").match(/\w+/g) ?? []));
 }
 

@@ -1,6 +1,6 @@
 import type { EnsembleEvent } from "agentensemble";
 import { expect } from "chai";
-import { EventQueue } from "../../src/event-queue.js";
+import { EventQueue } from "../../src/ensemble/event-queue.js";
 import { rejection } from "../support/rejection.js";
 
 const base = { v: 1 as const, seq: 0, runId: "run-1", at: "2026-01-01T00:00:00.000Z" };

@@ -5,7 +5,7 @@ import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { inspect } from "node:util";
 import { rejection } from "../support/rejection.js";
-import { echo, failure } from "../kernel/fixtures.js";
+import { echo, failure } from "../support/kernel-fixtures.js";
 
 const construct =
   (options: object): (() => Ensemble) =>

@@ -1,8 +1,6 @@
 import { expect } from "chai";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { briefingTeam } from "../../examples/briefing/team.js";
 import { checkTask, readTask, type Page } from "../../examples/briefing/tasks.js";
 import { quotationsIn } from "../../examples/briefing/quotations.js";
@@ -13,6 +11,8 @@ import { AnthropicServer } from "../support/anthropic-server.js";
 import { OpenAIServer } from "../support/openai-server.js";
 import { rejectionOf } from "../support/rejection.js";
 import { runProgram } from "./run-program.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { pause } from "../support/time.js";
 
 const BEES =
   "# Bees\n\nHoney bees live in large colonies with one queen. Worker bees collect nectar and\npollen for the colony. They dance to show the way.\n";
@@ -27,14 +27,13 @@ describe("the briefing example", () => {
   let folder: string;
   let pages: readonly Page[];
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "briefing-"));
+    folder = temporaryFolder();
     await writeFile(join(folder, "bees.md"), BEES);
     await writeFile(join(folder, "owls.txt"), OWLS);
     pages = ["bees.md", "owls.txt"]
       .map((name) => ({ name, path: join(folder, name) }))
       .map((document) => ({ document, read: readTask(document) }));
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   const main = (...args: readonly string[]): ReturnType<typeof runProgram> =>
     runProgram(["dist/examples/briefing/main.js", ...args]);

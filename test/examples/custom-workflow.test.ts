@@ -17,7 +17,14 @@ import {
   deliberationWorkflow,
   type DeliberationOptions,
 } from "../../examples/support/deliberation.js";
-import { echo, failing, failure, runToEnd, waiting, type Ended } from "../kernel/fixtures.js";
+import {
+  echo,
+  failing,
+  failure,
+  runToEnd,
+  waiting,
+  type Ended,
+} from "../support/kernel-fixtures.js";
 
 const three = [Task.of("For"), Task.of("Against"), Task.of("Judge")];
 workflowContract("DELIBERATION, decided at once", {

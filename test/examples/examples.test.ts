@@ -1,8 +1,44 @@
 import { expect } from "chai";
 import { readdirSync } from "node:fs";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { withoutDurations } from "../plugins/replay/record-and-replay.js";
 import { projectRoot } from "../support/project.js";
-import { runProgram } from "./run-program.js";
+import { runProgram, type Finished } from "./run-program.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/** Ids of runs, and names of temporary folders. */
+const RANDOM = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=recordings-)\w{6}/g;
+const HOOK = ["--import", "./dist/test/examples/recorded-examples.js"];
+
+/** The runs of every kernel of an example, as one of its processes saw them. */
+async function endsOf(
+  folder: string,
+  name: string,
+): Promise<readonly { readonly file: string; readonly text: string }[]> {
+  const files = (await readdir(folder)).filter((file) => file.startsWith(`${name}-`)).sort();
+  return Promise.all(
+    files.map(async (file) => ({
+      file: file.slice(name.length),
+      text: (await readFile(join(folder, file), "utf8")).replaceAll(".js?twice", ".js"), // in stacks
+    })),
+  );
+}
+
+/** One document per run; runs side by side end in any order. What an example records by itself has other ids each time. */
+function comparable({
+  file,
+  text,
+}: {
+  readonly file: string;
+  readonly text: string;
+}): readonly unknown[] {
+  const lines = text.split("\n").filter((line) => line !== "");
+  const runs = lines.map((line) =>
+    withoutDurations(file.endsWith("-own.json") ? line.replaceAll(RANDOM, "(random)") : line),
+  );
+  return runs.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
 
 /** What each example has to print to have shown what it promises. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
@@ -258,11 +294,37 @@ describe("the numbered examples", () => {
   });
 
   for (const [file, texts] of Object.entries(EXPECTED)) {
-    it(`${file} runs without a key and shows what it promises`, async () => {
-      const { code, stdout, stderr } = await runProgram([`dist/examples/${file}`]).finished;
-      expect(stderr).to.equal("");
-      expect(code).to.equal(0);
-      for (const text of texts) expect(stdout).to.include(text);
+    describe(file, () => {
+      let folder: string;
+      before(async () => {
+        folder = temporaryFolder();
+      });
+
+      const play = (environment: Readonly<Record<string, string>>): Promise<Finished> =>
+        runProgram([...HOOK, `dist/examples/${file}`], environment).finished;
+
+      it("runs without a key and shows what it promises", async () => {
+        const { code, stdout, stderr } = await play({ RECORD_EXAMPLE: folder });
+        expect(stderr).to.equal("");
+        expect(code).to.equal(0);
+        for (const text of texts) expect(stdout).to.include(text);
+      });
+
+      it("replays twice without a model, with the same outputs and traces", async () => {
+        const { code, stderr } = await play({ REPLAY_EXAMPLE: folder });
+        expect(stderr).to.equal("");
+        expect(code).to.equal(0);
+        const [recorded, once, twice] = await Promise.all(
+          ["recorded", "once", "twice"].map((name) => endsOf(folder, name)),
+        );
+        const compared = (ends: typeof once): unknown =>
+          ends?.map((end) => [end.file, comparable(end)]);
+        const replayed = (ends: typeof once): unknown =>
+          ends?.filter((end) => !end.file.endsWith("-own.json"));
+        expect(replayed(once)).to.deep.equal(replayed(twice));
+        expect(compared(once)).to.deep.equal(compared(recorded));
+        expect(compared(twice)).to.deep.equal(compared(recorded));
+      });
     });
   }
 });

@@ -1,16 +1,14 @@
-// Loaded before an example with `--import`: gives a recorder or a player to every kernel that it boots. RECORD_EXAMPLE or REPLAY_EXAMPLE is the folder with
-// one recording per kernel, in the order in which they boot; what came out goes to `{folder}/{mode}-{kernel}.json`. A kernel that an example itself gave
-// a recorder or a player is left as it is; what came out of it goes to `{folder}/{mode}-{kernel}-own.json`.
+// Loaded before an example with `--import`: adds a recorder or a player to every kernel that the example boots. RECORD_EXAMPLE or REPLAY_EXAMPLE is the
+// folder with one recording per kernel, in the order in which they boot. The ends of runs go to `{folder}/{play}-{kernel}.json`, where the play is
+// `recorded`, `once` or `twice`: a process that replays runs the example two times. A kernel to which the example itself adds a recorder or a player
+// is left as it is; the ends of its runs go to `{folder}/{play}-{kernel}-own.json`.
 import { appendFileSync, existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { definePlugin, Kernel, type Plugin } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
 
-const {
-  RECORD_EXAMPLE: recordFolder,
-  REPLAY_EXAMPLE: replayFolder,
-  REPLAY_NAME: replayName = "recorded",
-} = process.env;
+const { RECORD_EXAMPLE: recordFolder, REPLAY_EXAMPLE: replayFolder } = process.env;
 const folder = recordFolder ?? replayFolder ?? ".";
 const original = Object.getOwnPropertyDescriptor(Kernel.prototype, "boot")?.value as (
   this: Kernel,
@@ -22,7 +20,7 @@ const use = Object.getOwnPropertyDescriptor(Kernel.prototype, "use")?.value as (
 const known = new WeakSet<Kernel>();
 /** Those that record or replay by themselves. */
 const own = new WeakSet<Kernel>();
-let kernels = 0;
+const play = { name: replayFolder === undefined ? "recorded" : "once", kernels: 0 };
 
 /** Writes a line for each run that ends, and where `guarded` lets no model be called but a recorded one. */
 function observer(place: string, guarded: boolean): Plugin {
@@ -44,12 +42,12 @@ function observer(place: string, guarded: boolean): Plugin {
             /"traceId":"[0-9a-f]{32}"/,
             '"traceId":"(random)"',
           ); // a replay has spans of its own
-          appendFileSync(join(folder, `${replayName}-${place}.json`), `${text}\n`);
+          appendFileSync(join(folder, `${play.name}-${place}.json`), `${text}\n`);
         },
       );
       if (!guarded) return;
       hooks.beforeLlmCall.tap({ name: "observe", lane: "policy" }, ({ model, taskId }) => {
-        if (model.capabilities?.unlimited !== true)
+        if (model.capabilities?.exemptFromRateLimits !== true)
           throw new Error(`a model is called in the replay, for ${taskId}`);
       });
     },
@@ -64,7 +62,7 @@ Kernel.prototype.use = function useAndTell(this: Kernel, plugin: Plugin): Kernel
 Kernel.prototype.boot = function boot(this: Kernel): Promise<void> {
   if (!known.has(this)) {
     known.add(this);
-    const number = ++kernels;
+    const number = ++play.kernels;
     const file = join(folder, `${number}.jsonl`);
     if (own.has(this)) this.use(observer(`${number}-own`, false));
     else {
@@ -75,3 +73,10 @@ Kernel.prototype.boot = function boot(this: Kernel): Promise<void> {
   }
   return original.call(this);
 };
+
+if (replayFolder !== undefined)
+  process.once("beforeExit", () => {
+    Object.assign(play, { name: "twice", kernels: 0 });
+    const example = pathToFileURL(resolve(process.argv[1] ?? "")).href;
+    void import(`${example}?twice`);
+  });

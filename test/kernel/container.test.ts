@@ -19,7 +19,8 @@ import {
   injectable,
 } from "inversify";
 import { rejection } from "../support/rejection.js";
-import { echo, failure } from "./fixtures.js";
+import { echo, failure } from "../support/kernel-fixtures.js";
+import { pause } from "../support/time.js";
 
 const clockAt = (year: number): Clock => ({
   now: () => new Date(Date.UTC(year, 0, 1)),
@@ -379,7 +380,7 @@ describe("booting", () => {
         code: "AE_PLUGIN",
         plugin: "rejected",
       });
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await pause(10);
       expect(unhandled).to.deep.equal([]);
     } finally {
       process.off("unhandledRejection", note);

@@ -15,14 +15,14 @@ import {
   echo,
   failing,
   failure,
-  pause,
   runToEnd,
   scoped,
   tapping,
   typesOf,
   untilAborted,
   waiting,
-} from "./fixtures.js";
+} from "../support/kernel-fixtures.js";
+import { pause } from "../support/time.js";
 
 const ENDS: readonly string[] = ["task_completed", "task_failed"];
 

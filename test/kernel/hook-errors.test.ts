@@ -8,7 +8,8 @@ import {
   replace,
 } from "agentensemble";
 import { expect } from "chai";
-import { echo, pause, runToEnd, tapping } from "./fixtures.js";
+import { echo, runToEnd, tapping } from "../support/kernel-fixtures.js";
+import { pause } from "../support/time.js";
 
 const withTaps = (apply: (hooks: EnsembleHooks) => void): ReturnType<typeof runToEnd> =>
   runToEnd({ tasks: [echo("work")], plugins: [tapping("taps", ({ hooks }) => apply(hooks))] });

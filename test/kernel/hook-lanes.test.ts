@@ -11,7 +11,8 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { echo, pause, runToEnd, scoped, tapping } from "./fixtures.js";
+import { echo, runToEnd, scoped, tapping } from "../support/kernel-fixtures.js";
+import { pause } from "../support/time.js";
 
 /** Runs one task with taps; returns the run. */
 const withTaps = (

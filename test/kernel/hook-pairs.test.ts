@@ -2,7 +2,14 @@ import type { AnyTask, EnsembleHooks, EnsembleOptions, MemoryStore, Plugin } fro
 import { Agent, Task, Tokens, answer, definePlugin, reject, tool } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { echo, failing, runToEnd, scoped, tapping, untilAborted } from "./fixtures.js";
+import {
+  echo,
+  failing,
+  runToEnd,
+  scoped,
+  tapping,
+  untilAborted,
+} from "../support/kernel-fixtures.js";
 
 type Outcome = "ok" | "answered" | "rejected" | "failed" | "aborted";
 /** What the step in the middle of a pair does. */

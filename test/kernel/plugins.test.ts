@@ -2,7 +2,7 @@ import type { Plugin, PluginError } from "agentensemble";
 import { Ensemble, Kernel, ValidationError, definePlugin } from "agentensemble";
 import { expect } from "chai";
 import { rejection } from "../support/rejection.js";
-import { echo, failure, waiting } from "./fixtures.js";
+import { echo, failure, waiting } from "../support/kernel-fixtures.js";
 
 /** A plugin that writes down what is done with it. */
 function traced(log: string[], name: string, more: Partial<Plugin> = {}): Plugin {

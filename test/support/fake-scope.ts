@@ -2,14 +2,13 @@ import type { ChatModel, ChatRequest, ToolCall } from "../../src/contracts/chat-
 import type { NewEvent } from "../../src/contracts/events.js";
 import type { TaskCall } from "../../src/contracts/hooks.js";
 import type { TaskOutput } from "../../src/contracts/output.js";
-import type { RunInfo, TaskScope } from "../../src/contracts/run.js";
+import type { HookRun, TaskScope } from "../../src/contracts/run.js";
 import type { AnyTask } from "../../src/contracts/task.js";
 import type { AnyTool } from "../../src/contracts/tool.js";
 import { Agent } from "../../src/contracts/agent.js";
 import {
   AgentEnsembleError,
   ExitEarlySignal,
-  messageOf,
   ToolConfigurationError,
   ToolExecutionError,
 } from "../../src/contracts/errors.js";
@@ -18,13 +17,11 @@ import { ReviewDecision } from "../../src/contracts/review.js";
 import { Tokens } from "../../src/contracts/tokens.js";
 import { ToolResult } from "../../src/contracts/tool.js";
 import { ScriptedModel } from "../../src/plugins/testing/index.js";
+import { StagedHookRun } from "../../src/plugins/testing/staged-hook-run.js";
+import { messageOf } from "../../src/util/errors.js";
 
-/** A run that nobody started. */
-export const fakeRun: RunInfo = Object.freeze({
-  id: "run-1",
-  inputs: Object.freeze({}),
-  tags: Object.freeze({}),
-});
+/** A run that was never started. */
+export const fakeRun: HookRun = new StagedHookRun("run-1");
 
 /** What a fake scope is made of, and what it saw. */
 export interface FakeScopeOptions {
@@ -104,6 +101,7 @@ export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
   const scope: FakeScope = {
     run: fakeRun,
     taskId: "task-1",
+    agentRole: "Tester",
     taskIndex: 1,
     workers: [],
     parentTaskId: o.parentTaskId,
@@ -111,7 +109,7 @@ export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
     depth: o.depth ?? 0,
     signal,
     model,
-    note: () => undefined,
+    recordMetrics: () => undefined,
     format: (_value, text) => text,
     streaming: false,
     maxToolOutputLength: o.maxToolOutputLength ?? -1,
@@ -129,6 +127,7 @@ export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
     emit: (event) => void events.push(event),
     listens: (type) => o.listening?.includes(type) ?? false,
     get: () => unsupported("bindings"),
+    find: () => undefined,
     all: <T>(token: unknown) => (o.contributions?.get(token) ?? EMPTY) as readonly T[], // as bound by the test
     runTask: () => unsupported("other tasks"),
     define: () => unsupported("other tasks"),
@@ -147,6 +146,7 @@ export function taskCall(task: AnyTask, o: Partial<TaskCall> = {}): TaskCall {
     run: fakeRun,
     taskId: "task-1",
     task,
+    source: task,
     agent: tester,
     contextOutputs: [],
     promptSections: [],

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AnyTool, DynamicToolProvider, ToolContext } from "../../src/contracts/tool.js";
@@ -7,6 +6,7 @@ import type { McpCallOptions, McpStdioServer } from "../../src/plugins/mcp/clien
 import { ToolResult } from "../../src/contracts/tool.js";
 import { fakeScope } from "./fake-scope.js";
 import { projectRoot } from "./project.js";
+import { temporaryFolder } from "./temporary-folder.js";
 
 const packages = join(projectRoot, "node_modules", "@modelcontextprotocol");
 
@@ -84,24 +84,17 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits until something holds. Mocha's own limit ends it when it never does. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
 /** A directory of its own for each test, and a file in it. */
 export function temporaryDirectory(): {
   readonly path: string;
   readonly file: string;
   lines(): readonly string[];
-  remove(): void;
 } {
-  const path = mkdtempSync(join(tmpdir(), "mcp-client-"));
+  const path = temporaryFolder();
   const file = join(path, "notes.txt");
   return {
     path,
     file,
     lines: () => (existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : []),
-    remove: () => rmSync(path, { recursive: true, force: true }),
   };
 }

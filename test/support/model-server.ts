@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Socket } from "node:net";
+import { until } from "./time.js";
 
 /** An answer in words; a `Wire` writes it in a vendor's form. */
 export interface WireAnswer {
@@ -109,6 +110,14 @@ function sendBody(
   response.end(body === undefined ? "" : isText ? body : JSON.stringify(body));
 }
 
+async function closed(open: () => number, limitMs?: number): Promise<void> {
+  await until(
+    () => open() === 0,
+    () => `${open()} connections are still open`,
+    limitMs,
+  );
+}
+
 /** A stand-in for a vendor's API on 127.0.0.1 that does as it is told and records what it is asked. */
 export class ModelServer {
   readonly requests: RecordedRequest[] = [];
@@ -149,50 +158,40 @@ export class ModelServer {
     return `http://127.0.0.1:${address.port}${this.#wire.basePath}`;
   }
 
-  /** Waits until the client has closed the connection of the n-th request; rejects after two seconds. */
+  /** Waits until the client has closed the connection of the n-th request. */
   async abandoned(count = 1): Promise<void> {
     await this.received(count);
-    for (let waited = 0; this.#requestSockets[count - 1]?.destroyed !== true; waited += 5) {
-      if (waited > 2000) throw new Error(`the connection of request ${count} is still open`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }
-
-  /** Waits for the n-th request; rejects after two seconds. */
-  async received(count = 1): Promise<void> {
-    for (let waited = 0; this.requests.length < count; waited += 5) {
-      if (waited > 2000) throw new Error(`only ${this.requests.length} requests came`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }
-
-  /**
-   * Waits until every connection that carried a request is closed; rejects after two seconds.
-   * The platform's fetch opens another one when a request is aborted, unused and unreferenced, and closes it after some seconds: see `emptied`.
-   */
-  async deserted(): Promise<void> {
-    await this.#eventually(
-      2000,
-      () => this.#requestSockets.filter((socket) => !socket.destroyed).length,
+    await until(
+      () => this.#requestSockets[count - 1]?.destroyed === true,
+      () => `the connection of request ${count} is still open`,
     );
   }
 
-  /** Waits until no connection is open at all; rejects after ten seconds. */
+  /** Waits for the n-th request. */
+  async received(count = 1): Promise<void> {
+    await until(
+      () => this.requests.length >= count,
+      () => `only ${this.requests.length} requests came`,
+    );
+  }
+
+  /**
+   * Waits until every connection that carried a request is closed. The platform's fetch opens another one when a request is aborted,
+   * unused and unreferenced, and closes it after some seconds: see `emptied`.
+   */
+  async deserted(): Promise<void> {
+    await closed(() => this.#requestSockets.filter((socket) => !socket.destroyed).length, 3_000); // an idle one would close by itself after four seconds
+  }
+
+  /** Waits until no connection is open at all. */
   async emptied(): Promise<void> {
-    await this.#eventually(10_000, () => this.#sockets.size);
+    await closed(() => this.#sockets.size);
   }
 
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const socket of this.#sockets) socket.destroy();
     await closed;
-  }
-
-  async #eventually(limitMs: number, open: () => number): Promise<void> {
-    for (let waited = 0; open() > 0; waited += 5) {
-      if (waited > limitMs) throw new Error(`${open()} connections are still open`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

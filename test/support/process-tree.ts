@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "./time.js";
 
 /** Whether a process runs; one that has ended and was not waited for does not. */
 export async function isRunning(pid: number): Promise<boolean> {
@@ -23,5 +23,5 @@ export async function writtenPids(folder: string): Promise<readonly number[]> {
 
 /** Waits until a file of the folder holds a process id. */
 export async function untilWritten(folder: string): Promise<void> {
-  while ((await writtenPids(folder)).length === 0) await delay(10);
+  while ((await writtenPids(folder)).length === 0) await pause(10);
 }

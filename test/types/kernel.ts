@@ -116,8 +116,8 @@ export const lanes: Plugin = definePlugin({
 export function wrongVerdicts({ hooks: h }: Kernel): void {
   // @ts-expect-error an answering tap can't reject
   h.beforeLlmCall.tap({ name: "x", lane: "answer" }, () => reject("no"));
-  // @ts-expect-error a transform can't reject, asynchronously neither
   h.beforeLlmCall.tap({ name: "x", lane: "transform" }, async (call) =>
+    // @ts-expect-error a transform can't reject, asynchronously neither
     call.iteration > 3 ? reject("no") : undefined,
   );
   // @ts-expect-error a policy can't answer
@@ -137,13 +137,13 @@ export function wrongVerdicts({ hooks: h }: Kernel): void {
 export function wrongPatches({ hooks: h }: Kernel): void {
   // @ts-expect-error the task's id is not for changing
   h.beforeTask.tap({ name: "x", lane: "transform" }, () => replace({ taskId: "other" }));
-  // @ts-expect-error misspelt
   h.beforeLlmCall.tap({ name: "x", lane: "transform" }, (call) =>
+    // @ts-expect-error misspelt
     replace({ ...call, reqest: call.request }),
   );
   const tap = { name: "x", lane: "transform" } as const;
-  // @ts-expect-error misspelt, inside
   h.beforeLlmCall.tap(tap, async (call) =>
+    // @ts-expect-error misspelt, inside
     call.taskId === "" ? undefined : replace({ request: { ...call.request, temprature: 0 } }),
   );
 }

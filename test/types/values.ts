@@ -79,10 +79,10 @@ export function valuesOfHandlers(): void {
     }),
   });
   expectTypeOf(sum).toEqualTypeOf<Task<{ total: number }>>();
-  // @ts-expect-error the value of the context task has no such field
   void new Task({
     description: "d",
     context: [sum],
+    // @ts-expect-error the value of the context task has no such field
     handler: (ctx) => ctx.getOutput(sum).parsed.totals,
   });
 }
@@ -100,10 +100,10 @@ export function guardrails(): void {
       ],
     }),
   ).toEqualTypeOf<Task<Report>>();
-  // @ts-expect-error the schema has no such field
   void new Task({
     description: "d",
     outputType: Report,
+    // @ts-expect-error the schema has no such field
     outputGuardrails: [({ parsed }) => judge(parsed.finding)],
   });
   expectTypeOf(
@@ -127,10 +127,10 @@ export function guardrails(): void {
       handler: () => ({ n: 1 }),
     }),
   ).toEqualTypeOf<Task<{ n: number }>>();
-  // @ts-expect-error a known limit: written before a handler that takes its context, the guardrail fixes the type too early
   void new Task({
     description: "d",
     outputGuardrails: [({ parsed }) => judge(parsed !== undefined)],
+    // @ts-expect-error a known limit: written before a handler that takes its context, the guardrail fixes the type too early
     handler: (ctx) => ({ n: ctx.description.length }),
   });
 }
@@ -188,11 +188,11 @@ export function tools(): void {
     goal: "g",
     tools: [withDefault, plain, pair, json, object, nothing],
   });
-  // @ts-expect-error the input has no such field
   void tool({
     name: "w",
     description: "d",
     input: z.object({ city: z.string() }),
+    // @ts-expect-error the input has no such field
     execute: ({ town }) => town,
   });
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ContextFormatSavings, ContextFormatter } from "../../contracts/context-format.js";
+import { importOptional } from "../../util/import-optional.js";
 import { ValidationError } from "../../contracts/errors.js";
 
 /** What is needed of the package, and of the token estimate. */
@@ -13,7 +14,8 @@ interface Parts {
 export async function startToon(): Promise<ContextFormatter> {
   const { estimateTokenCount } = await import("tokenx");
   try {
-    const { encode, decode } = await import("@toon-format/toon");
+    const { encode, decode } =
+      await importOptional<Pick<Parts, "encode" | "decode">>("@toon-format/toon");
     return new ToonFormatter({
       encode: (value) => encode(value),
       decode: (text) => decode(text),

@@ -2,7 +2,7 @@ import type { InputGuardrail, OutputGuardrail } from "../../contracts/guardrail.
 import type { After, Reject, TaskCall } from "../../contracts/hooks.js";
 import type { TaskOutput } from "../../contracts/output.js";
 import type { Awaitable } from "../../contracts/types.js";
-import type { Verdict } from "./verdict.js";
+import type { GuardrailVerdict } from "./verdict.js";
 import { GuardrailViolationError } from "../../contracts/errors.js";
 import { reject } from "../../contracts/hooks.js";
 import { contextOutput } from "../../contracts/output.js";
@@ -53,12 +53,12 @@ export class GuardrailRunner {
           taskDescription,
           expectedOutput,
           contextOutputs,
-          agentRole: roleOf(call),
+          agentRole: guardedRole(call),
           signal,
           getOutput,
         }),
       );
-      if (verdict !== undefined) return refusal("INPUT", call, verdict, guardrail);
+      if (verdict !== undefined) return violation("INPUT", call, verdict, guardrail);
     }
   }
 
@@ -76,25 +76,25 @@ export class GuardrailRunner {
           raw,
           parsed,
           taskDescription: call.task.description,
-          agentRole: roleOf(call),
+          agentRole: guardedRole(call),
           contextOutputs,
           signal,
           getOutput: (task) => contextOutput(contextOutputs, task),
         }),
       );
-      if (verdict !== undefined) return refusal("OUTPUT", call, verdict, guardrail);
+      if (verdict !== undefined) return violation("OUTPUT", call, verdict, guardrail);
     }
   }
 }
 
-function roleOf(call: TaskCall): string {
+function guardedRole(call: TaskCall): string {
   return call.agent?.role ?? "(deterministic)";
 }
 
-function refusal(
+function violation(
   type: "INPUT" | "OUTPUT",
   call: TaskCall,
-  { reason, cause }: Verdict,
+  { reason, cause }: GuardrailVerdict,
   guardrail: { readonly name: string },
 ): Reject {
   const guardrailName = guardrail.name === "" ? undefined : guardrail.name;
@@ -104,7 +104,7 @@ function refusal(
         type,
         violationMessage: reason,
         taskDescription: call.task.description,
-        agentRole: roleOf(call),
+        agentRole: guardedRole(call),
         guardrailName,
       },
       cause === undefined ? {} : { cause },

@@ -1,8 +1,10 @@
-import { AgentEnsembleError, messageOf, RunCancelledError } from "../../contracts/errors.js";
+import { AgentEnsembleError, RunCancelledError } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
+import { withTimeout } from "../../util/abort/timeouts.js";
+import { messageOf } from "../../util/errors.js";
 
 /** Why a guardrail refuses. */
-export interface Verdict {
+export interface GuardrailVerdict {
   readonly reason: string;
   /** What it threw, when that was the reason. */
   readonly cause?: unknown;
@@ -17,39 +19,19 @@ export function judge(
   timeoutMs: number,
   ended: AbortSignal,
   ask: (signal: AbortSignal) => unknown,
-): Promise<Verdict | undefined> {
-  if (ended.aborted) return Promise.reject(endOf(ended));
-  return new Promise((resolve, reject) => {
-    const controller = new AbortController();
-    const release = (): void => {
-      clearTimeout(timer);
-      ended.removeEventListener("abort", onEnd);
-    };
-    const onEnd = (): void => {
-      release();
-      reject(endOf(ended));
-      controller.abort(ended.reason);
-    };
-    const onTimeout = (): void => {
-      const reason = `the guardrail did not decide within ${timeoutMs} ms`;
-      release();
-      resolve({ reason });
-      controller.abort(new Error(reason));
-    };
-    const timer = setTimeout(onTimeout, timeoutMs);
-    ended.addEventListener("abort", onEnd, { once: true });
-    // A decision that comes too late settles what is settled, and is ignored.
-    void decide(ask, controller.signal).then((verdict) => {
-      release();
-      resolve(verdict);
-    });
+): Promise<GuardrailVerdict | undefined> {
+  return withTimeout((signal) => runGuardrail(ask, signal), {
+    ms: timeoutMs,
+    late: () => ({ reason: `the guardrail did not decide within ${timeoutMs} ms` }),
+    signal: ended,
+    ended: () => endOf(ended),
   });
 }
 
-async function decide(
+async function runGuardrail(
   ask: (signal: AbortSignal) => unknown,
   signal: AbortSignal,
-): Promise<Verdict | undefined> {
+): Promise<GuardrailVerdict | undefined> {
   try {
     return verdictOf(await ask(signal));
   } catch (error) {
@@ -57,7 +39,7 @@ async function decide(
   }
 }
 
-function verdictOf(answer: unknown): Verdict | undefined {
+function verdictOf(answer: unknown): GuardrailVerdict | undefined {
   if (answer === true) return undefined;
   const { ok, reason } =
     typeof answer === "object" && answer !== null

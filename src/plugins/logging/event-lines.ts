@@ -2,10 +2,11 @@ import type { EnsembleEvent, Ev } from "../../contracts/events.js";
 import type { Redactor } from "../../contracts/redaction.js";
 import type { LogLevel } from "./log-sink.js";
 import type { RunState } from "./run-state.js";
-import { block, oneLine } from "./text.js";
+
+import { printableLine, printableText } from "../../util/printable.js";
 
 /** A line, written only where its level is. */
-export interface Line {
+export interface LogLine {
   readonly level: LogLevel;
   readonly text: () => string;
 }
@@ -14,15 +15,15 @@ const DESCRIPTION_LENGTH = 80;
 const PREVIEW_LENGTH = 200;
 const REASON_LENGTH = 500;
 
-const error = (text: () => string): Line => ({ level: "error", text });
-const warn = (text: () => string): Line => ({ level: "warn", text });
-const info = (text: () => string): Line => ({ level: "info", text });
-const debug = (text: () => string): Line => ({ level: "debug", text });
-const silly = (text: () => string): Line => ({ level: "silly", text });
+const error = (text: () => string): LogLine => ({ level: "error", text });
+const warn = (text: () => string): LogLine => ({ level: "warn", text });
+const info = (text: () => string): LogLine => ({ level: "info", text });
+const debug = (text: () => string): LogLine => ({ level: "debug", text });
+const silly = (text: () => string): LogLine => ({ level: "silly", text });
 
 const duration = (ms: number): string => `${Math.round(ms)}ms`;
-const described = (text: string): string => oneLine(text, DESCRIPTION_LENGTH);
-const reason = (text: string): string => oneLine(text, REASON_LENGTH);
+const described = (text: string): string => printableLine(text, DESCRIPTION_LENGTH);
+const reason = (text: string): string => printableLine(text, REASON_LENGTH);
 
 /** `Task 1/3`; a task that was added during the run has no place and goes by its id. */
 function place({
@@ -34,7 +35,7 @@ function place({
   readonly taskIndex: number;
   readonly totalTasks: number;
 }): string {
-  return `Task ${taskIndex > 0 ? `${taskIndex}/${totalTasks}` : oneLine(taskId)}`;
+  return `Task ${taskIndex > 0 ? `${taskIndex}/${totalTasks}` : printableLine(taskId)}`;
 }
 
 /** Lines for each event that is logged. */
@@ -43,10 +44,13 @@ const LINES: {
     e: Ev<K>,
     run: RunState,
     redactor: Redactor,
-  ) => readonly Line[];
+  ) => readonly LogLine[];
 } = {
   ensemble_started: (e) => [
-    info(() => `Ensemble run started | Workflow: ${oneLine(e.workflow)} | Tasks: ${e.totalTasks}`),
+    info(
+      () =>
+        `Ensemble run started | Workflow: ${printableLine(e.workflow)} | Tasks: ${e.totalTasks}`,
+    ),
   ],
   ensemble_completed: (e) => [
     (e.exitReason === "COMPLETED" ? info : warn)(() => {
@@ -54,12 +58,14 @@ const LINES: {
       return `Ensemble run ended | Exit reason: ${e.exitReason} | Duration: ${duration(e.totalDurationMs)} | ${totals}`;
     }),
   ],
-  run_failed: (e) => [error(() => `Ensemble run failed | ${e.code} | ${reason(e.message)}`)],
+  run_failed: (e) => [
+    error(() => `Ensemble run failed | ${printableLine(e.code)} | ${reason(e.message)}`),
+  ],
   run_warning: (e) => [warn(() => reason(e.message))],
   task_started: (e) => [
     info(
       () =>
-        `${place(e)} starting | Description: ${described(e.taskDescription)} | Agent: ${oneLine(e.agentRole)}`,
+        `${place(e)} starting | Description: ${described(e.taskDescription)} | Agent: ${printableLine(e.agentRole)}`,
     ),
   ],
   task_completed: (e, run, redactor) => [
@@ -71,7 +77,7 @@ const LINES: {
       ? [
           info(
             () =>
-              `${place(e)} output preview: ${oneLine(redactor.redactText(e.taskOutput.raw), PREVIEW_LENGTH)}`,
+              `${place(e)} output preview: ${printableLine(redactor.redactText(e.taskOutput.raw), PREVIEW_LENGTH)}`,
           ),
         ]
       : []),
@@ -85,17 +91,22 @@ const LINES: {
   task_input: (e, run) =>
     run.isVerbose(e.taskId)
       ? [
-          info(() => `System prompt:\n${block(e.systemPrompt)}`),
-          info(() => `User prompt:\n${block(e.userPrompt)}`),
+          info(() => `System prompt:\n${printableText(e.systemPrompt)}`),
+          info(() => `User prompt:\n${printableText(e.userPrompt)}`),
         ]
       : [
-          debug(() => `System prompt (${e.systemPrompt.length} chars):\n${block(e.systemPrompt)}`),
-          debug(() => `User prompt (${e.userPrompt.length} chars):\n${block(e.userPrompt)}`),
+          debug(
+            () =>
+              `System prompt (${e.systemPrompt.length} chars):\n${printableText(e.systemPrompt)}`,
+          ),
+          debug(
+            () => `User prompt (${e.userPrompt.length} chars):\n${printableText(e.userPrompt)}`,
+          ),
         ],
   llm_iteration_completed: (e, run) => [
     debug(() => {
       const tokens = `${e.inputTokens} in, ${e.outputTokens} out`;
-      return `[${oneLine(e.agentRole)}] Model call ${e.iteration + 1} completed | ${e.responseType} | Duration: ${duration(e.durationMs)} | Tokens: ${tokens}`;
+      return `[${printableLine(e.agentRole)}] Model call ${e.iteration + 1} completed | ${e.responseType} | Duration: ${duration(e.durationMs)} | Tokens: ${tokens}`;
     }),
     ...(e.responseType === "FINAL_ANSWER"
       ? answerLines(e.responseText, run.isVerbose(e.taskId))
@@ -107,55 +118,57 @@ const LINES: {
   retry_scheduled: (e) => [
     warn(
       () =>
-        `[${oneLine(e.agentRole)}] Model call failed (attempt ${e.attempt}), trying again in ${duration(e.delayMs)} | Reason: ${reason(e.reason)}`,
+        `[${printableLine(e.agentRole)}] Model call failed (attempt ${e.attempt}), trying again in ${duration(e.delayMs)} | Reason: ${reason(e.reason)}`,
     ),
   ],
   rate_limited: (e) => [
     info(
       () =>
-        `[${oneLine(e.agentRole)}] Model call waits ${duration(e.waitMs)} for its rate limit (${e.requests} per ${duration(e.periodMs)})`,
+        `[${printableLine(e.agentRole)}] Model call waits ${duration(e.waitMs)} for its rate limit (${e.requests} per ${duration(e.periodMs)})`,
     ),
   ],
   delegation_started: (e) => [
     info(
       () =>
-        `[${oneLine(e.delegatingAgentRole)}] Delegating to '${oneLine(e.workerRole)}': ${described(e.taskDescription)}`,
+        `[${printableLine(e.delegatingAgentRole)}] Delegating to '${printableLine(e.workerRole)}': ${described(e.taskDescription)}`,
     ),
   ],
   delegation_completed: (e) => [
     info(
       () =>
-        `[${oneLine(e.delegatingAgentRole)}] Delegation to '${oneLine(e.workerRole)}' completed | Duration: ${duration(e.durationMs)}`,
+        `[${printableLine(e.delegatingAgentRole)}] Delegation to '${printableLine(e.workerRole)}' completed | Duration: ${duration(e.durationMs)}`,
     ),
   ],
   delegation_failed: (e) => [
     warn(
       () =>
-        `[${oneLine(e.delegatingAgentRole)}] Delegation to '${oneLine(e.workerRole)}' failed | Reason: ${reason(e.reason)}`,
+        `[${printableLine(e.delegatingAgentRole)}] Delegation to '${printableLine(e.workerRole)}' failed | Reason: ${reason(e.reason)}`,
     ),
   ],
   memory_written: (e) => [
-    debug(() => `[${oneLine(e.agentRole)}] Memory written | Scope: ${oneLine(e.scope)}`),
+    debug(
+      () => `[${printableLine(e.agentRole)}] Memory written | Scope: ${printableLine(e.scope)}`,
+    ),
   ],
   phase_started: (e) => [
-    info(() => `Phase '${oneLine(e.phaseName)}' starting | Attempt: ${e.attempt}`),
+    info(() => `Phase '${printableLine(e.phaseName)}' starting | Attempt: ${e.attempt}`),
   ],
   phase_completed: (e) => [
     info(
       () =>
-        `Phase '${oneLine(e.phaseName)}' completed | Attempt: ${e.attempt} | Duration: ${duration(e.durationMs)}`,
+        `Phase '${printableLine(e.phaseName)}' completed | Attempt: ${e.attempt} | Duration: ${duration(e.durationMs)}`,
     ),
   ],
   loop_iteration_completed: (e) => [
     info(
       () =>
-        `Loop '${oneLine(e.loopName)}' iteration ${e.iterationNumber}/${e.maxIterations} completed`,
+        `Loop '${printableLine(e.loopName)}' iteration ${e.iterationNumber}/${e.maxIterations} completed`,
     ),
   ],
   graph_state_completed: (e) => [
     info(
       () =>
-        `Graph '${oneLine(e.graphName)}' step ${e.stepNumber} completed | State: ${oneLine(e.stateName)} | Next: ${oneLine(e.nextState)}`,
+        `Graph '${printableLine(e.graphName)}' step ${e.stepNumber} completed | State: ${printableLine(e.stateName)} | Next: ${printableLine(e.nextState)}`,
     ),
   ],
 };
@@ -164,24 +177,31 @@ function isStop(code: string): boolean {
   return code === "AE_RUN_CANCELLED" || code === "AE_EXIT_EARLY";
 }
 
-function answerLines(text: string, verbose: boolean): readonly Line[] {
-  if (verbose) return [info(() => `Agent response:\n${block(text)}`)];
+function answerLines(text: string, verbose: boolean): readonly LogLine[] {
+  if (verbose) return [info(() => `Agent response:\n${printableText(text)}`)];
   return [
-    debug(() => `Agent response (${text.length} chars): ${oneLine(text, PREVIEW_LENGTH)}`),
-    silly(() => `Full agent response:\n${block(text)}`),
+    debug(() => `Agent response (${text.length} chars): ${printableLine(text, PREVIEW_LENGTH)}`),
+    silly(() => `Full agent response:\n${printableText(text)}`),
   ];
 }
 
+/** With a `limit` of -1 arguments and result are shown in full, with 0 not at all. */
 function toolText(e: Ev<"tool_called">, limit: number): string {
-  const call = `${oneLine(e.toolName)}(${oneLine(e.toolArguments, limit)}) -> ${oneLine(e.toolResult, limit)}`;
+  const cut = limit < 0 ? undefined : limit;
+  const shown = (text: string): string => (limit === 0 ? "" : printableLine(text, cut));
+  const call = `${printableLine(e.toolName)}(${shown(e.toolArguments)}) -> ${shown(e.toolResult)}`;
   return e.outcome === "SUCCESS"
-    ? `[${oneLine(e.agentRole)}] Tool call: ${call} [${duration(e.durationMs)}]`
-    : `[${oneLine(e.agentRole)}] Tool error: ${call}`;
+    ? `[${printableLine(e.agentRole)}] Tool call: ${call} [${duration(e.durationMs)}]`
+    : `[${printableLine(e.agentRole)}] Tool error: ${call}`;
 }
 
 /** What is to be logged about an event. */
-export function linesOf(e: EnsembleEvent, run: RunState, redactor: Redactor): readonly Line[] {
+export function logLinesOf(
+  e: EnsembleEvent,
+  run: RunState,
+  redactor: Redactor,
+): readonly LogLine[] {
   const lines = LINES[e.type] as
-    ((event: EnsembleEvent, state: RunState, of: Redactor) => readonly Line[]) | undefined; // each takes the event it is named after
+    ((event: EnsembleEvent, state: RunState, of: Redactor) => readonly LogLine[]) | undefined; // each takes the event it is named after
   return lines?.(e, run, redactor) ?? [];
 }

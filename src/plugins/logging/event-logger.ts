@@ -1,8 +1,8 @@
 import type { EnsembleEvent } from "../../contracts/events.js";
 import type { Redactor } from "../../contracts/redaction.js";
 import type { LogSink } from "./log-sink.js";
-import { redactEvent } from "../../kernel/index.js";
-import { linesOf } from "./event-lines.js";
+import { redactEvent } from "../shared/redact-event.js";
+import { logLinesOf } from "./event-lines.js";
 import { RunState } from "./run-state.js";
 
 /** Turns the events of any number of runs into lines. Keeps nothing of a run that has ended. */
@@ -17,9 +17,9 @@ export class EventLogger {
     if (e.type === "ensemble_started") this.#runs.set(e.runId, run);
     if (e.type === "ensemble_completed") this.#runs.delete(e.runId);
     run.follow(e);
-    if (!linesOf(e, run, redactor).some(({ level }) => this.sink.enabled(level))) return;
+    if (!logLinesOf(e, run, redactor).some(({ level }) => this.sink.enabled(level))) return;
     // Secrets are taken out before texts are cut: half a secret has no shape any more.
-    for (const { level, text } of linesOf(redactEvent(e, redactor), run, redactor)) {
+    for (const { level, text } of logLinesOf(redactEvent(e, redactor), run, redactor)) {
       if (this.sink.enabled(level)) this.sink.write(level, text(), run.contextOf(e), e.at);
     }
   }

@@ -1,13 +1,13 @@
 import type { Plugin } from "../../contracts/plugin.js";
-import type { WinstonLoggingOptions } from "./options.js";
+import type { WinstonLoggingOptions } from "./logging-options.js";
 import { definePlugin } from "../../contracts/plugin.js";
 import { EventLogger } from "./event-logger.js";
-import { resolveWinstonLoggingOptions } from "./options.js";
+import { resolveWinstonLoggingOptions } from "./logging-options.js";
 import { userLogger } from "./user-logger.js";
 import { winstonConsole } from "./winston-console.js";
 
 export type { LogContext } from "./log-sink.js";
-export type { WinstonLoggingOptions } from "./options.js";
+export type { WinstonLoggingOptions } from "./logging-options.js";
 export type { WinstonLike } from "./user-logger.js";
 
 /**

@@ -1,4 +1,5 @@
 import type { LogSink } from "./log-sink.js";
+import { printableJson } from "../../util/printable.js";
 
 /** A winston logger that writes to standard error: `{instant} {level} {message} {context as JSON}`. Loads winston. */
 export async function winstonConsole(level: string): Promise<LogSink> {
@@ -8,7 +9,7 @@ export async function winstonConsole(level: string): Promise<LogSink> {
     // Further lines are indented, so that no text can pass for a line of its own.
     format: winston.format.printf(
       ({ at, level: name, message, context }) =>
-        `${String(at)} ${name} ${String(message).replaceAll("\n", "\n    ")} ${JSON.stringify(context)}`,
+        `${String(at)} ${name} ${String(message).replaceAll("\n", "\n    ")} ${printableJson(JSON.stringify(context))}`,
     ),
     transports: [
       new winston.transports.Console({ stderrLevels: Object.keys(winston.config.npm.levels) }),

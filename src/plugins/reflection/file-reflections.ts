@@ -1,12 +1,14 @@
-import { open, readFile, rename, rm, stat } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { readFile, rm, stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { ReflectionStore, TaskReflection } from "../../contracts/reflection.js";
-import { messageOf } from "../../contracts/errors.js";
+
 import { FileFormatError, MemoryStoreError } from "../../contracts/state-errors.js";
 import { requireText } from "../../contracts/validation.js";
-import { lineInJson, makeFolder } from "../../kernel/index.js";
+import { lineOf } from "../../util/json/locate.js";
+import { sleep } from "../../util/abort/timeouts.js";
+import { DraftFile } from "../../util/files/atomic-write.js";
+import { codeOf } from "../../util/objects.js";
+import { messageOf } from "../../util/errors.js";
 
 const FORMAT = "agentensemble-reflections";
 
@@ -46,46 +48,40 @@ class FileReflections implements ReflectionStore {
     return turn;
   }
 
-  /** What is written becomes the file by a rename; until then its being there keeps other writers out. */
+  /** Until the draft takes the place of the file, its being there keeps other writers out. */
   async #keep(identity: string, reflection: TaskReflection): Promise<void> {
-    const next = `${this.path}.next`;
-    const file = await this.#attempt(() => this.#begin(next));
-    let mine: number | undefined;
+    const draft = await this.#attempt(() => this.#begin());
     try {
-      try {
-        mine = (await file.stat()).ino;
-        const kept = await this.#read();
-        Object.defineProperty(kept, identity, {
-          value: reflection,
-          enumerable: true,
-          configurable: true,
-          writable: true,
-        }); // also for names like __proto__
-        await this.#attempt(() => write(file, kept));
-      } finally {
-        await file.close();
-      }
-      await this.#attempt(() => publish(next, mine, this.path));
-    } catch (error) {
-      if ((await inodeOf(next)) === mine) await rm(next, { force: true });
-      throw error;
+      const kept = await this.#read();
+      Object.defineProperty(kept, identity, {
+        value: reflection,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      }); // also for names like __proto__
+      await this.#attempt(async () => {
+        await draft.handle.writeFile(reflectionText(kept));
+        await draft.publish();
+      });
+    } finally {
+      await draft.discard();
     }
   }
 
-  async #begin(next: string): Promise<FileHandle> {
-    await makeFolder(dirname(next));
+  async #begin(): Promise<DraftFile> {
+    const next = `${this.path}.next`;
     let seen = "";
     for (let looks = 0; ; looks++) {
       try {
-        return await open(next, "wx", 0o600);
+        return await DraftFile.at(next, this.path);
       } catch (error) {
-        if (!hasCode(error, "EEXIST")) throw error;
+        if (codeOf(error) !== "EEXIST") throw error;
       }
-      const now = await traceOf(next);
+      const now = await fileVersion(next);
       if (now !== seen) looks = 0;
       else if (looks >= LOOKS) await rm(next, { force: true });
       seen = now;
-      await pause(LOOK_EVERY_MS);
+      await sleep(LOOK_EVERY_MS);
     }
   }
 
@@ -106,7 +102,7 @@ class FileReflections implements ReflectionStore {
     try {
       text = await readFile(this.path, "utf8");
     } catch (cause) {
-      if (hasCode(cause, "ENOENT")) return {};
+      if (codeOf(cause) === "ENOENT") return {};
       throw new MemoryStoreError(
         `Cannot read the reflections in '${this.path}': ${messageOf(cause)}`,
         { operation: "retrieve" },
@@ -117,39 +113,19 @@ class FileReflections implements ReflectionStore {
   }
 }
 
-async function write(file: FileHandle, kept: Kept): Promise<void> {
-  await file.writeFile(
-    `${JSON.stringify({ format: FORMAT, version: 1, reflections: kept }, undefined, 2)}\n`,
-  );
-  await file.sync();
-}
-
-/** A writer that was held up for so long that another took it for dead leaves the other's file alone. */
-async function publish(next: string, mine: number | undefined, path: string): Promise<void> {
-  if ((await inodeOf(next)) !== mine) throw new Error("another writer has taken over");
-  await rename(next, path);
-}
-
-async function inodeOf(path: string): Promise<number | undefined> {
-  return stat(path).then(
-    ({ ino }) => ino,
-    () => undefined,
-  );
+function reflectionText(reflections: Kept): string {
+  return `${JSON.stringify({ format: FORMAT, version: 1, reflections }, undefined, 2)}\n`;
 }
 
 /** Tells one writer's file from the next one's, and from itself after a write. */
-async function traceOf(path: string): Promise<string> {
+async function fileVersion(path: string): Promise<string> {
   try {
     const { ino, mtimeMs, size } = await stat(path);
     return `${ino} ${mtimeMs} ${size}`;
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return "";
+    if (codeOf(error) === "ENOENT") return "";
     throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return (error as { readonly code?: unknown } | null)?.code === code;
 }
 
 /** @throws FileFormatError for what this store has not written. */
@@ -159,7 +135,7 @@ function reflectionsIn(text: string, path: string): Kept {
   try {
     value = JSON.parse(text) as typeof value; // its fields are looked at next
   } catch (cause) {
-    const line = lineInJson(text);
+    const line = lineOf(text);
     throw new FileFormatError(
       `The reflections in '${path}' are no valid JSON (line ${line}): ${messageOf(cause)}`,
       { path, line },

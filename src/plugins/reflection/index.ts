@@ -4,7 +4,7 @@ import { definePlugin } from "../../contracts/plugin.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { inMemoryReflections } from "./in-memory-reflections.js";
 import { Reflector } from "./reflector.js";
-import { REFLECTION_TEMPLATES } from "./templates.js";
+import { REFLECTION_TEMPLATES } from "./reflection-prompts.js";
 
 /** Draws a lesson from each finished task with `reflect`, and shows it to the task when it is done again. Failures are warnings: the task itself is done. */
 export function reflection(): Plugin {

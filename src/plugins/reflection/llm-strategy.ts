@@ -3,8 +3,8 @@ import type {
   ReflectionStrategy,
   TaskReflection,
 } from "../../contracts/reflection.js";
-import type { PromptTexts } from "../../kernel/index.js";
-import type { ReflectionTemplateName } from "./templates.js";
+import type { PromptTexts } from "../shared/prompts/prompt-library.js";
+import type { ReflectionTemplateName } from "./reflection-prompts.js";
 import { notesText } from "./notes.js";
 
 type Lesson = Omit<TaskReflection, "reflectedAt" | "runCount">;

@@ -1,16 +1,16 @@
 import type { TaskReflection } from "../../contracts/reflection.js";
-import type { PromptTexts } from "../../kernel/index.js";
-import type { ReflectionTemplateName } from "./templates.js";
-import { containedPart, listItem } from "../../kernel/index.js";
+import type { PromptTexts } from "../shared/prompts/prompt-library.js";
+import type { ReflectionTemplateName } from "./reflection-prompts.js";
+import { escapePart, listItem } from "../../util/text.js";
 
-type Texts = PromptTexts<ReflectionTemplateName>;
+type ReflectionTexts = PromptTexts<ReflectionTemplateName>;
 
 /** A reflection as a section of the prompt. What a model wrote can't begin a section of its own. */
-export function notesText(reflection: TaskReflection, texts: Texts): string {
+export function notesText(reflection: TaskReflection, texts: ReflectionTexts): string {
   const { observations, suggestions } = reflection;
   return texts.render("reflection.notes", {
-    description: containedPart(reflection.refinedDescription),
-    expectedOutput: containedPart(reflection.refinedExpectedOutput),
+    description: escapePart(reflection.refinedDescription),
+    expectedOutput: escapePart(reflection.refinedExpectedOutput),
     observations:
       observations.length === 0
         ? ""

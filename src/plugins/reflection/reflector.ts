@@ -5,26 +5,20 @@ import type {
   ReflectionStore,
   TaskReflection,
 } from "../../contracts/reflection.js";
-import type { RunInfo } from "../../contracts/run.js";
-import type { AnyTask } from "../../contracts/task.js";
-import { messageOf } from "../../contracts/errors.js";
+import type { HookRun } from "../../contracts/run.js";
+
 import { preview } from "../../contracts/validation.js";
 import { Tokens } from "../../contracts/tokens.js";
-import {
-  chatInTask,
-  emitEvent,
-  PromptLibrary,
-  settingsOf,
-  sourceTaskOf,
-} from "../../kernel/index.js";
+import { PromptLibrary } from "../shared/prompts/prompt-library.js";
 import { llmStrategy } from "./llm-strategy.js";
 import { notesText } from "./notes.js";
-import { REFLECTION_TEMPLATES } from "./templates.js";
+import { REFLECTION_TEMPLATES } from "./reflection-prompts.js";
+import { messageOf } from "../../util/errors.js";
 
 /** Reads and writes the lessons of tasks. */
 export class Reflector {
   readonly #library = new PromptLibrary(REFLECTION_TEMPLATES);
-  readonly #warned = new WeakSet<RunInfo>();
+  readonly #warned = new WeakSet<HookRun>();
 
   /** `ephemeral` is the store that is there when nobody brings one. */
   constructor(readonly ephemeral: ReflectionStore) {}
@@ -52,15 +46,15 @@ export class Reflector {
       const { task, signal } = call;
       const lesson = await strategy.reflect({
         task,
-        source: sourceOf(call),
+        source: call.source,
         output,
         previous,
         signal,
-        ask: (prompt) => ask(call, prompt, options),
+        ask: (prompt) => askForNotes(call, prompt, options),
       });
-      const reflection = complete(lesson, previous, settingsOf(call.run).get(Tokens.Clock).now());
+      const reflection = complete(lesson, previous, call.run.get(Tokens.Clock).now());
       await store.store(identity, reflection);
-      emitEvent(call.run, {
+      call.run.emit({
         type: "task_reflected",
         taskId: call.taskId,
         ...(call.parentTaskId !== undefined && { parentTaskId: call.parentTaskId }),
@@ -85,13 +79,13 @@ export class Reflector {
   }
 
   #store({ run }: TaskCall): ReflectionStore {
-    return settingsOf(run).get(Tokens.ReflectionStore);
+    return run.get(Tokens.ReflectionStore);
   }
 
   #texts({
     run,
   }: TaskCall): ReturnType<PromptLibrary<keyof typeof REFLECTION_TEMPLATES>["textsOf"]> {
-    return this.#library.textsOf(settingsOf(run).all(Tokens.PromptTemplates));
+    return this.#library.textsOf(run.all(Tokens.PromptTemplates));
   }
 
   /** A lesson is a help, not a part of the work: what goes wrong with it is told and forgotten. */
@@ -100,35 +94,34 @@ export class Reflector {
       return await work();
     } catch (error) {
       if (!call.signal.aborted)
-        emitEvent(call.run, {
-          type: "run_warning",
-          message: `The reflection of task '${call.task.description.slice(0, 80)}' ${what}: ${messageOf(error)}`,
-        });
+        call.run.warn(
+          `The reflection of task '${call.task.description.slice(0, 80)}' ${what}: ${messageOf(error)}`,
+        );
       return undefined;
     }
   }
 
-  #warnOnce(run: RunInfo): void {
+  #warnOnce(run: HookRun): void {
     if (this.#warned.has(run)) return;
     this.#warned.add(run);
     const message =
       "Tasks reflect, but no reflectionStore is configured: what is learnt is lost with this process. Use ReflectionStore.file(path).";
-    emitEvent(run, { type: "run_warning", message });
+    run.warn(message);
   }
 }
 
 /** The name of the task, else its description as it was written: the same task with other inputs is still the same task. */
 function identityOf(call: TaskCall): string {
-  return call.task.name ?? sourceOf(call).description;
+  return call.task.name ?? call.source.description;
 }
 
-function sourceOf({ run, taskId, task }: TaskCall): AnyTask {
-  return sourceTaskOf(run, taskId) ?? task;
-}
-
-async function ask(call: TaskCall, prompt: string, { model }: ReflectionOptions): Promise<string> {
-  const chosen = model === undefined ? undefined : settingsOf(call.run).resolve(model);
-  const response = await chatInTask(
+async function askForNotes(
+  call: TaskCall,
+  prompt: string,
+  { model }: ReflectionOptions,
+): Promise<string> {
+  const chosen = model === undefined ? undefined : call.run.resolveModel(model);
+  const response = await call.run.chat(
     call,
     { messages: [{ role: "user", content: prompt }] },
     { purpose: "reflection", model: chosen },

@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest } from "../../contracts/chat-model.js";
 import type { RecordedCall } from "./recording.js";
 import { preview } from "../../contracts/validation.js";
-import { canonicalJson } from "../../kernel/index.js";
+import { canonicalJson } from "../../util/json/canonical.js";
 
 /** A request that nothing was recorded for, and where it was made. */
 export interface UnknownRequest {
@@ -28,12 +28,12 @@ export function nearestCall(
     ({ task, run }) => task === asked.task && (asked.run === undefined || run === asked.run),
   );
   const candidates = (ofTask.length > 0 ? ofTask : calls).slice(0, LOOKED_AT);
-  const now = asked.request.messages.map(textOf);
+  const now = asked.request.messages.map(comparedText);
   let nearest: RecordedCall | undefined;
   let most = -1;
   for (const call of candidates) {
     const score =
-      commonStart((call.messages ?? []).map(textOf), now) * 10 +
+      commonStart((call.messages ?? []).map(comparedText), now) * 10 +
       (call.iteration === asked.iteration ? 5 : 0) +
       (call.purpose === asked.purpose ? 1 : 0);
     if (score > most) [nearest, most] = [call, score];
@@ -64,7 +64,7 @@ export function conversationDifference(
   recorded: readonly ChatMessage[],
   asked: readonly ChatMessage[],
 ): string | undefined {
-  const [before, now] = [recorded.map(textOf), asked.map(textOf)];
+  const [before, now] = [recorded.map(comparedText), asked.map(comparedText)];
   const index = commonStart(before, now);
   const [was, is] = [before[index], now[index]];
   if (was === undefined && is === undefined) return undefined;
@@ -132,7 +132,7 @@ function commonStart(a: readonly string[], b: readonly string[]): number {
 }
 
 /** A message as it is compared and shown: who says what, less ids. */
-function textOf(message: ChatMessage): string {
+function comparedText(message: ChatMessage): string {
   const { content: parts } = message;
   const content =
     typeof parts === "string"

@@ -1,9 +1,8 @@
-import type { JsonPath } from "../../kernel/index.js";
+import type { JsonPath } from "../../util/json/locate.js";
+import type { Fields } from "../../util/objects.js";
 import { preview } from "../../contracts/validation.js";
-import { lineInJson } from "../../kernel/index.js";
-
-/** Plain data out of a file. */
-export type Fields = Readonly<Record<string, unknown>>;
+import { lineOf } from "../../util/json/locate.js";
+import { isObject } from "../../util/objects.js";
 
 /** Why a piece of a file is not what it should be. `holder` and `key` say which, where that is known. */
 export class Misshapen extends Error {
@@ -17,18 +16,18 @@ export class Misshapen extends Error {
 }
 
 /** `value` as an object; it stands in `holder` under `key`. @throws Misshapen */
-export function fieldsOf(
+export function requireFields(
   value: unknown,
   what: string,
   holder?: object,
   key?: string | number,
 ): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
+  if (!isObject(value))
     throw new Misshapen(`${what} must be an object, got: ${preview(value)}`, holder, key);
-  return value as Fields; // an object, as was checked
+  return value;
 }
 
-export function textOf(fields: Fields, name: string): string {
+export function textField(fields: Fields, name: string): string {
   const value = fields[name];
   if (typeof value !== "string")
     throw new Misshapen(`'${name}' must be a text, got: ${preview(value)}`, fields, name);
@@ -36,17 +35,17 @@ export function textOf(fields: Fields, name: string): string {
 }
 
 export function optionalText(fields: Fields, name: string): string | undefined {
-  return fields[name] === undefined || fields[name] === null ? undefined : textOf(fields, name);
+  return fields[name] === undefined || fields[name] === null ? undefined : textField(fields, name);
 }
 
-export function numberOf(fields: Fields, name: string): number {
+export function numberField(fields: Fields, name: string): number {
   const value = fields[name];
   if (typeof value !== "number" || !Number.isFinite(value))
     throw new Misshapen(`'${name}' must be a number, got: ${preview(value)}`, fields, name);
   return value;
 }
 
-export function listOf(fields: Fields, name: string): readonly unknown[] {
+export function listField(fields: Fields, name: string): readonly unknown[] {
   const value = fields[name];
   if (!Array.isArray(value))
     throw new Misshapen(`'${name}' must be a list, got: ${preview(value)}`, fields, name);
@@ -55,13 +54,13 @@ export function listOf(fields: Fields, name: string): readonly unknown[] {
 
 /** A list of objects. @throws Misshapen */
 export function objectsOf(fields: Fields, name: string, what: string): readonly Fields[] {
-  return listOf(fields, name).map((item, index, list) => fieldsOf(item, what, list, index));
+  return listField(fields, name).map((item, index, list) => requireFields(item, what, list, index));
 }
 
 /** An instant; in memory a trace has dates, in a file texts. */
 export function instantOf(fields: Fields, name: string): Date {
   const value = fields[name];
-  const date = value instanceof Date ? value : new Date(textOf(fields, name));
+  const date = value instanceof Date ? value : new Date(textField(fields, name));
   if (Number.isNaN(date.getTime()))
     throw new Misshapen(`'${name}' must be an instant, got: ${preview(value)}`, fields, name);
   return date;
@@ -80,9 +79,9 @@ function pathTo(document: unknown, holder: object): JsonPath | undefined {
 }
 
 /** Where in the JSON document `text` something is misshapen: the line of the value, or of the object in which it is missing. */
-export function lineOf({ holder, key }: Misshapen, document: unknown, text: string): number {
+export function lineOfFault({ holder, key }: Misshapen, document: unknown, text: string): number {
   const path = holder === undefined ? [] : (pathTo(document, holder) ?? []);
-  return lineInJson(
+  return lineOf(
     text,
     holder !== undefined && key !== undefined && Object.hasOwn(holder, key) ? [...path, key] : path,
   );

@@ -1,16 +1,16 @@
 import type { Plugin } from "../../contracts/plugin.js";
 import type { ExecutionTrace } from "../../contracts/trace.js";
-import type { ReplayOptions } from "./options.js";
+import type { ReplayOptions } from "./replay-options.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { definePlugin } from "../../contracts/plugin.js";
 import { Tokens } from "../../contracts/tokens.js";
-import { checkFile, checkSource, resolveReplayOptions } from "./options.js";
-import { Player } from "./player.js";
-import { ReplaySource } from "./read-source.js";
+import { checkFile, checkSource, resolveReplayOptions } from "./replay-options.js";
+import { ReplaySource } from "./replay-source.js";
+import { RecordingSource } from "./recording-source.js";
 import { Recorder } from "./recorder.js";
 import { RecordingFile } from "./recording-file.js";
 
-export type { ReplayOptions } from "./options.js";
+export type { ReplayOptions } from "./replay-options.js";
 
 /**
  * Records all runs of a kernel into a file: answers of models with their chunks, results of tools, failures, ids, and when each run began; secrets are taken
@@ -72,12 +72,12 @@ export function recordTo(file: string): Plugin {
 export function replayFrom(source: string | ExecutionTrace, options: ReplayOptions = {}): Plugin {
   checkSource(source);
   const settings = resolveReplayOptions(options);
-  let player: Player | undefined;
+  let replay: ReplaySource | undefined;
   return definePlugin({
     name: "replay-from",
     bind(bind) {
-      requireUnused("replayFrom", player);
-      const current = (player = new Player(new ReplaySource(source), settings));
+      requireUnused("replayFrom", replay);
+      const current = (replay = new ReplaySource(new RecordingSource(source), settings));
       bind.single(Tokens.Clock, { override: true }).toConstantValue(current.time);
       bind
         .single(Tokens.IdGenerator, { override: true })
@@ -85,24 +85,24 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
     },
     apply({ hooks }) {
       hooks.beforeLlmCall.tap({ name: "replay", lane: "transform", order: "post" }, (call) =>
-        player?.replace(call),
+        replay?.replace(call),
       );
       hooks.beforeLlmCall.tap({ name: "replay", lane: "policy", order: "pre" }, (call) =>
-        player?.check(call),
+        replay?.check(call),
       );
       hooks.beforeLlmCall.tap({ name: "replay", lane: "policy", order: "post" }, (call) =>
-        player?.refusal(call),
+        replay?.refusal(call),
       );
       hooks.beforeToolCall.tap({ name: "replay", lane: "answer", order: "pre" }, (call) =>
-        player?.tool(call),
+        replay?.tool(call),
       );
-      hooks.afterRun.tap({ name: "replay", lane: "transform" }, (call) => player?.end(call));
+      hooks.afterRun.tap({ name: "replay", lane: "transform" }, (call) => replay?.end(call));
     },
     async start() {
-      await player?.load();
+      await replay?.load();
     },
     dispose() {
-      player = undefined;
+      replay = undefined;
     },
   });
 }

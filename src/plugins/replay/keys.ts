@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { ChatRequest, Purpose } from "../../contracts/chat-model.js";
-import { ValidationError, messageOf } from "../../contracts/errors.js";
-import { canonicalJson, requestKey } from "../../kernel/index.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { canonicalJson } from "../../util/json/canonical.js";
+import { requestKey } from "../shared/request-key.js";
+import { messageOf } from "../../util/errors.js";
 
 /** The model and the purpose of a call: the same words to another model, or for something else, are another request. */
 export interface AskedModel {
@@ -28,11 +30,11 @@ export function callKey(request: ChatRequest, { purpose, ...model }: AskedModel)
 /** The name of a tool call. Arguments that are the same JSON, however it is written, are the same. */
 export function toolKey(tool: string, argumentsText: string): string {
   return createHash("sha256")
-    .update(canonicalJson([tool, jsonOf(argumentsText)]))
+    .update(canonicalJson([tool, jsonOrText(argumentsText)]))
     .digest("hex");
 }
 
-function jsonOf(text: string): unknown {
+function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,5 +1,5 @@
 import type { ToolCallContext } from "../../contracts/hooks.js";
-import type { Redactor } from "../../contracts/redaction.js";
+import type { HookRun } from "../../contracts/run.js";
 import type { UnknownRequest } from "./difference.js";
 import type { RecordedCall, RecordedTool, Recording } from "./recording.js";
 import { ValidationError } from "../../contracts/errors.js";
@@ -14,15 +14,15 @@ const HINT =
 export function unknownCall(
   recording: Recording,
   asked: UnknownRequest,
-  redactor: Redactor,
+  run: HookRun,
   difference?: string,
 ): JournalMismatchError {
   const { task, iteration, provider, modelId, request } = asked;
   const what = `Call ${iteration + 1} of task '${task}' to ${provider}:${modelId} is not in ${recording.source}.`;
-  const shown = { ...asked, request: redactor.redactValue(request) as UnknownRequest["request"] }; // of the same shape, as it would stand in the recording
+  const shown = { ...asked, request: run.redactValue(request) as UnknownRequest["request"] }; // of the same shape, as it would stand in the recording
   const nearest = nearestCall(recording.allCalls, shown);
   return new JournalMismatchError(
-    redactor.redactText(`${what} ${difference ?? explanation(nearest, shown, recording)}`),
+    run.redact(`${what} ${difference ?? explanation(nearest, shown, recording)}`),
     { hint: HINT },
   );
 }
@@ -47,8 +47,7 @@ function explanation(
 /** A tool call that is not in the recording. */
 export function unknownTool(
   recording: Recording,
-  { tool, call, taskId }: ToolCallContext,
-  redactor: Redactor,
+  { run, tool, call, taskId }: ToolCallContext,
 ): JournalMismatchError {
   const what = `Tool call ${tool.name}(${preview(call.arguments)}) of task '${taskId}' is not in ${recording.source}.`;
   const same = recording.allTools.filter((recorded) => recorded.tool === tool.name);
@@ -57,7 +56,7 @@ export function unknownTool(
     nearest === undefined
       ? "It holds no call of that tool."
       : `The nearest one: ${tool.name}(${preview(nearest.arguments)}) of task '${nearest.task}'.`;
-  return new JournalMismatchError(redactor.redactText(`${what} ${known}`), { hint: HINT });
+  return new JournalMismatchError(run.redact(`${what} ${known}`), { hint: HINT });
 }
 
 /** A call that never came to an end in the recording, and should now. */

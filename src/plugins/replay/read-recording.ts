@@ -1,17 +1,18 @@
 import type { ChatMessage, ChatResponse, Purpose } from "../../contracts/chat-model.js";
-import type { Fields } from "./fields.js";
+
 import type { CallResult, StoredChunk, ToolResultLine } from "./recording-format.js";
 import type { StoredError } from "./stored-error.js";
+import type { Fields } from "../../util/objects.js";
 import { FileFormatError } from "../../contracts/state-errors.js";
 import { preview } from "../../contracts/validation.js";
 import {
   Misshapen,
-  fieldsOf,
+  requireFields,
   instantOf,
-  listOf,
-  numberOf,
+  listField,
+  numberField,
   optionalText,
-  textOf,
+  textField,
 } from "./fields.js";
 import { RECORDING_FORMAT, RECORDING_VERSION } from "./recording-format.js";
 import { Recording } from "./recording.js";
@@ -31,7 +32,7 @@ export class RecordingReader {
     if (text.trim() === "") return; // left by an editor
     let fields: Fields;
     try {
-      fields = fieldsOf(JSON.parse(text), "A line");
+      fields = requireFields(JSON.parse(text), "A line");
     } catch (cause) {
       if (isCutOff) return;
       throw this.#refusal(line, "it is not a JSON object", cause);
@@ -56,17 +57,20 @@ export class RecordingReader {
 
   #add(fields: Fields): void {
     const { recording } = this;
-    switch (textOf(fields, "type")) {
+    switch (textField(fields, "type")) {
       case "run":
-        recording.addRun({ id: textOf(fields, "run"), startedAt: instantOf(fields, "startedAt") });
+        recording.addRun({
+          id: textField(fields, "run"),
+          startedAt: instantOf(fields, "startedAt"),
+        });
         return;
       case "message":
-        this.#messages[numberOf(fields, "n")] = readMessage(
-          fieldsOf(fields["message"], "'message'"),
+        this.#messages[numberField(fields, "n")] = readMessage(
+          requireFields(fields["message"], "'message'"),
         );
         return;
       case "delegation":
-        recording.delegationIds.push(textOf(fields, "id"));
+        recording.delegationIds.push(textField(fields, "id"));
         return;
       case "call":
         this.#addCall(fields);
@@ -80,21 +84,21 @@ export class RecordingReader {
   }
 
   #addCall(fields: Fields): void {
-    const { messages: _, ...request } = fieldsOf(fields["request"], "'request'");
-    const numbers = listOf(fieldsOf(fields["request"], "'request'"), "messages");
+    const { messages: _, ...request } = requireFields(fields["request"], "'request'");
+    const numbers = listField(requireFields(fields["request"], "'request'"), "messages");
     this.recording.addCall({
       keys: keysOf(fields),
-      run: textOf(fields, "run"),
-      task: textOf(fields, "task"),
-      iteration: numberOf(fields, "iteration"),
-      attempt: numberOf(fields, "attempt"),
-      purpose: textOf(fields, "purpose") as Purpose, // compared only
-      provider: textOf(fields, "provider"),
-      modelId: textOf(fields, "modelId"),
+      run: textField(fields, "run"),
+      task: textField(fields, "task"),
+      iteration: numberField(fields, "iteration"),
+      attempt: numberField(fields, "attempt"),
+      purpose: textField(fields, "purpose") as Purpose, // compared only
+      provider: textField(fields, "provider"),
+      modelId: textField(fields, "modelId"),
       request: request, // shown only
       messages: numbers.map((n) => this.#message(n)),
-      endMs: numberOf(fields, "endMs"),
-      ms: numberOf(fields, "ms"),
+      endMs: numberField(fields, "endMs"),
+      ms: numberField(fields, "ms"),
       answered: fields["answered"] === true,
       refused: fields["refused"] === true,
       ...readResult(fields),
@@ -120,39 +124,39 @@ function checkHeader(fields: Fields): void {
 
 function keysOf(fields: Fields): readonly string[] {
   const redacted = optionalText(fields, "redactedKey");
-  return redacted === undefined ? [textOf(fields, "key")] : [textOf(fields, "key"), redacted];
+  return redacted === undefined ? [textField(fields, "key")] : [textField(fields, "key"), redacted];
 }
 
 function readMessage(fields: Fields): ChatMessage {
-  textOf(fields, "role");
+  textField(fields, "role");
   return fields as unknown as ChatMessage; // compared and shown only
 }
 
 function readResult(fields: Fields): CallResult {
   const { response, error, aborted, chunks } = fields;
-  if (response !== undefined) fieldsOf(response, "'response'");
+  if (response !== undefined) requireFields(response, "'response'");
   return {
     ...(response !== undefined && { response: response as ChatResponse }), // the kernel checks it as it checks any model's
     ...(error !== undefined && { error: readError(error) }),
     ...(aborted === true && { aborted }),
-    ...(chunks !== undefined && { chunks: listOf(fields, "chunks").map(readChunk) }),
+    ...(chunks !== undefined && { chunks: listField(fields, "chunks").map(readChunk) }),
   };
 }
 
 function readChunk(chunk: unknown): StoredChunk {
   if (typeof chunk === "string") return chunk;
-  const fields = fieldsOf(chunk, "A chunk");
+  const fields = requireFields(chunk, "A chunk");
   if (fields["type"] !== "tool_call")
     throw new Misshapen(`A chunk must be a text or a tool_call, got: ${preview(chunk)}`);
   return fields as unknown as StoredChunk; // of that type
 }
 
 function readError(value: unknown): StoredError {
-  const fields = fieldsOf(value, "'error'");
-  if (!ERROR_KINDS.includes(textOf(fields, "kind")))
+  const fields = requireFields(value, "'error'");
+  if (!ERROR_KINDS.includes(textField(fields, "kind")))
     throw new Misshapen(`the kind of error '${preview(fields["kind"])}' is not known`);
-  textOf(fields, "name");
-  textOf(fields, "message");
+  textField(fields, "name");
+  textField(fields, "message");
   return fields as unknown as StoredError; // its other fields are optional
 }
 
@@ -160,14 +164,14 @@ function addTool(recording: Recording, fields: Fields): void {
   const { result, error, aborted } = fields;
   recording.addTool({
     keys: keysOf(fields),
-    run: textOf(fields, "run"),
-    task: textOf(fields, "task"),
-    attempt: numberOf(fields, "attempt"),
-    tool: textOf(fields, "tool"),
-    arguments: textOf(fields, "arguments"),
-    endMs: numberOf(fields, "endMs"),
-    ms: numberOf(fields, "ms"),
-    ...(result !== undefined && { result: readToolResult(fieldsOf(result, "'result'")) }),
+    run: textField(fields, "run"),
+    task: textField(fields, "task"),
+    attempt: numberField(fields, "attempt"),
+    tool: textField(fields, "tool"),
+    arguments: textField(fields, "arguments"),
+    endMs: numberField(fields, "endMs"),
+    ms: numberField(fields, "ms"),
+    ...(result !== undefined && { result: readToolResult(requireFields(result, "'result'")) }),
     ...(error !== undefined && { error: readError(error) }),
     ...(aborted === true && { aborted }),
   });
@@ -178,7 +182,7 @@ function readToolResult(fields: Fields): ToolResultLine {
     throw new Misshapen(`'ok' must be true or false, got: ${preview(fields["ok"])}`);
   return {
     ok: fields["ok"],
-    text: textOf(fields, "text"),
+    text: textField(fields, "text"),
     ...(fields["structured"] !== undefined && { structured: fields["structured"] }),
   };
 }

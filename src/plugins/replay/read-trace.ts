@@ -5,22 +5,23 @@ import type {
   Purpose,
   ToolCall,
 } from "../../contracts/chat-model.js";
-import type { Fields } from "./fields.js";
+
 import type { CallResult } from "./recording-format.js";
 import type { RecordedTool } from "./recording.js";
+import type { Fields } from "../../util/objects.js";
 import { FileFormatError } from "../../contracts/state-errors.js";
 import { CaptureMode } from "../../contracts/capture.js";
 import { preview } from "../../contracts/validation.js";
 import {
   Misshapen,
-  fieldsOf,
+  requireFields,
   instantOf,
-  lineOf,
-  listOf,
-  numberOf,
+  lineOfFault,
+  listField,
+  numberField,
   objectsOf,
   optionalText,
-  textOf,
+  textField,
 } from "./fields.js";
 import { toolKey } from "./keys.js";
 import { Recording } from "./recording.js";
@@ -44,17 +45,17 @@ export function positionKey({
  */
 export function readTrace(value: unknown, source: string, text?: string): Recording {
   try {
-    const trace = fieldsOf(value, "A trace");
+    const trace = requireFields(value, "A trace");
     checkTrace(trace, source);
     const recording = new Recording(source, "trace");
-    const run = { id: textOf(trace, "ensembleId"), startedAt: instantOf(trace, "startedAt") };
+    const run = { id: textField(trace, "ensembleId"), startedAt: instantOf(trace, "startedAt") };
     recording.addRun(run);
     for (const task of objectsOf(trace, "taskTraces", "A task's trace"))
       new TaskReader(recording, run.id, run.startedAt.getTime()).add(task);
     return recording;
   } catch (error) {
     if (!(error instanceof Misshapen)) throw error;
-    const line = text === undefined ? undefined : lineOf(error, value, text);
+    const line = text === undefined ? undefined : lineOfFault(error, value, text);
     throw new FileFormatError(
       `${source}${line === undefined ? "" : `:${line}`} is no trace that can be replayed: ${error.message}`,
       { path: source, line },
@@ -72,7 +73,7 @@ function checkTrace(trace: Fields, source: string): void {
       "schemaVersion",
     );
   }
-  listOf(trace, "taskTraces"); // before it is said what a trace lacks, it has to be one
+  listField(trace, "taskTraces"); // before it is said what a trace lacks, it has to be one
   if (captureMode === CaptureMode.FULL) return;
   throw new FileFormatError(
     `${source} was made with captureMode ${preview(captureMode)}, which keeps too little to be replayed`,
@@ -90,8 +91,8 @@ class TaskReader {
   ) {}
 
   add(trace: Fields): void {
-    const task = textOf(trace, "taskId");
-    const attempt = numberOf(trace, "attempt");
+    const task = textField(trace, "taskId");
+    const attempt = numberField(trace, "attempt");
     const calls = objectsOf(trace, "llmInteractions", "A model call");
     calls.forEach((call, index) => this.#call(task, call, calls[index + 1]));
     for (const holder of [...calls, trace])
@@ -100,42 +101,42 @@ class TaskReader {
     for (const delegation of objectsOf(trace, "delegations", "A delegation")) {
       const { workerTrace } = delegation;
       if (workerTrace !== undefined && workerTrace !== null)
-        this.add(fieldsOf(workerTrace, "A worker's trace", delegation, "workerTrace"));
+        this.add(requireFields(workerTrace, "A worker's trace", delegation, "workerTrace"));
     }
   }
 
   #call(task: string, call: Fields, next: Fields | undefined): void {
     const place = {
       task,
-      iteration: numberOf(call, "iterationIndex"),
-      attempt: numberOf(call, "attempt"),
+      iteration: numberField(call, "iterationIndex"),
+      attempt: numberField(call, "attempt"),
     };
     // A trace tells of a failure only what it said; that it was tried again says that it could be, unless that was with a fallback.
     const tried =
       next !== undefined &&
       next["iterationIndex"] === place.iteration &&
-      numberOf(next, "attempt") > place.attempt;
+      numberField(next, "attempt") > place.attempt;
     const retried = tried && next["provider"] === call["provider"];
     this.recording.addCall({
       ...place,
       keys: [positionKey(place)],
       run: this.run,
-      purpose: textOf(call, "purpose") as Purpose, // compared only
-      provider: textOf(call, "provider"),
-      modelId: textOf(call, "modelId"),
+      purpose: textField(call, "purpose") as Purpose, // compared only
+      provider: textField(call, "provider"),
+      modelId: textField(call, "modelId"),
       request: undefined,
       messages: conversationOf(call),
       ...this.#span(call),
       answered: false,
       refused: false,
-      ...resultOf(call, retried),
+      ...callResult(call, retried),
     });
   }
 
   #tool(task: string, attempt: number, call: Fields): void {
-    const outcome = toolOutcome(call);
+    const outcome = tracedOutcome(call);
     if (outcome === undefined) return;
-    const [tool, argumentsText] = [textOf(call, "toolName"), textOf(call, "arguments")];
+    const [tool, argumentsText] = [textField(call, "toolName"), textField(call, "arguments")];
     const keys = [toolKey(tool, argumentsText)];
     this.recording.addTool({
       keys,
@@ -159,7 +160,9 @@ class TaskReader {
 function conversationOf(call: Fields): readonly ChatMessage[] | undefined {
   const messages = call["messages"];
   if (!Array.isArray(messages) || messages.length === 0) return undefined;
-  const read = messages.map((message) => fieldsOf(message, "A message") as unknown as ChatMessage); // compared only, as far as its fields go
+  const read = messages.map(
+    (message) => requireFields(message, "A message") as unknown as ChatMessage,
+  ); // compared only, as far as its fields go
   return read.at(-1)?.role === "assistant" && call["responseType"] !== "ERROR"
     ? read.slice(0, -1)
     : read;
@@ -168,9 +171,9 @@ function conversationOf(call: Fields): readonly ChatMessage[] | undefined {
 /** Codes of what ends a call from outside: a time limit, a cancelled run, a task beside it that failed. */
 const CALLED_OFF: readonly string[] = ["AE_TASK_TIMEOUT", "AE_RUN_TIMEOUT", "AE_RUN_CANCELLED"];
 
-function resultOf(call: Fields, retried: boolean): CallResult {
-  const provider = textOf(call, "provider");
-  const modelId = textOf(call, "modelId");
+function callResult(call: Fields, retried: boolean): CallResult {
+  const provider = textField(call, "provider");
+  const modelId = textField(call, "modelId");
   if (call["responseType"] === "ERROR") {
     const message = optionalText(call, "error") ?? "the model call failed";
     const code = optionalText(call, "errorCode");
@@ -195,7 +198,7 @@ function resultOf(call: Fields, retried: boolean): CallResult {
   const response: ChatResponse = {
     message: {
       role: "assistant",
-      content: textOf(call, "responseText"),
+      content: textField(call, "responseText"),
       ...(toolCalls.length > 0 && { toolCalls }),
     },
     finishReason: (optionalText(call, "finishReason") ?? "stop") as FinishReason, // as the trace builder wrote it
@@ -213,17 +216,17 @@ function resultOf(call: Fields, retried: boolean): CallResult {
 /** What the model asked for: as its message says, else as the calls that were made. Ids are made up: a trace has none. */
 function toolCallsOf(call: Fields): readonly ToolCall[] {
   const reply: unknown = Array.isArray(call["messages"]) ? call["messages"].at(-1) : undefined;
-  const answered = reply !== undefined ? fieldsOf(reply, "A message") : {};
+  const answered = reply !== undefined ? requireFields(reply, "A message") : {};
   const asked =
     answered["role"] === "assistant" && Array.isArray(answered["toolCalls"])
       ? answered["toolCalls"]
       : undefined;
-  return (asked ?? listOf(call, "toolCalls")).map((value, index) => {
-    const fields = fieldsOf(value, "A tool call");
+  return (asked ?? listField(call, "toolCalls")).map((value, index) => {
+    const fields = requireFields(value, "A tool call");
     return {
       id: `call-${index + 1}`,
-      name: optionalText(fields, "name") ?? textOf(fields, "toolName"),
-      arguments: textOf(fields, "arguments"),
+      name: optionalText(fields, "name") ?? textField(fields, "toolName"),
+      arguments: textField(fields, "arguments"),
     };
   });
 }
@@ -235,8 +238,8 @@ function known(call: Fields, name: string): number | undefined {
 }
 
 /** `undefined` for calls that did not reach the tool: the run decides on them again. */
-function toolOutcome(call: Fields): Pick<RecordedTool, "result" | "error"> | undefined {
-  const text = textOf(call, "result");
+function tracedOutcome(call: Fields): Pick<RecordedTool, "result" | "error"> | undefined {
+  const text = textField(call, "result");
   const structured = call["structuredOutput"] ?? undefined;
   switch (call["outcome"]) {
     case "SUCCESS":

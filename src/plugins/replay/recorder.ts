@@ -13,8 +13,7 @@ import type {
   RunCall,
   ToolCallContext,
 } from "../../contracts/hooks.js";
-import type { Redactor } from "../../contracts/redaction.js";
-import type { RunInfo } from "../../contracts/run.js";
+import type { HookRun } from "../../contracts/run.js";
 import type { ToolResult } from "../../contracts/tool.js";
 import type { RecordingFile } from "./recording-file.js";
 import type {
@@ -26,11 +25,11 @@ import type {
 } from "./recording-format.js";
 import { RateLimitTimeoutError } from "../../contracts/errors.js";
 import { replace } from "../../contracts/hooks.js";
-import { redactorOf, startOf } from "../../kernel/index.js";
 import { callKey, toolKey } from "./keys.js";
 import { replacedModel } from "./mismatch.js";
 import { recordedOf, recordingModel } from "./recording-model.js";
 import { storeError } from "./stored-error.js";
+import { rounded } from "../../util/objects.js";
 
 /** A message and its number in the file: every call repeats all that was said before, the file does not. */
 interface StoredMessage {
@@ -46,7 +45,7 @@ interface StoredMessage {
  */
 export class Recorder {
   /** When each run began, by the machine's clock. */
-  readonly #starts = new WeakMap<RunInfo, number>();
+  readonly #starts = new WeakMap<HookRun, number>();
   readonly #messages = new WeakMap<ChatMessage, StoredMessage>();
   /** By the hash of what stands in the file. */
   readonly #numbers = new Map<string, number>();
@@ -57,7 +56,7 @@ export class Recorder {
 
   begin({ run }: RunCall): void {
     this.#starts.set(run, performance.now());
-    const startedAt = startOf(run)?.toISOString() ?? "";
+    const startedAt = run.startedAt.toISOString();
     this.#write(run, () => ({ type: "run", run: run.id, startedAt }));
   }
 
@@ -106,9 +105,9 @@ export class Recorder {
     if (tool.replay === "run" || !happened) return;
     const times = this.#times(run, startedMs);
     const ended = toolOutcome(settled);
-    this.#write(run, (redactor): ToolLine => {
+    this.#write(run, (): ToolLine => {
       const key = toolKey(tool.name, call.arguments);
-      const redactedKey = toolKey(tool.name, redactor.redactText(call.arguments));
+      const redactedKey = toolKey(tool.name, run.redact(call.arguments));
       const asked = {
         run: run.id,
         task: taskId,
@@ -136,8 +135,8 @@ export class Recorder {
     const { provider, modelId } = call.model;
     const place = { run: run.id, task: taskId, iteration, attempt, purpose, provider, modelId };
     const times = this.#times(run, startedMs);
-    this.#write(run, (redactor): CallLine => {
-      const stored = request.messages.map((message) => this.#store(message, redactor));
+    this.#write(run, (): CallLine => {
+      const stored = request.messages.map((message) => this.#store(message, run));
       const asked = { ...request, messages: stored.map(({ n }) => n) };
       const keys = keysOf(request, stored, place);
       return { type: "call", ...place, ...keys, request: asked, ...times, ...kind, ...result };
@@ -145,10 +144,10 @@ export class Recorder {
   }
 
   /** A message as it stands in the file; it is written where it is new. */
-  #store(message: ChatMessage, redactor: Redactor): StoredMessage {
+  #store(message: ChatMessage, run: HookRun): StoredMessage {
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
-    const redacted = redactor.redactValue(message) as ChatMessage; // of the same shape
+    const redacted = run.redactValue(message) as ChatMessage; // of the same shape
     const text = JSON.stringify(redacted);
     const hash = createHash("sha256").update(text).digest("base64");
     let n = this.#numbers.get(hash);
@@ -163,21 +162,18 @@ export class Recorder {
   }
 
   #times(
-    run: RunInfo,
+    run: HookRun,
     startedMs: number | undefined,
   ): { readonly endMs: number; readonly ms: number } {
     const nowMs = performance.now();
     return {
-      endMs: rounded(nowMs - (this.#starts.get(run) ?? nowMs)),
-      ms: rounded(nowMs - (startedMs ?? nowMs)),
+      endMs: rounded(nowMs - (this.#starts.get(run) ?? nowMs), 3),
+      ms: rounded(nowMs - (startedMs ?? nowMs), 3),
     };
   }
 
-  #write(run: RunInfo, line: (redactor: Redactor) => RecordingLine): void {
-    this.file.append(() => {
-      const redactor = redactorOf(run);
-      return JSON.stringify(redactor.redactValue(line(redactor)));
-    });
+  #write(run: HookRun, line: () => RecordingLine): void {
+    this.file.append(() => JSON.stringify(run.redactValue(line())));
   }
 }
 
@@ -194,10 +190,6 @@ function keysOf(
     key,
     redactedKey: callKey({ ...request, messages: stored.map(({ message }) => message) }, asked),
   };
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 1_000) / 1_000;
 }
 
 function toolOutcome(

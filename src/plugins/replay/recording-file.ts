@@ -1,12 +1,14 @@
-import type { FileHandle } from "node:fs/promises";
-import { open, rename, rm, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { HeaderLine } from "./recording-format.js";
-import { ValidationError, messageOf } from "../../contracts/errors.js";
-import { makeFolder } from "../../kernel/index.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { DraftFile } from "../../util/files/atomic-write.js";
 import { RECORDING_FORMAT, RECORDING_VERSION } from "./recording-format.js";
+import { messageOf } from "../../util/errors.js";
 
-const MAX_UNFINISHED = 100;
+/** Shown to users: a program that breaks off leaves this file, which can be replayed. */
+function partPath(target: string, n: number): string {
+  return `${target}.${process.pid}-${n}.part`;
+}
 
 /**
  * Writes the lines of a recording, in the background and in order. They go into a file of their own beside the target until the first run has ended;
@@ -14,8 +16,8 @@ const MAX_UNFINISHED = 100;
  */
 export class RecordingFile {
   readonly #target: string;
-  #handle: FileHandle | undefined;
-  #unfinished: string | undefined;
+  #draft: DraftFile | undefined;
+  #isPublished = false;
   #lines: (() => string)[] = [];
   #texts: string[] = [];
   #writing: Promise<void> = Promise.resolve();
@@ -30,9 +32,7 @@ export class RecordingFile {
   /** Makes the folder and the file. @throws ValidationError naming the path. */
   async open(): Promise<void> {
     try {
-      await makeFolder(dirname(this.#target));
-      await this.#checkTarget();
-      await this.#create();
+      this.#draft = await DraftFile.create(this.#target, partPath);
     } catch (error) {
       throw this.#refusal(error);
     }
@@ -78,12 +78,10 @@ export class RecordingFile {
   /** Everything so far is on the disk, and the file bears its name. @throws ValidationError where writing failed, the first time it is asked. */
   async flush(): Promise<void> {
     await this.#write();
-    const unfinished = this.#unfinished;
-    if (this.#failure === undefined && unfinished !== undefined && this.#handle !== undefined) {
-      this.#unfinished = undefined;
+    if (this.#failure === undefined && !this.#isPublished && this.#draft !== undefined) {
+      this.#isPublished = true;
       try {
-        await this.#handle.sync();
-        await rename(unfinished, this.#target);
+        await this.#draft.publish();
       } catch (error) {
         this.#failure = error;
       }
@@ -93,34 +91,11 @@ export class RecordingFile {
 
   /** Ends the file; one in which no run ended is removed. */
   async close(): Promise<void> {
-    const handle = this.#handle;
-    if (handle === undefined) return;
+    const draft = this.#draft;
+    if (draft === undefined) return;
     await this.#write();
-    this.#handle = undefined;
-    await handle.close();
-    if (this.#unfinished !== undefined) await rm(this.#unfinished, { force: true });
-  }
-
-  /** What is there will be replaced, which must not be found out when everything has been paid for. */
-  async #checkTarget(): Promise<void> {
-    const there = await stat(this.#target).catch(() => undefined); // nothing, or nothing that can be looked at: it is replaced without being opened
-    if (there?.isDirectory() === true) throw new Error("it is a folder");
-    if (there?.isFile() === false) throw new Error("it is no regular file");
-  }
-
-  async #create(): Promise<void> {
-    for (let n = 0; ; n++) {
-      const path = `${this.#target}.${process.pid}-${n}.part`;
-      try {
-        this.#handle = await open(path, "wx");
-        this.#unfinished = path;
-        return;
-      } catch (error) {
-        // A kernel of this process is writing there, or a process of the same number broke off.
-        if ((error as { readonly code?: unknown }).code !== "EEXIST" || n >= MAX_UNFINISHED)
-          throw error;
-      }
-    }
+    this.#draft = undefined;
+    await (this.#isPublished ? draft.handle.close() : draft.discard());
   }
 
   #write(): Promise<void> {
@@ -131,7 +106,7 @@ export class RecordingFile {
     this.#writing = this.#writing.then(async () => {
       if (this.#failure !== undefined) return; // what follows a gap would be worthless
       try {
-        await this.#handle?.appendFile(`${texts.join("\n")}\n`, "utf8");
+        await this.#draft?.handle.appendFile(`${texts.join("\n")}\n`, "utf8");
       } catch (error) {
         this.#failure = error; // told by flush()
       }

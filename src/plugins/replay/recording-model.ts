@@ -33,20 +33,20 @@ export function recordedOf(model: ChatModel): Recorded | undefined {
 /** The model of one call, with somebody who listens: what comes back from it, in whatever form, is noted before the caller gets it. */
 export function recordingModel(model: ChatModel, note: Note): ChatModel {
   const { provider, modelId, capabilities, rateLimit } = model;
-  const standsFor = model.standsFor ?? model;
+  const wraps = model.wraps ?? model;
   const base = {
-    ...{ provider, modelId, capabilities, rateLimit, standsFor },
+    ...{ provider, modelId, capabilities, rateLimit, wraps },
     chat: chatOf(model, note),
     ...(model.redact !== undefined && { redact: model.redact.bind(model) }),
     [RECORDED]: { inner: model, around: (inner: ChatModel) => recordingModel(inner, note) },
   };
   return model.stream === undefined
     ? base
-    : { ...base, stream: streamOf(model.stream.bind(model), note) };
+    : { ...base, stream: recordedStream(model.stream.bind(model), note) };
 }
 
 /** An error that came after the call was called off says nothing about the model. */
-function failed(thrown: unknown, signal: AbortSignal | undefined): CallResult {
+function failedCall(thrown: unknown, signal: AbortSignal | undefined): CallResult {
   return signal?.aborted === true ? { aborted: true } : { error: storeError(thrown) };
 }
 
@@ -58,7 +58,7 @@ function chatOf(model: ChatModel, note: Note): ChatModel["chat"] {
     try {
       response = await model.chat(request, options);
     } catch (error) {
-      note(request, count, startedMs, failed(error, options?.signal));
+      note(request, count, startedMs, failedCall(error, options?.signal));
       throw error;
     }
     note(request, count, startedMs, { response });
@@ -66,7 +66,7 @@ function chatOf(model: ChatModel, note: Note): ChatModel["chat"] {
   };
 }
 
-function streamOf(
+function recordedStream(
   stream: NonNullable<ChatModel["stream"]>,
   note: Note,
 ): NonNullable<ChatModel["stream"]> {
@@ -91,7 +91,7 @@ function streamOf(
       }
       end({}); // it stopped without its final event
     } catch (error) {
-      end(failed(error, options?.signal));
+      end(failedCall(error, options?.signal));
       throw error;
     } finally {
       end({ aborted: true }); // nobody wanted the rest

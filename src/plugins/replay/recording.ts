@@ -50,7 +50,7 @@ export interface ReplayedPlace {
 type Entry = (RecordedCall | RecordedTool) & { readonly iteration?: number };
 
 /** What of a recording was not used: one list per key, in the recorded order. */
-class Shelf<E extends Entry> {
+class EntryIndex<E extends Entry> {
   readonly #byKey = new Map<string, Set<E>>();
   readonly #left = new Set<E>();
 
@@ -67,7 +67,7 @@ class Shelf<E extends Entry> {
   take(keys: readonly string[], place: ReplayedPlace, strict = false): E | undefined {
     for (const key of keys) {
       const entry = nearest(this.#byKey.get(key) ?? [], place);
-      if (entry === undefined || (strict && scoreOf(entry, place) !== IN_PLACE)) continue;
+      if (entry === undefined || (strict && savedScore(entry, place) !== IN_PLACE)) continue;
       this.#remove(entry);
       return entry;
     }
@@ -99,7 +99,7 @@ function nearest<E extends Entry>(entries: Iterable<E>, place: ReplayedPlace): E
   let best: E | undefined;
   let bestScore = -1;
   for (const entry of entries) {
-    const score = scoreOf(entry, place);
+    const score = savedScore(entry, place);
     if (score === IN_PLACE) return entry;
     if (score > bestScore) [best, bestScore] = [entry, score];
   }
@@ -107,7 +107,7 @@ function nearest<E extends Entry>(entries: Iterable<E>, place: ReplayedPlace): E
 }
 
 /** Of equal requests the run counts for most, then the task, then the place in it: so branches side by side don't take each other's answers. */
-function scoreOf(entry: Entry, { run, task, iteration, attempt }: ReplayedPlace): number {
+function savedScore(entry: Entry, { run, task, iteration, attempt }: ReplayedPlace): number {
   return (
     (entry.run === run ? 8 : 0) +
     (entry.task === task ? 4 : 0) +
@@ -118,9 +118,9 @@ function scoreOf(entry: Entry, { run, task, iteration, attempt }: ReplayedPlace)
 
 /** Everything that was recorded, and how much of it was given back. */
 export class Recording {
-  readonly calls = new Shelf<RecordedCall>();
-  readonly tools = new Shelf<RecordedTool>();
-  readonly refusals = new Shelf<RecordedCall>();
+  readonly calls = new EntryIndex<RecordedCall>();
+  readonly tools = new EntryIndex<RecordedTool>();
+  readonly refusals = new EntryIndex<RecordedCall>();
   readonly allCalls: RecordedCall[] = [];
   readonly allTools: RecordedTool[] = [];
   readonly delegationIds: string[] = [];

@@ -20,8 +20,8 @@ export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
   const base: ChatModel = {
     provider,
     modelId,
-    capabilities: { ...model.capabilities, unlimited: true },
-    standsFor: model.standsFor ?? model,
+    capabilities: { ...model.capabilities, exemptFromRateLimits: true },
+    wraps: model.wraps ?? model,
     chat: async (request, options) => {
       const result = await answer(request, options?.signal);
       return result === "live" ? model.chat(request, options) : responseOf(result);
@@ -29,7 +29,7 @@ export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
   };
   return model.stream === undefined
     ? base
-    : { ...base, stream: streamOf(model.stream.bind(model), answer) };
+    : { ...base, stream: replayedStream(model.stream.bind(model), answer) };
 }
 
 function responseOf({ response, error }: CallResult): ChatResponse {
@@ -37,7 +37,7 @@ function responseOf({ response, error }: CallResult): ChatResponse {
   return response as ChatResponse; // a stream without an end is no response, which the kernel will find
 }
 
-function streamOf(
+function replayedStream(
   stream: NonNullable<ChatModel["stream"]>,
   answer: Answerer,
 ): NonNullable<ChatModel["stream"]> {

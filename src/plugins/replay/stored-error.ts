@@ -6,10 +6,9 @@ import {
   RateLimitTimeoutError,
   TaskTimeoutError,
   ToolConfigurationError,
-  messageOf,
-  toError,
 } from "../../contracts/errors.js";
 import { RateLimit } from "../../contracts/rate-limit.js";
+import { messageOf, toError } from "../../util/errors.js";
 
 /** An error as it stands in a recording; the fields are those of the class that `kind` names. */
 export interface StoredError {
@@ -89,7 +88,7 @@ export function restoreError(stored: StoredError): Error {
   const cause =
     stored.cause === undefined
       ? undefined
-      : named(new Error(stored.cause.message), stored.cause.name);
+      : withName(new Error(stored.cause.message), stored.cause.name);
   const details = { ...(cause !== undefined && { cause }), hint };
   switch (stored.kind) {
     case "model":
@@ -103,12 +102,12 @@ export function restoreError(stored: StoredError): Error {
     case "exit":
       return new ExitEarlySignal(message, { timedOut: stored.timedOut });
     case "framework":
-      return named(
+      return withName(
         new AgentEnsembleError(stored.code ?? "AE_TOOL_EXECUTION", message, details),
         name,
       );
     case "other":
-      return named(new Error(message, cause === undefined ? undefined : { cause }), name);
+      return withName(new Error(message, cause === undefined ? undefined : { cause }), name);
   }
 }
 
@@ -149,7 +148,7 @@ function modelError(
   );
 }
 
-function named<E extends Error>(error: E, name: string): E {
+function withName<E extends Error>(error: E, name: string): E {
   if (error.name !== name)
     Object.defineProperty(error, "name", { value: name, configurable: true, writable: true });
   return error;

@@ -3,7 +3,7 @@ import type { Clock } from "../../contracts/runtime.js";
 /** Each reading of the clock is later than the one before, by so little that no duration shows it: so what began first comes first. */
 const STEP_MS = 2 ** -20;
 
-interface Waiting {
+interface WaitingSleep {
   readonly at: number;
   readonly start: () => void;
 }
@@ -17,7 +17,7 @@ export class VirtualTime implements Clock {
   #wallMs: number | undefined;
   #live: number | undefined;
   /** By time; of equal ones the first to come first. */
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingSleep[] = [];
   #armed = false;
 
   constructor(
@@ -95,7 +95,7 @@ export class VirtualTime implements Clock {
     return this.#live === undefined ? 0 : this.system.monotonicMs() - this.#live;
   }
 
-  #enqueue(waiting: Waiting): void {
+  #enqueue(waiting: WaitingSleep): void {
     let place = this.#waiting.length;
     while (place > 0 && (this.#waiting[place - 1]?.at ?? 0) > waiting.at) place--;
     this.#waiting.splice(place, 0, waiting);

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
+import { isObject } from "../../util/objects.js";
 
 /** A schema with a check of its own. */
 export type DescribedInput = Extract<OutputSchema<unknown>, { readonly jsonSchema: JsonSchema }>;
@@ -11,8 +12,7 @@ export function describedInput(jsonSchema: JsonSchema): DescribedInput {
   const { required } = jsonSchema;
   const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
   const validate = (value: unknown): StandardSchemaV1.Result<unknown> => {
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      return { issues: [{ message: "expected a JSON object" }] };
+    if (!isObject(value)) return { issues: [{ message: "expected a JSON object" }] };
     const missing = names.filter((name) => !Object.hasOwn(value, name));
     return missing.length === 0
       ? { value }

@@ -1,5 +1,5 @@
 import type { AnyTool } from "../../contracts/tool.js";
-import { checkToolInput } from "../../kernel/index.js";
+import { checkToolInput } from "../../engine/index.js";
 import { jsonSchemaOf } from "./tool-trial.js";
 
 const TEXTS = Object.freeze([
@@ -38,7 +38,7 @@ const VALUES: readonly unknown[] = Object.freeze([
 ]);
 
 /** Arguments of a schema's kind with one of them made absurd, as a confused model sends them, and things that are no arguments at all. */
-function candidates(
+function absurdArguments(
   schema: Readonly<Record<string, unknown>>,
   sample: unknown,
 ): readonly unknown[] {
@@ -61,7 +61,7 @@ export async function absurdInputs(tool: AnyTool, sample: unknown): Promise<read
   const schema = jsonSchemaOf(tool);
   if (schema === undefined) return TEXTS;
   const passed: unknown[] = [];
-  for (const input of candidates(schema, sample)) {
+  for (const input of absurdArguments(schema, sample)) {
     const checked = await checkToolInput(tool, input);
     if (checked.ok) passed.push(checked.value);
   }

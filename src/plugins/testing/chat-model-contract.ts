@@ -9,6 +9,7 @@ import type {
 } from "../../contracts/chat-model.js";
 import { ModelCallError } from "../../contracts/errors.js";
 import { checkOptions } from "../../contracts/validation.js";
+import { sleep, withTimeout } from "../../util/abort/timeouts.js";
 import type {
   ChatModelContractOptions,
   ChatModelContractSupport,
@@ -42,7 +43,7 @@ const WITH_TOOLS: ChatRequest = {
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-type Answer = Extract<ChatModelScenario, { readonly kind: "answer" }>;
+type TestAnswer = Extract<ChatModelScenario, { readonly kind: "answer" }>;
 type Use = <T>(
   scenario: ChatModelScenario,
   body: (subject: ChatModelUnderTest) => Promise<T>,
@@ -53,7 +54,7 @@ interface StreamingModel extends ChatModel {
   stream: NonNullable<ChatModel["stream"]>;
 }
 
-function answer(text: string, o: Partial<Omit<Answer, "kind" | "text">> = {}): Answer {
+function textAnswer(text: string, o: Partial<Omit<TestAnswer, "kind" | "text">> = {}): TestAnswer {
   return { kind: "answer", text, ...o };
 }
 
@@ -118,10 +119,10 @@ async function assertAborts(
   const reason = new Error("enough");
   const outcome = rejection(start(controller.signal));
   outcome.catch(() => undefined); // it may fail before it is awaited below
-  await new Promise((resolve) => setTimeout(resolve, delayMs));
+  await sleep(delayMs);
   controller.abort(reason);
-  const late = new Promise((resolve) => setTimeout(resolve, ABORT_LIMIT_MS, "late").unref());
-  assert.equal(await Promise.race([outcome, late]), reason);
+  const ended = await withTimeout(() => outcome, { ms: ABORT_LIMIT_MS, late: () => "late" });
+  assert.equal(ended, reason);
 }
 
 function sameCalls(actual: readonly ToolCall[] | undefined, expected: readonly ToolCall[]): void {
@@ -136,7 +137,7 @@ function sameCalls(actual: readonly ToolCall[] | undefined, expected: readonly T
 
 function textSuite(use: Use): void {
   it("answers with the text", () =>
-    use(answer("Hello"), async (subject) => {
+    use(textAnswer("Hello"), async (subject) => {
       const response = await subject.model.chat(HELLO);
       assert.equal(response.message.role, "assistant");
       assert.equal(response.message.content, "Hello");
@@ -145,7 +146,7 @@ function textSuite(use: Use): void {
       assertSent(subject, "Say hello");
     }));
   it("keeps unicode, quotes and line breaks both ways", () =>
-    use(answer(UNICODE), async (subject) => {
+    use(textAnswer(UNICODE), async (subject) => {
       const response = await subject.model.chat({
         messages: [
           { role: "system", content: "Répète" },
@@ -156,12 +157,12 @@ function textSuite(use: Use): void {
       assertSent(subject, "Répète", JSON.stringify(UNICODE).slice(1, -1));
     }));
   it("accepts an answer without text", () =>
-    use(answer(""), async ({ model }) => {
+    use(textAnswer(""), async ({ model }) => {
       assert.equal((await model.chat(HELLO)).message.content, "");
     }));
   for (const finishReason of ["stop", "length", "content_filter"] satisfies FinishReason[]) {
     it(`reports the finish reason '${finishReason}'`, () =>
-      use(answer("cut", { finishReason }), async ({ model }) => {
+      use(textAnswer("cut", { finishReason }), async ({ model }) => {
         assert.equal((await model.chat(HELLO)).finishReason, finishReason);
       }));
   }
@@ -169,14 +170,14 @@ function textSuite(use: Use): void {
 
 function usageSuite(use: Use, supports: ChatModelContractSupport): void {
   it("reports the usage", () =>
-    use(answer("Hello", { usage: { inputTokens: 11, outputTokens: 7 } }), async ({ model }) => {
+    use(textAnswer("Hello", { usage: { inputTokens: 11, outputTokens: 7 } }), async ({ model }) => {
       const { usage } = await model.chat(HELLO);
       assert.equal(usage?.inputTokens, 11);
       assert.equal(usage?.outputTokens, 7);
     }));
   if (supports.missingUsage === false) return;
   it("leaves out the usage when none was reported", () =>
-    use(answer("Hello"), async ({ model }) => {
+    use(textAnswer("Hello"), async ({ model }) => {
       const { usage } = await model.chat(HELLO);
       assert.equal(usage?.inputTokens, undefined);
       assert.equal(usage?.outputTokens, undefined);
@@ -185,18 +186,18 @@ function usageSuite(use: Use, supports: ChatModelContractSupport): void {
 
 function toolSuite(use: Use): void {
   it("sends the tools and returns the call", () =>
-    use(answer("", { toolCalls: CALLS.slice(0, 1) }), async (subject) => {
+    use(textAnswer("", { toolCalls: CALLS.slice(0, 1) }), async (subject) => {
       const response = await subject.model.chat(WITH_TOOLS);
       sameCalls(response.message.toolCalls, CALLS.slice(0, 1));
       assert.equal(response.finishReason, "tool_calls");
       assertSent(subject, "look_up", "Looks up the weather of a city", '"required":["city"]');
     }));
   it("returns several calls of one turn in order", () =>
-    use(answer("", { toolCalls: CALLS }), async ({ model }) => {
+    use(textAnswer("", { toolCalls: CALLS }), async ({ model }) => {
       sameCalls((await model.chat(WITH_TOOLS)).message.toolCalls, CALLS);
     }));
   it("sends calls and their results back", () =>
-    use(answer("Sunny"), async (subject) => {
+    use(textAnswer("Sunny"), async (subject) => {
       const messages: ChatRequest["messages"] = [
         ...WITH_TOOLS.messages,
         { role: "assistant", content: "", toolCalls: CALLS },
@@ -218,7 +219,7 @@ function toolSuite(use: Use): void {
 
 function streamSuite(use: Use): void {
   it("streams the text that the whole answer has", () =>
-    use(answer(UNICODE, { usage: { inputTokens: 3, outputTokens: 4 } }), async ({ model }) => {
+    use(textAnswer(UNICODE, { usage: { inputTokens: 3, outputTokens: 4 } }), async ({ model }) => {
       const chunks = await collect(streaming(model).stream(HELLO));
       const response = finalResponse(chunks);
       assert.equal(
@@ -231,7 +232,7 @@ function streamSuite(use: Use): void {
       assert.equal(response.usage?.outputTokens, 4);
     }));
   it("streams the tool calls that the whole answer has", () =>
-    use(answer("", { toolCalls: CALLS }), async ({ model }) => {
+    use(textAnswer("", { toolCalls: CALLS }), async ({ model }) => {
       const chunks = await collect(streaming(model).stream(WITH_TOOLS));
       const response = finalResponse(chunks);
       assert.deepEqual(assembleCalls(chunks), response.message.toolCalls);
@@ -257,7 +258,7 @@ function streamSuite(use: Use): void {
 function requestSuite(use: Use, supports: ChatModelContractSupport): void {
   if (supports.structuredOutput !== false) {
     it("asks for JSON of a schema", () =>
-      use(answer('{"city":"Bern"}'), async (subject) => {
+      use(textAnswer('{"city":"Bern"}'), async (subject) => {
         assert.equal(subject.model.capabilities?.structuredOutput, true);
         const response = await subject.model.chat({
           ...HELLO,
@@ -269,7 +270,7 @@ function requestSuite(use: Use, supports: ChatModelContractSupport): void {
   }
   if (supports.images === false) return;
   it("sends images beside text", () =>
-    use(answer("A pixel"), async (subject) => {
+    use(textAnswer("A pixel"), async (subject) => {
       const content = [
         { type: "text", text: "What is this?" },
         { type: "image", data: PIXEL, mediaType: "image/png" },
@@ -281,7 +282,7 @@ function requestSuite(use: Use, supports: ChatModelContractSupport): void {
       assertSent(subject, "What is this?", PIXEL.slice(0, 20), "image/png");
     }));
   it("sends images by their address", () =>
-    use(answer("A pixel"), async (subject) => {
+    use(textAnswer("A pixel"), async (subject) => {
       const content = [
         { type: "image", data: new URL("https://images.example/pixel.png") },
       ] as const;
@@ -315,7 +316,7 @@ function failureSuite(use: Use): void {
 
 function abortSuite(use: Use, supports: ChatModelContractSupport): void {
   it("rejects with the signal's reason when aborted before the call", () =>
-    use(answer("Hello"), async ({ model }) => {
+    use(textAnswer("Hello"), async ({ model }) => {
       const reason = new Error("too late");
       assert.equal(
         await rejection(model.chat(HELLO, { signal: AbortSignal.abort(reason) })),
@@ -334,7 +335,7 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
   }
   if (supports.streaming === false) return;
   it("rejects a stream with the signal's reason when aborted before it", () =>
-    use(answer("Hello"), async ({ model }) => {
+    use(textAnswer("Hello"), async ({ model }) => {
       const reason = new Error("too late");
       assert.equal(
         await rejection(

@@ -11,7 +11,7 @@ export { recordingListener } from "./recording-listener.js";
 export type { RecordingListener } from "./recording-listener.js";
 export { ScriptedModel } from "./scripted-model.js";
 export type { ScriptedModelOptions } from "./scripted-model.js";
-export type { ScriptedToolCall, Step } from "./script-step.js";
+export type { ScriptedToolCall, ScriptStep as Step } from "./script-step.js";
 export { taskExecutorContract } from "./task-executor-contract.js";
 export type { TaskExecutorContractOptions } from "./task-executor-contract.js";
 export { toolContract } from "./tool-contract.js";

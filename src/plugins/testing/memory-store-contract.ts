@@ -1,78 +1,29 @@
 import assert from "node:assert/strict";
-import type { EvictionPolicy, MemoryEntry, MemoryStore } from "../../contracts/memory.js";
-import type { MemoryStoreContractOptions, MemoryStoreUnderTest } from "./memory-store-scenario.js";
+import type { MemoryEntry, MemoryStore } from "../../contracts/memory.js";
+import type { MemoryStoreContractOptions } from "./memory-store-scenario.js";
 import { ValidationError } from "../../contracts/errors.js";
-import { keepEntriesWithin, keepLastEntries } from "../../contracts/memory-scope.js";
+import { keepLastEntries } from "../../contracts/memory-scope.js";
 import { checkOptions } from "../../contracts/validation.js";
 import { sharedMemorySuite } from "./shared-memory-suite.js";
+import type { Use, Holds } from "./memory-store-contents.js";
+import {
+  FRUITS,
+  UNICODE,
+  SCOPES,
+  STRUCTURED,
+  contents,
+  holdsInOrder,
+  holdsSomehow,
+  fill,
+} from "./memory-store-contents.js";
 import { entryOf, MANY, rejection } from "./memory-store-scenario.js";
-
-type Use = (
-  body: (store: MemoryStore, subject: MemoryStoreUnderTest) => Promise<void>,
-) => Promise<void>;
-type Holds = (store: MemoryStore, scope: string, contents: readonly string[]) => Promise<void>;
-
-const FRUITS = [
-  "an apple a day",
-  "bananas are yellow",
-  "cherries in May",
-  "dates from the desert",
-  "elderberry wine",
-];
-const UNICODE = 'Grüße, 世界 👩‍👩‍👧 \u2028\u2029 "quoted" \\ back\nslash\r\n\ttab \u0000 nul';
-const SCOPES = [
-  "plain",
-  "with space",
-  "a/b",
-  "../up",
-  "C:\\x",
-  "__proto__",
-  "constructor",
-  "x'; DROP TABLE memory; --",
-  "100%_",
-  "世界",
-  "long ".repeat(60),
-];
-/** Everything that JSON has. */
-const STRUCTURED = {
-  n: 1.5,
-  text: "é\u2028",
-  none: null,
-  yes: true,
-  list: [1, [2, { deep: "x" }]],
-  empty: {},
-};
-
-/** The contents of a scope in the order of the answer. */
-async function contents(
-  store: MemoryStore,
-  scope: string,
-  query = "",
-  maxResults = MANY,
-): Promise<readonly string[]> {
-  return (await store.retrieve(scope, query, maxResults)).map(({ content }) => content);
-}
-
-/** Whether a scope holds these contents and no others, in this order. */
-const holdsInOrder: Holds = async (store, scope, expected) =>
-  assert.deepEqual(await contents(store, scope), expected);
-
-/** The same for stores that find by meaning: each is found by its own words, and nothing else is. */
-const holdsSomehow: Holds = async (store, scope, expected) => {
-  const queries = expected.length === 0 ? ["an apple"] : expected;
-  const found = new Set<string>();
-  for (const query of queries)
-    for (const content of await contents(store, scope, query)) found.add(content);
-  assert.deepEqual([...found].sort(), [...expected].sort());
-};
-
-async function fill(
-  store: MemoryStore,
-  scope: string,
-  texts: readonly string[] = FRUITS,
-): Promise<void> {
-  for (const [index, text] of texts.entries()) await store.store(scope, entryOf(text, index));
-}
+import {
+  evictionSuite,
+  faultyPolicySuite,
+  clearSuite,
+  concurrencySuite,
+  reopenSuite,
+} from "./memory-store-changes.js";
 
 function retrievalSuite(use: Use, semantic: boolean): void {
   it("gives back nothing for a scope that was never written to", () =>
@@ -226,87 +177,6 @@ function copySuite(use: Use): void {
     }));
 }
 
-function evictionSuite(use: Use, holds: Holds): void {
-  it("keeps the last entries", () =>
-    use(async (store) => {
-      await fill(store, "fruit");
-      await fill(store, "other");
-      await store.evict("fruit", keepLastEntries(2));
-      await holds(store, "fruit", FRUITS.slice(-2));
-      await holds(store, "other", FRUITS);
-    }));
-  it("keeps the entries of the last time", () =>
-    use(async (store) => {
-      const past = new Date("2001-01-01T00:00:00Z");
-      const future = new Date("2999-01-01T00:00:00Z");
-      for (const [text, storedAt] of [
-        ["an apple", past],
-        ["a banana", future],
-        ["a cherry", past],
-      ] as const)
-        await store.store("fruit", { content: text, storedAt });
-      await store.evict(
-        "fruit",
-        keepEntriesWithin(60_000, { now: () => new Date("2026-01-01T00:00:00Z") }),
-      );
-      await holds(store, "fruit", ["a banana"]);
-    }));
-  it("asks a policy with all entries, oldest first, and keeps what it gives back", () =>
-    use(async (store) => {
-      await fill(store, "fruit");
-      let asked: readonly string[] = [];
-      const everySecond: EvictionPolicy = {
-        apply: (entries) => {
-          asked = entries.map(({ content }) => content);
-          return entries.filter((_, index) => index % 2 === 0).reverse();
-        },
-      };
-      await store.evict("fruit", everySecond);
-      assert.deepEqual(asked, FRUITS);
-      await holds(
-        store,
-        "fruit",
-        FRUITS.filter((_, index) => index % 2 === 0),
-      );
-      await store.store("fruit", entryOf("a fig"));
-      await store.evict("fruit", { apply: () => [] });
-      await holds(store, "fruit", []);
-    }));
-  it("changes nothing when a policy throws, or gives back no list of its entries", () =>
-    use(async (store) => {
-      await fill(store, "fruit");
-      const broken = new Error("broken policy");
-      const throwing: EvictionPolicy = {
-        apply: () => {
-          throw broken;
-        },
-      };
-      assert.equal(await rejection(store.evict("fruit", throwing)), broken);
-      for (const answer of [undefined, "all", [entryOf("a stranger")]]) {
-        const policy = { apply: () => answer } as unknown as EvictionPolicy; // breaks its contract on purpose
-        assert.ok(ValidationError.isInstance(await rejection(store.evict("fruit", policy))));
-      }
-      await holds(store, "fruit", FRUITS);
-    }));
-}
-
-function clearSuite(use: Use, holds: Holds): void {
-  it("clears a scope, which can then be filled again", () =>
-    use(async (store) => {
-      await fill(store, "fruit");
-      await store.clear("fruit");
-      await holds(store, "fruit", []);
-      await store.store("fruit", entryOf("a fig"));
-      await holds(store, "fruit", ["a fig"]);
-    }));
-  it("has nothing to evict or clear in a scope that was never written to", () =>
-    use(async (store) => {
-      await store.evict("nobody", keepLastEntries(1));
-      await store.clear("nobody");
-      await holds(store, "nobody", []);
-    }));
-}
-
 function validationSuite(use: Use): void {
   const entry = entryOf("an apple");
   const missing = undefined as never; // as from plain JavaScript
@@ -370,59 +240,6 @@ function validationSuite(use: Use): void {
     }));
 }
 
-function concurrencySuite(use: Use, holds: Holds): void {
-  it("keeps a hundred entries that are stored at once", () =>
-    use(async (store) => {
-      const texts = Array.from({ length: 100 }, (_, i) => `apple number ${i}`);
-      await Promise.all(texts.map((text) => store.store("crowd", entryOf(text))));
-      const found = await contents(store, "crowd", "apple number", MANY);
-      assert.deepEqual([...found].sort(), [...texts].sort());
-    }));
-  it("reads, evicts and clears while others write", () =>
-    use(async (store) => {
-      const work: Promise<unknown>[] = [];
-      for (let i = 0; i < 20; i++) {
-        work.push(
-          store.store("busy", entryOf(`apple ${i}`)),
-          store.retrieve("busy", "apple", 5),
-          store.store("calm", entryOf(`apple ${i}`)),
-        );
-        if (i % 5 === 4) work.push(store.evict("busy", keepLastEntries(3)));
-      }
-      await Promise.all(work);
-      await store.evict("busy", keepLastEntries(3));
-      assert.equal((await contents(store, "busy", "apple", MANY)).length, 3);
-      assert.equal((await contents(store, "calm", "apple", MANY)).length, 20);
-      await store.clear("busy");
-      await holds(store, "busy", []);
-    }));
-}
-
-function reopenSuite(use: Use, holds: Holds): void {
-  it("has everything again after it was closed and opened", () =>
-    use(async (store, { reopen }) => {
-      await fill(store, "fruit");
-      await store.store("whole", {
-        ...entryOf(UNICODE, 123),
-        structuredContent: STRUCTURED,
-        metadata: { a: "1" },
-      });
-      await fill(store, "evicted");
-      await store.evict("evicted", keepLastEntries(1));
-      await fill(store, "cleared");
-      await store.clear("cleared");
-      const before = await store.retrieve("whole", UNICODE, 1);
-      await store.close?.();
-      const again = (await reopen?.()) ?? assert.fail("reopen is needed");
-      await holds(again, "fruit", FRUITS);
-      await holds(again, "evicted", FRUITS.slice(-1));
-      await holds(again, "cleared", []);
-      assert.deepEqual(await again.retrieve("whole", UNICODE, 1), before);
-      await again.store("fruit", entryOf("a fig"));
-      await holds(again, "fruit", [...FRUITS, "a fig"]);
-    }));
-}
-
 /**
  * Registers mocha tests (it uses the global `describe` and `it`) that every memory store should pass.
  *
@@ -449,6 +266,7 @@ export function memoryStoreContract(name: string, options: MemoryStoreContractOp
     entrySuite(use);
     copySuite(use);
     evictionSuite(use, holds);
+    faultyPolicySuite(use, holds);
     clearSuite(use, holds);
     validationSuite(use);
     concurrencySuite(use, holds);

@@ -19,7 +19,7 @@ export interface ScriptedToolCall {
  * `chunks` are the pieces in which `stream()` yields the text (default: one piece; `text` defaults to all of them joined).
  * A step without `usage` reports none. `delayMs` waits first, and ends with the signal.
  */
-export type Step =
+export type ScriptStep =
   | string
   | Error
   | {
@@ -54,7 +54,7 @@ function checkToolCall(what: string, call: ScriptedToolCall): void {
  * Writes a step out in full.
  * @throws ValidationError for what is no step, naming it as `what`.
  */
-export function resolveStep(what: string, step: Step): ResolvedStep {
+export function resolveStep(what: string, step: ScriptStep): ResolvedStep {
   const none = { toolCalls: [], usage: undefined, delayMs: 0, error: undefined };
   if (typeof step === "string") return { ...none, text: step, chunks: step === "" ? [] : [step] };
   if (step instanceof Error) return { ...none, text: "", chunks: [], error: step };

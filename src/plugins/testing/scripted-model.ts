@@ -9,7 +9,9 @@ import type {
 import { ModelCallError, ValidationError } from "../../contracts/errors.js";
 import type { Awaitable } from "../../contracts/types.js";
 import { checkOptions, preview } from "../../contracts/validation.js";
-import { resolveStep, toToolCalls, type ResolvedStep, type Step } from "./script-step.js";
+import { sleep } from "../../util/abort/timeouts.js";
+import { resolveStep, toToolCalls, type ResolvedStep, type ScriptStep } from "./script-step.js";
+import { counted } from "../../util/text.js";
 
 /** Settings of a `ScriptedModel`. */
 export interface ScriptedModelOptions {
@@ -21,11 +23,8 @@ export interface ScriptedModelOptions {
   readonly onExhausted?: "throw" | "repeat-last" | undefined;
 }
 
-type Script = readonly Step[] | ((request: ChatRequest, index: number) => Awaitable<Step>);
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
+type Script =
+  readonly ScriptStep[] | ((request: ChatRequest, index: number) => Awaitable<ScriptStep>);
 
 function lastUserText(messages: readonly ChatMessage[]): string {
   const last = messages.findLast((message) => message.role === "user");
@@ -37,28 +36,13 @@ function lastUserText(messages: readonly ChatMessage[]): string {
   );
 }
 
-function checkSteps(script: readonly Step[]): void {
+function checkSteps(script: readonly ScriptStep[]): void {
   const given: unknown = script;
   if (!Array.isArray(given))
     throw new ValidationError(
       `ScriptedModel script must be an array of steps or a function, got: ${preview(given)}`,
     );
   script.forEach((step, index) => resolveStep(`ScriptedModel step ${index}`, step));
-}
-
-/** Waits, unless the signal ends it with its reason. */
-function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }
 
 /**
@@ -130,7 +114,7 @@ export class ScriptedModel implements ChatModel {
     const used = this.#requests.length;
     if (used >= this.#script.length) return;
     throw new Error(
-      `ScriptedModel was called ${plural(used, "time")}, but its script has ${plural(this.#script.length, "step")}. The next would be: ${preview(this.#script[used])}`,
+      `ScriptedModel was called ${counted(used, "time")}, but its script has ${counted(this.#script.length, "step")}. The next would be: ${preview(this.#script[used])}`,
     );
   }
 
@@ -146,15 +130,15 @@ export class ScriptedModel implements ChatModel {
         : this.#stepAt(this.#script, index),
     );
     options.signal?.throwIfAborted();
-    if (step.delayMs > 0) await wait(step.delayMs, options.signal);
+    if (step.delayMs > 0) await sleep(step.delayMs, options.signal);
     if (step.error !== undefined) throw step.error;
     return step;
   }
 
-  #stepAt(script: readonly Step[], index: number): Step {
+  #stepAt(script: readonly ScriptStep[], index: number): ScriptStep {
     const step = script[index] ?? (this.#repeatLast ? script.at(-1) : undefined);
     if (step !== undefined) return step;
-    const message = `ScriptedModel has no step for call ${index + 1}: its script has ${plural(script.length, "step")}. Last user message: ${lastUserText(this.#requests.at(-1)?.messages ?? [])}`;
+    const message = `ScriptedModel has no step for call ${index + 1}: its script has ${counted(script.length, "step")}. Last user message: ${lastUserText(this.#requests.at(-1)?.messages ?? [])}`;
     const hint = "Add a step, or set onExhausted: 'repeat-last'.";
     throw new ModelCallError(
       message,

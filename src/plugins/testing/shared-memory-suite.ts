@@ -26,7 +26,7 @@ function sharing(store: MemoryStore): SharedMemoryStore {
   return store as SharedMemoryStore; // asserted above
 }
 
-async function versionOf(store: SharedMemoryStore, scope: string): Promise<number> {
+async function storedVersion(store: SharedMemoryStore, scope: string): Promise<number> {
   return (await store.retrieveVersioned(scope, "apple", 1)).version;
 }
 
@@ -37,20 +37,20 @@ function versionSuite(use: UseBoth): void {
       await store.store("s", entryOf("an apple"));
       assert.equal(await store.storeIf("s", entryOf("an apple pie"), 1), 2);
       await other.store("other", entryOf("an apple"));
-      assert.equal(await versionOf(other, "s"), 2);
+      assert.equal(await storedVersion(other, "s"), 2);
       await other.evict("s", keepLastEntries(1));
-      assert.equal(await versionOf(store, "s"), 3);
+      assert.equal(await storedVersion(store, "s"), 3);
       await store.clear("s");
-      assert.equal(await versionOf(other, "s"), 4);
-      assert.equal(await versionOf(store, "other"), 1);
+      assert.equal(await storedVersion(other, "s"), 4);
+      assert.equal(await storedVersion(store, "other"), 1);
     }));
   it("counts no change where nothing was changed", () =>
     use(async (store) => {
       await store.clear("never");
-      assert.equal(await versionOf(store, "never"), 0);
+      assert.equal(await storedVersion(store, "never"), 0);
       await store.store("s", entryOf("an apple"));
       await store.evict("s", keepLastEntries(5));
-      assert.equal(await versionOf(store, "s"), 1);
+      assert.equal(await storedVersion(store, "s"), 1);
     }));
   it("gives the entries together with the version they belong to", () =>
     use(async (store) => {
@@ -109,7 +109,7 @@ function conflictSuite(use: UseBoth): void {
     use(async (store, other) => {
       const write = async (mine: SharedMemoryStore, text: string): Promise<void> => {
         for (let attempt = 0; attempt < MANY; attempt++) {
-          const version = await versionOf(mine, "s");
+          const version = await storedVersion(mine, "s");
           try {
             assert.equal(await mine.storeIf("s", entryOf(text), version), version + 1);
             return;

@@ -3,15 +3,11 @@ import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
 import type { NewEvent } from "../../contracts/events.js";
 import type { TaskOutput, WorkflowResult } from "../../contracts/output.js";
 import type { Plan, PlannedTask } from "../../contracts/plan.js";
-import type { Run, RunInfo, RunReport, TaskExtras } from "../../contracts/run.js";
+import type { Run, WorkflowReport, RunTaskOptions } from "../../contracts/run.js";
 import type { AnyTask } from "../../contracts/task.js";
 import { RunCancelledError, TaskExecutionError, ValidationError } from "../../contracts/errors.js";
 import { NO_METRICS, SOURCE_TASK } from "../../contracts/output.js";
-
-/** A run that is only known by name. */
-export function stagedInfo(id: string): RunInfo {
-  return Object.freeze({ id, inputs: Object.freeze({}), tags: Object.freeze({}) });
-}
+import { sleep } from "../../util/abort/timeouts.js";
 
 /** A finished task that was never done. */
 export function stagedOutput(taskId: string, task: AnyTask, raw: string): TaskOutput {
@@ -38,7 +34,7 @@ export function stagedPlan(tasks: readonly AnyTask[], options: EnsembleOptions =
     const contextIds = task.context.map((context) => ids.get(context) ?? "");
     return Object.freeze({
       id: ids.get(task) ?? "",
-      spec: task,
+      task,
       contextIds: Object.freeze(contextIds),
       agent: task.agent,
     });
@@ -87,7 +83,7 @@ export class StagedRun implements Run {
     this.#controller.abort(new RunCancelledError("The run was cancelled"));
   }
 
-  async runTask(taskId: string, extras: TaskExtras = {}): Promise<TaskOutput> {
+  async runTask(taskId: string, extras: RunTaskOptions = {}): Promise<TaskOutput> {
     const task = this.#tasks.get(taskId);
     if (task === undefined) throw new ValidationError(`Unknown task id '${taskId}'`);
     if (this.signal.aborted) {
@@ -102,11 +98,11 @@ export class StagedRun implements Run {
       this.premature.push(taskId);
     this.active++;
     try {
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await sleep(1);
       if (this.signal.aborted) throw this.signal.reason;
       const failure = this.#failing(taskId);
       if (failure !== undefined) throw failure;
-      const output = stagedOutput(taskId, task.spec, `${this.id}: ${taskId}`);
+      const output = stagedOutput(taskId, task.task, `${this.id}: ${taskId}`);
       this.made.add(output);
       this.#done.add(taskId);
       return output;
@@ -126,7 +122,7 @@ export class StagedRun implements Run {
       1;
     this.#defined.set(parent, n);
     const id = task.name ?? (o.parentTaskId === undefined ? `task-${n}` : `${parent}.${n}`);
-    this.#tasks.set(id, { id, spec: task, contextIds: [], agent: task.agent });
+    this.#tasks.set(id, { id, task: task, contextIds: [], agent: task.agent });
     return id;
   }
 
@@ -138,7 +134,7 @@ export class StagedRun implements Run {
     return this.plan.options.agents ?? [];
   }
 
-  report(_part: RunReport): void {
+  reportWorkflow(_part: WorkflowReport): void {
     // nobody reads it
   }
 

@@ -6,25 +6,19 @@ import type {
   ToolCall,
 } from "../../contracts/chat-model.js";
 import type { NewEvent } from "../../contracts/events.js";
-import type { RunInfo, TaskMeasures, TaskScope } from "../../contracts/run.js";
+import type { MemoryEntry } from "../../contracts/memory.js";
+import type { HookRun, MemoryTarget, TaskMetricsUpdate, TaskScope } from "../../contracts/run.js";
 import type { AnyTool, ToolContext } from "../../contracts/tool.js";
-import type { Clock } from "../../contracts/runtime.js";
 import type { Token } from "../../contracts/tokens.js";
-import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
-import type { Checked } from "../../kernel/index.js";
-import { ToolExecutionError, ValidationError, messageOf } from "../../contracts/errors.js";
+import type { Checked } from "../../util/schema/standard-schema.js";
+import { ToolExecutionError, ValidationError } from "../../contracts/errors.js";
 import { ReviewDecision } from "../../contracts/review.js";
-import { tokenName, Tokens } from "../../contracts/tokens.js";
 import { ToolResult } from "../../contracts/tool.js";
-import { checkValue } from "../../kernel/index.js";
+import { checkValue, isValidating } from "../../util/schema/standard-schema.js";
 import { ScriptedModel } from "./scripted-model.js";
-import { stagedInfo } from "./staged-run.js";
+import { StagedHookRun } from "./staged-hook-run.js";
+import { messageOf } from "../../util/errors.js";
 
-/** Always the same moment; durations are real. */
-const STAGED_CLOCK: Clock = Object.freeze({
-  now: () => new Date(Date.UTC(2026, 0, 1)),
-  monotonicMs: () => performance.now(),
-});
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /** What a tool gets beside its input, of a scope without a run; a person says yes to everything. */
@@ -43,8 +37,9 @@ export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolCo
 
 /** A task's scope without a run behind it: model and tools are called at once, without hooks and records. */
 export class StagedScope implements TaskScope {
-  readonly run: RunInfo;
+  readonly run: HookRun;
   readonly taskId = "task-1";
+  readonly agentRole = "Tester";
   readonly taskIndex = 1;
   readonly parentTaskId = undefined;
   readonly attempt = 1;
@@ -59,7 +54,7 @@ export class StagedScope implements TaskScope {
   readonly #answer: ChatModel;
 
   constructor(runId: string, answer: ChatModel) {
-    this.run = stagedInfo(runId);
+    this.run = new StagedHookRun(runId);
     this.model = new ScriptedModel([]);
     this.#answer = answer;
   }
@@ -108,7 +103,7 @@ export class StagedScope implements TaskScope {
     return text;
   }
 
-  note(_measures: TaskMeasures): void {
+  recordMetrics(_measures: TaskMetricsUpdate): void {
     // measured for nobody
   }
 
@@ -126,8 +121,11 @@ export class StagedScope implements TaskScope {
 
   /** The clock is the one binding there is: tools that tell the time need it. */
   get<T>(token: Token<T>): T {
-    if (token === Tokens.Clock) return STAGED_CLOCK as T; // what Tokens.Clock stands for
-    throw new ValidationError(`A staged scope has no binding for '${tokenName(token)}'`);
+    return this.run.get(token);
+  }
+
+  find<T>(token: Token<T>): T | undefined {
+    return this.run.find(token);
   }
 
   all<T>(): readonly T[] {
@@ -146,8 +144,10 @@ export class StagedScope implements TaskScope {
     return Promise.reject(new ValidationError("A staged scope has no other agents"));
   }
 
-  writeMemory(): Promise<never> {
-    return Promise.reject(new ValidationError("A staged scope has no memory"));
+  writeMemory(scope: string, entry: MemoryEntry, target?: MemoryTarget): Promise<void> {
+    return target === undefined
+      ? Promise.reject(new ValidationError("A staged scope has no memory"))
+      : target.store.store(scope, entry);
   }
 }
 
@@ -162,12 +162,8 @@ async function inputOf(tool: AnyTool, text: string): Promise<Checked> {
       : { ok: false, problem: messageOf(error) };
   }
   if (tool.input !== undefined)
-    return isOutputSchema(tool.input) ? checkValue(tool.input, value) : { ok: true, value };
+    return isValidating(tool.input) ? checkValue(tool.input, value) : { ok: true, value };
   const field =
     typeof value === "object" && value !== null && "input" in value ? value.input : text;
   return { ok: true, value: typeof field === "string" ? field : JSON.stringify(field) };
-}
-
-function isOutputSchema(input: OutputSchema<unknown> | JsonSchema): input is OutputSchema<unknown> {
-  return "~standard" in input || ("schema" in input && "jsonSchema" in input);
 }

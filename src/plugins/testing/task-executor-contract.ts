@@ -27,7 +27,7 @@ export interface TaskExecutorContractOptions {
 }
 
 function planned(task: AnyTask): PlannedTask {
-  return { id: "task-1", spec: task, contextIds: [], agent: task.agent };
+  return { id: "task-1", task: task, contextIds: [], agent: task.agent };
 }
 
 function callOf(task: AnyTask, scope: StagedScope): TaskCall {
@@ -44,6 +44,7 @@ function callOf(task: AnyTask, scope: StagedScope): TaskCall {
     run: scope.run,
     taskId: scope.taskId,
     task,
+    source: task,
     agent,
     contextOutputs,
     promptSections: Object.freeze([]),
@@ -56,9 +57,10 @@ function callOf(task: AnyTask, scope: StagedScope): TaskCall {
 
 function assertResult(result: ExecutorResult): void {
   assert.equal(typeof result.raw, "string", "raw must be a string");
+  const { toolCallCount = 0 } = result;
   assert.ok(
-    Number.isInteger(result.toolCallCount) && result.toolCallCount >= 0,
-    `toolCallCount must be 0 or more, was ${result.toolCallCount}`,
+    Number.isInteger(toolCallCount) && toolCallCount >= 0,
+    `toolCallCount must be 0 or more, was ${toolCallCount}`,
   );
 }
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import type { Tool } from "../../contracts/tool.js";
-import type { Ending } from "./tool-trial.js";
+import type { TrialEnding } from "./tool-trial.js";
 import { isTool } from "../../contracts/tool.js";
 import { checkOptions, preview, requireArray, requireText } from "../../contracts/validation.js";
-import { checkToolInput } from "../../kernel/index.js";
+import { checkToolInput } from "../../engine/index.js";
+import { sleep } from "../../util/abort/timeouts.js";
 import { absurdInputs } from "./absurd-inputs.js";
 import {
   assertNoSecret,
@@ -12,10 +13,10 @@ import {
   handles,
   handlesLeft,
   isFailure,
-  textOf,
+  seenText,
 } from "./tool-findings.js";
 import { schemaProblems, undescribed } from "./tool-schema-rules.js";
-import { endingWithin, jsonSchemaOf, pause, tryTool } from "./tool-trial.js";
+import { endingWithin, jsonSchemaOf, tryTool } from "./tool-trial.js";
 
 /** How `toolContract` gets its tools. */
 export interface ToolContractOptions<I = unknown> {
@@ -101,8 +102,8 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
     const alone: string[][] = [];
     for (const input of valid)
       alone.push([
-        textOf(await tryTool(create(), input).ending),
-        textOf(await tryTool(create(), input).ending),
+        seenText(await tryTool(create(), input).ending),
+        seenText(await tryTool(create(), input).ending),
       ]);
     const tool = create();
     const together = await Promise.all(valid.map((input) => tryTool(tool, input).ending));
@@ -110,7 +111,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
       const ending = together[index];
       // What differs from call to call anyway, such as the time, says nothing.
       if (first === second && ending !== undefined)
-        assert.equal(textOf(ending), first, `with ${preview(valid[index])}`);
+        assert.equal(seenText(ending), first, `with ${preview(valid[index])}`);
     }
   });
 
@@ -132,10 +133,10 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
 async function endingsOfAbsurd(
   create: ToolContractOptions["create"],
   valid: readonly unknown[],
-): Promise<readonly { readonly input: unknown; readonly ending: Ending }[]> {
+): Promise<readonly { readonly input: unknown; readonly ending: TrialEnding }[]> {
   const inputs = await absurdInputs(create(), valid[0]);
   const tool = create();
-  const found: { readonly input: unknown; readonly ending: Ending }[] = [];
+  const found: { readonly input: unknown; readonly ending: TrialEnding }[] = [];
   for (let start = 0; start < inputs.length; start += 8) {
     const some = inputs
       .slice(start, start + 8)
@@ -145,7 +146,7 @@ async function endingsOfAbsurd(
   return found;
 }
 
-async function patiently(tool: Tool<unknown>, input: unknown): Promise<Ending> {
+async function patiently(tool: Tool<unknown>, input: unknown): Promise<TrialEnding> {
   const trial = tryTool(tool, input);
   const ending = await Promise.race([trial.ending, endingWithin(trial, PATIENCE_MS)]);
   if (ending.kind !== "hung") return ending;
@@ -157,9 +158,9 @@ function endSuite(options: ToolContractOptions): void {
   const { create, valid, failing = [], secrets = [] } = options;
   const hasSlow = options.slow !== undefined;
   const long = hasSlow ? options.slow : valid[0];
-  const stopped = async (): Promise<Ending> => {
+  const stopped = async (): Promise<TrialEnding> => {
     const trial = tryTool(create(), long);
-    await pause(hasSlow ? AT_WORK_MS : 1);
+    await sleep(hasSlow ? AT_WORK_MS : 1);
     if (hasSlow)
       assert.ok(
         !trial.ended(),
@@ -187,7 +188,7 @@ function endSuite(options: ToolContractOptions): void {
   });
 
   it("leaves nothing behind that keeps the process alive", async () => {
-    await pause(1); // the test runner sets its own timer when the test has begun
+    await sleep(1); // the test runner sets its own timer when the test has begun
     const before = handles();
     for (const input of [...valid, ...failing]) await patiently(create(), input);
     await stopped();

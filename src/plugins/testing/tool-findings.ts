@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import type { ToolReturn } from "../../contracts/tool.js";
-import type { Ending } from "./tool-trial.js";
-import { AgentEnsembleError, messageOf } from "../../contracts/errors.js";
+import type { TrialEnding } from "./tool-trial.js";
+import { AgentEnsembleError } from "../../contracts/errors.js";
 import { ToolResult } from "../../contracts/tool.js";
 import { preview } from "../../contracts/validation.js";
-import { pause } from "./tool-trial.js";
+import { sleep } from "../../util/abort/timeouts.js";
+import { messageOf } from "../../util/errors.js";
 
 function hasJson(value: unknown): boolean {
   try {
@@ -16,7 +17,7 @@ function hasJson(value: unknown): boolean {
 }
 
 /** Whether a call has told of a failure in one of the ways in which tools do. */
-export function isFailure(ending: Ending): boolean {
+export function isFailure(ending: TrialEnding): boolean {
   if (ending.kind === "threw") return ending.error instanceof Error;
   return (
     ending.kind === "returned" && ToolResult.isInstance(ending.returned) && !ending.returned.ok
@@ -41,7 +42,7 @@ function assertReturn(returned: ToolReturn): void {
 }
 
 /** Fails unless the call ended well. */
-export function assertSuccess(ending: Ending): void {
+export function assertSuccess(ending: TrialEnding): void {
   assert.notEqual(ending.kind, "hung", "the tool did not end");
   if (ending.kind === "threw") throw ending.error;
   if (ending.kind !== "returned") return;
@@ -51,7 +52,7 @@ export function assertSuccess(ending: Ending): void {
 }
 
 /** Fails unless a call with absurd input ended in a result or an error that says on purpose what is wrong. */
-export function assertOrderly(input: unknown, ending: Ending): void {
+export function assertOrderly(input: unknown, ending: TrialEnding): void {
   const shown = preview(input, 60);
   assert.notEqual(
     ending.kind,
@@ -66,7 +67,7 @@ export function assertOrderly(input: unknown, ending: Ending): void {
 }
 
 /** What the model would see of a call; the comparison of two calls. */
-export function textOf(ending: Ending): string {
+export function seenText(ending: TrialEnding): string {
   if (ending.kind === "hung") return "hung";
   if (ending.kind === "threw") return `threw ${messageOf(ending.error)}`;
   const { returned } = ending;
@@ -76,7 +77,7 @@ export function textOf(ending: Ending): string {
 }
 
 /** Fails when one of the secrets, plain or encoded, can be read in how a call ended: results, errors, their causes and stacks. */
-export function assertNoSecret(secrets: readonly string[], ending: Ending): void {
+export function assertNoSecret(secrets: readonly string[], ending: TrialEnding): void {
   const shown = inspect(ending, {
     depth: 12,
     maxStringLength: null,
@@ -93,7 +94,7 @@ export function assertNoSecret(secrets: readonly string[], ending: Ending): void
     ];
     const where = ending.kind === "threw" ? "an error" : "a result";
     assert.ok(
-      !forms.some((form) => shown.includes(form) || textOf(ending).includes(form)),
+      !forms.some((form) => shown.includes(form) || seenText(ending).includes(form)),
       `secret ${index + 1} can be read in ${where}`,
     );
   }
@@ -114,6 +115,6 @@ export async function handlesLeft(
 ): Promise<readonly string[]> {
   const more = (): readonly string[] =>
     [...handles()].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => kind);
-  for (let step = 0; step < 50 && more().length > 0; step++) await pause(limitMs / 50);
+  for (let step = 0; step < 50 && more().length > 0; step++) await sleep(limitMs / 50);
   return more();
 }

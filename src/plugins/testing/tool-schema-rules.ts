@@ -1,6 +1,6 @@
+import type { Fields } from "../../util/objects.js";
 import { preview } from "../../contracts/validation.js";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { isObject, asList } from "../../util/objects.js";
 
 /** What vendors refuse at the root of a tool's parameters. */
 const NOT_AT_THE_ROOT = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "if"];
@@ -8,16 +8,8 @@ const TYPES = new Set(["object", "array", "string", "number", "integer", "boolea
 /** Anthropic's rule for the names of parameters. */
 const PARAMETER_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return isObject(value) ? value : {};
 }
 
 /** The schema that a local reference leads to. */
@@ -26,29 +18,29 @@ function resolve(root: Fields, reference: unknown): Fields | undefined {
   let found: unknown = root;
   for (const part of reference.split("/").slice(1))
     found = fieldsOf(found)[part.replaceAll("~1", "/").replaceAll("~0", "~")];
-  return isFields(found) ? found : undefined;
+  return isObject(found) ? found : undefined;
 }
 
 /** Every schema within a schema, with a path that a reader understands; `property` says whether it is that of a parameter. */
-function* schemasIn(
+function* schemasWithPaths(
   schema: unknown,
   path: string,
   property: boolean,
 ): Generator<{ readonly schema: Fields; readonly path: string; readonly property: boolean }> {
-  if (!isFields(schema)) return;
+  if (!isObject(schema)) return;
   yield { schema, path, property };
   for (const [name, inner] of Object.entries(fieldsOf(schema["properties"])))
-    yield* schemasIn(inner, `${path}.${name}`, true);
+    yield* schemasWithPaths(inner, `${path}.${name}`, true);
   for (const keyword of ["$defs", "definitions"]) {
     for (const [name, inner] of Object.entries(fieldsOf(schema[keyword])))
-      yield* schemasIn(inner, `${path}.${keyword}.${name}`, false);
+      yield* schemasWithPaths(inner, `${path}.${keyword}.${name}`, false);
   }
   for (const keyword of ["anyOf", "oneOf", "allOf", "prefixItems"]) {
-    for (const [index, inner] of listOf(schema[keyword]).entries())
-      yield* schemasIn(inner, `${path}.${keyword}[${index}]`, false);
+    for (const [index, inner] of asList(schema[keyword]).entries())
+      yield* schemasWithPaths(inner, `${path}.${keyword}[${index}]`, false);
   }
   for (const keyword of ["items", "additionalProperties"])
-    yield* schemasIn(schema[keyword], `${path}.${keyword}`, false);
+    yield* schemasWithPaths(schema[keyword], `${path}.${keyword}`, false);
 }
 
 function problemsOfOne(root: Fields, schema: Fields, path: string): readonly string[] {
@@ -64,7 +56,7 @@ function problemsOfOne(root: Fields, schema: Fields, path: string): readonly str
     ...(required !== undefined && !Array.isArray(required)
       ? [`${path}: required must be a list`]
       : []),
-    ...listOf(required).flatMap((name) =>
+    ...asList(required).flatMap((name) =>
       names.includes(name as string)
         ? []
         : [`${path}: '${String(name)}' is required and not described`],
@@ -75,7 +67,7 @@ function problemsOfOne(root: Fields, schema: Fields, path: string): readonly str
         : [`${path}: '${name}' must have 1 to 64 letters, digits, '_', '.' or '-'`],
     ),
     ...(isList ? [`${path}: an array needs items`] : []),
-    ...("enum" in schema && listOf(schema["enum"]).length === 0
+    ...("enum" in schema && asList(schema["enum"]).length === 0
       ? [`${path}: enum must be a list with something in it`]
       : []),
     ...($ref !== undefined && resolve(root, $ref) === undefined
@@ -99,7 +91,7 @@ export function schemaProblems(schema: Fields): readonly string[] {
   ];
   return [
     ...root,
-    ...[...schemasIn(schema, "input", false)].flatMap((found) =>
+    ...[...schemasWithPaths(schema, "input", false)].flatMap((found) =>
       problemsOfOne(schema, found.schema, found.path),
     ),
   ];
@@ -109,7 +101,7 @@ export function schemaProblems(schema: Fields): readonly string[] {
 export function undescribed(schema: Fields): readonly string[] {
   const tells = (found: Fields | undefined): boolean =>
     typeof found?.["description"] === "string" && found["description"].trim() !== "";
-  return [...schemasIn(schema, "input", false)].flatMap((found) =>
+  return [...schemasWithPaths(schema, "input", false)].flatMap((found) =>
     found.property && !tells(found.schema) && !tells(resolve(schema, found.schema["$ref"]))
       ? [found.path]
       : [],

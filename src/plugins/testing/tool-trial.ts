@@ -2,31 +2,25 @@ import { isDeepStrictEqual } from "node:util";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import type { AnyTool, ToolReturn } from "../../contracts/tool.js";
 import { RunCancelledError } from "../../contracts/errors.js";
+import { sleep } from "../../util/abort/timeouts.js";
 import { ScriptedModel } from "./scripted-model.js";
 import { stagedContext, StagedScope } from "./staged-scope.js";
+import { deepFreeze } from "../../util/objects.js";
 
 /** How a call ended; `hung` when it had not ended long after its signal. */
-export type Ending =
+export type TrialEnding =
   | { readonly kind: "returned"; readonly returned: ToolReturn }
   | { readonly kind: "threw"; readonly error: unknown }
   | { readonly kind: "hung" };
 
 /** One call of a tool outside a run. */
 export interface Trial {
-  readonly ending: Promise<Ending>;
+  readonly ending: Promise<TrialEnding>;
   /** Whether it has ended by now. */
   ended(): boolean;
   abort(): void;
   /** Whether the tool changed the input it was given. */
   changedInput(): boolean;
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) {
-    Object.values(value).forEach(deepFreeze);
-    Object.freeze(value);
-  }
-  return value;
 }
 
 /** Begins a call with a frozen copy of the input: a change would throw, or show. */
@@ -42,7 +36,7 @@ export function tryTool(
   const given = deepFreeze(structuredClone(input));
   let ended = false;
   if (aborted) scope.abort(new RunCancelledError("enough"));
-  const call = async (): Promise<Ending> => {
+  const call = async (): Promise<TrialEnding> => {
     try {
       return { kind: "returned", returned: await tool.execute(given, stagedContext(scope)) };
     } catch (error) {
@@ -60,19 +54,15 @@ export function tryTool(
 }
 
 /** How a call ends within a time, which is counted in small steps: what delays them on a busy machine delays the tool, too. */
-export async function endingWithin(trial: Trial, limitMs: number): Promise<Ending> {
-  for (let step = 0; step < 10 && !trial.ended(); step++) await pause(limitMs / 10);
+export async function endingWithin(trial: Trial, limitMs: number): Promise<TrialEnding> {
+  for (let step = 0; step < 10 && !trial.ended(); step++) await sleep(limitMs / 10);
   return trial.ended() ? trial.ending : { kind: "hung" };
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 type Validator = StandardSchemaV1["~standard"];
 
 /** What checks a tool's input before it is called; `undefined` where nothing does. */
-function validatorOf(tool: AnyTool): Validator | undefined {
+function inputValidator(tool: AnyTool): Validator | undefined {
   const input = tool.input as
     | { readonly "~standard"?: Validator; readonly schema?: { readonly "~standard"?: Validator } }
     | undefined; // looked at, not trusted
@@ -90,5 +80,5 @@ export function jsonSchemaOf(tool: AnyTool): Readonly<Record<string, unknown>> |
   if (input === undefined) return undefined;
   if (input["~standard"] !== undefined)
     return input["~standard"].jsonSchema.input({ target: "draft-2020-12" });
-  return validatorOf(tool) === undefined ? input : input.jsonSchema; // plain JSON Schema, else a pair
+  return inputValidator(tool) === undefined ? input : input.jsonSchema; // plain JSON Schema, else a pair
 }

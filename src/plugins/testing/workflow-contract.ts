@@ -6,6 +6,7 @@ import type { AnyTask } from "../../contracts/task.js";
 import { AgentEnsembleError, ExitEarlySignal } from "../../contracts/errors.js";
 import { Task } from "../../contracts/task.js";
 import { checkOptions } from "../../contracts/validation.js";
+import { withTimeout } from "../../util/abort/timeouts.js";
 import { stagedFailure, stagedPlan, StagedRun } from "./staged-run.js";
 
 /** How `workflowContract` gets its workflows. */
@@ -21,7 +22,7 @@ export interface WorkflowContractOptions {
 /** Time within which a workflow must be through with tasks that take a millisecond each. */
 const LIMIT_MS = 2_000;
 
-type Attempt = { readonly result: WorkflowResult } | { readonly error: unknown };
+type WorkflowAttempt = { readonly result: WorkflowResult } | { readonly error: unknown };
 
 function defaultTasks(): readonly AnyTask[] {
   const first = new Task({ description: "First", handler: () => "first" });
@@ -34,29 +35,16 @@ function defaultTasks(): readonly AnyTask[] {
 }
 
 /** Runs the workflow to whatever end; one that never ends fails the test. */
-async function attempt(workflow: WorkflowExecutor, run: StagedRun): Promise<Attempt> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(
-          new assert.AssertionError({ message: `execute() did not end within ${LIMIT_MS} ms` }),
-        ),
-      LIMIT_MS,
-    );
-  });
+function attempt(workflow: WorkflowExecutor, run: StagedRun): Promise<WorkflowAttempt> {
   const work = workflow.execute(run.plan, run).then(
-    (result): Attempt => ({ result }),
-    (error: unknown): Attempt => ({ error }),
+    (result): WorkflowAttempt => ({ result }),
+    (error: unknown): WorkflowAttempt => ({ error }),
   );
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = (): never => assert.fail(`execute() did not end within ${LIMIT_MS} ms`);
+  return withTimeout(() => work, { ms: LIMIT_MS, late });
 }
 
-function resultOf(made: Attempt): WorkflowResult {
+function returnedResult(made: WorkflowAttempt): WorkflowResult {
   if ("result" in made) return made.result;
   throw made.error;
 }
@@ -82,12 +70,12 @@ function successSuite(
     const executor = workflow();
     const run = start(); // its plan is frozen: a change would throw
     executor.validate?.(run.plan);
-    assertResult(resultOf(await attempt(executor, run)), run);
+    assertResult(returnedResult(await attempt(executor, run)), run);
   });
 
   it("runs tasks and returns their outputs and the final text", async () => {
     const run = start();
-    const result = resultOf(await attempt(workflow(), run));
+    const result = returnedResult(await attempt(workflow(), run));
     assertResult(result, run);
     assert.ok(run.started.length > 0, "no task was run");
     assert.ok(result.taskOutputs.length > 0, "no output was returned");
@@ -111,7 +99,7 @@ function successSuite(
     const made = await Promise.all(runs.map((run) => attempt(executor, run)));
     runs.forEach((run, index) => {
       const one = made[index];
-      if (one !== undefined) assertResult(resultOf(one), run);
+      if (one !== undefined) assertResult(returnedResult(one), run);
     });
   });
 }

@@ -130,13 +130,11 @@ describe("contextFormat", () => {
     const missing = definePlugin({
       name: "missing",
       bind: (b) =>
-        b
-          .many(Tokens.ContextFormat)
-          .toConstantValue({
-            name: "TOON",
-            start: () =>
-              Promise.reject(new ValidationError("TOON context format requires a package")),
-          }),
+        b.many(Tokens.ContextFormat).toConstantValue({
+          name: "TOON",
+          start: () =>
+            Promise.reject(new ValidationError("TOON context format requires a package")),
+        }),
     });
     const model = new ScriptedModel(["never"]);
     const ensemble = new Ensemble({
@@ -167,12 +165,10 @@ describe("contextFormat", () => {
     const own = definePlugin({
       name: "rows",
       bind: (b) =>
-        b
-          .many(Tokens.ContextFormat)
-          .toConstantValue({
-            name: "ROWS",
-            start: async () => ({ savings, format: (value) => `rows: ${(value as []).length}` }),
-          }),
+        b.many(Tokens.ContextFormat).toConstantValue({
+          name: "ROWS",
+          start: async () => ({ savings, format: (value) => `rows: ${(value as []).length}` }),
+        }),
     });
     const model = new ScriptedModel([json, "done"]);
     const output = await new Ensemble({

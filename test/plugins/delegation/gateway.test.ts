@@ -8,7 +8,7 @@ import type {
 import { Agent, ExitEarlySignal, reject, replace, Task } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { runToEnd, scoped, tapping, type Ended } from "../../kernel/fixtures.js";
+import { runToEnd, scoped, tapping, type Ended } from "../../support/kernel-fixtures.js";
 import { textAt } from "./prompt-text.js";
 
 const worker = new Agent({ role: "Worker", goal: "Work" });

@@ -2,7 +2,7 @@ import type { ChatRequest, EnsembleOptions } from "agentensemble";
 import { Agent, ExitEarlySignal, reject, Task, tool } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { runToEnd, tapping, untilAborted, type Ended } from "../../kernel/fixtures.js";
+import { runToEnd, tapping, untilAborted, type Ended } from "../../support/kernel-fixtures.js";
 import { textAt } from "./prompt-text.js";
 
 const lead = new Agent({ role: "Lead", goal: "Lead", allowDelegation: true });

@@ -19,8 +19,9 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { delegationPolicies } from "../../../src/plugins/delegation/policies/index.js";
-import { pause, runToEnd, scoped, tapping, type Ended } from "../../kernel/fixtures.js";
+import { runToEnd, scoped, tapping, type Ended } from "../../support/kernel-fixtures.js";
 import { textAt } from "./prompt-text.js";
+import { pause } from "../../support/time.js";
 
 const { allow, modify, reject } = DelegationPolicyResult;
 const agents = ["Worker", "Helper"].map((role) => new Agent({ role, goal: "Work" }));

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import winston from "winston";
+import { winstonConsole } from "../../../src/plugins/logging/winston-console.js";
 import { ValidationError } from "../../../src/contracts/errors.js";
 import { RateLimit } from "../../../src/contracts/rate-limit.js";
 import type { DelegationRequest, EnsembleOptions } from "../../../src/index.js";
@@ -202,13 +203,13 @@ describe("winstonLogging", () => {
   it("tells of waits for a rate limit", async () => {
     const { lines } = await logged({
       model: new ScriptedModel(() => "Hi"),
-      rateLimit: RateLimit.of(1, 30),
+      rateLimit: RateLimit.of(1, 500),
       workflow: "PARALLEL",
       tasks: [Task.of("A"), Task.of("B")],
     });
     expect(
       lines("info").filter((line) =>
-        /\] Model call waits \d+ms for its rate limit \(1 per 30ms\)$/.test(line),
+        /\] Model call waits \d+ms for its rate limit \(1 per 500ms\)$/.test(line),
       ),
     ).to.have.length(1);
   });
@@ -222,7 +223,7 @@ describe("winstonLogging", () => {
       /^Task 1\/1 failed \| Duration: \d+ms \| Reason: .*AE_MODEL_AUTH/,
     );
     expect(lines("error")[1]).to.match(
-      /^Ensemble run failed \| AE_TASK_EXECUTION \| Task failed: Work$/,
+      /^Ensemble run failed \| AE_TASK_EXECUTION \| Task failed: Work: .+$/,
     );
     expect(lines("warn")[0]).to.match(/Exit reason: ERROR/);
 
@@ -324,6 +325,20 @@ describe("winstonLogging", () => {
     expect(lines("info")[2]).to.match(
       /^\[R X\] Tool call: evil\(.*\) -> a 2026-01-01 error forged red b \[\d+ms\]$/,
     );
+  });
+
+  it("escapes in the context of a line what could paint the terminal", async () => {
+    const written: string[] = [];
+    const write = process.stderr.write.bind(process.stderr);
+    process.stderr.write = (text: string) => written.push(text) > 0;
+    try {
+      const sink = await winstonConsole("info");
+      sink.write("info", "a line", { runId: "r\u009b31m\u202e" }, "now");
+      await sink.close();
+    } finally {
+      process.stderr.write = write;
+    }
+    expect(written.join("")).to.equal('now info a line {"runId":"r\\u009b31m\\u202e"}\n');
   });
 
   it("takes winston's own loggers, with other levels too, and builds no line that they don't write", async () => {

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { EnsembleEvent, ReflectionStrategy, TaskReflection } from "../../../src/index.js";
 import {
@@ -12,6 +11,7 @@ import {
   ValidationError,
 } from "../../../src/index.js";
 import { ScriptedModel } from "../../../src/plugins/testing/index.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const LESSON = `**REFINED_DESCRIPTION:** Write two sentences about {topic}
 REFINED_EXPECTED_OUTPUT:
@@ -301,8 +301,7 @@ describe("a task that reflects", () => {
 
 describe("ReflectionStore.file", () => {
   let folder = "";
-  beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "reflections-"))));
-  afterEach(() => rm(folder, { recursive: true }));
+  beforeEach(() => void (folder = temporaryFolder()));
 
   it("keeps reflections across stores, whole, for any name", async () => {
     const path = join(folder, "new", "notes.json");
@@ -316,6 +315,8 @@ describe("ReflectionStore.file", () => {
       });
     expect(await store.retrieve("toString")).to.equal(undefined);
     expect(await readdir(join(folder, "new"))).to.deep.equal(["notes.json"]);
+    expect((await stat(path)).mode & 0o777).to.equal(0o600);
+    expect((await stat(join(folder, "new"))).mode & 0o777).to.equal(0o700);
   });
 
   it("loses none of many writes at once", async () => {
@@ -341,8 +342,7 @@ describe("ReflectionStore.file", () => {
     expect(await readdir(folder)).to.deep.equal(["n.json"]);
   });
 
-  it("is not kept out for ever by what a crash has left", async function () {
-    this.timeout(30_000);
+  it("is not kept out for ever by what a crash has left", async () => {
     await writeFile(join(folder, "n.json.next"), '{"torn');
     const store = ReflectionStore.file(join(folder, "n.json"));
     await store.store("a", lesson);

@@ -14,10 +14,11 @@ import {
 import { recordTo, replayFrom } from "agentensemble/replay";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rejectionOf } from "../../support/rejection.js";
-import { deadModel, play, temporaryFolder } from "./record-and-replay.js";
+import { deadModel, play } from "./record-and-replay.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const ask = (
   text: string,
@@ -29,16 +30,15 @@ const ask = (
 const header = JSON.stringify({ format: "agentensemble/recording", version: 1 });
 
 describe("a replay", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let file = "";
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-    file = join(folder.path, "deep", "run.jsonl");
+  beforeEach(() => {
+    folder = temporaryFolder();
+    file = join(folder, "deep", "run.jsonl");
   });
-  afterEach(() => folder.remove());
 
   const boot = async (text: string): Promise<FileFormatError> => {
-    await mkdir(join(folder.path, "deep"), { recursive: true });
+    await mkdir(join(folder, "deep"), { recursive: true });
     await writeFile(file, text);
     const ensemble = new Ensemble({ ...ask("x"), plugins: [replayFrom(file)] });
     const error = await rejectionOf(FileFormatError, ensemble.run());
@@ -161,7 +161,7 @@ describe("a replay", () => {
       await play({ model: first, tasks: [Task.of("A"), Task.of("B"), Task.of("C")] }, [
         recordTo(file),
       ]).catch(() => undefined);
-      const again = join(folder.path, "again.jsonl");
+      const again = join(folder, "again.jsonl");
       const live = new ScriptedModel(["b2", "c2"]);
       const tasks = (): Task[] => [Task.of("A"), Task.of("B, changed"), Task.of("C")];
       const changed = await play({ model: live, tasks: tasks() }, [
@@ -335,12 +335,11 @@ describe("a replay", () => {
 });
 
 describe("a recording", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeEach(async () => void (folder = await temporaryFolder()));
-  afterEach(() => folder.remove());
+  let folder: string;
+  beforeEach(() => void (folder = temporaryFolder()));
 
   it("takes the place of an older one only when a run has ended, and leaves nothing else behind", async () => {
-    const file = join(folder.path, "run.jsonl");
+    const file = join(folder, "run.jsonl");
     await writeFile(file, "older");
     const unused = new Ensemble({ ...ask("x"), plugins: [recordTo(file)] });
     await unused.explain();
@@ -348,33 +347,58 @@ describe("a recording", () => {
     expect(await readFile(file, "utf8")).to.equal("older");
     await play(ask("x"), [recordTo(file)]);
     expect((await readFile(file, "utf8")).startsWith(header)).to.equal(true);
-    expect(await readdir(folder.path)).to.deep.equal(["run.jsonl"]);
+    expect(await readdir(folder)).to.deep.equal(["run.jsonl"]);
+  });
+
+  it("is its owner's alone, and replaces a symbolic link", async () => {
+    const file = join(folder, "deep", "run.jsonl");
+    await play(ask("x"), [recordTo(file)]);
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    expect((await stat(join(folder, "deep"))).mode & 0o777).to.equal(0o700);
+    const victim = join(folder, "victim");
+    await writeFile(victim, "keep");
+    await rm(file);
+    await symlink(victim, file);
+    await play(ask("x"), [recordTo(file)]);
+    expect(await readFile(victim, "utf8")).to.equal("keep");
+    expect((await readFile(file, "utf8")).startsWith(header)).to.equal(true);
+  });
+
+  it("of a program that breaks off is next to its place under a name of its own", async () => {
+    const file = join(folder, "run.jsonl");
+    let seen: readonly string[] = [];
+    const look = new Task({
+      description: "Look",
+      handler: async () => ((seen = await readdir(folder)), "seen"),
+    });
+    await play({ tasks: [look] }, [recordTo(file)]);
+    expect(seen).to.deep.equal([`run.jsonl.${process.pid}-0.part`]);
   });
 
   it("is refused where a folder stands in its place, before anything is spent", async () => {
     const model = new ScriptedModel(["x", "x"]);
-    await using ensemble = new Ensemble({ ...ask("x"), model, plugins: [recordTo(folder.path)] });
+    await using ensemble = new Ensemble({ ...ask("x"), model, plugins: [recordTo(folder)] });
     const error = await rejectionOf(ValidationError, ensemble.run());
-    expect(error.message).to.include(folder.path).and.to.include("is a folder");
+    expect(error.message).to.include(folder).and.to.include("is a folder");
     expect(error.hint).to.be.a("string");
     expect(model.requests).to.deep.equal([]);
-    expect(await readdir(folder.path)).to.deep.equal([]);
+    expect(await readdir(folder)).to.deep.equal([]);
   });
 
   it("that can't be written stops the kernel before anything is spent", async () => {
-    await writeFile(join(folder.path, "file"), "");
+    await writeFile(join(folder, "file"), "");
     const model = new ScriptedModel(["a", "b"]);
     await using ensemble = new Ensemble({
       ...ask("x"),
       model,
-      plugins: [recordTo(join(folder.path, "file", "run.jsonl"))],
+      plugins: [recordTo(join(folder, "file", "run.jsonl"))],
     });
     expect((await rejectionOf(ValidationError, ensemble.run())).message).to.include("run.jsonl");
     expect(model.requests.length).to.equal(0);
   });
 
   it("holds no secret, and replays on a machine with another one", async () => {
-    const file = join(folder.path, "run.jsonl");
+    const file = join(folder, "run.jsonl");
     const make = (secret: string): EnsembleOptions => ({
       model: new ScriptedModel([
         { toolCalls: [{ name: "use", arguments: { input: secret } }] },
@@ -402,7 +426,7 @@ describe("a recording", () => {
   });
 
   it("writes every message once, however long the conversation gets", async () => {
-    const file = join(folder.path, "run.jsonl");
+    const file = join(folder, "run.jsonl");
     const turns = Array.from({ length: 20 }, (_, i) => ({
       toolCalls: [{ name: "count", arguments: { input: `turn ${i}` } }],
     }));

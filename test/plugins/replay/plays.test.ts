@@ -22,20 +22,20 @@ import { fallback, retry } from "agentensemble/resilience";
 import { ScriptedModel, type Step } from "agentensemble/testing";
 import { expect } from "chai";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { rejectionOf } from "../../support/rejection.js";
-import { deadModel, play, temporaryFolder, withoutDurations } from "./record-and-replay.js";
+import { deadModel, play, withoutDurations } from "./record-and-replay.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { pause } from "../../support/time.js";
 
 const SCRIPTED = { provider: "scripted", modelId: "scripted" };
 
 describe("what is replayed", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let file = "";
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-    file = join(folder.path, "run.jsonl");
+  beforeEach(() => {
+    folder = temporaryFolder();
+    file = join(folder, "run.jsonl");
   });
-  afterEach(() => folder.remove());
 
   const streamed = async (
     options: EnsembleOptions,
@@ -89,13 +89,13 @@ describe("what is replayed", () => {
 
   it("several runs of one kernel, one after the other and side by side, each with its id, its start and its answers", async () => {
     const script = async ({ messages }: ChatRequest, index: number): Promise<string> => {
-      await wait(JSON.stringify(messages).includes("Same") ? 30 - 10 * (index % 3) : 1);
+      await pause(JSON.stringify(messages).includes("Same") ? 30 - 10 * (index % 3) : 1);
       return `answer ${index}`;
     };
     const run = async (options: EnsembleOptions): Promise<readonly unknown[]> => {
       await using ensemble = new Ensemble(options);
       const first = await ensemble.run({ word: "Other" });
-      await wait(5);
+      await pause(5);
       const sides = await Promise.all([
         ensemble.run({ word: "Same" }),
         ensemble.run({ word: "Same" }, { runId: "mine" }),
@@ -138,8 +138,7 @@ describe("what is replayed", () => {
     expect(output.raw).to.equal("hello");
   });
 
-  it("waits for nothing: neither back-off, nor rate limit, nor a slow model", async function () {
-    this.timeout(20_000);
+  it("waits for nothing: neither back-off, nor rate limit, nor a slow model", async () => {
     const failure = new ModelCallError("busy", {
       ...SCRIPTED,
       code: "AE_MODEL_RATE_LIMITED",

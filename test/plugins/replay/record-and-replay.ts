@@ -11,18 +11,6 @@ import type {
 } from "agentensemble";
 import { AgentEnsembleError as OurError, Ensemble } from "agentensemble";
 import { recordTo, replayFrom, type ReplayOptions } from "agentensemble/replay";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
-/** A folder for one test; call the function to remove it. */
-export async function temporaryFolder(): Promise<{
-  readonly path: string;
-  remove(): Promise<void>;
-}> {
-  const path = await mkdtemp(join(tmpdir(), "replay-"));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
-}
 
 /** A model that must not be called: what stands in for the real one in a replay. */
 export function deadModel(live: ChatModel): ChatModel & { readonly calls: number } {

@@ -14,14 +14,10 @@ import { retry } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import {
-  deadModel,
-  recordAndReplayTwice,
-  temporaryFolder,
-  withoutDurations,
-} from "./record-and-replay.js";
+import { deadModel, recordAndReplayTwice, withoutDurations } from "./record-and-replay.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { pause } from "../../support/time.js";
 
 const textOf = (request: ChatRequest): string => JSON.stringify(request.messages);
 const roleOf = (request: ChatRequest): string =>
@@ -42,7 +38,7 @@ const add = () =>
     description: "Adds numbers, after a while",
     input: z.object({ a: z.number(), b: z.number() }),
     execute: async ({ a, b }) => {
-      await wait(20 - a);
+      await pause(20 - a);
       if (a === 13) throw new RangeError("thirteen");
       return { sum: a + b };
     },
@@ -65,7 +61,7 @@ const TEAMS: Readonly<Record<string, Team>> = {
   "parallel, where what began first ends last": {
     script: async (request) => {
       const role = roleOf(request);
-      await wait(role === "Slow" ? 60 : role === "Middle" ? 30 : 5);
+      await pause(role === "Slow" ? 60 : role === "Middle" ? 30 : 5);
       return `${role} is done`;
     },
     options: () => {
@@ -85,7 +81,7 @@ const TEAMS: Readonly<Record<string, Team>> = {
   },
   "parallel, with equal requests": {
     script: async (_request, index) => {
-      await wait(index === 0 ? 40 : 5);
+      await pause(index === 0 ? 40 : 5);
       return `answer ${index}`;
     },
     options: () => {
@@ -101,7 +97,7 @@ const TEAMS: Readonly<Record<string, Team>> = {
   "parallel, with a failure": {
     script: async (request) => {
       if (!textOf(request).includes("Bad")) return "fine";
-      await wait(10);
+      await pause(10);
       throw new ModelCallError("status 400: no", {
         provider: "scripted",
         modelId: "scripted",
@@ -187,7 +183,7 @@ const TEAMS: Readonly<Record<string, Team>> = {
     script: async (request) => {
       const role = roleOf(request);
       if (role === "A" || role === "B") {
-        await wait(role === "A" ? 30 : 5);
+        await pause(role === "A" ? 30 : 5);
         return `${role}'s work`;
       }
       return managerTurns[request.messages.filter((m) => m.role === "assistant").length] ?? "?";
@@ -268,7 +264,7 @@ const TEAMS: Readonly<Record<string, Team>> = {
 describe("record and replay", () => {
   for (const [name, team] of Object.entries(TEAMS)) {
     it(`repeats ${name}: output and trace, twice, without the model`, async () => {
-      const folder = await temporaryFolder();
+      const folder = temporaryFolder();
       const dead: { readonly calls: number }[] = [];
       const make = (isReplay: boolean): EnsembleOptions => {
         const live = new ScriptedModel(team.script);
@@ -278,10 +274,7 @@ describe("record and replay", () => {
         return { ...team.options(), model };
       };
       try {
-        const { recorded, replays } = await recordAndReplayTwice(
-          join(folder.path, "run.jsonl"),
-          make,
-        );
+        const { recorded, replays } = await recordAndReplayTwice(join(folder, "run.jsonl"), make);
         expect(recorded.error?.code).to.equal(team.error);
         for (const { output, error } of replays) {
           expect(error?.code).to.equal(recorded.error?.code);
@@ -296,7 +289,6 @@ describe("record and replay", () => {
         expect(replays[0].output.trace.toJson()).to.equal(replays[1].output.trace.toJson());
         expect(dead.map(({ calls }) => calls)).to.deep.equal([0, 0]);
       } finally {
-        await folder.remove();
       }
     });
   }

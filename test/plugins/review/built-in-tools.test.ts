@@ -1,6 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import type { AnyTool } from "agentensemble";
 import { Agent, ReviewDecision, Task, tool } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
@@ -14,8 +12,9 @@ import {
 } from "agentensemble/tools";
 import { humanInputTool } from "agentensemble/review";
 import { expect } from "chai";
-import { runToEnd } from "../../kernel/fixtures.js";
+import { runToEnd } from "../../support/kernel-fixtures.js";
 import { person } from "./fixtures.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 async function told(
   used: AnyTool,
@@ -32,8 +31,7 @@ async function told(
 
 describe("approval of the built-in tools", () => {
   let baseDir = "";
-  before(async () => (baseDir = await mkdtemp(join(tmpdir(), "review-"))));
-  after(() => rm(baseDir, { recursive: true }));
+  before(() => (baseDir = temporaryFolder()));
 
   it("tells the model in each tool's own words that a person has said no, and does nothing", async () => {
     const named = { name: "use", description: "Uses" };

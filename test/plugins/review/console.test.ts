@@ -3,9 +3,9 @@ import { PassThrough } from "node:stream";
 import type { ReviewDecision, ReviewRequest } from "agentensemble";
 import { ReviewError, ReviewHandler, ValidationError } from "agentensemble";
 import { expect } from "chai";
-import { pause } from "../../kernel/fixtures.js";
 import { projectRoot } from "../../support/project.js";
 import { rejection, rejectionOf } from "../../support/rejection.js";
+import { pause } from "../../support/time.js";
 
 interface Desk {
   readonly input: PassThrough & { isTTY?: boolean };
@@ -265,8 +265,7 @@ describe("ReviewHandler.console", () => {
       console.log("\\nEND " + output.exitReason + " " + output.raw);`;
     const options = ["--input-type=module", "--eval", program];
 
-    it("asks at standard input and output, and lets the process end", async function () {
-      this.timeout(30_000);
+    it("asks at standard input and output, and lets the process end", async () => {
       const child = spawn(process.execPath, options, { cwd: projectRoot, stdio: "pipe" });
       let text = "";
       child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -280,8 +279,7 @@ describe("ReviewHandler.console", () => {
       expect([code, /END .*/.exec(text)?.[0]]).to.deep.equal([0, "END COMPLETED draft"]);
     });
 
-    it("does not wait for anybody where standard input is closed", async function () {
-      this.timeout(30_000);
+    it("does not wait for anybody where standard input is closed", async () => {
       const text = await new Promise<string>((resolve, reject) => {
         const child = execFile(process.execPath, options, { cwd: projectRoot }, (error, stdout) =>
           error === null ? resolve(stdout) : reject(new Error(error.message)),

@@ -9,7 +9,7 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { untilAborted } from "../../kernel/fixtures.js";
+import { untilAborted } from "../../support/kernel-fixtures.js";
 import { person, ROWS, runRow, type Answer, type Row } from "./fixtures.js";
 
 function counting(text: string, name: string, done: string[]): Agent {

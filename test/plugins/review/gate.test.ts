@@ -23,8 +23,9 @@ import {
 import { review } from "agentensemble/review";
 import { expect } from "chai";
 import { z } from "zod";
-import { echo, pause, runToEnd, tapping, untilAborted } from "../../kernel/fixtures.js";
+import { echo, runToEnd, tapping, untilAborted } from "../../support/kernel-fixtures.js";
 import { person, type Answer } from "./fixtures.js";
+import { pause } from "../../support/time.js";
 
 const CONTINUE = ReviewDecision.continue();
 const required = (o: Partial<PlainTaskOptions<string>> = {}): Task =>

@@ -10,9 +10,9 @@ import {
 } from "agentensemble";
 import { reviewInbox, type ReviewInbox } from "agentensemble/review";
 import { expect } from "chai";
-import { pause } from "../../kernel/fixtures.js";
 import { rejection, rejectionOf } from "../../support/rejection.js";
 import { ReviewError } from "agentensemble";
+import { pause } from "../../support/time.js";
 
 const task = (description: string, o: object = {}): Task =>
   new Task({ description, handler: () => description, review: Review.required(), ...o });

@@ -10,7 +10,7 @@ import {
 import { humanInputTool } from "agentensemble/review";
 import { ScriptedModel, toolContract } from "agentensemble/testing";
 import { expect } from "chai";
-import { runToEnd, untilAborted } from "../../kernel/fixtures.js";
+import { runToEnd, untilAborted } from "../../support/kernel-fixtures.js";
 import { person, type Answer } from "./fixtures.js";
 
 const silent: Answer = ({ signal }) => untilAborted(signal);

@@ -23,8 +23,9 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import fc from "fast-check";
-import { failing, pause } from "../../kernel/fixtures.js";
+import { failing } from "../../support/kernel-fixtures.js";
 import { person } from "./fixtures.js";
+import { pause } from "../../support/time.js";
 
 type Runnable = Pick<Ensemble, "run" | "dispose">;
 
@@ -113,8 +114,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     ).to.deep.equal(["slow"]);
   });
 
-  it("asks exactly once in any graph of dependencies, about the task that is done last", async function () {
-    this.timeout(20_000);
+  it("asks exactly once in any graph of dependencies, about the task that is done last", async () => {
     const graphs = fc.array(
       fc.record({
         delay: fc.constantFrom(undefined, 0, 1, 3),

@@ -11,7 +11,7 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { review } from "agentensemble/review";
 import { expect } from "chai";
-import { runToEnd } from "../../kernel/fixtures.js";
+import { runToEnd } from "../../support/kernel-fixtures.js";
 import { person } from "./fixtures.js";
 
 const asking = (question: object, seen: Decision[]): Task =>

@@ -13,7 +13,7 @@ import { ScriptedModel, type Step } from "agentensemble/testing";
 import { review } from "agentensemble/review";
 import { expect } from "chai";
 import { z } from "zod";
-import { runToEnd, tapping, untilAborted } from "../../kernel/fixtures.js";
+import { runToEnd, tapping, untilAborted } from "../../support/kernel-fixtures.js";
 import { person, type Answer } from "./fixtures.js";
 
 const CONTINUE = ReviewDecision.continue();

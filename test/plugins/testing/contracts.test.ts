@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { TaskExecutor, ToolContext, WorkflowExecutor } from "agentensemble";
 import { Agent, Task, ToolResult, tool } from "agentensemble";
@@ -14,8 +13,10 @@ import { expect } from "chai";
 import { z } from "zod";
 import { HandlerExecutor } from "../../../src/plugins/agents/handler/handler-executor.js";
 import { ReactExecutor } from "../../../src/plugins/agents/react/react-executor.js";
-import { pause, untilAborted } from "../../kernel/fixtures.js";
+import { untilAborted } from "../../support/kernel-fixtures.js";
 import { failuresOf } from "./failures-of.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { pause } from "../../support/time.js";
 
 const speaker = new Agent({ role: "Speaker", goal: "Speak" });
 const upper = tool({
@@ -72,8 +73,8 @@ traceExporterContract("a list", {
   },
 });
 traceExporterContract("json", {
-  create: async () => {
-    const dir = await mkdtemp(join(tmpdir(), "traces-"));
+  create: () => {
+    const dir = temporaryFolder();
     const exported = async (): Promise<readonly string[]> =>
       Promise.all(
         (await readdir(dir)).map(
@@ -82,11 +83,7 @@ traceExporterContract("json", {
               .ensembleId,
         ),
       );
-    return {
-      exporter: jsonTraceExporter({ dir }),
-      exported,
-      close: () => rm(dir, { recursive: true }),
-    };
+    return { exporter: jsonTraceExporter({ dir }), exported };
   },
 });
 
@@ -98,8 +95,7 @@ toolContract("divide", {
   failing: [{ a: 1, b: 0 }],
 });
 
-describe("the contract suites", function () {
-  this.timeout(30_000);
+describe("the contract suites", () => {
   const workflow = (execute: WorkflowExecutor["execute"]): WorkflowExecutor => ({
     name: "ODD",
     execute,

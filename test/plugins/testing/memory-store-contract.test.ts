@@ -197,8 +197,7 @@ describe("memoryStoreContract()", () => {
   });
 
   for (const [what, [title, create]] of Object.entries(violations)) {
-    it(`finds ${what}`, async function () {
-      this.timeout(10_000);
+    it(`finds ${what}`, async () => {
       expect(await failuresFor(create, { shared: true })).to.include(title);
     });
   }

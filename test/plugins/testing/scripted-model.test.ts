@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ChatChunk, ChatRequest } from "../../../src/contracts/chat-model.js";
+import type { ChatRequest } from "../../../src/contracts/chat-model.js";
 import { ModelCallError, ValidationError } from "../../../src/contracts/errors.js";
 import {
   ScriptedModel,
@@ -7,15 +7,10 @@ import {
   type Step,
 } from "../../../src/plugins/testing/index.js";
 import { rejection, rejectionOf } from "../../support/rejection.js";
+import { collect } from "../../support/collect.js";
 
 function ask(content: string): ChatRequest {
   return { messages: [{ role: "user", content }] };
-}
-
-async function collect(chunks: AsyncIterable<ChatChunk>): Promise<readonly ChatChunk[]> {
-  const all: ChatChunk[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return all;
 }
 
 describe("ScriptedModel", () => {

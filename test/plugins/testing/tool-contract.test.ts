@@ -6,8 +6,9 @@ import type { ToolContractOptions } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
 import { schemaProblems, undescribed } from "../../../src/plugins/testing/tool-schema-rules.js";
-import { pause, untilAborted } from "../../kernel/fixtures.js";
+import { untilAborted } from "../../support/kernel-fixtures.js";
 import { failuresOf } from "./failures-of.js";
+import { pause } from "../../support/time.js";
 
 const SECRET = "sk-very/secret+key";
 
@@ -56,9 +57,7 @@ toolContract("one that works slowly, and minds its signal", {
   secrets: [SECRET],
 });
 
-describe("toolContract", function () {
-  this.timeout(60_000);
-
+describe("toolContract", () => {
   it("is content with a tool that does as it should", async () => {
     expect(await broken((input) => input, { secrets: [SECRET] })).to.deep.equal([]);
   });

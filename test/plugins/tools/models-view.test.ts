@@ -1,10 +1,8 @@
 import { expect } from "chai";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { AnyTool } from "agentensemble";
 import { MemoryStore, memoryTool } from "agentensemble/memory";
 import * as tools from "agentensemble/tools";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 /** Where a tool has no `timeoutMs`, its work is bounded by the size of its input, or it keeps a time of its own. */
 const LIMITED_WITHIN = [
@@ -21,7 +19,7 @@ describe("the built-in tools", () => {
   let baseDir: string;
   let all: readonly AnyTool[];
   before(() => {
-    baseDir = mkdtempSync(join(tmpdir(), "tools-"));
+    baseDir = temporaryFolder();
     all = [
       ...[tools.calculatorTool(), tools.dateTimeTool(), tools.humanInputTool()],
       ...memoryTool("facts", MemoryStore.inMemory()).tools,
@@ -38,7 +36,6 @@ describe("the built-in tools", () => {
       ...[tools.globTool({ baseDir }), tools.codeSearchTool({ baseDir })],
     ] as AnyTool[]; // of whatever input
   });
-  after(() => rmSync(baseDir, { recursive: true }));
 
   it("show a model how to call them", () => {
     for (const { name, description, input } of all) {

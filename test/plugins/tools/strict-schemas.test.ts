@@ -1,17 +1,14 @@
 import { expect } from "chai";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { AnyTool } from "../../../src/contracts/tool.js";
 import type { JsonSchema } from "../../../src/contracts/types.js";
 import { OPENAI_DIALECT } from "../../../src/plugins/providers/openai/strict-dialect.js";
 import { toStrictSchema } from "../../../src/plugins/providers/shared/strict-schema.js";
 import * as tools from "../../../src/tools.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 describe("the built-in tools' schemas", () => {
   let baseDir: string;
-  before(() => (baseDir = mkdtempSync(join(tmpdir(), "schemas-"))));
-  after(() => rmSync(baseDir, { recursive: true }));
+  before(() => (baseDir = temporaryFolder()));
 
   const withSchema: Readonly<Record<string, () => AnyTool>> = {
     json_parser: () => tools.jsonParserTool(),

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { NewEvent } from "../../../src/contracts/events.js";
 import type { Tool, ToolContext } from "../../../src/contracts/tool.js";
 import { ReviewDecision } from "../../../src/contracts/review.js";
 import { ToolResult } from "../../../src/contracts/tool.js";
 import { fakeScope } from "../../support/fake-scope.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 /** A temporary folder with an inside, which tools may see, and an outside, which they must not. */
 export interface Sandbox {
@@ -13,15 +13,14 @@ export interface Sandbox {
   readonly top: string;
   readonly inside: string;
   readonly outside: string;
-  remove(): void;
 }
 
 export function newSandbox(): Sandbox {
-  const top = mkdtempSync(join(realpathSync(tmpdir()), "file-tools-"));
+  const top = temporaryFolder();
   const [inside, outside] = [join(top, "inside"), join(top, "outside")];
   mkdirSync(inside);
   mkdirSync(outside);
-  return { top, inside, outside, remove: () => rmSync(top, { recursive: true, force: true }) };
+  return { top, inside, outside };
 }
 
 /** Writes files with the folders on the way to them. */

@@ -13,7 +13,7 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
-import { echo, failing, runToEnd, typesOf, waiting } from "../../kernel/fixtures.js";
+import { echo, failing, runToEnd, typesOf, waiting } from "../../support/kernel-fixtures.js";
 import { SHAPES } from "./shapes.js";
 
 const usage = { inputTokens: 10, outputTokens: 5 };

@@ -23,7 +23,7 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
-import { untilAborted } from "../../kernel/fixtures.js";
+import { untilAborted } from "../../support/kernel-fixtures.js";
 import { SHAPES } from "./shapes.js";
 
 type Runnable = Pick<Ensemble, "run" | "dispose">;

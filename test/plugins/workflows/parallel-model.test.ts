@@ -2,7 +2,8 @@ import type { EnsembleOutput, AgentEnsembleError } from "agentensemble";
 import { Ensemble, Kernel, Task } from "agentensemble";
 import { expect } from "chai";
 import fc from "fast-check";
-import { pause, untilAborted } from "../../kernel/fixtures.js";
+import { untilAborted } from "../../support/kernel-fixtures.js";
+import { pause } from "../../support/time.js";
 
 /** One task of a random graph: which earlier tasks it needs, how many turns of the loop it takes, and how it ends. */
 interface Spec {
@@ -164,9 +165,7 @@ function expectLikeSequential(
     );
 }
 
-describe("PARALLEL against a sequential model", function () {
-  this.timeout(60_000);
-
+describe("PARALLEL against a sequential model", () => {
   it("gives the same values under random delays, failures and cancellations, and respects every edge and limit", async () => {
     const kernel = new Kernel();
     try {

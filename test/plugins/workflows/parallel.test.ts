@@ -3,7 +3,8 @@ import { ParallelExecutionError, Task, ValidationError } from "agentensemble";
 import { workflowContract } from "agentensemble/testing";
 import { expect } from "chai";
 import { parallelWorkflow } from "../../../src/plugins/workflows/parallel/parallel-workflow.js";
-import { echo, failing, pause, runToEnd, typesOf, waiting } from "../../kernel/fixtures.js";
+import { echo, failing, runToEnd, typesOf, waiting } from "../../support/kernel-fixtures.js";
+import { pause } from "../../support/time.js";
 
 workflowContract("PARALLEL, failing fast", { create: () => parallelWorkflow });
 workflowContract("PARALLEL, continuing, one at a time", {
@@ -90,7 +91,7 @@ describe("PARALLEL", () => {
     const hanging = waiting("hanging", (ctx) =>
       ctx.signal.addEventListener("abort", () => aborted++),
     );
-    const slow = timed("slow", 10_000);
+    const slow = timed("slow", 1_000);
     const { error, output, events } = await runToEnd(
       {
         tasks: [echo("quick"), hanging, failing("fails", cause), echo("never", [slow]), slow],
@@ -151,11 +152,10 @@ describe("PARALLEL", () => {
   });
 
   it("refuses tasks that wait for each other in a circle", () => {
-    const spec = (description: string): Task => echo(description);
     const plan = {
       tasks: [
-        { id: "a", spec: spec("A"), contextIds: ["b"] },
-        { id: "b", spec: spec("B"), contextIds: ["a"] },
+        { id: "a", task: echo("A"), contextIds: ["b"] },
+        { id: "b", task: echo("B"), contextIds: ["a"] },
       ],
       options: {},
       phases: [],

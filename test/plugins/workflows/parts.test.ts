@@ -1,7 +1,7 @@
-import type { PartOptions, Plugin, Run, TaskContext } from "agentensemble";
+import type { SubPlanOptions, Plugin, Run, TaskContext } from "agentensemble";
 import { RunCancelledError, Task, Tokens, definePlugin } from "agentensemble";
 import { expect } from "chai";
-import { echo, runToEnd, untilAborted } from "../../kernel/fixtures.js";
+import { echo, runToEnd, untilAborted } from "../../support/kernel-fixtures.js";
 import { rejection } from "../../support/rejection.js";
 
 /** The workflow PARTS, which does what a test wants with the ids of the tasks. */
@@ -74,7 +74,7 @@ for (const inner of ["SEQUENTIAL", "PARALLEL"]) {
         handler: (ctx) => String(told.push(ctx.revision)),
       });
       const revision = { feedback: "mind the gap", previousOutput: "gap" };
-      const o: PartOptions = { revisions: new Map([["a", revision]]) };
+      const o: SubPlanOptions = { revisions: new Map([["a", revision]]) };
       const nested = parts(async (run, ids) => run.runWorkflow("AROUND", ids, o));
       const around = definePlugin({
         name: "around",

@@ -1,7 +1,7 @@
 import { workflowContract } from "agentensemble/testing";
 import { expect } from "chai";
 import { sequentialWorkflow } from "../../../src/plugins/workflows/sequential/sequential-workflow.js";
-import { echo, failing, runToEnd } from "../../kernel/fixtures.js";
+import { echo, failing, runToEnd } from "../../support/kernel-fixtures.js";
 
 workflowContract(() => sequentialWorkflow);
 
@@ -39,7 +39,7 @@ describe("SEQUENTIAL", () => {
     });
     expect(error).to.include({
       code: "AE_TASK_EXECUTION",
-      message: "Task failed: b",
+      message: "Task failed: b: Deterministic task handler threw an exception: broken",
       taskDescription: "b",
       agentRole: "(deterministic)",
     });

@@ -10,7 +10,7 @@ import type {
 import type { Task } from "../../../contracts/task.js";
 import type { Inputs } from "../../../contracts/types.js";
 import { contextOutput } from "../../../contracts/output.js";
-import { memoryOf } from "../../../kernel/index.js";
+import { UsedMemory } from "../../shared/memory/task-memory.js";
 
 /** What a handler gets. */
 export class HandlerContext implements TaskContext {
@@ -40,6 +40,6 @@ export class HandlerContext implements TaskContext {
 
   /** Made only for those who look. */
   get memory(): TaskMemory {
-    return memoryOf(this.#scope);
+    return new UsedMemory(this.#scope);
   }
 }

@@ -6,7 +6,6 @@ import type { AnyTool } from "../../../contracts/tool.js";
 import {
   AgentExecutionError,
   ExitEarlySignal,
-  messageOf,
   RunCancelledError,
   RunTimeoutError,
   TaskTimeoutError,
@@ -17,6 +16,7 @@ import { isTool } from "../../../contracts/tool.js";
 import { Schemas } from "../shared/schemas.js";
 import { HandlerContext } from "./handler-context.js";
 import { handlerResult } from "./handler-result.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** The role of tasks that no agent does. */
 const ROLE = "(deterministic)";
@@ -27,7 +27,7 @@ export class HandlerExecutor implements TaskExecutor {
   readonly #schemas = new Schemas();
 
   handles(task: PlannedTask): boolean {
-    return task.spec.handler !== undefined;
+    return task.task.handler !== undefined;
   }
 
   async execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
@@ -43,7 +43,7 @@ export class HandlerExecutor implements TaskExecutor {
     let value: unknown;
     try {
       value = isTool(handler)
-        ? await scope.callTool(toolCall(handler, call), [handler])
+        ? await scope.callTool(handlerCall(handler, call), [handler])
         : await handler(new HandlerContext(call, scope));
     } catch (thrown) {
       if (endsTheRun(thrown, call.signal)) throw thrown;
@@ -72,7 +72,7 @@ function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
 }
 
 /** A tool works on the text of the last task in the context, else on the description; with a schema of its own that text is its JSON. */
-function toolCall(
+function handlerCall(
   tool: AnyTool,
   { attempt, contextOutputs, task }: TaskCall,
 ): { readonly id: string; readonly name: string; readonly arguments: string } {

@@ -1,11 +1,12 @@
 import type { AnyTask } from "../../../contracts/task.js";
 import type { OutputSchema } from "../../../contracts/types.js";
-import type { Checked } from "../../../kernel/index.js";
+import type { Checked } from "../../../util/schema/standard-schema.js";
 import type { Schemas } from "../shared/schemas.js";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
-import { checkValue } from "../../../kernel/index.js";
+import { checkValue } from "../../../util/schema/standard-schema.js";
 import { outputParsingError } from "../shared/output-parser.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** A task's text and, unless the text is the value, its value. */
 export interface HandlerResult {

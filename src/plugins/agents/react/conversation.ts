@@ -1,36 +1,19 @@
-import type { Agent } from "../../../contracts/agent.js";
 import type {
-  ChatMessage,
   ChatRequest,
   ChatResponse,
   Purpose,
   ToolCall,
 } from "../../../contracts/chat-model.js";
-import type { TaskCall } from "../../../contracts/hooks.js";
-import type { TaskScope } from "../../../contracts/run.js";
-import type { AnyTool } from "../../../contracts/tool.js";
-import type { PromptTexts } from "../../../kernel/index.js";
-import type { AgentTemplateName } from "../shared/templates.js";
+import type { ConversationParts } from "./conversation-parts.js";
 import {
   AgentEnsembleError,
   AgentExecutionError,
   MaxIterationsExceededError,
-  messageOf,
   ModelCallError,
 } from "../../../contracts/errors.js";
-import { PartialOutput } from "./partial-output.js";
-import { ToolTurns } from "./tool-turns.js";
-
-/** What one task's conversation consists of. `request.messages` is `messages`. */
-export interface ConversationParts {
-  readonly call: TaskCall;
-  readonly agent: Agent;
-  readonly scope: TaskScope;
-  readonly texts: PromptTexts<AgentTemplateName>;
-  readonly tools: readonly AnyTool[];
-  readonly messages: ChatMessage[];
-  readonly request: ChatRequest;
-}
+import { PartialOutputEmitter } from "./partial-output-emitter.js";
+import { ToolCallRunner } from "./tool-call-runner.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** After this many turns over the limit the tools are withheld. */
 const STOPPED_TURNS = 2;
@@ -43,7 +26,7 @@ function withoutTools(request: ChatRequest): ChatRequest {
 /** The conversation of one task with its model: one list of messages that only grows, shared by all requests. */
 export class Conversation {
   readonly parts: ConversationParts;
-  #turns: ToolTurns | undefined;
+  #turns: ToolCallRunner | undefined;
   #toolCallsMade = 0;
 
   constructor(parts: ConversationParts) {
@@ -85,8 +68,8 @@ export class Conversation {
 
   async #chat(request: ChatRequest, purpose: Purpose): Promise<ChatResponse> {
     const { call, scope } = this.parts;
-    const partial = PartialOutput.wanted(call, scope)
-      ? await PartialOutput.of(call, scope)
+    const partial = PartialOutputEmitter.wanted(call, scope)
+      ? await PartialOutputEmitter.of(call, scope)
       : undefined;
     try {
       return await scope.chat(
@@ -126,7 +109,7 @@ export class Conversation {
     const allowed = Math.min(calls.length, agent.maxIterations - this.#toolCallsMade);
     this.#toolCallsMade += allowed;
     const [only] = calls;
-    const turns = (this.#turns ??= new ToolTurns(this.parts));
+    const turns = (this.#turns ??= new ToolCallRunner(this.parts));
     if (calls.length === 1 && allowed === 1 && only !== undefined)
       messages.push(await turns.callOne(only));
     else if (allowed > 0) messages.push(...(await turns.callAll(calls.slice(0, allowed))));

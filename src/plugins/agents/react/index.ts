@@ -1,7 +1,7 @@
 import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { AGENT_TEMPLATES } from "../shared/templates.js";
+import { AGENT_TEMPLATES } from "../shared/agent-prompts.js";
 import { ReactExecutor } from "./react-executor.js";
 
 /** Does the tasks that have no handler: asks the task's model, calls the tools it wants, and parses what it finally says. Brings the prompt texts. */

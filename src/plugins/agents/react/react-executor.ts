@@ -1,4 +1,5 @@
-import type { Agent } from "../../../contracts/agent.js";
+import type { Inputs } from "../../../contracts/types.js";
+import { Agent } from "../../../contracts/agent.js";
 import type {
   ChatMessage,
   ChatRequest,
@@ -10,15 +11,16 @@ import type { TaskCall } from "../../../contracts/hooks.js";
 import type { PlannedTask } from "../../../contracts/plan.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
-import type { PromptTexts } from "../../../kernel/index.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { SchemaFacts } from "../shared/schemas.js";
-import type { AgentTemplateName } from "../shared/templates.js";
+import type { AgentTemplateName } from "../shared/agent-prompts.js";
+import { requireCarried } from "../../../contracts/attachment.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { buildSystemPrompt, buildUserPrompt } from "../shared/prompt-builder.js";
-import { PromptLibrary } from "../../../kernel/index.js";
+import { agentTexts, buildSystemPrompt, buildUserPrompt } from "../shared/prompt-builder.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { Schemas } from "../shared/schemas.js";
-import { AGENT_TEMPLATES } from "../shared/templates.js";
+import { AGENT_TEMPLATES } from "../shared/agent-prompts.js";
 import { staticTools, toolsOf, ToolSpecs } from "../shared/tool-resolution.js";
 import { Conversation } from "./conversation.js";
 import { parseWithCorrections } from "./correction.js";
@@ -34,11 +36,12 @@ export class ReactExecutor implements TaskExecutor {
   readonly #systemPrompts = new WeakMap<PromptTexts<AgentTemplateName>, WeakMap<Agent, string>>();
 
   handles(task: PlannedTask): boolean {
-    return task.spec.handler === undefined;
+    return task.task.handler === undefined;
   }
 
   async execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
     const agent = agentOf(call);
+    if (call.task.attachments.length > 0) requireCarried(call.task, scope.model); // a worker may have another model than the plan shows
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
     const facts = this.#outputFacts(call);
     const resolved = toolsOf(agent, call, scope);
@@ -91,14 +94,15 @@ export class ReactExecutor implements TaskExecutor {
     format?: TaskScope["format"],
   ): PromptPreview {
     return {
-      systemPrompt: this.#systemPrompt(agent, texts),
+      systemPrompt: this.#systemPrompt(agent, texts, call.run.inputs),
       userPrompt: buildUserPrompt(call, texts, facts?.text, format),
       tools: this.#specs.of(tools, texts),
     };
   }
 
   /** One string for all tasks of an agent: what a run keeps of its prompts is mostly this. */
-  #systemPrompt(agent: Agent, texts: PromptTexts<AgentTemplateName>): string {
+  #systemPrompt(agent: Agent, texts: PromptTexts<AgentTemplateName>, inputs: Inputs): string {
+    if (Agent.promptsOf(agent) !== undefined) return buildSystemPrompt(agent, texts, inputs); // differs from run to run
     let known = this.#systemPrompts.get(texts);
     if (known === undefined) this.#systemPrompts.set(texts, (known = new WeakMap()));
     let prompt = known.get(agent);
@@ -174,6 +178,7 @@ function announce(
   scope: TaskScope,
 ): void {
   if (!scope.listens("task_input")) return;
+  const { goal, background } = agentTexts(agent, scope.run.inputs);
   scope.emit({
     type: "task_input",
     taskId: scope.taskId,
@@ -182,8 +187,8 @@ function announce(
     taskIndex: scope.taskIndex,
     taskDescription: task.description,
     expectedOutput: task.expectedOutput,
-    agentGoal: agent.goal,
-    agentBackground: agent.background,
+    agentGoal: goal,
+    agentBackground: background,
     toolNames: tools.map((tool) => tool.name),
     systemPrompt,
     userPrompt,

@@ -2,18 +2,20 @@ import { createHash } from "node:crypto";
 import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
-import type { PromptTexts } from "../../../kernel/index.js";
-import type { AgentTemplateName } from "../shared/templates.js";
-import { messageOf, ToolExecutionError } from "../../../contracts/errors.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
+import type { AgentTemplateName } from "../shared/agent-prompts.js";
+import { ToolExecutionError } from "../../../contracts/errors.js";
+import { cutText } from "../../../util/text.js";
+import { messageOf } from "../../../util/errors.js";
 
-type Texts = PromptTexts<AgentTemplateName>;
+type ToolTexts = PromptTexts<AgentTemplateName>;
 
 /** Calls a tool and makes the message that tells the model how it went. What is not the tool's own failure is thrown on. */
 export async function callForText(
   call: ToolCall,
   tools: readonly AnyTool[],
   scope: TaskScope,
-  texts: Texts,
+  texts: ToolTexts,
 ): Promise<ChatMessage> {
   let content: string;
   let isError = true;
@@ -39,7 +41,7 @@ export async function callForText(
  * Text from outside between two markers that it can't contain: they bear the hash of the text itself. Equal texts get equal markers, so that requests
  * can be recognised by caches and replays.
  */
-function fenced(text: string, texts: Texts): string {
+function fenced(text: string, texts: ToolTexts): string {
   const fence = createHash("sha256").update(text).digest("hex").slice(0, 16);
   return texts.render("tool.untrusted", { fence, text });
 }
@@ -50,10 +52,9 @@ function thrownText(error: unknown): string {
     : messageOf(error);
 }
 
-/** The first `limit` characters and a note of the full length; -1 for no limit. A character outside the basic plane is never cut in two. */
-function truncate(text: string, limit: number, texts: Texts): string {
-  if (limit < 0 || text.length <= limit) return text;
-  const last = limit > 0 ? text.charCodeAt(limit - 1) : 0;
-  const end = last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit;
-  return text.slice(0, end) + texts.render("tool.truncated", { length: text.length });
+/** The first `limit` characters and a note of the full length; -1 for no limit. */
+function truncate(text: string, limit: number, texts: ToolTexts): string {
+  return limit < 0 || text.length <= limit
+    ? text
+    : cutText(text, limit, texts.render("tool.truncated", { length: text.length }));
 }

@@ -1,4 +1,6 @@
-import { fencedBlocks, MAX_NESTING, scanJson, withoutThinking } from "./json-scan.js";
+import { isRefusedKey, mayHaveRefusedKey } from "../../../util/json/refused-keys.js";
+import { bracketDepth, scanJson } from "../../../util/json/scanner.js";
+import { fencedBlocks, withoutThinking } from "./answer-text.js";
 
 /** A value found in a text, or why a text that looked like one was refused. */
 export type Candidate =
@@ -11,9 +13,8 @@ const SCAN_FACTOR = 4;
 /** The repair's time grows with the square of the length: about 150 ms for this many characters. */
 const MAX_REPAIR_LENGTH = 65_536;
 
-const REFUSED_KEYS = new Set(["__proto__", "constructor", "prototype"]);
-const SUSPICIOUS = /__proto__|constructor|prototype|\\u/;
-
+/** Deeper JSON is refused: recursion over it would overflow the stack. */
+const MAX_NESTING = 500;
 const TOO_DEEP = `JSON is nested deeper than ${MAX_NESTING} levels`;
 
 /**
@@ -50,7 +51,7 @@ function parse(text: string): Candidate | undefined {
   } catch {
     return undefined; // not JSON: the next reading is tried
   }
-  return checked(value, SUSPICIOUS.test(text));
+  return checked(value, mayHaveRefusedKey(text));
 }
 
 function checked(value: unknown, withKeys: boolean): Candidate {
@@ -62,7 +63,7 @@ function checked(value: unknown, withKeys: boolean): Candidate {
 function problemIn(value: object, withKeys: boolean, depth: number): string | undefined {
   if (depth > MAX_NESTING) return TOO_DEEP;
   if (withKeys && !Array.isArray(value)) {
-    const refused = Object.keys(value).find((key) => REFUSED_KEYS.has(key));
+    const refused = Object.keys(value).find((key) => isRefusedKey(key));
     if (refused !== undefined) return `the key "${refused}" is not allowed`;
   }
   for (const inner of Object.values(value) as readonly unknown[]) {
@@ -83,7 +84,7 @@ function* embedded(text: string): Generator<Candidate, void, void> {
     match !== null && budget > 0 && found < MAX_CANDIDATES;
     match = bracket.exec(text)
   ) {
-    const result = scanJson(text, match.index);
+    const result = scanJson(text, match.index, MAX_NESTING);
     if (result.kind === "unfinished") return; // cut off: its parts are not the answer either
     if (result.kind === "tooDeep") {
       yield { ok: false, problem: TOO_DEEP };
@@ -108,7 +109,7 @@ async function* repaired(
   blocks: readonly string[],
 ): AsyncGenerator<Candidate, void, void> {
   const piece = [text, ...blocks].find((candidate) => /^[{[]/.test(candidate)) ?? bracketed(text);
-  if (piece === undefined || piece.length > MAX_REPAIR_LENGTH || deepest(piece) > MAX_NESTING)
+  if (piece === undefined || piece.length > MAX_REPAIR_LENGTH || bracketDepth(piece) > MAX_NESTING)
     return;
   const { jsonrepair } = await import("jsonrepair");
   let mended: string;
@@ -131,14 +132,4 @@ function bracketed(text: string): string | undefined {
   if (start < 0) return undefined;
   const end = text.lastIndexOf(text[start] === "{" ? "}" : "]");
   return end > start ? text.slice(start, end + 1) : text.slice(start);
-}
-
-function deepest(text: string): number {
-  let depth = 0;
-  let most = 0;
-  for (const char of text) {
-    if (char === "{" || char === "[") most = Math.max(most, ++depth);
-    else if (char === "}" || char === "]") depth--;
-  }
-  return most;
 }

@@ -1,9 +1,9 @@
 import type { OutputSchema } from "../../../contracts/types.js";
-import type { Checked } from "../../../kernel/index.js";
+import type { Checked } from "../../../util/schema/standard-schema.js";
 import type { SchemaFacts } from "./schemas.js";
 import { OutputParsingError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
-import { checkValue } from "../../../kernel/index.js";
+import { checkValue } from "../../../util/schema/standard-schema.js";
 import { jsonCandidates } from "./json-extraction.js";
 
 /** Finds the value that a model's text holds: the first candidate that the schema accepts. */

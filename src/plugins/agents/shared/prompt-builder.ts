@@ -1,7 +1,8 @@
-import type { Agent } from "../../../contracts/agent.js";
 import type { PromptSection, TaskCall } from "../../../contracts/hooks.js";
-import type { PromptTexts } from "../../../kernel/index.js";
-import type { AgentTemplateName } from "./templates.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
+import type { AgentTemplateName } from "./agent-prompts.js";
+import type { Inputs } from "../../../contracts/types.js";
+import { Agent } from "../../../contracts/agent.js";
 
 /** How a value that stands behind a text is written; see `TaskScope.format`. */
 type Format = (value: unknown, text: string) => string;
@@ -11,16 +12,27 @@ type Texts = PromptTexts<AgentTemplateName>;
 
 const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === "";
 
-/** The system message: who the agent is and what a final answer has to be. */
-export function buildSystemPrompt(agent: Agent, texts: Texts): string {
-  const background = isBlank(agent.background)
-    ? ""
-    : texts.render("agent.background", { background: agent.background });
+/** Goal and background of an agent; its prompt texts filled. */
+export function agentTexts(
+  agent: Agent,
+  inputs: Inputs,
+): { readonly goal: string; readonly background: string | undefined } {
+  const prompts = Agent.promptsOf(agent);
+  return {
+    goal: prompts?.goal?.fill(inputs) ?? agent.goal,
+    background: prompts?.background?.fill(inputs) ?? agent.background,
+  };
+}
+
+/** The system message: who the agent is and what a final answer has to be. `inputs` fill the agent's prompt texts. */
+export function buildSystemPrompt(agent: Agent, texts: Texts, inputs: Inputs = {}): string {
+  const { goal, background: known } = agentTexts(agent, inputs);
+  const background = isBlank(known) ? "" : texts.render("agent.background", { background: known });
   const responseFormat = isBlank(agent.responseFormat)
     ? ""
     : texts.render("agent.responseFormat", { responseFormat: agent.responseFormat });
   return texts
-    .render("agent.system", { role: agent.role, goal: agent.goal, background, responseFormat })
+    .render("agent.system", { role: agent.role, goal, background, responseFormat })
     .trimEnd();
 }
 

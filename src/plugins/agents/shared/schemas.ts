@@ -1,6 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
-import { messageOf } from "../../../contracts/errors.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** A schema as models and messages need it. */
 export interface SchemaFacts {
@@ -16,7 +16,7 @@ export interface SchemaFacts {
 
 type SelfDescribing = StandardSchemaV1 & StandardJSONSchemaV1;
 
-function convert(type: OutputSchema<unknown> | JsonSchema): JsonSchema {
+function schemaOfOutput(type: OutputSchema<unknown> | JsonSchema): JsonSchema {
   if ("~standard" in type)
     return (type as SelfDescribing)["~standard"].jsonSchema.input({ target: "draft-2020-12" }); // a Standard Schema says so itself
   const pair = type as {
@@ -29,7 +29,7 @@ function convert(type: OutputSchema<unknown> | JsonSchema): JsonSchema {
 }
 
 function factsOf(type: OutputSchema<unknown> | JsonSchema): SchemaFacts {
-  const { $schema: _dialect, ...jsonSchema } = convert(type);
+  const { $schema: _dialect, ...jsonSchema } = schemaOfOutput(type);
   const { title, type: root } = jsonSchema;
   const rootType = typeof root === "string" ? root : undefined;
   return {

@@ -5,18 +5,14 @@ import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool, ToolLike } from "../../../contracts/tool.js";
 import type { JsonSchema } from "../../../contracts/types.js";
-import type { PromptTexts } from "../../../kernel/index.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { Schemas } from "./schemas.js";
-import type { AgentTemplateName } from "./templates.js";
-import {
-  AgentEnsembleError,
-  messageOf,
-  toError,
-  ToolConfigurationError,
-} from "../../../contracts/errors.js";
+import type { AgentTemplateName } from "./agent-prompts.js";
+import { AgentEnsembleError, ToolConfigurationError } from "../../../contracts/errors.js";
 import { isTool, isToolProvider, TOOL_NAME } from "../../../contracts/tool.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { preview } from "../../../contracts/validation.js";
+import { messageOf, toError } from "../../../util/errors.js";
 
 const NONE: readonly AnyTool[] = Object.freeze([]);
 
@@ -58,11 +54,11 @@ function fromSource(
   try {
     answer = source.toolsFor(call, scope);
   } catch (error) {
-    return ask("A source of agent tools", () => Promise.reject(toError(error)));
+    return toolsFrom("A source of agent tools", () => Promise.reject(toError(error)));
   }
   return Array.isArray(answer) && answer.length === 0
     ? NONE
-    : ask("A source of agent tools", () => answer);
+    : toolsFrom("A source of agent tools", () => answer);
 }
 
 async function resolveTools(
@@ -75,7 +71,7 @@ async function resolveTools(
   const byName = new Map<string, AnyTool>();
   for (const entry of new Set([...first, ...own, ...shared])) {
     for (const tool of isToolProvider(entry)
-      ? await ask("A dynamic tool provider", () => entry.resolve(scope))
+      ? await toolsFrom("A dynamic tool provider", () => entry.resolve(scope))
       : [entry]) {
       const twin = byName.get(tool.name);
       if (twin !== undefined && twin !== tool) {
@@ -93,7 +89,7 @@ async function resolveTools(
 }
 
 /** What other people's code says about tools. */
-async function ask(who: string, resolve: () => unknown): Promise<readonly AnyTool[]> {
+async function toolsFrom(who: string, resolve: () => unknown): Promise<readonly AnyTool[]> {
   let tools: unknown;
   try {
     tools = await resolve();

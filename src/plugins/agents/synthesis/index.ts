@@ -2,7 +2,7 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { templateSynthesizer } from "./template-synthesizer.js";
-import { SYNTHESIS_TEMPLATES } from "./templates.js";
+import { SYNTHESIS_TEMPLATES } from "./synthesis-prompts.js";
 
 /** Makes agents for tasks without one, from their descriptions; gives way to any other AgentSynthesizer. */
 export function agentsSynthesis(): Plugin {

@@ -1,10 +1,11 @@
 import type { AgentSynthesizer } from "../../../contracts/executors.js";
 import { Agent } from "../../../contracts/agent.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { PromptLibrary } from "../../../kernel/index.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { jsonCandidates } from "../shared/json-extraction.js";
 import { templateSynthesizer } from "./template-synthesizer.js";
-import { SYNTHESIS_TEMPLATES } from "./templates.js";
+import { SYNTHESIS_TEMPLATES } from "./synthesis-prompts.js";
+import { hasText } from "../../../util/text.js";
 
 interface Description {
   readonly role: string;
@@ -41,16 +42,12 @@ async function descriptionIn(answer: string): Promise<Description | undefined> {
   for await (const candidate of jsonCandidates(answer)) {
     if (!candidate.ok || typeof candidate.value !== "object" || candidate.value === null) continue;
     const { role, goal, backstory } = candidate.value as { readonly [field: string]: unknown }; // from outside: each is checked
-    if (isText(role) && isText(goal))
+    if (hasText(role) && hasText(goal))
       return {
         role: role.trim(),
         goal: goal.trim(),
-        background: isText(backstory) ? backstory.trim() : undefined,
+        background: hasText(backstory) ? backstory.trim() : undefined,
       };
   }
   return undefined;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.trim() !== "";
 }

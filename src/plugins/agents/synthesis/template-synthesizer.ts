@@ -1,8 +1,8 @@
 import type { AgentSynthesizer } from "../../../contracts/executors.js";
 import { Agent } from "../../../contracts/agent.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { PromptLibrary } from "../../../kernel/index.js";
-import { SYNTHESIS_TEMPLATES } from "./templates.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
+import { SYNTHESIS_TEMPLATES } from "./synthesis-prompts.js";
 
 const VERBS_OF_ROLES: Readonly<Record<string, readonly string[]>> = {
   Researcher: ["research", "investigate", "find", "discover", "search"],

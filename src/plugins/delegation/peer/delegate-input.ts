@@ -1,12 +1,11 @@
 import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
+import { asText } from "../../../util/objects.js";
 
 /** The arguments of the tool as the model wrote them. */
 export interface DelegateInput {
   readonly agentRole: string;
   readonly taskDescription: string;
 }
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Takes any object: what is missing counts as blank, and the tool has its own words for that. */
 function read(
@@ -16,7 +15,7 @@ function read(
   if (typeof value !== "object" || value === null)
     return { issues: [{ message: "expected a JSON object" }] };
   const { agentRole, taskDescription } = value as Readonly<Record<string, unknown>>; // looked at, not trusted
-  return { value: { agentRole: textOf(agentRole), taskDescription: textOf(taskDescription) } };
+  return { value: { agentRole: asText(agentRole), taskDescription: asText(taskDescription) } };
 }
 
 /** What the model is told about the arguments; the roles are offered as a closed list where there are any. */

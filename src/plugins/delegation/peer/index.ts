@@ -2,7 +2,7 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { PeerDelegation } from "./peer-delegation.js";
-import { DELEGATION_TEMPLATES } from "./templates.js";
+import { DELEGATION_TEMPLATES } from "./peer-prompts.js";
 
 /** Gives every agent with `allowDelegation` the tool `delegate`, with which its model hands subtasks to the other agents of the run. */
 export function delegationPeer(): Plugin {

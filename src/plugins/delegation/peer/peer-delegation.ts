@@ -4,17 +4,20 @@ import type { AgentToolSource } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
-import type { PromptTexts } from "../../../kernel/index.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { DelegateInput } from "./delegate-input.js";
-import type { DelegationTemplateName } from "./templates.js";
+import type { DelegationTemplateName } from "./peer-prompts.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
-import { canonicalRole, delegateForModel, PromptLibrary, workerOf } from "../../../kernel/index.js";
+import { canonicalRole } from "../../../contracts/agent.js";
+import { workerOf } from "../../../engine/index.js";
+import { delegateForModel } from "../../shared/delegation/delegate-for-model.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { delegateInput } from "./delegate-input.js";
-import { DELEGATION_TEMPLATES } from "./templates.js";
+import { DELEGATION_TEMPLATES } from "./peer-prompts.js";
 
-type LookUps = Pick<TaskScope, "workers" | "get" | "all">;
-type Texts = PromptTexts<DelegationTemplateName>;
+type WorkerLookUps = Pick<TaskScope, "workers" | "get" | "all">;
+type DelegationTexts = PromptTexts<DelegationTemplateName>;
 
 const NONE: readonly AnyTool[] = Object.freeze([]);
 
@@ -22,13 +25,13 @@ const NONE: readonly AnyTool[] = Object.freeze([]);
 export class PeerDelegation implements AgentToolSource {
   readonly #library = new PromptLibrary(DELEGATION_TEMPLATES);
 
-  toolsFor({ agent }: TaskCall, scope: LookUps): readonly AnyTool[] {
+  toolsFor({ agent }: TaskCall, scope: WorkerLookUps): readonly AnyTool[] {
     if (agent?.allowDelegation !== true) return NONE;
     return [delegateTool(agent, scope, this.#library.textsOf(scope.all(Tokens.PromptTemplates)))];
   }
 }
 
-function delegateTool(agent: Agent, scope: LookUps, texts: Texts): AnyTool {
+function delegateTool(agent: Agent, scope: WorkerLookUps, texts: DelegationTexts): AnyTool {
   const own = canonicalRole(agent.role);
   const roles = scope.workers.map(({ role }) => role).filter((role) => canonicalRole(role) !== own);
   const descriptions = {
@@ -48,7 +51,7 @@ function delegateTool(agent: Agent, scope: LookUps, texts: Texts): AnyTool {
 async function delegate(
   { agentRole, taskDescription }: DelegateInput,
   scope: TaskScope,
-  texts: Texts,
+  texts: DelegationTexts,
 ): Promise<ToolResult> {
   if (agentRole.trim() === "")
     return ToolResult.failure(
@@ -58,7 +61,7 @@ async function delegate(
     return ToolResult.failure(
       "taskDescription must not be null or blank. Provide a clear subtask description.",
     );
-  return resultOf(
+  return peerAnswer(
     await delegateForModel(
       scope,
       { agentRole, taskDescription },
@@ -68,7 +71,7 @@ async function delegate(
 }
 
 /** The worker's own text; why it failed; or, where nobody was asked, the words of the guard. */
-function resultOf(response: DelegationResponse): ToolResult {
+function peerAnswer(response: DelegationResponse): ToolResult {
   if (response.status !== "FAILURE") return ToolResult.success(response.rawOutput ?? "");
   const reason = response.errors.join("; ");
   return workerOf(response) === undefined ? ToolResult.success(reason) : ToolResult.failure(reason);

@@ -3,11 +3,16 @@ import type {
   DelegationPolicyContext,
   DelegationRequest,
 } from "../../../contracts/delegation.js";
-import { ExitEarlySignal, messageOf } from "../../../contracts/errors.js";
+import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { Cancellation } from "../../../util/abort/cancellation.js";
+import { settleWithin } from "../../../util/abort/timeouts.js";
+import { isObject } from "../../../util/objects.js";
+import { hasText } from "../../../util/text.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** What a policy has decided, in one of three sound forms. */
-export type Decision =
+export type PolicyDecision =
   | { readonly type: "ALLOW" }
   | { readonly type: "REJECT"; readonly reason: string }
   | { readonly type: "MODIFY"; readonly request: DelegationRequest };
@@ -16,51 +21,45 @@ export type Decision =
 export class PolicyDecisions {
   readonly #timeoutMs: number;
   /** Ends the waiting for policies that have not decided yet. */
-  readonly #waiting = new Set<() => void>();
+  #waiting = new Cancellation();
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
   /** @throws ExitEarlySignal where the policy ends the run. */
-  ask(
+  async ask(
     policy: DelegationPolicy,
     request: DelegationRequest,
     context: DelegationPolicyContext,
-  ): Promise<Decision> {
+  ): Promise<PolicyDecision> {
     const name = policy.name === "" ? "the policy" : `the policy '${policy.name}'`;
-    return new Promise((resolve, fail) => {
-      const refuse = (): void =>
-        settle({ type: "REJECT", reason: `${name} did not decide within ${this.#timeoutMs} ms` });
-      const timer = setTimeout(refuse, this.#timeoutMs);
-      const release = (): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(refuse);
-      };
-      const settle = (decision: Decision): void => {
-        release();
-        resolve(decision); // one that comes too late settles what is settled, and is ignored
-      };
-      this.#waiting.add(refuse);
-      decide(name, policy, request, context).then(settle, (error: unknown) => {
-        release();
-        fail(error); // the signal that ends the run
-      });
-    });
+    const reason = `${name} did not decide within ${this.#timeoutMs} ms`;
+    const limit = new Cancellation(this.#waiting).expire(this.#timeoutMs, () => new Error(reason));
+    try {
+      return await settleWithin(decideByPolicy(name, policy, request, context), limit);
+    } catch (error) {
+      if (limit.reason === undefined || error !== limit.reason) throw error; // the signal that ends the run
+      return { type: "REJECT", reason };
+    } finally {
+      limit.dispose();
+    }
   }
 
   /** Lets go of the timers of policies that hang. */
   dispose(): void {
-    for (const refuse of [...this.#waiting]) refuse();
+    const waiting = this.#waiting;
+    this.#waiting = new Cancellation(); // for the next kernel
+    waiting.cancel(new Error("The policies are no longer waited for"));
   }
 }
 
-async function decide(
+async function decideByPolicy(
   name: string,
   policy: DelegationPolicy,
   request: DelegationRequest,
   context: DelegationPolicyContext,
-): Promise<Decision> {
+): Promise<PolicyDecision> {
   let answer: unknown;
   try {
     answer = await policy(request, context);
@@ -77,7 +76,7 @@ async function decide(
 }
 
 /** `undefined` for what is no decision. */
-function decisionOf(answer: unknown): Decision | undefined {
+function decisionOf(answer: unknown): PolicyDecision | undefined {
   const { type, reason, request } =
     typeof answer === "object" && answer !== null
       ? (answer as {
@@ -96,12 +95,8 @@ function decisionOf(answer: unknown): Decision | undefined {
   return type === "MODIFY" && isRequest(request) ? { type, request } : undefined;
 }
 
-const isRecord = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
-
 function isRequest(value: unknown): value is DelegationRequest {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const {
     agentRole,
     taskDescription,
@@ -112,13 +107,13 @@ function isRequest(value: unknown): value is DelegationRequest {
     expectedOutputSchema,
   } = value as Partial<Record<keyof DelegationRequest, unknown>>; // looked at, not trusted
   return (
-    isText(agentRole) &&
-    isText(taskDescription) &&
-    isRecord(scope) &&
-    isRecord(metadata) &&
+    hasText(agentRole) &&
+    hasText(taskDescription) &&
+    isObject(scope) &&
+    isObject(metadata) &&
     ["LOW", "NORMAL", "HIGH", "CRITICAL"].includes(priority as string) &&
     Number.isInteger(maxOutputRetries) &&
     (maxOutputRetries as number) >= 0 &&
-    (expectedOutputSchema === undefined || isRecord(expectedOutputSchema))
+    (expectedOutputSchema === undefined || isObject(expectedOutputSchema))
   );
 }

@@ -7,7 +7,7 @@ import type { DelegationCall, Reject, Replace } from "../../../contracts/hooks.j
 import { reject, replace } from "../../../contracts/hooks.js";
 import { createToken, Tokens } from "../../../contracts/tokens.js";
 import { checkOptions, requireDuration } from "../../../contracts/validation.js";
-import { canonicalRole, settingsOf } from "../../../kernel/index.js";
+import { canonicalRole } from "../../../contracts/agent.js";
 import { PolicyDecisions } from "./policy-decisions.js";
 
 /** Options of {@link delegationPolicies}. */
@@ -16,7 +16,7 @@ export interface DelegationPoliciesOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-type Verdict = { readonly refusal: string | undefined };
+type Decision = { readonly refusal: string | undefined };
 
 /** Why a delegation is out of the question whatever the policies say; a workflow with limits of its own contributes one. Asked first; nothing is counted. */
 const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>(
@@ -29,22 +29,22 @@ const REJECTED = "Delegation rejected by policy: ";
 
 /** Asks the policies in the lane that may change the request, and delivers their refusal in the one that may refuse. */
 export class PolicyJudge {
-  readonly #decisions: PolicyDecisions;
+  readonly #policies: PolicyDecisions;
   /** By the very request that was judged: nobody can put another one in its place. */
-  readonly #verdicts = new WeakMap<DelegationRequest, Verdict>();
+  readonly #decisions = new WeakMap<DelegationRequest, Decision>();
 
   constructor(options: DelegationPoliciesOptions) {
     checkOptions("delegationPolicies", options, ["timeoutMs"]);
     requireDuration("delegationPolicies timeoutMs", options.timeoutMs);
-    this.#decisions = new PolicyDecisions(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    this.#policies = new PolicyDecisions(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   }
 
   async ask(
     call: DelegationCall,
   ): Promise<void | Replace<{ readonly request: DelegationRequest }>> {
-    const settings = settingsOf(call.run);
-    const policies = settings.all(Tokens.DelegationPolicy);
-    const constraints = settings.all(DelegationConstraint);
+    const { run } = call;
+    const policies = run.all(Tokens.DelegationPolicy);
+    const constraints = run.all(DelegationConstraint);
     if (policies.length === 0 && constraints.length === 0) return undefined;
     for (const constraint of constraints) {
       const reason = constraint(call);
@@ -54,15 +54,14 @@ export class PolicyJudge {
   }
 
   deliver({ run, request }: DelegationCall): void | Reject {
-    const verdict = this.#verdicts.get(request);
-    if (verdict?.refusal !== undefined) return reject(verdict.refusal);
-    if (verdict !== undefined || settingsOf(run).all(Tokens.DelegationPolicy).length === 0)
-      return undefined;
+    const decision = this.#decisions.get(request);
+    if (decision?.refusal !== undefined) return reject(decision.refusal);
+    if (decision !== undefined || run.all(Tokens.DelegationPolicy).length === 0) return undefined;
     return reject(`${REJECTED}the request was changed after the policies had judged it`);
   }
 
   dispose(): void {
-    this.#decisions.dispose();
+    this.#policies.dispose();
   }
 
   async #askPolicies(
@@ -71,7 +70,7 @@ export class PolicyJudge {
   ): Promise<Replace<{ readonly request: DelegationRequest }>> {
     let { request } = call;
     for (const policy of policies) {
-      const decision = await this.#decisions.ask(policy, request, contextOf(call));
+      const decision = await this.#policies.ask(policy, request, policyContext(call));
       if (decision.type === "REJECT") return this.#decided(request, REJECTED + decision.reason);
       if (decision.type === "ALLOW") continue;
       request = corrected({ ...decision.request, taskId: call.request.taskId }, call);
@@ -81,18 +80,18 @@ export class PolicyJudge {
     return this.#decided(request, undefined);
   }
 
-  /** A copy, so that the verdict is on this delegation alone. */
+  /** A copy, so that the decision is on this delegation alone. */
   #decided(
     request: DelegationRequest,
     refusal: string | undefined,
   ): Replace<{ readonly request: DelegationRequest }> {
     const judged = Object.freeze({ ...request });
-    this.#verdicts.set(judged, { refusal });
+    this.#decisions.set(judged, { refusal });
     return replace({ request: judged });
   }
 }
 
-function contextOf({
+function policyContext({
   delegatorRole: delegatingAgentRole,
   depth: currentDepth,
   maxDepth,

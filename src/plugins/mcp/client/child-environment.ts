@@ -1,5 +1,3 @@
-import { inheritedMarks } from "../../shared/processes/mark.js";
-
 /** What a program needs to find its way; nothing that is likely to hold a secret. */
 const INHERITED = [
   ...[
@@ -47,5 +45,5 @@ export function childEnvironment(
     const value = process.env[name];
     return value === undefined || value.startsWith("()") ? [] : [[name, value] as const]; // "()": a shell function
   });
-  return { ...Object.fromEntries(inherited), ...inheritedMarks(), ...given };
+  return { ...Object.fromEntries(inherited), ...given };
 }

@@ -1,8 +1,10 @@
-import type { Redactor } from "./redactor.js";
+import type { ErrorText } from "./server-secrets.js";
 import { setMaxListeners } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { messageOf } from "../../../contracts/errors.js";
+
+import { Cancellation } from "../../../util/abort/cancellation.js";
 import { MessageGuard } from "./message-guard.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** So much of what a server says to a failed request is read. */
 const ERROR_BODY_BYTES = 16_384;
@@ -24,7 +26,7 @@ interface Outgoing {
   readonly cancels?: string | number;
 }
 
-function describe(body: unknown): Outgoing {
+function describeFailure(body: unknown): Outgoing {
   if (typeof body !== "string") return {};
   const message = JSON.parse(body) as {
     readonly id?: string | number;
@@ -44,14 +46,11 @@ const isRedirect = (response: Response): boolean => response.status >= 300 && re
  */
 export class HttpTraffic {
   readonly #maxBytes: number;
-  readonly #redact: Redactor;
+  readonly #redact: ErrorText;
   readonly #events: TrafficEvents;
-  readonly #open = new Map<
-    string | number,
-    { readonly abort: AbortController; isResumable: boolean }
-  >();
+  readonly #open = new Map<string | number, { readonly end: Cancellation; isResumable: boolean }>();
 
-  constructor(maxBytes: number, redact: Redactor, events: TrafficEvents) {
+  constructor(maxBytes: number, redact: ErrorText, events: TrafficEvents) {
     this.#maxBytes = maxBytes;
     this.#redact = redact;
     this.#events = events;
@@ -59,20 +58,20 @@ export class HttpTraffic {
 
   /** To be given to the protocol's client, which decides about redirects: it follows them within the origin only. */
   readonly fetch: Fetch = async (url, init = {}) => {
-    const { id, cancels } = describe(init.body);
+    const { id, cancels } = describeFailure(init.body);
     if (cancels !== undefined) this.#letGo(cancels);
-    const abort = new AbortController();
-    const follow = (): void => abort.abort(init.signal?.reason);
-    if (init.signal?.aborted === true) follow();
-    if (init.signal) setMaxListeners(0, init.signal); // one for each request that is under way is no leak
-    init.signal?.addEventListener("abort", follow, { once: true });
-    if (id !== undefined) this.#open.set(id, { abort, isResumable: false });
+    const end = new Cancellation();
+    if (init.signal) {
+      setMaxListeners(0, init.signal); // one for each request that is under way is no leak
+      end.follow(init.signal);
+    }
+    if (id !== undefined) this.#open.set(id, { end, isResumable: false });
     const done = (): void => {
-      init.signal?.removeEventListener("abort", follow);
+      end.dispose();
       if (id !== undefined) this.#open.delete(id);
     };
     try {
-      const response = await globalThis.fetch(url, { ...init, signal: abort.signal });
+      const response = await globalThis.fetch(url, { ...init, signal: end.signal });
       return await this.#guarded(response, id, init.method === "GET", done);
     } catch (error) {
       done();
@@ -83,7 +82,7 @@ export class HttpTraffic {
   /** A stream that can be taken up again would be, so it is left to end by itself. */
   #letGo(id: string | number): void {
     const open = this.#open.get(id);
-    if (open?.isResumable === false) open.abort.abort(new Error("cancelled"));
+    if (open?.isResumable === false) open.end.cancel(new Error("cancelled"));
   }
 
   async #guarded(

@@ -1,23 +1,26 @@
 import type { Plugin } from "../../../contracts/plugin.js";
-import type { McpCallOptions, McpServerOptions } from "./options.js";
+import type { McpCallOptions, McpServerOptions } from "./mcp-client-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { McpServerTools } from "./mcp-tools.js";
-import { resolveServers } from "./options.js";
-import { secretFilterOf } from "./redactor.js";
-import { MCP_TEMPLATES } from "./templates.js";
+import { resolveServers } from "./mcp-client-options.js";
+import { secretFilterOf } from "./server-secrets.js";
+import { MCP_TEMPLATES } from "./mcp-client-prompts.js";
 
 export { mcpTools } from "./mcp-tools.js";
-export type { McpToolProvider } from "./mcp-tools.js";
-export type { McpServerState } from "./mcp-connection.js";
 export type {
   McpCallOptions,
   McpHttpServer,
   McpServerCommon,
   McpServerOptions,
   McpStdioServer,
-} from "./options.js";
-export type { McpAttachment, McpStructuredOutput } from "./tool-output.js";
+} from "./mcp-client-options.js";
+export type {
+  McpAttachment,
+  McpServerState,
+  McpStructuredOutput,
+  McpToolProvider,
+} from "./mcp-types.js";
 
 /** Options of `mcp()`: the servers, and what holds for all that do not say otherwise. */
 export interface McpOptions extends McpCallOptions {
@@ -43,7 +46,7 @@ export function mcp(options: McpOptions): Plugin {
       bind.many(Tokens.PromptTemplates).toConstantValue(MCP_TEMPLATES);
       kernels++;
     },
-    start: async () => void (await Promise.all(servers.map((server) => server.revive()))),
+    start: async () => void (await Promise.all(servers.map((server) => server.reconnect()))),
     async dispose() {
       if (--kernels === 0) await Promise.all(servers.map((server) => server.close()));
     },

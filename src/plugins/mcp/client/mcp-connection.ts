@@ -1,27 +1,26 @@
-import type { ResolvedServer } from "./options.js";
-import type { Redactor } from "./redactor.js";
-import { setTimeout as pause } from "node:timers/promises";
-import { AgentEnsembleError, messageOf } from "../../../contracts/errors.js";
+import type { McpServerState } from "./mcp-types.js";
+import type { ResolvedServer } from "./mcp-client-options.js";
+import type { ErrorText } from "./server-secrets.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { McpError } from "../../../contracts/state-errors.js";
+import { Cancellation } from "../../../util/abort/cancellation.js";
+import { settleWithin, sleep } from "../../../util/abort/timeouts.js";
 import { McpSession, OpeningFailed, RequestRefused } from "./mcp-session.js";
-import { createRedactor } from "./redactor.js";
-import { within } from "./within.js";
+import { errorTextOf } from "./server-secrets.js";
+import { messageOf } from "../../../util/errors.js";
 
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
 /** After all attempts have failed, so that many tasks do not each wait for a server that is down. */
-const FIRST_REST_MS = 1_000;
-const LONGEST_REST_MS = 30_000;
+const FIRST_COOL_DOWN_MS = 1_000;
+const LONGEST_COOL_DOWN_MS = 30_000;
 
 const grown = (first: number, times: number, longest: number): number =>
   Math.min(first * 2 ** times, longest);
 
-/** Where a server stands: not reached yet, in use (and reached again by itself when it is lost), or closed until `start`. */
-export type McpServerState = "CREATED" | "STARTED" | "CLOSED";
-
 /** The platform's fetch hides the reason behind `fetch failed`; the protocol's client writes all that it finds wrong with an answer, as JSON. */
-function reasonOf(error: unknown): string {
+function protocolReason(error: unknown): string {
   const [, misfit, first] =
     /^(Invalid result for [^:\n]*): \[[^]*?"message": "([^"\n]*)"/.exec(messageOf(error)) ?? [];
   if (misfit !== undefined) return `${misfit}: ${first}`;
@@ -41,7 +40,7 @@ function reasonOf(error: unknown): string {
 export class McpConnection {
   readonly server: ResolvedServer;
   /** Makes the server's words fit for an error. */
-  readonly redact: Redactor;
+  readonly redact: ErrorText;
   readonly #listChanged: () => void;
   #state: McpServerState = "CREATED";
   #life = new AbortController();
@@ -53,12 +52,12 @@ export class McpConnection {
   /** Times in a row that all attempts failed. */
   #outages = 0;
   /** While the server is left in peace: why. */
-  #rest: { readonly reason: McpError; readonly timer: NodeJS.Timeout } | undefined;
+  #coolingDown: { readonly reason: McpError; readonly timer: NodeJS.Timeout } | undefined;
 
   /** @param listChanged told whenever the list of tools may have become another one. */
   constructor(server: ResolvedServer, listChanged: () => void) {
     this.server = server;
-    this.redact = createRedactor(server.endpoint);
+    this.redact = errorTextOf(server.endpoint);
     this.#listChanged = listChanged;
   }
 
@@ -72,8 +71,8 @@ export class McpConnection {
   }
 
   /** Makes a closed one reachable again, after what is being closed; and one that is left in peace after failures. */
-  async revive(): Promise<void> {
-    this.#endRest();
+  async reconnect(): Promise<void> {
+    this.#endCoolDown();
     await this.#closing;
     if (this.#state !== "CLOSED") return;
     this.#state = "CREATED";
@@ -85,11 +84,11 @@ export class McpConnection {
   /** A connection that works, as far as is known. @throws McpError when the server can't be reached or is closed; the signal's reason. */
   async session(signal?: AbortSignal): Promise<McpSession> {
     signal?.throwIfAborted();
-    if (this.#state === "CLOSED") throw this.#closed();
+    if (this.#state === "CLOSED") throw this.#closedError();
     if (this.#session?.isAlive === true) return this.#session;
-    if (this.#rest !== undefined) throw this.#rest.reason;
+    if (this.#coolingDown !== undefined) throw this.#coolingDown.reason;
     this.#opening ??= this.#open(this.#life.signal).finally(() => (this.#opening = undefined));
-    return within(this.#opening, signal);
+    return settleWithin(this.#opening, signal);
   }
 
   /**
@@ -116,12 +115,12 @@ export class McpConnection {
     }
   }
 
-  /** Ends what there is. Never fails; what comes later is refused until `revive`. */
+  /** Ends what there is. Never fails; what comes later is refused until `reconnect`. */
   close(): Promise<void> {
     if (this.#state === "CLOSED") return this.#closing;
     this.#state = "CLOSED";
-    this.#endRest();
-    this.#life.abort(this.#closed());
+    this.#endCoolDown();
+    this.#life.abort(this.#closedError());
     this.#closing = this.#end(this.#closing, this.#opening, this.#session);
     this.#session = undefined;
     return this.#closing;
@@ -149,16 +148,12 @@ export class McpConnection {
   }
 
   async #open(life: AbortSignal): Promise<McpSession> {
-    const deadline = new AbortController();
-    const end = (): void => deadline.abort(life.reason);
-    life.addEventListener("abort", end, { once: true });
-    if (life.aborted) end();
-    const timer = setTimeout(() => deadline.abort(), this.server.connectTimeoutMs);
+    const late = (): Error => new Error("late"); // #late says it better
+    const deadline = new Cancellation().follow(life).expire(this.server.connectTimeoutMs, late);
     try {
       return await this.#attempts(deadline.signal, life);
     } finally {
-      clearTimeout(timer);
-      life.removeEventListener("abort", end);
+      deadline.dispose();
     }
   }
 
@@ -167,33 +162,33 @@ export class McpConnection {
     let delay = this.#losses === 0 ? 0 : grown(FIRST_DELAY_MS, this.#losses - 1, LONGEST_DELAY_MS);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       try {
-        if (delay > 0) await pause(delay, undefined, { signal });
+        if (delay > 0) await sleep(delay, signal);
         return await this.#attempt(signal);
       } catch (error) {
-        if (life.aborted) throw this.#closed();
-        if (signal.aborted) throw this.#resting(this.#late(failure ?? error));
+        if (life.aborted) throw this.#closedError();
+        if (signal.aborted) throw this.#coolDown(this.#late(failure ?? error));
         if (AgentEnsembleError.isInstance(error)) throw error; // the client is not installed
         failure = error;
         delay = grown(FIRST_DELAY_MS, attempt - 1, LONGEST_DELAY_MS);
         if (error instanceof OpeningFailed && error.isFinal) break;
       }
     }
-    throw this.#resting(this.#unreachable(failure));
+    throw this.#coolDown(this.#unreachable(failure));
   }
 
-  /** From now on, for a while, all who ask are told the same. */
-  #resting(reason: McpError): McpError {
+  /** Refuses all calls with this reason for a while. Returns the reason. */
+  #coolDown(reason: McpError): McpError {
     const timer = setTimeout(
-      () => (this.#rest = undefined),
-      grown(FIRST_REST_MS, this.#outages++, LONGEST_REST_MS),
+      () => (this.#coolingDown = undefined),
+      grown(FIRST_COOL_DOWN_MS, this.#outages++, LONGEST_COOL_DOWN_MS),
     ).unref();
-    this.#rest = { reason, timer };
+    this.#coolingDown = { reason, timer };
     return reason;
   }
 
-  #endRest(): void {
-    clearTimeout(this.#rest?.timer);
-    this.#rest = undefined;
+  #endCoolDown(): void {
+    clearTimeout(this.#coolingDown?.timer);
+    this.#coolingDown = undefined;
   }
 
   async #attempt(signal: AbortSignal): Promise<McpSession> {
@@ -219,7 +214,7 @@ export class McpConnection {
     this.#listChanged();
   }
 
-  #closed(): McpError {
+  #closedError(): McpError {
     return new McpError(`MCP server '${this.server.name}' is closed`, this.server.name, {
       hint: "Call start() to bring it back.",
     });
@@ -245,7 +240,7 @@ export class McpConnection {
     return new McpError(
       `MCP server '${name}' could not be ${target}: ${this.#told(failure)}`,
       name,
-      { hint: hintFor(endpoint) },
+      { hint: connectionHint(endpoint) },
     );
   }
 
@@ -256,7 +251,7 @@ export class McpConnection {
 
   #told(failure: unknown): string {
     const inner = failure instanceof OpeningFailed ? failure.cause : failure;
-    const text = reasonOf(inner);
+    const text = protocolReason(inner);
     return this.redact(
       failure instanceof OpeningFailed && failure.account !== ""
         ? `${text}; ${failure.account}`
@@ -270,20 +265,22 @@ export class McpConnection {
     if (error instanceof RequestRefused) return new RequestRefused(this.redact(error.message), {});
     if (AgentEnsembleError.isInstance(error)) return error;
     const { name, timeoutMs } = this.server;
-    if (this.#state === "CLOSED") return this.#closed();
+    if (this.#state === "CLOSED") return this.#closedError();
     if (session.isTimeout(error))
       return new McpError(`MCP server '${name}' did not answer within ${timeoutMs} ms`, name, {
         hint: "Raise timeoutMs if calls take longer.",
       });
     const account =
-      session.account === "" ? reasonOf(error) : `${reasonOf(error)}; ${session.account}`;
+      session.account === ""
+        ? protocolReason(error)
+        : `${protocolReason(error)}; ${session.account}`;
     return new McpError(`MCP server '${name}' failed: ${this.redact(account)}`, name, {
       hint: "Whether the call took effect is not known.",
     });
   }
 }
 
-function hintFor(endpoint: ResolvedServer["endpoint"]): string {
+function connectionHint(endpoint: ResolvedServer["endpoint"]): string {
   if (endpoint.kind !== "stdio") return "Check url and headers, and that the server runs.";
   if (/\s-/.test(endpoint.command))
     return "command is the program alone, without a shell: what follows it belongs into args.";

@@ -5,12 +5,14 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 import type { ClientVendor } from "./client-vendor.js";
-import type { ResolvedServer } from "./options.js";
-import type { Redactor } from "./redactor.js";
-import { messageOf } from "../../../contracts/errors.js";
+import type { ResolvedServer } from "./mcp-client-options.js";
+import type { ErrorText } from "./server-secrets.js";
+
+import { firstEnding } from "../../../util/abort/timeouts.js";
 import { loadClientVendor } from "./client-vendor.js";
 import { HttpTraffic } from "./http-traffic.js";
 import { StdioTransport } from "./stdio-transport.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** How long a remote server may take to say goodbye. */
 const GOODBYE_MS = 500;
@@ -30,7 +32,7 @@ export interface SessionEvents {
 }
 
 /** One of the two ways to talk to a server, with what is known about its end. */
-interface Line {
+interface ServerChannel {
   connect(
     client: Client,
     options: { readonly signal: AbortSignal; readonly timeout: number },
@@ -68,19 +70,24 @@ const FINAL_CODES: readonly unknown[] = ["ENOENT", "EACCES", "ENOTDIR"];
 export class McpSession {
   readonly #vendor: ClientVendor;
   readonly #client: Client;
-  readonly #line: Line;
+  readonly #line: ServerChannel;
   readonly #server: ResolvedServer;
   #isClosing = false;
   #isAlive = true;
 
-  private constructor(vendor: ClientVendor, client: Client, line: Line, server: ResolvedServer) {
+  private constructor(
+    vendor: ClientVendor,
+    client: Client,
+    line: ServerChannel,
+    server: ResolvedServer,
+  ) {
     [this.#vendor, this.#client, this.#line, this.#server] = [vendor, client, line, server];
   }
 
   /** Reaches a server and shakes hands. Whatever goes wrong, nothing is left behind. @throws OpeningFailed; ValidationError where the client is not installed. */
   static async open(
     server: ResolvedServer,
-    redact: Redactor,
+    redact: ErrorText,
     signal: AbortSignal,
     events: SessionEvents,
   ): Promise<McpSession> {
@@ -200,7 +207,7 @@ export class McpSession {
   }
 }
 
-function stdioLine(vendor: ClientVendor, server: ResolvedServer): Line {
+function stdioLine(vendor: ClientVendor, server: ResolvedServer): ServerChannel {
   if (server.endpoint.kind !== "stdio") throw new TypeError("not a local server");
   const transport = new StdioTransport(
     server.endpoint,
@@ -221,9 +228,9 @@ function stdioLine(vendor: ClientVendor, server: ResolvedServer): Line {
 function httpLine(
   vendor: ClientVendor,
   server: ResolvedServer,
-  redact: Redactor,
+  redact: ErrorText,
   listChanged: () => void,
-): Line {
+): ServerChannel {
   if (server.endpoint.kind !== "http") throw new TypeError("not a remote server");
   const { url, headers } = server.endpoint;
   const traffic = new HttpTraffic(server.maxMessageBytes, redact, {
@@ -246,9 +253,6 @@ function httpLine(
 
 /** Tells the server that the session is over, as far as it listens, and closes all streams. */
 async function sayGoodbye(transport: StreamableHTTPClientTransport): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => (timer = setTimeout(resolve, GOODBYE_MS)));
-  await Promise.race([transport.terminateSession().catch(() => undefined), late]); // a courtesy
-  clearTimeout(timer);
+  await firstEnding(transport.terminateSession(), { timeoutMs: GOODBYE_MS }); // a courtesy
   await transport.close().catch(() => undefined);
 }

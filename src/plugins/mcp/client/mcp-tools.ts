@@ -1,32 +1,13 @@
 import type { TaskScope } from "../../../contracts/run.js";
-import type { AnyTool, DynamicToolProvider } from "../../../contracts/tool.js";
-import type { McpServerState } from "./mcp-connection.js";
-import type { McpServerOptions, ResolvedServer } from "./options.js";
+import type { AnyTool } from "../../../contracts/tool.js";
+import type { McpServerState, McpToolProvider } from "./mcp-types.js";
+import type { McpServerOptions, ResolvedServer } from "./mcp-client-options.js";
 import { McpError } from "../../../contracts/state-errors.js";
 import { McpConnection } from "./mcp-connection.js";
-import { resolveServer } from "./options.js";
+import { resolveServer } from "./mcp-client-options.js";
 import { ToolCatalog } from "./tool-catalog.js";
 
 const NONE: readonly AnyTool[] = Object.freeze([]);
-
-/**
- * The tools of one MCP server, for the `tools` of an agent or a task. The server is reached when they are first needed, shared by all who need
- * them, and reached again when it was lost. Close it when it is no longer needed: nobody else does.
- */
-export interface McpToolProvider extends DynamicToolProvider, AsyncDisposable {
-  /** What the server is called here. */
-  readonly name: string;
-  /** `CREATED` until it is first reached, then `STARTED`, also while a lost connection waits to be made again; `CLOSED` after `close()`. */
-  readonly state: McpServerState;
-  /** Process id of a local server while it runs. */
-  readonly pid: number | undefined;
-  /** Reaches the server and reads its list of tools; brings a closed one back. @throws McpError and ToolConfigurationError, and leaves the state as it was. */
-  start(): Promise<void>;
-  /** The tools as they are now. @throws McpError when the server can't be reached (unless `onUnavailable` is `"skip"`), or is closed. */
-  resolve(scope?: TaskScope): Promise<readonly AnyTool[]>;
-  /** Ends the connection, and the process of a local server with all it has started. Never fails, and may be called often. Tools that are still held fail from now on. */
-  close(): Promise<void>;
-}
 
 /** The provider behind `mcpTools` and `mcp`. */
 export class McpServerTools implements McpToolProvider {
@@ -56,7 +37,7 @@ export class McpServerTools implements McpToolProvider {
 
   async start(): Promise<void> {
     const wasClosed = this.state === "CLOSED";
-    await this.#connection.revive();
+    await this.#connection.reconnect();
     try {
       await this.#catalog.tools();
     } catch (error) {
@@ -87,8 +68,8 @@ export class McpServerTools implements McpToolProvider {
   }
 
   /** Makes a closed server reachable again, without reaching it. */
-  revive(): Promise<void> {
-    return this.#connection.revive();
+  reconnect(): Promise<void> {
+    return this.#connection.reconnect();
   }
 
   close(): Promise<void> {

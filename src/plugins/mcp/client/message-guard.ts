@@ -1,4 +1,4 @@
-import { JsonScanner } from "../../shared/json-scanner.js";
+import { JsonScanner } from "../../../util/json/scanner.js";
 
 /** Deeper documents overflow the stack of whoever walks them. */
 const DEEPEST = 200;

@@ -1,14 +1,15 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { ChildProcess } from "node:child_process";
-import type { McpEndpoint } from "./options.js";
+import type { McpEndpoint } from "./mcp-client-options.js";
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { toError } from "../../../contracts/errors.js";
-import { newMark } from "../../shared/processes/mark.js";
-import { ProcessTree } from "../../shared/processes/process-tree.js";
+
+import { firstEnding } from "../../../util/abort/timeouts.js";
+import { ProcessGroup } from "../../shared/processes/process-group.js";
 import { childEnvironment } from "./child-environment.js";
 import { MessageGuard, RefusedMessage } from "./message-guard.js";
+import { toError } from "../../../util/errors.js";
 
 const NEWLINE = 10;
 /** So many messages are read before others get their turn. */
@@ -30,7 +31,7 @@ function isWanted(value: unknown): boolean {
 }
 
 /**
- * Talks to a child process over its standard input and output, one JSON document in a line. All it has started ends with it; it does not keep this
+ * Talks to a child process over its standard input and output, one JSON document in a line. Its process group ends with it; it does not keep this
  * process from ending.
  */
 export class StdioTransport implements Transport {
@@ -41,7 +42,7 @@ export class StdioTransport implements Transport {
   readonly #maxBytes: number;
   readonly #parse: MessageParser;
   #child: ChildProcess | undefined;
-  #tree: ProcessTree | undefined;
+  #group: ProcessGroup | undefined;
   #ending: Promise<void> | undefined;
   #isOver = false;
   #errorOutput = "";
@@ -88,9 +89,8 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { command, args, env, cwd } = this.#endpoint;
-    const mark = newMark();
     const child = spawn(command, args, {
-      env: { ...childEnvironment(env), [mark]: "1" },
+      env: childEnvironment(env),
       cwd,
       stdio: ["pipe", "pipe", "pipe"],
       shell: false,
@@ -98,7 +98,7 @@ export class StdioTransport implements Transport {
       detached: process.platform !== "win32", // the leader of a process group
     });
     this.#child = child;
-    if (child.pid !== undefined) this.#tree = new ProcessTree(child.pid, mark);
+    if (child.pid !== undefined) this.#group = new ProcessGroup(child.pid);
     child.on("error", (error) => this.onerror?.(error));
     await new Promise<void>((resolve, reject) =>
       child.once("spawn", resolve).once("error", reject),
@@ -129,7 +129,7 @@ export class StdioTransport implements Transport {
     );
   }
 
-  /** Ends the child and all it has started. Never fails, and may be called often. */
+  /** Ends the child and its process group. Never fails, and may be called often. */
   close(): Promise<void> {
     this.#ending ??= this.#end(true);
     return this.#ending;
@@ -140,7 +140,7 @@ export class StdioTransport implements Transport {
     const child = this.#child;
     child?.stdin?.end();
     if (child?.pid !== undefined && isSpoken) await exits(child);
-    await this.#tree?.end(PATIENCE_MS);
+    await this.#group?.end(PATIENCE_MS);
     if (child?.pid !== undefined) await exits(child); // else it would still be counted among the living
     child?.stdout?.destroy();
     child?.stderr?.destroy();
@@ -148,12 +148,7 @@ export class StdioTransport implements Transport {
   }
 
   async #exited(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([
-      this.#reading,
-      new Promise((resolve) => (timer = setTimeout(resolve, REST_OF_OUTPUT_MS))),
-    ]);
-    clearTimeout(timer);
+    await firstEnding(this.#reading, { timeoutMs: REST_OF_OUTPUT_MS });
     this.#ending ??= this.#end(false); // what it has started has nobody to talk to any more
     await this.#ending;
   }
@@ -209,8 +204,7 @@ export class StdioTransport implements Transport {
 async function exits(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   let end: (() => void) | undefined;
-  const timer = setTimeout(() => end?.(), PATIENCE_MS);
-  await new Promise<void>((resolve) => child.once("exit", (end = resolve)));
-  clearTimeout(timer);
+  const exit = new Promise<void>((resolve) => child.once("exit", (end = resolve)));
+  await firstEnding(exit, { timeoutMs: PATIENCE_MS });
   if (end !== undefined) child.off("exit", end);
 }

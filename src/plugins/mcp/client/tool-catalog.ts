@@ -8,13 +8,13 @@ import { McpError } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
-import { PromptLibrary } from "../../../kernel/index.js";
+import { settleWithin } from "../../../util/abort/timeouts.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { RequestRefused } from "./mcp-session.js";
 import { describedInput } from "../../shared/described-input.js";
-import { MCP_TEMPLATES } from "./templates.js";
+import { MCP_TEMPLATES } from "./mcp-client-prompts.js";
 import { toolNames } from "./tool-names.js";
-import { toToolResult } from "./tool-output.js";
-import { within } from "./within.js";
+import { resultOfServer } from "./tool-output.js";
 
 const LONGEST_DESCRIPTION = 8_000;
 const LONGEST_SCHEMA = 100_000;
@@ -91,7 +91,7 @@ export class ToolCatalog {
     await this.#connection.session(signal); // a connection that was lost has expired the list
     if (this.#list?.version === this.#version) return this.#list.tools;
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
-    return within(this.#refreshing, signal);
+    return settleWithin(this.#refreshing, signal);
   }
 
   async #refresh(): Promise<readonly McpTool[]> {
@@ -221,7 +221,7 @@ export class ToolCatalog {
       const result = await this.#connection.use(signal, (session, limit) =>
         session.call(remoteName, args, limit),
       );
-      const told = toToolResult(
+      const told = resultOfServer(
         result,
         server.maxOutputLength,
         this.#library.textsOf(scope.all(Tokens.PromptTemplates)),

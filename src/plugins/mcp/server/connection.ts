@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
   JSONRPCMessage,
   MessageExtraInfo,
@@ -5,7 +6,7 @@ import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/server";
-import type { CallDesk } from "./call-desk.js";
+import type { CallDispatcher } from "./call-dispatcher.js";
 import type { Sdk } from "./sdk.js";
 
 /** One client on one transport. */
@@ -20,18 +21,18 @@ export function serveTransport(
   sdk: Sdk,
   transport: Transport,
   createServer: () => Server,
-  desk: CallDesk,
+  dispatcher: CallDispatcher,
   onError: (error: Error) => void,
 ): Connection {
   const wire = new WatchedTransport(transport);
   const handle = sdk.serveStdio(createServer, { transport: wire, onerror: onError });
-  const closed = wire.ended.finally(() => desk.close()); // a client that is gone leaves no call behind
+  const closed = wire.ended.finally(() => dispatcher.close()); // a client that is gone leaves no call behind
   closed.catch(() => undefined); // whoever serves the connection awaits it, perhaps later
   return {
     closed,
     async close() {
-      await desk.close(); // answers first, so that they still get out
-      await new Promise((resolve) => setImmediate(resolve));
+      await dispatcher.close(); // answers first, so that they still get out
+      await nextTurn();
       await handle.close();
       await closed;
     },

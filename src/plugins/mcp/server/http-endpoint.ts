@@ -1,12 +1,13 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Server } from "@modelcontextprotocol/server";
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { CallDesk } from "./call-desk.js";
-import type { ResolvedHttpOptions } from "./options.js";
+import type { CallDispatcher } from "./call-dispatcher.js";
+import type { ResolvedHttpOptions } from "./mcp-server-options.js";
 import type { Sdk } from "./sdk.js";
 import type { McpHttpEndpoint } from "./types.js";
 import { createServer as createHttpServer } from "node:http";
-import { messageOf, toError } from "../../../contracts/errors.js";
+
 import { McpError } from "../../../contracts/state-errors.js";
 import {
   BodyTooLargeError,
@@ -17,6 +18,7 @@ import {
 } from "./http-exchange.js";
 import { HttpGate } from "./http-gate.js";
 import { HttpSessions } from "./http-sessions.js";
+import { messageOf, toError } from "../../../util/errors.js";
 
 /** Time for a client to send a whole request. */
 const RECEIVE_MS = 30_000;
@@ -24,7 +26,7 @@ const RECEIVE_MS = 30_000;
 /** What an endpoint serves with. */
 export interface EndpointParts {
   readonly sdk: Sdk;
-  readonly desk: CallDesk;
+  readonly dispatcher: CallDispatcher;
   readonly createServer: () => Server;
   readonly maxMessageBytes: number;
   /** Of the server, for errors. */
@@ -51,7 +53,7 @@ export async function listen(
   let closing: Promise<void> | undefined;
   return {
     url: `http://${options.urlHost}:${port}${options.path}`,
-    close: () => (closing ??= shutDown(http, exchanges, parts.desk)),
+    close: () => (closing ??= shutDown(http, exchanges, parts.dispatcher)),
   };
 }
 
@@ -75,10 +77,14 @@ function listening(
 }
 
 /** Calls first, so that their clients are still told; then connections. */
-async function shutDown(http: HttpServer, exchanges: Exchanges, desk: CallDesk): Promise<void> {
+async function shutDown(
+  http: HttpServer,
+  exchanges: Exchanges,
+  dispatcher: CallDispatcher,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => http.close(() => resolve()));
-  await desk.close();
-  await new Promise((resolve) => setImmediate(resolve));
+  await dispatcher.close();
+  await nextTurn();
   await exchanges.close();
   http.closeAllConnections();
   await closed;

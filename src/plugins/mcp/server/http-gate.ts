@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
-import type { ResolvedHttpOptions } from "./options.js";
+import type { ResolvedHttpOptions } from "./mcp-server-options.js";
 import type { Sdk } from "./sdk.js";
 import { createHash, timingSafeEqual } from "node:crypto";
 
 /** Why a request goes no further. */
-export interface Refusal {
+export interface RequestRefusal {
   readonly status: number;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export class HttpGate {
   }
 
   /** The first thing that is wrong with a request, if anything is. Names and origins come first: they stop web pages, which might know a path. */
-  refusal({ headers, method, url = "" }: IncomingMessage): Refusal | undefined {
+  refusal({ headers, method, url = "" }: IncomingMessage): RequestRefusal | undefined {
     const host = this.#sdk.validateHostHeader(headers.host, [...this.#options.allowedHosts]);
     if (!host.ok) return { status: 403, message: "Forbidden: this Host is not allowed" };
     const { origin } = headers;

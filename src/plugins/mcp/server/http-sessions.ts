@@ -54,9 +54,11 @@ export class HttpSessions {
     const session = id === undefined ? undefined : this.#sessions.get(id);
     if (session !== undefined && id !== undefined)
       return this.#ask(id, session, request, parsedBody);
-    if (id !== undefined) return settled(refusal(404, -32_001, "Session not found"));
+    if (id !== undefined) return answeredWith(refusedRequest(404, -32_001, "Session not found"));
     if (request.method !== "POST" || !this.#sdk.isInitializeRequest(parsedBody))
-      return settled(refusal(400, -32_000, "Bad Request: no session; initialize one first"));
+      return answeredWith(
+        refusedRequest(400, -32_000, "Bad Request: no session; initialize one first"),
+      );
     return this.#begin(request, parsedBody);
   }
 
@@ -78,8 +80,8 @@ export class HttpSessions {
     const response = await transport.handleRequest(request, { parsedBody });
     if (!response.ok || this.#closed || !this.#makeRoom()) {
       await server.close();
-      return settled(
-        response.ok ? refusal(503, -32_000, "The server has too many sessions") : response,
+      return answeredWith(
+        response.ok ? refusedRequest(503, -32_000, "The server has too many sessions") : response,
       );
     }
     const session: Session = { transport, server, open: 0, idle: undefined };
@@ -156,10 +158,10 @@ export class HttpSessions {
   }
 }
 
-function settled(response: Response): SessionAnswer {
+function answeredWith(response: Response): SessionAnswer {
   return { response, answered: () => undefined };
 }
 
-function refusal(status: number, code: number, message: string): Response {
+function refusedRequest(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
 }

@@ -1,9 +1,9 @@
 import type { McpServer, McpServingSettings, ServerPorts } from "./types.js";
 import { offersOf } from "./offers.js";
-import { resolveServingSettings } from "./options.js";
+import { resolveServingSettings } from "./mcp-server-options.js";
 import { OfferingServer } from "./server.js";
 
-export { MCP_SERVING_SETTINGS } from "./options.js";
+export { MCP_SERVING_SETTINGS } from "./mcp-server-options.js";
 export type {
   McpHttpEndpoint,
   McpHttpOptions,

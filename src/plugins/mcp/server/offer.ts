@@ -1,5 +1,6 @@
 import type { EnsembleListener } from "../../../contracts/events.js";
 import type { JsonSchema } from "../../../contracts/types.js";
+import { isObject } from "../../../util/objects.js";
 
 /** The arguments of a call: an object, as the protocol has it. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -40,7 +41,5 @@ export function structuredOf(value: unknown): Readonly<Record<string, unknown>> 
   } catch {
     return undefined; // JSON can't hold it, so it can't be sent; the text is there
   }
-  return typeof plain === "object" && plain !== null && !Array.isArray(plain)
-    ? (plain as Readonly<Record<string, unknown>>)
-    : undefined; // just checked
+  return isObject(plain) ? plain : undefined;
 }

@@ -1,4 +1,4 @@
-import type { ResolvedSettings } from "./options.js";
+import type { ResolvedSettings } from "./mcp-server-options.js";
 import type { Offer } from "./offer.js";
 import type { ServerPorts } from "./types.js";
 import { ValidationError } from "../../../contracts/errors.js";

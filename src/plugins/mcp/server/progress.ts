@@ -1,4 +1,5 @@
 import type { EnsembleListener } from "../../../contracts/events.js";
+import { counted } from "../../../util/text.js";
 
 /** What a progress notification says: how many steps there have been, and what the last one was. */
 export interface ProgressStep {
@@ -24,10 +25,6 @@ export function progressListener(report: (step: ProgressStep) => void): Ensemble
     onDelegationStarted: ({ delegatingAgentRole, workerRole }) =>
       step(`${delegatingAgentRole} delegated to ${workerRole}`),
   };
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function tokens(count: number): string {

@@ -5,8 +5,8 @@ import type {
   ServerContext,
   Tool,
 } from "@modelcontextprotocol/server";
-import type { CallDesk } from "./call-desk.js";
-import type { ResolvedSettings } from "./options.js";
+import type { CallDispatcher } from "./call-dispatcher.js";
+import type { ResolvedSettings } from "./mcp-server-options.js";
 import type { Offer } from "./offer.js";
 import type { Sdk } from "./sdk.js";
 import { progressListener } from "./progress.js";
@@ -14,10 +14,10 @@ import { progressListener } from "./progress.js";
 /** Makes protocol servers: the SDK wants one for each connection, and one for each request of the protocol of 2026. */
 export function protocolServers(
   sdk: Sdk,
-  desk: CallDesk,
+  dispatcher: CallDispatcher,
   { name, version, instructions }: ResolvedSettings,
 ): () => Server {
-  const tools = [...desk.offers].map(toolOf);
+  const tools = [...dispatcher.offers].map(toolOf);
   const validator = new sdk.CfWorkerJsonSchemaValidator(); // one for all: the SDK's own is made anew for each
   return () => {
     const server = new sdk.Server(
@@ -30,7 +30,7 @@ export function protocolServers(
     );
     server.setRequestHandler("tools/list", () => ({ tools }));
     server.setRequestHandler("tools/call", (request, context) =>
-      answer(sdk, desk, request, context),
+      answerCall(sdk, dispatcher, request, context),
     );
     return server;
   };
@@ -46,13 +46,13 @@ function toolOf({ name, description, inputSchema, outputSchema }: Offer): Tool {
 }
 
 /** @throws the protocol's error for a tool that does not exist; everything else is a result. */
-async function answer(
+async function answerCall(
   sdk: Sdk,
-  desk: CallDesk,
+  dispatcher: CallDispatcher,
   { params }: CallToolRequest,
   { mcpReq, http }: ServerContext,
 ): Promise<CallToolResult> {
-  if (!desk.has(params.name))
+  if (!dispatcher.has(params.name))
     throw new sdk.ProtocolError(
       sdk.ProtocolErrorCode.InvalidParams,
       `Unknown tool: ${params.name.slice(0, 100)}`,
@@ -73,7 +73,7 @@ async function answer(
           });
           sent.push(notice.catch(() => undefined)); // the connection broke: the call itself ends by its signal
         });
-  const result = await desk.call(params.name, params.arguments ?? {}, {
+  const result = await dispatcher.call(params.name, params.arguments ?? {}, {
     id: String(mcpReq.id),
     signal,
     listener,

@@ -2,11 +2,11 @@ import type { EnsembleOutput, TaskOutput } from "../../../contracts/output.js";
 import type { Task } from "../../../contracts/task.js";
 import {
   AgentEnsembleError,
-  messageOf,
   RunCancelledError,
   TaskExecutionError,
   ToolExecutionError,
 } from "../../../contracts/errors.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** The output of the task that was called. @throws RunCancelledError where a review ended the run before it. */
 export function finished<T>(output: EnsembleOutput, task: Task<T>): TaskOutput<T> {

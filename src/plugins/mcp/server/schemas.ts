@@ -1,7 +1,8 @@
 import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
 import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { messageOf } from "../../../util/errors.js";
 
 const DIALECT = { target: "draft-2020-12" } as const;
 
@@ -19,7 +20,7 @@ export function isPlainSchema(input: OutputSchema<unknown> | JsonSchema): boolea
   return !("~standard" in input) && inner?.["~standard"] === undefined;
 }
 
-function convert(type: OutputSchema<unknown> | JsonSchema, side: Side): JsonSchema {
+function schemaOfSide(type: OutputSchema<unknown> | JsonSchema, side: Side): JsonSchema {
   if (isPlainSchema(type)) return type as JsonSchema; // just checked
   if ("~standard" in type)
     return bare((type as StandardJSONSchemaV1)["~standard"].jsonSchema[side](DIALECT)); // a Standard Schema says so itself
@@ -33,7 +34,7 @@ export function inputSchemaOf(
 ): JsonSchema {
   let schema: JsonSchema;
   try {
-    schema = convert(input, "input");
+    schema = schemaOfSide(input, "input");
   } catch (cause) {
     throw new ValidationError(
       `The input of tool '${toolName}' could not be converted to JSON Schema: ${messageOf(cause)}`,
@@ -57,7 +58,7 @@ export function outputSchemaOf(type: OutputSchema<unknown> | undefined): JsonSch
   if (type === undefined) return undefined;
   let schema: JsonSchema;
   try {
-    schema = convert(type, "output");
+    schema = schemaOfSide(type, "output");
   } catch {
     return undefined; // it transforms: values go out without a schema
   }

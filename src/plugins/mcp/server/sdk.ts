@@ -1,7 +1,9 @@
 import type * as ServerSdk from "@modelcontextprotocol/server";
 import type * as StdioSdk from "@modelcontextprotocol/server/stdio";
 import type * as ValidatorSdk from "@modelcontextprotocol/server/validators/cf-worker";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { importOptional } from "../../../util/import-optional.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** The parts of the MCP SDK that are used. */
 export type Sdk = typeof ServerSdk &
@@ -13,10 +15,10 @@ export async function loadSdk(): Promise<Sdk> {
   try {
     const [server, { serveStdio, StdioServerTransport }, { CfWorkerJsonSchemaValidator }] =
       await Promise.all([
-        import("@modelcontextprotocol/server"),
-        import("@modelcontextprotocol/server/stdio"),
+        importOptional<typeof ServerSdk>("@modelcontextprotocol/server"),
+        importOptional<typeof StdioSdk>("@modelcontextprotocol/server/stdio"),
         // Without code generation, which the SDK's default validator needs.
-        import("@modelcontextprotocol/server/validators/cf-worker"),
+        importOptional<typeof ValidatorSdk>("@modelcontextprotocol/server/validators/cf-worker"),
       ]);
     return { ...server, serveStdio, StdioServerTransport, CfWorkerJsonSchemaValidator };
   } catch (cause) {

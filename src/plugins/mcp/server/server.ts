@@ -1,7 +1,7 @@
 import type { Transport } from "@modelcontextprotocol/server";
 import type { Connection } from "./connection.js";
 import type { Offer } from "./offer.js";
-import type { ResolvedSettings } from "./options.js";
+import type { ResolvedSettings } from "./mcp-server-options.js";
 import type { EndpointParts } from "./http-endpoint.js";
 import type { Sdk } from "./sdk.js";
 import type {
@@ -13,17 +13,18 @@ import type {
 } from "./types.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview, requireFunction } from "../../../contracts/validation.js";
-import { CallDesk } from "./call-desk.js";
+import { CallDispatcher } from "./call-dispatcher.js";
 import { CallSlots } from "./call-slots.js";
 import { serveTransport } from "./connection.js";
 import { listen } from "./http-endpoint.js";
-import { resolveHttpOptions } from "./options.js";
+import { inputChecksOf } from "./input-checks.js";
+import { resolveHttpOptions } from "./mcp-server-options.js";
 import { protocolServers } from "./protocol-server.js";
 import { loadSdk } from "./sdk.js";
 import { reserveStdout } from "./stdio.js";
 
 /** Something that serves and can be ended. */
-type Endpoint = Pick<Connection, "close">;
+type ServerEndpoint = Pick<Connection, "close">;
 
 /** The server behind `mcpServer()`. */
 export class OfferingServer implements McpServer {
@@ -31,7 +32,7 @@ export class OfferingServer implements McpServer {
   readonly #ports: ServerPorts;
   readonly #offers: ReadonlyMap<string, Offer>;
   readonly #slots: CallSlots;
-  readonly #endpoints = new Set<Endpoint>();
+  readonly #endpoints = new Set<ServerEndpoint>();
   #stdioServed = false;
   #closing: Promise<void> | undefined;
 
@@ -107,31 +108,36 @@ export class OfferingServer implements McpServer {
     if (this.#closing !== undefined) throw new ValidationError("The MCP server has been closed");
   }
 
-  /** What a new endpoint serves with; a desk of its own, so that its calls end with it. */
+  /** What a new endpoint serves with; its own dispatcher ends its calls with it. */
   async #parts(): Promise<EndpointParts> {
     this.#refuseClosed();
     const sdk: Sdk = await loadSdk();
     await this.#ports.boot();
+    const inputChecks = await inputChecksOf(this.#offers.values());
     this.#refuseClosed();
     const { callTimeoutMs, maxMessageBytes, name } = this.#settings;
-    const desk = new CallDesk(sdk, {
+    const dispatcher = new CallDispatcher(sdk, {
       offers: this.#offers,
+      inputChecks,
       slots: this.#slots,
       timeoutMs: callTimeoutMs,
       onError: this.#report,
     });
     return {
       sdk,
-      desk,
-      createServer: protocolServers(sdk, desk, this.#settings),
+      dispatcher,
+      createServer: protocolServers(sdk, dispatcher, this.#settings),
       maxMessageBytes,
       name,
       onError: this.#report,
     };
   }
 
-  async #connect({ sdk, desk, createServer }: EndpointParts, transport: Transport): Promise<void> {
-    const connection = serveTransport(sdk, transport, createServer, desk, this.#report);
+  async #connect(
+    { sdk, dispatcher, createServer }: EndpointParts,
+    transport: Transport,
+  ): Promise<void> {
+    const connection = serveTransport(sdk, transport, createServer, dispatcher, this.#report);
     this.#endpoints.add(connection);
     try {
       await connection.closed;

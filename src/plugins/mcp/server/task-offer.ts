@@ -10,16 +10,10 @@ const LONGEST_NAME = 64;
 /** Offers a task: its variables are the arguments, and each call is a run of it and of the tasks in its context. */
 export function taskOffer(task: AnyTask, ports: ServerPorts, defaultExpectation: string): Offer {
   const tasks = withContext(task);
-  const variables = [
-    ...new Set(
-      tasks.flatMap(({ description, expectedOutput }) =>
-        [description, expectedOutput].flatMap((text) => ports.variablesOf(text)),
-      ),
-    ),
-  ];
+  const variables = [...new Set(tasks.flatMap((each) => ports.variablesOf(each)))];
   const run = ports.prepare(tasks);
   return {
-    name: nameOf(task),
+    name: offeredName(task),
     description: [task.description, task.expectedOutput]
       .filter((text) => text !== defaultExpectation)
       .join("\n\n"),
@@ -54,7 +48,7 @@ function withContext(task: AnyTask, found: Set<AnyTask> = new Set()): readonly A
 }
 
 /** A name that every client takes: the task's own, else the beginning of its description. */
-function nameOf(task: AnyTask): string {
+function offeredName(task: AnyTask): string {
   const text = task.name ?? task.description.toLowerCase().split(/\s+/).slice(0, 6).join("_");
   const name = text
     .replace(/[^A-Za-z0-9_-]+/g, "_")

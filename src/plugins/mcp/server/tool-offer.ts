@@ -70,7 +70,7 @@ class ToolCallExecutor implements TaskExecutor {
   }
 
   handles(task: PlannedTask): boolean {
-    return task.spec.handler === this.#task.handler; // the same function in every copy of the task, and in no other task
+    return task.task.handler === this.#task.handler; // the same function in every copy of the task, and in no other task
   }
 
   async execute(_call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {

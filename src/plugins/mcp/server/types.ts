@@ -100,8 +100,8 @@ export type TaskRunner = (call: CallRun) => Promise<EnsembleOutput>;
 export interface ServerPorts {
   /** Prepares runs of these tasks. @throws ValidationError for options that don't fit together. */
   prepare(tasks: readonly AnyTask[]): TaskRunner;
-  /** The template variables of a text that have no value yet. */
-  variablesOf(text: string): readonly string[];
+  /** The template variables of a task's texts that have no value yet. */
+  variablesOf(task: AnyTask): readonly string[];
   /** @throws what makes a plugin fail to start. */
   boot(): Promise<void>;
   dispose(): Promise<void>;

@@ -6,7 +6,7 @@ import type {
   SharedMemoryStore,
   VersionedEntries,
 } from "../../../contracts/memory.js";
-import { AgentEnsembleError, messageOf, ValidationError } from "../../../contracts/errors.js";
+import { AgentEnsembleError, ValidationError } from "../../../contracts/errors.js";
 import { MemoryConflictError, MemoryStoreError } from "../../../contracts/state-errors.js";
 import { checkOptions, preview } from "../../../contracts/validation.js";
 import {
@@ -18,11 +18,13 @@ import {
   keptBy,
 } from "../shared/checks.js";
 import { frozenEntry, handedOut } from "../shared/frozen-entry.js";
-import { isQuestion } from "../shared/is-question.js";
+
 import { ScopeLocks } from "../shared/scope-locks.js";
-import { checkMinScore, checkModel } from "../shared/semantic-options.js";
+import { checkMinScore, checkEmbeddingModel } from "../shared/semantic-options.js";
 import { TextVectors } from "../shared/text-vectors.js";
 import { InMemoryVectors } from "./in-memory-vectors.js";
+import { hasText } from "../../../util/text.js";
+import { messageOf } from "../../../util/errors.js";
 
 const VECTOR_STORE_METHODS = ["add", "search", "list", "delete"] as const;
 
@@ -107,7 +109,7 @@ class EmbeddingMemory implements MemoryStore {
     checkScope(scope);
     checkMaxResults(maxResults);
     const operation = "retrieve";
-    const vector = isQuestion(query)
+    const vector = hasText(query)
       ? await this.#texts.ofQuery(query, { operation, scope })
       : undefined;
     const latest = async (): Promise<readonly StoredVector[]> =>
@@ -215,7 +217,7 @@ export function embeddingMemory(
   vectorStore?: VectorStore,
   options: EmbeddingMemoryOptions = {},
 ): MemoryStore {
-  checkModel(model);
+  checkEmbeddingModel(model);
   checkOptions("MemoryStore.embeddings()", options, ["minScore"]);
   const minScore = checkMinScore(options.minScore);
   if (vectorStore === undefined) return new SharedEmbeddingMemory(model, minScore);

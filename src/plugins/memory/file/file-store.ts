@@ -6,9 +6,9 @@ import type {
   VersionedEntries,
 } from "../../../contracts/memory.js";
 import type { CommitQueue, PlannedChange, WaitingChange } from "./commit-queue.js";
-import type { Journal } from "./journal.js";
+import type { WriteLog } from "./write-log.js";
 import type { ScopeTable } from "./scope-table.js";
-import { AgentEnsembleError, messageOf, ValidationError } from "../../../contracts/errors.js";
+import { AgentEnsembleError, ValidationError } from "../../../contracts/errors.js";
 import { MemoryConflictError, MemoryStoreError } from "../../../contracts/state-errors.js";
 import {
   checkOptions,
@@ -27,6 +27,7 @@ import {
 import { entryFromData, entryJson, handedOut, type EntryData } from "../shared/frozen-entry.js";
 import { ScopeLocks } from "../shared/scope-locks.js";
 import { droppedRanges } from "./scope-table.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** What `MemoryStore.file(path, options)` may be told beside the path. */
 export interface FileStoreOptions {
@@ -56,7 +57,7 @@ class FileStore implements SharedMemoryStore {
   readonly #onWarning: ((message: string) => void) | undefined;
   readonly #locks = new ScopeLocks();
   #queue: Promise<CommitQueue> | undefined;
-  #opening: Promise<Journal> | undefined;
+  #opening: Promise<WriteLog> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(path: string, { onWarning }: FileStoreOptions) {
@@ -193,11 +194,11 @@ class FileStore implements SharedMemoryStore {
     return new CommitQueue(
       () => this.#open(),
       (error, { operation, scope }) => this.#explain(error, operation, scope),
-      (journal) => this.#maintain(journal),
+      (log) => this.#maintain(log),
     );
   }
 
-  async #opened(operation: string, scope: string): Promise<Journal> {
+  async #opened(operation: string, scope: string): Promise<WriteLog> {
     this.#checkIsOpen(operation, scope);
     try {
       return await this.#open();
@@ -216,9 +217,9 @@ class FileStore implements SharedMemoryStore {
   }
 
   /** Opens the file once; a failure is not kept, the next call tries again. */
-  #open(): Promise<Journal> {
+  #open(): Promise<WriteLog> {
     if (this.#opening === undefined) {
-      const opening = this.#openJournal();
+      const opening = this.#openWriteLog();
       this.#opening = opening;
       opening.catch(() => {
         if (this.#opening === opening) this.#opening = undefined;
@@ -227,26 +228,26 @@ class FileStore implements SharedMemoryStore {
     return this.#opening;
   }
 
-  async #openJournal(): Promise<Journal> {
-    const { Journal } = await import("./journal.js");
-    return Journal.open(this.#path, (message) => this.#warn(message));
+  async #openWriteLog(): Promise<WriteLog> {
+    const { WriteLog } = await import("./write-log.js");
+    return WriteLog.open(this.#path, (message) => this.#warn(message));
   }
 
   /** After each batch: writes the file anew when most of it is garbage, and lets go of one that is no longer ours. Never rejects. */
-  async #maintain(journal: Journal): Promise<void> {
+  async #maintain(log: WriteLog): Promise<void> {
     try {
-      if (journal.isMostlyGarbage) await journal.compact();
+      if (log.isMostlyGarbage) await log.compact();
     } catch (error) {
       this.#warn(
-        `${journal.path} could not be compacted, and will be tried again when it has grown: ${messageOf(error)}`,
+        `${log.path} could not be compacted, and will be tried again when it has grown: ${messageOf(error)}`,
       );
     }
-    if (!journal.isLost) return;
+    if (!log.isLost) return;
     this.#opening = undefined;
-    await journal
+    await log
       .close()
       .catch((error: unknown) =>
-        this.#warn(`${journal.path} could not be closed: ${messageOf(error)}`),
+        this.#warn(`${log.path} could not be closed: ${messageOf(error)}`),
       );
   }
 

@@ -5,6 +5,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { checkEntry } from "../shared/checks.js";
 import { entryFromData, entryJson } from "../shared/frozen-entry.js";
+import { isObject } from "../../../util/objects.js";
 
 // A file is a line of header, then one line of JSON for each change of a scope. JSON escapes line breaks, so a line is a record, whatever it holds.
 
@@ -29,7 +30,7 @@ export function changeLine({
 }
 
 /** All that a table holds, as the lines of a file that has nothing else. */
-export function* linesOf(table: ScopeTable): Generator<string> {
+export function* linesOfTable(table: ScopeTable): Generator<string> {
   yield HEADER_LINE;
   for (const [scope, { version, entries }] of table.all()) {
     for (const kept of entries) yield storeLine(scope, kept.version, entryJson(kept.entry));
@@ -38,7 +39,7 @@ export function* linesOf(table: ScopeTable): Generator<string> {
 }
 
 /** @throws ValidationError that says what is wrong with the header of a file. */
-export function checkHeader(value: unknown): void {
+export function checkLogHeader(value: unknown): void {
   const header = isObject(value) ? value : {};
   if (header["format"] !== FORMAT)
     throw new ValidationError("is not a memory file of AgentEnsemble");
@@ -83,10 +84,6 @@ function readEntry(value: unknown): MemoryEntry {
   const entry = entryFromData(data as EntryData); // checked in the next line
   checkEntry(entry);
   return entry;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isVersion(value: unknown): value is number {

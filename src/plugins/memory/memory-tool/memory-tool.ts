@@ -3,6 +3,7 @@ import type { AnyTool, DynamicToolProvider, Tool, ToolContext } from "../../../c
 import { ValidationError } from "../../../contracts/errors.js";
 import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { MemoryScope } from "../../../contracts/memory-scope.js";
+import { variablesIn } from "../../../contracts/template.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import {
@@ -12,7 +13,8 @@ import {
   requireInteger,
   requireText,
 } from "../../../contracts/validation.js";
-import { listItem, memoryOf } from "../../../kernel/index.js";
+import { listItem } from "../../../util/text.js";
+import { UsedMemory } from "../../shared/memory/task-memory.js";
 import { textArguments } from "./tool-arguments.js";
 
 /** Options of {@link memoryTool}. */
@@ -42,7 +44,7 @@ const CALL_MS = 30_000;
 const METHODS = ["store", "retrieve", "evict", "clear"] as const;
 
 /** What a tool call works on. */
-interface Place {
+interface MemoryPlace {
   readonly scope: string;
   readonly store: MemoryStore;
 }
@@ -59,8 +61,16 @@ export function memoryTool(
 ): MemoryTool {
   const name = scope instanceof MemoryScope ? scope.name : scope;
   requireText(name, "MemoryTool scope must not be null or blank");
-  checkStore(store);
-  const { prefix, maxResults = MAX_RESULTS, untrusted = true } = checked(options);
+  const [variable] = variablesIn(name);
+  if (variable !== undefined)
+    throw new ValidationError(
+      `The scope '${name}' of a memory tool has the variable {${variable}}`,
+      {
+        hint: "A tool is shared by all runs: make it with the scope's final name.",
+      },
+    );
+  checkMemoryStore(store);
+  const { prefix, maxResults = MAX_RESULTS, untrusted = true } = checkedOptions(options);
   const named = (own: string): string => (prefix === undefined ? own : `${prefix}_${own}`);
   const place = { scope: name, store };
   const tools = Object.freeze([
@@ -70,7 +80,7 @@ export function memoryTool(
   return Object.freeze({ tools, resolve: () => tools });
 }
 
-function checkStore(store: unknown): void {
+function checkMemoryStore(store: unknown): void {
   if (store === undefined || store === null)
     throw new ValidationError("MemoryTool memoryStore must not be null");
   const missing = METHODS.find(
@@ -82,7 +92,7 @@ function checkStore(store: unknown): void {
     );
 }
 
-function checked(options: MemoryToolOptions): MemoryToolOptions {
+function checkedOptions(options: MemoryToolOptions): MemoryToolOptions {
   checkOptions("memoryTool()", options, OPTION_NAMES);
   const { prefix } = options;
   if (prefix !== undefined && !(typeof prefix === "string" && /^[A-Za-z0-9_-]{1,40}$/.test(prefix)))
@@ -94,7 +104,7 @@ function checked(options: MemoryToolOptions): MemoryToolOptions {
   return options;
 }
 
-function storingTool(name: string, { scope, store }: Place): AnyTool {
+function storingTool(name: string, { scope, store }: MemoryPlace): AnyTool {
   const storing: Tool<NewMemory> = tool<NewMemory>({
     name,
     description:
@@ -112,14 +122,14 @@ function storingTool(name: string, { scope, store }: Place): AnyTool {
     execute: async ({ key, value }, ctx) => {
       if (key.trim() === "") return ToolResult.failure("key must not be blank");
       if (value.trim() === "") return ToolResult.failure("value must not be blank");
-      await memoryOf(ctx.scope, store).store(scope, entryOf(key, value, ctx));
+      await new UsedMemory(ctx.scope, store).store(scope, namedEntry(key, value, ctx));
       return ToolResult.success(`Stored: ${key}`);
     },
   });
   return storing; // it checks what it is given
 }
 
-function entryOf(key: string, value: string, { scope }: ToolContext): MemoryEntry {
+function namedEntry(key: string, value: string, { scope }: ToolContext): MemoryEntry {
   const metadata = { [MEMORY_METADATA.key]: key, [MEMORY_METADATA.source]: "MemoryTool" };
   return Object.freeze({
     content: `${key}: ${value}`,
@@ -130,7 +140,7 @@ function entryOf(key: string, value: string, { scope }: ToolContext): MemoryEntr
 
 function retrievingTool(
   name: string,
-  { scope, store }: Place,
+  { scope, store }: MemoryPlace,
   maxResults: number,
   untrusted: boolean,
 ): AnyTool {
@@ -149,7 +159,7 @@ function retrievingTool(
     }),
     execute: async ({ query }, ctx) => {
       if (query.trim() === "") return "No query provided";
-      const entries = await memoryOf(ctx.scope, store).retrieve(scope, query, maxResults);
+      const entries = await new UsedMemory(ctx.scope, store).retrieve(scope, query, maxResults);
       if (entries.length === 0) return `No relevant memories found for: ${query}`;
       return [
         "Retrieved memories:",

@@ -1,4 +1,5 @@
 import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
+import { isObject } from "../../../util/objects.js";
 
 /**
  * Arguments that are all texts. Any object is taken: what is missing or no text counts as blank, and the tool has its own words for that.
@@ -15,8 +16,7 @@ export function textArguments<K extends string>(
   ):
     | { readonly value: Readonly<Record<K, string>> }
     | { readonly issues: readonly { readonly message: string }[] } => {
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      return { issues: [{ message: "expected a JSON object" }] };
+    if (!isObject(value)) return { issues: [{ message: "expected a JSON object" }] };
     const given = new Map<string, unknown>(Object.entries(value));
     const textOf = (name: string): string => {
       const text = given.get(name);

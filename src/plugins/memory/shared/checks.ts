@@ -6,6 +6,7 @@ import {
   requireDuration,
   requireText,
 } from "../../../contracts/validation.js";
+import { isObject } from "../../../util/objects.js";
 
 // What every memory store checks before it does anything. All of these throw ValidationError.
 
@@ -49,7 +50,7 @@ function checkStoredAt(storedAt: unknown): void {
 
 function checkMetadata(metadata: unknown): void {
   if (metadata === undefined) return;
-  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
+  if (!isObject(metadata)) {
     throw new ValidationError(
       `entry metadata must be an object of strings, got: ${preview(metadata)}`,
     );

@@ -1,6 +1,8 @@
 import type { MemoryEntry } from "../../../contracts/memory.js";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { checkEntry } from "./checks.js";
+import { deepFreeze } from "../../../util/objects.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** The entry as JSON knows it: the form in which it is copied, and kept in files and databases. */
 export interface EntryData {
@@ -55,15 +57,4 @@ export function frozenEntry(entry: MemoryEntry): MemoryEntry {
 /** The same entry for a reader: a Date can be changed even where it is frozen, so each reader gets one of his own. */
 export function handedOut(entry: MemoryEntry): MemoryEntry {
   return Object.freeze({ ...entry, storedAt: new Date(entry.storedAt) });
-}
-
-/** Not recursive: what models answer may be nested deeper than the stack. */
-function deepFreeze<T extends object>(root: T): T {
-  const open: object[] = [root];
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    Object.freeze(value);
-    for (const child of Object.values(value) as unknown[])
-      if (typeof child === "object" && child !== null) open.push(child);
-  }
-  return root;
 }

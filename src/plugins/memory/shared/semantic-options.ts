@@ -3,7 +3,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
 /** @throws ValidationError unless `model` can embed. */
-export function checkModel(model: unknown): asserts model is EmbeddingModel {
+export function checkEmbeddingModel(model: unknown): asserts model is EmbeddingModel {
   if (model === undefined || model === null)
     throw new ValidationError("embeddingModel must not be null");
   const { embed } = model as { readonly embed?: unknown }; // any value but those two may be asked for a field

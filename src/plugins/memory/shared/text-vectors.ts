@@ -1,7 +1,8 @@
 import type { EmbeddingModel } from "../../../contracts/embedding.js";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** What is being done, for the errors. */
 export interface Doing {

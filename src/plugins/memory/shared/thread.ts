@@ -10,7 +10,7 @@ export class ThreadError extends Error {
   }
 }
 
-interface Waiting {
+interface PendingReply {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -45,7 +45,7 @@ function serve(methods) {
 export class Thread {
   readonly #program: string;
   readonly #data: Readonly<Record<string, string>>;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingReply>();
   #worker: Worker | undefined;
   #lastId = 0;
 

@@ -1,2 +1,2 @@
-export type { SqlMemoryOptions } from "./options.js";
+export type { SqlMemoryOptions } from "./sql-options.js";
 export { sqlMemoryStore } from "./sql-memory-store.js";

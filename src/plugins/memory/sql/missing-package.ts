@@ -1,4 +1,5 @@
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** The error of an optional package that cannot be loaded. */
 export function missingPackage(name: string, cause: unknown): ValidationError {

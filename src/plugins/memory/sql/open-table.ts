@@ -2,7 +2,7 @@ import type { Doing, TextVectors } from "../shared/text-vectors.js";
 import type { SqlDatabase } from "./sql-database.js";
 import type { Statements } from "./statements.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
-import { reasonOf, sqlState } from "./sql-database.js";
+import { databaseReason, sqlState } from "./sql-database.js";
 import { migration } from "./statements.js";
 
 const COLUMNS = ["id", "scope", "entry"];
@@ -107,7 +107,7 @@ function withoutExtension(database: SqlDatabase, cause: unknown, doing: Doing): 
   const state = sqlState(cause) ?? "";
   if (NO_EXTENSION.includes(state)) {
     return new MemoryStoreError(
-      `${database.name} has no pgvector, which finding by meaning needs: ${reasonOf(cause)}`,
+      `${database.name} has no pgvector, which finding by meaning needs: ${databaseReason(cause)}`,
       doing,
       {
         cause,
@@ -117,7 +117,7 @@ function withoutExtension(database: SqlDatabase, cause: unknown, doing: Doing): 
   }
   if (state === NO_PRIVILEGE) {
     return new MemoryStoreError(
-      `${database.name} does not let this user prepare the memory: ${reasonOf(cause)}`,
+      `${database.name} does not let this user prepare the memory: ${databaseReason(cause)}`,
       doing,
       {
         cause,

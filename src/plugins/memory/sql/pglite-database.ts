@@ -1,8 +1,8 @@
-import { dirname } from "node:path";
 import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
-import { makeFolder } from "../../../kernel/index.js";
-import { FileLock } from "../shared/file-lock.js";
+import { makeFolder } from "../../../util/files/make-folder.js";
+import type { FileLock } from "../../../util/files/file-lock.js";
+import { acquireLock } from "../shared/acquire-lock.js";
 import { Thread } from "../shared/thread.js";
 import { missingPackage } from "./missing-package.js";
 
@@ -108,8 +108,8 @@ export class PgliteDatabase implements SqlDatabase {
         : {}),
     };
     if (this.#folder === undefined) return { thread: new Thread(PROGRAM, packages) };
-    await makeFolder(dirname(this.#folder));
-    const lock = await FileLock.acquire(`${this.#folder}.lock`);
+    await makeFolder(this.#folder);
+    const lock = await acquireLock(`${this.#folder}.lock`);
     return { thread: new Thread(PROGRAM, { ...packages, folder: this.#folder }), lock };
   }
 

@@ -1,5 +1,6 @@
 import type { Client, ClientConfig, Pool } from "pg";
 import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
+import { importOptional } from "../../../util/import-optional.js";
 import { missingPackage } from "./missing-package.js";
 import { sqlState } from "./sql-database.js";
 
@@ -13,7 +14,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 
 async function loadDriver(): Promise<Driver> {
   try {
-    return (await import("pg")).default;
+    return (await importOptional<{ readonly default: Driver }>("pg")).default;
   } catch (cause) {
     throw missingPackage("pg", cause);
   }

@@ -28,8 +28,8 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /** Why a call failed. A host with several addresses fails with an error that says nothing itself, and has one for each. */
-export function reasonOf(error: unknown): string {
+export function databaseReason(error: unknown): string {
   if (error instanceof AggregateError && error.message === "")
-    return [...new Set(error.errors.map(reasonOf))].join("; ");
+    return [...new Set(error.errors.map(databaseReason))].join("; ");
   return error instanceof Error && error.message !== "" ? error.message : String(error);
 }

@@ -5,7 +5,7 @@ import type {
   VersionedEntries,
 } from "../../../contracts/memory.js";
 import type { EntryData } from "../shared/frozen-entry.js";
-import type { ResolvedSqlMemoryOptions, SqlMemoryOptions } from "./options.js";
+import type { ResolvedSqlMemoryOptions, SqlMemoryOptions } from "./sql-options.js";
 import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
 import type { Statements } from "./statements.js";
 import { AgentEnsembleError, ValidationError } from "../../../contracts/errors.js";
@@ -20,15 +20,16 @@ import {
   keptBy,
 } from "../shared/checks.js";
 import { entryFromData, entryJson } from "../shared/frozen-entry.js";
-import { isQuestion } from "../shared/is-question.js";
+
 import { lockTimeout, ScopeLocks } from "../shared/scope-locks.js";
 import { TextVectors } from "../shared/text-vectors.js";
 import { openTable } from "./open-table.js";
-import { resolveSqlMemoryOptions } from "./options.js";
+import { resolveSqlMemoryOptions } from "./sql-options.js";
 import { PgliteDatabase } from "./pglite-database.js";
 import { PostgresDatabase } from "./postgres-database.js";
-import { reasonOf } from "./sql-database.js";
+import { databaseReason } from "./sql-database.js";
 import { statementsOf } from "./statements.js";
+import { hasText } from "../../../util/text.js";
 
 /** PostgreSQL's texts hold neither a zero character nor half of a pair: what it would refuse, or change, is refused first. */
 function checkSqlScope(scope: string): void {
@@ -39,7 +40,7 @@ function checkSqlScope(scope: string): void {
     );
 }
 
-const entryOf = (text: string | null | undefined): MemoryEntry =>
+const entryFromText = (text: string | null | undefined): MemoryEntry =>
   entryFromData(JSON.parse(text ?? "") as EntryData); // written by entryJson
 
 /** With length 1: only the direction counts, and very large and very small numbers would not fit into the database's. */
@@ -107,7 +108,7 @@ export class SqlMemoryStore implements SharedMemoryStore {
       ({ id, score }) =>
         typeof id === "string" && (typeof score !== "string" || Number(score) >= this.#minScore),
     );
-    const entries = Object.freeze(found.map(({ entry }) => entryOf(entry)));
+    const entries = Object.freeze(found.map(({ entry }) => entryFromText(entry)));
     return Object.freeze({ entries, version: Number(rows[0]?.["version"] ?? 0) });
   }
 
@@ -117,7 +118,7 @@ export class SqlMemoryStore implements SharedMemoryStore {
     const rows = await this.#run("evict", scope, this.#statements.all, [scope]);
     const kept = keptBy(
       policy,
-      rows.map(({ entry }) => entryOf(entry)),
+      rows.map(({ entry }) => entryFromText(entry)),
     );
     const ids = rows.filter((_, index) => kept[index] === false).map(({ id }) => id ?? "");
     if (ids.length > 0) await this.#run("evict", scope, this.#statements.remove, [scope, ids]);
@@ -187,7 +188,7 @@ export class SqlMemoryStore implements SharedMemoryStore {
   async #find(scope: string, query: string, maxResults: number): Promise<readonly SqlRow[]> {
     const operation = "retrieve";
     const { latest, nearest } = this.#statements;
-    if (this.#texts === undefined || !isQuestion(query))
+    if (this.#texts === undefined || !hasText(query))
       return [...(await this.#run(operation, scope, latest, [scope, maxResults]))].reverse();
     const vector = await this.#texts.ofQuery(query, { operation, scope });
     return this.#run(operation, scope, nearest, [scope, maxResults, vectorText(vector)]);
@@ -218,7 +219,7 @@ export class SqlMemoryStore implements SharedMemoryStore {
     } catch (cause) {
       this.#opened = undefined; // whatever it was, the next call looks at the table again
       if (AgentEnsembleError.isInstance(cause)) throw cause;
-      const message = `Memory scope '${preview(scope)}': ${this.#database.name} failed to ${operation}: ${preview(reasonOf(cause), 2_000)}`;
+      const message = `Memory scope '${preview(scope)}': ${this.#database.name} failed to ${operation}: ${preview(databaseReason(cause), 2_000)}`;
       throw new MemoryStoreError(message, { operation, scope }, { cause });
     }
   }

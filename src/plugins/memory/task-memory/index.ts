@@ -2,7 +2,7 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { TaskMemories } from "./task-memories.js";
-import { MEMORY_TEMPLATES } from "./templates.js";
+import { MEMORY_TEMPLATES } from "./task-memory-prompts.js";
 
 /** Tells tasks what their scopes and the ensemble's `memory` hold, and remembers their accepted outputs. */
 export function memory(): Plugin {

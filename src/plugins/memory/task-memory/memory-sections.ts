@@ -1,24 +1,24 @@
 import type { PromptSection } from "../../../contracts/hooks.js";
 import type { MemoryEntry } from "../../../contracts/memory.js";
 import type { TaskOutput } from "../../../contracts/output.js";
-import type { PromptTexts } from "../../../kernel/index.js";
-import type { MemoryTemplateName } from "./templates.js";
-import { containedPart, containedText, listItem, oneLine } from "../../../kernel/index.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
+import type { MemoryTemplateName } from "./task-memory-prompts.js";
+import { escapePart, escapeSection, listItem, oneLine } from "../../../util/text.js";
 
-/** How a value that stands behind a text is written; see `formatIn`. */
-type Format = (value: unknown, text: string) => string;
+/** How a value that stands behind a text is written; see `HookRun.format`. */
+type SectionFormat = (value: unknown, text: string) => string;
 
 /** Writes what was remembered as sections of a prompt. No text in them can end its section or open another. */
 export class MemorySections {
   constructor(
     readonly texts: PromptTexts<MemoryTemplateName>,
-    readonly format: Format,
+    readonly format: SectionFormat,
   ) {}
 
   scope(name: string, entries: readonly MemoryEntry[]): PromptSection[] {
     if (entries.length === 0) return [];
     const blocks = entries.map((entry) =>
-      this.texts.render("memory.scopeEntry", { content: containedText(this.#textOf(entry)) }),
+      this.texts.render("memory.scopeEntry", { content: escapeSection(this.#textOf(entry)) }),
     );
     const text = this.texts.render("memory.scope", {
       scope: oneLine(name),
@@ -32,8 +32,8 @@ export class MemorySections {
     const blocks = outputs.map(({ agentRole, taskDescription, raw, parsed }) =>
       this.texts.render("memory.shortTermEntry", {
         agentRole: oneLine(agentRole),
-        taskDescription: containedPart(taskDescription),
-        content: containedPart(this.format(parsed, raw)),
+        taskDescription: escapePart(taskDescription),
+        content: escapePart(this.format(parsed, raw)),
       }),
     );
     return [

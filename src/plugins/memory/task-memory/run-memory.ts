@@ -2,23 +2,18 @@ import type { After, PromptSection, TaskCall } from "../../../contracts/hooks.js
 import type { MemoryEntry, MemoryOptions } from "../../../contracts/memory.js";
 import type { MemoryScope } from "../../../contracts/memory-scope.js";
 import type { TaskOutput } from "../../../contracts/output.js";
-import type { RunInfo } from "../../../contracts/run.js";
-import type { GatewayMemory, PromptTexts, RunSettings } from "../../../kernel/index.js";
-import type { MemoryTemplateName } from "./templates.js";
+import type { HookRun } from "../../../contracts/run.js";
+import type { UsedMemory } from "../../shared/memory/task-memory.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
+import type { MemoryTemplateName } from "./task-memory-prompts.js";
 import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { Phase, PhaseReview } from "../../../contracts/phase.js";
-import { ExitEarlySignal, messageOf, toError } from "../../../contracts/errors.js";
+import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import {
-  emitEvent,
-  formatIn,
-  groupOf,
-  memoryOfCall,
-  noteTask,
-  outputsOf,
-} from "../../../kernel/index.js";
+import { memoryOfCall } from "../../shared/memory/task-memory.js";
 import { entryOfOutput } from "./entry-of-output.js";
 import { MemorySections } from "./memory-sections.js";
+import { messageOf, toError } from "../../../util/errors.js";
 
 /** Entries of each scope that a task is shown. */
 const SCOPE_RESULTS = 5;
@@ -42,15 +37,14 @@ export class RunMemory {
   #warned = false;
 
   constructor(
-    readonly run: RunInfo,
-    settings: RunSettings,
+    readonly run: HookRun,
     texts: PromptTexts<MemoryTemplateName>,
   ) {
-    const { memory, memoryErrors } = settings.options;
-    this.#sections = new MemorySections(texts, (value, text) => formatIn(run, value, text));
+    const { memory, memoryErrors } = run.options;
+    this.#sections = new MemorySections(texts, (value, text) => run.format(value, text));
     this.#lenient = memoryErrors === "warn";
     this.#team = memory ?? {};
-    this.#hasStore = settings.find(Tokens.MemoryStore) !== undefined;
+    this.#hasStore = run.find(Tokens.MemoryStore) !== undefined;
   }
 
   /** What a task is told: at once where nothing has to be asked for. */
@@ -72,7 +66,7 @@ export class RunMemory {
 
   /** Whether a task is done again because its phase was sent back: what it has left in its scopes was refused. */
   isSentBack(call: TaskCall): boolean {
-    return this.#kept.has(call.taskId) && groupOf(call) instanceof Phase;
+    return this.#kept.has(call.taskId) && call.group instanceof Phase;
   }
 
   /** Takes the refused outputs of a task out of its scopes. */
@@ -97,7 +91,7 @@ export class RunMemory {
     const { taskId, output, signal } = call;
     this.#told.delete(taskId);
     if (this.#team.shortTerm === true)
-      noteTask(this.run, taskId, { memoryOperations: { shortTermEntriesWritten: 1 } });
+      this.run.recordMetrics(taskId, { memoryOperations: { shortTermEntriesWritten: 1 } });
     if (output.raw.trim() === "") return; // nothing to remember, and nothing that could be embedded
     this.#kept.add(taskId);
     const failures: Error[] = [];
@@ -122,7 +116,7 @@ export class RunMemory {
   #writesOf(call: DoneTask): readonly (() => Promise<void>)[] {
     const { longTerm } = this.#team;
     const scopes = this.#scopesOf(call);
-    const learns = longTerm !== undefined && !(groupOf(call) instanceof PhaseReview);
+    const learns = longTerm !== undefined && !(call.group instanceof PhaseReview);
     if (scopes.length === 0 && !learns) return NOTHING;
     const memory = memoryOfCall(call);
     const entry = entryOfOutput(call, call.output);
@@ -145,7 +139,7 @@ export class RunMemory {
     return found.flat();
   }
 
-  #askTeam(call: TaskCall, memory: GatewayMemory): readonly Promise<readonly PromptSection[]>[] {
+  #askTeam(call: TaskCall, memory: UsedMemory): readonly Promise<readonly PromptSection[]>[] {
     const { longTerm, entity, longTermMaxResults = LONG_TERM_RESULTS } = this.#team;
     const { description } = call.task;
     const recall =
@@ -178,7 +172,7 @@ export class RunMemory {
    */
   #earlierOutputs({ contextOutputs, revision }: TaskCall): readonly TaskOutput[] {
     const given = new Set(contextOutputs);
-    const outputs = outputsOf(this.run).flatMap((output) => {
+    const outputs = this.run.outputs().flatMap((output) => {
       const instead = contextOutputs.filter(({ taskId }) => taskId === output.taskId);
       for (const used of instead) given.delete(used);
       return instead.length === 0 ? [output] : instead;
@@ -202,6 +196,6 @@ export class RunMemory {
   }
 
   #tell(message: string): void {
-    emitEvent(this.run, { type: "run_warning", message });
+    this.run.warn(message);
   }
 }

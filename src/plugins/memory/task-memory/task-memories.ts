@@ -1,34 +1,26 @@
 import type { After, PromptSection, Replace, TaskCall } from "../../../contracts/hooks.js";
 import type { TaskOutput } from "../../../contracts/output.js";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { HookRun } from "../../../contracts/run.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import { replace } from "../../../contracts/hooks.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { emitEvent, PromptLibrary, settingsOf } from "../../../kernel/index.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { RunMemory } from "./run-memory.js";
-import { MEMORY_TEMPLATES } from "./templates.js";
+import { MEMORY_TEMPLATES } from "./task-memory-prompts.js";
 
 type Patch = Replace<Partial<Pick<TaskCall, "promptSections" | "contextOutputs">>>;
 
 /** Finds the memory of a task's run, where the task has any. */
 export class TaskMemories {
   readonly #library = new PromptLibrary(MEMORY_TEMPLATES);
-  readonly #runs = new WeakMap<RunInfo, RunMemory>();
+  readonly #runs = new WeakMap<HookRun, RunMemory>();
 
   /** Says of an option that it does nothing. */
-  check(run: RunInfo): void {
-    const settings = settingsOf(run);
-    const { memory, memoryErrors } = settings.options;
-    if (
-      memoryErrors === undefined ||
-      memory !== undefined ||
-      settings.find(Tokens.MemoryStore) !== undefined
-    )
-      return;
-    emitEvent(run, {
-      type: "run_warning",
-      message: "Option 'memoryErrors' has no effect without memory or memoryStore",
-    });
+  check(run: HookRun): void {
+    const { memory, memoryErrors } = run.options;
+    if (memoryErrors === undefined || memory !== undefined) return;
+    if (run.find(Tokens.MemoryStore) === undefined)
+      run.warn("Option 'memoryErrors' has no effect without memory or memoryStore");
   }
 
   /** Puts what is remembered into the prompt. A handler has none, and reads for itself. */
@@ -54,13 +46,8 @@ export class TaskMemories {
   #memoryOf({ run, task }: TaskCall): RunMemory | undefined {
     const known = this.#runs.get(run);
     if (known !== undefined) return known;
-    const settings = settingsOf(run);
-    if (task.memory.length === 0 && settings.options.memory === undefined) return undefined;
-    const memory = new RunMemory(
-      run,
-      settings,
-      this.#library.textsOf(settings.all(Tokens.PromptTemplates)),
-    );
+    if (task.memory.length === 0 && run.options.memory === undefined) return undefined;
+    const memory = new RunMemory(run, this.#library.textsOf(run.all(Tokens.PromptTemplates)));
     this.#runs.set(run, memory);
     return memory;
   }

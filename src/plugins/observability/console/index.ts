@@ -1,11 +1,11 @@
 import type { Plugin } from "../../../contracts/plugin.js";
-import type { ConsoleProgressOptions } from "./options.js";
+import type { ConsoleProgressOptions } from "./console-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
-import { resolveConsoleProgressOptions } from "./options.js";
+import { resolveConsoleProgressOptions } from "./console-options.js";
 import { ProgressPrinter } from "./progress-printer.js";
 import { painter } from "./terminal-text.js";
 
-export type { ConsoleProgressOptions, ProgressStream } from "./options.js";
+export type { ConsoleProgressOptions, ProgressStream } from "./console-options.js";
 
 /**
  * Shows on the console how runs get on: a line when a task starts, ends or fails, for every tool call, retry and warning, and a table at the end of

@@ -1,9 +1,12 @@
 import type { EnsembleEvent, Ev } from "../../../contracts/events.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import type { Paint } from "./terminal-text.js";
-import { createRedactor, redactEvent } from "../../../kernel/index.js";
+import { createRedactor } from "../../../util/redaction/redactor.js";
+import { redactEvent } from "../../shared/redact-event.js";
 import { isStopped, RunProgress } from "./run-progress.js";
-import { counted, oneLine, readableCount, readableDuration } from "./terminal-text.js";
+import { readableCount, readableDuration } from "./terminal-text.js";
+import { counted } from "../../../util/text.js";
+import { printableLine } from "../../../util/printable.js";
 
 const SHOWN: ReadonlySet<EnsembleEvent["type"]> = new Set([
   "ensemble_started",
@@ -44,10 +47,10 @@ export class ProgressPrinter {
       case "run_failed":
         return this.#line(
           e,
-          this.#paint("red", `Run failed: ${e.code} ${oneLine(e.message, 300)}`),
+          this.#paint("red", `Run failed: ${printableLine(`${e.code} ${e.message}`, 320)}`),
         );
       case "run_warning":
-        return this.#line(e, this.#paint("yellow", `warning: ${oneLine(e.message, 300)}`));
+        return this.#line(e, this.#paint("yellow", `warning: ${printableLine(e.message, 300)}`));
       case "task_started":
         return this.#taskStarted(e);
       case "task_completed":
@@ -68,7 +71,7 @@ export class ProgressPrinter {
       e,
       this.#paint(
         "bold",
-        `Run ${oneLine(e.runId)} started: ${oneLine(e.workflow)}, ${counted(e.totalTasks, "task")}`,
+        `Run ${printableLine(e.runId, 80)} started: ${printableLine(e.workflow, 80)}, ${counted(e.totalTasks, "task")}`,
       ),
     );
   }
@@ -78,7 +81,7 @@ export class ProgressPrinter {
       e.exitReason === "COMPLETED" ? "green" : e.exitReason === "ERROR" ? "red" : "yellow";
     const head = this.#paint(
       style,
-      `Run ${oneLine(e.runId)} ${e.exitReason} after ${readableDuration(e.durationMs)}`,
+      `Run ${printableLine(e.runId, 80)} ${e.exitReason} after ${readableDuration(e.durationMs)}`,
     );
     const table = this.#runs.get(e.runId)?.summary(e) ?? [];
     this.#runs.delete(e.runId);
@@ -90,7 +93,7 @@ export class ProgressPrinter {
     const place = e.taskIndex > 0 ? `[${e.taskIndex}/${e.totalTasks}] ` : "";
     this.#line(
       e,
-      `${this.#paint("cyan", "start")} ${place}${this.#name(e)}: ${oneLine(e.taskDescription)}`,
+      `${this.#paint("cyan", "start")} ${place}${this.#name(e)}: ${printableLine(e.taskDescription, 80)}`,
     );
   }
 
@@ -105,7 +108,7 @@ export class ProgressPrinter {
     const word = isStopped(e) ? this.#paint("yellow", "stop") : this.#paint("red", "fail");
     this.#line(
       e,
-      `${word}  ${this.#name(e)} after ${readableDuration(e.durationMs)}: ${oneLine(e.reason, 300)}`,
+      `${word}  ${this.#name(e)} after ${readableDuration(e.durationMs)}: ${printableLine(e.reason, 300)}`,
     );
   }
 
@@ -114,28 +117,28 @@ export class ProgressPrinter {
     const outcome =
       e.outcome === "SUCCESS"
         ? this.#paint("dim", "ok")
-        : this.#paint("red", `failed: ${oneLine(e.toolResult)}`);
+        : this.#paint("red", `failed: ${printableLine(e.toolResult, 80)}`);
     this.#line(
       e,
-      `  ${this.#paint("dim", "tool")} ${this.#name(e)} ${oneLine(e.toolName)} ${readableDuration(e.durationMs)} ${outcome}`,
+      `  ${this.#paint("dim", "tool")} ${this.#name(e)} ${printableLine(e.toolName, 80)} ${readableDuration(e.durationMs)} ${outcome}`,
     );
   }
 
   #retry(e: Ev<"retry_scheduled">): void {
-    const text = `attempt ${e.attempt} in ${readableDuration(e.delayMs)}: ${oneLine(e.reason, 200)}`;
+    const text = `attempt ${e.attempt} in ${readableDuration(e.delayMs)}: ${printableLine(e.reason, 200)}`;
     this.#line(e, `  ${this.#paint("yellow", "retry")} ${this.#name(e)} ${text}`);
   }
 
   #name(e: { readonly taskId: string; readonly agentRole: string }): string {
-    const role = oneLine(e.agentRole, 40);
-    return `${oneLine(e.taskId, 40)} ${role.startsWith("(") ? role : `(${role})`}`; // "(deterministic)" bears its own
+    const role = printableLine(e.agentRole, 40);
+    return `${printableLine(e.taskId, 40)} ${role.startsWith("(") ? role : `(${role})`}`; // "(deterministic)" bears its own
   }
 
   /** One run alone needs no label; several at once need one on every line. */
   #line(e: EnsembleEvent, text: string): void {
     const label =
       this.#runs.size > 1 || (this.#runs.size === 1 && !this.#runs.has(e.runId))
-        ? `${this.#paint("dim", `[${oneLine(e.runId)}]`)} `
+        ? `${this.#paint("dim", `[${printableLine(e.runId, 80)}]`)} `
         : "";
     const indent = "parentTaskId" in e && e.parentTaskId !== undefined ? "  " : "";
     this.#write(`${label}${indent}${text}\n`);

@@ -1,6 +1,7 @@
 import type { Ev } from "../../../contracts/events.js";
 import { textTable } from "./summary-table.js";
-import { oneLine, readableCount, readableDuration } from "./terminal-text.js";
+import { readableCount, readableDuration } from "./terminal-text.js";
+import { printableLine } from "../../../util/printable.js";
 
 interface Row {
   readonly taskId: string;
@@ -74,8 +75,8 @@ export class RunProgress {
   summary(e: Ev<"ensemble_completed">): readonly string[] {
     const tasks = [...this.#rows.values()];
     const rows = tasks.map((row) => [
-      `${oneLine(row.taskId, 40)}${row.starts > 1 ? ` (x${row.starts})` : ""}`,
-      oneLine(row.agentRole, 40),
+      `${printableLine(row.taskId, 40)}${row.starts > 1 ? ` (x${row.starts})` : ""}`,
+      printableLine(row.agentRole, 40),
       row.status,
       readableDuration(row.durationMs),
       readableCount(row.tokens),

@@ -2,15 +2,15 @@ import type { ChatMessage, ChatRequest, ChatResponse } from "../../../contracts/
 import { ATTRIBUTES } from "./semantic-names.js";
 
 type Redact = (text: string) => string;
-type Part = Readonly<Record<string, unknown>>;
+type MessagePart = Readonly<Record<string, unknown>>;
 type Attributes = Readonly<Record<string, string>>;
 
-const text = (content: string, redact: Redact): Part => ({
+const text = (content: string, redact: Redact): MessagePart => ({
   type: "text",
   content: redact(content),
 });
 
-function partsOf(message: ChatMessage, redact: Redact): readonly Part[] {
+function partsOf(message: ChatMessage, redact: Redact): readonly MessagePart[] {
   if (message.role === "tool")
     return [
       { type: "tool_call_response", id: message.toolCallId, response: redact(message.content) },

@@ -1,16 +1,21 @@
 import type { EnsembleHooks } from "../../../contracts/hooks.js";
 import type { Plugin } from "../../../contracts/plugin.js";
-import type { OtelOptions } from "./options.js";
+import type { OtelOptions } from "./otel-options.js";
 import type { TracedPlace } from "./propagation.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { OnceFaulty } from "./once-faulty.js";
-import { checkOtelOptions } from "./options.js";
-import { contextually, placeOf, traceparentOf } from "./propagation.js";
+import { ReportFirstFault } from "./report-first-fault.js";
+import { checkOtelOptions } from "./otel-options.js";
+import { contextually, traceContextOf, traceparentOf } from "./propagation.js";
 import { startTelemetry } from "./start-telemetry.js";
 import { Telemetry } from "./telemetry.js";
 
-export type { OtelMeterProvider, OtelOptions, OtelTracer, OtelTracerProvider } from "./options.js";
+export type {
+  OtelMeterProvider,
+  OtelOptions,
+  OtelTracer,
+  OtelTracerProvider,
+} from "./otel-options.js";
 export type { TracedPlace } from "./propagation.js";
 export type { SemconvVersion } from "./semantic-names.js";
 
@@ -35,7 +40,7 @@ export interface OtelPlugin extends Plugin {
 export function otel(options: OtelOptions = {}): OtelPlugin {
   checkOtelOptions(options);
   const content = options.captureContent === true;
-  const once = new OnceFaulty();
+  const once = new ReportFirstFault();
   let telemetry: Telemetry | undefined;
   return definePlugin({
     name: "observability-otel",
@@ -51,8 +56,8 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
     dispose() {
       telemetry = undefined;
     },
-    within: (place, fn) => contextually(telemetry, placeOf(place), fn),
-    traceparent: (place) => traceparentOf(telemetry, placeOf(place)),
+    within: (place, fn) => contextually(telemetry, traceContextOf(place), fn),
+    traceparent: (place) => traceparentOf(telemetry, traceContextOf(place)),
   } satisfies OtelPlugin);
 }
 
@@ -60,7 +65,7 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
 function tap(
   hooks: EnsembleHooks,
   content: boolean,
-  once: OnceFaulty,
+  once: ReportFirstFault,
   get: () => Telemetry | undefined,
 ): void {
   const before = { name: "otel", lane: "answer", order: "post", onError: "skip" } as const;

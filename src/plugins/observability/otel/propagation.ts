@@ -7,7 +7,7 @@ export type TracedPlace = {
   readonly toolCallId?: string | undefined;
 } & ({ readonly runId: string } | { readonly run: RunInfo });
 
-export function placeOf(place: TracedPlace): Place {
+export function traceContextOf(place: TracedPlace): Place {
   const { taskId, toolCallId } = place;
   return { runId: "run" in place ? place.run.id : place.runId, taskId, toolCallId };
 }

@@ -1,5 +1,3 @@
-import type { Redactor } from "../../../contracts/redaction.js";
-
 const FAILED = "[not shown: the redact function failed]";
 const LIMIT = 16_384;
 
@@ -7,9 +5,9 @@ const LIMIT = 16_384;
 export function textRedactor(
   own: ((text: string) => string) | undefined,
   failed: (error: unknown) => void,
-): (text: string, run: Redactor) => string {
-  return (text, run) => {
-    const clean = run.redactText(text);
+): (text: string, withoutSecrets: (text: string) => string) => string {
+  return (text, withoutSecrets) => {
+    const clean = withoutSecrets(text);
     try {
       const shown: unknown = own === undefined ? clean : own(clean);
       if (typeof shown !== "string") throw new TypeError("otel redact must return a text");

@@ -2,11 +2,10 @@ import type { Attributes, Context } from "@opentelemetry/api";
 import type { Ev } from "../../../contracts/events.js";
 import type { MemoryWrite, TaskCall } from "../../../contracts/hooks.js";
 import type { ChatModel } from "../../../contracts/chat-model.js";
-import type { Redactor } from "../../../contracts/redaction.js";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { HookRun } from "../../../contracts/run.js";
 import type { OpenModelCall, OpenTask } from "./task-trace.js";
 import type { OpenSpan, Tracing } from "./tracing.js";
-import { createRedactor, redactorOf } from "../../../kernel/index.js";
+import { createRedactor } from "../../../util/redaction/redactor.js";
 import { KeyedQueue } from "../shared/keyed-queue.js";
 import { ATTRIBUTES, OPERATIONS, SPAN_EVENTS } from "./semantic-names.js";
 import { openTask, placeOfChild } from "./task-trace.js";
@@ -24,7 +23,7 @@ export class RunTrace {
   readonly #tasks = new KeyedQueue<string, OpenTask>();
   /** Tasks that have been announced and whose hook has not fired yet. */
   readonly #announced = new KeyedQueue<string, Ev<"task_started">>();
-  #redactor: Redactor | undefined;
+  #withoutSecrets: ((text: string) => string) | undefined;
   #root: OpenSpan | undefined;
   #name: string | undefined;
 
@@ -40,12 +39,12 @@ export class RunTrace {
 
   /** A text without the secrets that the run knows of, as the user's own rule leaves it. */
   readonly redact = (text: string): string =>
-    this.tracing.redact(text, (this.#redactor ??= createRedactor()));
+    this.tracing.redact(text, (this.#withoutSecrets ??= createRedactor().redactText));
 
   /** Begins the run's span once; `run` is missing only where no hook has fired. */
-  root(run?: RunInfo, parent: Context = this.caller): OpenSpan {
+  root(run?: HookRun, parent: Context = this.caller): OpenSpan {
     if (this.#root !== undefined) return this.#root;
-    if (run !== undefined) this.#redactor = redactorOf(run);
+    if (run !== undefined) this.#withoutSecrets = (text) => run.redact(text);
     const { runId, workflow, totalTasks } = this.started;
     this.#name = run === undefined ? undefined : this.tracing.workflowNameOf(run);
     const tags: Attributes = Object.fromEntries(

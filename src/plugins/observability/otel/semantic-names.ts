@@ -111,7 +111,7 @@ const NAMES: Readonly<Record<SemconvVersion, VersionedNames>> = Object.freeze({
   }),
 });
 
-export function namesOf(version: SemconvVersion): VersionedNames {
+export function namesOfVersion(version: SemconvVersion): VersionedNames {
   return NAMES[version];
 }
 

@@ -1,11 +1,11 @@
 import type { Meter, Tracer } from "@opentelemetry/api";
 import type { Clock } from "../../../contracts/runtime.js";
-import type { OtelOptions } from "./options.js";
+import type { OtelOptions } from "./otel-options.js";
 import type { Tracing } from "./tracing.js";
 import { Instruments } from "./instruments.js";
 import { loadOtelApi } from "./otel-api.js";
 import { textRedactor } from "./redaction.js";
-import { chosenVersion, namesOf } from "./semantic-names.js";
+import { chosenVersion, namesOfVersion } from "./semantic-names.js";
 
 const SCOPE = "agentensemble";
 
@@ -17,7 +17,7 @@ export async function startTelemetry(
 ): Promise<Tracing> {
   const api = await loadOtelApi();
   const { tracer, tracerProvider = api.trace, meterProvider = api.metrics, workflowName } = options;
-  const names = namesOf(chosenVersion(options.semconvVersion, process.env));
+  const names = namesOfVersion(chosenVersion(options.semconvVersion, process.env));
   return {
     api,
     tracer: (tracer ?? tracerProvider.getTracer(SCOPE)) as Tracer, // the option's type names only what was checked: third parties' types stay inside

@@ -9,11 +9,10 @@ import type {
 } from "../../../contracts/hooks.js";
 import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { MemoryEntry } from "../../../contracts/memory.js";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { HookRun } from "../../../contracts/run.js";
 import type { EndedLlmCall } from "./model-spans.js";
 import type { EndedToolCall } from "./tool-spans.js";
 import type { Tracing } from "./tracing.js";
-import { noteTraceId, parentOf, settingsOf } from "../../../kernel/index.js";
 import { ModelSpans } from "./model-spans.js";
 import { RunTrace } from "./run-trace.js";
 import { ToolSpans } from "./tool-spans.js";
@@ -60,14 +59,14 @@ export class Telemetry {
     }
   }
 
-  beginRun({ run }: { readonly run: RunInfo }): void {
+  beginRun({ run }: { readonly run: HookRun }): void {
     const trace = this.#runs.get(run.id);
     if (trace === undefined) return;
     const span = trace.root(run, this.#parentContext(run, trace)).span.spanContext();
-    if (this.tracing.api.isSpanContextValid(span)) noteTraceId(run, span.traceId); // without an SDK it is all zeros
+    if (this.tracing.api.isSpanContextValid(span)) run.setTraceId(span.traceId); // without an SDK it is all zeros
   }
 
-  runFailed({ run, error }: { readonly run: RunInfo; readonly error?: Error | undefined }): void {
+  runFailed({ run, error }: { readonly run: HookRun; readonly error?: Error | undefined }): void {
     const trace = this.#runs.get(run.id);
     if (trace !== undefined && error !== undefined) trace.error = error;
   }
@@ -120,8 +119,8 @@ export class Telemetry {
   }
 
   /** A run that joined another one stands below it, unless a span of the user's own is in between. */
-  #parentContext(run: RunInfo, trace: RunTrace): Context {
-    const outer = this.#runs.get(parentOf(run)?.id ?? "");
+  #parentContext(run: HookRun, trace: RunTrace): Context {
+    const outer = this.#runs.get(run.parent?.id ?? "");
     if (outer === undefined) return trace.caller;
     const { getSpan } = this.tracing.api.trace;
     return getSpan(trace.caller) === getSpan(outer.caller) ? outer.contextForInner() : trace.caller;
@@ -132,7 +131,7 @@ export class Telemetry {
 function modelOf({ run, task, agent }: TaskCall): ChatModel | undefined {
   if (agent === undefined) return undefined;
   try {
-    return settingsOf(run).model(task, agent);
+    return run.modelFor(task, agent);
   } catch {
     return undefined; // a name that nobody knows: the task itself will fail with that
   }

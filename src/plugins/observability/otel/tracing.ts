@@ -1,6 +1,5 @@
 import type { Attributes, Context, HrTime, Span, Tracer } from "@opentelemetry/api";
 import type { RunInfo } from "../../../contracts/run.js";
-import type { Redactor } from "../../../contracts/redaction.js";
 import type { Clock } from "../../../contracts/runtime.js";
 import type { Instruments } from "./instruments.js";
 import type { OtelApi } from "./otel-api.js";
@@ -17,7 +16,8 @@ export interface Tracing {
   readonly names: VersionedNames;
   readonly clock: Clock;
   readonly captureContent: boolean;
-  readonly redact: (text: string, run: Redactor) => string;
+  /** `withoutSecrets` is what the run knows of secrets. */
+  readonly redact: (text: string, withoutSecrets: (text: string) => string) => string;
   readonly workflowNameOf: (run: RunInfo) => string | undefined;
 }
 

@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { messageOf } from "../../../contracts/errors.js";
+
+import { emitProcessWarning } from "../../../util/process-warning.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** The text of the metrics and its media type. */
 export interface Exposition {
@@ -21,7 +23,7 @@ export async function answerScrape(
   try {
     exposition = await expose();
   } catch (error) {
-    process.emitWarning(`The metrics can't be read: ${messageOf(error)}`, "AgentEnsembleWarning");
+    emitProcessWarning(`The metrics can't be read: ${messageOf(error)}`);
     return refuse(response, 500);
   }
   response.writeHead(200, { "content-type": exposition.contentType, "cache-control": "no-store" });
@@ -37,7 +39,7 @@ function refuse(
 }
 
 /** Serves `/metrics` on this machine; a page in a browser that names another host for it is refused. */
-export async function listen(
+export async function serveMetrics(
   o: { readonly port: number; readonly host: string },
   expose: () => Promise<Exposition>,
 ): Promise<Server> {

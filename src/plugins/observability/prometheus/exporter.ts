@@ -3,8 +3,8 @@ import type { Server } from "node:http";
 import type { Clock } from "../../../contracts/runtime.js";
 import type { Exposition } from "./endpoint.js";
 import type { MetricSet } from "./metric-set.js";
-import type { ResolvedPrometheusOptions } from "./options.js";
-import { closeServer, listen, urlOf } from "./endpoint.js";
+import type { ResolvedPrometheusOptions } from "./prometheus-options.js";
+import { closeServer, serveMetrics, urlOf } from "./endpoint.js";
 import { LabelValues } from "./label-values.js";
 import { createMetrics } from "./metric-set.js";
 import { loadPromClient } from "./prom-client.js";
@@ -34,7 +34,7 @@ export class PrometheusExporter {
   async start(clock: Clock): Promise<void> {
     const { listen: address, maxLabelValues } = this.options;
     this.#runs = new RunMetrics(await this.#ready(), new LabelValues(maxLabelValues), clock);
-    if (address !== undefined) this.#server = await listen(address, () => this.expose());
+    if (address !== undefined) this.#server = await serveMetrics(address, () => this.expose());
   }
 
   async expose(): Promise<Exposition> {

@@ -1,14 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EnsembleHooks } from "../../../contracts/hooks.js";
 import type { Plugin } from "../../../contracts/plugin.js";
-import type { PrometheusOptions } from "./options.js";
+import type { PrometheusOptions } from "./prometheus-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { answerScrape } from "./endpoint.js";
 import { PrometheusExporter } from "./exporter.js";
-import { resolvePrometheusOptions } from "./options.js";
+import { resolvePrometheusOptions } from "./prometheus-options.js";
 
-export type { PrometheusListenOptions, PrometheusOptions, PrometheusRegistry } from "./options.js";
+export type {
+  PrometheusListenOptions,
+  PrometheusOptions,
+  PrometheusRegistry,
+} from "./prometheus-options.js";
 
 /** The plugin, with what an endpoint of your own needs. */
 export interface PrometheusPlugin extends Plugin {

@@ -1,9 +1,9 @@
+import type { Fields } from "../../../util/objects.js";
+
 /** A list whose items are made one after the other, when their turn comes. */
 export class LazyList {
   constructor(readonly items: Iterable<unknown>) {}
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function isBranch(value: unknown): value is Fields | readonly unknown[] | LazyList {
   return typeof value === "object" && value !== null && !(value instanceof Date);

@@ -8,10 +8,9 @@ import {
   requireFunction,
   requireText,
 } from "../../../contracts/validation.js";
-import { createRedactor } from "../../../kernel/index.js";
+import { createRedactor } from "../../../util/redaction/redactor.js";
 import { dagOfRun, redactedDag } from "./run-dag.js";
-import { traceFileName } from "./trace-files.js";
-import { writeFileAtomically } from "./write-file-atomically.js";
+import { traceFileName, writeTraceFile } from "./trace-files.js";
 
 /** Where traces go: a folder that gets one file per run, or one file that the next run overwrites. */
 export type JsonTraceExporterOptions = {
@@ -55,7 +54,7 @@ export function jsonTraceExporter(options: JsonTraceExporterOptions): JsonTraceE
       await trace.save(file ?? pathOf(trace, ".json"));
       if (dag === undefined) return;
       const diagram = redactedDag(dagOfRun(dag(), trace), createRedactor());
-      await writeFileAtomically(pathOf(trace, ".dag.json"), [JSON.stringify(diagram, null, 2)]);
+      await writeTraceFile(pathOf(trace, ".dag.json"), [JSON.stringify(diagram, null, 2)]);
     },
   });
 }

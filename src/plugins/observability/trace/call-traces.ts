@@ -9,8 +9,12 @@ import type {
 } from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 import type { WallClock } from "./wall-clock.js";
-import { AgentEnsembleError, messageOf } from "../../../contracts/errors.js";
+import type { Fields } from "../../../util/objects.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { spanOf } from "./wall-clock.js";
+import { isObject } from "../../../util/objects.js";
+import { parseJson } from "../../../util/json/parse-json.js";
+import { messageOf } from "../../../util/errors.js";
 
 function responseType(record: ModelCallRecord): LlmInteraction["responseType"] {
   if (record.response === undefined) return "ERROR";
@@ -18,7 +22,7 @@ function responseType(record: ModelCallRecord): LlmInteraction["responseType"] {
 }
 
 /** The text of a message; an image is named by its media type. */
-export function textOf({ content }: ChatMessage, images = true): string {
+export function tracedText({ content }: ChatMessage, images = true): string {
   if (!Array.isArray(content)) return content as string; // checked where it is kept
   return (content as readonly ContentPart[])
     .flatMap((part) =>
@@ -29,14 +33,6 @@ export function textOf({ content }: ChatMessage, images = true): string {
           : [],
     )
     .join("\n");
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // blank, or broken as models break it
-  }
 }
 
 /** Makes the traces of model and tool calls. */
@@ -73,15 +69,10 @@ export class CallTraces {
     };
   }
 
-  #parsedInput(text: string): Readonly<Record<string, unknown>> {
-    const value = parsed(text);
-    const kept =
-      typeof value === "object" && value !== null && !Array.isArray(value)
-        ? this.#keeper.value(value)
-        : {};
-    return typeof kept === "object" && kept !== null
-      ? (kept as Readonly<Record<string, unknown>>)
-      : {}; // JSON
+  #parsedInput(text: string): Fields {
+    const value = parseJson(text);
+    const kept = isObject(value) ? this.#keeper.value(value) : {};
+    return typeof kept === "object" && kept !== null ? (kept as Fields) : {}; // JSON
   }
 
   interaction(record: ModelCallRecord): LlmInteraction {
@@ -130,7 +121,7 @@ export class CallTraces {
     const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
     const captured: CapturedMessage = Object.freeze({
       role: message.role,
-      content: keeper.text(textOf(message)),
+      content: keeper.text(tracedText(message)),
       toolCalls: calls.map((call) => ({ name: call.name, arguments: keeper.text(call.arguments) })),
       toolName: message.role === "tool" ? message.toolName : undefined,
     });

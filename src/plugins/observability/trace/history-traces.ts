@@ -1,7 +1,7 @@
 import type { AnyGraph } from "../../../contracts/ensemble-options.js";
 import type { GraphHistory } from "../../../contracts/graph.js";
 import type { Loop, LoopHistory } from "../../../contracts/loop.js";
-import type { RunReport } from "../../../contracts/run.js";
+import type { WorkflowReport } from "../../../contracts/run.js";
 import type { GraphTrace, LoopTrace, PhaseTrace } from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 
@@ -53,7 +53,10 @@ function graphTrace(
 }
 
 /** The histories among a run's reports; of two with one name the later. */
-export function historyTraces(reports: readonly RunReport[], keeper: TraceKeeper): HistoryTraces {
+export function historyTraces(
+  reports: readonly WorkflowReport[],
+  keeper: TraceKeeper,
+): HistoryTraces {
   const loops = new Map<string, LoopTrace>();
   const phases = new Map<string, PhaseTrace>();
   let graph: GraphTrace | undefined;

@@ -12,17 +12,19 @@ import type {
   TaskTrace,
   TraceBuilder,
 } from "../../../contracts/trace.js";
+import type { Fields } from "../../../util/objects.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { writeFileAtomically } from "../shared/write-file-atomically.js";
+import { writeTraceFile } from "../shared/trace-files.js";
 import { historyTraces } from "./history-traces.js";
 import { TraceKeeper } from "./keeper.js";
 import { mapReduceLevels } from "./map-reduce-levels.js";
 import { TaskTraces } from "./task-traces.js";
 import { traceJson, traceJsonPieces } from "./trace-json.js";
+import { isObject } from "../../../util/objects.js";
 
 /** What was made when it was first read. */
 interface Made {
-  inputs?: Readonly<Record<string, unknown>>;
+  inputs?: Fields;
   agents?: readonly AgentSummary[];
   taskTraces?: readonly TaskTrace[];
   errors?: readonly ErrorTrace[];
@@ -81,12 +83,12 @@ class RecordedTrace implements ExecutionTrace {
     return this.#record.traceId;
   }
 
-  get inputs(): Readonly<Record<string, unknown>> {
-    return (this.#made.inputs ??= fieldsOf(this.#keeper.value(this.#record.run.inputs)));
+  get inputs(): Fields {
+    return (this.#made.inputs ??= capturedInputs(this.#keeper.value(this.#record.run.inputs)));
   }
 
   /** Made anew each time: an exporter reads it, and may then be a warning itself. */
-  get metadata(): Readonly<Record<string, unknown>> {
+  get metadata(): Fields {
     const { run, warnings } = this.#record;
     return Object.freeze({
       tags: this.#keeper.value(run.tags),
@@ -129,17 +131,12 @@ class RecordedTrace implements ExecutionTrace {
   }
 
   async save(path: string): Promise<void> {
-    await writeFileAtomically(
-      path,
-      traceJsonPieces(this, this.#made.taskTraces ?? this.#tasks.each()),
-    );
+    await writeTraceFile(path, traceJsonPieces(this, this.#made.taskTraces ?? this.#tasks.each()));
   }
 }
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : { inputs: value }; // what a mode's redact may make of them
+function capturedInputs(value: unknown): Fields {
+  return isObject(value) ? value : { inputs: value }; // what a mode's redact may make of them
 }
 
 /** Builds traces of schema 1.1 from the records that runs leave behind. */

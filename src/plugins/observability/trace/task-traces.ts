@@ -12,10 +12,11 @@ import type {
 } from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 import type { WallClock } from "./wall-clock.js";
-import { AgentEnsembleError, messageOf } from "../../../contracts/errors.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { isTool } from "../../../contracts/tool.js";
-import { CallTraces, textOf } from "./call-traces.js";
+import { CallTraces, tracedText } from "./call-traces.js";
 import { spanOf } from "./wall-clock.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** Makes the traces of a run's tasks; workers stand inside the delegations that led to them. */
 export class TaskTraces {
@@ -80,7 +81,7 @@ export class TaskTraces {
     if (messages === undefined) return undefined;
     const first = (role: ChatMessage["role"]): string => {
       const message = messages.find((m) => m.role === role);
-      return message === undefined ? "" : this.#keeper.text(textOf(message, false));
+      return message === undefined ? "" : this.#keeper.text(tracedText(message, false));
     };
     return { systemPrompt: first("system"), userPrompt: first("user") };
   }

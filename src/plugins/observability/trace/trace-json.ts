@@ -88,7 +88,7 @@ function taskTrace({ durationMs, ...trace }: TaskTrace): Json {
   };
 }
 
-function executionMetrics({ tasks, tools, ledger, ...metrics }: ExecutionMetrics): Json {
+function runMetricsJson({ tasks, tools, ledger, ...metrics }: ExecutionMetrics): Json {
   return {
     totalInputTokens: metrics.inputTokens,
     totalOutputTokens: metrics.outputTokens,
@@ -131,7 +131,7 @@ function head(trace: ExecutionTrace): Json {
     exitReason: trace.exitReason,
     inputs: trace.inputs,
     agents: trace.agents.map((agent) => ({ ...agent, background: agent.background ?? null })),
-    metrics: executionMetrics(trace.metrics),
+    metrics: runMetricsJson(trace.metrics),
     totalCostEstimate: trace.totalCostEstimate ?? null,
     errors: trace.errors.map(errorTrace),
     mapReduceLevels: (trace.mapReduceLevels ?? []).map(({ durationMs, ...level }) => ({
@@ -162,9 +162,9 @@ export function traceJsonPieces(
   trace: ExecutionTrace,
   tasks: Iterable<TaskTrace>,
 ): Iterable<string> {
-  return jsonPieces({ ...head(trace), taskTraces: new LazyList(jsonOf(tasks)) }, 3); // the third level: the lists in `metrics`
+  return jsonPieces({ ...head(trace), taskTraces: new LazyList(taskTracesJson(tasks)) }, 3); // the third level: the lists in `metrics`
 }
 
-function* jsonOf(tasks: Iterable<TaskTrace>): Generator<Json> {
+function* taskTracesJson(tasks: Iterable<TaskTrace>): Generator<Json> {
   for (const task of tasks) yield taskTrace(task);
 }

@@ -3,6 +3,7 @@ import type { EnsembleOutput } from "../../../contracts/output.js";
 import type { UsageRecord } from "../../../contracts/usage.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, knownNames, preview } from "../../../contracts/validation.js";
+import { roundedCost } from "../../../contracts/cost.js";
 
 /**
  * What the rows of a report stand for. `task`: each task with its own calls; `task-tree`: each task that nobody delegated, with the calls of everything
@@ -38,7 +39,7 @@ export interface UsageRow {
 const GROUPINGS = ["task", "task-tree", "agent", "model", "provider", "purpose", "tag:..."];
 
 /** Sums that grow. */
-class Row {
+class ReportRow {
   calls = 0;
   failedCalls = 0;
   inputTokens = 0;
@@ -84,9 +85,9 @@ class Row {
     if (this.#currency === undefined || this.#mixed) return undefined;
     const { inputCost, outputCost, totalCost } = this.#cost;
     return Object.freeze({
-      inputCost: rounded(inputCost),
-      outputCost: rounded(outputCost),
-      totalCost: rounded(totalCost),
+      inputCost: roundedCost(inputCost),
+      outputCost: roundedCost(outputCost),
+      totalCost: roundedCost(totalCost),
       currency: this.#currency,
     });
   }
@@ -122,11 +123,6 @@ class Row {
   }
 }
 
-/** Eight decimals: sums print without noise. */
-function rounded(value: number): number {
-  return Math.round(value * 1e8) / 1e8;
-}
-
 /** The task that a task goes back to, as far as the calls tell: a task without calls of its own is not among them. */
 function rootsOf(ledger: readonly UsageRecord[]): (record: UsageRecord) => string {
   const parents = new Map(
@@ -150,7 +146,7 @@ function rootsOf(ledger: readonly UsageRecord[]): (record: UsageRecord) => strin
   };
 }
 
-function keyOf(by: unknown, ledger: readonly UsageRecord[]): (record: UsageRecord) => string {
+function groupingKey(by: unknown, ledger: readonly UsageRecord[]): (record: UsageRecord) => string {
   if (by === "task") return ({ taskId }) => taskId;
   if (by === "task-tree") return rootsOf(ledger);
   if (by === "agent") return ({ agentRole }) => agentRole;
@@ -187,12 +183,12 @@ export function usageReport(
 ): readonly UsageRow[] {
   checkOptions("usageReport", options, ["by"]);
   const ledger = ledgerOf(source);
-  const key = keyOf(options.by, ledger);
-  const rows = new Map<string, Row>();
+  const key = groupingKey(options.by, ledger);
+  const rows = new Map<string, ReportRow>();
   for (const record of ledger) {
     const name = key(record);
     let row = rows.get(name);
-    if (row === undefined) rows.set(name, (row = new Row(name)));
+    if (row === undefined) rows.set(name, (row = new ReportRow(name)));
     row.add(record);
   }
   const order = (a: UsageRow, b: UsageRow): number =>

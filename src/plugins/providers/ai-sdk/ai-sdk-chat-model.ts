@@ -6,20 +6,21 @@ import type {
   ChatResponse,
   ModelCapabilities,
 } from "../../../contracts/chat-model.js";
-import { BadAnswer } from "../shared/bad-answer.js";
+import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import { CallDeadline } from "../shared/call-deadline.js";
 import { FailureReport } from "../shared/failures.js";
-import { asFields } from "../shared/wire-fields.js";
+
 import type { AiSdkLanguageModel } from "./ai-sdk-model.js";
 import { readResult, StreamedParts } from "./answer.js";
-import { toCallOptions, type CallOptions } from "./call-options.js";
+import { toCallOptions, type VendorCallOptions } from "./call-options.js";
 import { toModelCallError } from "./failures.js";
-import type { ResolvedAiSdkOptions } from "./options.js";
+import type { ResolvedAiSdkOptions } from "./ai-sdk-options.js";
+import { asFields } from "../../../util/objects.js";
 
 /** The model with its methods as they are called here: with options that are right for its specification. */
 interface CallableModel {
-  doGenerate(options: CallOptions): PromiseLike<unknown>;
-  doStream(options: CallOptions): PromiseLike<unknown>;
+  doGenerate(options: VendorCallOptions): PromiseLike<unknown>;
+  doStream(options: VendorCallOptions): PromiseLike<unknown>;
 }
 
 /** A model of the AI SDK as one of ours. */
@@ -36,6 +37,7 @@ export class AiSdkChatModel implements ChatModel {
     this.capabilities = Object.freeze({
       structuredOutput: options.structuredOutput,
       retry: Object.freeze({ maxAttempts: 3 }),
+      attachments: Object.freeze(["image/*"]),
     });
     this.#model = model; // the options are written for its specification
     this.#options = options;
@@ -104,7 +106,7 @@ export class AiSdkChatModel implements ChatModel {
     });
   }
 
-  #callOptions(request: ChatRequest, deadline: CallDeadline): CallOptions {
+  #callOptions(request: ChatRequest, deadline: CallDeadline): VendorCallOptions {
     return toCallOptions(request, {
       specification: this.#options.specification,
       signal: deadline.signal,
@@ -121,6 +123,6 @@ export class AiSdkChatModel implements ChatModel {
 function readerOf(result: unknown): ReadableStreamDefaultReader<unknown> {
   const stream = asFields(asFields(result)?.["stream"]);
   if (typeof stream?.["getReader"] !== "function")
-    throw new BadAnswer("The model's result has no stream", { shown: result });
+    throw new InvalidResponseError("The model's result has no stream", { shown: result });
   return (stream as unknown as ReadableStream<unknown>).getReader(); // it can at least be read
 }

@@ -5,16 +5,10 @@ import type {
   ToolCall,
   Usage,
 } from "../../../contracts/chat-model.js";
-import { BadAnswer } from "../shared/bad-answer.js";
-import {
-  asFields,
-  asText,
-  asTokens,
-  readArguments,
-  reportedFields,
-  toolCallsField,
-  type Fields,
-} from "../shared/wire-fields.js";
+import type { Fields } from "../../../util/objects.js";
+import { InvalidResponseError } from "../shared/invalid-response-error.js";
+import { readArguments, reportedFields, toolCallsField } from "../shared/wire-fields.js";
+import { asFields, asText, asCount } from "../../../util/objects.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["stop", "stop"],
@@ -34,10 +28,10 @@ function readUsage(value: unknown): Usage | undefined {
   const input = asFields(usage["inputTokens"]);
   const output = asFields(usage["outputTokens"]);
   return reportedFields<Usage>({
-    inputTokens: asTokens(input?.["total"] ?? usage["inputTokens"]),
-    outputTokens: asTokens(output?.["total"] ?? usage["outputTokens"]),
-    cachedInputTokens: asTokens(input?.["cacheRead"] ?? usage["cachedInputTokens"]),
-    reasoningTokens: asTokens(output?.["reasoning"] ?? usage["reasoningTokens"]),
+    inputTokens: asCount(input?.["total"] ?? usage["inputTokens"]),
+    outputTokens: asCount(output?.["total"] ?? usage["outputTokens"]),
+    cachedInputTokens: asCount(input?.["cacheRead"] ?? usage["cachedInputTokens"]),
+    reasoningTokens: asCount(output?.["reasoning"] ?? usage["reasoningTokens"]),
   });
 }
 
@@ -50,7 +44,8 @@ function readIdentity(value: unknown): Pick<ChatResponse, "responseId" | "modelI
 
 function readToolCall(part: Fields): ToolCall {
   const name = asText(part["toolName"]);
-  if (name === "") throw new BadAnswer("A tool call of the answer names no tool", { shown: part });
+  if (name === "")
+    throw new InvalidResponseError("A tool call of the answer names no tool", { shown: part });
   return { id: asText(part["toolCallId"]), name, arguments: readArguments(part["input"]) };
 }
 
@@ -71,7 +66,7 @@ function buildResponse(parts: AnswerParts): ChatResponse {
   const reason = readFinishReason(parts.finishReason);
   const isAsking = parts.toolCalls.length > 0 && (reason === "stop" || reason === "other");
   if (parts.text === "" && parts.toolCalls.length === 0 && reason === "other")
-    throw new BadAnswer("The answer has no content, and no reason for it");
+    throw new InvalidResponseError("The answer has no content, and no reason for it");
   const usage = readUsage(parts.usage);
   return {
     message: { role: "assistant", content: parts.text, ...toolCallsField(parts.toolCalls) },
@@ -81,12 +76,12 @@ function buildResponse(parts: AnswerParts): ChatResponse {
   };
 }
 
-/** Reads what `doGenerate` resolves with. @throws BadAnswer for what is no such result. */
+/** Reads what `doGenerate` resolves with. @throws InvalidResponseError for what is no such result. */
 export function readResult(value: unknown): ChatResponse {
   const result = asFields(value);
   const content = result?.["content"];
   if (result === undefined || !Array.isArray(content))
-    throw new BadAnswer("The model's result has no content", { shown: value });
+    throw new InvalidResponseError("The model's result has no content", { shown: value });
   const parts = content.map((part) => asFields(part) ?? {});
   return buildResponse({
     text: parts.map((part) => (part["type"] === "text" ? asText(part["text"]) : "")).join(""),
@@ -138,10 +133,10 @@ export class StreamedParts {
     }
   }
 
-  /** The whole response. @throws BadAnswer when the stream ended before the model did. */
+  /** The whole response. @throws InvalidResponseError when the stream ended before the model did. */
   finish(): ChatResponse {
     if (this.#finish === undefined)
-      throw new BadAnswer("The stream ended before the answer was complete");
+      throw new InvalidResponseError("The stream ended before the answer was complete");
     const { finishReason, usage } = this.#finish;
     return buildResponse({
       text: this.#text,

@@ -20,7 +20,7 @@ type AssistantPart = Extract<
 >["content"][number];
 
 /** The options of a call, which v2, v3 and v4 write in the same way, save for the data of files. */
-export type CallOptions = LanguageModelV2CallOptions & LanguageModelV3CallOptions;
+export type VendorCallOptions = LanguageModelV2CallOptions & LanguageModelV3CallOptions;
 
 function toFilePart(
   part: ContentPart & { readonly type: "image" },
@@ -96,7 +96,7 @@ function toPromptMessage(
   }
 }
 
-function toolOptions(request: ChatRequest): Partial<CallOptions> {
+function toolOptions(request: ChatRequest): Partial<VendorCallOptions> {
   const tools = request.tools ?? [];
   if (tools.length === 0) return {};
   const choice = request.toolChoice;
@@ -118,7 +118,7 @@ function toolOptions(request: ChatRequest): Partial<CallOptions> {
   };
 }
 
-function settingOptions(request: ChatRequest): Partial<CallOptions> {
+function settingOptions(request: ChatRequest): Partial<VendorCallOptions> {
   const { temperature, maxOutputTokens, stopSequences, providerOptions, responseFormat } = request;
   return {
     ...(temperature === undefined ? {} : { temperature }),
@@ -138,7 +138,7 @@ function settingOptions(request: ChatRequest): Partial<CallOptions> {
     // By provider, as everywhere in the AI SDK: { mistral: { safePrompt: true } }. What is not is for the model to refuse.
     ...(providerOptions === undefined
       ? {}
-      : { providerOptions: providerOptions as NonNullable<CallOptions["providerOptions"]> }),
+      : { providerOptions: providerOptions as NonNullable<VendorCallOptions["providerOptions"]> }),
   };
 }
 
@@ -146,12 +146,12 @@ function settingOptions(request: ChatRequest): Partial<CallOptions> {
 export function toCallOptions(
   request: ChatRequest,
   o: { readonly specification: Specification; readonly signal: AbortSignal },
-): CallOptions {
+): VendorCallOptions {
   return {
     // The parts used here are written alike in v2 and v3.
     prompt: request.messages.map((message) =>
       toPromptMessage(message, o.specification),
-    ) as CallOptions["prompt"],
+    ) as VendorCallOptions["prompt"],
     abortSignal: o.signal,
     ...toolOptions(request),
     ...settingOptions(request),

@@ -1,12 +1,15 @@
-import { ModelCallError, messageOf } from "../../../contracts/errors.js";
-import { BadAnswer } from "../shared/bad-answer.js";
+import type { Fields } from "../../../util/objects.js";
+import { ModelCallError } from "../../../contracts/errors.js";
+import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import {
   FailureReport,
   readErrorDocument,
   readHttpFailure,
   type FailedCall,
 } from "../shared/failures.js";
-import { asFields, asText, type Fields } from "../shared/wire-fields.js";
+
+import { asFields, asText } from "../../../util/objects.js";
+import { messageOf } from "../../../util/errors.js";
 
 const BAD_ANSWERS =
   /^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error$/;
@@ -41,7 +44,7 @@ function callError(
   });
   const status = error["statusCode"];
   if (typeof status !== "number") return report.connection(error["cause"] ?? error);
-  if (status < 300) return report.badAnswer(new BadAnswer(asText(error["message"])));
+  if (status < 300) return report.badAnswer(new InvalidResponseError(asText(error["message"])));
   return report.vendor(
     readHttpFailure(
       { status, headers: headersOf(error["responseHeaders"]) },
@@ -62,14 +65,14 @@ export function toModelCallError(
     partialText: call.partialText,
     endpoint: undefined,
   });
-  if (e instanceof BadAnswer) return report.badAnswer(e);
+  if (e instanceof InvalidResponseError) return report.badAnswer(e);
   const fields = asFields(e) ?? {};
   const name = asText(fields["name"]);
   const message = messageOf(e);
   if (name === "AI_APICallError") return callError(fields, call);
   if (name === "AI_LoadAPIKeyError")
     return report.error({ code: "AE_MODEL_AUTH", retryable: false }, message);
-  if (BAD_ANSWERS.test(name)) return report.badAnswer(new BadAnswer(message));
+  if (BAD_ANSWERS.test(name)) return report.badAnswer(new InvalidResponseError(message));
   if (BAD_REQUESTS.test(name))
     return report.error({ code: "AE_MODEL_BAD_REQUEST", retryable: false }, message);
   if (e instanceof Error)

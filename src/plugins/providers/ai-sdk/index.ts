@@ -1,10 +1,10 @@
 import type { ChatModel } from "../../../contracts/chat-model.js";
 import { AiSdkChatModel } from "./ai-sdk-chat-model.js";
 import type { AiSdkLanguageModel } from "./ai-sdk-model.js";
-import { resolveAiSdkOptions, type AiSdkOptions } from "./options.js";
+import { resolveAiSdkOptions, type AiSdkOptions } from "./ai-sdk-options.js";
 
 export type { AiSdkLanguageModel } from "./ai-sdk-model.js";
-export type { AiSdkOptions } from "./options.js";
+export type { AiSdkOptions } from "./ai-sdk-options.js";
 
 /**
  * Makes a language model of the Vercel AI SDK (specification v2, v3 or v4: AI SDK 5 and later) a model for agents and tasks. `providerOptions` of a

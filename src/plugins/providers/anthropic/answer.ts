@@ -1,15 +1,13 @@
 import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../contracts/chat-model.js";
-import { BadAnswer } from "../shared/bad-answer.js";
+import type { Fields } from "../../../util/objects.js";
+import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import {
-  asFields,
-  asText,
-  asTokens,
   fallbackCallId,
   readArguments,
   reportedFields,
   toolCallsField,
-  type Fields,
 } from "../shared/wire-fields.js";
+import { asFields, asText, asCount } from "../../../util/objects.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["end_turn", "stop"],
@@ -23,14 +21,14 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Fini
 /** The usage as far as it was reported. The vendor counts what it read from and wrote to its cache apart; our input tokens are all of them. */
 function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value) ?? {};
-  const fresh = asTokens(usage["input_tokens"]);
-  const cached = asTokens(usage["cache_read_input_tokens"]);
-  const written = asTokens(usage["cache_creation_input_tokens"]);
+  const fresh = asCount(usage["input_tokens"]);
+  const cached = asCount(usage["cache_read_input_tokens"]);
+  const written = asCount(usage["cache_creation_input_tokens"]);
   return reportedFields<Usage>({
     inputTokens: fresh === undefined ? undefined : fresh + (cached ?? 0) + (written ?? 0),
-    outputTokens: asTokens(usage["output_tokens"]),
+    outputTokens: asCount(usage["output_tokens"]),
     cachedInputTokens: cached,
-    reasoningTokens: asTokens(asFields(usage["output_tokens_details"])?.["thinking_tokens"]),
+    reasoningTokens: asCount(asFields(usage["output_tokens_details"])?.["thinking_tokens"]),
   });
 }
 
@@ -60,7 +58,7 @@ export function buildResponse(o: {
   };
 }
 
-/** The id and name of a call. @throws BadAnswer when it names no tool. */
+/** The id and name of a call. @throws InvalidResponseError when it names no tool. */
 export function readToolUse(
   block: Fields,
   index: number,
@@ -68,22 +66,25 @@ export function readToolUse(
 ): Pick<ToolCall, "id" | "name"> {
   const name = asText(block["name"]);
   if (name === "")
-    throw new BadAnswer("A tool_use block of the answer names no tool", { shown: block });
+    throw new InvalidResponseError("A tool_use block of the answer names no tool", {
+      shown: block,
+    });
   const id = asText(block["id"]);
   return { id: id === "" ? fallbackCallId(responseId, index) : id, name };
 }
 
-/** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
+/** Reads a whole answer. @throws InvalidResponseError naming the first part that is not as it must be. */
 export function readAnswer(message: Fields): ChatResponse {
   const content = message["content"];
-  if (!Array.isArray(content)) throw new BadAnswer("The answer has no content", { shown: message });
+  if (!Array.isArray(content))
+    throw new InvalidResponseError("The answer has no content", { shown: message });
   const identity = readIdentity(message);
   const texts: string[] = [];
   const toolCalls: ToolCall[] = [];
   for (const [index, value] of content.entries()) {
     const block = asFields(value);
     if (block === undefined)
-      throw new BadAnswer(`content[${index}] is not a block`, { shown: value });
+      throw new InvalidResponseError(`content[${index}] is not a block`, { shown: value });
     if (block["type"] === "tool_use") {
       toolCalls.push({
         ...readToolUse(block, toolCalls.length, identity.responseId),
@@ -91,7 +92,9 @@ export function readAnswer(message: Fields): ChatResponse {
       });
     } else if (block["type"] === "text") {
       if (typeof block["text"] !== "string")
-        throw new BadAnswer(`content[${index}].text is not a text`, { shown: block["text"] });
+        throw new InvalidResponseError(`content[${index}].text is not a text`, {
+          shown: block["text"],
+        });
       texts.push(block["text"]);
     }
   }

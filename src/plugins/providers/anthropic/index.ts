@@ -2,9 +2,9 @@ import type { ChatModel } from "../../../contracts/chat-model.js";
 import { definePlugin, type Plugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { createAnthropicProvider } from "./anthropic-provider.js";
-import type { AnthropicOptions } from "./options.js";
+import type { AnthropicOptions } from "./anthropic-options.js";
 
-export type { AnthropicOptions } from "./options.js";
+export type { AnthropicOptions } from "./anthropic-options.js";
 export type { ProviderOptions } from "../shared/provider-options.js";
 
 /**

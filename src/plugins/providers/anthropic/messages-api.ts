@@ -1,9 +1,9 @@
 import type { JsonSchema } from "../../../contracts/types.js";
 import type { ChatProtocol } from "../shared/chat-protocol.js";
-import { NullRemover } from "../shared/null-remover.js";
+import { NullRemover } from "../shared/strict-nulls.js";
 import { StrictSchemas } from "../shared/strict-schema.js";
 import { readAnswer } from "./answer.js";
-import type { ResolvedAnthropicOptions } from "./options.js";
+import type { ResolvedAnthropicOptions } from "./anthropic-options.js";
 import { requestBody } from "./request-body.js";
 import { ANTHROPIC_DIALECT, hasStructuredOutput } from "./strict-dialect.js";
 import { StreamedMessage } from "./streamed-message.js";

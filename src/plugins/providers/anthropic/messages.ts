@@ -1,7 +1,7 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { ChatMessage, ContentPart, ToolCall } from "../../../contracts/chat-model.js";
 import { imageSource } from "../shared/image-source.js";
-import { asFields } from "../shared/wire-fields.js";
+import { asFields } from "../../../util/objects.js";
 
 type WireMessage = Anthropic.MessageParam;
 type WireBlock = Anthropic.ContentBlockParam;

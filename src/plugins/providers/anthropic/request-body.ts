@@ -2,7 +2,7 @@ import type { Anthropic } from "@anthropic-ai/sdk";
 import type { ChatRequest } from "../../../contracts/chat-model.js";
 import type { WireTarget } from "../shared/chat-protocol.js";
 import type { StrictSchemas } from "../shared/strict-schema.js";
-import type { ResolvedAnthropicOptions } from "./options.js";
+import type { ResolvedAnthropicOptions } from "./anthropic-options.js";
 import { toSystemBlocks, toWireMessages } from "./messages.js";
 import { ANTHROPIC_DIALECT, STRICT_TOOL_LIMIT } from "./strict-dialect.js";
 

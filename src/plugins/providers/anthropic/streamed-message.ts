@@ -1,16 +1,15 @@
 import type { ChatChunk, ChatResponse } from "../../../contracts/chat-model.js";
-import { BadAnswer } from "../shared/bad-answer.js";
+import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import type { StreamedAnswer } from "../shared/chat-protocol.js";
-import { asFields, asText, readArguments, type Fields } from "../shared/wire-fields.js";
+import type { Fields } from "../../../util/objects.js";
+import { StreamedCalls, type StreamedCall } from "../shared/streamed-calls.js";
+import { readArguments } from "../shared/wire-fields.js";
 import { buildResponse, readIdentity, readToolUse } from "./answer.js";
+import { asFields, asText } from "../../../util/objects.js";
 
-interface CallInProgress {
-  readonly blockIndex: unknown;
-  readonly id: string;
-  readonly name: string;
+interface CallInProgress extends StreamedCall {
   /** What the block began with: usually nothing, but some servers give everything at once. */
   readonly input: unknown;
-  arguments: string;
 }
 
 /** The fields that say something: the vendor repeats counts in later events, as null where they do not apply. */
@@ -24,7 +23,7 @@ function known(fields: unknown): Fields {
 
 /** Puts a streamed answer together, event by event. */
 export class StreamedMessage implements StreamedAnswer {
-  readonly #calls: CallInProgress[] = [];
+  readonly #calls = new StreamedCalls<CallInProgress>();
   #text = "";
   #stopReason: unknown;
   #usage: Fields = {};
@@ -67,15 +66,11 @@ export class StreamedMessage implements StreamedAnswer {
   }
 
   finish(): ChatResponse {
-    if (!this.isFinished) throw new BadAnswer("The stream ended before the answer was complete");
-    const toolCalls = this.#calls.map((call) => ({
-      id: call.id,
-      name: call.name,
-      arguments: call.arguments === "" ? "{}" : call.arguments,
-    }));
+    if (!this.isFinished)
+      throw new InvalidResponseError("The stream ended before the answer was complete");
     return buildResponse({
       text: this.#text,
-      toolCalls,
+      toolCalls: this.#calls.finished(),
       stopReason: this.#stopReason,
       usage: this.#usage,
       identity: this.#identity,
@@ -90,9 +85,8 @@ export class StreamedMessage implements StreamedAnswer {
   #begin(block: Fields, blockIndex: unknown): readonly ChatChunk[] {
     if (block["type"] === "text") return this.#addText(asText(block["text"]));
     if (block["type"] !== "tool_use") return [];
-    const index = this.#calls.length;
-    const { id, name } = readToolUse(block, index, this.#identity.responseId);
-    this.#calls.push({ blockIndex, id, name, input: block["input"], arguments: "" });
+    const { id, name } = readToolUse(block, this.#calls.count, this.#identity.responseId);
+    const index = this.#calls.add(blockIndex, { id, name, input: block["input"] });
     return [{ type: "tool_call", index, id, name }];
   }
 
@@ -104,8 +98,8 @@ export class StreamedMessage implements StreamedAnswer {
   }
 
   #complete(blockIndex: unknown): readonly ChatChunk[] {
-    const call = this.#calls.findLast((candidate) => candidate.blockIndex === blockIndex);
-    if (call === undefined || call.arguments !== "") return [];
+    const call = this.#calls.at(this.#calls.positionOf(blockIndex));
+    if (call === undefined || call.arguments !== undefined) return [];
     return this.#addArguments(blockIndex, readArguments(call.input));
   }
 
@@ -115,11 +109,11 @@ export class StreamedMessage implements StreamedAnswer {
   }
 
   #addArguments(blockIndex: unknown, piece: string): readonly ChatChunk[] {
-    const index = this.#calls.findLastIndex((candidate) => candidate.blockIndex === blockIndex);
-    const call = this.#calls[index];
+    const index = this.#calls.positionOf(blockIndex);
+    const call = this.#calls.at(index);
     // Deltas of the vendor's own tools, which it runs itself.
-    if (call === undefined || piece === "") return [];
-    call.arguments += piece;
+    if (index === undefined || call === undefined || piece === "") return [];
+    call.arguments = (call.arguments ?? "") + piece;
     return [{ type: "tool_call", index, argumentsDelta: piece }];
   }
 }

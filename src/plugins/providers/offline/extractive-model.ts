@@ -39,7 +39,7 @@ interface Selection {
 export class ExtractiveModel implements ChatModel {
   readonly provider = "offline";
   readonly modelId = "extractive";
-  readonly capabilities = Object.freeze({ structuredOutput: true });
+  readonly capabilities = Object.freeze({ structuredOutput: true, attachments: Object.freeze([]) });
   readonly #tools: LanguageTools;
   readonly #sentences: number | undefined;
 

@@ -1,4 +1,7 @@
-import { messageOf, ModelCallError } from "../../../contracts/errors.js";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { ModelCallError } from "../../../contracts/errors.js";
+import { importOptional } from "../../../util/import-optional.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** A sentence as the text has it, and the stems of the words that carry its meaning. */
 export interface ParsedSentence {
@@ -10,6 +13,10 @@ export interface ParsedSentence {
 interface Analyser {
   readonly its: { readonly stem: unknown; readonly type: unknown; readonly stopWordFlag: unknown };
   readDoc(text: string): { sentences(): { each(fn: (sentence: AnalysedSentence) => void): void } };
+}
+
+interface WinkModule {
+  readonly default: (model: unknown, pipe: readonly string[]) => Analyser;
 }
 
 interface AnalysedSentence {
@@ -25,9 +32,11 @@ const CHARACTERS_PER_ANALYSER = 20_000_000;
 
 /** Imports the optional packages when they are first needed. */
 const loadWink: AnalyserLoader = async () => {
-  const { default: model } = await import("wink-eng-lite-web-model");
-  await new Promise<void>((resolve) => setImmediate(resolve));
-  const { default: winkNlp } = await import("wink-nlp");
+  const { default: model } = await importOptional<{ readonly default: unknown }>(
+    "wink-eng-lite-web-model",
+  );
+  await nextTurn();
+  const { default: winkNlp } = await importOptional<WinkModule>("wink-nlp");
   return () => winkNlp(model, ["sbd"]);
 };
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 const SLICE_MS = 15;
 
 /** Divides long work into short slices, so that the event loop goes on and an abort is seen. */
@@ -17,7 +18,7 @@ export class Pacer {
 
   /** Lets the event loop turn once. @throws the signal's reason once aborted. */
   async rest(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await nextTurn();
     this.#sliceStart = performance.now();
     this.#signal?.throwIfAborted();
   }

@@ -1,6 +1,7 @@
 import type { Pacer } from "./pacer.js";
 import type { SourceBlock } from "./prompt-sources.js";
 import { isSourceName } from "./source-names.js";
+import { parseJson } from "../../../util/json/parse-json.js";
 
 /** Lines of running text that belong together, trimmed. */
 export interface Passage {
@@ -139,14 +140,10 @@ function withoutFrontMatter(lines: readonly string[]): readonly string[] {
     : lines;
 }
 
-function parseJson(text: string): unknown {
+/** The value of a text that is a JSON object or list; `undefined` for any other text. */
+function documentOf(text: string): unknown {
   const trimmed = text.trim();
-  if (!/^[[{]/.test(trimmed)) return undefined;
-  try {
-    return JSON.parse(trimmed) as unknown;
-  } catch {
-    return undefined; // it only looks like JSON: read it as text
-  }
+  return /^[[{]/.test(trimmed) ? parseJson(trimmed) : undefined;
 }
 
 /** The texts inside a JSON document, each with what its neighbours say about where it is from. */
@@ -174,7 +171,7 @@ function jsonBlocks(value: unknown, label: string | undefined): readonly SourceB
 
 /** The quotable passages of a source, in its order. A JSON document is read through: the strings in it are the texts. */
 export async function passagesOf(block: SourceBlock, pacer: Pacer): Promise<readonly Passage[]> {
-  const json = parseJson(block.text);
+  const json = documentOf(block.text);
   const passages: Passage[] = [];
   for (const { text, label } of json === undefined ? [block] : jsonBlocks(json, block.label)) {
     for (const passage of await new PassageReader(label).read(text, pacer)) passages.push(passage);

@@ -31,7 +31,7 @@ function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return shared === 0 ? 0 : shared / Math.sqrt(a.size * b.size);
 }
 
-interface Candidate {
+interface RankedQuote {
   readonly quote: Quote;
   readonly score: number;
   /** The likeness to the most similar quote chosen so far. */
@@ -39,7 +39,7 @@ interface Candidate {
   chosenOfSource: number;
 }
 
-function gain(c: Candidate): number {
+function gain(c: RankedQuote): number {
   return c.score - REDUNDANCY_WEIGHT * c.redundancy - SAME_SOURCE_WEIGHT * c.chosenOfSource;
 }
 
@@ -49,7 +49,7 @@ function gain(c: Candidate): number {
  */
 export function rank(quotes: readonly Quote[], count: number): readonly Quote[] {
   const weights = termWeights(quotes);
-  const scored = quotes.map((quote): Candidate => ({
+  const scored = quotes.map((quote): RankedQuote => ({
     quote,
     score: scoreOf(quote, weights),
     redundancy: 0,

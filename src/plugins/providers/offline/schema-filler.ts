@@ -1,16 +1,13 @@
 import type { JsonSchema } from "../../../contracts/types.js";
 import type { Quote } from "./quotes.js";
 import { isSourceName } from "./source-names.js";
+import { isObject } from "../../../util/objects.js";
 
 const MAX_DEPTH = 12;
 const UNKNOWN_SOURCE = "unknown";
 
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function schemas(value: unknown): readonly JsonSchema[] {
-  return Array.isArray(value) ? value.filter(isSchema) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function numberAt(schema: JsonSchema, field: string, otherwise: number): number {
@@ -76,26 +73,26 @@ export class SchemaFiller {
     let current: unknown = this.#root;
     for (const key of reference.replace(/^#\/?/, "").split("/").filter(Boolean)) {
       const plain = decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~");
-      current = isSchema(current) && Object.hasOwn(current, plain) ? current[plain] : undefined;
+      current = isObject(current) && Object.hasOwn(current, plain) ? current[plain] : undefined;
     }
-    return isSchema(current) ? current : {};
+    return isObject(current) ? current : {};
   }
 
   #typeOf(schema: JsonSchema): string {
     const type = schema["type"];
     if (Array.isArray(type)) return String(type.find((name) => name !== "null") ?? "null");
     if (typeof type === "string") return type;
-    if (isSchema(schema["properties"])) return "object";
-    return isSchema(schema["items"]) || Array.isArray(schema["prefixItems"]) ? "array" : "string";
+    if (isObject(schema["properties"])) return "object";
+    return isObject(schema["items"]) || Array.isArray(schema["prefixItems"]) ? "array" : "string";
   }
 
   #object(schema: JsonSchema, bound: Quote | undefined, depth: number): unknown {
-    const properties = isSchema(schema["properties"]) ? schema["properties"] : {};
+    const properties = isObject(schema["properties"]) ? schema["properties"] : {};
     const required = new Set(
       Array.isArray(schema["required"]) ? (schema["required"] as readonly unknown[]) : [],
     );
     const entries = Object.entries(properties).flatMap(([name, property]): [string, unknown][] => {
-      if (!isSchema(property) || !(required.has(name) || this.#isTextual(property, depth)))
+      if (!isObject(property) || !(required.has(name) || this.#isTextual(property, depth)))
         return [];
       return [[name, this.#value(property, name, bound, depth + 1)]];
     });
@@ -107,7 +104,7 @@ export class SchemaFiller {
     const schema = this.#resolve(property, depth + 1);
     if (this.#typeOf(schema) !== "array") return this.#typeOf(schema) === "string";
     const items = schema["items"];
-    return isSchema(items) && this.#typeOf(this.#resolve(items, depth + 1)) === "string";
+    return isObject(items) && this.#typeOf(this.#resolve(items, depth + 1)) === "string";
   }
 
   #array(schema: JsonSchema, name: string, bound: Quote | undefined, depth: number): unknown {
@@ -119,7 +116,7 @@ export class SchemaFiller {
       this.#value(item, name, bound, depth + 1),
     );
     if (tuple.length > 0) return tuple;
-    const items = isSchema(schema["items"]) ? schema["items"] : {};
+    const items = isObject(schema["items"]) ? schema["items"] : {};
     const item = (quote: Quote | undefined): unknown => this.#value(items, name, quote, depth + 1);
     const wanted = this.#holdsText(items, depth)
       ? bound === undefined
@@ -146,12 +143,12 @@ export class SchemaFiller {
     const type = this.#typeOf(schema);
     const inner =
       type === "object"
-        ? Object.values(isSchema(schema["properties"]) ? schema["properties"] : {})
+        ? Object.values(isObject(schema["properties"]) ? schema["properties"] : {})
         : type === "array"
           ? [schema["items"]]
           : [];
     return (
-      type === "string" || inner.some((part) => isSchema(part) && this.#holdsText(part, depth + 1))
+      type === "string" || inner.some((part) => isObject(part) && this.#holdsText(part, depth + 1))
     );
   }
 
@@ -190,8 +187,8 @@ function merge(a: JsonSchema, b: JsonSchema): JsonSchema {
       Array.isArray(schema[field]) ? (schema[field] as readonly unknown[]) : [],
     );
   const properties = {
-    ...(isSchema(a["properties"]) ? a["properties"] : {}),
-    ...(isSchema(b["properties"]) ? b["properties"] : {}),
+    ...(isObject(a["properties"]) ? a["properties"] : {}),
+    ...(isObject(b["properties"]) ? b["properties"] : {}),
   };
   return {
     ...a,

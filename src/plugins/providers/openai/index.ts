@@ -2,10 +2,10 @@ import type { ChatModel } from "../../../contracts/chat-model.js";
 import { definePlugin, type Plugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { createOpenAIProvider } from "./openai-provider.js";
-import type { OpenAIOptions } from "./options.js";
+import type { OpenAIOptions } from "./openai-options.js";
 
 export { openaiEmbeddings } from "./openai-embeddings.js";
-export type { OpenAIEmbeddingsOptions, OpenAIOptions } from "./options.js";
+export type { OpenAIEmbeddingsOptions, OpenAIOptions } from "./openai-options.js";
 export type { ProviderOptions } from "../shared/provider-options.js";
 
 /**

@@ -1,11 +1,13 @@
 import type { EmbeddingModel } from "../../../contracts/embedding.js";
+import type { Fields } from "../../../util/objects.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview, requireText } from "../../../contracts/validation.js";
-import { BadAnswer } from "../shared/bad-answer.js";
+import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import { createLine, HttpCall } from "../shared/http-call.js";
-import { asFields, asList, type Fields } from "../shared/wire-fields.js";
+
 import { OPENAI } from "./openai-vendor.js";
-import { resolveEmbeddingsOptions, type OpenAIEmbeddingsOptions } from "./options.js";
+import { resolveEmbeddingsOptions, type OpenAIEmbeddingsOptions } from "./openai-options.js";
+import { asFields, asList } from "../../../util/objects.js";
 
 function isVector(value: unknown): value is readonly number[] {
   return (
@@ -22,13 +24,15 @@ function readVectors(document: Fields, count: number): readonly (readonly number
     const fields = asFields(entry);
     const vector = fields?.["embedding"];
     if (!isVector(vector))
-      throw new BadAnswer(`data[${position}].embedding is not a list of numbers`, { shown: entry });
+      throw new InvalidResponseError(`data[${position}].embedding is not a list of numbers`, {
+        shown: entry,
+      });
     const index = fields?.["index"];
     vectors[typeof index === "number" ? index : position] = vector;
   }
   const came = Object.keys(vectors).length;
   if (came !== count || vectors.length !== count)
-    throw new BadAnswer(`The answer has vectors for ${came} of ${count} texts`);
+    throw new InvalidResponseError(`The answer has vectors for ${came} of ${count} texts`);
   return vectors;
 }
 

@@ -1,4 +1,5 @@
-import type { ClientSettings, Post, Vendor } from "../shared/endpoint.js";
+import type { ClientSettings, Vendor } from "../shared/endpoint.js";
+import { postWith } from "../shared/vendor-client.js";
 
 /** OpenAI's API, reached with its own client. */
 export const OPENAI: Vendor = Object.freeze({
@@ -8,17 +9,8 @@ export const OPENAI: Vendor = Object.freeze({
   defaultURL: "https://api.openai.com/v1",
   urlHint: "it usually ends in /v1",
   keyHeaders: ["authorization"],
-  open: async (settings: ClientSettings): Promise<Post> => {
-    const { OpenAI: Client } = await import("openai");
-    const client = new Client({
-      apiKey: settings.apiKey,
-      baseURL: settings.baseURL,
-      defaultHeaders: settings.headers,
-      maxRetries: 0,
-      timeout: settings.timeoutMs,
-      fetch: settings.fetch,
-      logLevel: "off",
-    });
-    return (path, body, signal) => client.post(path, { body, signal }).asResponse();
+  async open(settings: ClientSettings) {
+    const { OpenAI } = await import("openai");
+    return postWith(OpenAI, settings, {});
   },
 });

@@ -1,6 +1,6 @@
 import type { ChatRequest } from "../../../contracts/chat-model.js";
 import type { JsonSchema } from "../../../contracts/types.js";
-import { NullRemover } from "../shared/null-remover.js";
+import { NullRemover } from "../shared/strict-nulls.js";
 import { StrictSchemas } from "../shared/strict-schema.js";
 import { formatName, OPENAI_DIALECT, takenFormat, type SentSchema } from "./strict-dialect.js";
 

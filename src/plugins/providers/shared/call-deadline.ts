@@ -1,4 +1,6 @@
 import { setMaxListeners } from "node:events";
+import { Cancellation } from "../../../util/abort/cancellation.js";
+import { settleWithin } from "../../../util/abort/timeouts.js";
 
 /** The time limits of a call, in milliseconds. */
 export interface CallLimits {
@@ -16,11 +18,9 @@ export type ExceededLimit = keyof CallLimits;
  * `race` does not rely on the other side listening to the signal, so a call ends at once in every state.
  */
 export class CallDeadline {
-  readonly #controller = new AbortController();
+  readonly #end = new Cancellation();
   readonly #caller: AbortSignal | undefined;
-  readonly #timer: NodeJS.Timeout;
   readonly #idleTimer: NodeJS.Timeout;
-  readonly #forward: () => void;
   #waiting = 0;
 
   /** `onTimeout` makes the error with which the call ends when it goes over a limit. */
@@ -30,23 +30,21 @@ export class CallDeadline {
     onTimeout: (exceeded: ExceededLimit) => Error,
   ) {
     this.#caller = caller;
-    this.#forward = () => this.#controller.abort(caller?.reason);
-    this.#timer = setTimeout(
-      () => this.#controller.abort(onTimeout("timeoutMs")),
-      limits.timeoutMs,
-    );
+    this.#end.expire(limits.timeoutMs, () => onTimeout("timeoutMs"));
     // The time in which the reader of a stream is busy with what it has is no silence of the server.
     this.#idleTimer = setTimeout(
-      () => void (this.#waiting > 0 && this.#controller.abort(onTimeout("idleTimeoutMs"))),
+      () => void (this.#waiting > 0 && this.#end.cancel(onTimeout("idleTimeoutMs"))),
       limits.idleTimeoutMs,
     );
-    if (caller?.aborted === true) this.#forward();
-    else this.#listen();
+    if (caller === undefined) return;
+    // The calls of a whole run share its signal; the platform would take more than ten of them for a leak, and say so on the console.
+    if (caller instanceof AbortSignal) setMaxListeners(0, caller);
+    this.#end.follow(caller);
   }
 
   /** For the transport; its reason is what the call rejects with. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#end.signal;
   }
 
   /** Whether the caller gave up, as opposed to the time being over. */
@@ -55,42 +53,20 @@ export class CallDeadline {
   }
 
   /** The result of `work`, or a rejection with the signal's reason as soon as the call has ended. The idle time begins anew. */
-  race<T>(work: PromiseLike<T>): Promise<T> {
-    const signal = this.signal;
+  async race<T>(work: PromiseLike<T>): Promise<T> {
     this.#waiting++;
     this.#idleTimer.refresh();
-    return new Promise<T>((resolve, reject) => {
-      const stop = (): void => reject(signal.reason);
-      const settled = (): void => {
-        this.#waiting--;
-        signal.removeEventListener("abort", stop);
-      };
-      signal.addEventListener("abort", stop, { once: true });
-      if (signal.aborted) stop();
-      work.then(
-        (value) => {
-          settled();
-          resolve(value);
-        },
-        (error: unknown) => {
-          settled();
-          reject(error);
-        },
-      );
-    });
-  }
-
-  #listen(): void {
-    // The calls of a whole run share its signal; the platform would take more than ten of them for a leak, and say so on the console.
-    if (this.#caller instanceof AbortSignal) setMaxListeners(0, this.#caller);
-    this.#caller?.addEventListener("abort", this.#forward, { once: true });
+    try {
+      return await settleWithin(work, this.#end);
+    } finally {
+      this.#waiting--;
+    }
   }
 
   /** Releases the timers and the caller's signal, and, unless the work is done, whatever connection is still open. */
   close(o: { readonly isDone: boolean }): void {
-    clearTimeout(this.#timer);
     clearTimeout(this.#idleTimer);
-    this.#caller?.removeEventListener("abort", this.#forward);
-    if (!o.isDone) this.#controller.abort();
+    if (o.isDone) this.#end.dispose();
+    else this.#end.cancel(new DOMException("The call has ended", "AbortError"));
   }
 }

@@ -1,6 +1,6 @@
 import type { ChatChunk, ChatRequest, ChatResponse } from "../../../contracts/chat-model.js";
-import type { NullRemover } from "./null-remover.js";
-import type { Fields } from "./wire-fields.js";
+import type { NullRemover } from "./strict-nulls.js";
+import type { Fields } from "../../../util/objects.js";
 
 /** A request in a vendor's form. */
 export interface WireRequest {
@@ -25,9 +25,9 @@ export interface StreamedAnswer {
   readonly isFinished: boolean;
   /** Whether nothing more is to come. */
   readonly isClosed: boolean;
-  /** Takes the parsed data of an event and says what it adds. @throws BadAnswer, ErrorDocument. */
+  /** Takes the parsed data of an event and says what it adds. @throws InvalidResponseError, ErrorDocument. */
   add(event: Fields): readonly ChatChunk[];
-  /** The whole response. @throws BadAnswer when the stream ended before the model did. */
+  /** The whole response. @throws InvalidResponseError when the stream ended before the model did. */
   finish(): ChatResponse;
 }
 
@@ -36,7 +36,7 @@ export interface ChatProtocol {
   readonly path: string;
   /** Writes a request; `providerOptions` come last, so they win. */
   write(request: ChatRequest, target: WireTarget): WireRequest;
-  /** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
+  /** Reads a whole answer. @throws InvalidResponseError naming the first part that is not as it must be. */
   read(document: Fields): ChatResponse;
   readStream(): StreamedAnswer;
 }

@@ -1,6 +1,11 @@
 import { ModelCallError } from "../../../contracts/errors.js";
 import { baseURLProblem, keyProblem, type ResolvedProviderOptions } from "./provider-options.js";
-import { createRedactor, secretHeaderValues, type Redactor } from "./redactor.js";
+import type { SecretFilter } from "../../../contracts/redaction.js";
+import {
+  secretReplacer,
+  secretValues,
+  secretWords,
+} from "../../../util/redaction/secret-values.js";
 import { strictFetch, type FetchFunction } from "./strict-fetch.js";
 
 /** Servers of one's own usually want no key, but the clients insist on sending one. */
@@ -41,7 +46,7 @@ export interface Endpoint {
   readonly baseURL: string;
   /** Whether this is the vendor itself, as opposed to a server that speaks its language. */
   readonly isVendor: boolean;
-  readonly redact: Redactor;
+  readonly redact: SecretFilter;
 }
 
 /** Connects lazily: the client is loaded and made by the first call, and shared by all later ones. `modelId` is for error messages. */
@@ -82,9 +87,9 @@ class EndpointOpener {
       timeoutMs: Math.min(Math.ceil(timeoutMs) + 1000, LONGEST_TIMER_MS),
       fetch: strictFetch(fetch),
     });
-    const redact = createRedactor([
+    const redact = secretReplacer([
       ...(apiKey === undefined ? [] : [apiKey]),
-      ...secretHeaderValues(headers),
+      ...secretValues(headers).flatMap(secretWords),
     ]);
     return { post, baseURL, isVendor, redact };
   }

@@ -1,13 +1,15 @@
-import { ModelCallError, messageOf, type ModelErrorCode } from "../../../contracts/errors.js";
+import { ModelCallError, type ModelErrorCode } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
-import { BadAnswer, ErrorDocument } from "./bad-answer.js";
+import { InvalidResponseError, ErrorDocument } from "./invalid-response-error.js";
 import type { ExceededLimit } from "./call-deadline.js";
 import type { Endpoint, Vendor } from "./endpoint.js";
-import { retryAfterMs } from "./retry-after.js";
+import { retryAfterMs, shouldRetry } from "./retry-headers.js";
 import { TransportFailure } from "./strict-fetch.js";
 import { UnsupportedRequest } from "./unsupported-request.js";
 import { judgeStatus, judgeWords, type Verdict } from "./verdicts.js";
-import { asFields } from "./wire-fields.js";
+import { asFields, type Fields } from "../../../util/objects.js";
+import { textOf } from "../../../util/text.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** Texts that come from outside are cut here, so that no error page fills a log. */
 const OUTSIDE_TEXT_LIMIT = 2048;
@@ -32,35 +34,33 @@ export interface VendorFailure {
   /** Code, type and message, to look for words in. */
   readonly words: string;
   readonly retryAfterMs: number | undefined;
+  /** Whether the server wants another try; undefined where it does not say. */
+  readonly shouldRetry: boolean | undefined;
 }
 
-function textOf(value: unknown): string {
-  return typeof value === "string"
-    ? value
-    : value === undefined || value === null
-      ? ""
-      : JSON.stringify(value);
+/** What an error document calls the failure, in the order in which servers use these fields. */
+function namedIn(document: unknown, outer: Fields | undefined, inner: Fields | undefined): unknown {
+  const named = [inner?.["message"], outer?.["error"], outer?.["message"], outer?.["detail"]];
+  return named.find((value) => value !== undefined && value !== null) ?? document;
 }
 
 /** Reads an error document: the vendors' `{ error: { message, type, code } }`, or what other servers send in its place. */
 export function readErrorDocument(
   document: unknown,
-  o: { readonly status?: number; readonly headers?: Headers } = {},
+  { status, headers }: { readonly status?: number; readonly headers?: Headers } = {},
 ): VendorFailure {
   const outer = asFields(document);
   const inner = asFields(outer?.["error"]) ?? outer;
-  const named =
-    inner?.["message"] ?? outer?.["error"] ?? outer?.["message"] ?? outer?.["detail"] ?? document;
   const code = inner?.["code"];
-  const message = textOf(named);
+  const message = textOf(namedIn(document, outer, inner));
   // Gateways that stream put the status of the server behind them into `code`.
-  const status =
-    o.status ?? (typeof code === "number" && code >= 400 && code < 600 ? code : undefined);
+  const isStatus = typeof code === "number" && code >= 400 && code < 600;
   return {
-    status,
+    status: status ?? (isStatus ? code : undefined),
     message,
     words: [textOf(code), textOf(inner?.["type"]), message].join(" "),
-    retryAfterMs: o.headers === undefined ? undefined : retryAfterMs(o.headers),
+    retryAfterMs: headers && retryAfterMs(headers),
+    shouldRetry: headers && shouldRetry(headers),
   };
 }
 
@@ -129,15 +129,16 @@ export class FailureReport {
       keyVariable: this.#call.vendor.keyVariable,
       urlHint: this.#call.vendor.urlHint,
     };
-    const verdict =
+    const judged =
       status === undefined ? judgeWords(words, place) : judgeStatus(status, words, place);
+    const verdict = { ...judged, retryable: failure.shouldRetry ?? judged.retryable };
     const said = failure.message === "" ? "(no message)" : failure.message;
     const head = status === undefined ? "the server reported an error" : `status ${status}`;
     return this.error(verdict, `${head}: ${said}`, { status, retryAfterMs: failure.retryAfterMs });
   }
 
   /** For a success that is no answer. */
-  badAnswer(e: BadAnswer): ModelCallError {
+  badAnswer(e: InvalidResponseError): ModelCallError {
     const verdict: Verdict = {
       code: "AE_MODEL_BAD_RESPONSE",
       retryable: true,
@@ -213,7 +214,7 @@ export function toModelCallError(e: unknown, call: FailedCall): ModelCallError {
   if (ModelCallError.isInstance(e)) return e;
   const report = new FailureReport(call);
   if (e instanceof ErrorDocument) return report.vendor(readErrorDocument(e.document));
-  if (e instanceof BadAnswer) return report.badAnswer(e);
+  if (e instanceof InvalidResponseError) return report.badAnswer(e);
   if (e instanceof UnsupportedRequest)
     return report.error(
       { code: "AE_MODEL_BAD_REQUEST", retryable: false, hint: e.hint },

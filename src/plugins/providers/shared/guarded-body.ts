@@ -1,6 +1,7 @@
-import { messageOf } from "../../../contracts/errors.js";
-import { BadAnswer } from "./bad-answer.js";
+import { firstEnding } from "../../../util/abort/timeouts.js";
+import { InvalidResponseError } from "./invalid-response-error.js";
 import type { CallDeadline } from "./call-deadline.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** How long the end of an answer that is already complete is waited for, so that its connection can be used again. */
 const DRAIN_MS = 100;
@@ -32,7 +33,7 @@ export class GuardedBody {
     this.#announced = announcedLength(response);
   }
 
-  /** The next piece; `undefined` at the end. @throws BadAnswer for a body that breaks off or is too large; the deadline's reason. */
+  /** The next piece; `undefined` at the end. @throws InvalidResponseError for a body that breaks off or is too large; the deadline's reason. */
   async next(): Promise<string | undefined> {
     if (this.#ended || this.#reader === undefined) return undefined;
     this.#checkSize(this.#announced ?? 0);
@@ -48,14 +49,12 @@ export class GuardedBody {
     const reader = this.#reader;
     if (this.#ended || reader === undefined) return;
     this.#ended = true;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, DRAIN_MS, false)));
-    const ended = reader.read().then(
-      ({ done }) => done,
-      () => true,
+    let isEnded = false;
+    const last = reader.read().then(
+      ({ done }) => (isEnded = done),
+      () => (isEnded = true),
     );
-    const isEnded = await Promise.race([ended, late]);
-    clearTimeout(timer);
+    await firstEnding(last, { timeoutMs: DRAIN_MS });
     if (!isEnded) this.#cancel(reader);
   }
 
@@ -77,14 +76,14 @@ export class GuardedBody {
     } catch (error) {
       if (this.#deadline.signal.aborted) throw error;
       this.#ended = true;
-      throw new BadAnswer(`The answer broke off: ${messageOf(error)}`);
+      throw new InvalidResponseError(`The answer broke off: ${messageOf(error)}`);
     }
   }
 
   #end(): string | undefined {
     this.#ended = true;
     if (this.#announced !== undefined && this.#bytes < this.#announced) {
-      throw new BadAnswer(
+      throw new InvalidResponseError(
         `The answer broke off: ${this.#announced} bytes were announced, ${this.#bytes} came`,
       );
     }
@@ -94,7 +93,7 @@ export class GuardedBody {
 
   #checkSize(bytes: number): void {
     if (bytes <= this.#maxBytes) return;
-    throw new BadAnswer(`The answer is larger than ${this.#maxBytes} bytes`, {
+    throw new InvalidResponseError(`The answer is larger than ${this.#maxBytes} bytes`, {
       hint: "Raise maxResponseBytes in the options of the model, if this is to be.",
     });
   }

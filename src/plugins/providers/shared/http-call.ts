@@ -1,5 +1,5 @@
 import { ModelCallError } from "../../../contracts/errors.js";
-import { BadAnswer, ErrorDocument } from "./bad-answer.js";
+import { InvalidResponseError, ErrorDocument } from "./invalid-response-error.js";
 import { CallDeadline } from "./call-deadline.js";
 import { createConnector, type Connector, type Endpoint, type Vendor } from "./endpoint.js";
 import {
@@ -12,9 +12,15 @@ import {
 import { GuardedBody } from "./guarded-body.js";
 import { JsonGuard, parseScanned } from "./json-guard.js";
 import type { ResolvedProviderOptions } from "./provider-options.js";
-import { createRedactor, secretHeaderValues, type Redactor } from "./redactor.js";
+import type { Fields } from "../../../util/objects.js";
+import type { SecretFilter } from "../../../contracts/redaction.js";
+import {
+  secretReplacer,
+  secretValues,
+  secretWords,
+} from "../../../util/redaction/secret-values.js";
 import { HttpFailure } from "./strict-fetch.js";
-import { asFields, type Fields } from "./wire-fields.js";
+import { asFields } from "../../../util/objects.js";
 
 /** How much of the body of a refusal is read, in bytes: enough for any real error document. */
 const ERROR_BODY_LIMIT = 64 * 1024;
@@ -28,15 +34,15 @@ export interface Line {
     "timeoutMs" | "idleTimeoutMs" | "maxResponseBytes"
   >;
   /** Knows the secrets in the options; of keys in the environment everyone knows by their names. */
-  readonly redact: Redactor;
+  readonly redact: SecretFilter;
 }
 
 /** The way to a vendor with these options. */
 export function createLine(vendor: Vendor, options: ResolvedProviderOptions): Line {
   const { apiKey, headers } = options;
-  const redact = createRedactor([
+  const redact = secretReplacer([
     ...(apiKey === undefined ? [] : [apiKey]),
-    ...secretHeaderValues(headers),
+    ...secretValues(headers).flatMap(secretWords),
   ]);
   return { vendor, connector: createConnector(vendor, options), limits: options, redact };
 }
@@ -89,7 +95,7 @@ export class HttpCall {
 
   /**
    * The JSON document that a whole body is; `begun` is what was read of it before.
-   * @throws BadAnswer for what is no JSON object; ErrorDocument when the server reports an error instead.
+   * @throws InvalidResponseError for what is no JSON object; ErrorDocument when the server reports an error instead.
    */
   async readDocument(body: GuardedBody, begun = ""): Promise<Fields> {
     const guard = new JsonGuard();
@@ -102,7 +108,7 @@ export class HttpCall {
     const text = pieces.join("");
     const document = asFields(parseScanned(text, "The answer"));
     if (document === undefined)
-      throw new BadAnswer("The answer is not a JSON object", { shown: text });
+      throw new InvalidResponseError("The answer is not a JSON object", { shown: text });
     if (document["error"] !== undefined && document["error"] !== null)
       throw new ErrorDocument(document);
     return document;

@@ -6,13 +6,13 @@ import type {
   ChatResponse,
   ModelCapabilities,
 } from "../../../contracts/chat-model.js";
-import { BadAnswer, ErrorDocument } from "./bad-answer.js";
+import { InvalidResponseError, ErrorDocument } from "./invalid-response-error.js";
 import type { ChatProtocol, StreamedAnswer } from "./chat-protocol.js";
-import { EventLines } from "./event-lines.js";
 import type { GuardedBody } from "./guarded-body.js";
+import type { Fields } from "../../../util/objects.js";
 import { HttpCall, type Line } from "./http-call.js";
 import { parseGuarded } from "./json-guard.js";
-import { asFields, type Fields } from "./wire-fields.js";
+import { asFields } from "../../../util/objects.js";
 
 /** The data with which some vendors end a stream. */
 const END_MARK = "[DONE]";
@@ -32,11 +32,11 @@ function* chunksOf(response: ChatResponse): Generator<ChatChunk> {
   yield { type: "finish", response };
 }
 
-/** Reads the data of an event. @throws BadAnswer for what is no JSON object; ErrorDocument for an error that the server reports. */
+/** Reads the data of an event. @throws InvalidResponseError for what is no JSON object; ErrorDocument for an error that the server reports. */
 function readEvent(data: string): Fields {
   const event = asFields(parseGuarded(data, "A part of the stream"));
   if (event === undefined)
-    throw new BadAnswer("A part of the stream is not a JSON object", { shown: data });
+    throw new InvalidResponseError("A part of the stream is not a JSON object", { shown: data });
   if (event["error"] !== undefined && event["error"] !== null) throw new ErrorDocument(event);
   return event;
 }
@@ -176,10 +176,11 @@ export class HttpChatModel implements ChatModel {
     { call, body, answer }: OpenStream,
     begun: string,
   ): AsyncGenerator<readonly ChatChunk[], void, undefined> {
-    const lines = new EventLines();
+    const { ServerSentEvents } = await import("./server-sent-events.js");
+    const events = new ServerSentEvents();
     let piece: string | undefined = begun;
     while (piece !== undefined) {
-      const { chunks, isLast, error } = takeEvents(answer, () => lines.add(piece ?? ""));
+      const { chunks, isLast, error } = takeEvents(answer, () => events.add(piece ?? ""));
       if (chunks.length > 0) yield chunks;
       if (isLast || (error !== undefined && answer.isFinished)) return;
       if (error !== undefined) throw error.cause;
@@ -190,7 +191,7 @@ export class HttpChatModel implements ChatModel {
         throw broken;
       }
     }
-    const { chunks, error } = takeEvents(answer, () => lines.end());
+    const { chunks, error } = takeEvents(answer, () => events.end());
     if (chunks.length > 0) yield chunks;
     if (error !== undefined && !answer.isFinished) throw error.cause;
   }

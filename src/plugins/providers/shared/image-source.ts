@@ -1,34 +1,34 @@
 import type { ContentPart } from "../../../contracts/chat-model.js";
+import { mediaSourceOf, mediaTypeOfBase64, normalMediaType } from "../../../util/media.js";
+import { UnsupportedRequest } from "./unsupported-request.js";
 
 /** An image of a message: where it is, or what it is. */
 export type ImageSource =
   | { readonly kind: "url"; readonly url: string }
   | { readonly kind: "base64"; readonly mediaType: string; readonly data: string };
 
-/** How the base64 text of the usual image formats begins. */
-const IMAGE_SIGNATURES: readonly (readonly [string, string])[] = [
-  ["iVBOR", "image/png"],
-  ["/9j/", "image/jpeg"],
-  ["R0lG", "image/gif"],
-  ["UklGR", "image/webp"],
-];
+/** The types of images that the vendors take. */
+export const VENDOR_IMAGES: readonly string[] = Object.freeze([
+  ...["image/png", "image/jpeg", "image/gif", "image/webp"],
+]);
 
-/** Tells an image's address from its data, and finds out its type where the message does not say. */
+/**
+ * The address of an image or its data, with the type that its first bytes show, else the declared one.
+ * @throws UnsupportedRequest for data of another kind, and for data whose type nothing shows
+ */
 export function imageSource(part: ContentPart & { readonly type: "image" }): ImageSource {
-  const text = part.data instanceof URL ? part.data.href : part.data;
-  const embedded = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(text);
-  if (embedded !== null)
-    return {
-      kind: "base64",
-      mediaType: embedded[1] || (part.mediaType ?? "image/png"),
-      data: embedded[2] ?? "",
-    };
-  if (/^(https?|data):/i.test(text)) return { kind: "url", url: text };
+  const source = mediaSourceOf(part.data);
+  if (source.kind === "url") return { kind: "url", url: source.url };
   const mediaType =
-    part.mediaType ??
-    IMAGE_SIGNATURES.find(([start]) => text.startsWith(start))?.[1] ??
-    "image/png";
-  return { kind: "base64", mediaType, data: text };
+    mediaTypeOfBase64(source.data) ?? source.mediaType ?? normalMediaType(part.mediaType);
+  if (mediaType?.startsWith("image/") !== true)
+    throw new UnsupportedRequest(
+      mediaType === undefined
+        ? "the type of an image is unknown"
+        : `a part of type 'image' holds ${mediaType}`,
+      "Send images only, with their mediaType where the first bytes don't show it.",
+    );
+  return { kind: "base64", mediaType, data: source.data };
 }
 
 /** The image as one address: its own, or a `data:` URL. */

@@ -1,5 +1,5 @@
-import { JsonScanner } from "../../shared/json-scanner.js";
-import { BadAnswer } from "./bad-answer.js";
+import { JsonScanner } from "../../../util/json/scanner.js";
+import { InvalidResponseError } from "./invalid-response-error.js";
 
 /** Deeper documents overflow the stack of whoever walks them. */
 const DEEPEST = 500;
@@ -14,15 +14,15 @@ const PART_WORK = 20;
 export class JsonGuard {
   readonly #scanner = new JsonScanner();
 
-  /** @throws BadAnswer when the document has become too deep, or too much. */
+  /** @throws InvalidResponseError when the document has become too deep, or too much. */
   scan(text: string): void {
     const scanner = this.#scanner;
     for (let index = 0; index < text.length; index++) scanner.look(text.charCodeAt(index));
     const { deepest, commas, colons, opened } = scanner;
     if (deepest > DEEPEST)
-      throw new BadAnswer(`The answer is nested more than ${DEEPEST} levels deep`);
+      throw new InvalidResponseError(`The answer is nested more than ${DEEPEST} levels deep`);
     if (commas + PART_WORK * (colons + opened) > MOST_WORK)
-      throw new BadAnswer(
+      throw new InvalidResponseError(
         `The answer has too many parts: more than ${MOST_WORK / PART_WORK} objects, lists and fields, or ${MOST_WORK} elements`,
       );
   }
@@ -31,23 +31,23 @@ export class JsonGuard {
 /** A text this short cannot be too deep. */
 const SHORT = DEEPEST;
 
-/** Parses a JSON text that a JsonGuard has seen. @throws BadAnswer for what is no JSON. */
+/** Parses a JSON text that a JsonGuard has seen. @throws InvalidResponseError for what is no JSON. */
 export function parseScanned(text: string, what: string): unknown {
-  if (text.trim() === "") throw new BadAnswer(`${what} is empty`);
+  if (text.trim() === "") throw new InvalidResponseError(`${what} is empty`);
   try {
     return JSON.parse(text);
   } catch {
     const isPage = text.trimStart().startsWith("<");
     if (isPage)
-      throw new BadAnswer(`${what} is a web page instead of JSON`, {
+      throw new InvalidResponseError(`${what} is a web page instead of JSON`, {
         shown: text,
         hint: "Check baseURL.",
       });
-    throw new BadAnswer(`${what} is not valid JSON`, { shown: text });
+    throw new InvalidResponseError(`${what} is not valid JSON`, { shown: text });
   }
 }
 
-/** Parses a JSON text of a size that was limited before. @throws BadAnswer for what is no JSON, or too deep. */
+/** Parses a JSON text of a size that was limited before. @throws InvalidResponseError for what is no JSON, or too deep. */
 export function parseGuarded(text: string, what: string): unknown {
   if (text.length > SHORT) new JsonGuard().scan(text);
   return parseScanned(text, what);

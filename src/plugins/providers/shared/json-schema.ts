@@ -1,19 +1,21 @@
-import { asFields, asList, type Fields } from "./wire-fields.js";
+import type { Fields } from "../../../util/objects.js";
+import { pointerSteps } from "../../../util/json/pointer.js";
+
+import { asFields, asList } from "../../../util/objects.js";
 
 /** The schema that a local reference (`#/$defs/place`) names within `root`; `undefined` where there is none. */
 export function resolveReference(root: Fields, reference: unknown): Fields | undefined {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined;
   let found: unknown = root;
-  for (const step of reference.split("/").slice(1)) found = asFields(found)?.[decodeStep(step)];
+  for (const step of pointerSteps(reference)) found = asFields(found)?.[decoded(step)];
   return asFields(found);
 }
 
-function decodeStep(step: string): string {
-  const unescaped = step.replaceAll("~1", "/").replaceAll("~0", "~");
+function decoded(step: string): string {
   try {
-    return decodeURIComponent(unescaped);
+    return decodeURIComponent(step);
   } catch {
-    return unescaped;
+    return step;
   }
 }
 

@@ -6,6 +6,7 @@ import {
   requireInteger,
 } from "../../../contracts/validation.js";
 import type { FetchFunction } from "./strict-fetch.js";
+import { isObject } from "../../../util/objects.js";
 
 /** How to reach a vendor, or another server that speaks its language. */
 export interface ProviderOptions {
@@ -80,7 +81,7 @@ export function baseURLProblem(value: unknown): string | undefined {
 
 function checkHeaders(what: string, headers: unknown): void {
   if (headers === undefined) return;
-  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
+  if (!isObject(headers)) {
     throw new ValidationError(
       `${what} headers must be an object of strings, got: ${typeof headers}`,
     );

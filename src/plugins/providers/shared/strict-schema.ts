@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../../../contracts/types.js";
+import type { Fields } from "../../../util/objects.js";
 import {
   allowsNull,
   alternatives,
@@ -7,7 +8,7 @@ import {
   requiredNames,
   resolveReference,
 } from "./json-schema.js";
-import { asFields, type Fields } from "./wire-fields.js";
+import { asFields } from "../../../util/objects.js";
 
 /** What a vendor's strict mode takes. */
 export interface StrictDialect {

@@ -23,21 +23,24 @@ export interface CalledPlace {
   readonly urlHint: string;
 }
 
-function refused(code: ModelErrorCode, hint?: string): Verdict {
+function refusedBy(code: ModelErrorCode, hint?: string): Verdict {
   return { code, retryable: false, ...(hint === undefined ? {} : { hint }) };
 }
 
 function judgeRefusal(status: number, words: string, place: CalledPlace): Verdict {
   if (status === 402 || (status === 429 ? QUOTA_WORDS : EMPTY_ACCOUNT_WORDS).test(words)) {
-    return refused("AE_MODEL_QUOTA", "The account has no credit left: check its plan and billing.");
+    return refusedBy(
+      "AE_MODEL_QUOTA",
+      "The account has no credit left: check its plan and billing.",
+    );
   }
   if (status === 401 || status === 403)
-    return refused(
+    return refusedBy(
       "AE_MODEL_AUTH",
       `Check the API key (apiKey or ${place.keyVariable}) and what it is allowed to use.`,
     );
   if (status === 404) {
-    return refused(
+    return refusedBy(
       "AE_MODEL_BAD_REQUEST",
       `Check that ${place.baseURL} offers a model named '${place.modelId}', and that baseURL is right (${place.urlHint}).`,
     );
@@ -46,19 +49,19 @@ function judgeRefusal(status: number, words: string, place: CalledPlace): Verdic
   if (status === 409) return { code: "AE_MODEL_SERVER", retryable: true };
   if (status === 429) return { code: "AE_MODEL_RATE_LIMITED", retryable: true };
   if (CONTEXT_WORDS.test(words)) {
-    return refused(
+    return refusedBy(
       "AE_MODEL_CONTEXT_LENGTH",
       "The conversation is longer than the model can read: shorten it, or use a model with a larger context.",
     );
   }
-  return refused("AE_MODEL_BAD_REQUEST");
+  return refusedBy("AE_MODEL_BAD_REQUEST");
 }
 
 /** What an HTTP status other than success means; the words tell apart what the statuses do not. */
 export function judgeStatus(status: number, words: string, place: CalledPlace): Verdict {
   if (status >= 500) return { code: "AE_MODEL_SERVER", retryable: status !== 501 };
   if (status >= 400) return judgeRefusal(status, words, place);
-  return refused(
+  return refusedBy(
     "AE_MODEL_BAD_RESPONSE",
     `Redirects are not followed, because they would take the key elsewhere. Set baseURL to the final address (now ${place.baseURL}).`,
   );

@@ -1,30 +1,5 @@
 import type { ToolCall } from "../../../contracts/chat-model.js";
 
-/** A JSON object as it came, nothing known about its fields. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** `value` when it is a plain object, else `undefined`. */
-export function asFields(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Fields)
-    : undefined; // any object can be read by key
-}
-
-/** `value` when it is a list, else an empty one. */
-export function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** `value` when it is a text, else an empty one. */
-export function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-/** A count of tokens; `undefined` for what is none, so that no sum becomes NaN. */
-export function asTokens(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
-}
-
 /** Only the fields that are there; `undefined` when none is. */
 export function reportedFields<T extends object>(fields: {
   readonly [K in keyof T]: T[K] | undefined;

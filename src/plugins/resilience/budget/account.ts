@@ -1,31 +1,44 @@
 import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { CostConfiguration } from "../../../contracts/cost.js";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { HookRun } from "../../../contracts/run.js";
 import type { Clock } from "../../../contracts/runtime.js";
-import type { Budget } from "./budget.js";
+import type { Amount, LimitName } from "./amount.js";
+import type { BudgetSettings } from "./budget-options.js";
 import type { Demand } from "./demand.js";
-import type { Reservation } from "./reservation.js";
-import type { WaitingCall } from "./waiting-call.js";
-import { costOf, greatestWithin } from "./pricing.js";
+import { NOTHING } from "./amount.js";
+import { pricedCost, greatestWithin } from "./pricing.js";
 
-/** The option that a call would exceed. */
-export type LimitName = "maxTokens" | "maxCost" | "maxDurationMs";
-
-/** Tokens and their cost. */
-export interface Amount {
-  readonly tokens: number;
-  readonly cost: number;
+/** A call in flight for which a part of an account is reserved. */
+interface Holder {
+  /** Whether a tap of this call may have started `run` and be waiting for it. */
+  mayWaitFor(run: HookRun): boolean;
 }
 
-export const NOTHING: Amount = Object.freeze({ tokens: 0, cost: 0 });
+/** A call that waits until others have settled. */
+interface QueuedCall {
+  readonly accounts: readonly Account[];
+  /** Decides again; whether it has left. */
+  step(): boolean;
+}
+
+/** What an account is opened with. */
+interface AccountOptions {
+  readonly limits: BudgetSettings;
+  /** Instead of the model of a call that the cost leaves no room for. */
+  readonly cheaper: ChatModel | undefined;
+  readonly owner: HookRun;
+  /** Where cost is limited. */
+  readonly costPrices: CostConfiguration | undefined;
+  readonly clock: Clock;
+}
 
 /** What one run, its delegates and the runs that joined it have used of one budget, and what is reserved for their calls in flight. */
 export class Account {
   /** The owner and the runs that joined it, while they run. */
-  readonly runs = new Set<RunInfo>();
-  readonly reservations = new Map<Reservation, Amount>();
+  readonly runs = new Set<HookRun>();
+  readonly reservations = new Map<Holder, Amount>();
   /** In the order in which they came. */
-  readonly waiting = new Set<WaitingCall>();
+  readonly waiting = new Set<QueuedCall>();
   /** The limit that stopped its runs. */
   closedBy: LimitName | undefined;
   readonly #startedMs: number;
@@ -34,13 +47,18 @@ export class Account {
   #reservedTokens = 0;
   #reservedCost = 0;
 
-  constructor(
-    readonly budget: Budget,
-    readonly owner: RunInfo,
-    /** Where cost is limited. */
-    readonly costPrices: CostConfiguration | undefined,
-    readonly clock: Clock,
-  ) {
+  readonly limits: BudgetSettings;
+  readonly cheaper: ChatModel | undefined;
+  readonly owner: HookRun;
+  readonly costPrices: CostConfiguration | undefined;
+  readonly #clock: Clock;
+
+  constructor({ limits, cheaper, owner, costPrices, clock }: AccountOptions) {
+    this.limits = limits;
+    this.cheaper = cheaper;
+    this.owner = owner;
+    this.costPrices = costPrices;
+    this.#clock = clock;
     this.#startedMs = clock.monotonicMs();
   }
 
@@ -54,18 +72,18 @@ export class Account {
   /** Whether its time is up, or it has stopped its runs. */
   get over(): LimitName | undefined {
     if (this.closedBy !== undefined) return this.closedBy;
-    const { maxDurationMs } = this.budget.settings;
+    const { maxDurationMs } = this.limits;
     return maxDurationMs !== undefined && this.elapsedMs >= maxDurationMs
       ? "maxDurationMs"
       : undefined;
   }
 
   get elapsedMs(): number {
-    return this.clock.monotonicMs() - this.#startedMs;
+    return this.#clock.monotonicMs() - this.#startedMs;
   }
 
   allowed(limit: LimitName): number {
-    return this.budget.settings[limit] ?? Number.POSITIVE_INFINITY;
+    return this.limits[limit] ?? Number.POSITIVE_INFINITY;
   }
 
   used(limit: LimitName): number {
@@ -85,14 +103,14 @@ export class Account {
     return this.#roomInTokens(demand, held) < demand.least ? "maxTokens" : "maxCost";
   }
 
-  reserve(reservation: Reservation, amount: Amount): void {
+  reserve(reservation: Holder, amount: Amount): void {
     this.reservations.set(reservation, amount);
     this.#reservedTokens += amount.tokens;
     this.#reservedCost += amount.cost;
   }
 
   /** Takes the reservation back and counts what was really used. */
-  settle(reservation: Reservation, used: Amount): void {
+  settle(reservation: Holder, used: Amount): void {
     const amount = this.reservations.get(reservation) ?? NOTHING;
     this.reservations.delete(reservation);
     this.#reservedTokens -= amount.tokens;
@@ -102,17 +120,17 @@ export class Account {
   }
 
   #roomInTokens(demand: Demand, held: Amount): number {
-    const { maxTokens } = this.budget.settings;
+    const { maxTokens } = this.limits;
     if (maxTokens === undefined) return demand.wanted;
     return Math.min(demand.wanted, maxTokens - this.#tokens - held.tokens - demand.inputTokens);
   }
 
   #roomInCost(demand: Demand, model: ChatModel, held: Amount): number {
-    const { maxCost } = this.budget.settings;
+    const { maxCost } = this.limits;
     const { costPrices: prices } = this;
     if (maxCost === undefined || prices === undefined) return demand.wanted;
     return greatestWithin(maxCost - this.#cost - held.cost, demand.wanted, (outputTokens) =>
-      costOf(prices, demand.usageOf(model, outputTokens)),
+      pricedCost(prices, demand.usageOf(model, outputTokens)),
     );
   }
 }

@@ -1,25 +1,25 @@
 import type { ChatResponse } from "../../../contracts/chat-model.js";
 import type { AgentEnsembleError } from "../../../contracts/errors.js";
 import type { After, LlmCall, Reject, Replace, RunCall } from "../../../contracts/hooks.js";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { HookRun } from "../../../contracts/run.js";
 import type { Awaitable } from "../../../contracts/types.js";
-import type { Account, LimitName } from "./account.js";
-import type { Decision } from "./decision.js";
+import type { Account } from "./account.js";
+import type { LimitName } from "./amount.js";
+import type { Admission } from "./decision.js";
 import { reject, replace } from "../../../contracts/hooks.js";
 import { createToken, Tokens } from "../../../contracts/tokens.js";
-import { parentOf, settingsOf, stopRun } from "../../../kernel/index.js";
-import { AbortWatch } from "../shared/abort-watch.js";
+import { AbortWatch } from "../../../util/abort/abort-watch.js";
 import { RequestTokens } from "../shared/request-tokens.js";
 import { withoutResponseFormat } from "../shared/without-response-format.js";
 import { Budgets } from "./budget.js";
-import { decide } from "./decision.js";
+import { admit } from "./decision.js";
 import { Demand } from "./demand.js";
 import { announce, excess } from "./exceeded.js";
 import { Refusal, Reservation } from "./reservation.js";
 import { settleCall } from "./settlement.js";
-import { WaitingCall } from "./waiting-call.js";
+import { WaitingDemand } from "./waiting-call.js";
 
-type Patch = Replace<Partial<Pick<LlmCall, "request" | "model" | "allowance">>>;
+type RequestPatch = Replace<Partial<Pick<LlmCall, "request" | "model" | "allowance">>>;
 type Accounts = readonly [Account, ...Account[]];
 
 /** The accounts that a run's calls are charged to. */
@@ -36,7 +36,7 @@ const FREE: Lineage = Object.freeze({ all: [], limited: [] });
  * parallel can't go beyond a limit together; where only reservations are in the way it waits for them. It has nothing to do for runs without a budget.
  */
 export class BudgetKeeper {
-  readonly #lineages = new WeakMap<RunInfo, Lineage>();
+  readonly #lineages = new WeakMap<HookRun, Lineage>();
   readonly #tokens = new RequestTokens();
   readonly #aborts = new AbortWatch();
 
@@ -57,10 +57,10 @@ export class BudgetKeeper {
   }
 
   /** The last of all transforms: reserves, waiting where that helps, and chooses model and allowance. @throws the signal's reason when that ends the wait. */
-  reserve(call: LlmCall): Awaitable<Patch | undefined> {
+  reserve(call: LlmCall): Awaitable<RequestPatch | undefined> {
     const { limited } = this.#lineageOf(call.run);
     if (!isSome(limited)) return undefined;
-    const tokens = this.#tokens.of(call.request, settingsOf(call.run).get(Tokens.TokenCounter));
+    const tokens = this.#tokens.of(call.request, call.run.get(Tokens.TokenCounter));
     return typeof tokens === "number"
       ? this.#reserve(call, limited, tokens)
       : Promise.resolve(tokens).then((n) => this.#reserve(call, limited, n));
@@ -88,16 +88,16 @@ export class BudgetKeeper {
     return settled === undefined ? next() : settled.then(next);
   }
 
-  #lineageOf(run: RunInfo): Lineage {
+  #lineageOf(run: HookRun): Lineage {
     return this.#lineages.get(run) ?? FREE;
   }
 
-  #reserve(call: LlmCall, accounts: Accounts, inputTokens: number): Awaitable<Patch> {
+  #reserve(call: LlmCall, accounts: Accounts, inputTokens: number): Awaitable<RequestPatch> {
     call.signal.throwIfAborted();
     const demand = new Demand(call, inputTokens, wantedBy(call, accounts));
-    let decision: Decision;
+    let decision: Admission;
     try {
-      decision = decide(demand, accounts);
+      decision = admit(demand, accounts);
     } catch (error) {
       return patchOf(call, new Refusal(error as AgentEnsembleError)); // costOf throws nothing else
     }
@@ -110,11 +110,11 @@ export class BudgetKeeper {
     if (decision.kind === "exceeded" || (decision.kind === "go" && !others))
       return patchOf(call, this.#conclude(demand, accounts, decision));
     return this.#wait(
-      new WaitingCall(demand, accounts, overtakes, (...args) => this.#conclude(...args)),
+      new WaitingDemand(demand, accounts, overtakes, (...args) => this.#conclude(...args)),
     );
   }
 
-  async #wait(waiting: WaitingCall): Promise<Patch> {
+  async #wait(waiting: WaitingDemand): Promise<RequestPatch> {
     const { call } = waiting.demand;
     const unwatch = this.#aborts.on(call.signal, () => {
       waiting.giveUp(call.signal.reason);
@@ -130,7 +130,7 @@ export class BudgetKeeper {
   #conclude(
     demand: Demand,
     accounts: Accounts,
-    decision: Exclude<Decision, { readonly kind: "wait" }>,
+    decision: Exclude<Admission, { readonly kind: "wait" }>,
   ): Reservation | Refusal {
     const { call } = demand;
     if (decision.kind === "exceeded")
@@ -158,11 +158,11 @@ export class BudgetKeeper {
   #exceed(call: LlmCall, account: Account, limit: LimitName, demand?: Demand): AgentEnsembleError {
     const error = excess(account, limit, demand);
     if (account.closedBy !== undefined) return error;
-    const { rejects } = account.budget.settings;
+    const { rejects } = account.limits;
     announce(call, account, limit, rejects ? "reject" : "stop");
     if (rejects) return error;
     account.closedBy = limit;
-    for (const run of account.runs) stopRun(run, excess(account, limit, demand));
+    for (const run of account.runs) run.stop(excess(account, limit, demand));
     this.#advance([account]);
     return error;
   }
@@ -179,17 +179,16 @@ export class BudgetKeeper {
 }
 
 /** The budgets of the run itself first, then of those that it joined. */
-function lineageOf(run: RunInfo): Lineage {
+function lineageOf(run: HookRun): Lineage {
   const all: Account[] = [];
-  for (let owner: RunInfo | undefined = run; owner !== undefined; owner = parentOf(owner)) {
-    for (const budget of settingsOf(owner).all(Budgets)) all.push(budget.accountOf(owner));
+  for (let owner: HookRun | undefined = run; owner !== undefined; owner = owner.parent) {
+    for (const budget of owner.all(Budgets)) all.push(budget.accountOf(owner));
   }
   if (all.length === 0) return FREE;
   return {
     all,
     limited: all.filter(
-      ({ budget: { settings } }) =>
-        settings.maxTokens !== undefined || settings.maxCost !== undefined,
+      ({ limits }) => limits.maxTokens !== undefined || limits.maxCost !== undefined,
     ),
   };
 }
@@ -201,11 +200,11 @@ function isSome(accounts: readonly Account[]): accounts is Accounts {
 function wantedBy({ request, allowance }: LlmCall, accounts: Accounts): number {
   const own =
     request.maxOutputTokens ??
-    Math.min(...accounts.map(({ budget }) => budget.settings.maxOutputTokensPerCall));
+    Math.min(...accounts.map(({ limits }) => limits.maxOutputTokensPerCall));
   return Math.min(own, allowance?.maxOutputTokens ?? own);
 }
 
-function patchOf(call: LlmCall, allowance: Reservation | Refusal): Patch {
+function patchOf(call: LlmCall, allowance: Reservation | Refusal): RequestPatch {
   if (allowance instanceof Refusal || allowance.model === call.model) return replace({ allowance });
   return replace({
     allowance,

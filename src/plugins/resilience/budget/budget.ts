@@ -1,29 +1,27 @@
 import type { ChatModel } from "../../../contracts/chat-model.js";
-import type { RunInfo } from "../../../contracts/run.js";
-import type { BudgetSettings } from "./options.js";
+import type { HookRun } from "../../../contracts/run.js";
+import type { BudgetSettings } from "./budget-options.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { createToken, Tokens } from "../../../contracts/tokens.js";
-import { settingsOf } from "../../../kernel/index.js";
 import { Account } from "./account.js";
 
 /** A limit that every run of a kernel has for itself. Its accounts lie in it, so that runs of other kernels that join one of these runs find them. */
 export class Budget {
   /** Known once the kernel has started. */
   cheaper: ChatModel | undefined;
-  readonly #accounts = new WeakMap<RunInfo, Account>();
+  readonly #accounts = new WeakMap<HookRun, Account>();
 
   constructor(readonly settings: BudgetSettings) {}
 
   /** The account of a run that has this budget, opened with the run. @throws ValidationError for a limit that can't be kept without prices. */
-  accountOf(run: RunInfo): Account {
+  accountOf(run: HookRun): Account {
     let account = this.#accounts.get(run);
     if (account === undefined) this.#accounts.set(run, (account = this.#open(run)));
     return account;
   }
 
-  #open(run: RunInfo): Account {
-    const settings = settingsOf(run);
-    const prices = settings.find(Tokens.CostConfiguration);
+  #open(run: HookRun): Account {
+    const prices = run.find(Tokens.CostConfiguration);
     if (this.settings.maxCost !== undefined && prices === undefined)
       throw new ValidationError(
         "budget maxCost needs prices, and the ensemble has no costConfiguration",
@@ -38,12 +36,13 @@ export class Budget {
           hint: "Make costConfiguration a function of the call: it sees provider and modelId.",
         },
       );
-    return new Account(
-      this,
-      run,
-      this.settings.maxCost === undefined ? undefined : prices,
-      settings.get(Tokens.Clock),
-    );
+    return new Account({
+      limits: this.settings,
+      cheaper: this.cheaper,
+      owner: run,
+      costPrices: this.settings.maxCost === undefined ? undefined : prices,
+      clock: run.get(Tokens.Clock),
+    });
   }
 }
 

@@ -1,10 +1,11 @@
 import type { ChatModel } from "../../../contracts/chat-model.js";
-import type { Account, LimitName } from "./account.js";
+import type { Account } from "./account.js";
+import type { LimitName } from "./amount.js";
 import type { Demand } from "./demand.js";
-import { NOTHING } from "./account.js";
+import { NOTHING } from "./amount.js";
 
 /** What becomes of a call. */
-export type Decision =
+export type Admission =
   | {
       readonly kind: "go";
       readonly model: ChatModel;
@@ -27,7 +28,7 @@ interface Room {
  * Decides about a call under the accounts of its run and of those it joined. It goes to its own model when all it wants fits, waits when that may come,
  * goes to the cheaper model of a budget otherwise, and with a shorter answer when nothing in flight could make room.
  */
-export function decide(demand: Demand, accounts: readonly [Account, ...Account[]]): Decision {
+export function admit(demand: Demand, accounts: readonly [Account, ...Account[]]): Admission {
   for (const account of accounts)
     if (account.over !== undefined) return { kind: "exceeded", account, limit: account.over };
   const own = roomOf(demand, demand.call.model, accounts);
@@ -36,12 +37,9 @@ export function decide(demand: Demand, accounts: readonly [Account, ...Account[]
   if (own.best >= demand.wanted) return { kind: "wait" };
   const by = accounts.find(
     (account) =>
-      account.budget.cheaper !== undefined &&
-      account.budget.cheaper !== own.model &&
-      isTight(account, demand),
+      account.cheaper !== undefined && account.cheaper !== own.model && isTight(account, demand),
   );
-  const cheaper =
-    by?.budget.cheaper === undefined ? own : roomOf(demand, by.budget.cheaper, accounts);
+  const cheaper = by?.cheaper === undefined ? own : roomOf(demand, by.cheaper, accounts);
   const better = cheaper.best > own.best ? cheaper : own;
   if (better.now < demand.wanted && better.now < better.best && better.best >= demand.least)
     return { kind: "wait" };

@@ -1,9 +1,9 @@
 import type { BudgetExceededEvent } from "../../../contracts/events.js";
 import type { LlmCall } from "../../../contracts/hooks.js";
-import type { Account, LimitName } from "./account.js";
+import type { Account } from "./account.js";
+import type { LimitName } from "./amount.js";
 import type { Demand } from "./demand.js";
 import { BudgetExceededError } from "../../../contracts/state-errors.js";
-import { emitEvent } from "../../../kernel/index.js";
 
 const UNITS: Readonly<Record<LimitName, string>> = {
   maxTokens: "tokens",
@@ -48,8 +48,8 @@ export function announce(
     used: account.used(limit),
     action,
   };
-  emitEvent(run, event);
-  if (account.owner !== run) emitEvent(account.owner, event);
+  run.emit(event);
+  if (account.owner !== run) account.owner.emit(event);
 }
 
 /** Six digits after the point at most, without noise. */

@@ -1,14 +1,14 @@
 import type { Plugin } from "../../../contracts/plugin.js";
-import type { BudgetOptions } from "./options.js";
+import type { BudgetOptions } from "./budget-options.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { modelNamed } from "../shared/model-named.js";
 import { Budget, Budgets } from "./budget.js";
 import { BudgetKeeper, BudgetKeeping } from "./budget-keeper.js";
-import { resolveBudgetOptions } from "./options.js";
+import { resolveBudgetOptions } from "./budget-options.js";
 
-export type { BudgetOptions } from "./options.js";
+export type { BudgetOptions } from "./budget-options.js";
 
 /**
  * Limits what a run may use: tokens, cost, time. Every run has the whole budget for itself; its delegates and the runs that join it (`parent`) share it.

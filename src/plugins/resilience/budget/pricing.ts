@@ -1,13 +1,14 @@
 import type { CostConfiguration } from "../../../contracts/cost.js";
 import type { UsageRecord } from "../../../contracts/usage.js";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
-import { priceOf } from "../../../kernel/index.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { priceOf } from "../../../contracts/cost.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** Costs are rounded sums of fractions; less than this is no difference. */
 const TOLERANCE = 1e-9;
 
 /** What a call costs. @throws ValidationError where nobody knows: a limit on cost can't be kept for such a call. */
-export function costOf(prices: CostConfiguration, usage: UsageRecord): number {
+export function pricedCost(prices: CostConfiguration, usage: UsageRecord): number {
   const hint =
     "With budget maxCost the price function must give a number >= 0 for every model that is called.";
   const model = `'${usage.provider}:${usage.modelId}'`;

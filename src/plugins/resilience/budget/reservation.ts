@@ -1,14 +1,14 @@
 import type { OutputAllowance } from "../../../contracts/hooks.js";
 import type { AgentEnsembleError } from "../../../contracts/errors.js";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { HookRun } from "../../../contracts/run.js";
 import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { CostConfiguration } from "../../../contracts/cost.js";
 import type { UsageRecord } from "../../../contracts/usage.js";
-import type { Account, Amount } from "./account.js";
+import type { Account } from "./account.js";
+import type { Amount } from "./amount.js";
 import type { Demand } from "./demand.js";
-import { parentOf } from "../../../kernel/index.js";
-import { NOTHING } from "./account.js";
-import { costOf } from "./pricing.js";
+import { NOTHING } from "./amount.js";
+import { pricedCost } from "./pricing.js";
 
 /** What is set aside for one call in flight; it travels with the call as its allowance. */
 export class Reservation implements OutputAllowance {
@@ -28,15 +28,15 @@ export class Reservation implements OutputAllowance {
     const tokens = demand.inputTokens + maxOutputTokens;
     const amounts = accounts.map(({ costPrices }) => ({
       tokens,
-      cost: costPrices === undefined ? 0 : costOf(costPrices, usage),
+      cost: costPrices === undefined ? 0 : pricedCost(costPrices, usage),
     }));
     accounts.forEach((account, index) => account.reserve(this, amounts[index] ?? NOTHING));
   }
 
   /** Whether a tap of this call may have started `run` and be waiting for it. */
-  mayWaitFor(run: RunInfo): boolean {
+  mayWaitFor(run: HookRun): boolean {
     if (this.begun) return false;
-    for (let parent = parentOf(run); parent !== undefined; parent = parentOf(parent))
+    for (let { parent } = run; parent !== undefined; { parent } = parent)
       if (parent === this.demand.call.run) return true;
     return false;
   }
@@ -76,7 +76,7 @@ export class Reservation implements OutputAllowance {
     const { modelId: _exact, ...others } = more;
     for (const named of [more, others]) {
       try {
-        return costOf(prices, this.demand.usageOf(this.model, outputTokens, named));
+        return pricedCost(prices, this.demand.usageOf(this.model, outputTokens, named));
       } catch {
         // A call is refused beforehand where nobody knows its price; a name that only the answer bears is tried without.
       }

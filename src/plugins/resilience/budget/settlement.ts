@@ -4,8 +4,9 @@ import type { Awaitable } from "../../../contracts/types.js";
 import type { Reservation } from "./reservation.js";
 import { ModelCallError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { emitEvent, isRefused, settingsOf } from "../../../kernel/index.js";
+import { isRefused } from "../../../contracts/cost.js";
 import { countOf, textOfMessage } from "../shared/request-tokens.js";
+import { asCount } from "../../../util/objects.js";
 
 /** Counts what a call has used: as reported, else by estimate. A promise only where the text of the answer can't be counted at once. */
 export function settleCall(
@@ -29,17 +30,17 @@ function settleResponse(
 ): Promise<void> | undefined {
   const { usage, modelId } = response;
   if (response.finishReason === "length") warnOfCut(call, reservation);
-  const inputTokens = reported(usage?.inputTokens) ?? reservation.demand.inputTokens;
-  const cachedInputTokens = reported(usage?.cachedInputTokens) ?? 0;
+  const inputTokens = asCount(usage?.inputTokens) ?? reservation.demand.inputTokens;
+  const cachedInputTokens = asCount(usage?.cachedInputTokens) ?? 0;
   const settle = (outputTokens: number): void => {
-    const reasoningTokens = reported(usage?.reasoningTokens) ?? -1;
+    const reasoningTokens = asCount(usage?.reasoningTokens) ?? -1;
     reservation.settle(inputTokens, outputTokens, {
       cachedInputTokens,
       reasoningTokens,
       ...(modelId !== undefined && { modelId }),
     });
   };
-  const outputTokens = reported(usage?.outputTokens);
+  const outputTokens = asCount(usage?.outputTokens);
   if (outputTokens === undefined)
     return withCount(call, textOfMessage(response.message), reservation, settle);
   return void settle(outputTokens);
@@ -54,7 +55,7 @@ function withCount(
 ): Promise<void> | undefined {
   let tokens: Awaitable<number>;
   try {
-    tokens = text === "" ? 0 : countOf(text, settingsOf(call.run).get(Tokens.TokenCounter));
+    tokens = text === "" ? 0 : countOf(text, call.run.get(Tokens.TokenCounter));
   } catch {
     tokens = reservation.maxOutputTokens;
   }
@@ -66,12 +67,7 @@ function withCount(
 
 function warnOfCut({ run, taskId, request }: LlmCall, { maxOutputTokens }: Reservation): void {
   if (maxOutputTokens >= (request.maxOutputTokens ?? Number.POSITIVE_INFINITY)) return;
-  emitEvent(run, {
-    type: "run_warning",
-    message: `An answer for task '${taskId}' was cut at ${maxOutputTokens} tokens, which is what its budget allowed. Set maxOutputTokens in modelOptions, or maxOutputTokensPerCall of the budget.`,
-  });
-}
-
-function reported(tokens: number | undefined): number | undefined {
-  return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;
+  run.warn(
+    `An answer for task '${taskId}' was cut at ${maxOutputTokens} tokens, which is what its budget allowed. Set maxOutputTokens in modelOptions, or maxOutputTokensPerCall of the budget.`,
+  );
 }

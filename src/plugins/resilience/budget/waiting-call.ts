@@ -1,12 +1,13 @@
 import type { Account } from "./account.js";
-import type { Decision } from "./decision.js";
+import type { Admission } from "./decision.js";
 import type { Demand } from "./demand.js";
 import type { Reservation, Refusal } from "./reservation.js";
-import { toError } from "../../../contracts/errors.js";
-import { decide } from "./decision.js";
+
+import { admit } from "./decision.js";
+import { toError } from "../../../util/errors.js";
 
 /** A call that waits until others have settled, in the queues of all its accounts. */
-export class WaitingCall {
+export class WaitingDemand {
   readonly outcome: Promise<Reservation | Refusal>;
   #resolve: (outcome: Reservation | Refusal) => void = () => undefined;
   #reject: (reason: unknown) => void = () => undefined;
@@ -19,7 +20,7 @@ export class WaitingCall {
     readonly conclude: (
       demand: Demand,
       accounts: readonly [Account, ...Account[]],
-      decision: Exclude<Decision, { readonly kind: "wait" }>,
+      decision: Exclude<Admission, { readonly kind: "wait" }>,
     ) => Reservation | Refusal,
   ) {
     this.outcome = new Promise((resolve, reject) => {
@@ -37,7 +38,7 @@ export class WaitingCall {
     )
       return false;
     try {
-      const decision = decide(this.demand, this.accounts);
+      const decision = admit(this.demand, this.accounts);
       if (decision.kind === "wait") return false;
       this.leave();
       this.#resolve(this.conclude(this.demand, this.accounts, decision));

@@ -57,13 +57,13 @@ export function checkedEntry(found: unknown): CachedResponse {
     complete &&
     typeof storedAt === "number" &&
     Array.isArray(toolCalls) &&
-    toolCalls.every(isToolCall);
+    toolCalls.every(isCachedCall);
   if (!sound)
     throw new ValidationError(`The store of the cache gave what is no entry: ${preview(found)}`);
   return found as CachedResponse; // checked above
 }
 
-function isToolCall(call: unknown): boolean {
+function isCachedCall(call: unknown): boolean {
   const { id, name, arguments: text } = (call ?? {}) as Partial<Record<keyof ToolCall, unknown>>;
   return typeof id === "string" && typeof name === "string" && typeof text === "string";
 }

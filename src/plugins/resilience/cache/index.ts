@@ -1,10 +1,10 @@
 import type { Plugin } from "../../../contracts/plugin.js";
-import type { CacheOptions } from "./options.js";
+import type { CacheOptions } from "./cache-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
-import { resolveCacheOptions } from "./options.js";
+import { resolveCacheOptions } from "./cache-options.js";
 import { ResponseCache } from "./response-cache.js";
 
-export type { CacheOptions } from "./options.js";
+export type { CacheOptions } from "./cache-options.js";
 export type { CachedResponse, ResponseStore } from "./response-store.js";
 
 /**

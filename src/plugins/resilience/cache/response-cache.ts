@@ -1,12 +1,13 @@
 import type { ChatRequest, ChatResponse } from "../../../contracts/chat-model.js";
 import type { After, Answer, LlmCall } from "../../../contracts/hooks.js";
 import type { Awaitable } from "../../../contracts/types.js";
-import type { CacheSettings } from "./options.js";
+import type { CacheSettings } from "./cache-options.js";
 import type { CachedResponse } from "./response-store.js";
 import { answer } from "../../../contracts/hooks.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { requestKey, settingsOf } from "../../../kernel/index.js";
+import { requestKey } from "../../shared/request-key.js";
 import { checkedEntry, withFreshIds, withoutUsage } from "./cached-response.js";
+import { isThenable } from "../../../util/objects.js";
 
 /** Answers calls that were made before. */
 export class ResponseCache {
@@ -49,13 +50,5 @@ export class ResponseCache {
 }
 
 function nowOf({ run }: LlmCall): number {
-  return settingsOf(run).get(Tokens.Clock).now().getTime();
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    typeof (value as { readonly then?: unknown }).then === "function"
-  );
+  return run.get(Tokens.Clock).now().getTime();
 }

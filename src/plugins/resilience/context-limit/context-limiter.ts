@@ -2,15 +2,15 @@ import type { ChatMessage, ChatRequest } from "../../../contracts/chat-model.js"
 import type { LlmCall, Reject, Replace } from "../../../contracts/hooks.js";
 import type { TokenCounter } from "../../../contracts/token-counter.js";
 import type { Awaitable } from "../../../contracts/types.js";
-import type { PromptTexts } from "../../../kernel/index.js";
-import type { ContextLimitSettings } from "./options.js";
-import type { ContextLimitTemplateName } from "./templates.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
+import type { ContextLimitSettings } from "./context-limit-options.js";
+import type { ContextLimitTemplateName } from "./context-limit-prompts.js";
 import { ModelCallError } from "../../../contracts/errors.js";
 import { reject, replace } from "../../../contracts/hooks.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { emitEvent, PromptLibrary, settingsOf } from "../../../kernel/index.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { RequestTokens } from "../shared/request-tokens.js";
-import { CONTEXT_LIMIT_TEMPLATES } from "./templates.js";
+import { CONTEXT_LIMIT_TEMPLATES } from "./context-limit-prompts.js";
 
 type ToolMessage = Extract<ChatMessage, { readonly role: "tool" }>;
 
@@ -73,7 +73,7 @@ export class ContextLimiter {
   ): Promise<Replace<{ readonly request: ChatRequest }> | undefined> {
     const { request, run } = call;
     const counter = counterOf(call);
-    const texts = this.#library.textsOf(settingsOf(run).all(Tokens.PromptTemplates));
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
     const messages = [...request.messages];
     let left = tokens;
     let count = 0;
@@ -117,10 +117,9 @@ export class ContextLimiter {
   #announce({ run, taskId, request }: LlmCall, count: number): void {
     if (this.#announced.has(request.messages)) return;
     this.#announced.add(request.messages);
-    emitEvent(run, {
-      type: "run_warning",
-      message: `The conversation of task '${taskId}' has outgrown ${this.settings.maxInputTokens} input tokens: its oldest tool results are shortened from now on (${count} so far)`,
-    });
+    run.warn(
+      `The conversation of task '${taskId}' has outgrown ${this.settings.maxInputTokens} input tokens: its oldest tool results are shortened from now on (${count} so far)`,
+    );
   }
 }
 
@@ -150,5 +149,5 @@ function shortened(
 }
 
 function counterOf({ run }: LlmCall): TokenCounter {
-  return settingsOf(run).get(Tokens.TokenCounter);
+  return run.get(Tokens.TokenCounter);
 }

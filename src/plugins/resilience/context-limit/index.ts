@@ -1,12 +1,12 @@
 import type { Plugin } from "../../../contracts/plugin.js";
-import type { ContextLimitOptions } from "./options.js";
+import type { ContextLimitOptions } from "./context-limit-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { ContextLimiter } from "./context-limiter.js";
-import { resolveContextLimitOptions } from "./options.js";
-import { CONTEXT_LIMIT_TEMPLATES } from "./templates.js";
+import { resolveContextLimitOptions } from "./context-limit-options.js";
+import { CONTEXT_LIMIT_TEMPLATES } from "./context-limit-prompts.js";
 
-export type { CompactOptions, ContextLimitOptions } from "./options.js";
+export type { CompactOptions, ContextLimitOptions } from "./context-limit-options.js";
 
 /**
  * Keeps requests within a model's context: a call with more input tokens fails with `AE_MODEL_CONTEXT_LENGTH` before it is sent, after old tool results

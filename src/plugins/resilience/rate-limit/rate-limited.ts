@@ -6,7 +6,7 @@ import type {
   ChatResponse,
   ModelCapabilities,
 } from "../../../contracts/chat-model.js";
-import type { BorneRateLimit } from "../../../contracts/hooks.js";
+import type { OwnedRateLimit } from "../../../contracts/hooks.js";
 import type { RateLimit } from "../../../contracts/rate-limit.js";
 import { checkModel } from "../../../contracts/agent.js";
 import { ValidationError } from "../../../contracts/errors.js";
@@ -66,11 +66,11 @@ export function rateLimited(model: ChatModel, limit: RateLimit): ChatModel {
 }
 
 /** The limits of a call with those of wrapped models among their bearers. */
-export function withInnerLimits(borne: readonly BorneRateLimit[]): readonly BorneRateLimit[] {
+export function withInnerLimits(borne: readonly OwnedRateLimit[]): readonly OwnedRateLimit[] {
   const all = [...borne];
-  for (const { bearer } of all) {
+  for (const { owner: bearer } of all) {
     const inner = RateLimitedModel.innerOf(bearer);
-    if (inner?.rateLimit !== undefined) all.push({ bearer: inner, limit: inner.rateLimit }); // looked at in its turn: it may be one of ours again
+    if (inner?.rateLimit !== undefined) all.push({ owner: inner, limit: inner.rateLimit }); // looked at in its turn: it may be one of ours again
   }
   return all;
 }

@@ -1,14 +1,14 @@
 import type { ChatModel, ChatResponse } from "../../../contracts/chat-model.js";
-import type { After, BorneRateLimit, LlmCall, Reject } from "../../../contracts/hooks.js";
+import type { After, OwnedRateLimit, LlmCall, Reject } from "../../../contracts/hooks.js";
 import type { RateLimit } from "../../../contracts/rate-limit.js";
 import { ModelCallError } from "../../../contracts/errors.js";
-import { AbortWatch } from "../shared/abort-watch.js";
+import { AbortWatch } from "../../../util/abort/abort-watch.js";
 import { LimitWindow } from "./limit-window.js";
 import { withInnerLimits } from "./rate-limited.js";
 import { estimateInput, usedTokens } from "./token-estimate.js";
 import { Turn } from "./turn.js";
 import { WaitList } from "./wait-list.js";
-import { WaitingCall, refusal } from "./waiting-call.js";
+import { WaitingCall, waitRejection } from "./waiting-call.js";
 
 /** How long a model rests after a 429 that does not say how long. */
 const DEFAULT_PAUSE_MS = 1_000;
@@ -30,7 +30,7 @@ export class RateLimiter {
   readonly #windows = new WeakMap<object, LimitWindow>();
   readonly #pauses = new WeakMap<ChatModel, number>();
   /** By the list of limits that the kernel makes for each attempt. */
-  readonly #admitted = new WeakMap<readonly BorneRateLimit[], Admitted>();
+  readonly #admitted = new WeakMap<readonly OwnedRateLimit[], Admitted>();
   readonly #waiting = new WaitList();
   readonly #aborts = new AbortWatch();
   #timer: NodeJS.Timeout | undefined;
@@ -44,7 +44,7 @@ export class RateLimiter {
     if (this.#waiting.size > 0 && turn.isOpen(turn.arrivedAt)) this.#advance(); // those who wait come first, should the timer be late
     if (turn.isOpen(turn.arrivedAt)) return void this.#admit(call, turn);
     const missed = turn.missed(turn.arrivedAt);
-    return missed === undefined ? this.#wait(call, turn) : refusal(missed);
+    return missed === undefined ? this.#wait(call, turn) : waitRejection(missed);
   }
 
   /** Right before the model is called: what comes after `admit` may take its time, or answer in the model's place. */
@@ -74,7 +74,7 @@ export class RateLimiter {
 
   #turnOf({ rateLimits, model, request }: LlmCall): Turn {
     const borne = withInnerLimits(rateLimits);
-    const windows = borne.map(({ bearer, limit }) => this.#windowOf(bearer, limit));
+    const windows = borne.map(({ owner: bearer, limit }) => this.#windowOf(bearer, limit));
     const tokens = borne.some(({ limit }) => limit.tokens !== undefined)
       ? estimateInput(request)
       : 0;
@@ -82,7 +82,7 @@ export class RateLimiter {
       windows,
       tokens,
       performance.now(),
-      () => this.#pauses.get(model.standsFor ?? model) ?? 0,
+      () => this.#pauses.get(model.wraps ?? model) ?? 0,
     );
   }
 
@@ -163,7 +163,7 @@ export class RateLimiter {
   }
 
   #pause(called: ChatModel, now: number, retryAfterMs: number | undefined): void {
-    const model = called.standsFor ?? called;
+    const model = called.wraps ?? called;
     const ms = retryAfterMs !== undefined && retryAfterMs >= 0 ? retryAfterMs : DEFAULT_PAUSE_MS;
     this.#pauses.set(model, Math.max(this.#pauses.get(model) ?? 0, now + ms));
   }

@@ -3,10 +3,9 @@ import type { RateLimit } from "../../../contracts/rate-limit.js";
 import type { Turn } from "./turn.js";
 import { RateLimitTimeoutError } from "../../../contracts/errors.js";
 import { reject } from "../../../contracts/hooks.js";
-import { emitEvent } from "../../../kernel/index.js";
 
 /** The verdict on a call that waits too long. */
-export function refusal(limit: RateLimit): Reject {
+export function waitRejection(limit: RateLimit): Reject {
   return reject(new RateLimitTimeoutError(limit, limit.waitTimeoutMs));
 }
 
@@ -33,7 +32,7 @@ export class WaitingCall {
     this.#announced = true;
     const { run, taskId, parentTaskId, agentRole } = this.call;
     const { limit, waitMs } = this.turn.obstacle(now);
-    emitEvent(run, {
+    run.emit({
       type: "rate_limited",
       taskId,
       ...(parentTaskId !== undefined && { parentTaskId }),
@@ -49,7 +48,7 @@ export class WaitingCall {
   }
 
   refuse(limit: RateLimit): void {
-    this.#resolve(refusal(limit));
+    this.#resolve(waitRejection(limit));
   }
 
   /** Its signal has been aborted. */

@@ -1,12 +1,12 @@
 import type { Plugin } from "../../../contracts/plugin.js";
-import type { RetryOptions } from "./options.js";
+import type { RetryOptions } from "./retry-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { AttemptPolicy } from "../shared/attempt-policy.js";
 import { FallbackChains } from "../shared/fallback-chain.js";
-import { resolveRetryOptions } from "./options.js";
+import { resolveRetryOptions } from "./retry-options.js";
 
-export type { RetryOptions } from "./options.js";
+export type { RetryOptions } from "./retry-options.js";
 
 /**
  * Repeats failed model calls of every model, with growing waits, and as long as a vendor asks for. Only failures that may pass are repeated: never a used-up

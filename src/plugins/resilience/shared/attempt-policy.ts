@@ -58,7 +58,7 @@ export class AttemptPolicy implements RetryPolicy {
   #backOffMs(tries: number, call: LlmCall): number {
     const { baseDelayMs, maxDelayMs } = this.settings;
     const ceiling = Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(tries - 1, 31));
-    return Math.round((ceiling / 2) * (1 + spread(`${placeOf(call)}/${tries}`)));
+    return Math.round((ceiling / 2) * (1 + spread(`${conversationKey(call)}/${tries}`)));
   }
 
   #nextModel(model: ChatModel): ChatModel | undefined {
@@ -68,17 +68,17 @@ export class AttemptPolicy implements RetryPolicy {
 
   #spentBefore(attempt: number, call: LlmCall): number {
     const spent = this.#spent.get(call.request);
-    if (attempt === 1) spent?.delete(placeOf(call)); // the request serves another call
-    return spent?.get(placeOf(call)) ?? 0;
+    if (attempt === 1) spent?.delete(conversationKey(call)); // the request serves another call
+    return spent?.get(conversationKey(call)) ?? 0;
   }
 
   #remember(attempt: number, call: LlmCall): void {
     const spent = this.#spent.get(call.request) ?? new Map<string, number>();
-    this.#spent.set(call.request, spent.set(placeOf(call), attempt));
+    this.#spent.set(call.request, spent.set(conversationKey(call), attempt));
   }
 }
 
-function placeOf({ run, taskId, iteration }: LlmCall): string {
+function conversationKey({ run, taskId, iteration }: LlmCall): string {
   return `${run.id}/${taskId}/${iteration}`;
 }
 

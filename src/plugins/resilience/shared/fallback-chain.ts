@@ -17,7 +17,7 @@ export class FallbackChain {
   }
 
   has(model: ChatModel): boolean {
-    return this.#models.includes(model.standsFor ?? model);
+    return this.#models.includes(model.wraps ?? model);
   }
 
   /** The one after `model`; the first, where `model` is none of them. */

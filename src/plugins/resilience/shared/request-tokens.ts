@@ -9,14 +9,14 @@ const FRAME_TOKENS = 4;
 /** About what vendors bill for one picture; nothing in a request says how large it is. */
 const IMAGE_TOKENS = 1_500;
 
-type Part = ChatMessage | ToolSpec | NonNullable<ChatRequest["responseFormat"]>;
+type RequestPart = ChatMessage | ToolSpec | NonNullable<ChatRequest["responseFormat"]>;
 
 /**
  * How many input tokens requests have, by a counter. Each message and each tool is counted once, however often it is sent: a conversation that grows
  * costs the same for every turn.
  */
 export class RequestTokens {
-  readonly #known = new WeakMap<TokenCounter, WeakMap<Part, number>>();
+  readonly #known = new WeakMap<TokenCounter, WeakMap<RequestPart, number>>();
 
   /** At once where the counter answers at once. @throws ValidationError for a counter that gives no count; what the counter throws. */
   of(
@@ -26,7 +26,7 @@ export class RequestTokens {
     const known = this.#knownBy(counter);
     let sum = 0;
     const pending: Promise<number>[] = [];
-    const add = (part: Part, textOf: () => string): void => {
+    const add = (part: RequestPart, textOf: () => string): void => {
       const tokens = known.get(part) ?? countPart(part, textOf(), counter, known);
       if (typeof tokens === "number") sum += tokens;
       else pending.push(Promise.resolve(tokens));
@@ -39,7 +39,7 @@ export class RequestTokens {
       : Promise.all(pending).then((counts) => counts.reduce((total, n) => total + n, sum));
   }
 
-  #knownBy(counter: TokenCounter): WeakMap<Part, number> {
+  #knownBy(counter: TokenCounter): WeakMap<RequestPart, number> {
     let known = this.#known.get(counter);
     if (known === undefined) this.#known.set(counter, (known = new WeakMap()));
     return known;
@@ -47,13 +47,13 @@ export class RequestTokens {
 }
 
 function countPart(
-  part: Part,
+  part: RequestPart,
   text: string,
   counter: TokenCounter,
-  known: WeakMap<Part, number>,
+  known: WeakMap<RequestPart, number>,
 ): Awaitable<number> {
   const keep = (tokens: number): number => {
-    const all = tokens + FRAME_TOKENS + imagesOf(part);
+    const all = tokens + FRAME_TOKENS + imageTokens(part);
     known.set(part, all);
     return all;
   };
@@ -64,10 +64,12 @@ function countPart(
 /** The tokens of a text. @throws ValidationError where the counter gives no count. */
 export function countOf(text: string, counter: TokenCounter): Awaitable<number> {
   const tokens = counter.count(text);
-  return typeof tokens === "number" ? checked(tokens) : Promise.resolve(tokens).then(checked);
+  return typeof tokens === "number"
+    ? checkedCount(tokens)
+    : Promise.resolve(tokens).then(checkedCount);
 }
 
-function checked(tokens: unknown): number {
+function checkedCount(tokens: unknown): number {
   if (typeof tokens === "number" && tokens >= 0 && Number.isFinite(tokens))
     return Math.ceil(tokens);
   throw new ValidationError(`The TokenCounter must return a number >= 0, got: ${preview(tokens)}`);
@@ -84,7 +86,7 @@ export function textOfMessage(message: ChatMessage): string {
   return message.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-function imagesOf(part: Part): number {
+function imageTokens(part: RequestPart): number {
   if (!("role" in part) || typeof part.content === "string") return 0;
   return part.content.filter(({ type }) => type === "image").length * IMAGE_TOKENS;
 }

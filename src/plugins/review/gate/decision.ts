@@ -1,7 +1,8 @@
-import { ExitEarlySignal, messageOf } from "../../../contracts/errors.js";
+import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { ReviewDecision } from "../../../contracts/review.js";
 import { ReviewError, ReviewTimeoutError } from "../../../contracts/state-errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { messageOf } from "../../../util/errors.js";
 
 const HINT = "A review handler returns ReviewDecision.continue(), .edit(text) or .exitEarly().";
 

@@ -7,14 +7,14 @@ import type {
   ReviewQuestion,
   ReviewRequest,
 } from "../../../contracts/review.js";
-import type { RunInfo } from "../../../contracts/run.js";
-import type { ReviewDefaults } from "./options.js";
+import type { HookRun } from "../../../contracts/run.js";
+import type { ReviewDefaults } from "./review-gate-options.js";
 import { ToolConfigurationError } from "../../../contracts/errors.js";
 import { checkReviewOptions, ReviewDecision } from "../../../contracts/review.js";
 import { ReviewTimeoutError } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { emitEvent, settingsOf } from "../../../kernel/index.js";
-import { TIMED_OUT, within } from "../shared/within.js";
+import { withTimeout } from "../../../util/abort/timeouts.js";
+import { endOfWait } from "../shared/end-of-wait.js";
 import { decisionOf, decisionOfError } from "./decision.js";
 
 /** A request before it has a signal. */
@@ -24,30 +24,30 @@ type OpenRequest = Omit<ReviewRequest, "signal">;
 export class HandlerGate implements ReviewGate {
   readonly #defaults: ReviewDefaults;
   /** How often a run has asked each question. */
-  readonly #asked = new WeakMap<RunInfo, Map<string, number>>();
+  readonly #asked = new WeakMap<HookRun, Map<string, number>>();
 
   constructor(defaults: ReviewDefaults) {
     this.#defaults = defaults;
   }
 
-  hasHandler(run: RunInfo): boolean {
-    return settingsOf(run).find(Tokens.ReviewHandler) !== undefined;
+  hasHandler(run: HookRun): boolean {
+    return run.find(Tokens.ReviewHandler) !== undefined;
   }
 
   async ask(question: ReviewQuestion, asker: ReviewAsker): Promise<Decision> {
     checkReviewOptions("Review", question);
-    const settings = settingsOf(asker.run);
-    const handler = settings.find(Tokens.ReviewHandler);
+    const { run } = asker;
+    const handler = run.find(Tokens.ReviewHandler);
     if (handler === undefined)
       throw new ToolConfigurationError("No ReviewHandler is configured on the ensemble", {
         hint: "Set reviewHandler: ReviewHandler.console(), or your own.",
       });
     const request = this.#request(question, asker);
-    const clock = settings.get(Tokens.Clock);
+    const clock = run.get(Tokens.Clock);
     const startedMs = clock.monotonicMs();
     const resolved = (decision: Decision["type"] | "FAIL", timedOut: boolean): void =>
-      emitEvent(asker.run, {
-        ...placeOf(asker),
+      run.emit({
+        ...reviewedPlace(asker),
         type: "review_resolved",
         reviewId: request.reviewId,
         decision,
@@ -55,9 +55,9 @@ export class HandlerGate implements ReviewGate {
         durationMs: clock.monotonicMs() - startedMs,
       });
     const { runId: _, ...told } = request;
-    emitEvent(asker.run, { ...told, ...placeOf(asker), type: "review_requested" });
+    run.emit({ ...told, ...reviewedPlace(asker), type: "review_requested" });
     try {
-      const { decision, timedOut } = await decide(handler, request, asker.signal);
+      const { decision, timedOut } = await decideWithin(handler, request, asker.signal);
       resolved(decision.type, timedOut);
       return decision;
     } catch (error) {
@@ -78,7 +78,9 @@ export class HandlerGate implements ReviewGate {
       timing,
       timeoutMs: question.timeoutMs ?? this.#defaults.timeoutMs,
       onTimeout: question.onTimeout ?? this.#onTimeout(question),
-      ...(prompt === undefined ? {} : { prompt }),
+      ...(prompt === undefined
+        ? {}
+        : { prompt: typeof prompt === "string" ? prompt : prompt.fill(asker.run.inputs) }),
       ...(requiredRole === undefined ? {} : { requiredRole }),
     };
   }
@@ -101,33 +103,50 @@ export class HandlerGate implements ReviewGate {
   }
 }
 
-async function decide(
+interface SettledReview {
+  readonly decision: Decision;
+  readonly timedOut: boolean;
+}
+
+/** A `timeoutMs` of 0 waits without a limit. */
+function decideWithin(
   handler: ReviewHandler,
   request: OpenRequest,
   ended: AbortSignal,
-): Promise<{ readonly decision: Decision; readonly timedOut: boolean }> {
-  const { timeoutMs } = request;
-  const decision = await within(timeoutMs, ended, async (signal) => {
-    let answer: unknown;
-    try {
-      answer = await handler(Object.freeze({ ...request, signal }));
-    } catch (error) {
-      return decisionOfError(error);
-    }
-    return decisionOf(answer);
+): Promise<SettledReview> {
+  return withTimeout((signal) => askHandler(handler, Object.freeze({ ...request, signal })), {
+    ms: request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : request.timeoutMs,
+    late: () => decisionOfSilence(request),
+    signal: ended,
+    ended: () => endOfWait(ended),
   });
-  if (decision !== TIMED_OUT) return { decision, timedOut: decision.timedOut === true };
-  if (request.onTimeout === "FAIL") throw new ReviewTimeoutError(timeoutMs);
-  return {
-    decision:
-      request.onTimeout === "CONTINUE"
-        ? ReviewDecision.continue()
-        : ReviewDecision.exitEarly({ timedOut: true }),
-    timedOut: true,
-  };
 }
 
-function placeOf({ taskId, parentTaskId, agentRole }: ReviewAsker): {
+async function askHandler(handler: ReviewHandler, request: ReviewRequest): Promise<SettledReview> {
+  let answer: unknown;
+  try {
+    answer = await handler(request);
+  } catch (error) {
+    return settled(decisionOfError(error));
+  }
+  return settled(decisionOf(answer));
+}
+
+function settled(decision: Decision): SettledReview {
+  return { decision, timedOut: decision.timedOut === true };
+}
+
+/** @throws ReviewTimeoutError where silence fails the task. */
+function decisionOfSilence({ onTimeout, timeoutMs }: OpenRequest): SettledReview {
+  if (onTimeout === "FAIL") throw new ReviewTimeoutError(timeoutMs);
+  const decision =
+    onTimeout === "CONTINUE"
+      ? ReviewDecision.continue()
+      : ReviewDecision.exitEarly({ timedOut: true });
+  return { decision, timedOut: true };
+}
+
+function reviewedPlace({ taskId, parentTaskId, agentRole }: ReviewAsker): {
   readonly taskId: string;
   readonly agentRole: string;
   readonly parentTaskId?: string;

@@ -1,13 +1,13 @@
 import type { Plugin } from "../../../contracts/plugin.js";
-import type { ReviewPluginOptions } from "./options.js";
+import type { ReviewPluginOptions } from "./review-gate-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { REVIEW_TEMPLATES } from "../shared/templates.js";
+import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 import { HandlerGate } from "./handler-gate.js";
-import { resolveReviewOptions } from "./options.js";
+import { resolveReviewOptions } from "./review-gate-options.js";
 import { TaskReviews } from "./task-reviews.js";
 
-export type { ReviewPluginOptions } from "./options.js";
+export type { ReviewPluginOptions } from "./review-gate-options.js";
 
 /**
  * Lets people look at tasks: before (`Task.beforeReview`), and after (`Task.review`, `reviewPolicy`). One of the standard plugins; add your own to change

@@ -1,13 +1,13 @@
 import type { After, Replace, TaskCall } from "../../../contracts/hooks.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Review, ReviewAsker, ReviewGate } from "../../../contracts/review.js";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { HookRun } from "../../../contracts/run.js";
 import type { Awaitable, OutputSchema } from "../../../contracts/types.js";
 import type { ReadEdit } from "../shared/ask-until-fits.js";
 import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { replace } from "../../../contracts/hooks.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { checkValue, emitEvent, parseText, settingsOf } from "../../../kernel/index.js";
+import { checkValue, parseText } from "../../../util/schema/standard-schema.js";
 import { askUntilFits } from "../shared/ask-until-fits.js";
 
 type AfterTask = After<TaskCall, "output", TaskOutput>;
@@ -16,7 +16,7 @@ type Edit = Partial<Pick<TaskOutput, "raw" | "parsed">>;
 /** The gates in front of and behind tasks. */
 export class TaskReviews {
   /** What each run was warned of. */
-  readonly #warned = new WeakMap<RunInfo, Set<string>>();
+  readonly #warned = new WeakMap<HookRun, Set<string>>();
 
   /** Asks before a task is done, where it wants that. There is no text yet, so an edit lets it pass. @throws ExitEarlySignal */
   before(call: TaskCall): Awaitable<void> {
@@ -30,7 +30,7 @@ export class TaskReviews {
   after(call: AfterTask): Awaitable<void | Replace<Edit>> {
     if (call.outcome !== "ok" || call.task.review?.mode === "SKIP") return undefined;
     const { review } = call.task;
-    const { reviewPolicy = "NEVER" } = review === undefined ? settingsOf(call.run).options : {};
+    const { reviewPolicy = "NEVER" } = review === undefined ? call.run.options : {};
     if (review === undefined && reviewPolicy === "NEVER") return undefined;
     const gate = this.#gateFor(call, review);
     if (gate === undefined) return undefined;
@@ -45,7 +45,7 @@ export class TaskReviews {
 
   /** `undefined`, and a warning, where nobody is there to be asked. */
   #gateFor({ run, taskId, task }: TaskCall, review: Review | undefined): ReviewGate | undefined {
-    const gate = settingsOf(run).find(Tokens.ReviewGate);
+    const gate = run.find(Tokens.ReviewGate);
     if (gate?.hasHandler(run) === true) return gate;
     if (review === undefined)
       this.#warn(
@@ -62,12 +62,12 @@ export class TaskReviews {
     return undefined;
   }
 
-  #warn(run: RunInfo, about: string, message: string): void {
+  #warn(run: HookRun, about: string, message: string): void {
     const warned = this.#warned.get(run) ?? new Set<string>();
     this.#warned.set(run, warned);
     if (warned.has(about)) return;
     warned.add(about);
-    emitEvent(run, { type: "run_warning", message });
+    run.warn(message);
   }
 }
 

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { ReviewHandler } from "../../../contracts/review.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { ReviewDecision } from "../../../contracts/review.js";
 import { preview } from "../../../contracts/validation.js";
+import { sleep } from "../../../util/abort/timeouts.js";
 
 /** The longest that a timer can wait. */
 const LONGEST_MS = 2_147_483_647;
@@ -16,7 +16,7 @@ export function autoApprove(): ReviewHandler {
 export function autoApproveWithDelay(delayMs: number): ReviewHandler {
   checkDelay(delayMs);
   return async ({ signal }) => {
-    await wait(delayMs, undefined, { signal });
+    await sleep(delayMs, signal);
     return ReviewDecision.continue();
   };
 }

@@ -40,13 +40,13 @@ export function consoleHandler(options: ConsoleReviewOptions = {}): ReviewHandle
     const askedMs = performance.now();
     const terminal = Terminal.at(input ?? process.stdin);
     return terminal.turn(request.signal, () =>
-      new Conversation(request, terminal, output ?? process.stdout, askedMs).decide(),
+      new ConsoleConversation(request, terminal, output ?? process.stdout, askedMs).decide(),
     );
   };
 }
 
 /** One question and what is said until it is decided. */
-class Conversation {
+class ConsoleConversation {
   constructor(
     readonly request: ReviewRequest,
     readonly terminal: Terminal,

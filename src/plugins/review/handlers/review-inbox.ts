@@ -1,7 +1,9 @@
 import type { ReviewDecision, ReviewHandler, ReviewRequest } from "../../../contracts/review.js";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { ReviewError } from "../../../contracts/state-errors.js";
 import { preview, requireFunction } from "../../../contracts/validation.js";
+import { emitProcessWarning } from "../../../util/process-warning.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** Reviews that wait for an answer by another way: a web page, a chat, a queue. */
 export interface ReviewInbox {
@@ -18,7 +20,7 @@ export interface ReviewInbox {
   onRequest(fn: (request: ReviewRequest) => unknown): () => void;
 }
 
-interface Waiting {
+interface WaitingReview {
   readonly request: ReviewRequest;
   readonly settle: (decision: ReviewDecision) => void;
 }
@@ -35,7 +37,7 @@ export function reviewInbox(): ReviewInbox {
 }
 
 class Inbox {
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, WaitingReview>();
   readonly #listeners = new Set<{ readonly fn: (request: ReviewRequest) => unknown }>();
 
   add(request: ReviewRequest): Promise<ReviewDecision> {
@@ -90,9 +92,8 @@ async function tell(
   try {
     await fn(request);
   } catch (error) {
-    process.emitWarning(
+    emitProcessWarning(
       `A function that was told of review '${request.reviewId}' failed: ${messageOf(error)}`,
-      "AgentEnsembleWarning",
     );
   }
 }

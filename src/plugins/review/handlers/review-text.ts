@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from "node:util";
 import type { ReviewRequest } from "../../../contracts/review.js";
+import { printableText } from "../../../util/printable.js";
 
 const LINE = "-".repeat(60);
 const TIMINGS = {
@@ -21,11 +21,11 @@ export function headerOf({
 }: ReviewRequest): string {
   const facts = [
     `== Review ${TIMINGS[timing]} ${"=".repeat(Math.max(0, 49 - TIMINGS[timing].length))}`,
-    `Task:   ${harmless(taskId)} ${agentRole.startsWith("(") ? harmless(agentRole) : `(${harmless(agentRole)})`}`,
+    `Task:   ${printableText(taskId)} ${agentRole.startsWith("(") ? printableText(agentRole) : `(${printableText(agentRole)})`}`,
     barred(taskDescription),
     ...(taskOutput === "" ? [] : ["Output:", barred(taskOutput)]),
     ...(prompt === undefined ? [] : ["Asked:", barred(prompt)]),
-    ...(requiredRole === undefined ? [] : [`Wanted: ${harmless(requiredRole)}`]),
+    ...(requiredRole === undefined ? [] : [`Wanted: ${printableText(requiredRole)}`]),
     LINE,
   ];
   return `\n${facts.join("\n")}\n`;
@@ -45,15 +45,8 @@ function minutes(ms: number): string {
 }
 
 function barred(text: string): string {
-  return harmless(text)
+  return printableText(text)
     .split("\n")
     .map((line) => `  | ${line}`)
     .join("\n");
-}
-
-/** Without escape sequences, control characters and marks that turn the writing direction: a model must not paint the terminal. */
-function harmless(text: string): string {
-  return stripVTControlCharacters(text)
-    .replace(/\r\n?|[\u2028\u2029]/gu, "\n")
-    .replace(/[^\P{Cc}\n\t]|[\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069]/gu, "");
 }

@@ -6,8 +6,8 @@ import { checkReviewOptions } from "../../../contracts/review.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { checkOptions, requireText } from "../../../contracts/validation.js";
-import { PromptLibrary } from "../../../kernel/index.js";
-import { REVIEW_TEMPLATES } from "../shared/templates.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
+import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 
 /** Options of {@link humanInputTool}. */
 export interface HumanInputOptions {
@@ -70,7 +70,7 @@ export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput
       if (typeof question !== "string" || question.trim() === "")
         return ToolResult.failure("question must be a text that is not blank");
       const texts = library.textsOf(ctx.scope.all(Tokens.PromptTemplates));
-      const decision = await ask(ctx, {
+      const decision = await askPerson(ctx, {
         description: question,
         timeoutMs,
         onTimeout,
@@ -102,7 +102,7 @@ function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
 }
 
 /** `undefined` where nobody can be asked. */
-async function ask(
+async function askPerson(
   ctx: ToolContext,
   question: Parameters<ToolContext["requestApproval"]>[0],
 ): Promise<ReviewDecision | undefined> {

@@ -5,6 +5,7 @@ import type {
   ReviewQuestion,
 } from "../../../contracts/review.js";
 import { ReviewError } from "../../../contracts/state-errors.js";
+import { prompt } from "../../../contracts/prompt-text.js";
 import { preview } from "../../../contracts/validation.js";
 
 /** So often somebody may edit before the gate is closed for good: a handler that is a program would go on for ever. */
@@ -43,7 +44,7 @@ export async function askUntilFits<T>(
     next = {
       ...question,
       key: `${question.key}:edit-${edits + 1}`,
-      prompt: question.prompt === undefined ? told : `${question.prompt}\n${told}`,
+      prompt: question.prompt === undefined ? told : prompt`${question.prompt}\n${told}`,
     };
   }
   throw new ReviewError(`The edit of a review does not fit: ${problem}`, {

@@ -1,11 +1,14 @@
 import type { ToolCallContext } from "../../../contracts/hooks.js";
 import type { ApprovalPolicy } from "../../../contracts/review.js";
-import { AgentEnsembleError, messageOf } from "../../../contracts/errors.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { ReviewError } from "../../../contracts/state-errors.js";
-import { TIMED_OUT, within } from "../shared/within.js";
+import { withTimeout } from "../../../util/abort/timeouts.js";
+import { endOfWait } from "../shared/end-of-wait.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** Time for one policy. */
 const POLICY_LIMIT_MS = 30_000;
+const UNDECIDED = Symbol("undecided");
 
 /** Whether the tool itself wants approval. Anything but `false` does: a gate in doubt is closed. @throws ReviewError where the tool can't say. */
 export function toolWantsApproval({ tool, input }: ToolCallContext): boolean {
@@ -31,16 +34,21 @@ export async function policiesWantApproval(
   call: ToolCallContext,
 ): Promise<string | boolean> {
   for (const policy of policies) {
-    const wish: unknown = await ask(policy, call);
+    const wish: unknown = await askApprovalPolicy(policy, call);
     if (wish !== false) return typeof wish === "string" ? wish : true;
   }
   return false;
 }
 
-async function ask(policy: ApprovalPolicy, call: ToolCallContext): Promise<unknown> {
+async function askApprovalPolicy(policy: ApprovalPolicy, call: ToolCallContext): Promise<unknown> {
   let wish: unknown;
   try {
-    wish = await within<unknown>(POLICY_LIMIT_MS, call.signal, () => policy.needsApproval(call));
+    wish = await withTimeout<unknown, symbol>(() => policy.needsApproval(call), {
+      ms: POLICY_LIMIT_MS,
+      late: () => UNDECIDED,
+      signal: call.signal,
+      ended: () => endOfWait(call.signal),
+    });
   } catch (error) {
     if (call.signal.aborted && AgentEnsembleError.isInstance(error)) throw error;
     throw new ReviewError(
@@ -50,7 +58,7 @@ async function ask(policy: ApprovalPolicy, call: ToolCallContext): Promise<unkno
       },
     );
   }
-  if (wish === TIMED_OUT)
+  if (wish === UNDECIDED)
     throw new ReviewError(
       `Approval policy '${policy.name}' did not decide within ${POLICY_LIMIT_MS} ms`,
     );

@@ -1,8 +1,8 @@
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { ReadEdit } from "../shared/ask-until-fits.js";
-import { checkToolInput } from "../../../kernel/index.js";
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { Fields } from "../../../util/objects.js";
+import { checkToolInput } from "../../../engine/index.js";
+import { isObject } from "../../../util/objects.js";
 
 /** Which of several text arguments is the main one: the first of these that is there. */
 const MAIN_NAMES = ["content", "body", "text", "input", "message", "query", "question", "command"];
@@ -53,8 +53,4 @@ function objectIn(text: string): Fields | undefined {
   } catch {
     return undefined; // any other text
   }
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,12 +3,14 @@ import type { Reject, Replace, ToolCallContext } from "../../../contracts/hooks.
 import type { ReviewGate } from "../../../contracts/review.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import { reject, replace } from "../../../contracts/hooks.js";
-import { noReviewer } from "../../../contracts/review.js";
+import { noReviewer } from "../../../contracts/tool.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { preview } from "../../../contracts/validation.js";
-import { canonicalJson, checkToolInput, PromptLibrary, settingsOf } from "../../../kernel/index.js";
+import { canonicalJson } from "../../../util/json/canonical.js";
+import { checkToolInput } from "../../../engine/index.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { askUntilFits } from "../shared/ask-until-fits.js";
-import { REVIEW_TEMPLATES } from "../shared/templates.js";
+import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 import { ofTool, policiesWantApproval, toolWantsApproval } from "./approval-need.js";
 import { editedInput, editHint } from "./edited-input.js";
 
@@ -23,7 +25,7 @@ export class ToolApprovals {
   /** Asks where the tool or a policy wants it; an edit changes the arguments. @throws ToolConfigurationError where nobody can be asked. */
   ask(call: ToolCallContext): Awaitable<void | Replace<Pick<ToolCallContext, "input">>> {
     if (toolWantsApproval(call)) return this.#approve(call, true);
-    const policies = settingsOf(call.run).all(Tokens.ApprovalPolicy);
+    const policies = call.run.all(Tokens.ApprovalPolicy);
     return policies.length === 0
       ? undefined
       : policiesWantApproval(policies, call).then((wish) =>
@@ -65,7 +67,7 @@ export class ToolApprovals {
   }
 
   #rejection({ run, tool, input }: ToolCallContext, timedOut: boolean): string {
-    const texts = this.#library.textsOf(settingsOf(run).all(Tokens.PromptTemplates));
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
     const own = ofTool(tool.name, "approvalRejection", () => tool.approvalRejection?.(input));
     const rejection = own ?? texts.render("review.rejected", { tool: tool.name });
     return timedOut ? texts.render("review.unanswered", { rejection }) : rejection;
@@ -73,7 +75,7 @@ export class ToolApprovals {
 }
 
 function gateFor({ run, tool }: ToolCallContext): ReviewGate {
-  const gate = settingsOf(run).find(Tokens.ReviewGate);
+  const gate = run.find(Tokens.ReviewGate);
   if (gate?.hasHandler(run) === true) return gate;
   throw noReviewer(tool.name);
 }

@@ -15,22 +15,22 @@ function currentListener(): ExitListener | undefined {
 
 function newListener(): ExitListener {
   const running = new Set<Killable>();
-  const listener: ExitListener = () => running.forEach((tree) => tree.killNow());
+  const listener: ExitListener = () => running.forEach((group) => group.killNow());
   listener[RUNNING] = running;
   process.on("exit", listener);
   return listener;
 }
 
 /**
- * Ends `tree` if this process ends first: by `process.exit()`, an uncaught error, or because a program ends while a command runs. A signal that
+ * Ends `group` if this process ends first: by `process.exit()`, an uncaught error, or because a program ends while a command runs. A signal that
  * ends this process without a listener of its own does not come to this.
  * @returns a function that takes it back; the listener goes with the last command.
  */
-export function killAtExit(tree: Killable): () => void {
+export function killAtExit(group: Killable): () => void {
   const listener = currentListener() ?? newListener();
-  listener[RUNNING]?.add(tree);
+  listener[RUNNING]?.add(group);
   return () => {
-    listener[RUNNING]?.delete(tree);
+    listener[RUNNING]?.delete(group);
     if (listener[RUNNING]?.size === 0) process.removeListener("exit", listener);
   };
 }

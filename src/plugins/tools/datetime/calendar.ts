@@ -52,16 +52,21 @@ export function weekday(moment: Moment): string {
   return WEEKDAYS[moment.dayOfWeek - 1] ?? "";
 }
 
-type Part = readonly [amount: number, unit: string];
+type DurationPart = readonly [amount: number, unit: string];
 
-const counted = ([amount, unit]: Part): string => `${amount} ${amount === 1 ? unit : `${unit}s`}`;
+const amountText = ([amount, unit]: DurationPart): string =>
+  `${amount} ${amount === 1 ? unit : `${unit}s`}`;
 
 /** `395 days (1 year, 1 month, 1 day)`: the whole in one unit, and in larger ones where there are any. */
-function totalText(backwards: boolean, total: Part, parts: readonly Part[]): string {
-  const text = counted(total);
+function totalText(
+  backwards: boolean,
+  total: DurationPart,
+  parts: readonly DurationPart[],
+): string {
+  const text = amountText(total);
   const split = parts
     .filter(([amount]) => amount !== 0)
-    .map(counted)
+    .map(amountText)
     .join(", ");
   return `${backwards ? "-" : ""}${text}${split === "" || split === text ? "" : ` (${split})`}`;
 }
@@ -80,7 +85,7 @@ function daysBetween(
 ): { readonly text: string; readonly structured: object } {
   const { days } = from.until(to, { largestUnit: "day" });
   const split = from.until(to, { largestUnit: "year" }).abs();
-  const parts: readonly Part[] = [
+  const parts: readonly DurationPart[] = [
     [split.years, "year"],
     [split.months, "month"],
     [split.days, "day"],
@@ -99,7 +104,7 @@ function secondsBetween(
   const length = nanoseconds < 0n ? -nanoseconds : nanoseconds;
   const whole = Number(length / 1_000_000_000n);
   const fraction = Number(length % 1_000_000_000n) / 1e9;
-  const parts: readonly Part[] = [
+  const parts: readonly DurationPart[] = [
     [Math.floor(whole / 86_400), "day"],
     [Math.floor(whole / 3_600) % 24, "hour"],
     [Math.floor(whole / 60) % 60, "minute"],

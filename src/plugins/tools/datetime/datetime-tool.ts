@@ -39,7 +39,7 @@ function withoutClock(cause?: unknown): ToolConfigurationError {
   });
 }
 
-async function answer(
+async function answerQuestion(
   input: unknown,
   ctx: ToolContext,
   own: Clock | undefined,
@@ -69,6 +69,6 @@ export function dateTimeTool(options: DateTimeToolOptions = {}): Tool {
     name: "datetime",
     description: DESCRIPTION,
     effect: "read",
-    execute: (input: unknown, ctx) => answering(() => answer(input, ctx, clock)),
+    execute: (input: unknown, ctx) => answering(() => answerQuestion(input, ctx, clock)),
   });
 }

@@ -15,7 +15,7 @@ const DATE_TIME =
 const ZONE = /^(?:[A-Za-z][\w+\-/]*|[+-]\d{2}(?::?\d{2})?)$/;
 const NAMED_OFFSET = /^(?:UTC|GMT)([+-])(\d{1,2})(?::?(\d{2}))?$/i;
 
-function attempt<T>(work: () => T, problem: string): T {
+function orProblem<T>(work: () => T, problem: string): T {
   try {
     return work();
   } catch {
@@ -30,7 +30,7 @@ export function zoneOf(temporal: TemporalApi, text: string): string {
   const name =
     sign !== "" ? `${sign}${hours.padStart(2, "0")}:${minutes}` : /^z$/i.test(text) ? "UTC" : text;
   if (!ZONE.test(name)) throw new InputProblem(problem);
-  return attempt(
+  return orProblem(
     () => temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId,
     problem,
   );
@@ -40,7 +40,7 @@ export function zoneOf(temporal: TemporalApi, text: string): string {
 function dateOf(temporal: TemporalApi, text: string): Temporal.PlainDate {
   const problem = `Invalid date format: '${shown(text)}'. Expected yyyy-MM-dd`;
   if (!DATE.test(text)) throw new InputProblem(problem);
-  return attempt(() => temporal.PlainDate.from(text), problem);
+  return orProblem(() => temporal.PlainDate.from(text), problem);
 }
 
 /**
@@ -65,7 +65,7 @@ export function dateTimeOf(
       );
     }
     const zone = zoneOf(temporal, from);
-    return attempt(() => temporal.PlainDateTime.from(local).toZonedDateTime(zone), problem);
+    return orProblem(() => temporal.PlainDateTime.from(local).toZonedDateTime(zone), problem);
   }
   const zone =
     own !== undefined
@@ -73,7 +73,7 @@ export function dateTimeOf(
       : offset === "" || offset === "Z"
         ? "UTC"
         : zoneOf(temporal, offset);
-  return attempt(() => temporal.ZonedDateTime.from(`${local}${offset}[${zone}]`), problem);
+  return orProblem(() => temporal.ZonedDateTime.from(`${local}${offset}[${zone}]`), problem);
 }
 
 /** A date, or a datetime where the text has a `T` or a `Z` in it. @throws InputProblem */

@@ -4,7 +4,7 @@ import { FileAccessError } from "../../../contracts/state-errors.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { checkOptions, requireBoolean, requireInteger } from "../../../contracts/validation.js";
 import { toolArguments } from "../shared/arguments.js";
-import { tellFileChanged } from "../shared/file-changed.js";
+import { emitFileChanged } from "../shared/file-changed.js";
 import { FILE_CALL_MS, folderJail } from "../shared/path-jail.js";
 import { previewOf, toFailure } from "../shared/tool-failure.js";
 
@@ -64,7 +64,7 @@ async function write(
 ): Promise<ToolResult> {
   const before = await textBefore(jail, path, ctx);
   const { created, relativePath } = await jail.write(path, content, { signal: ctx.signal });
-  tellFileChanged(ctx, relativePath, created ? undefined : (before ?? ""), content);
+  await emitFileChanged(ctx, relativePath, created ? undefined : (before ?? ""), content);
   return ToolResult.success(`Successfully wrote to: ${path}`, {
     path: relativePath,
     created,

@@ -27,7 +27,7 @@ export type ReadGitRequest =
   { readonly ok: true; readonly call: GitCall } | { readonly ok: false; readonly problem: string };
 
 /** Something a model asked for that is not to be had. */
-class Refusal extends Error {}
+class ArgumentRefusal extends Error {}
 
 const SHOWN_OPTIONS = 15;
 /** In characters. Checked here and not by the schema: with a longest text a vendor's strict mode would not take it. */
@@ -51,7 +51,7 @@ export function readGitRequest(request: GitRequest, allowed: readonly string[]):
   try {
     return { ok: true, call: callOf(request, allowed) };
   } catch (error) {
-    if (error instanceof Refusal) return { ok: false, problem: error.message };
+    if (error instanceof ArgumentRefusal) return { ok: false, problem: error.message };
     throw error;
   }
 }
@@ -61,12 +61,12 @@ function callOf(
   allowed: readonly string[],
 ): GitCall {
   if (!allowed.includes(command))
-    throw new Refusal(
+    throw new ArgumentRefusal(
       `Unknown git command: ${preview(command)}. Allowed: ${[...allowed].sort().join(", ")}`,
     );
   const long = [...args, ...given].find((text) => text.length > LONGEST_ARGUMENT);
   if (long !== undefined)
-    throw new Refusal(
+    throw new ArgumentRefusal(
       `Arguments must not have more than ${LONGEST_ARGUMENT} characters, got: ${preview(long)}`,
     );
   const { name, spec, rest } = specOf(command, args);
@@ -79,11 +79,13 @@ function callOf(
     ...given,
   ];
   const operands = operandsArePaths ? [] : found;
-  if (paths.length > 0 && !spec.paths) throw new Refusal(`git ${name} takes no paths`);
+  if (paths.length > 0 && !spec.paths) throw new ArgumentRefusal(`git ${name} takes no paths`);
   [...operands, ...paths].forEach(checkOperand);
   const [first] = operands;
   if (spec.remote && first !== undefined && !REMOTE.test(first))
-    throw new Refusal(`git ${name} takes the name of a configured remote, got: ${preview(first)}`);
+    throw new ArgumentRefusal(
+      `git ${name} takes the name of a configured remote, got: ${preview(first)}`,
+    );
   const texts = message === undefined ? [] : [messageOption(name, spec, message)];
   return {
     name,
@@ -107,7 +109,7 @@ function specOf(
   const actions = [...GIT_COMMANDS.keys()]
     .filter((key) => key.startsWith("stash "))
     .map((key) => key.slice("stash ".length));
-  throw new Refusal(
+  throw new ArgumentRefusal(
     `Unknown action of git stash: '${preview(first)}'. ${knownNames(first ?? "", actions)}`,
   );
 }
@@ -155,12 +157,12 @@ function optionOf(
   });
 }
 
-function unknownOption(name: string, arg: string, options: ReadonlySet<string>): Refusal {
+function unknownOption(name: string, arg: string, options: ReadonlySet<string>): ArgumentRefusal {
   const known = [...options].map((option) => option.replace(/\[?=\]?$/, ""));
   const nearest = nearestName(arg.replace(/=.*$/s, ""), known);
   const long = known.filter((option) => option.startsWith("--"));
   const some = `Allowed: ${long.slice(0, SHOWN_OPTIONS).join(", ")}${long.length > SHOWN_OPTIONS ? ", ..." : ""}`; // all of them would cost many tokens
-  return new Refusal(
+  return new ArgumentRefusal(
     `Option '${preview(arg)}' is not allowed for git ${name}. ${nearest === undefined ? some : `Did you mean '${nearest}'?`}`,
   );
 }
@@ -168,30 +170,32 @@ function unknownOption(name: string, arg: string, options: ReadonlySet<string>):
 /** Joined, so that a value can never be taken for something else. */
 function valued(name: string, key: string, value: string | undefined): string {
   if (value === undefined || value === "")
-    throw new Refusal(`Option '${key}' of git ${name} needs a value`);
+    throw new ArgumentRefusal(`Option '${key}' of git ${name} needs a value`);
   if (value.startsWith("-") || value.includes("\0"))
-    throw new Refusal(`Option '${key}' of git ${name} cannot have the value: ${preview(value)}`);
+    throw new ArgumentRefusal(
+      `Option '${key}' of git ${name} cannot have the value: ${preview(value)}`,
+    );
   if (key === "-X" && !MERGE_STRATEGY_OPTIONS.has(value))
-    throw new Refusal(
+    throw new ArgumentRefusal(
       `Option '-X' of git ${name} can be one of: ${[...MERGE_STRATEGY_OPTIONS].join(", ")}`,
     );
   return key.startsWith("--") ? `${key}=${value}` : `${key}${value}`;
 }
 
 function messageOption(name: string, spec: GitCommand, message: string): string {
-  if (!spec.message) throw new Refusal(`git ${name} takes no message`);
+  if (!spec.message) throw new ArgumentRefusal(`git ${name} takes no message`);
   if (message.trim() === "" || message.includes("\0"))
-    throw new Refusal("The message must not be blank, nor hold NUL characters");
+    throw new ArgumentRefusal("The message must not be blank, nor hold NUL characters");
   if (message.length > LONGEST_MESSAGE)
-    throw new Refusal(`The message must not have more than ${LONGEST_MESSAGE} characters`);
+    throw new ArgumentRefusal(`The message must not have more than ${LONGEST_MESSAGE} characters`);
   return `--message=${message}`;
 }
 
 function checkOperand(operand: string): void {
-  if (operand === "") throw new Refusal("Arguments must not be empty");
+  if (operand === "") throw new ArgumentRefusal("Arguments must not be empty");
   // Options cannot get here: they were read before. A path may begin with a dash, since it follows `--`.
   if (/[\0\n\r]/.test(operand))
-    throw new Refusal(
+    throw new ArgumentRefusal(
       `Arguments must not hold control characters, got: ${preview(JSON.stringify(operand))}`,
     );
 }

@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import type { CommandResult } from "../shared/run-command.js";
 import type { GitRepository } from "./git-repository.js";
-import { programSettings } from "./git-repository.js";
+import { isInclude, programSettings } from "./git-repository.js";
 
 /** Runs git in a repository: that of the working tree, or a submodule's. */
 export type RunGit = (
@@ -73,8 +73,12 @@ export async function dangerIn(
     if (listing.exitCode !== 0 || listing.truncated)
       return `${where} configuration cannot be read: ${listing.stderr.trim().slice(0, 500)}`;
     const names = programSettings(listing.stdout, remote).filter((name) => !isTrusted(name));
-    if (names.length > 0)
-      return `Refused: ${where.toLowerCase()} own configuration names programs that git would run (${names.slice(0, 10).join(", ")})`;
+    if (names.length > 0) {
+      const does = names.every(isInclude)
+        ? "includes files that may name programs"
+        : "names programs that git would run";
+      return `Refused: ${where.toLowerCase()} own configuration ${does} (${names.slice(0, 10).join(", ")})`;
+    }
     const inner = submodules ? await submodulesOf(repository, runGit) : [];
     if (inner === undefined) return `Refused: ${where.toLowerCase()} list of files cannot be read`;
     repositories.push(...inner);

@@ -16,6 +16,11 @@ const PROGRAMS =
   /^(?:filter\..+\.(?:clean|smudge|process)|diff\.external|diff\..+\.(?:command|textconv)|merge\..+\.driver|gpg\.(?:.+\.)?program|gpg\.ssh\.defaultkeycommand|core\.alternaterefscommand|trailer\..+\.(?:command|cmd)|hook\..+\.command)$/;
 const REMOTE_PROGRAMS =
   /^(?:core\.(?:sshcommand|gitproxy)|credential\.(?:.+\.)?helper|remote\..+\.(?:uploadpack|receivepack|vcs))$/;
+/**
+ * Names of settings that include other files. A condition such as `onbranch` can be false while the
+ * configuration is listed, and true for a process that git starts during the call.
+ */
+const INCLUDES = /^include(?:if\..+)?\.path$/;
 /** Lines of a rebase's list that run a command. */
 const EXEC_LINE = /^\s*(?:x|exec)\s/m;
 
@@ -40,7 +45,7 @@ export async function hasRepository({ gitDir }: GitRepository): Promise<boolean>
   return (await lstat(gitDir).catch(() => undefined))?.isDirectory() === true;
 }
 
-/** The output of `git config --list --show-scope --name-only -z`: the names the repository's own files set and that may run programs. */
+/** The output of `git config --list --show-scope --name-only -z`: the names the repository's own files set that run programs or include files which may. */
 export function programSettings(listing: string, remote: boolean): readonly string[] {
   const parts = listing.split("\0");
   const names: string[] = [];
@@ -48,9 +53,15 @@ export function programSettings(listing: string, remote: boolean): readonly stri
     const [scope = "", name = ""] = parts.slice(i, i + 2);
     if (scope !== "local" && scope !== "worktree") continue;
     const key = name.toLowerCase();
-    if (PROGRAMS.test(key) || (remote && REMOTE_PROGRAMS.test(key))) names.push(key);
+    if (PROGRAMS.test(key) || isInclude(key) || (remote && REMOTE_PROGRAMS.test(key)))
+      names.push(key);
   }
   return [...new Set(names)];
+}
+
+/** Whether a setting includes another file. */
+export function isInclude(key: string): boolean {
+  return INCLUDES.test(key);
 }
 
 /** Whether a rebase that is under way would run a command: none begun by this tool does. */

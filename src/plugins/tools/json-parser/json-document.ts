@@ -1,5 +1,6 @@
-import { messageOf } from "../../../contracts/errors.js";
 import { InputProblem } from "../shared/input-problem.js";
+import { isObject } from "../../../util/objects.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** How deep a document may nest. */
 const DEEPEST = 500;
@@ -41,10 +42,6 @@ export function parseDocument(text: string): JsonNode {
 
 export function isList(node: JsonNode): node is readonly JsonNode[] {
   return Array.isArray(node);
-}
-
-function isObject(node: JsonNode): node is { readonly [key: string]: JsonNode } {
-  return typeof node === "object" && node !== null && !Array.isArray(node);
 }
 
 /** The value of a property; `undefined` where there is none. */

@@ -36,7 +36,7 @@ const PROPERTIES = {
   },
 } as const;
 
-function step(node: JsonNode, next: PathStep, path: string): JsonNode {
+function childOf(node: JsonNode, next: PathStep, path: string): JsonNode {
   if (typeof next === "string") {
     const value = propertyOf(node, next);
     if (value === undefined) throw new InputProblem(`Path not found: '${shown(next)}'`);
@@ -57,11 +57,14 @@ function structured(node: JsonNode): unknown {
   return text.includes("__proto__") ? undefined : JSON.parse(text);
 }
 
-function find({ jsonPath, json }: ArgumentsOf<typeof PROPERTIES, "jsonPath" | "json">): ToolResult {
+function valueAt({
+  jsonPath,
+  json,
+}: ArgumentsOf<typeof PROPERTIES, "jsonPath" | "json">): ToolResult {
   const path = readText("Path expression", jsonPath, MAX_PATH);
   const steps = parsePath(path);
   const found = steps.reduce<JsonNode>(
-    (node, next) => step(node, next, path),
+    (node, next) => childOf(node, next, path),
     parseDocument(readText("JSON content", json, MAX_JSON)),
   );
   return ToolResult.success(plainText(found), structured(found));
@@ -81,7 +84,7 @@ export function jsonParserTool(): Tool<JsonParserInput> {
     execute: (input) =>
       answering(async () => {
         const read = await args.read(input);
-        return read.ok ? find(read.value) : ToolResult.failure(read.problem);
+        return read.ok ? valueAt(read.value) : ToolResult.failure(read.problem);
       }),
   });
 }

@@ -1,10 +1,8 @@
+import { isRefusedKey } from "../../../util/json/refused-keys.js";
 import { InputProblem } from "../shared/input-problem.js";
 
 /** One step of a path: the name of a property, or a place in a list. */
 export type PathStep = string | number;
-
-/** Names that lead to what all objects share. */
-const REFUSED: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 const BARE = /[^.[\]"']+/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/y;
@@ -72,7 +70,8 @@ class PathReader {
   }
 
   #allowed(name: string): string | undefined {
-    if (REFUSED.has(name)) throw new InputProblem(`Invalid path: the key '${name}' is not allowed`);
+    if (isRefusedKey(name))
+      throw new InputProblem(`Invalid path: the key '${name}' is not allowed`);
     return name === "" ? undefined : name;
   }
 

@@ -2,13 +2,14 @@ import type { AnyTool, ToolContext, ToolReturn } from "../../../contracts/tool.j
 import type { OutputSchema } from "../../../contracts/types.js";
 import {
   ExitEarlySignal,
-  messageOf,
   ToolConfigurationError,
   ToolExecutionError,
 } from "../../../contracts/errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
-import { parseText } from "../../../kernel/index.js";
-import { isSelfChecking } from "./step-schema.js";
+import { parseText, isValidating } from "../../../util/schema/standard-schema.js";
+
+import { isObject } from "../../../util/objects.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** What a step says when it threw; an error without a message has the default text of a failed result. */
 function threw(tool: AnyTool, error: unknown): ToolResult {
@@ -111,7 +112,7 @@ async function callAlone(
   if (!input.ok)
     return ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`);
   try {
-    return toResult(await tool.execute(input.value, ctx as ToolContext)); // whoever calls a tool without a context has tools that need none
+    return stepResult(await tool.execute(input.value, ctx as ToolContext)); // whoever calls a tool without a context has tools that need none
   } catch (error) {
     if (ToolConfigurationError.isInstance(error) || ExitEarlySignal.isInstance(error)) throw error;
     return threw(tool, error);
@@ -123,7 +124,7 @@ type Input =
 
 async function readAlone(tool: AnyTool, text: string): Promise<Input> {
   if (tool.input === undefined) return { ok: true, value: text };
-  if (isSelfChecking(tool.input)) return parseText(tool.input, text); // the guard's other half
+  if (isValidating(tool.input)) return parseText(tool.input, text); // the guard's other half
   return parseText(ANY_OBJECT, text);
 }
 
@@ -135,14 +136,12 @@ const ANY_OBJECT: OutputSchema<unknown> = Object.freeze({
       version: 1,
       vendor: "agentensemble",
       validate: (value: unknown) =>
-        typeof value === "object" && value !== null && !Array.isArray(value)
-          ? { value }
-          : { issues: [{ message: "expected a JSON object" }] },
+        isObject(value) ? { value } : { issues: [{ message: "expected a JSON object" }] },
     },
   },
 } as const);
 
-function toResult(returned: ToolReturn): ToolResult {
+function stepResult(returned: ToolReturn): ToolResult {
   if (ToolResult.isInstance(returned)) return returned;
   if (typeof returned === "string") return ToolResult.success(returned);
   return returned === undefined || returned === null

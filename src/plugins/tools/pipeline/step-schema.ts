@@ -1,22 +1,17 @@
 import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
-
-/** Whether a tool's `input` checks values itself, and is not plain JSON Schema. */
-export function isSelfChecking(
-  input: OutputSchema<unknown> | JsonSchema,
-): input is OutputSchema<unknown> {
-  return "~standard" in input || ("schema" in input && "jsonSchema" in input);
-}
+import { isValidating } from "../../../util/schema/standard-schema.js";
+import { messageOf } from "../../../util/errors.js";
 
 function convert(input: OutputSchema<unknown> | JsonSchema): JsonSchema {
   if ("~standard" in input)
     return (input as { readonly "~standard": StandardJSONSchemaV1.Props })[
       "~standard"
     ].jsonSchema.input({ target: "draft-2020-12" }); // it says so itself
-  return isSelfChecking(input) && "jsonSchema" in input ? input.jsonSchema : input;
+  return isValidating(input) && "jsonSchema" in input ? input.jsonSchema : input;
 }
 
 /**

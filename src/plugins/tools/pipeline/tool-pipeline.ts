@@ -5,12 +5,13 @@ import type {
   PipelineStep,
   ToolPipelineOptions,
 } from "./pipeline-options.js";
-import { AgentEnsembleError, messageOf, ValidationError } from "../../../contracts/errors.js";
+import { AgentEnsembleError, ValidationError } from "../../../contracts/errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import { describedInput } from "../../shared/described-input.js";
 import { checkPipelineOptions } from "./pipeline-options.js";
 import { callStep } from "./step-call.js";
 import { stepSchema } from "./step-schema.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** What calls do to the world, from the least to the most. */
 const EFFECTS = ["read", "write", "send"] as const;

@@ -1,31 +1,22 @@
 import { ToolResult } from "../../../contracts/tool.js";
+import { textOf } from "../../../util/text.js";
+import { parseJson } from "../../../util/json/parse-json.js";
 
-interface Reply {
+interface ProcessReply {
   readonly output?: unknown;
   readonly success?: unknown;
   readonly error?: unknown;
   readonly structured?: unknown;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // plain text, which is just as well
-  }
-}
-
 /** A JSON object that says what it is by `output`, or by `success: false`. Any other JSON is a result like any text. */
-function replyOf(text: string): Reply | undefined {
+function replyOf(text: string): ProcessReply | undefined {
   if (!text.startsWith("{")) return undefined;
-  const value = parsed(text);
+  const value = parseJson(text);
   if (typeof value !== "object" || value === null) return undefined;
-  return Object.hasOwn(value, "output") || (value as Reply).success === false ? value : undefined; // looked at, not trusted
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return Object.hasOwn(value, "output") || (value as ProcessReply).success === false
+    ? value
+    : undefined; // looked at, not trusted
 }
 
 /** What a program that ended well has to say: `{ output, success?, error?, structured? }`, or any text. */

@@ -2,7 +2,7 @@ import { CommandError } from "../../../contracts/state-errors.js";
 import type { Tool } from "../../../contracts/tool.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { checkOptions, requireText } from "../../../contracts/validation.js";
-import { createRedactor, secretValues } from "../shared/redaction.js";
+import { secretReplacer, secretValues } from "../../../util/redaction/secret-values.js";
 import type { CommandResult } from "../shared/run-command.js";
 import { runCommand } from "../shared/run-command.js";
 import type { RunCommandOptions } from "../shared/run-command-options.js";
@@ -40,7 +40,7 @@ const DEFAULTS = Object.freeze({ timeoutMs: 30_000, maxOutputBytes: 1_048_576 })
 /** How much of the input a reviewer is shown, in characters. */
 const SHOWN_INPUT = 200;
 
-function check(options: ProcessToolOptions): void {
+function checkProcess(options: ProcessToolOptions): void {
   checkOptions("processTool()", options, OPTIONS);
   const { name, command } = options;
   requireText(name, "processTool() name must not be blank");
@@ -62,14 +62,14 @@ function check(options: ProcessToolOptions): void {
  *
  * The answer is text, or a JSON object `{ output, success?, error?, structured? }`: `success: false` is a failure with `error`, and
  * `structured` is kept for listeners and the trace. A program that ends with another code than 0 has failed, with its error output.
- * The program runs without a shell, within its limits, and ends with everything it started; see `runCommand`.
+ * The program runs without a shell, within its limits, and ends with its process group; see `runCommand`.
  *
  * @example
  * processTool({ name: "word_count", description: "Counts the words of a text.", command: ["python3", "/opt/tools/word_count.py"] });
  * @throws ValidationError for wrong options.
  */
 export function processTool(options: ProcessToolOptions): Tool {
-  check(options);
+  checkProcess(options);
   const { name, description, requireApproval = false, effect } = options;
   const {
     cwd,
@@ -90,7 +90,7 @@ export function processTool(options: ProcessToolOptions): Tool {
     timeoutMs,
     maxOutputBytes,
   };
-  const redact = createRedactor(secretValues(limits.env));
+  const redact = secretReplacer(secretValues(limits.env));
   return tool({
     name,
     description,
@@ -102,7 +102,7 @@ export function processTool(options: ProcessToolOptions): Tool {
     approvalRejection: () => `Command execution rejected by reviewer: ${command.join(" ")}`,
     async execute(input, { signal }) {
       try {
-        return toResult(
+        return processResult(
           await runCommand({ ...limits, command, signal, stdin: JSON.stringify({ input }) }),
           command[0] ?? "",
           { ...limits, redact },
@@ -115,7 +115,7 @@ export function processTool(options: ProcessToolOptions): Tool {
   });
 }
 
-function toResult(
+function processResult(
   result: CommandResult,
   file: string,
   o: {

@@ -2,6 +2,9 @@ import type { OutputUnit, Validator } from "@cfworker/json-schema";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { JsonSchema } from "../../../contracts/types.js";
 import { knownNames } from "../../../contracts/validation.js";
+import { pointerSteps } from "../../../util/json/pointer.js";
+import { isObject } from "../../../util/objects.js";
+import { toChecked } from "../../../util/schema/standard-schema.js";
 
 /** The JSON Schema of a value within an argument. */
 export interface ValueSchema {
@@ -72,8 +75,6 @@ export interface ToolArguments<T> {
   read(value: unknown): Promise<ReadArguments<T>>;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Without a list of their own, objects take no other properties than those declared. */
 function closed(schema: ValueSchema): JsonSchema {
   const { items, properties, additionalProperties, ...rest } = schema;
@@ -116,23 +117,13 @@ function withoutNulls(value: unknown, schema: ValueSchema | undefined): unknown 
 /** Complaints about a parent only say that something below it is wrong. */
 const PARENTS = new Set(["properties", "items", "false"]);
 
-function pathOf({ instanceLocation }: OutputUnit): string[] {
-  const parts = instanceLocation.split("/").slice(1);
-  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
 function quoted(text: string): string {
   return /"([^"]*)"/.exec(text)?.[1] ?? "";
 }
 
-interface Issue {
-  readonly message: string;
-  readonly path: readonly string[];
-}
-
-function issueOf(complaint: OutputUnit, names: readonly string[]): Issue {
+function issueOf(complaint: OutputUnit, names: readonly string[]): StandardSchemaV1.Issue {
   const { keyword, error } = complaint;
-  const path = pathOf(complaint);
+  const path = pointerSteps(complaint.instanceLocation);
   if (keyword === "required")
     return { message: `missing required parameter '${quoted(error)}'`, path };
   if (keyword !== "additionalProperties")
@@ -145,7 +136,10 @@ function issueOf(complaint: OutputUnit, names: readonly string[]): Issue {
 }
 
 /** Everything that is missing in one line. */
-function issuesOf(complaints: readonly OutputUnit[], names: readonly string[]): Issue[] {
+function argumentIssues(
+  complaints: readonly OutputUnit[],
+  names: readonly string[],
+): StandardSchemaV1.Issue[] {
   const own = complaints.filter(({ keyword }) => !PARENTS.has(keyword));
   const missing = own.filter(
     ({ keyword, instanceLocation }) => keyword === "required" && instanceLocation === "#",
@@ -163,20 +157,7 @@ function issuesOf(complaints: readonly OutputUnit[], names: readonly string[]): 
   ];
 }
 
-function textOf({ message, path }: Issue): string {
-  return path.length === 0 ? message : `${path.join(".")}: ${message}`;
-}
-
-/** A value that is not even an object. */
-const NO_OBJECT: readonly Issue[] = [{ message: "expected a JSON object", path: [] }];
-
-function isIssues(checked: object): checked is readonly Issue[] {
-  return Array.isArray(checked); // arguments are never an array
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const NO_OBJECT = Object.freeze({ issues: [{ message: "expected a JSON object" }] });
 
 /**
  * Declares the arguments of a built-in tool once: the JSON Schema for the model and the check with its type both follow from it.
@@ -210,15 +191,13 @@ export function toolArguments<
   const load = async (): Promise<Validator> =>
     new (await import("@cfworker/json-schema")).Validator(jsonSchema, "2020-12", false);
 
-  const check = async (value: unknown): Promise<ArgumentsOf<P, R> | readonly Issue[]> => {
-    if (!isFields(value)) return NO_OBJECT;
+  const validate = async (value: unknown): Promise<StandardSchemaV1.Result<ArgumentsOf<P, R>>> => {
+    if (!isObject(value)) return NO_OBJECT;
     const given = withoutNulls(value, schema);
     const { valid, errors } = (await (validator ??= load())).validate(given);
-    return valid ? (given as ArgumentsOf<P, R>) : issuesOf(errors, names); // the validator has said that it fits
-  };
-  const validate = async (value: unknown): Promise<StandardSchemaV1.Result<ArgumentsOf<P, R>>> => {
-    const checked = await check(value);
-    return isIssues(checked) ? { issues: checked } : { value: checked };
+    return valid
+      ? { value: given as ArgumentsOf<P, R> } // the validator found that it fits
+      : { issues: argumentIssues(errors, names) };
   };
   return {
     input: {
@@ -226,10 +205,10 @@ export function toolArguments<
       jsonSchema,
     },
     read: async (value) => {
-      const checked = await check(value);
-      return isIssues(checked)
-        ? { ok: false, problem: `Invalid arguments: ${checked.map(textOf).join("; ")}` }
-        : { ok: true, value: checked };
+      const checked = toChecked(await validate(value));
+      return checked.ok
+        ? { ok: true, value: checked.value }
+        : { ok: false, problem: `Invalid arguments: ${checked.problem}` };
     },
   };
 }

@@ -1,14 +1,14 @@
 import type { ToolContext } from "../../../contracts/tool.js";
-import { countLines, diffLines, linesOf } from "./line-diff.js";
 
-/** Tells whoever listens of a file that was written. Nothing is compared when nobody does, and nothing told when nothing changed. */
-export function tellFileChanged(
+/** Emits `file_changed` for a file that was written. Compares nothing where no listener is; emits nothing where nothing changed. */
+export async function emitFileChanged(
   ctx: ToolContext,
   filePath: string,
   before: string | undefined,
   after: string,
-): void {
+): Promise<void> {
   if (!ctx.scope.listens("file_changed") || before === after) return;
+  const { countLines, diffLines, linesOf } = await import("./line-diff.js");
   const { parentTaskId } = ctx.scope;
   ctx.scope.emit({
     type: "file_changed",

@@ -1,12 +1,9 @@
 import type { FileAccessReason } from "../../../contracts/state-errors.js";
-import { messageOf } from "../../../contracts/errors.js";
+
 import { AccessDeniedError, FileAccessError } from "../../../contracts/state-errors.js";
 import { preview } from "../../../contracts/validation.js";
-
-/** The system's code of an error, for instance `ENOENT`. */
-export function codeOf(e: unknown): unknown {
-  return typeof e === "object" && e !== null && "code" in e ? e.code : undefined;
-}
+import { codeOf } from "../../../util/objects.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** Whether nothing lies at a path. */
 export function isMissing(e: unknown): boolean {
@@ -14,7 +11,7 @@ export function isMissing(e: unknown): boolean {
 }
 
 /** The system's message without the path it worked with, which is none that the caller knows. */
-function reasonOf(e: unknown): string {
+function reasonWithoutPath(e: unknown): string {
   return typeof codeOf(e) === "string" ? (messageOf(e).split(",")[0] ?? "") : messageOf(e);
 }
 
@@ -78,7 +75,7 @@ export class JailErrors {
     if (isMissing(e)) return this.notFound(path);
     if (codeOf(e) === "EISDIR") return this.notAFile(path);
     return new FileAccessError(
-      `Failed to ${doing} file: ${reasonOf(e)}`,
+      `Failed to ${doing} file: ${reasonWithoutPath(e)}`,
       { path, reason: "io" },
       { cause: e },
     );

@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { lstat, mkdir, open, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { JailErrors } from "./jail-errors.js";
-import { codeOf } from "./jail-errors.js";
+import { codeOf } from "../../../util/objects.js";
 
 // Windows lacks some of them; they are then worth nothing.
 const {
@@ -23,7 +23,7 @@ export function canHoldFolders(): boolean {
 }
 
 /** What lies at a name. */
-export interface Entry {
+export interface FolderEntry {
   readonly name: string;
   readonly kind: "file" | "directory" | "other";
 }
@@ -117,7 +117,7 @@ export class JailFolder {
     return open(this.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   }
 
-  async entries(): Promise<Entry[]> {
+  async entries(): Promise<FolderEntry[]> {
     const found = await readdir(this.at("."), { withFileTypes: true });
     return found.map((entry) => ({
       name: entry.name,

@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { realpath } from "node:fs/promises";
 import type { FileStats, JailFolder } from "./jail-folder.js";
-import type { JailRoot, Place } from "./jail-root.js";
+import type { JailRoot, JailPlace } from "./jail-root.js";
 import { isMissing } from "./jail-errors.js";
 import { isInside } from "./path-text.js";
 
@@ -69,7 +69,7 @@ export async function openIn(
 }
 
 /** Opens the file at a place. */
-export async function openAt(root: JailRoot, place: Place): Promise<OpenedFile> {
+export async function openAt(root: JailRoot, place: JailPlace): Promise<OpenedFile> {
   if (place.name === "") throw root.errors.notAFile(place.shown);
   if (place.missing.length > 0) throw root.errors.notFound(place.shown);
   try {

@@ -3,12 +3,13 @@ import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
-import { codeOf, isMissing, JailErrors } from "./jail-errors.js";
+import { isMissing, JailErrors } from "./jail-errors.js";
 import { canHoldFolders, JailFolder } from "./jail-folder.js";
 import { isInside, locate, problemOfPath } from "./path-text.js";
+import { codeOf } from "../../../util/objects.js";
 
 /** A place in the jail, as a path leads to it once all links but the last are followed. */
-export interface Place {
+export interface JailPlace {
   /** The real path of the deepest folder on the way that is there. */
   readonly folder: string;
   /** The folders on the way that are not there yet. */
@@ -21,7 +22,7 @@ export interface Place {
   readonly shown: string;
 }
 
-function namesOf(path: string): string[] {
+function pathNames(path: string): string[] {
   return path.split(sep).filter((name) => name !== "");
 }
 
@@ -51,7 +52,7 @@ export class JailRoot {
   }
 
   /** Where a path leads. @throws AccessDeniedError when that is outside, or cannot be told. Whether something is there outside is never told. */
-  async place(path: string): Promise<Place> {
+  async place(path: string): Promise<JailPlace> {
     if (typeof path !== "string") throw this.errors.denied("path is no text");
     const problem = problemOfPath(path, this.#platform);
     if (problem !== undefined) throw this.errors.denied(problem);
@@ -73,7 +74,7 @@ export class JailRoot {
 
   /** A real path within, as it is told: below the root, with `/` between the names. */
   relative(path: string): string {
-    return namesOf(relative(this.path, path)).join("/");
+    return pathNames(relative(this.path, path)).join("/");
   }
 
   /** The real path of the deepest folder that is there. A link that leads nowhere counts as one that leads outside: nobody can tell where to. */
@@ -99,7 +100,7 @@ export class JailRoot {
   /** Opens a folder that is there, name by name, so that no link can slip in after the look. The caller closes it. */
   async folder(path: string, shown: string): Promise<JailFolder> {
     return this.descend(
-      namesOf(relative(this.path, path)),
+      pathNames(relative(this.path, path)),
       await JailFolder.open(this.path, this.errors, this.#hold),
       (at, name) => at.enter(name, shown),
     );

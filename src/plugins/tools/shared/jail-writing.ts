@@ -1,13 +1,14 @@
 import { rename, unlink } from "node:fs/promises";
 import type { JailFolder } from "./jail-folder.js";
-import type { JailRoot, Place } from "./jail-root.js";
+import type { JailRoot, JailPlace } from "./jail-root.js";
 import type { FileHandle } from "node:fs/promises";
-import { codeOf, isMissing } from "./jail-errors.js";
+import { isMissing } from "./jail-errors.js";
 import { statFile, versionOf } from "./jail-reading.js";
+import { codeOf } from "../../../util/objects.js";
 
 /** How a file is written. */
 export interface WriteRequest {
-  readonly place: Place;
+  readonly place: JailPlace;
   readonly bytes: Uint8Array;
   /** The state in which the file must still be. */
   readonly expectedVersion: string | undefined;
@@ -67,7 +68,7 @@ export class JailWriter {
   }
 
   /** The rights of the file that is there, if one is. */
-  async #modeAt(folder: JailFolder, { name, shown }: Place): Promise<number | undefined> {
+  async #modeAt(folder: JailFolder, { name, shown }: JailPlace): Promise<number | undefined> {
     try {
       return Number((await statFile(this.#root, folder, name, shown)).mode & 0o777n);
     } catch (e) {
@@ -104,7 +105,7 @@ export class JailWriter {
     await rename(folder.at(temporary), folder.at(place.name));
   }
 
-  async #versionAt(folder: JailFolder, { name, shown }: Place): Promise<string> {
+  async #versionAt(folder: JailFolder, { name, shown }: JailPlace): Promise<string> {
     try {
       return versionOf(await statFile(this.#root, folder, name, shown));
     } catch (e) {

@@ -1,7 +1,6 @@
 import { delimiter, isAbsolute } from "node:path";
 import { ValidationError } from "../../../contracts/errors.js";
 import { AccessDeniedError, CommandError } from "../../../contracts/state-errors.js";
-import { inheritedMarks } from "../../shared/processes/mark.js";
 import {
   checkOptions,
   preview,
@@ -10,6 +9,7 @@ import {
   requireInteger,
   requireText,
 } from "../../../contracts/validation.js";
+import { isObject } from "../../../util/objects.js";
 
 /** What `runCommand` runs, and within which limits. */
 export interface RunCommandOptions {
@@ -23,13 +23,13 @@ export interface RunCommandOptions {
   readonly allowedEnv?: readonly string[] | undefined;
   /** What it reads from its standard input, which is then closed. Default: nothing. */
   readonly stdin?: string | Uint8Array | undefined;
-  /** Time for it and everything it starts, in milliseconds. Default 30,000. */
+  /** Time for it and its process group, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Time between asking processes to end (SIGTERM) and ending them (SIGKILL), in milliseconds; after an abort at most 50. Default 500. */
   readonly killGraceMs?: number | undefined;
   /** How much is kept of its output and of its error output, each, in bytes; the rest is read and dropped. Default 1 MiB. */
   readonly maxOutputBytes?: number | undefined;
-  /** Ends it and everything it started. */
+  /** Ends it and its process group. */
   readonly signal?: AbortSignal | undefined;
   /** The only programs that may be run, written exactly as in `command`. Default: any. */
   readonly allow?: readonly string[] | undefined;
@@ -97,7 +97,7 @@ function requireTexts(what: string, value: unknown): void {
 
 function checkEnv(what: string, env: unknown): void {
   if (env === undefined) return;
-  if (typeof env !== "object" || env === null || Array.isArray(env))
+  if (!isObject(env))
     throw new ValidationError(`${what} env must be an object, got: ${preview(env)}`);
   for (const [name, value] of Object.entries(env)) {
     if (name === "" || /[=\0]/.test(name))
@@ -193,7 +193,6 @@ export function resolveCommand(options: RunCommandOptions): ResolvedCommand {
     );
   const env = {
     ...inherited(options.allowedEnv ?? DEFAULT_ALLOWED_ENV),
-    ...inheritedMarks(),
     ...options.env,
   };
   const {

@@ -2,18 +2,18 @@ import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import {
   AgentEnsembleError,
-  messageOf,
   RunCancelledError,
   ToolConfigurationError,
 } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { firstEnding } from "../../../util/abort/timeouts.js";
 import { killAtExit } from "../../shared/processes/kill-at-exit.js";
-import { newMark } from "../../shared/processes/mark.js";
-import { ProcessTree } from "../../shared/processes/process-tree.js";
+import { ProcessGroup } from "../../shared/processes/process-group.js";
 import type { ResolvedCommand, RunCommandOptions } from "./run-command-options.js";
 import { cannotStart, resolveCommand } from "./run-command-options.js";
 import { KeptOutput } from "./run-command-output.js";
 import { checkFolder, findProgram } from "./run-command-program.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** What came of a command. */
 export interface CommandResult {
@@ -32,7 +32,7 @@ export interface CommandResult {
   readonly stdoutTruncated: boolean;
   readonly stderrTruncated: boolean;
   readonly durationMs: number;
-  /** Ids of processes that it started and that could not be ended, because they belong to another user; nearly always empty. */
+  /** Ids of processes of its group that could not be ended, because they belong to another user; nearly always empty. */
   readonly leftRunning: readonly number[];
 }
 
@@ -48,7 +48,7 @@ interface Exit {
 
 /** A command at work. */
 interface Running {
-  readonly tree: ProcessTree;
+  readonly group: ProcessGroup;
   readonly exited: Promise<Exit>;
   readonly stdout: KeptOutput;
   readonly stderr: KeptOutput;
@@ -57,11 +57,9 @@ interface Running {
 }
 
 /**
- * Runs a program with a list of arguments, never through a shell, and ends everything it started: at the time limit, on abort, and when the
- * program itself is done. It has a process group of its own and inherits only the variables on an allow-list.
- *
- * On Linux processes that left the group are found in /proc, by their parents and by a mark in their environment; elsewhere only the group
- * is ended. A program that fails is no error: see `exitCode`. Called by `processTool` and `gitTool`, and meant for tools of your own.
+ * Runs a program with a list of arguments, never through a shell, in a process group that is ended at the time limit, on abort, and when the
+ * program itself is done. It inherits only the variables on an allow-list. A process that leaves the group, with a session of its own, goes on;
+ * on Windows the children of living processes are ended. A program that fails is no error: see `exitCode`. Called by `processTool` and `gitTool`, and meant for tools of your own.
  *
  * @example
  * const { stdout } = await runCommand({ command: ["jq", ".name", "package.json"], signal: ctx.signal, allow: ["jq"] });
@@ -80,11 +78,11 @@ export async function runCommand(options: RunCommandOptions): Promise<CommandRes
   const startedMs = performance.now();
   const running = await start(program, command);
   try {
-    const ending = await firstEnding(running, command);
+    const ending = await firstEnding(running.exited, command);
     const { killGraceMs } = command;
     const leftRunning = await (ending === "aborted"
-      ? running.tree.end(Math.min(killGraceMs, ABORT_GRACE_MS))
-      : running.tree.end(killGraceMs, signal));
+      ? running.group.end(Math.min(killGraceMs, ABORT_GRACE_MS))
+      : running.group.end(killGraceMs, signal));
     const exit = await drained(running);
     if (ending !== "done") throwIfEnded(signal);
     const { stdout, stderr } = running;
@@ -143,10 +141,9 @@ async function launch(
   command: ResolvedCommand,
 ): Promise<Running> {
   const { cwd, env, stdin, maxOutputBytes } = command;
-  const mark = newMark();
   const child = spawn(program, args, {
     cwd,
-    env: { ...env, [mark]: "1" },
+    env,
     stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     detached: process.platform !== "win32", // a process group of its own
     windowsHide: true,
@@ -161,11 +158,11 @@ async function launch(
   // Without an id the event that tells why is on its way.
   if (pid === undefined || stdout === null || stderr === null)
     return started.then(() => Promise.reject(new Error("the system gave it no process")));
-  const tree = new ProcessTree(pid, mark);
-  const forget = killAtExit(tree);
+  const group = new ProcessGroup(pid);
+  const forget = killAtExit(group);
   feed(child, stdin);
   const running = {
-    tree,
+    group,
     exited,
     stdout: new KeptOutput(stdout, maxOutputBytes),
     stderr: new KeptOutput(stderr, maxOutputBytes),
@@ -187,33 +184,13 @@ function feed({ stdin }: ChildProcess, text: string | Uint8Array | undefined): v
   stdin?.end(text);
 }
 
-type Ending = "done" | "late" | "aborted";
-
-function firstEnding({ exited }: Running, { timeoutMs, signal }: ResolvedCommand): Promise<Ending> {
-  if (signal?.aborted === true) return Promise.resolve("aborted");
-  return new Promise((resolve) => {
-    const end = (ending: Ending): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-      resolve(ending);
-    };
-    const onAbort = (): void => end("aborted");
-    const timer = setTimeout(() => end("late"), timeoutMs);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    void exited.then(() => end("done"));
-  });
-}
-
 /**
  * Waits until the program's end is known and its outputs are read. Whoever could write to them is gone, or can't be ended: so not for long.
  */
 async function drained({ exited, stdout, stderr }: Running): Promise<Exit | undefined> {
   let exit: Exit | undefined;
-  let timer: NodeJS.Timeout | undefined;
   const all = Promise.all([exited.then((known) => (exit = known)), stdout.closed, stderr.closed]);
-  const limit = new Promise((resolve) => (timer = setTimeout(resolve, DRAIN_LIMIT_MS)));
-  await Promise.race([all, limit]);
-  clearTimeout(timer);
+  await firstEnding(all, { timeoutMs: DRAIN_LIMIT_MS });
   return exit;
 }
 

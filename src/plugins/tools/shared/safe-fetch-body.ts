@@ -8,7 +8,7 @@ import { FetchError } from "../../../contracts/state-errors.js";
 import { shownUrl } from "./shown-url.js";
 
 /** A body as far as it was read. */
-export interface Body {
+export interface FetchedBody {
   readonly bytes: Uint8Array;
   /** There was more than `maxBytes`. */
   readonly truncated: boolean;
@@ -45,7 +45,7 @@ class BodyReader {
     this.#cuts = cuts;
   }
 
-  async read(answer: IncomingMessage): Promise<Body> {
+  async read(answer: IncomingMessage): Promise<FetchedBody> {
     const announced = Number(answer.headers["content-length"] ?? 0);
     if (announced > this.#maxBytes && !this.#cuts) throw this.#tooLarge();
     const chunks: AsyncIterator<Buffer> = answer[Symbol.asyncIterator](); // without an encoding a stream gives buffers
@@ -127,6 +127,6 @@ export function readBody(
   url: URL,
   answer: IncomingMessage,
   settings: SafeFetchSettings,
-): Promise<Body> {
+): Promise<FetchedBody> {
   return new BodyReader(url, settings).read(answer);
 }

@@ -1,8 +1,7 @@
 import type { LookupAddress, LookupOptions } from "node:dns";
 import type { IncomingMessage } from "node:http";
-import type { Deadline } from "./deadline.js";
 import type { SafeFetchSettings } from "./safe-fetch-options.js";
-import type { Target } from "./safe-fetch-target.js";
+import type { Target } from "./address-policy.js";
 import * as http from "node:http";
 import * as https from "node:https";
 import { isIP } from "node:net";
@@ -68,8 +67,8 @@ function troubleOf(error: Error & { readonly code?: unknown }): string {
   return typeof code === "string" ? `the connection failed (${code})` : "the connection failed";
 }
 
-/** What went wrong on the way, as the caller gets it: the reason of the deadline's end comes first. */
-export function connectionError(url: URL, error: unknown, { signal }: Deadline): unknown {
+/** What went wrong on the way, as the caller gets it: the signal's reason comes first. */
+export function connectionError(url: URL, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (!(error instanceof Error) || AgentEnsembleError.isInstance(error)) return error;
   const text = troubleOf(error);
@@ -83,10 +82,9 @@ export async function sendRequest(
   request: FetchRequest,
   target: Target,
   settings: SafeFetchSettings,
-  deadline: Deadline,
+  signal: AbortSignal,
 ): Promise<Exchange> {
   const { url } = request;
-  const { signal } = deadline;
   signal.throwIfAborted();
   const isSecure = url.protocol === "https:";
   const agent = new (isSecure ? https : http).Agent({ keepAlive: false });
@@ -112,7 +110,7 @@ export async function sendRequest(
     return { answer: await answerOf(sent, request.body), close };
   } catch (error) {
     close();
-    throw connectionError(url, error, deadline);
+    throw connectionError(url, error, signal);
   }
 }
 

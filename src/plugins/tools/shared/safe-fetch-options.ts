@@ -12,6 +12,7 @@ import {
   requireOneOf,
 } from "../../../contracts/validation.js";
 import { AllowList, HostList } from "./host-rules.js";
+import { isObject } from "../../../util/objects.js";
 
 /** Gives all addresses of a host. Its answer is judged, and only what was judged is connected to. */
 export type HostLookup = (
@@ -103,22 +104,22 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Header fields with names in lower case. @throws ValidationError for a name or value that may not be sent; the value is not shown. */
-export function checkHeaders(
+export function checkFetchHeaders(
   what: string,
   headers: Readonly<Record<string, string>> | undefined,
 ): ReadonlyMap<string, string> {
   if (headers === undefined) return new Map();
-  if (typeof headers !== "object" || headers === null || Array.isArray(headers))
+  if (!isObject(headers))
     throw new ValidationError(`${what} must be an object, got: ${preview(headers)}`);
   return new Map(
     Object.entries(headers).map(([name, value]) => [
       name.toLowerCase(),
-      checkHeader(what, name, value),
+      checkFetchHeader(what, name, value),
     ]),
   );
 }
 
-function checkHeader(what: string, name: string, value: unknown): string {
+function checkFetchHeader(what: string, name: string, value: unknown): string {
   if (RESERVED_HEADERS.has(name.toLowerCase()))
     throw new ValidationError(`${what} must not contain '${name}': it follows from what is sent`);
   if (typeof value !== "string")
@@ -195,7 +196,7 @@ export function resolveSafeFetchOptions(
     denyHosts: new HostList(`${what} denyHosts`, options.denyHosts),
     lookup,
     ports: [...(ports ?? [80, 443])],
-    headers: checkHeaders(`${what} headers`, options.headers),
+    headers: checkFetchHeaders(`${what} headers`, options.headers),
     contentTypes: contentTypes?.map((type) => type.toLowerCase()),
     maxBytes: maxBytes ?? 5 * MIB,
     cuts: overflow === "cut",

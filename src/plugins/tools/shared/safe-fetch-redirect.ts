@@ -17,7 +17,7 @@ const BODY_HEADERS: ReadonlySet<string> = new Set([
   "content-encoding",
 ]);
 
-function without(
+function withoutHeaders(
   headers: ReadonlyMap<string, string>,
   isDropped: (name: string) => boolean,
 ): ReadonlyMap<string, string> {
@@ -49,7 +49,7 @@ export function redirected(
     });
   const url = new URL(location, from);
   if (from.protocol === "https:" && url.protocol === "http:")
-    throw denied(from, url, "it leads from https to http");
+    throw redirectDenied(from, url, "it leads from https to http");
   const asGet = becomesGet(status, request.method);
   const next = asGet
     ? {
@@ -57,16 +57,16 @@ export function redirected(
         url,
         method: "GET",
         body: undefined,
-        headers: without(request.headers, (name) => BODY_HEADERS.has(name)),
+        headers: withoutHeaders(request.headers, (name) => BODY_HEADERS.has(name)),
       }
     : { ...request, url };
   if (url.origin === from.origin) return next;
   if (next.body !== undefined)
-    throw denied(from, url, "it would send the request's body to another server");
-  return { ...next, headers: without(next.headers, (name) => !HARMLESS_HEADERS.has(name)) };
+    throw redirectDenied(from, url, "it would send the request's body to another server");
+  return { ...next, headers: withoutHeaders(next.headers, (name) => !HARMLESS_HEADERS.has(name)) };
 }
 
-function denied(from: URL, to: URL, reason: string): AccessDeniedError {
+function redirectDenied(from: URL, to: URL, reason: string): AccessDeniedError {
   return new AccessDeniedError(
     `The redirect of ${shownUrl(from)} to ${shownUrl(to)} is not followed: ${reason}`,
   );

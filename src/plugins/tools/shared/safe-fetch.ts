@@ -4,12 +4,12 @@ import type { IncomingMessage } from "node:http";
 import { ValidationError } from "../../../contracts/errors.js";
 import { FetchError } from "../../../contracts/state-errors.js";
 import { checkOptions, preview } from "../../../contracts/validation.js";
+import { withTimeout } from "../../../util/abort/timeouts.js";
 import { readBody } from "./safe-fetch-body.js";
-import { Deadline } from "./deadline.js";
 import { connectionError, sendRequest } from "./safe-fetch-exchange.js";
-import { checkHeaders, resolveSafeFetchOptions } from "./safe-fetch-options.js";
+import { checkFetchHeaders, resolveSafeFetchOptions } from "./safe-fetch-options.js";
 import { redirected } from "./safe-fetch-redirect.js";
-import { parseUrl, TargetRules } from "./safe-fetch-target.js";
+import { parseUrl, AddressPolicy } from "./address-policy.js";
 import { mediaType, SafeResponse } from "./safe-response.js";
 import { shownUrl } from "./shown-url.js";
 
@@ -42,20 +42,20 @@ export type SafeFetch = (url: string | URL, init?: SafeRequestInit) => Promise<S
  */
 export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const settings = resolveSafeFetchOptions("safeFetch", options);
-  const rules = new TargetRules(settings);
+  const rules = new AddressPolicy(settings);
   return async (url, init = {}) => {
     const request = requestOf(url, init, settings);
-    const late = (): FetchError =>
-      new FetchError(
+    const late = (): never => {
+      throw new FetchError(
         `Could not fetch ${shownUrl(request.url)}: it took longer than ${settings.timeoutMs} ms`,
         { reason: "timeout" },
       );
-    const deadline = new Deadline(settings.timeoutMs, late, init.signal);
-    try {
-      return await follow(request, rules, settings, deadline);
-    } finally {
-      deadline.end();
-    }
+    };
+    return withTimeout((signal) => follow(request, rules, settings, signal), {
+      ms: settings.timeoutMs,
+      late,
+      signal: init.signal,
+    });
   };
 }
 
@@ -89,7 +89,7 @@ function requestOf(
     method: method.toUpperCase(),
     headers: new Map([
       ...settings.headers,
-      ...checkHeaders("safeFetch request headers", init.headers),
+      ...checkFetchHeaders("safeFetch request headers", init.headers),
     ]),
     body: typeof body === "string" ? new TextEncoder().encode(body) : body,
   };
@@ -97,13 +97,13 @@ function requestOf(
 
 async function follow(
   first: FetchRequest,
-  rules: TargetRules,
+  rules: AddressPolicy,
   settings: SafeFetchSettings,
-  deadline: Deadline,
+  signal: AbortSignal,
 ): Promise<SafeResponse> {
   let request = first;
   for (let redirects = 0; ; redirects++) {
-    const result = await step(request, rules, settings, deadline);
+    const result = await step(request, rules, settings, signal);
     if (result instanceof SafeResponse) return result;
     if (redirects >= settings.maxRedirects) {
       throw new FetchError(
@@ -118,19 +118,19 @@ async function follow(
 /** One request: the answer, or the request that it redirects to. */
 async function step(
   request: FetchRequest,
-  rules: TargetRules,
+  rules: AddressPolicy,
   settings: SafeFetchSettings,
-  deadline: Deadline,
+  signal: AbortSignal,
 ): Promise<SafeResponse | FetchRequest> {
-  const target = await rules.resolve(request.url, deadline);
-  const { answer, close } = await sendRequest(request, target, settings, deadline);
+  const target = await rules.resolve(request.url, signal);
+  const { answer, close } = await sendRequest(request, target, settings, signal);
   try {
     const next = settings.follows
       ? redirected(request, answer.statusCode ?? 0, answer.headers.location)
       : undefined;
     return next ?? (await responseOf(request, answer, settings));
   } catch (error) {
-    throw connectionError(request.url, error, deadline);
+    throw connectionError(request.url, error, signal);
   } finally {
     close();
   }

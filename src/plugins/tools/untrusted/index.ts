@@ -1,7 +1,6 @@
 import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { parentOf } from "../../../kernel/index.js";
 import { ReadRuns } from "./read-runs.js";
 
 /**
@@ -9,7 +8,7 @@ import { ReadRuns } from "./read-runs.js";
  * sends or does not say what it does waits for a person. Without a review handler such a call fails its task.
  */
 export function approveAfterUntrusted(): Plugin {
-  const runs = new ReadRuns(parentOf);
+  const runs = new ReadRuns();
   return definePlugin({
     name: "tools-untrusted",
     bind(bind) {
@@ -18,7 +17,7 @@ export function approveAfterUntrusted(): Plugin {
         needsApproval: ({ run, tool, input }) =>
           (tool.effectOf?.(input) ?? tool.effect) === "read" || tool.delegates === true
             ? false
-            : reasonOf(runs.sourceOf(run)),
+            : warningAbout(runs.sourceOf(run)),
       });
     },
     apply({ hooks }) {
@@ -29,7 +28,7 @@ export function approveAfterUntrusted(): Plugin {
   });
 }
 
-function reasonOf(source: string | undefined): string | false {
+function warningAbout(source: string | undefined): string | false {
   return source === undefined
     ? false
     : `This run has read text from outside (tool '${source}'), which may hold instructions.`;

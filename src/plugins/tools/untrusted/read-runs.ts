@@ -1,19 +1,17 @@
-import type { RunInfo } from "../../../contracts/run.js";
+import type { HookRun } from "../../../contracts/run.js";
 
 /** Which runs have read text from outside, and by which tool first. What a joined run read, the run it joined has read as well. */
 export class ReadRuns {
-  readonly #sources = new WeakMap<RunInfo, string>();
+  readonly #sources = new WeakMap<HookRun, string>();
 
-  constructor(readonly parentOf: (run: RunInfo) => RunInfo | undefined) {}
-
-  add(run: RunInfo, tool: string): void {
-    for (let r: RunInfo | undefined = run; r !== undefined; r = this.parentOf(r))
+  add(run: HookRun, tool: string): void {
+    for (let r: HookRun | undefined = run; r !== undefined; r = r.parent)
       if (!this.#sources.has(r)) this.#sources.set(r, tool);
   }
 
   /** The tool through which this run, or one that it joined, first read such text. */
-  sourceOf(run: RunInfo): string | undefined {
-    for (let r: RunInfo | undefined = run; r !== undefined; r = this.parentOf(r)) {
+  sourceOf(run: HookRun): string | undefined {
+    for (let r: HookRun | undefined = run; r !== undefined; r = r.parent) {
       const source = this.#sources.get(r);
       if (source !== undefined) return source;
     }

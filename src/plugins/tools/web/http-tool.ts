@@ -2,7 +2,7 @@ import type { Tool } from "../../../contracts/tool.js";
 import type { SafeFetch } from "../shared/safe-fetch.js";
 import type { SafeFetchOptions } from "../shared/safe-fetch-options.js";
 import type { SafeResponse } from "../shared/safe-response.js";
-import { messageOf, ValidationError } from "../../../contracts/errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import {
   checkOptions,
@@ -12,10 +12,16 @@ import {
 } from "../../../contracts/validation.js";
 import { portOf } from "../shared/host-rules.js";
 import { safeFetch } from "../shared/safe-fetch.js";
-import { checkHeaders } from "../shared/safe-fetch-options.js";
+import { checkFetchHeaders } from "../shared/safe-fetch-options.js";
 import { shownAddress, shownUrl } from "../shared/shown-url.js";
-import { cutText, oneLine } from "./outside-text.js";
-import { createRedactor, secretsOf } from "../shared/redaction.js";
+import { outsideLine } from "./outside-text.js";
+import {
+  secretReplacer,
+  secretValues,
+  secretWords,
+} from "../../../util/redaction/secret-values.js";
+import { cutText } from "../../../util/text.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** Options of {@link httpTool}. */
 export interface HttpToolOptions extends Pick<SafeFetchOptions, "lookup" | "ca"> {
@@ -60,7 +66,7 @@ const OPTIONS = [
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 const LONGEST_PREVIEW = 200;
 
-interface Endpoint {
+interface HttpEndpoint {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -74,7 +80,7 @@ interface Endpoint {
  * @throws ValidationError for a missing name, description or URL, an unknown option or a value that does not fit.
  */
 export function httpTool(options: HttpToolOptions): Tool {
-  const endpoint = endpointOf(options);
+  const endpoint = resolvedEndpoint(options);
   const { name, description, requireApproval } = options;
   const { method, url } = endpoint;
   return tool({
@@ -90,7 +96,7 @@ export function httpTool(options: HttpToolOptions): Tool {
   });
 }
 
-function endpointOf(options: HttpToolOptions): Endpoint {
+function resolvedEndpoint(options: HttpToolOptions): HttpEndpoint {
   checkOptions("httpTool", options, OPTIONS);
   const {
     name,
@@ -110,7 +116,7 @@ function endpointOf(options: HttpToolOptions): Endpoint {
   requirePositive("timeout must be positive", timeoutMs, "timeoutMs");
   requirePositive("maxResponseBytes must be positive", maxResponseBytes, "maxResponseBytes");
   requireBoolean("httpTool requireApproval", requireApproval);
-  checkHeaders("httpTool headers", headers);
+  checkFetchHeaders("httpTool headers", headers);
   const target = requireEndpoint(url);
   const fetchAnswer = safeFetch({
     allow: { hosts: [`${target.hostname}:${portOf(target)}`] },
@@ -124,11 +130,11 @@ function endpointOf(options: HttpToolOptions): Endpoint {
   const sent = headers ?? {};
   return {
     url: target,
-    method: requireMethod(method),
+    method: methodOf(method),
     headers: sent,
     fetchAnswer,
     maxResponseBytes,
-    redact: createRedactor(secretsOf(sent)),
+    redact: secretReplacer(secretValues(sent).flatMap(secretWords)),
   };
 }
 
@@ -154,7 +160,7 @@ function requireEndpoint(url: string): URL {
   );
 }
 
-function requireMethod(method: unknown): string {
+function methodOf(method: unknown): string {
   const upper = typeof method === "string" ? method.toUpperCase() : "";
   if (METHODS.has(upper)) return upper;
   throw new ValidationError(
@@ -162,7 +168,11 @@ function requireMethod(method: unknown): string {
   );
 }
 
-async function send(endpoint: Endpoint, input: string, signal: AbortSignal): Promise<ToolResult> {
+async function send(
+  endpoint: HttpEndpoint,
+  input: string,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const { url, method, headers, fetchAnswer, redact } = endpoint;
   const sendsBody = method !== "GET" && method !== "HEAD";
   try {
@@ -174,7 +184,7 @@ async function send(endpoint: Endpoint, input: string, signal: AbortSignal): Pro
           signal,
         })
       : await fetchAnswer(withInput(url, input), { method, headers, signal });
-    return resultOf(response, endpoint);
+    return httpResult(response, endpoint);
   } catch (error) {
     signal.throwIfAborted();
     return ToolResult.failure(`HTTP request failed: ${redact(messageOf(error))}`);
@@ -208,14 +218,17 @@ function isJson(text: string): boolean {
   }
 }
 
-function resultOf(response: SafeResponse, { redact, maxResponseBytes }: Endpoint): ToolResult {
+function httpResult(
+  response: SafeResponse,
+  { redact, maxResponseBytes }: HttpEndpoint,
+): ToolResult {
   const { status, contentType, truncated } = response;
   const body = redact(response.text());
   if (status >= 400)
     return ToolResult.failure(
       body.trim() === ""
         ? `HTTP ${status}`
-        : `HTTP ${status}: ${oneLine(cutText(body, LONGEST_PREVIEW, ""))}`,
+        : `HTTP ${status}: ${outsideLine(cutText(body, LONGEST_PREVIEW, ""))}`,
     );
   const structured: HttpToolOutput = { status, contentType, truncated };
   if (body.trim() === "" && status >= 300)

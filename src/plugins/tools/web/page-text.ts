@@ -1,19 +1,19 @@
 import type { Worker } from "node:worker_threads";
-import { messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
+import { ToolConfigurationError } from "../../../contracts/errors.js";
 import { FetchError } from "../../../contracts/state-errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { settleWithin } from "../../../util/abort/timeouts.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** What a page is turned into. */
 export type PageFormat = "text" | "markdown";
 
 /** One page to convert. */
-export interface PageRequest {
+export interface PageTextRequest {
   readonly html: string;
   readonly format: PageFormat;
   /** Where it came from: links are relative to it. */
   readonly url: string;
-  /** Elements may lie that deep in each other. */
-  readonly maxDepth: number;
   /** Characters that are wanted. */
   readonly limit: number;
 }
@@ -21,7 +21,6 @@ export interface PageRequest {
 /** What the thread says: the text, at most `limit` characters of its `length`; or why there is none. */
 export type PageReply =
   | { readonly kind: "text"; readonly text: string; readonly length: number }
-  | { readonly kind: "deep" }
   | { readonly kind: "missing"; readonly message: string };
 
 const PACKAGES: Readonly<Record<PageFormat, string>> = {
@@ -29,7 +28,7 @@ const PACKAGES: Readonly<Record<PageFormat, string>> = {
   markdown: "turndown",
 };
 const MEMORY_MB = 256;
-/** More stack than the main thread has, since converters go into elements by recursion. */
+/** More stack than the main thread has, since converters go into elements by recursion; elements that lie deeper end the thread with an error. */
 const STACK_MB = 8;
 
 /** A converted page. */
@@ -39,23 +38,24 @@ export interface PageText {
 }
 
 /**
- * Turns a page into text in a thread of its own, with limits on its memory and, by the signal, its time: a page can be made so that this takes minutes,
- * and nothing else would run meanwhile.
+ * Turns a page into text in a separate thread, with limits on its memory, its stack and, by the signal, its time: a page can be made so that this
+ * takes minutes or ends a process, and nothing else would run meanwhile.
  * @throws FetchError for a page that can't be converted, ToolConfigurationError where the package for it is missing, the signal's reason.
  */
-export async function convertPage(request: PageRequest, signal: AbortSignal): Promise<PageText> {
-  return pageTextOf(await ask(request, signal), request);
+export async function convertPage(
+  request: PageTextRequest,
+  signal: AbortSignal,
+): Promise<PageText> {
+  return pageTextOf(await askWorker(request, signal), request);
 }
 
 /** What a reply means. @throws FetchError, ToolConfigurationError. */
 export function pageTextOf(
   reply: PageReply,
-  { format, maxDepth }: Pick<PageRequest, "format" | "maxDepth">,
+  { format }: Pick<PageTextRequest, "format">,
 ): PageText {
   if (reply.kind === "text")
     return { text: reply.text, truncated: reply.length > reply.text.length };
-  if (reply.kind === "deep")
-    throw unreadable(`its elements lie more than ${maxDepth} deep in each other`);
   const name = PACKAGES[format];
   throw new ToolConfigurationError(
     `web_scrape needs the package ${name} for the format "${format}", and it could not be loaded: ${reply.message}`,
@@ -65,7 +65,7 @@ export function pageTextOf(
   );
 }
 
-async function ask(request: PageRequest, signal: AbortSignal): Promise<PageReply> {
+async function askWorker(request: PageTextRequest, signal: AbortSignal): Promise<PageReply> {
   const threads = await import("node:worker_threads");
   signal.throwIfAborted();
   const worker = new threads.Worker(new URL("./page-worker.js", import.meta.url), {
@@ -73,32 +73,29 @@ async function ask(request: PageRequest, signal: AbortSignal): Promise<PageReply
     env: {}, // a page has no business with them
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, stackSizeMb: STACK_MB },
   });
-  let stop: (() => void) | undefined;
+  const reply = new Promise<PageReply>((resolve, reject) =>
+    listenToWorker(worker, resolve, reject),
+  );
   try {
-    return await new Promise<PageReply>((resolve, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener("abort", stop, { once: true });
-      listen(worker, resolve, reject);
-    });
+    return await settleWithin(reply, signal);
   } finally {
-    if (stop !== undefined) signal.removeEventListener("abort", stop);
     await worker.terminate();
   }
 }
 
-function listen(
+function listenToWorker(
   worker: Worker,
   resolve: (reply: PageReply) => void,
   reject: (error: FetchError) => void,
 ): void {
   worker.on("message", resolve);
   worker.on("error", (cause) =>
-    reject(unreadable(`it can't be parsed (${preview(messageOf(cause))})`, cause)),
+    reject(pageError(`it can't be parsed (${preview(messageOf(cause))})`, cause)),
   );
-  worker.on("exit", () => reject(unreadable("it can't be parsed")));
+  worker.on("exit", () => reject(pageError("it can't be parsed")));
 }
 
-function unreadable(reason: string, cause?: unknown): FetchError {
+function pageError(reason: string, cause?: unknown): FetchError {
   return new FetchError(
     `the page can't be read: ${reason}`,
     { reason: "bad_response" },

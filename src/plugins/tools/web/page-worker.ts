@@ -1,8 +1,10 @@
 /** Runs in a thread of its own: turns a page into text, which may take long or break on pages that were made for it. */
-import type { PageReply, PageRequest } from "./page-text.js";
+import type Turndown from "turndown";
+import type { PageReply, PageTextRequest } from "./page-text.js";
 import { parentPort, workerData } from "node:worker_threads";
-import { messageOf } from "../../../contracts/errors.js";
-import { nestsDeeperThan } from "./html-nesting.js";
+
+import { importOptional } from "../../../util/import-optional.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** Of no use to who reads the text. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
@@ -10,7 +12,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["iframe", "object", "svg", "math", "canvas", "img", "video", "audio"],
 ]);
 
-type Convert = (request: PageRequest) => string;
+type Convert = (request: PageTextRequest) => string;
 
 /** What is used of html-to-text. */
 interface HtmlToText {
@@ -18,7 +20,7 @@ interface HtmlToText {
     html: string,
     options: {
       readonly wordwrap: false;
-      readonly limits: { readonly maxDepth: number; readonly maxInputLength: number };
+      readonly limits: { readonly maxInputLength: number };
       readonly selectors: readonly {
         readonly selector: string;
         readonly format?: string;
@@ -29,8 +31,7 @@ interface HtmlToText {
 }
 
 async function loadText(): Promise<Convert> {
-  // @ts-expect-error: the package brings no types
-  const { convert } = (await import("html-to-text")) as HtmlToText;
+  const { convert } = await importOptional<HtmlToText>("html-to-text"); // the package brings no types
   const selectors = [
     { selector: "a", options: { ignoreHref: true } },
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
@@ -45,10 +46,10 @@ async function loadText(): Promise<Convert> {
     })),
     ...[...LEFT_OUT].map((selector) => ({ selector, format: "skip" })),
   ];
-  return ({ html, maxDepth }) =>
+  return ({ html }) =>
     convert(html, {
       wordwrap: false,
-      limits: { maxDepth, maxInputLength: html.length },
+      limits: { maxInputLength: html.length },
       selectors,
     });
 }
@@ -60,7 +61,9 @@ interface PageElement {
 }
 
 async function loadMarkdown(): Promise<Convert> {
-  const { default: TurndownService } = await import("turndown");
+  const { default: TurndownService } = await importOptional<{ readonly default: typeof Turndown }>(
+    "turndown",
+  );
   return ({ html, url }) => {
     const service = new TurndownService({
       headingStyle: "atx",
@@ -104,9 +107,8 @@ function tidied(text: string): string {
     .trim();
 }
 
-async function reply(request: PageRequest): Promise<PageReply> {
-  const { html, format, maxDepth, limit } = request;
-  if (nestsDeeperThan(html, maxDepth)) return { kind: "deep" };
+async function reply(request: PageTextRequest): Promise<PageReply> {
+  const { format, limit } = request;
   let convert: Convert;
   try {
     convert = await (format === "markdown" ? loadMarkdown() : loadText());
@@ -118,4 +120,4 @@ async function reply(request: PageRequest): Promise<PageReply> {
 }
 
 // What started this thread has put a request there.
-parentPort?.postMessage(await reply(workerData as PageRequest));
+parentPort?.postMessage(await reply(workerData as PageTextRequest));

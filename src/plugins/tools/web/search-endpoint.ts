@@ -6,7 +6,8 @@ import { portOf } from "../shared/host-rules.js";
 import { safeFetch } from "../shared/safe-fetch.js";
 import { shownAddress } from "../shared/shown-url.js";
 import { quotedBody } from "./outside-text.js";
-import { createRedactor } from "../shared/redaction.js";
+import { secretReplacer } from "../../../util/redaction/secret-values.js";
+import { isObject } from "../../../util/objects.js";
 
 /** What the services have in common. */
 export interface SearchServiceOptions {
@@ -60,7 +61,7 @@ export class SearchEndpoint {
   constructor(label: string, base: URL, secrets: readonly string[]) {
     this.#label = label;
     this.#base = base;
-    this.#redact = createRedactor(secrets);
+    this.#redact = secretReplacer(secrets);
     const host = `${base.hostname}:${portOf(base)}`;
     this.#fetch = safeFetch({
       allow: { hosts: [host] },
@@ -95,18 +96,16 @@ export class SearchEndpoint {
   ): readonly SearchResult[] {
     if (typeof answer !== "object" || answer === null) throw this.#misshapen();
     const list = path.reduce<unknown>(
-      (value, name) => (isFields(value) ? value[name] : undefined),
+      (value, name) => (isObject(value) ? value[name] : undefined),
       answer,
     );
     if (list === undefined || list === null) return [];
     if (!Array.isArray(list)) throw this.#misshapen();
-    return list
-      .filter(isFields)
-      .map((entry) => ({
-        title: textOf(entry["title"]),
-        url: textOf(entry[fields.url]),
-        snippet: textOf(entry[fields.snippet]),
-      }));
+    return list.filter(isObject).map((entry) => ({
+      title: textOrNothing(entry["title"]),
+      url: textOrNothing(entry[fields.url]),
+      snippet: textOrNothing(entry[fields.snippet]),
+    }));
   }
 
   #misshapen(): FetchError {
@@ -114,10 +113,6 @@ export class SearchEndpoint {
   }
 }
 
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function textOf(value: unknown): string | undefined {
+function textOrNothing(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

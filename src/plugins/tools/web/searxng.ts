@@ -1,7 +1,7 @@
 import type { SearchProvider } from "./search-provider.js";
 import { checkOptions } from "../../../contracts/validation.js";
-import { checkHeaders } from "../shared/safe-fetch-options.js";
-import { secretsOf } from "../shared/redaction.js";
+import { checkFetchHeaders } from "../shared/safe-fetch-options.js";
+import { secretValues, secretWords } from "../../../util/redaction/secret-values.js";
 import { requireBaseUrl, SearchEndpoint } from "./search-endpoint.js";
 
 /** Options of {@link searxng}. */
@@ -16,8 +16,8 @@ export interface SearxngOptions {
 export function searxng(options: SearxngOptions): SearchProvider {
   checkOptions("searxng", options, ["baseURL", "headers"]);
   const base = requireBaseUrl("searxng", options.baseURL);
-  const headers = Object.fromEntries(checkHeaders("searxng headers", options.headers));
-  const endpoint = new SearchEndpoint("SearXNG", base, secretsOf(headers));
+  const headers = Object.fromEntries(checkFetchHeaders("searxng headers", options.headers));
+  const endpoint = new SearchEndpoint("SearXNG", base, secretValues(headers).flatMap(secretWords));
   return Object.freeze<SearchProvider>({
     name: "searxng",
     async search(query, { signal }) {

@@ -3,9 +3,7 @@ import type { SafeFetch } from "../shared/safe-fetch.js";
 import type { SafeFetchOptions } from "../shared/safe-fetch-options.js";
 import type { SafeResponse } from "../shared/safe-response.js";
 import type { PageFormat, PageText } from "./page-text.js";
-import { messageOf, ToolConfigurationError } from "../../../contracts/errors.js";
-import { FetchError } from "../../../contracts/state-errors.js";
-import { tool, ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool.js";
 import {
   checkOptions,
   requireDuration,
@@ -13,11 +11,11 @@ import {
   requireOneOf,
 } from "../../../contracts/validation.js";
 import { toolArguments } from "../shared/arguments.js";
-import { Deadline } from "../shared/deadline.js";
 import { safeFetch } from "../shared/safe-fetch.js";
 import { shownAddress } from "../shared/shown-url.js";
-import { cutText } from "./outside-text.js";
 import { convertPage } from "./page-text.js";
+import { cutText } from "../../../util/text.js";
+import { webTool } from "./web-tool.js";
 
 /** Options of {@link webScraperTool}; those about what may be fetched are as in {@link SafeFetchOptions}. */
 export interface WebScraperToolOptions extends Pick<
@@ -36,8 +34,6 @@ export interface WebScraperToolOptions extends Pick<
   readonly maxContentLength?: number | undefined;
   /** `"markdown"` keeps headings, lists and links. It needs the package turndown, `"text"` needs html-to-text. Default `"text"`. */
   readonly format?: PageFormat | undefined;
-  /** Elements of a page may lie that deep in each other. Default 256. */
-  readonly maxDepth?: number | undefined;
   /** Time for a page in milliseconds, from the name to the text. Default 15,000. */
   readonly timeoutMs?: number | undefined;
 }
@@ -52,7 +48,7 @@ export interface WebPage {
   readonly truncated: boolean;
 }
 
-const OWN_OPTIONS = ["maxContentLength", "format", "maxDepth", "timeoutMs"] as const;
+const OWN_OPTIONS = ["maxContentLength", "format", "timeoutMs"] as const;
 const FETCH_OPTIONS = [
   "allow",
   "onlyHosts",
@@ -95,14 +91,12 @@ export function webScraperTool(
   const {
     maxContentLength = 5_000,
     format = "text",
-    maxDepth = 256,
     timeoutMs = 15_000,
     headers,
     ...limits
   } = options;
   requireInteger("webScraperTool maxContentLength", maxContentLength, 1);
   requireOneOf("webScraperTool format", format, ["text", "markdown"]);
-  requireInteger("webScraperTool maxDepth", maxDepth, 1);
   requireDuration("webScraperTool timeoutMs", timeoutMs);
   const fetchPage = safeFetch({
     ...limits,
@@ -115,22 +109,17 @@ export function webScraperTool(
     contentTypes: READABLE_TYPES,
     overflow: "cut",
   });
-  const scraper: Scraper = { fetchPage, maxContentLength, format, maxDepth, timeoutMs };
-  return tool({
+  const scraper: Scraper = { fetchPage, maxContentLength, format };
+  return webTool({
     name: "web_scrape",
     description:
       'Fetches a web page and returns its text. Use it to read a page whose address you know, for instance from a search. Example: {"url": "https://en.wikipedia.org/wiki/Oslo"}',
-    input: args.input,
-    untrusted: true,
-    effect: "read",
-    async execute(given, { signal }) {
-      const read = await args.read(given);
-      if (!read.ok) return ToolResult.failure(read.problem);
-      const url = read.value.url.trim();
-      return url === ""
-        ? ToolResult.failure("URL must not be blank")
-        : scrape(scraper, url, signal);
-    },
+    args,
+    textOf: ({ url }) => url,
+    blank: "URL must not be blank",
+    failure: "Failed to fetch URL",
+    timeoutMs,
+    work: (url, signal) => scrape(scraper, url, signal),
   });
 }
 
@@ -138,45 +127,26 @@ interface Scraper {
   readonly fetchPage: SafeFetch;
   readonly maxContentLength: number;
   readonly format: PageFormat;
-  readonly maxDepth: number;
-  readonly timeoutMs: number;
 }
 
 async function scrape(scraper: Scraper, url: string, signal: AbortSignal): Promise<ToolResult> {
-  const late = (): FetchError =>
-    new FetchError(`it took longer than ${scraper.timeoutMs} ms`, { reason: "timeout" });
-  const deadline = new Deadline(scraper.timeoutMs, late, signal);
-  try {
-    const response = await scraper.fetchPage(url, { signal: deadline.signal });
-    if (!response.ok)
-      return ToolResult.failure(
-        `Failed to fetch URL: HTTP ${response.status} from ${shownAddress(url)}`,
-      );
-    return pageResult(
-      response,
-      await pageText(scraper, response, deadline.signal),
-      scraper.maxContentLength,
+  const response = await scraper.fetchPage(url, { signal });
+  if (!response.ok)
+    return ToolResult.failure(
+      `Failed to fetch URL: HTTP ${response.status} from ${shownAddress(url)}`,
     );
-  } catch (error) {
-    signal.throwIfAborted();
-    if (ToolConfigurationError.isInstance(error)) throw error;
-    return ToolResult.failure(`Failed to fetch URL: ${messageOf(error)}`);
-  } finally {
-    deadline.end();
-  }
+  const text = await pageText(scraper, response, signal);
+  return pageResult(response, text, scraper.maxContentLength);
 }
 
 async function pageText(
-  { format, maxDepth, maxContentLength: limit }: Scraper,
+  { format, maxContentLength: limit }: Scraper,
   response: SafeResponse,
   signal: AbortSignal,
 ): Promise<PageText> {
   const text = response.text();
   if (HTML_TYPES.has(response.contentType))
-    return convertPage(
-      { html: text, format, url: response.url, maxDepth, limit: limit + 1 },
-      signal,
-    );
+    return convertPage({ html: text, format, url: response.url, limit: limit + 1 }, signal);
   return { text: text.trim(), truncated: false };
 }
 

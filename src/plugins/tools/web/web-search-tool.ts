@@ -1,8 +1,7 @@
 import type { Tool } from "../../../contracts/tool.js";
 import type { SearchProvider, SearchResult } from "./search-provider.js";
-import { messageOf, ToolConfigurationError, ValidationError } from "../../../contracts/errors.js";
-import { FetchError } from "../../../contracts/state-errors.js";
-import { tool, ToolResult } from "../../../contracts/tool.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { ToolResult } from "../../../contracts/tool.js";
 import {
   checkOptions,
   preview,
@@ -11,8 +10,9 @@ import {
   requireText,
 } from "../../../contracts/validation.js";
 import { toolArguments } from "../shared/arguments.js";
-import { Deadline } from "../shared/deadline.js";
-import { cutText, oneLine } from "./outside-text.js";
+import { cutText } from "../../../util/text.js";
+import { outsideLine } from "./outside-text.js";
+import { webTool } from "./web-tool.js";
 
 /** Options of {@link webSearchTool}. */
 export interface WebSearchToolOptions {
@@ -55,21 +55,16 @@ export function webSearchTool(options: WebSearchToolOptions): Tool<{ readonly qu
   checkProvider(provider);
   requireInteger("webSearchTool maxResults", maxResults, 1);
   requireDuration("webSearchTool timeoutMs", timeoutMs);
-  return tool({
+  return webTool({
     name: "web_search",
     description:
       'Searches the web and returns titles, addresses and short excerpts of the best pages. Use it for facts that are recent or that you are not sure of. Example: {"query": "population of Oslo 2025"}',
-    input: args.input,
-    untrusted: true,
-    effect: "read",
-    async execute(given, { signal }) {
-      const read = await args.read(given);
-      if (!read.ok) return ToolResult.failure(read.problem);
-      const query = read.value.query.trim();
-      return query === ""
-        ? ToolResult.failure("Search query must not be blank")
-        : search({ provider, query, maxResults, timeoutMs, signal });
-    },
+    args,
+    textOf: ({ query }) => query,
+    blank: "Search query must not be blank",
+    failure: "Search failed",
+    timeoutMs,
+    work: (query, signal) => searchWeb(provider, query, { maxResults, signal }),
   });
 }
 
@@ -86,46 +81,22 @@ function checkProvider(provider: unknown): asserts provider is SearchProvider {
   requireText(given.name, "webSearchTool provider name must not be blank");
 }
 
-interface Search {
-  readonly provider: SearchProvider;
-  readonly query: string;
-  readonly maxResults: number;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
-async function search({
-  provider,
-  query,
-  maxResults,
-  timeoutMs,
-  signal,
-}: Search): Promise<ToolResult> {
-  const late = (): FetchError =>
-    new FetchError(`it took longer than ${timeoutMs} ms`, { reason: "timeout" });
-  const deadline = new Deadline(timeoutMs, late, signal);
-  try {
-    // A provider may throw at once as well.
-    const found: unknown = await deadline.race(
-      Promise.resolve().then(() => provider.search(query, { maxResults, signal: deadline.signal })),
+async function searchWeb(
+  provider: SearchProvider,
+  query: string,
+  o: { readonly maxResults: number; readonly signal: AbortSignal },
+): Promise<ToolResult> {
+  const found: unknown = await provider.search(query, o);
+  if (!Array.isArray(found))
+    return ToolResult.failure(
+      `Search failed: the provider '${provider.name}' returned no list of results`,
     );
-    if (!Array.isArray(found))
-      return ToolResult.failure(
-        `Search failed: the provider '${provider.name}' returned no list of results`,
-      );
-    const results = found.map(tidied).filter(isFilled).slice(0, maxResults);
-    const structured: WebSearchOutput = { query, provider: provider.name, results };
-    return ToolResult.success(
-      results.length === 0 ? "No results found." : results.map(rendered).join("\n\n"),
-      structured,
-    );
-  } catch (error) {
-    signal.throwIfAborted();
-    if (ToolConfigurationError.isInstance(error)) throw error;
-    return ToolResult.failure(`Search failed: ${messageOf(error)}`);
-  } finally {
-    deadline.end();
-  }
+  const results = found.map(tidiedResult).filter(isFilled).slice(0, o.maxResults);
+  const structured: WebSearchOutput = { query, provider: provider.name, results };
+  return ToolResult.success(
+    results.length === 0 ? "No results found." : results.map(rendered).join("\n\n"),
+    structured,
+  );
 }
 
 function isFilled({ title, url, snippet }: SearchResult): boolean {
@@ -133,19 +104,19 @@ function isFilled({ title, url, snippet }: SearchResult): boolean {
 }
 
 /** A result as it is passed on: text in one line each, so that none can look like another result. */
-function tidied(result: unknown): SearchResult {
+function tidiedResult(result: unknown): SearchResult {
   const { title, url, snippet } = (
     typeof result === "object" && result !== null ? result : {}
   ) as Readonly<Record<string, unknown>>; // looked at, not trusted
   return Object.freeze({
-    title: lineOf(title, LONGEST_TITLE),
+    title: resultLine(title, LONGEST_TITLE),
     url: addressOf(url),
-    snippet: lineOf(snippet, LONGEST_SNIPPET),
+    snippet: resultLine(snippet, LONGEST_SNIPPET),
   });
 }
 
-function lineOf(value: unknown, longest: number): string | undefined {
-  const line = typeof value === "string" ? oneLine(value.slice(0, 2 * longest)) : "";
+function resultLine(value: unknown, longest: number): string | undefined {
+  const line = typeof value === "string" ? outsideLine(value.slice(0, 2 * longest)) : "";
   return line === "" ? undefined : cutText(line, longest, "...");
 }
 

@@ -5,9 +5,8 @@ import type { Edited, Replacement } from "./text-edit.js";
 import { FileAccessError } from "../../../contracts/state-errors.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { checkOptions, requireBoolean, requireInteger } from "../../../contracts/validation.js";
-import { tellFileChanged } from "../shared/file-changed.js";
+import { emitFileChanged } from "../shared/file-changed.js";
 import { fileHash, matchesHash } from "../shared/file-hash.js";
-import { diffLines, linesOf, unifiedDiff } from "../shared/line-diff.js";
 import { FILE_CALL_MS, folderJail } from "../shared/path-jail.js";
 import { previewOf, toFailure } from "../shared/tool-failure.js";
 import { CODE_EDIT_ARGUMENTS, CODE_EDIT_DESCRIPTION, problemOfInput } from "./code-edit-input.js";
@@ -58,21 +57,28 @@ async function currentOf(
   }
 }
 
+/** The file to edit, and the bounds of the work on it. */
+interface EditTarget {
+  readonly path: string;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
 async function replaceAllOf(
   edits: readonly Replacement[],
   editable: EditableText,
-  path: string,
-  signal: AbortSignal,
+  { path, maxBytes, signal }: EditTarget,
 ): Promise<Edited> {
-  const limit = new WorkLimit(signal, REGEX_LIMIT_MS);
+  const work = new WorkLimit(signal, REGEX_LIMIT_MS);
   try {
     let text = editable.text;
     for (const [i, edit] of edits.entries()) {
+      signal.throwIfAborted();
       const edited = await replaceText(
         text,
         { ...edit, find: editable.adapt(edit.find), content: editable.adapt(edit.content) },
         path,
-        limit,
+        { maxBytes, work },
       );
       if (!edited.ok)
         return edits.length === 1
@@ -85,17 +91,12 @@ async function replaceAllOf(
     }
     return { ok: true, text };
   } finally {
-    limit.dispose();
+    work.dispose();
   }
 }
 
 /** The whole new text of the file. */
-async function edit(
-  input: CodeEditInput,
-  before: string,
-  path: string,
-  signal: AbortSignal,
-): Promise<Edited> {
+async function edit(input: CodeEditInput, before: string, target: EditTarget): Promise<Edited> {
   const {
     command,
     content = "",
@@ -111,7 +112,7 @@ async function edit(
   const edited =
     command === "replace_lines"
       ? replaceLines(editable.text, startLine, endLine, editable.adapt(content))
-      : await replaceAllOf(edits ?? [{ find, content, regex, replaceAll }], editable, path, signal);
+      : await replaceAllOf(edits ?? [{ find, content, regex, replaceAll }], editable, target);
   return edited.ok ? { ok: true, text: editable.restore(edited.text) } : edited;
 }
 
@@ -122,13 +123,19 @@ function headline({ command, startLine, endLine }: CodeEditInput, path: string):
     : `Replaced in ${path}`;
 }
 
-function resultOf(
+/** A file that was written. */
+interface WrittenFile {
+  readonly path: string;
+  readonly relativePath: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+async function editResult(
   input: CodeEditInput,
-  path: string,
-  relativePath: string,
-  before: string,
-  after: string,
-): ToolResult {
+  { path, relativePath, before, after }: WrittenFile,
+): Promise<ToolResult> {
+  const { diffLines, linesOf, unifiedDiff } = await import("../shared/line-diff.js");
   const [old, now] = [linesOf(before), linesOf(after)];
   const changes = diffLines(old, now);
   const hash = fileHash(Buffer.from(after));
@@ -150,7 +157,7 @@ function resultOf(
   });
 }
 
-async function attempt(
+async function tryEdits(
   jail: FolderJail,
   input: CodeEditInput,
   path: string,
@@ -162,14 +169,18 @@ async function attempt(
     !matchesHash(file?.bytes ?? new Uint8Array(), input.expectedHash)
   )
     throw jail.base.errors.changed(path);
-  const edited = await edit(input, text, path, ctx.signal);
+  const edited = await edit(input, text, {
+    path,
+    maxBytes: jail.maxBytes,
+    signal: ctx.signal,
+  });
   if (!edited.ok) return ToolResult.failure(edited.problem);
   const { relativePath } = await jail.write(path, edited.text, {
     expectedVersion: file?.version ?? "",
     signal: ctx.signal,
   });
-  tellFileChanged(ctx, relativePath, file === undefined ? undefined : text, edited.text);
-  return resultOf(input, path, relativePath, text, edited.text);
+  await emitFileChanged(ctx, relativePath, file === undefined ? undefined : text, edited.text);
+  return editResult(input, { path, relativePath, before: text, after: edited.text });
 }
 
 async function editFile(
@@ -181,7 +192,7 @@ async function editFile(
   for (let made = 1; ; made++) {
     try {
       ctx.signal.throwIfAborted();
-      return await attempt(jail, input, path, ctx);
+      return await tryEdits(jail, input, path, ctx);
     } catch (e) {
       if (ctx.signal.aborted) throw ctx.signal.reason;
       const raced =

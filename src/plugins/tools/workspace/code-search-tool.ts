@@ -73,7 +73,7 @@ const ARGUMENTS = toolArguments({
 const DESCRIPTION =
   'Searches the text of files; gives file:line:text for each matching line. What .gitignore names and binary files are left out. Example: {"pattern": "TODO|FIXME", "glob": "*.ts", "contextLines": 2}.';
 
-interface Settings {
+interface SearchSettings {
   readonly jail: FolderJail;
   readonly rules: WalkRules;
   readonly timeLimitMs: number;
@@ -85,7 +85,7 @@ interface Settings {
 /** One search: what it looks for and what it has found so far. */
 class Search {
   readonly found: FoundLine[] = [];
-  readonly #settings: Settings;
+  readonly #settings: SearchSettings;
   readonly #regex: RE2JS;
   readonly #files: PathTest | undefined;
   readonly #context: number;
@@ -96,7 +96,7 @@ class Search {
   #longLines = 0;
 
   constructor(
-    settings: Settings,
+    settings: SearchSettings,
     regex: RE2JS,
     files: PathTest | undefined,
     context: number,
@@ -190,7 +190,7 @@ async function fileTest(glob: string | undefined): Promise<CompiledGlob | undefi
 }
 
 async function search(
-  settings: Settings,
+  settings: SearchSettings,
   input: CodeSearchInput,
   signal: AbortSignal,
 ): Promise<ToolResult> {

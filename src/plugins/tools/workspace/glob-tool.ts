@@ -42,7 +42,7 @@ const ARGUMENTS = toolArguments({
 const DESCRIPTION =
   'Finds files by their path, one per line in the result. What .gitignore names is left out. Example: {"pattern": "**/*.test.ts", "path": "src"}.';
 
-interface Settings {
+interface GlobSettings {
   readonly jail: FolderJail;
   readonly rules: WalkRules;
   readonly timeLimitMs: number;
@@ -54,7 +54,7 @@ function matcher(paths: PathTest, start: string): (path: string) => boolean {
   return (path) => paths.test(path) || (start !== "" && paths.test(path.slice(start.length + 1)));
 }
 
-function resultOf(
+function listedPaths(
   paths: readonly string[],
   end: WalkEnd,
   pattern: string,
@@ -78,8 +78,8 @@ function resultOf(
   });
 }
 
-async function find(
-  { jail, rules, timeLimitMs, maxResults }: Settings,
+async function findPaths(
+  { jail, rules, timeLimitMs, maxResults }: GlobSettings,
   pattern: string,
   path: string,
   signal: AbortSignal,
@@ -100,7 +100,7 @@ async function find(
       await limit.spend(file.path.length * compiled.paths.cost);
       return true;
     });
-    return resultOf(paths, await walk.from(path), pattern, maxResults);
+    return listedPaths(paths, await walk.from(path), pattern, maxResults);
   } finally {
     limit.dispose();
   }
@@ -123,7 +123,7 @@ export function globTool(options: GlobToolOptions): Tool<GlobInput> {
     if (pattern === "") return ToolResult.failure("Pattern must not be blank");
     const path = read.value.path?.trim() ?? "";
     try {
-      return await find(settings, pattern, path === "" ? "." : path, signal);
+      return await findPaths(settings, pattern, path === "" ? "." : path, signal);
     } catch (e) {
       if (signal.aborted) throw signal.reason;
       return toFailure(jail.base.errors.system("read", path, e));

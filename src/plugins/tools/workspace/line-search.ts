@@ -13,7 +13,7 @@ export interface FoundLine {
 
 const LONGEST_SHOWN = 500;
 
-function shown(text: string): string {
+function shownLine(text: string): string {
   return text.length > LONGEST_SHOWN
     ? `${text.slice(0, LONGEST_SHOWN)}... (${text.length} characters)`
     : text;
@@ -58,7 +58,7 @@ export async function searchText(
   const found = [...kept]
     .filter((i) => i >= 0 && i < lines.length)
     .sort((a, b) => a - b)
-    .map((i) => ({ file, line: i + 1, text: shown(lines[i] ?? ""), isMatch: isMatch.has(i) }));
+    .map((i) => ({ file, line: i + 1, text: shownLine(lines[i] ?? ""), isMatch: isMatch.has(i) }));
   return { found, tooLong };
 }
 

@@ -1,5 +1,5 @@
-import { messageOf } from "../../../contracts/errors.js";
 import { globToRegex } from "./glob-pattern.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** Says whether a path, relative to the folder, is one that was asked for. */
 export interface PathTest {

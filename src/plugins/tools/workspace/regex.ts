@@ -1,5 +1,5 @@
 import type { RE2JS } from "re2js";
-import { messageOf } from "../../../contracts/errors.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** A regular expression, or why a text is none. */
 export type CompiledRegex =

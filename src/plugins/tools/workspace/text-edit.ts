@@ -1,6 +1,7 @@
 import type { RE2JS } from "re2js";
 import type { WorkLimit } from "./work-limit.js";
 import { compileRegex, longestText } from "./regex.js";
+import { positionsOf } from "./text-places.js";
 
 /** A replacement of what is found by something else. */
 export interface Replacement {
@@ -64,14 +65,6 @@ export function replaceLines(text: string, start: number, end: number, content: 
   return { ok: true, text: before + body + lineEnd + after };
 }
 
-/** The places where a text occurs, as pairs of beginning and end. */
-function placesOf(text: string, find: string): [number, number][] {
-  const places: [number, number][] = [];
-  for (let at = text.indexOf(find); at !== -1; at = text.indexOf(find, at + find.length))
-    places.push([at, at + find.length]);
-  return places;
-}
-
 /** How often a pattern is tried on one file. */
 const MOST_MATCHES = 10_000;
 
@@ -93,21 +86,47 @@ async function matchesOf(
   return places;
 }
 
-/** Makes one replacement. `path` is for the messages. */
+/** What bounds one replacement. */
+export interface EditBounds {
+  /** Limit of the edited text's length; a text of more characters has more bytes, too. */
+  readonly maxBytes: number;
+  readonly work: WorkLimit;
+}
+
+/** Pairs of beginning and end, or the reason why a pattern can't be used. */
+async function placesOf(
+  text: string,
+  { find, regex }: Replacement,
+  work: WorkLimit,
+): Promise<readonly (readonly [number, number])[] | string> {
+  if (regex !== true)
+    return (await positionsOf(text, find, work)).map((at) => [at, at + find.length] as const);
+  const compiled = await compileRegex(find);
+  return compiled.ok ? matchesOf(text, compiled.regex, work) : compiled.problem;
+}
+
+/** Makes one replacement, unless its result is too large. `path` is for the messages. */
 export async function replaceText(
   text: string,
   edit: Replacement,
   path: string,
-  limit: WorkLimit,
+  { maxBytes, work }: EditBounds,
 ): Promise<Edited> {
   if (edit.find === "") return { ok: false, problem: "find_replace requires 'find' to be set" };
-  const places =
-    edit.regex === true ? await regexPlaces(text, edit.find, limit) : placesOf(text, edit.find);
+  const places = await placesOf(text, edit, work);
   if (typeof places === "string") return { ok: false, problem: `Invalid regex pattern: ${places}` };
   const what = edit.regex === true ? "Pattern" : "Text";
   if (places.length === 0) return { ok: false, problem: `${what} not found in file: ${path}` };
   if (places.length > 1 && edit.replaceAll !== true) {
     const problem = `${what} found ${places.length} times in file: ${path}. Give more of the text around it so that it is found once, or set replaceAll to true.`;
+    return { ok: false, problem };
+  }
+  const length = places.reduce(
+    (sum, [start, end]) => sum + edit.content.length - (end - start),
+    text.length,
+  );
+  if (length > maxBytes) {
+    const problem = `File is too large: ${path} would have ${length} characters, and at most ${maxBytes} bytes are allowed`;
     return { ok: false, problem };
   }
   const parts: string[] = [];
@@ -117,13 +136,4 @@ export async function replaceText(
     position = end;
   }
   return { ok: true, text: parts.join("") + text.slice(position) };
-}
-
-async function regexPlaces(
-  text: string,
-  pattern: string,
-  limit: WorkLimit,
-): Promise<[number, number][] | string> {
-  const compiled = await compileRegex(pattern);
-  return compiled.ok ? matchesOf(text, compiled.regex, limit) : compiled.problem;
 }

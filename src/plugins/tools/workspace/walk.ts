@@ -1,10 +1,11 @@
-import type { Entry, JailFolder } from "../shared/jail-folder.js";
+import type { FolderEntry, JailFolder } from "../shared/jail-folder.js";
 import type { FolderJail } from "../shared/path-jail.js";
 import type { WorkLimit } from "./work-limit.js";
 import { AccessDeniedError, FileAccessError } from "../../../contracts/state-errors.js";
-import { codeOf } from "../shared/jail-errors.js";
+
 import { openIn, readBytes } from "../shared/jail-reading.js";
 import { IgnoreRules } from "./ignore-rules.js";
+import { codeOf } from "../../../util/objects.js";
 
 /** What is left out of a walk, beside what the .gitignore files say. */
 export interface WalkRules {
@@ -134,7 +135,7 @@ export class Walk {
 
   async #look(
     folder: JailFolder,
-    { name, kind }: Entry,
+    { name, kind }: FolderEntry,
     path: string,
     rules: IgnoreRules,
     depth: number,

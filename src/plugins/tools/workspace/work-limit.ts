@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 /** Keeps long work from holding up everything else, and ends it at its time or with its signal. Dispose of it afterwards. */
 export class WorkLimit {
   readonly #signal: AbortSignal;
@@ -20,7 +21,7 @@ export class WorkLimit {
     this.#spent += steps;
     if (this.#spent < STEPS_PER_TURN) return;
     this.#spent = 0;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     this.#signal.throwIfAborted();
   }
 

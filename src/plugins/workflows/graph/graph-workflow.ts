@@ -2,16 +2,19 @@ import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { WorkflowResult } from "../../../contracts/output.js";
 import type { Graph } from "../../../contracts/graph.js";
 import type { Plan } from "../../../contracts/plan.js";
+import type { PlanDescription } from "../../../contracts/plan-description.js";
 import type { Run } from "../../../contracts/run.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { PromptLibrary } from "../../../kernel/index.js";
-import { GraphRun } from "./graph-run.js";
-import { GRAPH_TEMPLATES } from "./templates.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
+import { describeGraph } from "./describe-graph.js";
+import { GraphWalk } from "./graph-walk.js";
+import { GRAPH_TEMPLATES } from "./graph-prompts.js";
 
 /** Walks the graph of a plan from its start until an edge leads to the end. */
 export class GraphWorkflow implements WorkflowExecutor {
   readonly name = "GRAPH";
+  readonly reads = [];
   readonly #library = new PromptLibrary(GRAPH_TEMPLATES);
 
   validate(plan: Plan): void {
@@ -21,11 +24,15 @@ export class GraphWorkflow implements WorkflowExecutor {
       });
   }
 
+  describe(plan: Plan): PlanDescription {
+    return describeGraph(plan);
+  }
+
   async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
     const graph: Graph | undefined = plan.graph; // whatever its states are, they have names
     if (graph === undefined) return { raw: "", taskOutputs: [] };
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
-    const taskOutputs = await new GraphRun(graph, plan, run, texts).execute();
+    const taskOutputs = await new GraphWalk(graph, plan, run, texts).execute();
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   }
 }

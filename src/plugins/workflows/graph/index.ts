@@ -2,7 +2,7 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { GraphWorkflow } from "./graph-workflow.js";
-import { GRAPH_TEMPLATES } from "./templates.js";
+import { GRAPH_TEMPLATES } from "./graph-prompts.js";
 
 /** The workflow GRAPH, which runs an ensemble's `graph`: one state after the other, led by the edges. */
 export function graph(): Plugin {

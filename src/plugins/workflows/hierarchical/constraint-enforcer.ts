@@ -1,5 +1,5 @@
 import type { HierarchicalConstraints } from "../../../contracts/constraints.js";
-import { canonicalRole } from "../../../kernel/index.js";
+import { canonicalRole } from "../../../contracts/agent.js";
 
 /** Keeps the account of one run's delegations and holds them to the constraints. Roles count the same in every spelling. */
 export class ConstraintEnforcer {

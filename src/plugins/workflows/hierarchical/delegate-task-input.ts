@@ -1,6 +1,7 @@
 import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
-import type { PromptTexts } from "../../../kernel/index.js";
-import type { ManagerTemplateName } from "./templates.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
+import type { ManagerTemplateName } from "./hierarchical-prompts.js";
+import { asText } from "../../../util/objects.js";
 
 /** The arguments of the tool as the manager's model wrote them. */
 export interface DelegateTaskInput {
@@ -9,8 +10,6 @@ export interface DelegateTaskInput {
   /** A number, its digits, or something else that has no meaning; `undefined` where it was left out. */
   readonly taskNumber: unknown;
 }
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Takes any object: what is missing counts as blank, and the tool has its own words for that. */
 function read(
@@ -24,8 +23,8 @@ function read(
   const number = taskNumber === null || taskNumber === "" ? undefined : taskNumber; // how some models leave out what is optional
   return {
     value: {
-      agentRole: textOf(agentRole),
-      taskDescription: textOf(taskDescription),
+      agentRole: asText(agentRole),
+      taskDescription: asText(taskDescription),
       taskNumber: number,
     },
   };

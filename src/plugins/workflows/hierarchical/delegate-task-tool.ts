@@ -1,13 +1,15 @@
 import type { DelegationResponse } from "../../../contracts/delegation.js";
 import type { RunInfo, TaskScope } from "../../../contracts/run.js";
 import type { Tool } from "../../../contracts/tool.js";
-import type { PromptTexts } from "../../../kernel/index.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { Assignments } from "./assignments.js";
 import type { DelegateTaskInput } from "./delegate-task-input.js";
-import type { ManagerTemplateName } from "./templates.js";
+import type { ManagerTemplateName } from "./hierarchical-prompts.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
-import { canonicalRole, delegateForModel, workerOf } from "../../../kernel/index.js";
+import { canonicalRole } from "../../../contracts/agent.js";
+import { workerOf } from "../../../engine/index.js";
+import { delegateForModel } from "../../shared/delegation/delegate-for-model.js";
 import { delegateTaskInput } from "./delegate-task-input.js";
 
 /** What the tool works with. */
@@ -42,7 +44,7 @@ async function assign(
   if (agentRole.trim() === "") return ToolResult.failure("agentRole must not be null or blank.");
   if (taskDescription.trim() === "")
     return ToolResult.failure("taskDescription must not be null or blank.");
-  const listed = taskNumber === undefined ? undefined : assignments.task(numberOf(taskNumber));
+  const listed = taskNumber === undefined ? undefined : assignments.task(taskNumberOf(taskNumber));
   if (taskNumber !== undefined && listed === undefined)
     return ToolResult.failure(
       texts.render("manager.unknownTask", { count: assignments.count, given: preview(taskNumber) }),
@@ -51,7 +53,7 @@ async function assign(
   if (missing.length > 0)
     return ToolResult.failure(
       texts.render("manager.missingContext", {
-        number: numberOf(taskNumber),
+        number: taskNumberOf(taskNumber),
         missing: missing.join(", "),
       }),
     );
@@ -63,10 +65,10 @@ async function assign(
       : { taskId: listed.id };
   const response = await delegateForModel(scope, input, wanted);
   if (response.status !== "FAILURE") finish(listed, workerOf(response)?.output);
-  return resultOf(response, input, scope, parts);
+  return delegationResult(response, input, scope, parts);
 }
 
-function numberOf(value: unknown): number {
+function taskNumberOf(value: unknown): number {
   return typeof value === "string" && /^\s*\d+\s*$/.test(value)
     ? Number(value)
     : typeof value === "number"
@@ -75,7 +77,7 @@ function numberOf(value: unknown): number {
 }
 
 /** The worker's text or why it failed, and how far the list is done; where nobody was asked, the words of the guard. */
-function resultOf(
+function delegationResult(
   response: DelegationResponse,
   { agentRole }: DelegateTaskInput,
   scope: TaskScope,

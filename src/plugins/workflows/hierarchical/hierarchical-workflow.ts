@@ -1,36 +1,46 @@
 import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
+import type { PlanDescription } from "../../../contracts/plan-description.js";
 import type { Run, RunInfo } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { ManagerExecutor } from "./manager-executor.js";
 import type { RunConstraints } from "./run-constraints.js";
 import { Agent } from "../../../contracts/agent.js";
-import { messageOf, TaskExecutionError } from "../../../contracts/errors.js";
+import { TaskExecutionError } from "../../../contracts/errors.js";
 import { ConstraintViolationError } from "../../../contracts/workflow-errors.js";
 import { Task } from "../../../contracts/task.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { PromptLibrary } from "../../../kernel/index.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
+import { describeTasks } from "../shared/describe-tasks.js";
 import { Assignments } from "./assignments.js";
 import { ConstraintEnforcer } from "./constraint-enforcer.js";
 import { checkConstraints } from "./constraint-validation.js";
 import { delegateTaskTool } from "./delegate-task-tool.js";
-import { find, managerModel } from "./manager-model.js";
+import { findBound, managerModel } from "./manager-model.js";
 import { managerPrompts } from "./manager-prompts.js";
 import {
   checkReserved,
   MANAGER_ROLE,
   needsAgents,
-  unusedOptions,
+  unusedManagerOptions,
   validateTeam,
 } from "./team-validation.js";
-import { MANAGER_TEMPLATES } from "./templates.js";
+import { MANAGER_TEMPLATES } from "./hierarchical-prompts.js";
+import { messageOf } from "../../../util/errors.js";
 
 const DEFAULT_MAX_ITERATIONS = 20;
 
 /** The workflow HIERARCHICAL: an agent of its own, the manager, hands the tasks to workers and writes the final answer. Seed 000. */
 export class HierarchicalWorkflow implements WorkflowExecutor {
   readonly name = "HIERARCHICAL";
+  readonly reads = [
+    "managerModel",
+    "managerModelOptions",
+    "managerMaxIterations",
+    "managerPromptStrategy",
+    "hierarchicalConstraints",
+  ] as const;
   readonly #executor: ManagerExecutor;
   readonly #constraints: RunConstraints;
   readonly #library = new PromptLibrary(MANAGER_TEMPLATES);
@@ -44,6 +54,10 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
     validateTeam(plan);
   }
 
+  describe(plan: Plan): PlanDescription {
+    return { ...describeTasks(plan), managed: true };
+  }
+
   preview(plan: Plan, run: Run): readonly Task[] {
     return [this.#managerTask(plan, run, new Assignments(plan.tasks), () => undefined)];
   }
@@ -55,7 +69,7 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
     const manager = this.#managerTask(plan, run, assignments, (info) => {
       if (enforcer !== undefined) enforcer = this.#constraints.enforce(info, enforcer);
     });
-    for (const message of unusedOptions(plan)) run.emit({ type: "run_warning", message });
+    for (const message of unusedManagerOptions(plan)) run.emit({ type: "run_warning", message });
     this.#executor.claim(manager);
     const output = await lead(run, run.define(manager), assignments);
     const violations = enforcer?.violations() ?? [];
@@ -74,7 +88,7 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
     const { workers } = run;
     checkReserved(workers); // once more, for those that were made
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
-    const listed = plan.tasks.map(({ spec }) => spec);
+    const listed = plan.tasks.map(({ task }) => task);
     const prompts = managerPrompts(managerPromptStrategy, workers, listed, texts);
     const tool: AnyTool = delegateTaskTool({
       roles: workers.map(({ role }) => role),
@@ -101,7 +115,7 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
 
 /** The account of the run's constraints, where it has any. They are checked again: now all agents are there, and constraints may be bound instead of given. */
 function enforcerOf(run: Run): ConstraintEnforcer | undefined {
-  const constraints = find(run, Tokens.HierarchicalConstraints);
+  const constraints = findBound(run, Tokens.HierarchicalConstraints);
   if (constraints === undefined) return undefined;
   checkConstraints(
     constraints,

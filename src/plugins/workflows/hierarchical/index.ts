@@ -4,7 +4,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { HierarchicalWorkflow } from "./hierarchical-workflow.js";
 import { ManagerExecutor } from "./manager-executor.js";
 import { DelegationConstraint, RunConstraints } from "./run-constraints.js";
-import { MANAGER_TEMPLATES } from "./templates.js";
+import { MANAGER_TEMPLATES } from "./hierarchical-prompts.js";
 
 /**
  * The workflow HIERARCHICAL: a manager delegates the tasks to workers, within the constraints that the ensemble sets.

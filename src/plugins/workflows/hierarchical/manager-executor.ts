@@ -7,7 +7,7 @@ import type { AnyTask } from "../../../contracts/task.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 
-type ChatOptions = Parameters<TaskScope["chat"]>[1];
+type ManagerChatOptions = Parameters<TaskScope["chat"]>[1];
 
 /** Does the tasks of managers the way agents' tasks are done, and books their model calls as what they are: coordination. */
 export class ManagerExecutor implements TaskExecutor {
@@ -19,14 +19,14 @@ export class ManagerExecutor implements TaskExecutor {
     this.#tasks.add(task);
   }
 
-  handles({ spec }: PlannedTask): boolean {
-    return this.#tasks.has(spec);
+  handles({ task }: PlannedTask): boolean {
+    return this.#tasks.has(task);
   }
 
   execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
     const planned: PlannedTask = {
       id: call.taskId,
-      spec: call.task,
+      task: call.task,
       contextIds: [],
       agent: call.agent,
     };
@@ -43,7 +43,7 @@ export class ManagerExecutor implements TaskExecutor {
 
 /** The same scope, whose calls for the task bear the purpose `manager`. */
 function asManager(scope: TaskScope): TaskScope {
-  const chat = (request: ChatRequest, o: ChatOptions): Promise<ChatResponse> =>
+  const chat = (request: ChatRequest, o: ManagerChatOptions): Promise<ChatResponse> =>
     scope.chat(request, o.purpose === "task" ? { ...o, purpose: "manager" } : o);
   return Object.create(scope, { chat: { value: chat } }) as TaskScope; // everything else is inherited
 }

@@ -6,7 +6,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 
 /** A run's value of a token that need not have one. */
-export function find<T>(run: Run, token: Token<T>): T | undefined {
+export function findBound<T>(run: Run, token: Token<T>): T | undefined {
   try {
     return run.get(token);
   } catch (error) {
@@ -21,7 +21,7 @@ export function find<T>(run: Run, token: Token<T>): T | undefined {
  */
 export function managerModel({ options }: Plan, run: Run): ModelRef | undefined {
   const { managerModel: own, model, agents = [] } = options;
-  if (model !== undefined || find(run, Tokens.ChatModel) !== undefined) return own;
+  if (model !== undefined || findBound(run, Tokens.ChatModel) !== undefined) return own;
   const bare = agents.find((agent) => agent.model === undefined);
   if (bare !== undefined) {
     throw new ValidationError(

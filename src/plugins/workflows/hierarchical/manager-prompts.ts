@@ -1,12 +1,12 @@
 import type { Agent } from "../../../contracts/agent.js";
 import type { ManagerPromptStrategy } from "../../../contracts/delegation.js";
 import type { AnyTask } from "../../../contracts/task.js";
-import type { PromptTexts } from "../../../kernel/index.js";
-import type { ManagerTemplateName } from "./templates.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
+import type { ManagerTemplateName } from "./hierarchical-prompts.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-type Texts = PromptTexts<ManagerTemplateName>;
+type ManagerTexts = PromptTexts<ManagerTemplateName>;
 
 /** What the manager is told about its team and its work. */
 export interface ManagerPrompts {
@@ -20,19 +20,19 @@ export function managerPrompts(
   strategy: ManagerPromptStrategy | undefined,
   agents: readonly Agent[],
   tasks: readonly AnyTask[],
-  texts: Texts,
+  texts: ManagerTexts,
 ): ManagerPrompts {
   const { buildSystemPrompt, buildUserPrompt } =
     strategy === undefined ? byTemplates(texts) : bound(strategy);
-  const system = requireText("buildSystemPrompt", buildSystemPrompt({ agents }));
-  const user = requireText("buildUserPrompt", buildUserPrompt({ tasks }));
+  const system = requireInstructions("buildSystemPrompt", buildSystemPrompt({ agents }));
+  const user = requireInstructions("buildUserPrompt", buildUserPrompt({ tasks }));
   return {
     system: system.trim() === "" ? undefined : system,
     user: user.trim() === "" ? texts.render("manager.withoutPrompt", {}) : user,
   };
 }
 
-function byTemplates(texts: Texts): ManagerPromptStrategy {
+function byTemplates(texts: ManagerTexts): ManagerPromptStrategy {
   return {
     buildSystemPrompt: ({ agents }) =>
       texts.render("manager.system", {
@@ -47,7 +47,11 @@ function byTemplates(texts: Texts): ManagerPromptStrategy {
   };
 }
 
-function workerText({ role, goal, background = "" }: Agent, number: number, texts: Texts): string {
+function workerText(
+  { role, goal, background = "" }: Agent,
+  number: number,
+  texts: ManagerTexts,
+): string {
   const shown =
     background.trim() === "" ? "" : texts.render("manager.workerBackground", { background });
   return texts.render("manager.worker", { number, role, goal, background: shown });
@@ -62,7 +66,7 @@ function bound(strategy: ManagerPromptStrategy): ManagerPromptStrategy {
 }
 
 /** Nothing counts as an empty text. */
-function requireText(method: string, value: unknown): string {
+function requireInstructions(method: string, value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;
   throw new ValidationError(

@@ -4,7 +4,7 @@ import type { RunInfo } from "../../../contracts/run.js";
 import type { ConstraintEnforcer } from "./constraint-enforcer.js";
 import { reject } from "../../../contracts/hooks.js";
 import { createToken } from "../../../contracts/tokens.js";
-import { canonicalRole } from "../../../kernel/index.js";
+import { canonicalRole } from "../../../contracts/agent.js";
 
 /** Why a delegation is out of the question whatever the policies say; whoever asks policies asks this first. */
 export const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>(

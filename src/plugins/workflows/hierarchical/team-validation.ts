@@ -1,7 +1,7 @@
 import type { Agent } from "../../../contracts/agent.js";
 import type { Plan } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { canonicalRole } from "../../../kernel/index.js";
+import { canonicalRole } from "../../../contracts/agent.js";
 import { checkConstraints } from "./constraint-validation.js";
 
 /** The role of the agent that leads the team. */
@@ -18,10 +18,10 @@ export function validateTeam(plan: Plan): void {
       options.hierarchicalConstraints,
       needsAgents(plan) ? undefined : agents.map(({ role }) => role),
     );
-  const handled = plan.tasks.find(({ spec }) => spec.handler !== undefined);
+  const handled = plan.tasks.find(({ task }) => task.handler !== undefined);
   if (handled !== undefined) {
     throw new ValidationError(
-      `Deterministic handler tasks are not supported in HIERARCHICAL workflow. Task '${handled.spec.description}' has a handler configured. Use SEQUENTIAL or PARALLEL workflow when mixing AI-backed and deterministic tasks.`,
+      `Deterministic handler tasks are not supported in HIERARCHICAL workflow. Task '${handled.task.description}' has a handler configured. Use SEQUENTIAL or PARALLEL workflow when mixing AI-backed and deterministic tasks.`,
     );
   }
   if (plan.loops.length > 0) {
@@ -63,17 +63,17 @@ function checkDuplicates(agents: readonly Agent[]): void {
 }
 
 /** What agentless tasks ask for in vain, because the worker that the manager chooses does them. */
-export function unusedOptions(plan: Plan): readonly string[] {
+export function unusedManagerOptions(plan: Plan): readonly string[] {
   if (needsAgents(plan)) return [];
-  return plan.tasks.flatMap(({ spec, agent }) => {
+  return plan.tasks.flatMap(({ task, agent }) => {
     if (agent !== undefined) return [];
     const unused = [
-      ...(spec.tools.length > 0 ? ["tools"] : []),
-      ...(spec.maxIterations !== undefined ? ["maxIterations"] : []),
+      ...(task.tools.length > 0 ? ["tools"] : []),
+      ...(task.maxIterations !== undefined ? ["maxIterations"] : []),
     ];
     return unused.map(
       (option) =>
-        `Task '${spec.description}' is done by the worker that the manager chooses, so its option '${option}' has no effect: set it on the agent`,
+        `Task '${task.description}' is done by the worker that the manager chooses, so its option '${option}' has no effect: set it on the agent`,
     );
   });
 }

@@ -2,7 +2,7 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { LoopWorkflow } from "./loop-workflow.js";
-import { LOOP_TEMPLATES } from "./templates.js";
+import { LOOP_TEMPLATES } from "./loop-prompts.js";
 
 /** The workflow LOOP, by which SEQUENTIAL and PARALLEL run an ensemble's loops. */
 export function loop(): Plugin {

@@ -1,10 +1,11 @@
 import type { Loop } from "../../../contracts/loop.js";
 import type { MemoryStore } from "../../../contracts/memory.js";
 import type { Run } from "../../../contracts/run.js";
-import { messageOf } from "../../../contracts/errors.js";
+
 import { keepLastEntries } from "../../../contracts/memory-scope.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
+import { messageOf } from "../../../util/errors.js";
 
 /** What the scopes of a loop's tasks hold when a further iteration starts. */
 export class LoopMemory {

@@ -1,9 +1,8 @@
 import type { Loop, LoopHistory } from "../../../contracts/loop.js";
 import type { TaskOutput } from "../../../contracts/output.js";
-import type { Plan } from "../../../contracts/plan.js";
 import type { IsLast, Revision, Run } from "../../../contracts/run.js";
-import type { PromptTexts } from "../../../kernel/index.js";
-import type { LOOP_TEMPLATES } from "./templates.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
+import type { LOOP_TEMPLATES } from "./loop-prompts.js";
 import { MaxLoopIterationsExceededError } from "../../../contracts/workflow-errors.js";
 import { breathe } from "../shared/breather.js";
 import { decide } from "../shared/decision.js";
@@ -23,13 +22,12 @@ export class LoopRun {
 
   constructor(
     readonly loop: Loop,
-    plan: Plan,
     readonly run: Run,
     readonly texts: PromptTexts<keyof typeof LOOP_TEMPLATES>,
     /** Whether the run is done with this loop. */
     readonly last: IsLast | undefined,
   ) {
-    this.#ids = bodyIds(plan, loop);
+    this.#ids = bodyIds(run.plan, loop);
     this.#memory = new LoopMemory(loop, run);
   }
 
@@ -47,7 +45,7 @@ export class LoopRun {
         await breathe(this.#iterations.length);
       }
     } finally {
-      run.report({ kind: "loop", loop, history: this.#history(reason) });
+      run.reportWorkflow({ kind: "loop", loop, history: this.#history(reason) });
     }
     if (reason === "maxIterations" && loop.onMaxIterations === "THROW")
       throw new MaxLoopIterationsExceededError(loop.name, loop.maxIterations);

@@ -4,22 +4,23 @@ import type { Plan } from "../../../contracts/plan.js";
 import type { Run } from "../../../contracts/run.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { PromptLibrary } from "../../../kernel/index.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { lastIn } from "../shared/last.js";
 import { checkLoops, listTasks } from "../shared/loop-plan.js";
 import { LoopRun } from "./loop-run.js";
-import { LOOP_TEMPLATES } from "./templates.js";
+import { LOOP_TEMPLATES } from "./loop-prompts.js";
 
 /** Runs the loops of a plan, one after the other; there may be nothing else in it. */
 export class LoopWorkflow implements WorkflowExecutor {
   readonly name = "LOOP";
+  readonly reads = [];
   readonly #library = new PromptLibrary(LOOP_TEMPLATES);
 
   validate(plan: Plan): void {
     const [other] = listTasks(plan);
     if (plan.loops.length === 0 || other !== undefined) {
       const found =
-        other === undefined ? "there is none" : `found task '${other.spec.description}'`;
+        other === undefined ? "there is none" : `found task '${other.task.description}'`;
       throw new ValidationError(`Workflow LOOP runs loops and nothing else; ${found}`, {
         hint: "Use SEQUENTIAL or PARALLEL: they run `tasks` and `loops`.",
       });
@@ -32,13 +33,7 @@ export class LoopWorkflow implements WorkflowExecutor {
     const taskOutputs: TaskOutput[] = [];
     for (const loop of plan.loops)
       taskOutputs.push(
-        ...(await new LoopRun(
-          loop,
-          plan,
-          run,
-          texts,
-          lastIn(run, loop === plan.loops.at(-1)),
-        ).execute()),
+        ...(await new LoopRun(loop, run, texts, lastIn(run, loop === plan.loops.at(-1))).execute()),
       );
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   }

@@ -1,7 +1,7 @@
 import type { Loop } from "../../../contracts/loop.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { AnyTask } from "../../../contracts/task.js";
-import { reviseOutput } from "../../../kernel/index.js";
+import { reviseOutput } from "../../../contracts/output.js";
 
 /** What a loop gives to the run, by its `outputMode`. */
 export function projectOutputs(

@@ -2,9 +2,9 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import type { Reduction } from "./reduction.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { MAP_REDUCE_ADAPTIVE, mapReduceWorkflow } from "./map-reduce-workflow.js";
+import { MAP_REDUCE_ADAPTIVE, mapReduceWorkflow, purposeOf } from "./map-reduce-workflow.js";
 
-export { MAP_REDUCE_ADAPTIVE };
+export { MAP_REDUCE_ADAPTIVE, purposeOf };
 export type { Reduction };
 
 /** The workflow MAP_REDUCE_ADAPTIVE for one reduction: the maps of the plan, then as many levels of reduces as their outputs need. */

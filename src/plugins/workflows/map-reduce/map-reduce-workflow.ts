@@ -1,3 +1,4 @@
+import type { Purpose } from "../../../contracts/chat-model.js";
 import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { MapReduceNode } from "../../../contracts/map-reduce.js";
 import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
@@ -6,14 +7,21 @@ import type { Run } from "../../../contracts/run.js";
 import type { AnyTask } from "../../../contracts/task.js";
 import type { Reduction } from "./reduction.js";
 import { ParallelExecutionError } from "../../../contracts/errors.js";
+import { PARALLEL_OPTIONS } from "../shared/parallel-options.js";
 import { packBins, totalTokens } from "./bin-packing.js";
-import { TokenCounter } from "./token-counter.js";
+import { SizeEstimate } from "./size-estimate.js";
 
 /** The name of the workflow, as traces show it. */
 export const MAP_REDUCE_ADAPTIVE = "MAP_REDUCE_ADAPTIVE";
 
+/** What the model calls of a task in the tree are for. A `direct` task does the work of the whole tree. */
+export function purposeOf({ nodeType }: MapReduceNode): Purpose {
+  if (nodeType === "map") return "map";
+  return nodeType === "direct" ? "task" : "reduce";
+}
+
 /** An output that waits to be reduced. */
-interface Part {
+interface PlannedPart {
   readonly task: AnyTask;
   readonly output: TaskOutput;
   readonly tokens: number;
@@ -22,7 +30,7 @@ interface Part {
 /** One run of a reduction. Each level is a part of the run under PARALLEL, so its limits hold here too. */
 class ReductionRun {
   readonly #outputs: TaskOutput[] = [];
-  readonly #counter: TokenCounter;
+  readonly #counter: SizeEstimate;
   readonly #tasks: ReadonlyMap<string, PlannedTask>;
 
   constructor(
@@ -30,7 +38,7 @@ class ReductionRun {
     readonly plan: Plan,
     readonly run: Run,
   ) {
-    this.#counter = new TokenCounter(reduction.tokenEstimator, (message) => this.#warn(message));
+    this.#counter = new SizeEstimate(reduction.tokenEstimator, (message) => this.#warn(message));
     this.#tasks = new Map(plan.tasks.map((task) => [task.id, task]));
   }
 
@@ -52,8 +60,8 @@ class ReductionRun {
 
   /** Reduces level by level until the outputs fit the budget or a level no longer helps. `level` is that of the final reduce. */
   async #shrink(
-    mapped: readonly Part[],
-  ): Promise<{ readonly parts: readonly Part[]; readonly level: number }> {
+    mapped: readonly PlannedPart[],
+  ): Promise<{ readonly parts: readonly PlannedPart[]; readonly level: number }> {
     const { maxReduceLevels, budget } = this.reduction;
     let parts = mapped;
     let level = 1;
@@ -78,10 +86,10 @@ class ReductionRun {
   }
 
   /** Runs the maps; those that failed are left out. @throws the first failure where none is left. */
-  async #map(ids: readonly string[]): Promise<readonly Part[]> {
+  async #map(ids: readonly string[]): Promise<readonly PlannedPart[]> {
     try {
       const { taskOutputs } = await this.run.runWorkflow("PARALLEL", ids, { last: false });
-      return this.#parts(taskOutputs, (id) => this.#tasks.get(id)?.spec);
+      return this.#parts(taskOutputs, (id) => this.#tasks.get(id)?.task);
     } catch (error) {
       if (!ParallelExecutionError.isInstance(error)) throw error;
       const { completedTaskOutputs } = error;
@@ -89,12 +97,15 @@ class ReductionRun {
       this.#warn(
         `${ids.length - completedTaskOutputs.length} of ${ids.length} map tasks failed; the others are reduced without them`,
       );
-      return this.#parts(completedTaskOutputs, (id) => this.#tasks.get(id)?.spec);
+      return this.#parts(completedTaskOutputs, (id) => this.#tasks.get(id)?.task);
     }
   }
 
   /** One reduce for each bin of outputs; `undefined` where bins can't get fewer. A failed reduce would lose what was done, so it fails the run. */
-  async #reduceLevel(parts: readonly Part[], level: number): Promise<readonly Part[] | undefined> {
+  async #reduceLevel(
+    parts: readonly PlannedPart[],
+    level: number,
+  ): Promise<readonly PlannedPart[] | undefined> {
     const { budget } = this.reduction;
     const bins = packBins(parts, budget);
     if (bins.length === parts.length) {
@@ -106,7 +117,7 @@ class ReductionRun {
     const large = parts.filter(({ tokens }) => tokens > budget);
     if (large.length > 0)
       this.#warn(
-        `${large.length} of ${parts.length} outputs are larger than the budget of ${budget} tokens: ${namesOf(large)}. Each is reduced alone`,
+        `${large.length} of ${parts.length} outputs are larger than the budget of ${budget} tokens: ${shortList(large)}. Each is reduced alone`,
       );
     const reduces = new Map(
       bins
@@ -124,12 +135,12 @@ class ReductionRun {
   }
 
   #define(
-    parts: readonly Part[],
+    parts: readonly PlannedPart[],
     mapReduce: MapReduceNode,
   ): { readonly task: AnyTask; readonly id: string } {
     const tasks = parts.map(({ task }) => task);
     const { task, id } = this.reduction.reduce(tasks, mapReduce);
-    this.run.define(task, { id, mapReduce });
+    this.run.define(task, { id, mapReduce, purpose: purposeOf(mapReduce) });
     return { task, id };
   }
 
@@ -141,7 +152,7 @@ class ReductionRun {
   #parts(
     outputs: readonly TaskOutput[],
     taskOf: (id: string) => AnyTask | undefined,
-  ): readonly Part[] {
+  ): readonly PlannedPart[] {
     this.#outputs.push(...outputs);
     return outputs.flatMap((output) => {
       const task = taskOf(output.taskId);
@@ -149,7 +160,7 @@ class ReductionRun {
     });
   }
 
-  #isOver(parts: readonly Part[]): boolean {
+  #isOver(parts: readonly PlannedPart[]): boolean {
     return totalTokens(parts) > this.reduction.budget;
   }
 
@@ -167,7 +178,7 @@ function firstFailure(error: ParallelExecutionError): Error {
 }
 
 /** Some of the tasks, by id. */
-function namesOf(parts: readonly Part[]): string {
+function shortList(parts: readonly PlannedPart[]): string {
   const names = parts.slice(0, 3).map(({ output }) => output.taskId);
   return parts.length > names.length ? `${names.join(", ")}, ...` : names.join(", ");
 }
@@ -176,6 +187,7 @@ function namesOf(parts: readonly Part[]): string {
 export function mapReduceWorkflow(reduction: Reduction): WorkflowExecutor {
   return Object.freeze({
     name: MAP_REDUCE_ADAPTIVE,
+    reads: PARALLEL_OPTIONS,
     execute: (plan: Plan, run: Run) => new ReductionRun(reduction, plan, run).execute(),
   });
 }

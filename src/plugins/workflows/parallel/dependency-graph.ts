@@ -1,5 +1,6 @@
 import type { Plan } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { loopId } from "../shared/describe-tasks.js";
 import { bodyIds, checkLoops, listTasks } from "../shared/loop-plan.js";
 
 /** A task of the list or a whole loop: how many of its dependencies are open, and who waits for it. */
@@ -41,7 +42,7 @@ export function buildGraph(plan: Plan): readonly Node[] {
   const owners = new Map(tasks.map(({ id }): [string, Node] => [id, newNode(id)]));
   const nodes = [...owners.values()];
   for (const loop of plan.loops) {
-    const node = newNode(`$loop:${loop.name}`, bodyIds(plan, loop));
+    const node = newNode(loopId(loop), bodyIds(plan, loop));
     nodes.push(node);
     for (const id of node.body ?? []) owners.set(id, node);
   }
@@ -77,6 +78,6 @@ export function checkGraph(plan: Plan): void {
   throw new ValidationError(
     task === undefined
       ? `Circular context dependency detected involving loop: '${stuck?.id.slice("$loop:".length) ?? ""}'`
-      : `Circular context dependency detected involving task: '${task.spec.description}'`,
+      : `Circular context dependency detected involving task: '${task.task.description}'`,
   );
 }

@@ -1,24 +1,25 @@
 import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
-import type { PartOptions, Run } from "../../../contracts/run.js";
+import type { SubPlanOptions, Run } from "../../../contracts/run.js";
 import type { Node } from "./dependency-graph.js";
 import {
   AgentEnsembleError,
   ExitEarlySignal,
   ParallelExecutionError,
   RunCancelledError,
-  messageOf,
-  toError,
 } from "../../../contracts/errors.js";
+import { PARALLEL_OPTIONS } from "../shared/parallel-options.js";
+import { describeTasks } from "../shared/describe-tasks.js";
 import { lastIn } from "../shared/last.js";
 import { buildGraph, checkGraph } from "./dependency-graph.js";
+import { messageOf, toError } from "../../../util/errors.js";
 
 /** So many tasks are started before the process may do something else: thousands at once would all be in memory at the same stage. */
 const STARTS_AT_ONCE = 500;
 
 /** One execution of the graph. Dependencies are counted down, so scheduling costs the same for every edge. */
-class GraphRun {
+class DependencyRun {
   /** By the node's id: a task's output, or the outputs of a loop. */
   readonly #outputs = new Map<string, TaskOutput | readonly TaskOutput[]>();
   readonly #nodes: readonly Node[];
@@ -100,7 +101,7 @@ class GraphRun {
     );
   }
 
-  async #runLoop(body: readonly string[], o: PartOptions): Promise<readonly TaskOutput[]> {
+  async #runLoop(body: readonly string[], o: SubPlanOptions): Promise<readonly TaskOutput[]> {
     return (await this.run.runWorkflow("LOOP", body, o)).taskOutputs;
   }
 
@@ -149,6 +150,11 @@ class GraphRun {
 
 export const parallelWorkflow: WorkflowExecutor = Object.freeze({
   name: "PARALLEL",
+  reads: PARALLEL_OPTIONS,
   validate: checkGraph,
-  execute: (plan, run) => new GraphRun(plan, run).execute(),
+  describe(plan) {
+    checkGraph(plan);
+    return describeTasks(plan);
+  },
+  execute: (plan, run) => new DependencyRun(plan, run).execute(),
 } satisfies WorkflowExecutor);

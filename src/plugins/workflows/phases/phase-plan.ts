@@ -82,20 +82,20 @@ export function checkPhases(plan: Plan): void {
     if (workflow === "SEQUENTIAL") checkOrder(all, tasks, new Set(visible));
     for (const { id } of tasks) visible.add(id);
     for (const task of review === undefined ? tasks : [...tasks, review])
-      checkContext(all, phase, task, visible);
+      checkPhaseContext(all, phase, task, visible);
   }
 }
 
-function checkContext(
+function checkPhaseContext(
   all: ReadonlyMap<string, PlannedTask>,
   phase: Phase,
-  { spec, contextIds }: PlannedTask,
+  { task, contextIds }: PlannedTask,
   visible: ReadonlySet<string>,
 ): void {
   const hidden = contextIds.find((id) => !visible.has(id));
   if (hidden === undefined) return;
   throw new ValidationError(
-    `Task '${spec.description}' in phase '${phase.name}' references context task '${all.get(hidden)?.spec.description ?? hidden}', which is neither in the phase nor in a predecessor`,
+    `Task '${task.description}' in phase '${phase.name}' references context task '${all.get(hidden)?.task.description ?? hidden}', which is neither in the phase nor in a predecessor`,
     {
       hint: "Add that task's phase to the phase's `after`.",
     },

@@ -3,12 +3,13 @@ import type { Phase } from "../../../contracts/phase.js";
 import type { Plan } from "../../../contracts/plan.js";
 import type { Revision, Run } from "../../../contracts/run.js";
 import type { ReviewVerdict } from "./review-verdict.js";
-import { TaskExecutionError, ValidationError, toError } from "../../../contracts/errors.js";
+import { TaskExecutionError, ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { knownNames } from "../../../contracts/validation.js";
 import { lastIn } from "../shared/last.js";
 import { PhasePlan } from "./phase-plan.js";
 import { parseVerdict } from "./review-verdict.js";
+import { toError } from "../../../util/errors.js";
 
 /** One execution of all phases. A phase that fails takes those after it with it; the others are finished. */
 export class PhasesRun {
@@ -166,7 +167,7 @@ export class PhasesRun {
     const { run } = this;
     this.#accepted.set(phase, outputs);
     this.#through.add(phase);
-    run.report({ kind: "phase", phase, outputs: Object.freeze([...outputs]) });
+    run.reportWorkflow({ kind: "phase", phase, outputs: Object.freeze([...outputs]) });
     if (!run.listens("phase_completed")) return;
     run.emit({
       type: "phase_completed",

@@ -2,6 +2,7 @@ import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { describeTasks, inSequence } from "../shared/describe-tasks.js";
 import { lastIn } from "../shared/last.js";
 import { bodyIds, checkLoops, checkOrder, listTasks, tasksById } from "../shared/loop-plan.js";
 
@@ -37,7 +38,12 @@ function checkSequence(plan: Plan): void {
 
 export const sequentialWorkflow: WorkflowExecutor = Object.freeze({
   name: "SEQUENTIAL",
+  reads: [],
   validate: checkSequence,
+  describe(plan) {
+    checkSequence(plan);
+    return { steps: inSequence(describeTasks(plan).steps), sequential: true };
+  },
   async execute(plan, run) {
     const taskOutputs: TaskOutput[] = [];
     const { loops } = plan;

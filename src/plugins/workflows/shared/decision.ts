@@ -1,5 +1,6 @@
 import type { TaskOutput } from "../../../contracts/output.js";
-import { AgentEnsembleError, AgentExecutionError, messageOf } from "../../../contracts/errors.js";
+import { AgentEnsembleError, AgentExecutionError } from "../../../contracts/errors.js";
+import { messageOf } from "../../../util/errors.js";
 
 /**
  * What a predicate of the user's says about `value`. `output` is the one that it judges.

@@ -25,12 +25,12 @@ export function checkOrder(
   tasks: readonly PlannedTask[],
   done: Set<string>,
 ): void {
-  for (const { id, spec, contextIds } of tasks) {
+  for (const { id, task, contextIds } of tasks) {
     for (const contextId of contextIds) {
       const context = all.get(contextId);
       if (context === undefined || done.has(contextId)) continue; // outside this part of the plan: satisfied
       throw new ValidationError(
-        `Task '${spec.description}' references context task '${context.spec.description}' which appears later in the task list`,
+        `Task '${task.description}' references context task '${context.task.description}' which appears later in the task list`,
         {
           hint: "Context tasks must be executed before the tasks that reference them: move it up, or use workflow PARALLEL.",
         },
@@ -44,11 +44,11 @@ export function checkOrder(
 export function checkLoops(plan: Plan): void {
   if (plan.loops.length === 0) return;
   const byId = tasksById(plan);
-  for (const { spec, contextIds } of listTasks(plan)) {
+  for (const { task, contextIds } of listTasks(plan)) {
     const source = contextIds.map((id) => byId.get(id)).find((task) => task?.group instanceof Loop);
     if (source?.group instanceof Loop) {
       throw new ValidationError(
-        `Task '${spec.description}' references context task '${source.spec.description}' of loop '${source.group.name}'. Tasks cannot depend on a loop.`,
+        `Task '${task.description}' references context task '${source.task.description}' of loop '${source.group.name}'. Tasks cannot depend on a loop.`,
         {
           hint: "Put the task into the loop, or into a loop of its own whose `context` names a task of the first.",
         },

@@ -36,9 +36,9 @@ function returning(value: unknown): AnyTask {
 describe("HandlerExecutor", () => {
   it("handles tasks with a handler", () => {
     const executor = new HandlerExecutor();
-    expect(executor.handles({ id: "a", spec: returning(1), contextIds: [] })).to.equal(true);
+    expect(executor.handles({ id: "a", task: returning(1), contextIds: [] })).to.equal(true);
     expect(
-      executor.handles({ id: "a", spec: new Task({ description: "x" }), contextIds: [] }),
+      executor.handles({ id: "a", task: new Task({ description: "x" }), contextIds: [] }),
     ).to.equal(false);
   });
 

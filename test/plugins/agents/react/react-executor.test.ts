@@ -29,11 +29,11 @@ function toolMessages(request: ChatRequest | undefined): string[] {
 describe("ReactExecutor", () => {
   it("handles tasks without a handler", () => {
     const executor = new ReactExecutor();
-    expect(executor.handles({ id: "a", spec: task, contextIds: [] })).to.equal(true);
+    expect(executor.handles({ id: "a", task: task, contextIds: [] })).to.equal(true);
     expect(
       executor.handles({
         id: "a",
-        spec: new Task({ description: "x", handler: () => "y" }),
+        task: new Task({ description: "x", handler: () => "y" }),
         contextIds: [],
       }),
     ).to.equal(false);

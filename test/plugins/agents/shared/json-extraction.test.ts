@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { jsonCandidates } from "../../../../src/plugins/agents/shared/json-extraction.js";
-import { scanJson } from "../../../../src/plugins/agents/shared/json-scan.js";
 
 const isObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -144,8 +143,7 @@ describe("jsonCandidates", () => {
     );
   });
 
-  it("reads a megabyte of hostile text", async function () {
-    this.timeout(20_000);
+  it("reads a megabyte of hostile text", async () => {
     const size = 1_000_000;
     const hostile = [
       "{",
@@ -163,59 +161,5 @@ describe("jsonCandidates", () => {
       const text = `x ${piece.repeat(size / piece.length)}`;
       expect(await first(text, () => false)).to.equal(undefined);
     }
-  });
-});
-
-describe("scanJson", () => {
-  it("agrees with JSON.parse on objects and arrays", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.string(), (value, tail) => {
-        const text = JSON.stringify([value]);
-        expect(scanJson(text + tail, 0)).to.deep.equal({ kind: "value", end: text.length });
-      }),
-    );
-  });
-
-  it("never takes for a value what JSON.parse refuses", () => {
-    const pieces = fc.constantFrom(
-      "{",
-      "}",
-      "[",
-      "]",
-      '"',
-      ":",
-      ",",
-      "-",
-      ".",
-      "e",
-      "0",
-      "1",
-      "true",
-      "null",
-      "a",
-      " ",
-      "\\",
-      "u",
-    );
-    fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
-        const text = `[${parts.join("")}`;
-        const result = scanJson(text, 0);
-        if (result.kind !== "value") return;
-        // A bad escape is the one thing that the scan leaves to the parser.
-        if (!text.includes("\\"))
-          expect(() => void JSON.parse(text.slice(0, result.end))).to.not.throw();
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  it("tells what ended too early from what is no JSON", () => {
-    expect(scanJson('{"a":[1,', 0).kind).to.equal("unfinished");
-    expect(scanJson('{"a', 0).kind).to.equal("unfinished");
-    expect(scanJson("{a}", 0).kind).to.equal("invalid");
-    expect(scanJson('{"a\n":1}', 0).kind).to.equal("invalid");
-    expect(scanJson("[1,]", 0).kind).to.equal("invalid");
-    expect(scanJson("[01]", 0).kind).to.equal("invalid");
   });
 });

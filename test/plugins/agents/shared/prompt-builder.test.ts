@@ -5,8 +5,8 @@ import {
   buildSystemPrompt,
   buildUserPrompt,
 } from "../../../../src/plugins/agents/shared/prompt-builder.js";
-import { PromptLibrary } from "../../../../src/kernel/prompt-texts.js";
-import { AGENT_TEMPLATES } from "../../../../src/plugins/agents/shared/templates.js";
+import { PromptLibrary } from "../../../../src/plugins/shared/prompts/prompt-library.js";
+import { AGENT_TEMPLATES } from "../../../../src/plugins/agents/shared/agent-prompts.js";
 import { fakeOutput, taskCall } from "../../../support/fake-scope.js";
 
 const texts = new PromptLibrary(AGENT_TEMPLATES).textsOf([]);

@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import type { Step } from "../../../../src/plugins/testing/script-step.js";
+import type { ScriptStep } from "../../../../src/plugins/testing/script-step.js";
 import { ModelCallError, TaskExecutionError } from "../../../../src/contracts/errors.js";
 import { Task } from "../../../../src/contracts/task.js";
 import { tool } from "../../../../src/contracts/tool.js";
-import { AgentSynthesizer } from "../../../../src/companions.js";
-import { Ensemble } from "../../../../src/ensemble.js";
+import { AgentSynthesizer } from "../../../../src/ensemble/factories.js";
+import { Ensemble } from "../../../../src/ensemble/ensemble.js";
 import { ScriptedModel } from "../../../../src/testing.js";
 
 const look = tool({ name: "look", description: "Looks", execute: () => "seen" });
 
 /** A team of one task without an agent; the first answer is the synthesizer's, the second the agent's. */
-function team(synthesis: Step, o: { readonly prompts?: Record<string, string> } = {}) {
+function team(synthesis: ScriptStep, o: { readonly prompts?: Record<string, string> } = {}) {
   const model = new ScriptedModel([synthesis, "done"]);
   const warnings: string[] = [];
   const task = new Task({

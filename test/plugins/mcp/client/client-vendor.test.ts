@@ -11,8 +11,7 @@ const loader = `export async function resolve(specifier, context, next) {
 }`;
 
 describe("without @modelcontextprotocol/client", () => {
-  it("servers are refused with the command that installs it", function () {
-    this.timeout(20_000);
+  it("servers are refused with the command that installs it", () => {
     const program = `
       import { register } from "node:module";
       register(${JSON.stringify(asModule(loader))});

@@ -1,6 +1,9 @@
 import { expect } from "chai";
-import { MCP_TEMPLATES } from "../../../../src/plugins/mcp/client/templates.js";
-import { CALL_FIELDS, COMMON_FIELDS } from "../../../../src/plugins/mcp/client/options.js";
+import { MCP_TEMPLATES } from "../../../../src/plugins/mcp/client/mcp-client-prompts.js";
+import {
+  CALL_FIELDS,
+  COMMON_FIELDS,
+} from "../../../../src/plugins/mcp/client/mcp-client-options.js";
 import { readProjectFile } from "../../../support/project.js";
 
 describe("docs/mcp.md", () => {

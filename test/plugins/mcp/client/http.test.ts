@@ -3,13 +3,13 @@ import type { McpHttpServer, McpToolProvider } from "../../../../src/plugins/mcp
 import { McpError } from "../../../../src/contracts/state-errors.js";
 import { mcpTools } from "../../../../src/plugins/mcp/client/index.js";
 import { McpHttpTestServer } from "../../../support/mcp-http-server.js";
-import { callTool, until } from "../../../support/mcp.js";
+import { callTool } from "../../../support/mcp.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
+import { until } from "../../../support/time.js";
 
 const { answer, event, stream, text } = McpHttpTestServer;
 
-describe("an MCP server over streamable HTTP", function () {
-  this.timeout(20_000);
+describe("an MCP server over streamable HTTP", () => {
   let server: McpHttpTestServer;
   let released = 0;
   const opened: McpToolProvider[] = [];
@@ -109,10 +109,10 @@ describe("an MCP server over streamable HTTP", function () {
     say('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}');
     const lists = (): number =>
       server.requests.filter((request) => request === "POST tools/list").length;
-    while (lists() < 2) {
+    await until(async () => {
       await provider.resolve();
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+      return lists() >= 2;
+    });
     await provider.resolve();
     expect(lists()).to.equal(2);
   });

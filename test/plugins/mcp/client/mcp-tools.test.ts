@@ -14,10 +14,11 @@ import {
   faulty,
   isRunning,
   temporaryDirectory,
-  until,
 } from "../../../support/mcp.js";
 import { fakeScope } from "../../../support/fake-scope.js";
 import { rejection } from "../../../support/rejection.js";
+import { pause, until } from "../../../support/time.js";
+import { setEnvironment } from "../../../support/environment.js";
 
 /** What the server has echoed, without the JSON around it. */
 const echoed = tool({
@@ -26,8 +27,7 @@ const echoed = tool({
   execute: (text) => (JSON.parse(text) as { readonly value: string }).value,
 });
 
-describe("mcpTools", function () {
-  this.timeout(20_000);
+describe("mcpTools", () => {
   const opened: McpToolProvider[] = [];
   const directory = temporaryDirectory();
 
@@ -40,7 +40,6 @@ describe("mcpTools", function () {
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((provider) => provider.close()));
   });
-  after(() => directory.remove());
 
   describe("life cycle", () => {
     it("starts nothing before its tools are needed", () => {
@@ -106,7 +105,7 @@ describe("mcpTools", function () {
       const provider = open("silent", {}, directory.file);
       const waiting = rejection(provider.resolve());
       await until(() => directory.lines().length > 0);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await pause(100);
       await provider.close();
       expect(McpError.isInstance(await waiting)).to.equal(true);
       for (const line of directory.lines())
@@ -294,23 +293,19 @@ describe("mcpTools", function () {
   });
 
   it("gives a child PATH and what it is given, and nothing else of the environment", async () => {
-    process.env["MCP_CLIENT_TEST_SECRET"] = "swordfish-1234";
-    try {
-      const provider = mcpTools({
-        name: "env",
-        command: process.execPath,
-        args: [(await import("../../../support/mcp.js")).MCP_PROGRAMS.everything],
-        env: { GIVEN: "yes" },
-      });
-      opened.push(provider);
-      const variables = JSON.parse((await callTool(provider, "env__get-env")).output) as Readonly<
-        Record<string, string>
-      >;
-      expect(variables).to.include({ GIVEN: "yes", PATH: process.env["PATH"] });
-      expect(variables).to.not.have.property("MCP_CLIENT_TEST_SECRET");
-    } finally {
-      delete process.env["MCP_CLIENT_TEST_SECRET"];
-    }
+    setEnvironment({ MCP_CLIENT_TEST_SECRET: "swordfish-1234" });
+    const provider = mcpTools({
+      name: "env",
+      command: process.execPath,
+      args: [(await import("../../../support/mcp.js")).MCP_PROGRAMS.everything],
+      env: { GIVEN: "yes" },
+    });
+    opened.push(provider);
+    const variables = JSON.parse((await callTool(provider, "env__get-env")).output) as Readonly<
+      Record<string, string>
+    >;
+    expect(variables).to.include({ GIVEN: "yes", PATH: process.env["PATH"] });
+    expect(variables).to.not.have.property("MCP_CLIENT_TEST_SECRET");
   });
 
   it("gives tools that may be steps of a pipeline, also after the server was reached again", async () => {

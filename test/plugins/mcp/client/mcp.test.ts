@@ -11,15 +11,10 @@ import {
   ValidationError,
 } from "../../../../src/index.js";
 import { mcp, mcpTools } from "../../../../src/mcp.js";
-import { standardPlugins } from "../../../../src/standard-plugins.js";
+import { standardPlugins } from "../../../../src/ensemble/standard-plugins.js";
 import { ScriptedModel } from "../../../../src/testing.js";
-import {
-  faulty,
-  isRunning,
-  MCP_PROGRAMS,
-  temporaryDirectory,
-  until,
-} from "../../../support/mcp.js";
+import { faulty, isRunning, MCP_PROGRAMS, temporaryDirectory } from "../../../support/mcp.js";
+import { until } from "../../../support/time.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
 
 const echoing = (): ScriptedModel =>
@@ -31,14 +26,12 @@ const lastOf = (model: ScriptedModel, request: number): string => {
 };
 const pidOf = (line: string): number => Number(line.split(" ")[1]);
 
-describe("mcp", function () {
-  this.timeout(20_000);
+describe("mcp", () => {
   let directory = temporaryDirectory();
 
   beforeEach(() => {
     directory = temporaryDirectory();
   });
-  afterEach(() => directory.remove());
 
   const started = (): readonly number[] =>
     directory

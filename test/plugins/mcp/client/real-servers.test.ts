@@ -21,8 +21,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe("tools of a server", function () {
-  this.timeout(30_000);
+describe("tools of a server", () => {
   const provider = mcpTools({
     name: "all",
     command: process.execPath,
@@ -48,8 +47,7 @@ describe("tools of a server", function () {
   });
 });
 
-describe("server-filesystem, over standard input and output", function () {
-  this.timeout(30_000);
+describe("server-filesystem, over standard input and output", () => {
   const directory = temporaryDirectory();
   const root = realpathSync(directory.path);
   let files: McpToolProvider;
@@ -65,7 +63,6 @@ describe("server-filesystem, over standard input and output", function () {
   });
   after(async () => {
     await files.close();
-    directory.remove();
   });
 
   it("offers tools that say whether they only read, where its word is trusted", async () => {
@@ -133,8 +130,7 @@ const transports: Readonly<
 };
 
 for (const [transport, start] of Object.entries(transports)) {
-  describe(`server-everything, over ${transport}`, function () {
-    this.timeout(30_000);
+  describe(`server-everything, over ${transport}`, () => {
     let provider: McpToolProvider;
     let child: ChildProcess | undefined;
 

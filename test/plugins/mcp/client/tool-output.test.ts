@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import type { McpStructuredOutput } from "../../../../src/plugins/mcp/client/index.js";
-import { PromptLibrary } from "../../../../src/kernel/index.js";
-import { MCP_TEMPLATES } from "../../../../src/plugins/mcp/client/templates.js";
-import { toToolResult } from "../../../../src/plugins/mcp/client/tool-output.js";
+import { PromptLibrary } from "../../../../src/plugins/shared/prompts/prompt-library.js";
+import { MCP_TEMPLATES } from "../../../../src/plugins/mcp/client/mcp-client-prompts.js";
+import { resultOfServer } from "../../../../src/plugins/mcp/client/tool-output.js";
 
 const words = new PromptLibrary(MCP_TEMPLATES).textsOf([]);
 const convert = (
-  result: Parameters<typeof toToolResult>[0],
+  result: Parameters<typeof resultOfServer>[0],
   limit = 1_000,
-): ReturnType<typeof toToolResult> => toToolResult(result, limit, words);
+): ReturnType<typeof resultOfServer> => resultOfServer(result, limit, words);
 
 describe("results of MCP tools", () => {
   it("join the texts", () => {

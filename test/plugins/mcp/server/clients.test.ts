@@ -10,8 +10,7 @@ const textOf = ({ content }: { readonly content: readonly { readonly text?: stri
 
 for (const [kind, connect] of Object.entries(CLIENTS)) {
   for (const transport of ["HTTP", "stdio"] as const) {
-    describe(`an MCP server over ${transport}, asked by the ${kind}`, function () {
-      this.timeout(20_000);
+    describe(`an MCP server over ${transport}, asked by the ${kind}`, () => {
       const notes = new EventEmitter();
       let server: McpServer;
       let endpoint: McpHttpEndpoint | undefined;

@@ -13,6 +13,7 @@ import {
 import { offeringServer } from "../../../support/mcp-offers.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
 import { CLIENTS, type Connect, type TestClient } from "./clients.js";
+import { pause } from "../../../support/time.js";
 
 const initialize = {
   jsonrpc: "2.0",
@@ -288,7 +289,7 @@ describe("http() of an MCP server", () => {
     it("sessionIdleMs: an unused one ends", async () => {
       const { url } = await listening({ sessionIdleMs: 20 });
       const id = await begin(url);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await pause(200);
       expect((await list(url, id)).status).to.equal(404);
     });
 

@@ -24,6 +24,7 @@ import type { Called } from "./clients.js";
 import { offeringServer } from "../../../support/mcp-offers.js";
 import { projectRoot } from "../../../support/project.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
+import { pause } from "../../../support/time.js";
 
 const echo = tool({ name: "echo", description: "Says it again", execute: (text) => text });
 const textOf = (result: Called): string | undefined => result.content[0]?.text;
@@ -153,6 +154,29 @@ describe("mcpServer()", () => {
       expect(await rejection(server.http())).to.have.property("code", "AE_PLUGIN");
       await server.close();
     });
+  });
+
+  it("matches the patterns of a tool's schema in linear time", async () => {
+    const checked = tool({
+      name: "checked",
+      description: "d",
+      input: { type: "object", properties: { text: { type: "string", pattern: "^(a+)+$" } } },
+      execute: () => "ok",
+    });
+    const refused = await ask({ tools: [checked] }, "checked", { text: `${"a".repeat(30)}!` });
+    expect(textOf(refused)).to.equal(
+      "Invalid input for tool 'checked': text: String does not match pattern.",
+    );
+    expect(textOf(await ask({ tools: [checked] }, "checked", { text: "aaa" }))).to.equal("ok");
+  });
+
+  it("refuses a pattern that the engine does not know when it begins to serve", async () => {
+    const input = { type: "object", properties: { text: { pattern: "a{1,5000}" } } };
+    const odd = tool({ name: "odd", description: "d", input, execute: () => "" });
+    const server = mcpServer({ tools: [odd] });
+    servers.push(server);
+    const { message } = await rejectionOf(ValidationError, server.http());
+    expect(message).to.include("'odd'").and.include("a{1,5000}");
   });
 
   describe("makes tools of tasks", () => {
@@ -447,10 +471,10 @@ describe("mcpServer()", () => {
       const waiting = rejection(
         client.callTool({ name: "hold", arguments: { input: "b" } }, { signal: cancel.signal }),
       );
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await pause(20);
       cancel.abort();
       await waiting;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await pause(20);
       const next = client.callTool({ name: "hold", arguments: { input: "c" } }); // its place is free again
       letGo();
       expect(textOf((await next) as Called)).to.equal("c");
@@ -516,8 +540,7 @@ describe("mcpServer()", () => {
     expect(inspect([server, endpoint], { depth: 10 })).to.not.include("very-secret-token");
   });
 
-  it("leaves nothing behind that keeps a process alive", async function () {
-    this.timeout(20_000);
+  it("leaves nothing behind that keeps a process alive", async () => {
     const program = `
       import { tool } from "agentensemble";
       import { mcpServer } from "agentensemble/mcp";

@@ -11,8 +11,7 @@ const loader = `export async function resolve(specifier, context, next) {
 }`;
 
 describe("without @modelcontextprotocol/server", () => {
-  it("a server does not begin to serve, and names the command that installs it", function () {
-    this.timeout(20_000);
+  it("a server does not begin to serve, and names the command that installs it", () => {
     const program = `
       import { register } from "node:module";
       register(${JSON.stringify(asModule(loader))});

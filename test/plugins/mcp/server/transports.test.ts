@@ -8,6 +8,7 @@ import type { McpServer, McpTransport } from "agentensemble/mcp";
 import { offeringServer } from "../../../support/mcp-offers.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
 import { stdioProgram } from "./clients.js";
+import { pause, until } from "../../../support/time.js";
 
 const initialize = {
   jsonrpc: "2.0",
@@ -42,9 +43,7 @@ describe("serve() of an MCP server", () => {
   let server: McpServer;
   afterEach(() => server.close());
 
-  async function served(
-    note?: (what: string) => void,
-  ): Promise<{
+  async function served(note?: (what: string) => void): Promise<{
     readonly far: InMemoryTransport;
     readonly messages: Message[];
     readonly arrived: EventEmitter;
@@ -137,8 +136,7 @@ describe("serve() of an MCP server", () => {
   });
 });
 
-describe("stdio() of an MCP server", function () {
-  this.timeout(20_000);
+describe("stdio() of an MCP server", () => {
   let child: ChildProcessWithoutNullStreams;
   let stdout: string[];
   let stderr: string;
@@ -148,7 +146,7 @@ describe("stdio() of an MCP server", function () {
       const found = stdout.find(holds);
       if (found !== undefined) return found;
       if (child.exitCode !== null) throw new Error(`the program ended: ${stderr}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await pause(5);
     }
   };
   const send = (message: object | string): void =>
@@ -176,7 +174,7 @@ describe("stdio() of an MCP server", function () {
 
   it("keeps standard output for the protocol: what tools print goes to standard error", async () => {
     send(callOf(1, "wait", { input: "x" }));
-    while (!stderr.includes("started x")) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => stderr.includes("started x"));
     child.stdin.end();
     expect(await exit()).to.equal(0);
     expect(stderr).to.include("started x").and.include("ended x"); // the client was gone
@@ -210,7 +208,7 @@ describe("stdio() of an MCP server", function () {
 
   it("ends calm when the client dies in the middle of a call", async () => {
     send(callOf(1, "wait", { input: "x" }));
-    while (!stderr.includes("started x")) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => stderr.includes("started x"));
     child.stdout.destroy();
     child.stdin.destroy();
     expect(await exit()).to.equal(0);

@@ -6,7 +6,7 @@ import type {
   VectorStore,
 } from "../../../../src/contracts/embedding.js";
 import type { MemoryEntry } from "../../../../src/contracts/memory.js";
-import { LongTermMemory, MemoryStore } from "../../../../src/companions.js";
+import { LongTermMemory, MemoryStore } from "../../../../src/ensemble/factories.js";
 import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
 import { MemoryStoreError } from "../../../../src/contracts/state-errors.js";
 import { hashedBagOfWords } from "../../../../src/plugins/memory/embeddings/index.js";

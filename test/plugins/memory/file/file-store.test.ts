@@ -1,7 +1,5 @@
 import { chmod, mkdir, readFile, readdir, rm, stat, symlink } from "node:fs/promises";
-import { mkdtempSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FileHandle } from "node:fs/promises";
 import type { SharedMemoryStore } from "agentensemble";
@@ -13,10 +11,11 @@ import { fileStore } from "../../../../src/plugins/memory/file/index.js";
 import { inMemoryStore } from "../../../../src/plugins/memory/in-memory/index.js";
 import { rejection } from "../../../support/rejection.js";
 import { contentsOf, entryOf, MemoryFolder } from "./folder.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 
 memoryStoreContract("file", {
   create: () => {
-    const folder = mkdtempSync(join(tmpdir(), "memory-"));
+    const folder = temporaryFolder();
     const opened: SharedMemoryStore[] = [];
     const openOne = (): SharedMemoryStore => {
       const store = fileStore(join(folder, "memory.jsonl"));
@@ -25,7 +24,6 @@ memoryStoreContract("file", {
     };
     const dispose = async (): Promise<void> => {
       for (const one of opened) await one.close?.();
-      rmSync(folder, { recursive: true });
     };
     return { store: openOne(), reopen: openOne, dispose };
   },
@@ -271,8 +269,7 @@ async function act(
 }
 
 describe("the stores in a file and in memory", () => {
-  it("agree on whatever is done to them, also after the file was opened again", async function () {
-    this.timeout(60_000);
+  it("agree on whatever is done to them, also after the file was opened again", async () => {
     await fc.assert(
       fc.asyncProperty(steps, (program: readonly Step[]) =>
         MemoryFolder.use(async (folder) => {

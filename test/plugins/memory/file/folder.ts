@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MemoryEntry, SharedMemoryStore } from "agentensemble";
 import { fileStore, type FileStoreOptions } from "../../../../src/plugins/memory/file/index.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 
 /** A folder of its own for a test, and the stores that it opens in it. */
 export class MemoryFolder {
@@ -16,12 +15,11 @@ export class MemoryFolder {
   }
 
   static async use(body: (folder: MemoryFolder) => Promise<void>): Promise<void> {
-    const folder = new MemoryFolder(await mkdtemp(join(tmpdir(), "memory-")));
+    const folder = new MemoryFolder(temporaryFolder());
     try {
       await body(folder);
     } finally {
       await folder.closeAll();
-      await rm(folder.path, { recursive: true });
     }
   }
 

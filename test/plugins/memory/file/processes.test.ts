@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { setTimeout as pause } from "node:timers/promises";
 import { MemoryStoreError } from "agentensemble";
 import { expect } from "chai";
 import { rejectionOf } from "../../../support/rejection.js";
 import { contentsOf, entryOf, MemoryFolder } from "./folder.js";
+import { pause } from "../../../support/time.js";
 
 const WRITER = fileURLToPath(new URL("./writer.js", import.meta.url));
 

@@ -7,6 +7,7 @@ import {
   rename,
   rm,
   stat,
+  symlink,
   truncate,
   writeFile,
 } from "node:fs/promises";
@@ -62,6 +63,25 @@ describe("a memory file after a crash", () => {
         '{"op":"store","scope":"s","vers',
       );
       expect((await stat(`${folder.file}.torn`)).mode & 0o777).to.equal(0o600);
+    }));
+
+  it("writes through no symbolic link in the place of that file or of a compaction", () =>
+    MemoryFolder.use(async (folder) => {
+      await written(folder);
+      const victim = join(folder.path, "victim");
+      await writeFile(victim, "keep");
+      for (const suffix of [".torn", ".tmp"]) await symlink(victim, `${folder.file}${suffix}`);
+      await appendFile(folder.file, '{"op":"store"');
+      const store = folder.open();
+      expect(await contentsOf(store)).to.deep.equal(["a", "b"]);
+      expect(await readFile(`${folder.file}.torn`, "utf8")).to.equal('{"op":"store"');
+      await symlink(victim, `${folder.file}.tmp`);
+      for (let n = 0; n < 6; n++) {
+        await store.store("large", entryOf("x".repeat(50_000)));
+        await store.clear("large");
+      }
+      expect((await stat(folder.file)).size).to.be.lessThan(200_000); // it was compacted
+      expect(await readFile(victim, "utf8")).to.equal("keep");
     }));
 
   it("forgets blocks that were never filled, and a compaction that was not finished", () =>

@@ -14,7 +14,7 @@ import { memoryTool } from "agentensemble/memory";
 import { memoryTool as amongTools } from "agentensemble/tools";
 import { ScriptedModel, toolContract } from "agentensemble/testing";
 import { expect } from "chai";
-import { runToEnd, scoped, type Ended } from "../../../kernel/fixtures.js";
+import { runToEnd, scoped, type Ended } from "../../../support/kernel-fixtures.js";
 import { MapStore } from "../map-store.js";
 import { writing } from "../prompts.js";
 

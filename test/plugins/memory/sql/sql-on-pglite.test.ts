@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { execFileSync } from "node:child_process";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EmbeddingModel } from "../../../../src/contracts/embedding.js";
 import type { MemoryEntry } from "../../../../src/contracts/memory.js";
@@ -15,6 +14,7 @@ import { SqlMemoryStore } from "../../../../src/plugins/memory/sql/sql-memory-st
 import { memoryStoreContract } from "../../../../src/testing.js";
 import { projectRoot } from "../../../support/project.js";
 import { rejectionOf } from "../../../support/rejection.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 
 const entry = (content: string, more: Partial<MemoryEntry> = {}): MemoryEntry => ({
   content,
@@ -135,9 +135,8 @@ describe("sqlMemoryStore on PGlite", function () {
   describe("in a folder", () => {
     let folder: string;
     beforeEach(() => {
-      folder = mkdtempSync(join(tmpdir(), "pglite-"));
+      folder = temporaryFolder();
     });
-    afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
     it("keeps everything, and the folder for itself alone: from stores of this process and from others", async () => {
       const url = `pglite:${join(folder, "deep/memory")}`;
@@ -220,23 +219,19 @@ describe("sqlMemoryStore on PGlite", function () {
   });
 
   it("names the package and how to install it where it is missing", () => {
-    const folder = mkdtempSync(join(tmpdir(), "no-pglite-"));
-    try {
-      cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), {
-        recursive: true,
-      });
-      const program = `import { sqlMemoryStore } from ${JSON.stringify(join(folder, "node_modules/agentensemble/memory.js"))};
-        for (const url of ["pglite:memory", "postgres://127.0.0.1:1/db"])
-          await sqlMemoryStore({ url }).clear("s").catch((error) => console.log(error.code, error.hint));`;
-      const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
-        cwd: folder,
-        encoding: "utf8",
-      });
-      expect(printed).to.equal(
-        "AE_VALIDATION Run: npm install @electric-sql/pglite\nAE_VALIDATION Run: npm install pg\n",
-      );
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = temporaryFolder();
+    cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), {
+      recursive: true,
+    });
+    const program = `import { sqlMemoryStore } from ${JSON.stringify(join(folder, "node_modules/agentensemble/memory.js"))};
+      for (const url of ["pglite:memory", "postgres://127.0.0.1:1/db"])
+        await sqlMemoryStore({ url }).clear("s").catch((error) => console.log(error.code, error.hint));`;
+    const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    expect(printed).to.equal(
+      "AE_VALIDATION Run: npm install @electric-sql/pglite\nAE_VALIDATION Run: npm install pg\n",
+    );
   });
 });

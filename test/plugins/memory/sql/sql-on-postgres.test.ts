@@ -12,6 +12,7 @@ import { memoryStoreContract } from "../../../../src/testing.js";
 import { projectRoot } from "../../../support/project.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
 import { dropTables, needPostgres, onServer, POSTGRES_URL } from "./postgres.js";
+import { pause, until } from "../../../support/time.js";
 
 const at = new Date(1_767_225_600_000);
 const prefix = `ae_test_${process.pid}`;
@@ -56,8 +57,7 @@ async function inOtherProcess(table: string, body: string): Promise<string> {
   return text;
 }
 
-describe("sqlMemoryStore on PostgreSQL", function () {
-  this.timeout(60_000);
+describe("sqlMemoryStore on PostgreSQL", () => {
   before(async function () {
     await needPostgres(this);
   });
@@ -117,8 +117,7 @@ describe("sqlMemoryStore on PostgreSQL", function () {
       table,
       `await store.withLock("s", async () => { await store.store("s", entry("locked")); await pause(1500); process.exit(); });`,
     );
-    for (let i = 0; i < 400 && (await store.retrieve("s", "", 5)).length < 2; i++)
-      await new Promise((resolve) => setTimeout(resolve, 25));
+    await until(async () => (await store.retrieve("s", "", 5)).length >= 2);
     const error = await rejectionOf(
       MemoryStoreError,
       store.withLock("s", async () => 1, { timeoutMs: 100 }),
@@ -133,7 +132,7 @@ describe("sqlMemoryStore on PostgreSQL", function () {
     const store = open();
     const locked = store.withLock("s", async () => {
       await onServer(`select pg_terminate_backend(pid) from (${locks}) as held`);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await pause(100);
       return 1;
     });
     expect((await rejectionOf(MemoryStoreError, locked)).message).to.match(
@@ -249,9 +248,7 @@ describe("sqlMemoryStore on PostgreSQL", function () {
   });
 });
 
-describe("sqlMemoryStore without a server that answers", function () {
-  this.timeout(20_000);
-
+describe("sqlMemoryStore without a server that answers", () => {
   it("tells where it tried to connect and why that failed, and no password", async () => {
     const store = sqlMemoryStore({ url: "postgres://me:hunter2@127.0.0.1:1/memories" });
     const error = await rejectionOf(MemoryStoreError, store.retrieve("s", "", 1));

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import { hashedBagOfWords } from "../../../../src/plugins/memory/embeddings/index.js";
 import { sqlMemoryStore, type SqlMemoryOptions } from "../../../../src/plugins/memory/sql/index.js";
-import { resolveSqlMemoryOptions } from "../../../../src/plugins/memory/sql/options.js";
+import { resolveSqlMemoryOptions } from "../../../../src/plugins/memory/sql/sql-options.js";
 import { rejectionOf } from "../../../support/rejection.js";
 
 describe("the options of sqlMemoryStore", () => {

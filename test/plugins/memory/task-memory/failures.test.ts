@@ -11,7 +11,7 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { runToEnd, type Ended } from "../../../kernel/fixtures.js";
+import { runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
 import { MapStore } from "../map-store.js";
 import { userPrompts, writing } from "../prompts.js";
 
@@ -157,7 +157,7 @@ describe("a memory that fails", () => {
       const hanging = new MapStore();
       hanging.before = (asked) => (asked === operation ? never() : undefined);
       const limited = await run(hanging, {
-        tasks: [writing("One", { memory: MemoryScope.of("a").keepLastEntries(1), timeoutMs: 30 })],
+        tasks: [writing("One", { memory: MemoryScope.of("a").keepLastEntries(1), timeoutMs: 300 })],
         memoryErrors: "warn",
       });
       expect(TaskTimeoutError.isInstance(limited.error?.cause), operation).to.equal(true);

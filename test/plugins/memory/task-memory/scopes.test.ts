@@ -18,7 +18,7 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
-import { runToEnd, type Ended } from "../../../kernel/fixtures.js";
+import { runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
 import { MapStore } from "../map-store.js";
 import { beforeTask, userPrompts, writer, writing } from "../prompts.js";
 

@@ -13,7 +13,7 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { runToEnd } from "../../../kernel/fixtures.js";
+import { runToEnd } from "../../../support/kernel-fixtures.js";
 import { MapStore } from "../map-store.js";
 import { beforeTask, userPrompts, writing } from "../prompts.js";
 

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type {
   CaptureModeDefinition,
@@ -23,6 +22,8 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { rejectionOf } from "../../../support/rejection.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { setEnvironment } from "../../../support/environment.js";
 
 const KEY = "sk-live-3f9a7c51e2d84b60";
 const remember = tool({
@@ -80,16 +81,12 @@ const binding = (definition: CaptureModeDefinition) =>
 describe("capture modes", () => {
   let dir: string;
   let before: string;
-  beforeEach(async () => {
+  beforeEach(() => {
     before = process.cwd();
-    dir = await mkdtemp(join(tmpdir(), "capture-"));
+    dir = temporaryFolder();
     process.chdir(dir);
   });
-  afterEach(async () => {
-    process.chdir(before);
-    delete process.env["AGENTENSEMBLE_CAPTURE_MODE"];
-    await rm(dir, { recursive: true, force: true });
-  });
+  afterEach(() => process.chdir(before));
 
   describe("what they keep", () => {
     it("OFF keeps prompts, calls, tools and tokens, but no conversations, memory and values", async () => {
@@ -259,17 +256,17 @@ describe("capture modes", () => {
     };
 
     it("the run's, the ensemble's, the container's, the environment's, OFF", async () => {
-      process.env["AGENTENSEMBLE_CAPTURE_MODE"] = "standard";
+      setEnvironment({ AGENTENSEMBLE_CAPTURE_MODE: "standard" });
       expect(await modeOf("OFF", "FULL", "STANDARD")).to.equal("FULL");
       expect(await modeOf("OFF", undefined, "FULL")).to.equal("OFF");
       expect(await modeOf(undefined, undefined, "FULL")).to.equal("FULL");
       expect(await modeOf(undefined, undefined)).to.equal("STANDARD");
-      process.env["AGENTENSEMBLE_CAPTURE_MODE"] = " ";
+      setEnvironment({ AGENTENSEMBLE_CAPTURE_MODE: " " });
       expect(await modeOf(undefined, undefined)).to.equal("OFF");
     });
 
     it("an unknown one in the environment is a warning, anywhere else an error that names those there are", async () => {
-      process.env["AGENTENSEMBLE_CAPTURE_MODE"] = "everything";
+      setEnvironment({ AGENTENSEMBLE_CAPTURE_MODE: "everything" });
       const { trace } = await run();
       expect([trace.captureMode, String(trace.metadata["warnings"])]).to.satisfy(
         ([name, warning]: string[]) => name === "OFF" && warning?.includes("everything"),
@@ -392,7 +389,7 @@ describe("capture modes", () => {
 
   describe("secrets", () => {
     it("stand nowhere in a trace: known keys, key shapes, fields named like secrets, users' own", async () => {
-      process.env["ACME_API_KEY"] = "acme-9f8e7d6c5b";
+      setEnvironment({ ACME_API_KEY: "acme-9f8e7d6c5b" });
       const model = Object.assign(
         new ScriptedModel([new Error(`refused ${KEY} model-secret`), "x"]),
         {
@@ -410,22 +407,18 @@ describe("capture modes", () => {
           bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue(filter),
         }),
       ];
-      try {
-        const { trace } = await run(
-          { captureMode: "STANDARD", model, tasks: [task], plugins },
-          { throwOnError: false, tags: { apiKey: "tiny" } },
-          { thing: KEY },
-        );
-        const json = trace.toJson();
-        for (const secret of [KEY, "acme-9f8e7d6c5b", "model-secret", "Ada Lovelace", "tiny"])
-          expect(json).not.to.include(secret);
-        expect(trace.taskTraces[0]?.taskDescription).to.equal(
-          "Use [redacted] with [redacted] and [mine] for [name]",
-        );
-        expect(trace.errors.length).to.be.above(0);
-      } finally {
-        delete process.env["ACME_API_KEY"];
-      }
+      const { trace } = await run(
+        { captureMode: "STANDARD", model, tasks: [task], plugins },
+        { throwOnError: false, tags: { apiKey: "tiny" } },
+        { thing: KEY },
+      );
+      const json = trace.toJson();
+      for (const secret of [KEY, "acme-9f8e7d6c5b", "model-secret", "Ada Lovelace", "tiny"])
+        expect(json).not.to.include(secret);
+      expect(trace.taskTraces[0]?.taskDescription).to.equal(
+        "Use [redacted] with [redacted] and [mine] for [name]",
+      );
+      expect(trace.errors.length).to.be.above(0);
     });
 
     it("are taken out of the texts that name a loop's tasks", async () => {

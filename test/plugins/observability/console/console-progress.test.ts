@@ -2,10 +2,11 @@ import { expect } from "chai";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import type { EnsembleEvent } from "../../../../src/contracts/events.js";
 import type { Redactor } from "../../../../src/contracts/redaction.js";
-import { createRedactor } from "../../../../src/kernel/redaction.js";
+import { createRedactor } from "../../../../src/util/redaction/redactor.js";
 import type { ConsoleProgressOptions } from "../../../../src/observability.js";
 import { consoleProgress } from "../../../../src/observability.js";
 import { output } from "../shared/run-record.js";
+import { setEnvironment } from "../../../support/environment.js";
 
 const at = "2026-01-02T03:04:05.000Z";
 const base = { v: 1, seq: 0, at } as const;
@@ -132,15 +133,7 @@ function printed(
 }
 
 describe("consoleProgress", () => {
-  let noColor: string | undefined;
-  beforeEach(() => {
-    noColor = process.env["NO_COLOR"];
-    delete process.env["NO_COLOR"];
-  });
-  afterEach(() => {
-    if (noColor === undefined) delete process.env["NO_COLOR"];
-    else process.env["NO_COLOR"] = noColor;
-  });
+  beforeEach(() => setEnvironment({ NO_COLOR: undefined }));
 
   it("prints plain lines and a table where there is no terminal", () => {
     const events = [
@@ -216,7 +209,7 @@ describe("consoleProgress", () => {
     expect(printed([start("r1")], {}, true).join("")).to.contain(escape);
     expect(printed([start("r1")], { color: true }).join("")).to.contain(escape);
     expect(printed([start("r1")], { color: false }, true).join("")).not.to.contain(escape);
-    process.env["NO_COLOR"] = "1";
+    setEnvironment({ NO_COLOR: "1" });
     expect(printed([start("r1")], { color: true }, true).join("")).not.to.contain(escape);
   });
 
@@ -227,6 +220,7 @@ describe("consoleProgress", () => {
       task("r1", "research", evil, evil),
       toolCalled("r1", evil),
       failed("r1", evil),
+      { ...base, runId: "r1", type: "run_failed", code: evil, message: evil },
       end("r1"),
     ]);
     expect(writes.join("").replaceAll("\n", "")).not.to.match(/[\p{Cc}\u202E]/u);

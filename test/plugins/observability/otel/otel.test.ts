@@ -29,6 +29,8 @@ import { otel } from "../../../../src/plugins/observability/otel/index.js";
 import type { OtelOptions } from "../../../../src/plugins/observability/otel/index.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { RecordedSpans } from "./span-tree.js";
+import { pause } from "../../../support/time.js";
+import { setEnvironment } from "../../../support/environment.js";
 
 const clerk = (more: object = {}): Agent => new Agent({ role: "Clerk", goal: "Do it", ...more });
 const oneTask = (more: object = {}): Task =>
@@ -244,7 +246,7 @@ describe("otel", () => {
       const abort = new AbortController();
       const waiting = new ScriptedModel(async () => {
         abort.abort();
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await pause(5);
         return "late";
       });
       await using ensemble = new Ensemble({
@@ -575,15 +577,11 @@ describe("otel", () => {
     });
 
     it("follow OpenTelemetry's variable where no version is given", async () => {
-      process.env["OTEL_SEMCONV_STABILITY_OPT_IN"] = "http, gen_ai_latest_experimental";
-      try {
-        expect([...(await recorded(undefined)).keys()]).to.include(
-          "gen_ai.client.inference.duration",
-        );
-        expect([...(await recorded("1.37")).keys()]).to.include("gen_ai.client.operation.duration");
-      } finally {
-        delete process.env["OTEL_SEMCONV_STABILITY_OPT_IN"];
-      }
+      setEnvironment({ OTEL_SEMCONV_STABILITY_OPT_IN: "http, gen_ai_latest_experimental" });
+      expect([...(await recorded(undefined)).keys()]).to.include(
+        "gen_ai.client.inference.duration",
+      );
+      expect([...(await recorded("1.37")).keys()]).to.include("gen_ai.client.operation.duration");
     });
   });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Agent, definePlugin, Ensemble, Task, Tokens, tool } from "../../../../src/index.js";
-import { createRedactor } from "../../../../src/kernel/index.js";
+import { createRedactor } from "../../../../src/util/redaction/redactor.js";
 import { otel } from "../../../../src/plugins/observability/otel/index.js";
 import { textRedactor } from "../../../../src/plugins/observability/otel/redaction.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
@@ -9,26 +9,26 @@ import { RecordedSpans } from "./span-tree.js";
 const ignored = (): void => undefined;
 
 describe("the redaction of texts on spans", () => {
-  const run = createRedactor({ environment: { ACME_API_KEY: "hunter(2).long" } });
+  const { redactText } = createRedactor({ environment: { ACME_API_KEY: "hunter(2).long" } });
 
   it("takes out the secrets that the run knows of, and cuts", () => {
     const redact = textRedactor(undefined, ignored);
-    expect(redact("key hunter(2).long and sk-proj-0123456789abcdefghij", run)).to.equal(
+    expect(redact("key hunter(2).long and sk-proj-0123456789abcdefghij", redactText)).to.equal(
       "key [redacted] and [redacted]",
     );
-    expect(redact("x".repeat(50_000), run)).to.have.length(16_387);
+    expect(redact("x".repeat(50_000), redactText)).to.have.length(16_387);
   });
 
   it("lets the user's rule see the text last, and shows nothing where it fails", () => {
     const seen: unknown[] = [];
     expect(
-      textRedactor((text) => text.toUpperCase(), ignored)("a sk-0123456789abcdefghij", run),
+      textRedactor((text) => text.toUpperCase(), ignored)("a sk-0123456789abcdefghij", redactText),
     ).to.equal("A [REDACTED]");
     expect(
       textRedactor(
         () => 5 as never,
         (error) => void seen.push(error),
-      )("secret", run),
+      )("secret", redactText),
     ).to.not.include("secret");
     expect(seen).to.have.length(1);
   });

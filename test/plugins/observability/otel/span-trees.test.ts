@@ -14,6 +14,7 @@ import { testKernel } from "../../../../src/testing.js";
 import { otel } from "../../../../src/plugins/observability/otel/index.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { msBetween, RecordedSpans } from "./span-tree.js";
+import { pause } from "../../../support/time.js";
 
 const agent = (role: string, more: object = {}): Agent =>
   new Agent({ role, goal: "Do it", ...more });
@@ -244,7 +245,7 @@ describe("the span tree", () => {
 
   it("of twenty runs at once: none has a span of another, and all times lie within those of the parent", async () => {
     const model = new ScriptedModel(async ({ messages }) => {
-      await new Promise((resolve) => setTimeout(resolve, messages.length));
+      await pause(messages.length);
       return messages.some((m) => m.role === "tool") ? "done" : calls("echo", { input: "same" });
     });
     const tasks = ["a", "b"].map(

@@ -21,6 +21,7 @@ import type {
   PrometheusPlugin,
 } from "../../../../src/plugins/observability/prometheus/index.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
+import { pause } from "../../../support/time.js";
 
 const agent = (role: string, more: object = {}): Agent =>
   new Agent({ role, goal: "Do it", ...more });
@@ -180,7 +181,7 @@ describe("prometheus", () => {
     const model = new ScriptedModel(async () => {
       during = [await value(plugin, "active_tasks"), await value(plugin, "active_runs")];
       abort.abort();
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await pause(5);
       return "late";
     });
     await using ensemble = new Ensemble({ model, tasks: [job()], plugins: [plugin] });

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Agent } from "../../../../src/contracts/agent.js";
 import { ValidationError } from "../../../../src/contracts/errors.js";
@@ -9,13 +8,15 @@ import { Graph } from "../../../../src/contracts/graph.js";
 import { Loop } from "../../../../src/contracts/loop.js";
 import { Task } from "../../../../src/contracts/task.js";
 import type { ExecutionTrace } from "../../../../src/contracts/trace.js";
-import { Ensemble } from "../../../../src/ensemble.js";
+import { Ensemble } from "../../../../src/ensemble/ensemble.js";
 import { dagOfRun, type RunDag } from "../../../../src/plugins/observability/shared/run-dag.js";
+import { traceFileName } from "../../../../src/plugins/observability/shared/trace-files.js";
 import { ScriptedModel } from "../../../../src/testing.js";
 import { jsonTraceExporter } from "../../../../src/observability.js";
 import { recordedTraceBuilder } from "../../../../src/plugins/observability/trace/recorded-trace.js";
 import { rejectionOf } from "../../../support/rejection.js";
-import { runRecord } from "../shared/run-record.js";
+import { runRecord } from "./run-record.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 
 const KEY = "sk-live-3f9a7c51e2d84b60";
 
@@ -36,10 +37,9 @@ async function pathOf(id: string): Promise<string> {
 
 describe("jsonTraceExporter", () => {
   let dir: string;
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), "traces-"));
+  beforeEach(() => {
+    dir = temporaryFolder();
   });
-  afterEach(async () => rm(dir, { recursive: true, force: true }));
 
   it("writes one file per run, named by its id", async () => {
     const exporter = jsonTraceExporter({ dir: join(dir, "deep") });
@@ -93,6 +93,31 @@ describe("jsonTraceExporter", () => {
     );
     expect(new Set(names).size).to.equal(names.length);
     expect(names[1]).to.equal("/traces/a_b.json");
+  });
+
+  it("gives no id the name of another, nor of its diagram, on any system", async () => {
+    const rivals = async (id: string): Promise<readonly string[]> => [
+      id.toUpperCase(),
+      `${id}.dag`,
+      basename(await pathOf(id), ".json"),
+    ];
+    for (const id of ["run", "Run", "a/b", "Ünï", "x.dag", "", "con"]) {
+      const ids = new Set([id, ...(await rivals(id))]);
+      for (const rival of [...ids]) for (const other of await rivals(rival)) ids.add(other);
+      const names = [...ids].flatMap((each) => [
+        traceFileName(each, ".json").toLowerCase(),
+        traceFileName(each, ".dag.json").toLowerCase(),
+      ]);
+      expect(new Set(names).size, id).to.equal(names.length);
+    }
+  });
+
+  it("writes files and folders for their owner alone", async () => {
+    const folder = join(dir, "deep", "er");
+    await jsonTraceExporter({ dir: folder }).export(traceOf("run"));
+    expect((await stat(join(folder, "run.json"))).mode & 0o777).to.equal(0o600);
+    for (const made of [folder, dirname(folder)])
+      expect((await stat(made)).mode & 0o777).to.equal(0o700);
   });
 
   it("keeps off the names that Windows has for devices", async () => {

@@ -32,8 +32,7 @@ describe("observability without its optional packages", () => {
     ["@opentelemetry/api", "otel"],
     ["prom-client", "prometheus"],
   ] as const) {
-    it(`${name}() refuses to start without ${packageName}, with the command that installs it`, function () {
-      this.timeout(20_000);
+    it(`${name}() refuses to start without ${packageName}, with the command that installs it`, () => {
       const [code, message, hint, outerHint] = without(packageName, `observability/${name}`, name);
       expect(code).to.equal("AE_VALIDATION");
       expect(message).to.include(`'${packageName}'`);

@@ -15,7 +15,7 @@ import type {
   TaskRecord,
   ToolCallRecord,
 } from "../../../../src/contracts/trace.js";
-import { createRedactor } from "../../../../src/kernel/redaction.js";
+import { createRedactor } from "../../../../src/util/redaction/redactor.js";
 import type { UsageRecord } from "../../../../src/contracts/usage.js";
 
 /** Numbers of a task, with some changed. */

@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import { Task } from "../../../../src/contracts/task.js";
 import { tool } from "../../../../src/contracts/tool.js";
-import { Ensemble } from "../../../../src/ensemble.js";
+import { Ensemble } from "../../../../src/ensemble/ensemble.js";
 import { ScriptedModel } from "../../../../src/testing.js";
 import type { RunRecord } from "../../../../src/contracts/trace.js";
 import { observabilityTrace } from "../../../../src/plugins/observability/trace/index.js";
 import { recordedTraceBuilder } from "../../../../src/plugins/observability/trace/recorded-trace.js";
 import { output, runRecord, taskRecord } from "../shared/run-record.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 
 type Json = Record<string, unknown>;
 
@@ -269,10 +269,9 @@ describe("saving a trace", () => {
   let dir: string;
   const trace = recordedTraceBuilder.build(runRecord());
 
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), "trace-"));
+  beforeEach(() => {
+    dir = temporaryFolder();
   });
-  afterEach(async () => rm(dir, { recursive: true, force: true }));
 
   it("makes the folders and leaves nothing but the file", async () => {
     const path = join(dir, "a", "b", "run.json");

@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV2, LanguageModelV3 } from "@ai-sdk/provider";
 import { expect } from "chai";
-import type { ChatChunk, ChatModel, ChatRequest } from "../../../../src/contracts/chat-model.js";
+import type { ChatModel, ChatRequest } from "../../../../src/contracts/chat-model.js";
 import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
 import {
   aiSdk,
@@ -11,6 +11,7 @@ import {
 import { OpenAIServer } from "../../../support/openai-server.js";
 import { streamEvent } from "../../../support/openai-wire.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
+import { chunksOf } from "../../../support/collect.js";
 
 type Options = Readonly<Record<string, unknown>>;
 type Behaviour = Partial<Pick<AiSdkLanguageModel, "doGenerate" | "doStream">>;
@@ -56,12 +57,6 @@ function streamOf(parts: readonly unknown[]): ReadableStream<unknown> {
   });
 }
 
-async function collect(model: ChatModel, request = REQUEST): Promise<readonly ChatChunk[]> {
-  const chunks: ChatChunk[] = [];
-  for await (const chunk of model.stream?.(request) ?? []) chunks.push(chunk);
-  return chunks;
-}
-
 describe("aiSdk()", () => {
   it("takes the types of the AI SDK as they are", () => {
     const check = (v2: LanguageModelV2, v3: LanguageModelV3): readonly ChatModel[] => [
@@ -98,6 +93,7 @@ describe("aiSdk()", () => {
     expect(aiSdk(fine).capabilities).to.deep.equal({
       structuredOutput: true,
       retry: { maxAttempts: 3 },
+      attachments: ["image/*"],
     });
     expect(
       aiSdk({ ...fine, supportsStructuredOutputs: false } as AiSdkLanguageModel).capabilities
@@ -166,8 +162,9 @@ describe("aiSdk()", () => {
           { type: "tool-call", toolCallId: "c2", toolName: "now", input: "{}" },
           { type: "finish", finishReason: reason("tool-calls"), usage },
         ];
-        const chunks = await collect(
+        const chunks = await chunksOf(
           aiSdk(handMade(version, { doStream: async () => ({ stream: streamOf(parts) }) })),
+          REQUEST,
         );
         expect(chunks.slice(0, -1)).to.deep.equal([
           { type: "text", text: "Hel" },
@@ -383,7 +380,10 @@ describe("aiSdk()", () => {
         ];
         const inStream = await rejectionOf(
           ModelCallError,
-          collect(aiSdk(handMade("v3", { doStream: async () => ({ stream: streamOf(parts) }) }))),
+          chunksOf(
+            aiSdk(handMade("v3", { doStream: async () => ({ stream: streamOf(parts) }) })),
+            REQUEST,
+          ),
         );
         expect(inStream).to.include({ code, retryable, partialText: "Once" });
       });
@@ -422,7 +422,7 @@ describe("aiSdk()", () => {
       it(`come of a result with ${what}`, async () => {
         const e = await rejectionOf(
           ModelCallError,
-          collect(aiSdk(handMade("v2", { doStream: async () => ({ stream }) }))),
+          chunksOf(aiSdk(handMade("v2", { doStream: async () => ({ stream }) })), REQUEST),
         );
         expect(e.code).to.equal("AE_MODEL_BAD_RESPONSE");
       });

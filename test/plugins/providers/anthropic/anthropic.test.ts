@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
 import type {
-  ChatChunk,
   ChatModel,
   ChatModelProvider,
   ChatRequest,
@@ -18,20 +17,16 @@ import { AnthropicServer } from "../../../support/anthropic-server.js";
 import { messageEnd, messageStart, textEvents } from "../../../support/anthropic-wire.js";
 import type { RecordedRequest } from "../../../support/model-server.js";
 import { rejectionOf } from "../../../support/rejection.js";
+import { chunksOf } from "../../../support/collect.js";
+import { setEnvironment } from "../../../support/environment.js";
 
 const KEY = "sk-ant-test-0123456789";
 const MODEL = "claude-sonnet-4-5";
 const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
 const VARIABLES = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"] as const;
 
-async function collect(model: ChatModel, request = REQUEST): Promise<readonly ChatChunk[]> {
-  const chunks: ChatChunk[] = [];
-  for await (const chunk of model.stream?.(request) ?? []) chunks.push(chunk);
-  return chunks;
-}
-
 async function streamed(model: ChatModel): Promise<ChatResponse> {
-  const last = (await collect(model)).at(-1);
+  const last = (await chunksOf(model, REQUEST)).at(-1);
   if (last?.type !== "finish") throw new Error("the stream did not finish");
   return last.response;
 }
@@ -39,23 +34,13 @@ async function streamed(model: ChatModel): Promise<ChatResponse> {
 describe("anthropic()", () => {
   let server: AnthropicServer;
   let model: ChatModel;
-  const saved = new Map<string, string | undefined>();
 
   beforeEach(async () => {
-    for (const name of VARIABLES) {
-      saved.set(name, process.env[name]);
-      delete process.env[name];
-    }
+    setEnvironment(Object.fromEntries(VARIABLES.map((name) => [name, undefined])));
     server = await AnthropicServer.start();
     model = anthropic(MODEL, { apiKey: KEY, baseURL: server.url });
   });
-  afterEach(async () => {
-    for (const [name, value] of saved) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-    await server.close();
-  });
+  afterEach(() => server.close());
 
   async function sent(
     request: Partial<ChatRequest>,
@@ -172,8 +157,7 @@ describe("anthropic()", () => {
   describe("environment", () => {
     it("takes key and address from it at the first call", async () => {
       const late = anthropic(MODEL);
-      process.env["ANTHROPIC_API_KEY"] = KEY;
-      process.env["ANTHROPIC_BASE_URL"] = server.url;
+      setEnvironment({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
       await late.chat(REQUEST);
       expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${KEY}`);
     });
@@ -258,7 +242,7 @@ describe("anthropic()", () => {
         text: "Hello",
         toolCalls: [{ id: "c1", name: "add", arguments: '{"a":1}' }],
       });
-      expect((await collect(model)).slice(0, -1)).to.deep.equal([
+      expect((await chunksOf(model, REQUEST)).slice(0, -1)).to.deep.equal([
         { type: "text", text: "Hell" },
         { type: "text", text: "o" },
         { type: "tool_call", index: 0, id: "c1", name: "add" },
@@ -327,7 +311,7 @@ describe("anthropic()", () => {
     });
 
     it("use connections again", async () => {
-      for (let i = 0; i < 5; i++) await collect(model);
+      for (let i = 0; i < 5; i++) await chunksOf(model, REQUEST);
       expect(server.connections).to.be.lessThan(3);
     });
   });

@@ -1,21 +1,16 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
 import { ModelCallError, type ModelErrorCode } from "../../../../src/contracts/errors.js";
-import type { ChatChunk, ChatModel, ChatRequest } from "../../../../src/contracts/chat-model.js";
+import type { ChatModel, ChatRequest } from "../../../../src/contracts/chat-model.js";
 import { openai, openaiProvider } from "../../../../src/plugins/providers/openai/index.js";
 import { OpenAIServer, type Reply } from "../../../support/openai-server.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
 import { streamEvent } from "../../../support/openai-wire.js";
+import { chunksOf } from "../../../support/collect.js";
 
 const KEY = "sk-very-secret-0123456789";
 const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
 const PAGE = "<!doctype html><html><body>Welcome</body></html>";
-
-async function collect(model: ChatModel, request = REQUEST): Promise<readonly ChatChunk[]> {
-  const chunks: ChatChunk[] = [];
-  for await (const chunk of model.stream?.(request) ?? []) chunks.push(chunk);
-  return chunks;
-}
 
 describe("openai failures", () => {
   let server: OpenAIServer;
@@ -146,7 +141,7 @@ describe("openai failures", () => {
     });
     it(`does the same when ${what} answers a stream`, async () => {
       server.reply(reply);
-      const e = await rejectionOf(ModelCallError, collect(model));
+      const e = await rejectionOf(ModelCallError, chunksOf(model, REQUEST));
       expect(e.code).to.equal(code);
       expect(e.retryable).to.equal(retryable);
     });
@@ -164,6 +159,19 @@ describe("openai failures", () => {
     expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).message).to.contain(
       "temperature is out of range",
     );
+  });
+
+  it("may be tried again where the server says so, whatever its status", async () => {
+    for (const [code, header, expected] of [
+      [500, "false", false],
+      [429, "false", false],
+      [400, "true", true],
+      [500, "maybe", true],
+    ] as const) {
+      server.reply(status(code, error("no"), { "x-should-retry": header }));
+      const e = await rejectionOf(ModelCallError, model.chat(REQUEST));
+      expect(e.retryable, `${code} ${header}`).to.equal(expected);
+    }
   });
 
   it("reports how long to wait", async () => {
@@ -221,7 +229,7 @@ describe("openai failures", () => {
     for (const end of ["close", "cut", "done"] as const) {
       it(`keeps the text of a stream without its final event (${end})`, async () => {
         server.reply({ kind: "events", events: begun, end });
-        const e = await rejectionOf(ModelCallError, collect(model));
+        const e = await rejectionOf(ModelCallError, chunksOf(model, REQUEST));
         expect([e.code, e.retryable, e.partialText]).to.deep.equal([
           "AE_MODEL_BAD_RESPONSE",
           true,
@@ -236,7 +244,7 @@ describe("openai failures", () => {
         events: [...begun, { error: { message: "slow down", type: "rate_limit_error" } }],
         end: "close",
       });
-      const e = await rejectionOf(ModelCallError, collect(model));
+      const e = await rejectionOf(ModelCallError, chunksOf(model, REQUEST));
       expect([e.code, e.retryable, e.partialText]).to.deep.equal([
         "AE_MODEL_RATE_LIMITED",
         true,
@@ -250,7 +258,7 @@ describe("openai failures", () => {
       console.error = (...args: unknown[]) => void printed.push(args);
       try {
         server.reply({ kind: "events", events: [...begun, '{"choices":[{'], end: "close" });
-        const e = await rejectionOf(ModelCallError, collect(model));
+        const e = await rejectionOf(ModelCallError, chunksOf(model, REQUEST));
         expect([e.code, e.partialText]).to.deep.equal([
           "AE_MODEL_BAD_RESPONSE",
           "Once upon a time",
@@ -263,7 +271,7 @@ describe("openai failures", () => {
 
     it("accepts an answer that was complete when the connection broke", async () => {
       server.reply({ kind: "events", events: [...begun, streamEvent({}, "stop")], end: "cut" });
-      const last = (await collect(model)).at(-1);
+      const last = (await chunksOf(model, REQUEST)).at(-1);
       expect(last).to.have.nested.property("response.message.content", "Once upon a time");
     });
   });
@@ -286,7 +294,7 @@ describe("openai failures", () => {
       server.reply({ kind: "events", events: [streamEvent({ content: "Once" })], end: "stall" });
       const e = await rejectionOf(
         ModelCallError,
-        collect(openai("m", { apiKey: KEY, baseURL: server.url, timeoutMs: 150 })),
+        chunksOf(openai("m", { apiKey: KEY, baseURL: server.url, timeoutMs: 150 }), REQUEST),
       );
       expect([e.code, e.partialText]).to.deep.equal(["AE_MODEL_TIMEOUT", "Once"]);
       await server.abandoned();

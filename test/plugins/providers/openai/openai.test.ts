@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type {
-  ChatChunk,
   ChatModel,
   ChatModelProvider,
   ChatRequest,
@@ -16,19 +15,15 @@ import {
 import { OpenAIServer, type RecordedRequest } from "../../../support/openai-server.js";
 import { streamEvent } from "../../../support/openai-wire.js";
 import { rejectionOf } from "../../../support/rejection.js";
+import { chunksOf } from "../../../support/collect.js";
+import { setEnvironment } from "../../../support/environment.js";
 
 const KEY = "sk-test-0123456789";
 const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
 const VARIABLES = ["OPENAI_API_KEY", "OPENAI_BASE_URL"] as const;
 
-async function collect(model: ChatModel, request = REQUEST): Promise<readonly ChatChunk[]> {
-  const chunks: ChatChunk[] = [];
-  for await (const chunk of model.stream?.(request) ?? []) chunks.push(chunk);
-  return chunks;
-}
-
 async function streamed(model: ChatModel): Promise<ChatResponse> {
-  const last = (await collect(model)).at(-1);
+  const last = (await chunksOf(model, REQUEST)).at(-1);
   if (last?.type !== "finish") throw new Error("the stream did not finish");
   return last.response;
 }
@@ -36,23 +31,13 @@ async function streamed(model: ChatModel): Promise<ChatResponse> {
 describe("openai()", () => {
   let server: OpenAIServer;
   let model: ChatModel;
-  const saved = new Map<string, string | undefined>();
 
   beforeEach(async () => {
-    for (const name of VARIABLES) {
-      saved.set(name, process.env[name]);
-      delete process.env[name];
-    }
+    setEnvironment(Object.fromEntries(VARIABLES.map((name) => [name, undefined])));
     server = await OpenAIServer.start();
     model = openai("gpt-4o-mini", { apiKey: KEY, baseURL: server.url });
   });
-  afterEach(async () => {
-    for (const [name, value] of saved) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-    await server.close();
-  });
+  afterEach(() => server.close());
 
   async function sent(request: Partial<ChatRequest>): Promise<RecordedRequest["body"]> {
     await model.chat({ ...REQUEST, ...request });
@@ -136,7 +121,7 @@ describe("openai()", () => {
     it("uses connections again", async () => {
       for (let i = 0; i < 5; i++) {
         await model.chat(REQUEST);
-        await collect(model);
+        await chunksOf(model, REQUEST);
       }
       expect(server.requests).to.have.lengthOf(10);
       expect(server.connections).to.be.lessThan(5);
@@ -146,8 +131,7 @@ describe("openai()", () => {
   describe("environment", () => {
     it("takes key and address from it at the first call", async () => {
       const late = openai("m");
-      process.env["OPENAI_API_KEY"] = KEY;
-      process.env["OPENAI_BASE_URL"] = server.url;
+      setEnvironment({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: server.url });
       await late.chat(REQUEST);
       expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${KEY}`);
     });
@@ -161,7 +145,7 @@ describe("openai()", () => {
       const e = await rejectionOf(ModelCallError, keyless.chat(REQUEST));
       expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_AUTH", false]);
       expect(e.message).to.contain("OPENAI_API_KEY");
-      process.env["OPENAI_API_KEY"] = KEY;
+      setEnvironment({ OPENAI_API_KEY: KEY });
       expect((await keyless.chat(REQUEST)).message.content).to.equal("ok");
     });
 
@@ -171,7 +155,7 @@ describe("openai()", () => {
     });
 
     it("refuses an address that is no URL at the first call", async () => {
-      process.env["OPENAI_BASE_URL"] = "nowhere";
+      setEnvironment({ OPENAI_BASE_URL: "nowhere" });
       const e = await rejectionOf(ModelCallError, openai("m", { apiKey: KEY }).chat(REQUEST));
       expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_CONNECTION", false]);
       expect(e.message).to.contain("OPENAI_BASE_URL");
@@ -213,7 +197,7 @@ describe("openai()", () => {
     });
 
     it("ask streams for the usage beside the user's own stream options", async () => {
-      await collect(model, {
+      await chunksOf(model, {
         ...REQUEST,
         providerOptions: { stream_options: { include_obfuscation: false } },
       });
@@ -282,6 +266,24 @@ describe("openai()", () => {
         { role: "user", content: urls.map((url) => ({ type: "image_url", image_url: { url } })) },
       ]);
     });
+  });
+
+  it("sends nothing that is no image as one", async () => {
+    const pdf = Buffer.from("%PDF-1.7").toString("base64");
+    for (const [image, problem] of [
+      [{ type: "image", data: pdf }, "a part of type 'image' holds application/pdf"],
+      [{ type: "image", data: pdf, mediaType: "image/png" }, "holds application/pdf"],
+      [{ type: "image", data: "AAAA" }, "the type of an image is unknown"],
+    ] as const) {
+      const error = await rejectionOf(
+        ModelCallError,
+        model.chat({ messages: [{ role: "user", content: [image] }] }),
+      );
+      expect(error).to.include({ code: "AE_MODEL_BAD_REQUEST", retryable: false });
+      expect(error.message).to.include(problem);
+    }
+    expect(server.requests).to.deep.equal([]);
+    expect(model.capabilities?.attachments).to.include("image/png").and.not.include("image/tiff");
   });
 
   describe("answers", () => {
@@ -382,7 +384,7 @@ describe("openai()", () => {
         text: "Hello",
         toolCalls: [{ id: "c1", name: "add", arguments: "{}" }],
       });
-      const chunks = await collect(model);
+      const chunks = await chunksOf(model, REQUEST);
       expect(chunks.slice(0, -1)).to.deep.equal([
         { type: "text", text: "Hell" },
         { type: "text", text: "o" },
@@ -416,7 +418,7 @@ describe("openai()", () => {
           choices: [{ message: { content: "whole" }, finish_reason: "stop" }],
         }),
       });
-      const chunks = await collect(model);
+      const chunks = await chunksOf(model, REQUEST);
       expect(chunks[0]).to.deep.equal({ type: "text", text: "whole" });
       expect(chunks[1]).to.have.nested.property("response.message.content", "whole");
     });

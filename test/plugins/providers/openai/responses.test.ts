@@ -1,26 +1,16 @@
 import { expect } from "chai";
-import type {
-  ChatChunk,
-  ChatModel,
-  ChatRequest,
-  ChatResponse,
-} from "../../../../src/contracts/chat-model.js";
+import type { ChatModel, ChatRequest, ChatResponse } from "../../../../src/contracts/chat-model.js";
 import { ModelCallError, ValidationError } from "../../../../src/contracts/errors.js";
 import { openai } from "../../../../src/plugins/providers/openai/index.js";
 import type { RecordedRequest } from "../../../support/model-server.js";
 import { OpenAIServer } from "../../../support/openai-server.js";
 import { rejectionOf } from "../../../support/rejection.js";
+import { chunksOf } from "../../../support/collect.js";
 
 const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
 
-async function collect(model: ChatModel): Promise<readonly ChatChunk[]> {
-  const chunks: ChatChunk[] = [];
-  for await (const chunk of model.stream?.(REQUEST) ?? []) chunks.push(chunk);
-  return chunks;
-}
-
 async function streamed(model: ChatModel): Promise<ChatResponse> {
-  const last = (await collect(model)).at(-1);
+  const last = (await chunksOf(model, REQUEST)).at(-1);
   if (last?.type !== "finish") throw new Error("the stream did not finish");
   return last.response;
 }
@@ -180,13 +170,30 @@ describe('openai() with api "responses"', () => {
       events: [...done, { type: "response.completed", response: { status: "completed" } }],
       end: "close",
     });
-    const chunks = await collect(model);
+    const chunks = await chunksOf(model, REQUEST);
     expect(chunks.slice(0, -1)).to.deep.equal([
       { type: "text", text: "Hello" },
       { type: "tool_call", index: 0, id: "c1", name: "add" },
       { type: "tool_call", index: 0, argumentsDelta: '{"a":1}' },
     ]);
     expect(chunks.at(-1)).to.have.nested.property("response.finishReason", "tool_calls");
+  });
+
+  it("reads a stream whose last event has everything", async () => {
+    const response = {
+      status: "completed",
+      output: [
+        { type: "message", content: [{ type: "output_text", text: "Hello" }] },
+        { type: "function_call", call_id: "c1", name: "add", arguments: "{}" },
+      ],
+    };
+    const events = [{ type: "response.completed", response }];
+    server.reply({ kind: "events", events, end: "close" });
+    expect((await chunksOf(model, REQUEST)).slice(0, -1)).to.deep.equal([
+      { type: "text", text: "Hello" },
+      { type: "tool_call", index: 0, id: "c1", name: "add" },
+      { type: "tool_call", index: 0, argumentsDelta: "{}" },
+    ]);
   });
 
   const delta = { type: "response.output_text.delta", output_index: 0, delta: "Once" };
@@ -208,6 +215,21 @@ describe('openai() with api "responses"', () => {
     ],
     ["an end without the final event", [delta], "AE_MODEL_BAD_RESPONSE", true],
     [
+      "a final event without a response",
+      [delta, { type: "response.completed" }],
+      "AE_MODEL_BAD_RESPONSE",
+      true,
+    ],
+    ...["queued", "in_progress", "cancelled"].map(
+      (status) =>
+        [
+          `a response that is ${status}`,
+          [delta, { type: "response.completed", response: { status } }],
+          "AE_MODEL_BAD_RESPONSE",
+          true,
+        ] as const,
+    ),
+    [
       "arguments of no call",
       [delta, { type: "response.function_call_arguments.delta", output_index: 9, delta: "{" }],
       "AE_MODEL_BAD_RESPONSE",
@@ -217,12 +239,24 @@ describe('openai() with api "responses"', () => {
   for (const [what, events, code, retryable] of failures) {
     it(`keeps the text of a stream with ${what}`, async () => {
       server.reply({ kind: "events", events, end: "close" });
-      const e = await rejectionOf(ModelCallError, collect(model));
+      const e = await rejectionOf(ModelCallError, chunksOf(model, REQUEST));
       expect([e.code, e.retryable, e.partialText]).to.deep.equal([code, retryable, "Once"]);
     });
   }
 
+  it("refuses a stream that completes with nothing", async () => {
+    const events = [{ type: "response.completed", response: { status: "completed", output: [] } }];
+    server.reply({ kind: "events", events, end: "close" });
+    const e = await rejectionOf(ModelCallError, chunksOf(model, REQUEST));
+    expect(e.code).to.equal("AE_MODEL_BAD_RESPONSE");
+    expect(e.message).to.contain("has no output");
+  });
+
   for (const [what, body, code] of [
+    ...["queued", "in_progress", "cancelled"].map(
+      (status) =>
+        [`the status ${status}`, { status, output: [] }, "AE_MODEL_BAD_RESPONSE"] as const,
+    ),
     ["no output", { status: "completed" }, "AE_MODEL_BAD_RESPONSE"],
     ["an empty output", { status: "completed", output: [] }, "AE_MODEL_BAD_RESPONSE"],
     [

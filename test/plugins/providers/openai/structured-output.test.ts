@@ -1,16 +1,11 @@
 import { expect } from "chai";
-import type { ChatChunk, ChatModel, ChatRequest } from "../../../../src/contracts/chat-model.js";
+import type { ChatModel, ChatRequest } from "../../../../src/contracts/chat-model.js";
 import { openai } from "../../../../src/plugins/providers/openai/index.js";
 import type { RecordedRequest } from "../../../support/model-server.js";
 import { OpenAIServer } from "../../../support/openai-server.js";
+import { chunksOf } from "../../../support/collect.js";
 
 const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
-
-async function collect(model: ChatModel, request: ChatRequest): Promise<readonly ChatChunk[]> {
-  const chunks: ChatChunk[] = [];
-  for await (const chunk of model.stream?.(request) ?? []) chunks.push(chunk);
-  return chunks;
-}
 
 describe("structured output of openai()", () => {
   let server: OpenAIServer;
@@ -111,7 +106,7 @@ describe("structured output of openai()", () => {
     };
     server.reply({ kind: "answer", text: '{"city":null,"zip":null}' });
     expect((await model.chat(request)).message.content).to.equal('{"zip":null}');
-    const chunks = await collect(model, request);
+    const chunks = await chunksOf(model, request);
     expect(chunks.slice(0, -1)).to.deep.equal([{ type: "text", text: '{"zip":null}' }]);
     expect(chunks.at(-1)).to.have.nested.property("response.message.content", '{"zip":null}');
   });
@@ -167,7 +162,7 @@ describe("structured output of openai()", () => {
         },
       },
     ]);
-    const chunks = await collect(model, { ...REQUEST, tools });
+    const chunks = await chunksOf(model, { ...REQUEST, tools });
     const pieces = chunks.flatMap((chunk) =>
       chunk.type === "tool_call" && chunk.index === 0 ? [chunk] : [],
     );

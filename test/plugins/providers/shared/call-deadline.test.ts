@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { getEventListeners } from "node:events";
 import { CallDeadline } from "../../../../src/plugins/providers/shared/call-deadline.js";
 import { rejection } from "../../../support/rejection.js";
+import { pause } from "../../../support/time.js";
 
 const LIMITS = { timeoutMs: 60_000, idleTimeoutMs: 60_000 };
 const never = new Promise<never>(() => undefined);
@@ -58,7 +59,7 @@ describe("CallDeadline", () => {
       () => new Error("late"),
     );
     expect(await deadline.race(Promise.resolve(1))).to.equal(1);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await pause(60);
     expect(await deadline.race(Promise.resolve(2))).to.equal(2);
     expect(await rejection(deadline.race(never))).to.have.property("message", "late");
     deadline.close({ isDone: false });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { BadAnswer } from "../../../../src/plugins/providers/shared/bad-answer.js";
+import { InvalidResponseError } from "../../../../src/plugins/providers/shared/invalid-response-error.js";
 import { CallDeadline } from "../../../../src/plugins/providers/shared/call-deadline.js";
 import { GuardedBody } from "../../../../src/plugins/providers/shared/guarded-body.js";
 import { rejectionOf } from "../../../support/rejection.js";
@@ -45,7 +45,7 @@ describe("GuardedBody", () => {
 
   it("refuses a body that is shorter than announced", async () => {
     await rejectionOf(
-      BadAnswer,
+      InvalidResponseError,
       text(body(new Response("abc", { headers: { "content-length": "10" } }))),
     );
   });
@@ -63,14 +63,14 @@ describe("GuardedBody", () => {
   it("refuses a body that is too large, and closes it", async () => {
     const { response, cancelled } = endless();
     const guarded = body(response);
-    await rejectionOf(BadAnswer, text(guarded));
+    await rejectionOf(InvalidResponseError, text(guarded));
     guarded.close();
     await cancelled;
   });
 
   it("refuses a body that is announced as too large before it reads any of it", async () => {
     const e = await rejectionOf(
-      BadAnswer,
+      InvalidResponseError,
       text(body(new Response("abc", { headers: { "content-length": "5000" } }))),
     );
     expect(e.hint).to.contain("maxResponseBytes");

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { BadAnswer } from "../../../../src/plugins/providers/shared/bad-answer.js";
+import { InvalidResponseError } from "../../../../src/plugins/providers/shared/invalid-response-error.js";
 import { JsonGuard, parseGuarded } from "../../../../src/plugins/providers/shared/json-guard.js";
 
 describe("JsonGuard", () => {
@@ -20,7 +20,7 @@ describe("JsonGuard", () => {
 
   it("allows 500 levels and no more", () => {
     expect(parseGuarded(nested(500), "It")).to.be.an("array");
-    expect(() => parseGuarded(nested(501), "It")).to.throw(BadAnswer, "500");
+    expect(() => parseGuarded(nested(501), "It")).to.throw(InvalidResponseError, "500");
   });
 
   it("does not count what stands in strings", () => {
@@ -29,8 +29,8 @@ describe("JsonGuard", () => {
   });
 
   it("refuses documents that would take too long to parse", () => {
-    expect(() => parseGuarded(`[${"{},".repeat(260_000)}{}]`, "It")).to.throw(BadAnswer);
-    expect(() => parseGuarded(`[${"1,".repeat(6_000_000)}1]`, "It")).to.throw(BadAnswer);
+    expect(() => parseGuarded(`[${"{},".repeat(260_000)}{}]`, "It")).to.throw(InvalidResponseError);
+    expect(() => parseGuarded(`[${"1,".repeat(6_000_000)}1]`, "It")).to.throw(InvalidResponseError);
   });
 
   for (const [what, text] of [
@@ -39,7 +39,7 @@ describe("JsonGuard", () => {
     ["half a document", '{"a":'],
   ] as const) {
     it(`refuses ${what}, and names it`, () => {
-      expect(() => parseGuarded(text, "The answer")).to.throw(BadAnswer, "The answer");
+      expect(() => parseGuarded(text, "The answer")).to.throw(InvalidResponseError, "The answer");
     });
   }
 });

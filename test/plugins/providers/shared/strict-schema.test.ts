@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { z } from "zod";
 import type { JsonSchema } from "../../../../src/contracts/types.js";
 import { OPENAI_DIALECT } from "../../../../src/plugins/providers/openai/strict-dialect.js";
-import { removeNulls } from "../../../../src/plugins/providers/shared/null-removal.js";
+import { removeNulls } from "../../../../src/plugins/providers/shared/strict-nulls.js";
 import {
   StrictSchemas,
   toStrictSchema,

@@ -13,7 +13,7 @@ import { budget, retry } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import fc from "fast-check";
-import { pause } from "../../../kernel/fixtures.js";
+import { pause } from "../../../support/time.js";
 
 /** Exact by construction: every message has ten tokens of input, frame included. */
 const counting = definePlugin({
@@ -226,8 +226,7 @@ const known = (records: readonly UsageRecord[]): number =>
   );
 
 describe("a budget, whatever the team", () => {
-  it("is never exceeded by a model that keeps to its output limit, and nothing starts after the stop", async function () {
-    this.timeout(60_000);
+  it("is never exceeded by a model that keeps to its output limit, and nothing starts after the stop", async () => {
     const reached = { stop: 0, within: 0 };
     await fc.assert(
       fc.asyncProperty(cases, async (c) => {

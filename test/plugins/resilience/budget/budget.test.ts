@@ -23,7 +23,8 @@ import {
 import { budget, fallback, rateLimited, retry } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { failure, pause, runToEnd, untilAborted, type Ended } from "../../../kernel/fixtures.js";
+import { failure, runToEnd, untilAborted, type Ended } from "../../../support/kernel-fixtures.js";
+import { pause } from "../../../support/time.js";
 
 /** Every message counts 10 tokens, frame included: the prompts of these tasks have two, so 20 tokens of input. */
 const PER_MESSAGE = 10;
@@ -226,12 +227,10 @@ describe("a budget of tokens", () => {
         model: {
           ...cutting,
           chat: async () =>
-            cutting
-              .chat({ messages: [] })
-              .catch(() => ({
-                message: { role: "assistant" as const, content: "" },
-                finishReason: "length" as const,
-              })),
+            cutting.chat({ messages: [] }).catch(() => ({
+              message: { role: "assistant" as const, content: "" },
+              finishReason: "length" as const,
+            })),
         },
         tasks: tasks(1, 200),
       },

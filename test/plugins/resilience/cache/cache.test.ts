@@ -15,7 +15,8 @@ import {
 import { budget, cache } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { pause, runToEnd, type Ended } from "../../../kernel/fixtures.js";
+import { runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
+import { pause } from "../../../support/time.js";
 
 const agent = new Agent({ role: "r", goal: "g" });
 const say = (description: string, name?: string): Task =>

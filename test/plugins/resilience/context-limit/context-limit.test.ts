@@ -5,7 +5,7 @@ import { Agent, ModelCallError, Task, Tokens, definePlugin, tool } from "agenten
 import { contextLimit, fallback } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { runToEnd, type Ended } from "../../../kernel/fixtures.js";
+import { runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
 
 /** One token per character. */
 const counting = definePlugin({

@@ -1,4 +1,4 @@
-import type { DelegationRequest, LlmCall, TaskExtras, WorkflowExecutor } from "agentensemble";
+import type { DelegationRequest, LlmCall, RunTaskOptions, WorkflowExecutor } from "agentensemble";
 import {
   Agent,
   definePlugin,
@@ -11,7 +11,7 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { failure, scoped, tapping } from "../../../kernel/fixtures.js";
+import { failure, scoped, tapping } from "../../../support/kernel-fixtures.js";
 
 type Priority = DelegationRequest["priority"];
 
@@ -122,7 +122,7 @@ describe("the priority of a task", () => {
   const watch = tapping("watch", ({ hooks }) =>
     hooks.beforeLlmCall.tap((call) => void calls.push(call)),
   );
-  const plugin = (extras: TaskExtras): ReturnType<typeof definePlugin> => {
+  const plugin = (extras: RunTaskOptions): ReturnType<typeof definePlugin> => {
     const workflow: WorkflowExecutor = {
       name: "FIRST",
       execute: async ({ tasks }, run) => {
@@ -135,7 +135,7 @@ describe("the priority of a task", () => {
       bind: (bind) => void bind.many(Tokens.WorkflowExecutor).toConstantValue(workflow),
     });
   };
-  const run = async (tasks: readonly Task[], extras: TaskExtras): Promise<unknown> => {
+  const run = async (tasks: readonly Task[], extras: RunTaskOptions): Promise<unknown> => {
     await using ensemble = new Ensemble({
       model: new ScriptedModel(() => "done"),
       tasks,

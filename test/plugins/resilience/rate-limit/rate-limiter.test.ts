@@ -1,21 +1,21 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { ChatModel, ChatResponse } from "../../../../src/contracts/chat-model.js";
-import type { BorneRateLimit, LlmCall } from "../../../../src/contracts/hooks.js";
+import type { OwnedRateLimit, LlmCall } from "../../../../src/contracts/hooks.js";
 import { RateLimitTimeoutError } from "../../../../src/contracts/errors.js";
 import { RateLimit } from "../../../../src/contracts/rate-limit.js";
 import { RateLimiter } from "../../../../src/plugins/resilience/rate-limit/rate-limiter.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { rejection } from "../../../support/rejection.js";
 import { failed, llmCall } from "../llm-calls.js";
+import { pause } from "../../../support/time.js";
 
-const bears = (limit: RateLimit, bearer: object = {}): BorneRateLimit => ({ bearer, limit });
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const bears = (limit: RateLimit, bearer: object = {}): OwnedRateLimit => ({ owner: bearer, limit });
 const response: ChatResponse = {
   message: { role: "assistant", content: "Hello" },
   finishReason: "stop",
 };
-const limited = (limits: readonly BorneRateLimit[], o: Partial<LlmCall> = {}): LlmCall =>
+const limited = (limits: readonly OwnedRateLimit[], o: Partial<LlmCall> = {}): LlmCall =>
   llmCall({ rateLimits: [...limits], ...o });
 const timers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
@@ -66,8 +66,7 @@ describe("the rate limiter", () => {
     expect(limiter.admit(limited([bears(RateLimit.of(1, 1_000))]))).to.equal(undefined);
   });
 
-  it("lets at most n calls start in any period, in the order of their arrival, whatever bursts come", async function () {
-    this.timeout(60_000);
+  it("lets at most n calls start in any period, in the order of their arrival, whatever bursts come", async () => {
     const bursts = fc.array(
       fc.record({ size: fc.integer({ min: 1, max: 5 }), pauseMs: fc.integer({ min: 0, max: 90 }) }),
       { minLength: 1, maxLength: 4 },
@@ -88,7 +87,7 @@ describe("the rate limiter", () => {
             };
             pending.push(turn());
           }
-          await sleep(pauseMs);
+          await pause(pauseMs);
         }
         await Promise.all(pending);
         expectAtMost(times, limit);
@@ -172,7 +171,7 @@ describe("the rate limiter", () => {
   it("leaves no timer behind when nobody waits any more", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 20_000));
-    await sleep(1); // the test runner's own timer is set after the first await
+    await pause(1); // the test runner's own timer is set after the first await
     const before = timers();
     await begun(limiter, limited([one]));
     const stop = new AbortController();
@@ -227,7 +226,7 @@ describe("the rate limiter", () => {
       }),
     );
     const second = starts(limiter, [limited([one])]);
-    await sleep(10);
+    await pause(10);
     limiter.settle({
       ...first,
       outcome: "ok",
@@ -299,8 +298,7 @@ describe("the rate limiter", () => {
       });
   });
 
-  it("serves thousands that wait without blocking the process", async function () {
-    this.timeout(20_000);
+  it("serves thousands that wait without blocking the process", async () => {
     const limiter = new RateLimiter();
     const limit = RateLimit.of(1_000, 50);
     const shared = new AbortController();
@@ -323,7 +321,7 @@ describe("the rate limiter", () => {
     const one = bears(RateLimit.of(1, 60));
     const first = limited([one]);
     expect(limiter.admit(first)).to.equal(undefined);
-    await sleep(40);
+    await pause(40);
     limiter.begin(first);
     const began = performance.now();
     expect(((await starts(limiter, [limited([one])])).times[0] ?? 0) - began).to.be.at.least(60);

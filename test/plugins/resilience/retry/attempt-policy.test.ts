@@ -4,7 +4,7 @@ import { AttemptPolicy } from "../../../../src/plugins/resilience/shared/attempt
 import {
   resolveRetryOptions,
   type RetryOptions,
-} from "../../../../src/plugins/resilience/retry/options.js";
+} from "../../../../src/plugins/resilience/retry/retry-options.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { failed, llmCall, withAttempts } from "../llm-calls.js";
 

@@ -2,7 +2,7 @@ import { Ensemble, Task, Tokens, definePlugin } from "agentensemble";
 import { expect } from "chai";
 import { EstimatingTokenCounter } from "../../../../src/plugins/resilience/token-counter/estimating-token-counter.js";
 import { RequestTokens } from "../../../../src/plugins/resilience/shared/request-tokens.js";
-import { failure } from "../../../kernel/fixtures.js";
+import { failure } from "../../../support/kernel-fixtures.js";
 import { rejection } from "../../../support/rejection.js";
 
 describe("the default token counter", () => {

@@ -112,13 +112,11 @@ const { tree } = fc.letrec<{ readonly tree: Sample; readonly inner: Sample }>((t
       value: a.value === undefined ? undefined : -a.value,
       level: 3,
     })),
-    fc
-      .tuple(tie("tree"), tie("tree"))
-      .map(([a, b]): Sample => ({
-        text: `${within(a, 5)}^${within(b, 3)}`,
-        value: apply((x, y) => x ** y, a, b),
-        level: 4,
-      })),
+    fc.tuple(tie("tree"), tie("tree")).map(([a, b]): Sample => ({
+      text: `${within(a, 5)}^${within(b, 3)}`,
+      value: apply((x, y) => x ** y, a, b),
+      level: 4,
+    })),
   ),
 }));
 

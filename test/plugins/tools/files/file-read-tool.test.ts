@@ -12,7 +12,6 @@ import { call, newSandbox, putFiles, type Sandbox } from "../tool-support.js";
 
 const shared = newSandbox();
 putFiles(shared.inside, { "a.txt": "one\ntwo\n", "binary.png": Uint8Array.of(137, 80, 0, 1) });
-after(() => shared.remove());
 
 toolContract("file_read", {
   create: () => fileReadTool({ baseDir: shared.inside }),
@@ -42,7 +41,6 @@ describe("file_read", () => {
   beforeEach(() => {
     s = newSandbox();
   });
-  afterEach(() => s.remove());
 
   const read = async (
     input: {

@@ -8,7 +8,6 @@ import { rejection } from "../../../support/fake-scope.js";
 import { call, newSandbox, putFiles, type Sandbox } from "../tool-support.js";
 
 const shared = newSandbox();
-after(() => shared.remove());
 
 toolContract("file_write", {
   create: () => fileWriteTool({ baseDir: shared.inside }),
@@ -33,7 +32,6 @@ describe("file_write", () => {
   beforeEach(() => {
     s = newSandbox();
   });
-  afterEach(() => s.remove());
 
   it("writes a file and the folders on the way, and says so", async () => {
     const { text, result } = await call(fileWriteTool({ baseDir: s.inside }), {

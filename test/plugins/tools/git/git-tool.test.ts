@@ -4,14 +4,12 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toolContract } from "agentensemble/testing";
 import { ToolConfigurationError, ValidationError } from "../../../../src/contracts/errors.js";
@@ -20,6 +18,8 @@ import { ToolResult } from "../../../../src/contracts/tool.js";
 import type { GitRequest, GitToolOptions } from "../../../../src/plugins/tools/git/index.js";
 import { gitTool } from "../../../../src/plugins/tools/git/index.js";
 import { rejectionOf } from "../../../support/rejection.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { setEnvironment } from "../../../support/environment.js";
 
 const IDENTITY = {
   GIT_AUTHOR_NAME: "A",
@@ -48,7 +48,7 @@ function write(file: string, text: string, mode = 0o644): void {
 let model: string;
 
 before(() => {
-  model = mkdtempSync(join(tmpdir(), "git-model-"));
+  model = temporaryFolder();
   dir = join(model, "work");
   mkdirSync(dir);
   git("init", "-q", "-b", "main", "--template=");
@@ -57,10 +57,9 @@ before(() => {
   git("add", ".");
   git("commit", "-q", "-m", "First");
 });
-after(() => rmSync(model, { recursive: true, force: true }));
 
 function copyRepository(): void {
-  parent = mkdtempSync(join(tmpdir(), "git-tool-"));
+  parent = temporaryFolder();
   dir = join(parent, "work");
   cpSync(model, parent, { recursive: true });
 }
@@ -88,7 +87,6 @@ async function fail(input: unknown, tool = newTool()): Promise<string> {
 }
 
 beforeEach(copyRepository);
-afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
 toolContract("gitTool", {
   create: () => newTool(),
@@ -108,9 +106,7 @@ toolContract("gitTool", {
   failing: [{ command: "log", args: ["no-such-branch"] }, { command: "worktree" }],
 });
 
-describe("gitTool", function () {
-  this.timeout(15_000);
-
+describe("gitTool", () => {
   it("does a day's work", async () => {
     write("b.txt", "two\n");
     expect(await succeed({ command: "status", args: ["-s"] })).to.equal("?? b.txt");
@@ -240,20 +236,16 @@ describe("gitTool", function () {
   });
 
   it("inherits no variables but those allowed", async () => {
-    process.env["GIT_DIR"] = "/nowhere";
-    try {
-      expect(await succeed({ command: "status", args: ["-s"] })).to.equal(
-        "git status completed successfully",
-      );
-      expect(
-        await succeed(
-          { command: "status", args: ["-s"] },
-          newTool({ allowedEnv: ["PATH", "GIT_DIR"] }),
-        ),
-      ).to.contain("completed");
-    } finally {
-      delete process.env["GIT_DIR"];
-    }
+    setEnvironment({ GIT_DIR: "/nowhere" });
+    expect(await succeed({ command: "status", args: ["-s"] })).to.equal(
+      "git status completed successfully",
+    );
+    expect(
+      await succeed(
+        { command: "status", args: ["-s"] },
+        newTool({ allowedEnv: ["PATH", "GIT_DIR"] }),
+      ),
+    ).to.contain("completed");
   });
 
   describe("refuses to run", () => {
@@ -442,6 +434,35 @@ describe("gitTool", function () {
       git("config", "extensions.worktreeConfig", "true");
       git("config", "--worktree", "filter.evil.smudge", "touch pwned");
       expect(await fail({ command: "status" })).to.contain("filter.evil.smudge");
+    });
+
+    it("nor what a file names that is included once another branch is checked out", async () => {
+      git("checkout", "-q", "-b", "other");
+      write(".gitattributes", "*.txt filter=evil\n");
+      git("add", ".");
+      git("commit", "-q", "-m", "Other");
+      git("checkout", "-q", "main");
+      write("a.txt", "changed\n");
+      writeFileSync(join(parent, "included"), `[filter "evil"]\n\tclean = ${payload()}\n`);
+      git("config", "includeIf.onbranch:other.path", join(parent, "included"));
+      git("config", "rebase.autoStash", "true");
+      const rebase = { command: "rebase", args: ["main", "other"] };
+      expect(await fail(rebase)).to.equal(
+        "Refused: the repository's own configuration includes files that may name programs (includeif.onbranch:other.path)",
+      );
+      expect(pwned()).to.equal(false);
+      await succeed(rebase, newTool({ trustedConfig: ["includeIf.onbranch:other.path"] }));
+      expect(pwned(), "what is trusted").to.equal(true);
+    });
+
+    it("nor what a submodule's included files name", async () => {
+      cpSync(join(model, "work"), join(dir, "sub"), { recursive: true });
+      git("add", "sub");
+      git("commit", "-q", "-m", "Sub");
+      git("-C", "sub", "config", "includeIf.onbranch:other.path", join(parent, "included"));
+      expect(await fail({ command: "add", args: ["-u"] })).to.contain(
+        "a submodule's own configuration includes files that may name programs",
+      );
     });
 
     it("nor by fetching, in a partial clone, what it has not got", async () => {

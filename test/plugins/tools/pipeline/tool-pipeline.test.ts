@@ -22,7 +22,7 @@ import type { ToolPipelineOptions } from "../../../../src/plugins/tools/pipeline
 import { calculatorTool } from "../../../../src/plugins/tools/calculator/index.js";
 import { jsonParserTool } from "../../../../src/plugins/tools/json-parser/index.js";
 import { ToolPipeline } from "../../../../src/plugins/tools/pipeline/index.js";
-import { untilAborted } from "../../../kernel/fixtures.js";
+import { untilAborted } from "../../../support/kernel-fixtures.js";
 import { loneContext } from "../lone-context.js";
 
 const step = (name: string, execute: (input: string, ctx: ToolContext) => unknown): AnyTool =>

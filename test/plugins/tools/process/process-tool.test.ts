@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { toolContract } from "agentensemble/testing";
 import {
@@ -14,6 +13,8 @@ import type { ProcessToolOptions } from "../../../../src/plugins/tools/process/i
 import { processTool } from "../../../../src/plugins/tools/process/index.js";
 import { isRunning, untilWritten, writtenPids } from "../../../support/process-tree.js";
 import { rejectionOf } from "../../../support/rejection.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { setEnvironment } from "../../../support/environment.js";
 
 const base = { name: "script", description: "Runs a script" };
 const printing = (text: string): readonly string[] => ["printf", "%s", text];
@@ -48,9 +49,7 @@ toolContract("processTool with a program that fails", {
   failing: ["fail"],
 });
 
-describe("processTool", function () {
-  this.timeout(15_000);
-
+describe("processTool", () => {
   it("hands the input over as JSON on the standard input", async () => {
     for (const input of [
       "a",
@@ -155,69 +154,53 @@ describe("processTool", function () {
   });
 
   it("ends the program and all it started at the time limit", async () => {
-    const dir = await mkdtemp(join(tmpdir(), "process-tool-"));
-    try {
-      const result = await call({
-        command: shell("sleep 60 & echo $! > a.pid; wait"),
-        cwd: dir,
-        timeoutMs: 500,
-      });
-      expect(result.errorMessage).to.equal("Process timed out after 0.5 seconds: sh");
-      for (const pid of await writtenPids(dir)) expect(await isRunning(pid)).to.equal(false);
-    } finally {
-      await rm(dir, { recursive: true });
-    }
+    const dir = temporaryFolder();
+    const result = await call({
+      command: shell("sleep 60 & echo $! > a.pid; wait"),
+      cwd: dir,
+      timeoutMs: 500,
+    });
+    expect(result.errorMessage).to.equal("Process timed out after 0.5 seconds: sh");
+    for (const pid of await writtenPids(dir)) expect(await isRunning(pid)).to.equal(false);
   });
 
   it("ends it with the signal of the call, whatever grace it has", async () => {
-    const dir = await mkdtemp(join(tmpdir(), "process-tool-"));
-    try {
-      const controller = new AbortController();
-      const work = call(
-        { command: shell("echo $$ > a.pid; sleep 60"), cwd: dir, killGraceMs: 60_000 },
-        "",
-        controller.signal,
-      );
-      await untilWritten(dir);
-      controller.abort();
-      await rejectionOf(RunCancelledError, work);
-      for (const pid of await writtenPids(dir)) expect(await isRunning(pid)).to.equal(false);
-    } finally {
-      await rm(dir, { recursive: true });
-    }
+    const dir = temporaryFolder();
+    const controller = new AbortController();
+    const work = call(
+      { command: shell("echo $$ > a.pid; sleep 60"), cwd: dir, killGraceMs: 60_000 },
+      "",
+      controller.signal,
+    );
+    await untilWritten(dir);
+    controller.abort();
+    await rejectionOf(RunCancelledError, work);
+    for (const pid of await writtenPids(dir)) expect(await isRunning(pid)).to.equal(false);
   });
 
   it("honours its grace", async () => {
     const command = shell(
       "trap 'sleep 0.3; echo cleaned > done.pid; exit 0' TERM; sleep 60 & wait",
     );
-    const dir = await mkdtemp(join(tmpdir(), "process-tool-"));
-    try {
-      await call({ command, cwd: dir, timeoutMs: 300, killGraceMs: 5000 });
-      await call({ command: shell("test -s done.pid"), cwd: dir }).then(({ ok }) =>
-        expect(ok).to.equal(true),
-      );
-      await rm(join(dir, "done.pid"));
-      await call({ command, cwd: dir, timeoutMs: 300, killGraceMs: 0 });
-      await call({ command: shell("test -s done.pid"), cwd: dir }).then(({ ok }) =>
-        expect(ok).to.equal(false),
-      );
-    } finally {
-      await rm(dir, { recursive: true });
-    }
+    const dir = temporaryFolder();
+    await call({ command, cwd: dir, timeoutMs: 300, killGraceMs: 5000 });
+    await call({ command: shell("test -s done.pid"), cwd: dir }).then(({ ok }) =>
+      expect(ok).to.equal(true),
+    );
+    await rm(join(dir, "done.pid"));
+    await call({ command, cwd: dir, timeoutMs: 300, killGraceMs: 0 });
+    await call({ command: shell("test -s done.pid"), cwd: dir }).then(({ ok }) =>
+      expect(ok).to.equal(false),
+    );
   });
 
   it("gives the program its variables, and of ours only those allowed", async () => {
-    process.env["PROCESS_TOOL_TEST"] = "ours";
-    try {
-      const command = shell('echo "$PROCESS_TOOL_TEST|$EXTRA"');
-      expect((await call({ command, env: { EXTRA: "x" } })).output).to.equal("|x");
-      expect((await call({ command, allowedEnv: ["PATH", "PROCESS_TOOL_TEST"] })).output).to.equal(
-        "ours|",
-      );
-    } finally {
-      delete process.env["PROCESS_TOOL_TEST"];
-    }
+    setEnvironment({ PROCESS_TOOL_TEST: "ours" });
+    const command = shell('echo "$PROCESS_TOOL_TEST|$EXTRA"');
+    expect((await call({ command, env: { EXTRA: "x" } })).output).to.equal("|x");
+    expect((await call({ command, allowedEnv: ["PATH", "PROCESS_TOOL_TEST"] })).output).to.equal(
+      "ours|",
+    );
   });
 
   it("runs in its folder, and in its sandbox", async () => {

@@ -10,6 +10,8 @@ import { safeFetch } from "../../../../src/plugins/tools/shared/safe-fetch.js";
 import { LoopbackSite, page, redirect } from "../../../support/loopback-site.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
 import { SELF_SIGNED } from "../../../support/self-signed.js";
+import { until } from "../../../support/time.js";
+import { setEnvironment } from "../../../support/environment.js";
 
 const TEXT = "What is said here. ".repeat(50);
 
@@ -537,17 +539,9 @@ describe("safeFetch", () => {
   });
 
   it("uses no proxy of the environment", async () => {
-    const saved = { http_proxy: process.env["http_proxy"], HTTP_PROXY: process.env["HTTP_PROXY"] };
-    process.env["http_proxy"] = process.env["HTTP_PROXY"] = other.url("/");
-    try {
-      expect((await trusting()(site.url("/"))).text()).to.equal("hello");
-      expect(other.requests).to.have.length(0);
-    } finally {
-      for (const [name, value] of Object.entries(saved)) {
-        if (value === undefined) delete process.env[name];
-        else process.env[name] = value;
-      }
-    }
+    setEnvironment({ http_proxy: other.url("/"), HTTP_PROXY: other.url("/") });
+    expect((await trusting()(site.url("/"))).text()).to.equal("hello");
+    expect(other.requests).to.have.length(0);
   });
 
   it("tells of a port where nobody listens", async () => {
@@ -582,9 +576,7 @@ describe("safeFetch", () => {
       await trusting({ timeoutMs: 200, maxBytes: 10_000 })(site.url(path)).catch(() => undefined);
     const sockets = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-    for (let i = 0; i < 100 && sockets() > 0; i++)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(sockets()).to.equal(0);
+    await until(() => sockets() === 0);
   });
 
   describe("what it is given", () => {

@@ -14,13 +14,13 @@ import { memoryTool } from "agentensemble/memory";
 import { ScriptedModel, type Step } from "agentensemble/testing";
 import { approveAfterUntrusted, fileReadTool, ToolPipeline } from "agentensemble/tools";
 import { expect } from "chai";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Ended } from "../../../kernel/fixtures.js";
+import type { Ended } from "../../../support/kernel-fixtures.js";
 import { faulty } from "../../../support/mcp.js";
-import { runToEnd, tapping } from "../../../kernel/fixtures.js";
+import { runToEnd, tapping } from "../../../support/kernel-fixtures.js";
 import { person } from "../../review/fixtures.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 
 const CONTINUE = ReviewDecision.continue();
 
@@ -405,9 +405,8 @@ describe("approveAfterUntrusted()", () => {
     });
   });
 
-  it("counts what built-in tools and servers give, and asks before tools of servers", async function () {
-    this.timeout(20_000);
-    const baseDir = mkdtempSync(join(tmpdir(), "untrusted-"));
+  it("counts what built-in tools and servers give, and asks before tools of servers", async () => {
+    const baseDir = temporaryFolder();
     writeFileSync(join(baseDir, "a.txt"), "text");
     const server = mcpTools(faulty());
     try {
@@ -421,7 +420,6 @@ describe("approveAfterUntrusted()", () => {
       expect(asked[0]).to.include("MCP faults: echo").and.to.include("(tool 'echo')");
     } finally {
       await server.close();
-      rmSync(baseDir, { recursive: true, force: true });
     }
   });
 });

@@ -12,7 +12,6 @@ import { call, newSandbox, putFiles, type Sandbox } from "../tool-support.js";
 
 const shared = newSandbox();
 putFiles(shared.inside, { "a.ts": "", "src/b.ts": "" });
-after(() => shared.remove());
 
 toolContract("glob", {
   create: () => globTool({ baseDir: shared.inside }),
@@ -44,7 +43,6 @@ describe("glob", () => {
       ".git/HEAD": "",
     });
   });
-  afterEach(() => s.remove());
 
   const glob = async (pattern: string, path?: string, options: Partial<GlobToolOptions> = {}) =>
     (await call(globTool({ baseDir: s.inside, ...options }), { pattern, path })).text.split("\n");
@@ -224,8 +222,7 @@ describe("glob", () => {
     expect(await glob("x/*")).to.deep.equal([`x/${"a".repeat(200)}`]);
   });
 
-  it("does not go deeper than it can, and says so", async function () {
-    this.timeout(10_000);
+  it("does not go deeper than it can, and says so", async () => {
     putFiles(s.inside, { [`${"d/".repeat(70)}f`]: "" });
     expect((await glob("**/f"))[1]).to.match(/too large/);
   });
@@ -233,7 +230,7 @@ describe("glob", () => {
   it("gives what it has when its time is up", async () => {
     putFiles(
       s.inside,
-      Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`many/${i % 50}/${i}`, ""])),
+      Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`many/${i % 50}/${i}`, ""])),
     );
     const text = await glob("**/no", undefined, { timeLimitMs: 1 });
     expect(text[0]).to.equal("No files found matching pattern: **/no");
@@ -243,7 +240,7 @@ describe("glob", () => {
   it("ends with its signal", async () => {
     putFiles(
       s.inside,
-      Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`many/${i % 50}/${i}`, ""])),
+      Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`many/${i % 50}/${i}`, ""])),
     );
     const controller = new AbortController();
     const work = call(

@@ -10,7 +10,7 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { echo, failing, failure, runToEnd } from "../../../kernel/fixtures.js";
+import { echo, failing, failure, runToEnd } from "../../../support/kernel-fixtures.js";
 
 type Options = GraphOptions<"write" | "judge">;
 

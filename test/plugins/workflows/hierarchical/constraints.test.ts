@@ -8,7 +8,7 @@ import {
 } from "agentensemble";
 import { expect } from "chai";
 import fc from "fast-check";
-import { tapping } from "../../../kernel/fixtures.js";
+import { tapping } from "../../../support/kernel-fixtures.js";
 import {
   delegateTask,
   lead,
@@ -241,8 +241,7 @@ describe("the constraints of a hierarchical team", () => {
     expect(ended.events.filter(({ type }) => type === "delegation_completed")).to.have.length(1);
   });
 
-  it("hold whatever the spelling, the order and the number of calls side by side", async function () {
-    this.timeout(60_000);
+  it("hold whatever the spelling, the order and the number of calls side by side", async () => {
     const spelling = (role: string) =>
       fc
         .tuple(

@@ -1,7 +1,7 @@
 import type { ChatRequest, EnsembleOptions, RunOptions } from "agentensemble";
 import { Agent } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
-import { runToEnd, type Ended } from "../../../kernel/fixtures.js";
+import { runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
 
 type Script = Exclude<ConstructorParameters<typeof ScriptedModel>[0], readonly unknown[]>;
 /** A step of a scripted model. */

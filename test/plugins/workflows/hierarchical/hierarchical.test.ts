@@ -2,7 +2,7 @@ import type { Agent, ChatRequest } from "agentensemble";
 import { ExitEarlySignal, GuardrailResult, Task, tool } from "agentensemble";
 import { expect } from "chai";
 import { z } from "zod";
-import { tapping, untilAborted } from "../../../kernel/fixtures.js";
+import { tapping, untilAborted } from "../../../support/kernel-fixtures.js";
 import { delegateTask, lead, researcher, roleIn, textAt, told, writer } from "./fixtures.js";
 
 const facts = Task.of("Find facts about owls", "Three facts");

@@ -2,7 +2,7 @@ import type { LoopOptions, MemoryStore } from "agentensemble";
 import { Loop, MemoryStoreError, ValidationError } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { runToEnd, type Ended } from "../../../kernel/fixtures.js";
+import { runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
 import { MapStore } from "../../memory/map-store.js";
 import { userPrompts, writing } from "../../memory/prompts.js";
 

@@ -11,7 +11,8 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
-import { echo, failing, failure, pause, runToEnd, waiting } from "../../../kernel/fixtures.js";
+import { echo, failing, failure, runToEnd, waiting } from "../../../support/kernel-fixtures.js";
+import { pause } from "../../../support/time.js";
 
 interface Body {
   readonly draft: Task;

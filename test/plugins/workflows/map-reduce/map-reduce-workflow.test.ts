@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { Ensemble } from "../../../../src/ensemble.js";
-import { MapReduceEnsemble } from "../../../../src/map-reduce.js";
+import { Ensemble } from "../../../../src/ensemble/ensemble.js";
+import { MapReduceEnsemble } from "../../../../src/map-reduce/map-reduce-ensemble.js";
 import { Task } from "../../../../src/contracts/task.js";
 import { Kernel } from "../../../../src/kernel/kernel.js";
-import { standardPlugins } from "../../../../src/standard-plugins.js";
+import { standardPlugins } from "../../../../src/ensemble/standard-plugins.js";
 
 /** What one run of an adaptive reduction did. Each map's text is its item's number; reduces join the texts and cut them to a share. */
 async function reduction(sizes: readonly number[], budget: number, share: number, kernel: Kernel) {

@@ -2,7 +2,8 @@ import type { EnsembleOptions, TaskContext } from "agentensemble";
 import { ExitEarlySignal, Phase, PhaseReview, Task, TaskExecutionError } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { failing, pause, runToEnd } from "../../../kernel/fixtures.js";
+import { failing, runToEnd } from "../../../support/kernel-fixtures.js";
+import { pause } from "../../../support/time.js";
 
 /** A task that notes what it is told each time. */
 interface Worker {

@@ -13,11 +13,11 @@ import {
   echo,
   failing,
   failure,
-  pause,
   runToEnd,
   typesOf,
   waiting,
-} from "../../../kernel/fixtures.js";
+} from "../../../support/kernel-fixtures.js";
+import { pause } from "../../../support/time.js";
 
 const phase = (name: string, tasks: PhaseOptions["tasks"], o: Partial<PhaseOptions> = {}): Phase =>
   new Phase({ name, tasks, ...o });

@@ -4,16 +4,15 @@ import type {
   ToolCall,
   Usage,
 } from "../../../../contracts/chat-model.js";
-import { BadAnswer } from "../../shared/bad-answer.js";
+import type { Fields } from "../../../../util/objects.js";
+import { InvalidResponseError } from "../../shared/invalid-response-error.js";
 import {
-  asFields,
-  asTokens,
   fallbackCallId,
   readArguments,
   reportedFields,
   toolCallsField,
-  type Fields,
 } from "../../shared/wire-fields.js";
+import { asFields, asCount } from "../../../../util/objects.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["stop", "stop"],
@@ -28,10 +27,10 @@ export function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value);
   if (usage === undefined) return undefined;
   return reportedFields<Usage>({
-    inputTokens: asTokens(usage["prompt_tokens"]),
-    outputTokens: asTokens(usage["completion_tokens"]),
-    cachedInputTokens: asTokens(asFields(usage["prompt_tokens_details"])?.["cached_tokens"]),
-    reasoningTokens: asTokens(asFields(usage["completion_tokens_details"])?.["reasoning_tokens"]),
+    inputTokens: asCount(usage["prompt_tokens"]),
+    outputTokens: asCount(usage["completion_tokens"]),
+    cachedInputTokens: asCount(asFields(usage["prompt_tokens_details"])?.["cached_tokens"]),
+    reasoningTokens: asCount(asFields(usage["completion_tokens_details"])?.["reasoning_tokens"]),
   });
 }
 
@@ -58,7 +57,7 @@ export function readIdentity(document: Fields): Pick<ChatResponse, "responseId" 
 function readText(message: Fields, name: "content" | "refusal"): string {
   const value = message[name] ?? "";
   if (typeof value !== "string")
-    throw new BadAnswer(`choices[0].message.${name} is not a text`, { shown: value });
+    throw new InvalidResponseError(`choices[0].message.${name} is not a text`, { shown: value });
   return value;
 }
 
@@ -67,7 +66,7 @@ function readToolCall(value: unknown, index: number, responseId: string | undefi
   const target = asFields(call?.["function"]);
   const name = target?.["name"];
   if (typeof name !== "string" || name === "")
-    throw new BadAnswer(`choices[0].message.tool_calls[${index}] names no function`, {
+    throw new InvalidResponseError(`choices[0].message.tool_calls[${index}] names no function`, {
       shown: value,
     });
   const id = call?.["id"];
@@ -78,18 +77,18 @@ function readToolCall(value: unknown, index: number, responseId: string | undefi
   };
 }
 
-/** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
+/** Reads a whole answer. @throws InvalidResponseError naming the first part that is not as it must be. */
 export function readAnswer(document: Fields): ChatResponse {
   const choices = document["choices"];
   if (!Array.isArray(choices) || choices.length === 0)
-    throw new BadAnswer("The answer has no choices", { shown: document });
+    throw new InvalidResponseError("The answer has no choices", { shown: document });
   const choice = asFields(choices[0]);
   const message = asFields(choice?.["message"]);
   if (message === undefined)
-    throw new BadAnswer("choices[0] has no message", { shown: choices[0] });
+    throw new InvalidResponseError("choices[0] has no message", { shown: choices[0] });
   const calls = message["tool_calls"] ?? [];
   if (!Array.isArray(calls))
-    throw new BadAnswer("choices[0].message.tool_calls is not a list", { shown: calls });
+    throw new InvalidResponseError("choices[0].message.tool_calls is not a list", { shown: calls });
   const identity = readIdentity(document);
   const toolCalls = calls.map((call, index) => readToolCall(call, index, identity.responseId));
   const refusal = readText(message, "refusal");

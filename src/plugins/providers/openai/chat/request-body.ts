@@ -6,9 +6,9 @@ import { toWireMessages } from "./messages.js";
 
 type WholeBody = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
 type StreamingBody = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
-type Fields = Omit<WholeBody, "stream">;
+type ChatFields = Omit<WholeBody, "stream">;
 
-function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Fields> {
+function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<ChatFields> {
   // The vendor refuses tool_choice without tools.
   if (schemas.tools.length === 0) return {};
   const choice = request.toolChoice;
@@ -28,7 +28,7 @@ function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Fiel
   };
 }
 
-function formatFields({ format }: RequestSchemas): Partial<Fields> {
+function formatFields({ format }: RequestSchemas): Partial<ChatFields> {
   if (format === undefined) return {};
   return {
     response_format: {
@@ -38,7 +38,7 @@ function formatFields({ format }: RequestSchemas): Partial<Fields> {
   };
 }
 
-function settingFields(request: ChatRequest, isVendor: boolean): Partial<Fields> {
+function settingFields(request: ChatRequest, isVendor: boolean): Partial<ChatFields> {
   const { temperature, maxOutputTokens, stopSequences } = request;
   return {
     ...(temperature === undefined ? {} : { temperature }),
@@ -60,7 +60,7 @@ export function requestBody(
   schemas: RequestSchemas,
   target: WireTarget,
 ): WholeBody | StreamingBody {
-  const fields: Fields & Pick<StreamingBody, "stream_options"> = {
+  const fields: ChatFields & Pick<StreamingBody, "stream_options"> = {
     model: target.modelId,
     messages: toWireMessages(request.messages),
     ...toolFields(request, schemas),

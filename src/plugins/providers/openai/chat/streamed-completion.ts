@@ -1,22 +1,41 @@
-import type { ChatChunk, ChatResponse, ToolCall, Usage } from "../../../../contracts/chat-model.js";
-import { BadAnswer } from "../../shared/bad-answer.js";
+import type { ChatChunk, ChatResponse, Usage } from "../../../../contracts/chat-model.js";
+import { InvalidResponseError } from "../../shared/invalid-response-error.js";
 import type { StreamedAnswer } from "../../shared/chat-protocol.js";
-import { asFields, fallbackCallId, readArguments, type Fields } from "../../shared/wire-fields.js";
+import type { Fields } from "../../../../util/objects.js";
+import { StreamedCalls, type StreamedCall } from "../../shared/streamed-calls.js";
+import { fallbackCallId, readArguments } from "../../shared/wire-fields.js";
 import { buildResponse, readIdentity, readUsage } from "./answer.js";
+import { asFields, asText } from "../../../../util/objects.js";
 
-interface CallInProgress {
-  readonly vendorIndex: number;
-  id: string;
-  name: string;
-  /** Absent until a first piece comes, which may be an empty one. */
-  arguments: string | undefined;
+/** What an event says about a tool call. */
+interface CallDelta {
+  readonly vendorIndex: number | undefined;
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string | undefined;
+}
+
+function readCallDelta(value: unknown): CallDelta {
+  const delta = asFields(value);
+  if (delta === undefined)
+    throw new InvalidResponseError("A tool call of the stream is not a JSON object", {
+      shown: value,
+    });
+  const { index, function: target } = delta;
+  const { name, arguments: piece } = asFields(target) ?? {};
+  return {
+    vendorIndex: typeof index === "number" ? index : undefined,
+    id: asText(delta["id"]),
+    name: asText(name),
+    arguments: piece === undefined || piece === null ? undefined : readArguments(piece),
+  };
 }
 
 /** Puts a streamed answer together, piece by piece, and says what each piece adds. */
 export class StreamedCompletion implements StreamedAnswer {
   /** The stream ends with a mark of its own. */
   readonly isClosed = false;
-  readonly #calls: CallInProgress[] = [];
+  readonly #calls = new StreamedCalls<StreamedCall>();
   #content = "";
   #refusal = "";
   #finishReason: unknown;
@@ -47,15 +66,14 @@ export class StreamedCompletion implements StreamedAnswer {
   }
 
   finish(): ChatResponse {
-    if (!this.isFinished) throw new BadAnswer("The stream ended before the answer was complete");
-    const toolCalls: ToolCall[] = this.#calls.map((call, index) => {
+    if (!this.isFinished)
+      throw new InvalidResponseError("The stream ended before the answer was complete");
+    const toolCalls = this.#calls.finished().map((call, index) => {
       if (call.name === "")
-        throw new BadAnswer(`Tool call ${index} of the stream names no function`);
-      return {
-        id: call.id === "" ? fallbackCallId(this.#identity.responseId, index) : call.id,
-        name: call.name,
-        arguments: call.arguments ?? readArguments(undefined),
-      };
+        throw new InvalidResponseError(`Tool call ${index} of the stream names no function`);
+      return call.id === ""
+        ? { ...call, id: fallbackCallId(this.#identity.responseId, index) }
+        : call;
     });
     return buildResponse({
       content: this.#content,
@@ -81,53 +99,40 @@ export class StreamedCompletion implements StreamedAnswer {
       chunks.push({ type: "text", text: refusal });
     }
     const calls: readonly unknown[] = Array.isArray(delta["tool_calls"]) ? delta["tool_calls"] : [];
-    for (const call of calls) chunks.push(this.#addToolCall(call));
+    for (const call of calls) chunks.push(this.#addToolCall(readCallDelta(call)));
     const reason = choice["finish_reason"];
     if (typeof reason === "string" && reason !== "") this.#finishReason = reason;
     return chunks;
   }
 
-  #addToolCall(value: unknown): ChatChunk {
-    const delta = asFields(value);
-    if (delta === undefined)
-      throw new BadAnswer("A tool call of the stream is not a JSON object", { shown: value });
-    const target = asFields(delta["function"]) ?? {};
-    const id = typeof delta["id"] === "string" ? delta["id"] : "";
-    const name = typeof target["name"] === "string" ? target["name"] : "";
-    const piece = target["arguments"] ?? undefined;
-    const added = piece === undefined ? "" : readArguments(piece);
-    const call = this.#callFor(delta["index"], id, name);
-    const isNewId = id !== "" && call.id === "";
-    const isNewName = name !== "" && call.name === "";
-    if (isNewId) call.id = id;
-    if (isNewName) call.name = name;
-    if (piece !== undefined) call.arguments = (call.arguments ?? "") + added;
+  #addToolCall(delta: CallDelta): ChatChunk {
+    const index = this.#positionFor(delta);
+    const call = this.#calls.at(index);
+    const isNewId = delta.id !== "" && call?.id === "";
+    const isNewName = delta.name !== "" && call?.name === "";
+    const { arguments: piece } = delta;
+    if (call !== undefined) {
+      if (isNewId) call.id = delta.id;
+      if (isNewName) call.name = delta.name;
+      if (piece !== undefined) call.arguments = (call.arguments ?? "") + piece;
+    }
     return {
       type: "tool_call",
-      index: this.#calls.indexOf(call),
-      ...(isNewId ? { id } : {}),
-      ...(isNewName ? { name } : {}),
-      ...(added === "" ? {} : { argumentsDelta: added }),
+      index,
+      ...(isNewId ? { id: delta.id } : {}),
+      ...(isNewName ? { name: delta.name } : {}),
+      ...(piece === undefined || piece === "" ? {} : { argumentsDelta: piece }),
     };
   }
 
-  /** The call that a delta continues. Some servers leave out the index, or give every call the index 0: then a new id begins a new call. */
-  #callFor(index: unknown, id: string, name: string): CallInProgress {
-    const vendorIndex = typeof index === "number" ? index : undefined;
-    const known =
-      vendorIndex === undefined
-        ? this.#calls.at(-1)
-        : this.#calls.findLast((call) => call.vendorIndex === vendorIndex);
-    const beginsAnother =
-      known !== undefined && name !== "" && id !== "" && known.id !== "" && known.id !== id;
-    if (known !== undefined && !beginsAnother) return known;
-    const call: CallInProgress = {
-      vendorIndex: vendorIndex ?? this.#calls.length,
-      id: "",
-      name: "",
-      arguments: undefined,
-    };
-    this.#calls.push(call);
-    return call;
+  /** The position of the call that a delta continues. Some servers leave out the index, or give every call the index 0: then a new id begins a new call. */
+  #positionFor({ vendorIndex, id, name }: CallDelta): number {
+    const { count } = this.#calls;
+    const position = vendorIndex === undefined ? count - 1 : this.#calls.positionOf(vendorIndex);
+    const known = this.#calls.at(position);
+    const beginsAnother = name !== "" && id !== "" && known?.id !== "" && known?.id !== id;
+    return position === undefined || known === undefined || beginsAnother
+      ? this.#calls.add(vendorIndex ?? count, { id: "", name: "" })
+      : position;
   }
 }

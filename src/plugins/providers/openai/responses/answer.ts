@@ -4,18 +4,17 @@ import type {
   ToolCall,
   Usage,
 } from "../../../../contracts/chat-model.js";
-import { BadAnswer } from "../../shared/bad-answer.js";
+import type { Fields } from "../../../../util/objects.js";
+import { InvalidResponseError } from "../../shared/invalid-response-error.js";
 import {
-  asFields,
-  asList,
-  asText,
-  asTokens,
   fallbackCallId,
   readArguments,
   reportedFields,
   toolCallsField,
-  type Fields,
 } from "../../shared/wire-fields.js";
+import { asFields, asList, asText, asCount } from "../../../../util/objects.js";
+
+const UNFINISHED: ReadonlySet<string> = new Set(["queued", "in_progress", "cancelled"]);
 
 /** What an answer says about itself as a whole: the same document stands at the end of a stream. */
 export type AnswerFrame = Pick<ChatResponse, "responseId" | "modelId" | "usage"> & {
@@ -25,10 +24,10 @@ export type AnswerFrame = Pick<ChatResponse, "responseId" | "modelId" | "usage">
 function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value) ?? {};
   return reportedFields<Usage>({
-    inputTokens: asTokens(usage["input_tokens"]),
-    outputTokens: asTokens(usage["output_tokens"]),
-    cachedInputTokens: asTokens(asFields(usage["input_tokens_details"])?.["cached_tokens"]),
-    reasoningTokens: asTokens(asFields(usage["output_tokens_details"])?.["reasoning_tokens"]),
+    inputTokens: asCount(usage["input_tokens"]),
+    outputTokens: asCount(usage["output_tokens"]),
+    cachedInputTokens: asCount(asFields(usage["input_tokens_details"])?.["cached_tokens"]),
+    reasoningTokens: asCount(asFields(usage["output_tokens_details"])?.["reasoning_tokens"]),
   });
 }
 
@@ -38,6 +37,27 @@ function readStop(document: Fields): FinishReason {
   // Also where a server does not say why: nobody must take it for complete.
   if (document["status"] === "incomplete") return "length";
   return document["status"] === "completed" ? "stop" : "other";
+}
+
+/** @throws InvalidResponseError for an answer that failed, was cancelled or is still being made. */
+export function checkEnded(document: Fields): void {
+  const { status } = document;
+  if (status === "failed")
+    throw new InvalidResponseError("The answer failed, and the server does not say why", {
+      shown: document,
+    });
+  if (typeof status === "string" && UNFINISHED.has(status))
+    throw new InvalidResponseError(`The answer is not complete: its status is '${status}'`, {
+      shown: document,
+    });
+}
+
+/** The items of the output. @throws InvalidResponseError where there are none. */
+export function readOutput(document: Fields): readonly Fields[] {
+  const output = document["output"];
+  if (!Array.isArray(output) || (output.length === 0 && document["status"] === "completed"))
+    throw new InvalidResponseError("The answer has no output", { shown: document });
+  return output.map((item) => asFields(item) ?? {});
 }
 
 /** The parts of an answer that are not its content. */
@@ -62,7 +82,7 @@ export function readMessageText(item: Fields): { readonly text: string; readonly
   };
 }
 
-/** A call of a function. @throws BadAnswer when it names none. */
+/** A call of a function. @throws InvalidResponseError when it names none. */
 export function readFunctionCall(
   item: Fields,
   index: number,
@@ -70,7 +90,9 @@ export function readFunctionCall(
 ): ToolCall {
   const name = asText(item["name"]);
   if (name === "")
-    throw new BadAnswer("A function call of the output names no function", { shown: item });
+    throw new InvalidResponseError("A function call of the output names no function", {
+      shown: item,
+    });
   const id = asText(item["call_id"]);
   return {
     id: id === "" ? fallbackCallId(responseId, index) : id,
@@ -98,16 +120,11 @@ export function buildResponse(o: {
   };
 }
 
-/** Reads a whole answer. @throws BadAnswer naming the first part that is not as it must be. */
+/** Reads a whole answer. @throws InvalidResponseError naming the first part that is not as it must be. */
 export function readAnswer(document: Fields): ChatResponse {
-  if (document["status"] === "failed")
-    throw new BadAnswer("The answer failed, and the server does not say why", { shown: document });
-  const output = document["output"];
-  if (!Array.isArray(output) || (output.length === 0 && document["status"] === "completed")) {
-    throw new BadAnswer("The answer has no output", { shown: document });
-  }
+  checkEnded(document);
+  const items = readOutput(document);
   const frame = readFrame(document);
-  const items = output.map((item) => asFields(item) ?? {});
   const messages = items.filter((item) => item["type"] === "message").map(readMessageText);
   const calls = items.filter((item) => item["type"] === "function_call");
   return buildResponse({

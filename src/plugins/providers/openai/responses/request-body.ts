@@ -5,10 +5,10 @@ import { UnsupportedRequest } from "../../shared/unsupported-request.js";
 import type { RequestSchemas } from "../sent-schemas.js";
 import { toInputItems } from "./input-items.js";
 
-type Body = OpenAI.Responses.ResponseCreateParams;
-type Fields = Omit<Body, "stream">;
+type ResponseBody = OpenAI.Responses.ResponseCreateParams;
+type ResponseFields = Omit<ResponseBody, "stream">;
 
-function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Fields> {
+function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<ResponseFields> {
   if (schemas.tools.length === 0) return {};
   const choice = request.toolChoice;
   return {
@@ -34,7 +34,7 @@ export function requestBody(
   request: ChatRequest,
   schemas: RequestSchemas,
   target: WireTarget,
-): Body {
+): ResponseBody {
   const { temperature, maxOutputTokens, stopSequences = [] } = request;
   if (stopSequences.length > 0) {
     throw new UnsupportedRequest(

@@ -1,25 +1,22 @@
 import type { ChatChunk, ChatResponse } from "../../../../contracts/chat-model.js";
-import { BadAnswer, ErrorDocument } from "../../shared/bad-answer.js";
+import { InvalidResponseError, ErrorDocument } from "../../shared/invalid-response-error.js";
 import type { StreamedAnswer } from "../../shared/chat-protocol.js";
-import { asFields, asText, fallbackCallId, type Fields } from "../../shared/wire-fields.js";
+import type { Fields } from "../../../../util/objects.js";
+import { StreamedCalls, type StreamedCall } from "../../shared/streamed-calls.js";
 import {
   buildResponse,
+  checkEnded,
   readFrame,
   readFunctionCall,
   readMessageText,
+  readOutput,
   type AnswerFrame,
 } from "./answer.js";
-
-interface CallInProgress {
-  readonly outputIndex: unknown;
-  readonly id: string;
-  readonly name: string;
-  arguments: string;
-}
+import { asFields, asText } from "../../../../util/objects.js";
 
 /** Puts a streamed answer of the Responses API together. */
 export class StreamedResponse implements StreamedAnswer {
-  readonly #calls: CallInProgress[] = [];
+  readonly #calls = new StreamedCalls<StreamedCall>();
   /** The items of the output of which some text has come. */
   readonly #begunTexts = new Set<unknown>();
   #text = "";
@@ -41,61 +38,70 @@ export class StreamedResponse implements StreamedAnswer {
 
   add(event: Fields): readonly ChatChunk[] {
     const index = event["output_index"];
+    const item = asFields(event["item"]) ?? {};
+    const delta = asText(event["delta"]);
     switch (event["type"]) {
-      case "response.created":
-        this.#responseId = asText(asFields(event["response"])?.["id"]);
-        return [];
       case "response.output_item.added":
-        return this.#begin(asFields(event["item"]) ?? {}, index);
+        return this.#begin(item, index);
       case "response.output_text.delta":
-        return this.#addText(index, asText(event["delta"]), "");
+        return this.#addText(index, delta, "");
       case "response.refusal.delta":
-        return this.#addText(index, "", asText(event["delta"]));
+        return this.#addText(index, "", delta);
       case "response.function_call_arguments.delta":
-        return this.#addArguments(index, asText(event["delta"]));
+        return this.#addArguments(index, delta);
       case "response.output_item.done":
-        return this.#complete(asFields(event["item"]) ?? {}, index);
-      case "response.completed":
-      case "response.incomplete":
-        this.#frame = readFrame(asFields(event["response"]) ?? {});
-        return [];
-      case "response.failed":
-        throw new ErrorDocument({
-          error: asFields(event["response"])?.["error"] ?? event["response"],
-        });
+        return this.#complete(item, index);
       case "error":
         throw new ErrorDocument({ error: event });
       default:
-        return [];
+        return this.#addResponse(event);
     }
   }
 
   finish(): ChatResponse {
     if (this.#frame === undefined)
-      throw new BadAnswer("The stream ended before the answer was complete");
-    const toolCalls = this.#calls.map((call) => ({
-      id: call.id,
-      name: call.name,
-      arguments: call.arguments === "" ? "{}" : call.arguments,
-    }));
+      throw new InvalidResponseError("The stream ended before the answer was complete");
     return buildResponse({
       text: this.#text,
       refusal: this.#refusal,
-      toolCalls,
+      toolCalls: this.#calls.finished(),
       frame: this.#frame,
     });
   }
 
+  /** Takes an event that carries the response. The last one repeats what came in pieces; of a server that sent no pieces everything is taken from it. */
+  #addResponse(event: Fields): readonly ChatChunk[] {
+    const response = asFields(event["response"]);
+    switch (event["type"]) {
+      case "response.created":
+        this.#responseId = asText(response?.["id"]);
+        return [];
+      case "response.failed":
+        throw new ErrorDocument({ error: response?.["error"] ?? event["response"] });
+      case "response.completed":
+      case "response.incomplete":
+        return this.#end(response);
+      default:
+        return [];
+    }
+  }
+
+  #end(response: Fields | undefined): readonly ChatChunk[] {
+    if (response === undefined)
+      throw new InvalidResponseError("The stream completed without a response");
+    checkEnded(response);
+    const cameInPieces = this.#calls.count > 0 || this.#begunTexts.size > 0;
+    const chunks = cameInPieces
+      ? []
+      : readOutput(response).flatMap((item, index) => this.#complete(item, index));
+    this.#frame = readFrame(response);
+    return chunks;
+  }
+
   #begin(item: Fields, outputIndex: unknown): readonly ChatChunk[] {
     if (item["type"] !== "function_call") return [];
-    const { id, name } = readFunctionCall(item, this.#calls.length, this.#responseId);
-    this.#calls.push({
-      outputIndex,
-      id: id === "" ? fallbackCallId(this.#responseId, this.#calls.length) : id,
-      name,
-      arguments: "",
-    });
-    return [{ type: "tool_call", index: this.#calls.length - 1, id, name }];
+    const { id, name } = readFunctionCall(item, this.#calls.count, this.#responseId);
+    return [{ type: "tool_call", index: this.#calls.add(outputIndex, { id, name }), id, name }];
   }
 
   #addText(outputIndex: unknown, text: string, refusal: string): readonly ChatChunk[] {
@@ -106,14 +112,15 @@ export class StreamedResponse implements StreamedAnswer {
   }
 
   #addArguments(outputIndex: unknown, piece: string): readonly ChatChunk[] {
-    const index = this.#calls.findIndex((call) => call.outputIndex === outputIndex);
-    const call = this.#calls[index];
-    if (call === undefined)
-      throw new BadAnswer("The stream has arguments for a call that it did not begin", {
+    const index = this.#calls.positionOf(outputIndex);
+    const call = this.#calls.at(index);
+    if (index === undefined || call === undefined)
+      throw new InvalidResponseError("The stream has arguments for a call that it did not begin", {
         shown: outputIndex,
       });
-    call.arguments += piece;
-    return piece === "" ? [] : [{ type: "tool_call", index, argumentsDelta: piece }];
+    if (piece === "") return [];
+    call.arguments = (call.arguments ?? "") + piece;
+    return [{ type: "tool_call", index, argumentsDelta: piece }];
   }
 
   /** An item that is done repeats what came in pieces; a server that sent no pieces gives everything here. */
@@ -123,8 +130,8 @@ export class StreamedResponse implements StreamedAnswer {
       return this.#addText(outputIndex, text, refusal);
     }
     if (item["type"] !== "function_call") return [];
-    const begun = this.#calls.find((call) => call.outputIndex === outputIndex);
-    if (begun !== undefined && begun.arguments !== "") return [];
+    const begun = this.#calls.at(this.#calls.positionOf(outputIndex));
+    if (begun?.arguments !== undefined) return [];
     return [
       ...(begun === undefined ? this.#begin(item, outputIndex) : []),
       ...this.#addArguments(outputIndex, asText(item["arguments"])),

@@ -1,0 +1,33 @@
+// Tells whether dist/ is what the last build made of the sources: names, sizes and times of change of both, kept in dist/.stamp.
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const FOLDERS = ["src", "test", "examples", "bench", "scripts", "dist"];
+const FILES = ["package.json", "tsconfig.json", "node_modules/.package-lock.json"];
+const STAMP = "dist/.stamp";
+
+function fingerprint(root) {
+  const found = FOLDERS.filter((folder) => existsSync(join(root, folder))).flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => /\.(ts|js|mjs|map)$/.test(file))
+      .map((file) => join(folder, file)),
+  );
+  const hash = createHash("sha256").update(process.version);
+  for (const file of [...FILES, ...found.sort()]) {
+    const { size, mtimeMs } = statSync(join(root, file), { throwIfNoEntry: false }) ?? {};
+    hash.update(`\0${file}\0${size}\0${mtimeMs}`);
+  }
+  return hash.digest("hex");
+}
+
+/** Returns whether no source and no output has changed since `stampBuild(root)`. */
+export function isBuilt(root) {
+  const stamp = join(root, STAMP);
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprint(root);
+}
+
+/** Marks the outputs in dist/ as those of the present sources. */
+export function stampBuild(root) {
+  writeFileSync(join(root, STAMP), fingerprint(root));
+}

@@ -1,0 +1,29 @@
+import type { ChatModel, ChatResponse } from "./chat-model.js";
+import { ModelCallError } from "./errors.js";
+
+/** @throws ModelCallError for what is no response: models are other people's code. */
+export function checkResponse(response: unknown, model: ChatModel): ChatResponse {
+  const message = (response as ChatResponse | null | undefined)?.message as
+    { readonly content?: unknown; readonly toolCalls?: unknown } | null | undefined;
+  const { content, toolCalls: calls = [] } = message ?? {};
+  if (Array.isArray(calls) && calls.every(isToolCall)) {
+    const checked = response as ChatResponse; // checked as far as it is read here
+    if (typeof content === "string") return checked;
+    const isLeftOut = (content === undefined || content === null) && calls.length > 0; // by vendors, next to tool calls
+    if (isLeftOut) return { ...checked, message: { ...checked.message, content: "" } };
+  }
+  throw new ModelCallError(
+    `Model '${model.modelId}' of provider '${model.provider}' returned no usable message`,
+    {
+      provider: model.provider,
+      modelId: model.modelId,
+      code: "AE_MODEL_BAD_RESPONSE",
+      retryable: true,
+    },
+  );
+}
+
+function isToolCall(value: unknown): boolean {
+  const call = value as { readonly name?: unknown; readonly arguments?: unknown } | null;
+  return typeof call?.name === "string" && typeof call.arguments === "string";
+}

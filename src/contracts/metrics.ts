@@ -1,0 +1,180 @@
+import type { ChatResponse } from "./chat-model.js";
+import type { ExecutionMetrics, TaskMetrics, ToolUse } from "./output.js";
+import type { TaskRecord, ToolCallRecord } from "./trace.js";
+import type { ContextFormatSavings } from "./context-format.js";
+import type { CostEstimate } from "./cost.js";
+import type { MemoryOperationCounts } from "./memory.js";
+import type { UsageRecord } from "./usage.js";
+import { NO_MEMORY_OPERATIONS } from "./output.js";
+import { roundedCost } from "./cost.js";
+
+/** Sums of usage records; calls that reported no tokens are counted apart. */
+export interface UsageSums {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly llmLatencyMs: number;
+  readonly unknownUsageCalls: number;
+}
+
+/** Adds counts to counts. */
+export function addOperations(
+  sum: MemoryOperationCounts,
+  more: Partial<MemoryOperationCounts>,
+): MemoryOperationCounts {
+  const names = Object.keys(sum) as (keyof MemoryOperationCounts)[]; // all of them, see NO_MEMORY_OPERATIONS
+  return Object.fromEntries(
+    names.map((name) => [name, sum[name] + (more[name] ?? 0)]),
+  ) as unknown as MemoryOperationCounts; // the same names
+}
+
+/** The cost of calls that all have a price; nothing where one has none, or where they are of several currencies. */
+function sumCost(records: readonly UsageRecord[]): CostEstimate | undefined {
+  const [first] = records;
+  if (first?.cost === undefined) return undefined;
+  const { currency = "USD" } = first;
+  let [inputCost, outputCost, totalCost] = [0, 0, 0];
+  for (const record of records) {
+    if (record.cost === undefined || (record.currency ?? "USD") !== currency) return undefined;
+    inputCost += record.inputCost ?? 0;
+    outputCost += record.outputCost ?? 0;
+    totalCost += record.cost;
+  }
+  return {
+    inputCost: roundedCost(inputCost),
+    outputCost: roundedCost(outputCost),
+    totalCost: roundedCost(totalCost),
+    currency,
+  };
+}
+
+function sumUsage(records: readonly UsageRecord[]): UsageSums {
+  let inputTokens = 0;
+  let outputTokens = 0;
+  let llmLatencyMs = 0;
+  let unknownUsageCalls = 0;
+  for (const record of records) {
+    if (record.inputTokens < 0 || record.outputTokens < 0) unknownUsageCalls++;
+    inputTokens += Math.max(0, record.inputTokens);
+    outputTokens += Math.max(0, record.outputTokens);
+    llmLatencyMs += record.latencyMs;
+  }
+  return { inputTokens, outputTokens, llmLatencyMs, unknownUsageCalls };
+}
+
+function count(value: number | undefined): number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : -1;
+}
+
+/** The tokens of a response as a record keeps them: -1 where the vendor said nothing; an answer given instead of a call, and a call that was refused, use nothing unless they say so. */
+export function tokensOf(
+  response: ChatResponse | undefined,
+  free: boolean,
+): Pick<UsageRecord, "inputTokens" | "outputTokens" | "cachedInputTokens" | "reasoningTokens"> {
+  const usage = response?.usage;
+  if (usage === undefined && free)
+    return { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  return {
+    inputTokens: count(usage?.inputTokens),
+    outputTokens: count(usage?.outputTokens),
+    cachedInputTokens: count(usage?.cachedInputTokens),
+    reasoningTokens: count(usage?.reasoningTokens),
+  };
+}
+
+function toolsOf(records: readonly TaskRecord[]): ToolCallRecord[] {
+  return records.flatMap((r) => [...r.tools, ...r.calls.flatMap((c) => c.tools)]).filter(isMade);
+}
+
+/** Calls that were refused because the limit was reached do not count. */
+function isMade({ outcome }: ToolCallRecord): boolean {
+  return outcome !== "SKIPPED_MAX_ITERATIONS";
+}
+
+/** How many tool calls an attempt has made. */
+export function toolCallCountOf({ tools, calls }: TaskRecord): number {
+  let count = 0;
+  for (const tool of tools) if (isMade(tool)) count++;
+  for (const call of calls) for (const tool of call.tools) if (isMade(tool)) count++;
+  return count;
+}
+
+/** Each tool once, in the order of the first calls. */
+function toolUses(records: readonly TaskRecord[]): readonly ToolUse[] {
+  const uses = new Map<
+    string,
+    { toolName: string; calls: number; failures: number; durationMs: number }
+  >();
+  for (const { toolName, outcome, startedMs, endedMs } of toolsOf(records)) {
+    let use = uses.get(toolName);
+    if (use === undefined)
+      uses.set(toolName, (use = { toolName, calls: 0, failures: 0, durationMs: 0 }));
+    use.calls++;
+    if (outcome !== "SUCCESS") use.failures++;
+    use.durationMs += endedMs - startedMs;
+  }
+  return Object.freeze([...uses.values()]);
+}
+
+/** What the calls of some task attempts used; one call without reported tokens makes the token counts unknown. */
+export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
+  const calls = records.flatMap((r) => r.calls);
+  const tools = toolsOf(records);
+  const usage = sumUsage(calls.map((c) => c.usage));
+  const known = usage.unknownUsageCalls === 0;
+  const measured = records.flatMap((r) => r.measures ?? []);
+  const costEstimate = sumCost(calls.map((c) => c.usage));
+  return Object.freeze({
+    inputTokens: known ? usage.inputTokens : -1,
+    outputTokens: known ? usage.outputTokens : -1,
+    totalTokens: known ? usage.inputTokens + usage.outputTokens : -1,
+    llmCallCount: calls.length,
+    toolCallCount: tools.length,
+    llmLatencyMs: usage.llmLatencyMs,
+    toolExecutionMs: tools.reduce((sum, t) => sum + (t.endedMs - t.startedMs), 0),
+    delegationCount: records.reduce((sum, r) => sum + r.delegations.length, 0),
+    memoryRetrievalMs: measured.reduce((sum, m) => sum + m.memoryRetrievalMs, 0),
+    promptBuildMs: measured.reduce((sum, m) => sum + m.promptBuildMs, 0),
+    memoryOperations: measured.reduce(
+      (sum, m) =>
+        m.memoryOperations === NO_MEMORY_OPERATIONS ? sum : addOperations(sum, m.memoryOperations),
+      NO_MEMORY_OPERATIONS,
+    ),
+    ...(costEstimate !== undefined && { costEstimate }),
+  });
+}
+
+/** The totals of a run, from its ledger and the records of its tasks. */
+export function executionMetrics(
+  ledger: readonly UsageRecord[],
+  records: readonly TaskRecord[],
+  contextFormat?: ContextFormatSavings,
+): ExecutionMetrics {
+  const usage = sumUsage(ledger);
+  const byTask = new Map<string, TaskRecord[]>();
+  for (const record of records) {
+    const attempts = byTask.get(record.taskId);
+    if (attempts === undefined) byTask.set(record.taskId, [record]);
+    else attempts.push(record);
+  }
+  const tasks = [...byTask].map(([taskId, attempts]) => ({
+    taskId,
+    agentRole: attempts.at(-1)?.agentRole ?? "",
+    metrics: metricsOf(attempts),
+  }));
+  const costEstimate = sumCost(ledger);
+  const { costEstimate: _ofTasks, ...ofTasks } = metricsOf(records);
+  return Object.freeze({
+    tools: toolUses(records),
+    ...ofTasks,
+    ...(costEstimate !== undefined && { costEstimate }),
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    totalTokens: usage.inputTokens + usage.outputTokens,
+    llmCallCount: ledger.length,
+    llmLatencyMs: usage.llmLatencyMs,
+    unknownUsageCalls: usage.unknownUsageCalls,
+    ...(contextFormat !== undefined && { contextFormat }),
+    ledger: Object.freeze([...ledger]),
+    tasks: Object.freeze(tasks),
+  });
+}

@@ -1,0 +1,27 @@
+import type { CostConfiguration } from "./cost.js";
+import type { UsageRecord } from "./usage.js";
+import { priceOf } from "./cost.js";
+import { messageOf } from "../util/errors.js";
+
+/** Prices calls of one run; a price function that fails is reported once and its calls have no price. */
+export class Pricing {
+  #reported = false;
+  constructor(
+    readonly configuration: CostConfiguration,
+    readonly warn: (message: string) => void,
+  ) {}
+
+  priced(usage: UsageRecord): UsageRecord {
+    try {
+      const price = priceOf(this.configuration, usage);
+      return price.cost === undefined ? usage : { ...usage, ...price };
+    } catch (error) {
+      if (!this.#reported)
+        this.warn(
+          `The price function of costConfiguration failed, so calls have no price: ${messageOf(error)}`,
+        );
+      this.#reported = true;
+      return usage;
+    }
+  }
+}

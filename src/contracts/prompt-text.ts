@@ -1,0 +1,81 @@
+import { ValidationError } from "./errors.js";
+import { fillTemplate, inputText, variablesIn } from "./template.js";
+import { preview } from "./validation.js";
+
+/** A part of a {@link PromptText}: written by the author, or data that is never scanned for variables. */
+interface Part {
+  readonly text: string;
+  readonly isData: boolean;
+}
+
+/**
+ * A text whose written parts are a template and whose interpolated parts are data. Made by {@link prompt}.
+ * Taken by `Task` (`description`, `expectedOutput`), `Agent` (`goal`, `background`) and reviews (`prompt`).
+ */
+export class PromptText {
+  readonly #parts: readonly Part[];
+
+  /** Use {@link prompt}. */
+  constructor(parts: readonly Part[]) {
+    this.#parts = parts;
+    Object.freeze(this);
+  }
+
+  /** The names of the variables in the written parts. */
+  get variables(): readonly string[] {
+    return this.#parts.flatMap(({ text, isData }) => (isData ? [] : variablesIn(text)));
+  }
+
+  /** Returns the text with the variables filled. Adds names without a value to `missing` and keeps them as written. */
+  fill(inputs: Readonly<Record<string, unknown>>, missing: Set<string> = new Set()): string {
+    return this.#parts
+      .map(({ text, isData }) => (isData ? text : fillTemplate(text, inputs, missing)))
+      .join("");
+  }
+
+  /** Returns the text with its variables unfilled. */
+  toString(): string {
+    return this.fill({});
+  }
+
+  /** Adds the parts of `text` to `parts`. */
+  static addParts(text: PromptText, parts: Part[]): void {
+    parts.push(...text.#parts);
+  }
+}
+
+/** What options take where a text may hold data from outside. */
+export type Text = string | PromptText;
+
+/**
+ * Tags a template literal that holds data from outside: prompt`Triage this ticket: ${ticket.text}`.
+ * Interpolated values stay literal, also where they hold braces. `{topic}` in the written part is filled from the
+ * run's inputs, and `{{topic}}` becomes `{topic}`. Strings stand as they are, objects as JSON, null as nothing.
+ * A nested PromptText keeps its variables.
+ * @throws ValidationError for an interpolated value that is undefined, a function or a symbol.
+ */
+export function prompt(written: TemplateStringsArray, ...values: readonly unknown[]): PromptText {
+  const parts: Part[] = [];
+  written.forEach((text, i) => {
+    parts.push({ text, isData: false });
+    if (i === values.length) return;
+    const value = values[i];
+    if (value instanceof PromptText) PromptText.addParts(value, parts);
+    else parts.push({ text: dataText(value, i, text), isData: true });
+  });
+  return new PromptText(parts);
+}
+
+function dataText(value: unknown, index: number, before: string): string {
+  if (value !== undefined && typeof value !== "function" && typeof value !== "symbol")
+    return inputText(String(index + 1), value);
+  throw new ValidationError(
+    `prompt: value ${index + 1} (after '${before.slice(-40)}') can't be written as text, got: ${preview(value)}`,
+  );
+}
+
+/** @throws ValidationError with `message` unless `value` is a text with something in it. */
+export function requirePrompt(value: unknown, message: string): void {
+  const text = value instanceof PromptText ? value.toString() : value;
+  if (typeof text !== "string" || text.trim() === "") throw new ValidationError(message);
+}

@@ -1,0 +1,182 @@
+import type { Dag, DagTask } from "../contracts/dag.js";
+import type { PlanDescription } from "../contracts/plan-description.js";
+import type { DescribedPlan } from "./dag.js";
+import { dagOf } from "./dag.js";
+
+/** Characters of a description that a node shows. */
+const SHOWN = 60;
+/** All others are written as numbers, so that no text can end its label, begin a directive or become markup. */
+const UNSAFE = /[^\p{L}\p{N} ….,'()/_+-]/gu;
+
+/** A text as a label; line breaks become blanks. */
+function label(text: string): string {
+  return text
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(UNSAFE, (char) => `#${char.codePointAt(0)};`);
+}
+
+/** The key of a node that is no task. */
+const keyOf = (kind: string, name = ""): string => `\u0000${kind} ${name}`;
+
+function short(text: string): string {
+  const characters = [...text];
+  return characters.length > SHOWN ? `${characters.slice(0, SHOWN - 1).join("")}…` : text;
+}
+
+/** The lines of a flowchart, with a short name for each node. */
+class Flowchart {
+  readonly #lines: string[] = [];
+  readonly #names = new Map<string, string>();
+  #depth = 1;
+
+  add(line: string): void {
+    this.#lines.push(`${"  ".repeat(this.#depth)}${line}`);
+  }
+
+  /** The node's name: its own id may hold anything. */
+  nameOf(key: string): string {
+    const name = this.#names.get(key) ?? `n${this.#names.size + 1}`;
+    this.#names.set(key, name);
+    return name;
+  }
+
+  group(key: string, title: string, content: () => void): void {
+    this.add(`subgraph ${this.nameOf(key)}["${label(title)}"]`);
+    this.#depth++;
+    content();
+    this.#depth--;
+    this.add("end");
+  }
+
+  /** Agents have round corners, plain code has none. */
+  task({ id, description, agentRole, nodeType, mapReduceLevel }: DagTask): void {
+    const kind =
+      mapReduceLevel === undefined ? undefined : `${nodeType ?? ""}, level ${mapReduceLevel}`;
+    const text = [short(id), id === description ? undefined : short(description), agentRole, kind]
+      .flatMap((line) => (line === undefined ? [] : [label(line)]))
+      .join("<br/>");
+    const [open, close] = agentRole === "(deterministic)" ? ["[", "]"] : ["(", ")"];
+    this.add(`${this.nameOf(id)}${open}"${text}"${close}`);
+  }
+
+  edge(
+    from: string,
+    to: string,
+    o: { readonly text?: string | undefined; readonly dotted?: boolean } = {},
+  ): void {
+    const text = o.text === undefined ? "" : `|"${label(o.text)}"|`;
+    this.add(
+      `${this.nameOf(from)} ${o.dotted === true ? "-.->" : "-->"}${text} ${this.nameOf(to)}`,
+    );
+  }
+
+  toString(): string {
+    return `flowchart TD\n${this.#lines.join("\n")}\n`;
+  }
+}
+
+/** A plan as a Mermaid flowchart. @throws ValidationError as {@link dagOf}. */
+export function mermaidOf(plan: DescribedPlan): string {
+  const dag = dagOf(plan);
+  const { graph, phases, managed, sequential } = plan.description;
+  const chart = new Flowchart();
+  if (graph !== undefined) drawGraph(chart, dag);
+  else if (phases !== undefined) drawPhases(chart, dag, phases);
+  else if (managed === true) drawHierarchy(chart, dag);
+  else drawTasks(chart, dag, sequential === true);
+  return chart.toString();
+}
+
+function drawContexts(chart: Flowchart, tasks: readonly DagTask[]): void {
+  for (const { id, dependsOn } of tasks) for (const context of dependsOn) chart.edge(context, id);
+}
+
+/** Solid arrows carry outputs; dotted ones only say what comes first. */
+function drawOrder(chart: Flowchart, tasks: readonly DagTask[]): void {
+  tasks.forEach((task, i) => {
+    const before = tasks[i - 1];
+    if (before !== undefined && !task.dependsOn.includes(before.id))
+      chart.edge(before.id, task.id, { dotted: true });
+  });
+}
+
+function drawTasks(chart: Flowchart, { tasks }: Dag, sequential: boolean): void {
+  for (const task of tasks) {
+    if (task.loopBody === undefined) chart.task(task);
+    else drawLoop(chart, task, task.loopBody);
+  }
+  for (const task of tasks)
+    for (const context of task.dependsOn)
+      chart.edge(context, task.id, { dotted: task.nodeType === "loop" });
+  if (sequential) drawOrder(chart, tasks);
+}
+
+function drawLoop(chart: Flowchart, loop: DagTask, body: readonly DagTask[]): void {
+  chart.group(loop.id, `loop ${loop.description}`, () => {
+    for (const task of body) chart.task(task);
+    drawContexts(chart, body);
+    drawOrder(chart, body);
+    const [first, last] = [body[0], body.at(-1)];
+    if (first !== undefined && last !== undefined)
+      chart.edge(last.id, first.id, {
+        text: `up to ${loop.loopMaxIterations ?? 1} times`,
+        dotted: true,
+      });
+  });
+}
+
+/** The order of a phase's own tasks shows in their groups: those of one group run side by side. */
+function drawPhases(
+  chart: Flowchart,
+  { tasks }: Dag,
+  phases: NonNullable<PlanDescription["phases"]>,
+): void {
+  for (const phase of phases) {
+    const own = tasks.filter((task) => task.phase === phase.name);
+    const ordered = own.filter(({ nodeType }) => nodeType !== "review");
+    const sequential = ordered.every(
+      (task, i) => i === 0 || task.parallelGroup > (ordered[i - 1]?.parallelGroup ?? 0),
+    );
+    chart.group(keyOf("phase", phase.name), `phase ${phase.name}`, () => {
+      for (const task of own) chart.task(task);
+      if (sequential) drawOrder(chart, ordered);
+    });
+  }
+  drawContexts(chart, tasks);
+  for (const phase of phases)
+    for (const before of phase.after)
+      chart.edge(keyOf("phase", before), keyOf("phase", phase.name), { dotted: true });
+}
+
+function drawGraph(
+  chart: Flowchart,
+  { tasks, graphEdges = [], graphStartStateId = "" }: Dag,
+): void {
+  chart.add(`${chart.nameOf(keyOf("start"))}(["start"])`);
+  for (const task of tasks) chart.task(task);
+  chart.add(`${chart.nameOf("__END__")}(["end"])`);
+  chart.edge(keyOf("start"), graphStartStateId);
+  for (const edge of graphEdges)
+    chart.edge(edge.fromStateId, edge.toStateId, {
+      text:
+        edge.unconditional && edge.conditionDescription === "unconditional"
+          ? undefined
+          : edge.conditionDescription,
+    });
+}
+
+/** The manager is given the tasks and hands them to whom it likes. */
+function drawHierarchy(chart: Flowchart, { tasks, agents }: Dag): void {
+  const manager = keyOf("manager");
+  for (const task of tasks) chart.task(task);
+  chart.add(`${chart.nameOf(manager)}{{"Manager"}}`);
+  const roles = new Set([
+    ...agents.map(({ role }) => role),
+    ...tasks.map(({ agentRole }) => agentRole),
+  ]);
+  for (const role of roles) chart.add(`${chart.nameOf(keyOf("worker", role))}(["${label(role)}"])`);
+  drawContexts(chart, tasks);
+  for (const { id } of tasks) chart.edge(id, manager);
+  for (const role of roles) chart.edge(manager, keyOf("worker", role));
+}

@@ -1,0 +1,232 @@
+import type { ChatModel, ChatRequest, ChatResponse } from "../../contracts/chat-model.js";
+import type { LlmCall, OwnedRateLimit } from "../../contracts/hooks.js";
+import type { ChatOptions } from "../../contracts/run.js";
+import type { ModelCallRecord } from "../../contracts/trace.js";
+import type { UsageRecord } from "../../contracts/usage.js";
+import type { HookPair } from "../../kernel/hooks/points.js";
+import type { AfterPayload } from "../../kernel/hooks/step.js";
+import type { TaskFrame } from "../tasks/task-frame.js";
+import { checkResponse } from "../../contracts/chat-response.js";
+import { ModelCallError } from "../../contracts/errors.js";
+import { messageOf, toError } from "../../util/errors.js";
+import { takeStep } from "../../kernel/hooks/step.js";
+import { settleWithin, sleep } from "../../util/abort/timeouts.js";
+import { isRefused } from "../../contracts/cost.js";
+import { tokensOf } from "../../contracts/metrics.js";
+import { FrameStep } from "../tasks/task-frame.js";
+import { TokenOutlet, callModel } from "./model-call.js";
+
+/**
+ * The gateway of all model calls. Each attempt is a step and a ledger record; the retry policy decides after a failure.
+ * @throws what the last attempt threw; the run's reason when it was stopped.
+ */
+export async function chat(
+  frame: TaskFrame,
+  request: ChatRequest,
+  o: ChatOptions,
+): Promise<ChatResponse> {
+  const { run, record, cancellation } = frame;
+  const iteration = frame.iterations++;
+  record.messages ??= request.messages.slice(0, 2);
+  let model = o.model ?? frame.model;
+  emitStarted(frame, request, iteration);
+  for (let attempt = 1; ; attempt++) {
+    if (cancellation.reason !== undefined) throw cancellation.reason;
+    const call: LlmCall = {
+      run: run.info,
+      taskId: record.taskId,
+      parentTaskId: record.parentTaskId,
+      agentRole: record.agentRole,
+      purpose: o.purpose,
+      iteration,
+      attempt,
+      request,
+      model,
+      rateLimits: rateLimitsOf(frame, model),
+      priority: frame.priority,
+      signal: cancellation.signal,
+    };
+    const step = new ChatStep(frame, call, o.onToken);
+    await takeStep(step);
+    const { result, refused, reached } = step;
+    const thrown = step.broken ?? step.exit;
+    if (thrown !== undefined) throw thrown;
+    if (result !== undefined && refused === undefined) {
+      emitCompleted(frame, result, iteration);
+      return result;
+    }
+    const error = refused ?? toError(step.error);
+    const isRetryable =
+      refused === undefined && reached === "work" && cancellation.reason === undefined;
+    const retry = isRetryable ? run.retryPolicy?.next(error, attempt, call) : undefined;
+    if (retry === undefined) throw withAttempts(error, attempt);
+    const { delayMs } = retry;
+    const reason = messageOf(error);
+    run.emit({ type: "retry_scheduled", ...frame.identity, attempt, delayMs, reason });
+    await pause(frame, delayMs);
+    model = retry.model ?? model;
+  }
+}
+
+/** One attempt of a model call. */
+class ChatStep extends FrameStep<LlmCall, ChatResponse> {
+  readonly #startedMs: number;
+  #durationMs = 0;
+
+  constructor(
+    frame: TaskFrame,
+    call: LlmCall,
+    readonly onToken: ChatOptions["onToken"],
+  ) {
+    super(frame, call);
+    this.#startedMs = frame.run.clock.monotonicMs();
+  }
+
+  get hooks(): HookPair {
+    return this.frame.run.points.llmCall;
+  }
+
+  override check(changed: LlmCall): LlmCall {
+    const { model } = changed;
+    return model === this.call.model
+      ? changed
+      : { ...changed, rateLimits: rateLimitsOf(this.frame, model) };
+  }
+
+  work(): Promise<ChatResponse> {
+    const { run, cancellation } = this.frame;
+    const calling = callModel(this.frame, this.call, this.onToken);
+    return settleWithin(calling, cancellation, run.limits.graceMs * 0.8);
+  }
+
+  override fromAnswer(value: unknown): ChatResponse {
+    const { model, purpose } = this.call;
+    const response = checkResponse(value, model);
+    new TokenOutlet(this.frame, purpose, this.onToken).deliverWhole(response);
+    return response;
+  }
+
+  override done(): void {
+    const { run, record } = this.frame;
+    this.#durationMs = run.clock.monotonicMs() - this.#startedMs;
+    if (this.reached !== "work" && this.outcome !== "answered") return;
+    const { request, model, iteration } = this.call;
+    const usage = this.#usage();
+    run.ledger.add(usage);
+    run.redactor.knows(model);
+    const made: ModelCallRecord = {
+      usage,
+      iteration,
+      startedMs: this.#startedMs,
+      response: this.result,
+      error: this.error === undefined ? undefined : toError(this.error),
+      tools: [],
+      messages: run.capture.capturesMessages ? [...request.messages] : undefined,
+    };
+    record.addCall(made);
+  }
+
+  settled(): AfterPayload {
+    const { outcome, result, error, call } = this;
+    const durationMs = this.#durationMs;
+    return result === undefined
+      ? { durationMs, outcome, error: toError(error), ...call }
+      : { durationMs, outcome, response: result, ...call };
+  }
+
+  override resultIn({ response }: AfterPayload): ChatResponse {
+    return checkResponse(response, this.call.model);
+  }
+
+  /** The ledger's record of the attempt, with its price where there are prices. */
+  #usage(): UsageRecord {
+    const { run, record } = this.frame;
+    const { call, result, outcome } = this;
+    const tokens = tokensOf(result, outcome === "answered" || isRefused(this.error));
+    const usage: UsageRecord = {
+      runId: run.info.id,
+      taskId: record.taskId,
+      parentTaskId: record.parentTaskId,
+      agentRole: record.agentRole,
+      purpose: call.purpose,
+      provider: call.model.provider,
+      modelId: result?.modelId ?? call.model.modelId,
+      inputTokens: tokens.inputTokens,
+      outputTokens: tokens.outputTokens,
+      cachedInputTokens: tokens.cachedInputTokens,
+      reasoningTokens: tokens.reasoningTokens,
+      latencyMs: this.#durationMs,
+      attempt: call.attempt,
+      outcome: outcome === "rejected" ? "failed" : outcome,
+      tags: run.info.tags,
+    };
+    return run.pricing === undefined ? usage : run.pricing.priced(usage);
+  }
+}
+
+/** The wait before the next attempt, by the run's clock. @throws the run's reason when it is stopped meanwhile. */
+function pause({ run, cancellation }: TaskFrame, delayMs: number): Promise<void> {
+  const { clock } = run;
+  return clock.sleep === undefined
+    ? sleep(delayMs, cancellation)
+    : clock.sleep(delayMs, cancellation.signal);
+}
+
+/** The error with the number of attempts that were made. */
+function withAttempts(error: Error, attempts: number): Error {
+  if (attempts > 1 && ModelCallError.isInstance(error))
+    Object.defineProperty(error, "attempts", { value: attempts, enumerable: true });
+  return error;
+}
+
+/** The limits of agent, task and model; the ensemble's own holds where neither agent nor task brings a model or a limit. */
+function rateLimitsOf({ run, record }: TaskFrame, model: ChatModel): readonly OwnedRateLimit[] {
+  const limits: OwnedRateLimit[] = [];
+  if (model.capabilities?.exemptFromRateLimits === true) return limits;
+  const { agent, task, taskId } = record;
+  const { options } = run;
+  if (agent?.rateLimit !== undefined) limits.push({ owner: agent, limit: agent.rateLimit });
+  if (task.rateLimit !== undefined)
+    limits.push({ owner: run.sourceOf(taskId) ?? task, limit: task.rateLimit });
+  if (model.rateLimit !== undefined)
+    limits.push({ owner: model.wraps ?? model, limit: model.rateLimit });
+  const own = agent?.rateLimit ?? agent?.model ?? task.rateLimit ?? task.model;
+  if (own === undefined && options.rateLimit !== undefined)
+    limits.push({ owner: options, limit: options.rateLimit });
+  return limits;
+}
+
+function emitStarted(frame: TaskFrame, request: ChatRequest, iteration: number): void {
+  const { run, record } = frame;
+  if (!run.events.listens("llm_iteration_started")) return;
+  const messages = [...request.messages];
+  run.emit({
+    type: "llm_iteration_started",
+    ...frame.identity,
+    taskDescription: record.task.description,
+    iteration,
+    iterationIndex: iteration,
+    messages,
+    totalMessageCount: messages.length,
+  });
+}
+function emitCompleted(frame: TaskFrame, response: ChatResponse, iteration: number): void {
+  const { run, record } = frame;
+  if (!run.events.listens("llm_iteration_completed")) return;
+  const { toolCalls = [], content } = response.message;
+  const usage = record.calls.at(-1)?.usage;
+  run.emit({
+    type: "llm_iteration_completed",
+    ...frame.identity,
+    taskDescription: record.task.description,
+    iteration,
+    iterationIndex: iteration,
+    durationMs: usage?.latencyMs ?? 0,
+    latencyMs: usage?.latencyMs ?? 0,
+    responseType: toolCalls.length > 0 ? "TOOL_CALLS" : "FINAL_ANSWER",
+    responseText: content,
+    toolRequests: toolCalls.map((c) => ({ name: c.name, arguments: c.arguments })),
+    inputTokens: usage?.inputTokens ?? -1,
+    outputTokens: usage?.outputTokens ?? -1,
+  });
+}

@@ -1,0 +1,321 @@
+import type { Agent } from "../../contracts/agent.js";
+import type { DelegationRequest, DelegationResponse } from "../../contracts/delegation.js";
+import type { NewEvent } from "../../contracts/events.js";
+import type { DelegationCall } from "../../contracts/hooks.js";
+import type { TaskOutput } from "../../contracts/output.js";
+import type { DelegateOptions } from "../../contracts/run.js";
+import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
+import type { HookPair } from "../../kernel/hooks/points.js";
+import type { AfterPayload } from "../../kernel/hooks/step.js";
+import type { TaskAttempt } from "../tasks/task-attempt.js";
+import type { TaskFrame } from "../tasks/task-frame.js";
+import { canonicalRole } from "../../contracts/agent.js";
+import { checkRequest } from "../../contracts/delegation-request.js";
+import {
+  ExitEarlySignal,
+  TaskExecutionError,
+  ValidationError,
+  reasonOf,
+} from "../../contracts/errors.js";
+import { preview } from "../../contracts/validation.js";
+import { Task } from "../../contracts/task.js";
+import { messageOf, toError } from "../../util/errors.js";
+import { takeStep } from "../../kernel/hooks/step.js";
+import { checkingSchemaOf } from "../../util/schema/json-schema.js";
+import { teamOf } from "../tasks/agents.js";
+import { FrameStep } from "../tasks/task-frame.js";
+import { contextWithScope } from "./delegation-context.js";
+
+const WORKER = Symbol.for("agentensemble/delegation-worker");
+
+/** The worker's side of a delegation that was let through. */
+export interface WorkerResult {
+  /** Its finished task; absent where it failed. */
+  readonly output: TaskOutput | undefined;
+}
+
+/** What the worker of a delegation brought; `undefined` where nobody was asked, because a guard or a policy said no or a tap answered. */
+export function workerOf(response: DelegationResponse): WorkerResult | undefined {
+  return (response as { readonly [WORKER]?: WorkerResult })[WORKER]; // set here only; survives a tap's `{ ...response }`
+}
+
+function asWorkers(
+  response: DelegationResponse,
+  output: TaskOutput | undefined,
+): DelegationResponse {
+  const result: WorkerResult = { output };
+  return { ...response, [WORKER]: result } as DelegationResponse; // with one property more
+}
+
+type Team = ReadonlyMap<string, Agent>;
+
+/**
+ * The gateway of all delegation: guards, the step, the worker's task, events. Refusals and failures come back as responses.
+ * @throws ValidationError for a request that is none; what a tap threw; what stops the whole run.
+ */
+export async function delegate(
+  frame: TaskFrame,
+  request: DelegationRequest,
+  options: DelegateOptions = {},
+): Promise<DelegationResponse> {
+  if (frame.cancellation.reason !== undefined) throw frame.cancellation.reason;
+  checkRequest(request, options);
+  const { run, record, depth } = frame;
+  const team = teamOf(run);
+  const step = new DelegationStep(frame, team, options, {
+    run: run.info,
+    delegatorRole: record.agentRole,
+    request: withRole(request, team),
+    depth,
+    maxDepth: run.limits.maxDelegationDepth,
+    availableWorkerRoles: [...team.values()].map((a) => a.role),
+  });
+  if (step.admits()) await takeStep(step);
+  else step.done();
+  return step.conclude();
+}
+
+class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
+  readonly #startedMs: number;
+  /** What the delegator gets where there is no result. */
+  #failed: DelegationResponse | undefined;
+  #refusal: string | undefined;
+  #worker: TaskAttempt | undefined;
+
+  constructor(
+    frame: TaskFrame,
+    readonly team: Team,
+    readonly options: DelegateOptions,
+    call: DelegationCall,
+  ) {
+    super(frame, call);
+    this.#startedMs = frame.run.clock.monotonicMs();
+  }
+
+  get hooks(): HookPair {
+    return this.frame.run.points.delegation;
+  }
+
+  /** Puts roles right before policies judge them: no cap is evaded by another spelling. The id ties response and events to the request. */
+  override check(changed: DelegationCall): DelegationCall {
+    checkRequest(changed.request, this.options);
+    const { taskId } = this.call.request;
+    const request = withRole(changed.request, this.team);
+    return { ...changed, request: request.taskId === taskId ? request : { ...request, taskId } };
+  }
+
+  override admits(): boolean {
+    this.#refusal = refusalOf(this.call, this.team);
+    return this.#refusal === undefined;
+  }
+
+  async work(): Promise<DelegationResponse> {
+    const { run, identity } = this.frame;
+    if (run.events.listens("delegation_started"))
+      run.emit({ type: "delegation_started", ...identity, ...this.#place() });
+    const output = await this.#runWorker();
+    const { taskId, agentRole: workerRole } = this.call.request;
+    const response: DelegationResponse = {
+      taskId,
+      status: "SUCCESS",
+      workerRole,
+      rawOutput: output.raw,
+      parsedOutput: output.parsed,
+      errors: [],
+      durationMs: this.#elapsedMs(),
+    };
+    return asWorkers(response, output);
+  }
+
+  override fromAnswer(value: unknown): DelegationResponse {
+    return checkResponse(value);
+  }
+
+  override done(): void {
+    const { outcome, error, reached, result } = this;
+    if (result !== undefined) return;
+    if (this.#refusal !== undefined) this.#failed = this.#failure(this.#refusal);
+    else if (outcome === "rejected") this.#failed = this.#failure(reasonOf(toError(error)));
+    else {
+      const cause = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error;
+      const failed = this.#failure(messageOf(cause));
+      this.#failed = reached === "work" ? asWorkers(failed, undefined) : failed;
+    }
+  }
+
+  settled(): AfterPayload {
+    const { outcome, result, error, call } = this;
+    return result === undefined
+      ? { outcome, error: toError(error ?? new Error(this.#refusal)), ...call }
+      : { outcome, response: result, ...call };
+  }
+
+  override resultIn({ response }: AfterPayload): DelegationResponse {
+    return checkResponse(response);
+  }
+
+  /** Records and reports the end. @throws what a tap threw; what stops the whole run. */
+  conclude(): DelegationResponse {
+    const { error, refused, broken, outcome, reached } = this;
+    const { run, cancellation } = this.frame;
+    const refusal = broken?.message ?? (refused === undefined ? undefined : reasonOf(refused));
+    let response = this.result ?? this.#failed;
+    if (refusal !== undefined || response === undefined)
+      response = this.#failure(refusal ?? messageOf(error));
+    this.#report(response);
+    const isBrokenGuard = reached !== "work" && outcome !== "rejected";
+    const thrown = (isBrokenGuard ? error : undefined) ?? broken ?? this.exit;
+    if (thrown !== undefined) throw toError(thrown);
+    const isStopped = cancellation.reason !== undefined || ExitEarlySignal.isInstance(error);
+    if (error !== undefined && isStopped) throw toError(error);
+    if (ExitEarlySignal.isInstance(run.stopped)) throw run.stopped; // the delegator shall not spend more
+    return response;
+  }
+
+  /** A response that names the reason why there is no result. */
+  #failure(reason: string): DelegationResponse {
+    const { taskId, agentRole: workerRole } = this.call.request;
+    const durationMs = this.#elapsedMs();
+    return { taskId, status: "FAILURE", workerRole, errors: [reason], durationMs };
+  }
+
+  #elapsedMs(): number {
+    return this.frame.run.clock.monotonicMs() - this.#startedMs;
+  }
+
+  async #runWorker(): Promise<TaskOutput> {
+    const { request } = this.call;
+    const { run, record, depth, priority, cancellation } = this.frame;
+    const asked = this.team.get(canonicalRole(request.agentRole));
+    const taskId = this.options.taskId ?? (await this.#define(request, asked));
+    const own = run.planned(taskId).agent ?? (await run.agents.get(taskId));
+    const isSame =
+      own !== undefined && canonicalRole(own.role) === canonicalRole(request.agentRole);
+    const previous = run.outputs.get(taskId);
+    const next = run.records.length;
+    const running = run.view.runTask(taskId, {
+      parentTaskId: record.taskId,
+      agent: isSame ? own : asked, // where two agents of one role were made for different tasks, each does its own
+      depth: depth + 1,
+      priority: request.priority === "NORMAL" ? priority : request.priority,
+      signal: cancellation.signal,
+      revision:
+        previous === undefined
+          ? undefined
+          : { feedback: request.taskDescription, previousOutput: previous.raw },
+      contextOutputs: contextWithScope(this.frame, request, taskId),
+    });
+    const first = run.records[next]; // a task with an agent is on record as soon as it is started
+    try {
+      return await running;
+    } finally {
+      if (first !== undefined) this.#worker = run.records.findLast((r) => r.first === first);
+    }
+  }
+
+  async #define(request: DelegationRequest, agent: Agent | undefined): Promise<string> {
+    const { taskDescription: description, expectedOutputSchema, maxOutputRetries } = request;
+    const common = { description, expectedOutput: this.options.expectedOutput, agent };
+    const task =
+      expectedOutputSchema === undefined
+        ? new Task(common)
+        : new Task<unknown>({
+            ...common,
+            outputType: await outputTypeOf(expectedOutputSchema),
+            maxOutputRetries,
+          });
+    const { run, record } = this.frame;
+    return run.define(task, { parentTaskId: record.taskId, agent });
+  }
+
+  /** What the events of start and end have in common. */
+  #place(): DelegationPlace {
+    const { request, delegatorRole, depth } = this.call;
+    return {
+      delegationId: request.taskId,
+      delegatingAgentRole: delegatorRole,
+      workerRole: request.agentRole,
+      taskDescription: request.taskDescription,
+      delegationDepth: depth + 1,
+      request,
+    };
+  }
+
+  /** Keeps and emits the end of a delegation. One that was refused has had no start event. */
+  #report(response: DelegationResponse): void {
+    const { run, record, identity } = this.frame;
+    const { request, delegatorRole, depth } = this.call;
+    const startedMs = this.#startedMs;
+    const endedMs = run.clock.monotonicMs();
+    const succeeded = response.status !== "FAILURE";
+    const reason = response.errors[0] ?? "";
+    record.addDelegation({
+      delegatorRole,
+      workerRole: request.agentRole,
+      taskDescription: request.taskDescription,
+      depth: depth + 1,
+      priority: request.priority,
+      startedMs,
+      endedMs,
+      result: succeeded ? (response.rawOutput ?? "") : `Error: ${reason}`,
+      succeeded,
+      worker: this.#worker,
+    });
+    if (!run.events.listens(succeeded ? "delegation_completed" : "delegation_failed")) return;
+    const ended = { ...identity, ...this.#place(), durationMs: endedMs - startedMs };
+    if (succeeded) run.emit({ type: "delegation_completed", ...ended, response });
+    else {
+      const cause = this.error === undefined ? undefined : { cause: toError(this.error) };
+      run.emit({ type: "delegation_failed", ...ended, reason, response, ...cause });
+    }
+  }
+}
+
+type DelegationPlace = Pick<
+  Extract<NewEvent, { readonly type: "delegation_started" }>,
+  | "delegationId"
+  | "delegatingAgentRole"
+  | "workerRole"
+  | "taskDescription"
+  | "delegationDepth"
+  | "request"
+>;
+
+/** @throws ValidationError for what is no response: taps are other people's code. */
+function checkResponse(value: unknown): DelegationResponse {
+  const response = value as Partial<DelegationResponse> | undefined; // looked at, not trusted
+  if (typeof response?.status === "string" && Array.isArray(response.errors))
+    return value as DelegationResponse; // checked as far as it is read here
+  throw new ValidationError(
+    `A delegation response must be { taskId, status, workerRole, errors, durationMs }, got: ${preview(value)}`,
+  );
+}
+
+/** Why a request can't be carried out at all. */
+function refusalOf(call: DelegationCall, team: Team): string | undefined {
+  const { depth, maxDepth, request, delegatorRole, availableWorkerRoles } = call;
+  const role = canonicalRole(request.agentRole);
+  if (depth >= maxDepth)
+    return `Delegation depth limit reached (max: ${maxDepth}, current: ${depth}). Complete this task yourself without further delegation.`;
+  if (role === canonicalRole(delegatorRole))
+    return `Cannot delegate to yourself (role: '${request.agentRole}'). Choose a different agent.`;
+  return team.has(role)
+    ? undefined
+    : `Agent not found with role '${request.agentRole}'. Available roles: [${availableWorkerRoles.join(", ")}]`;
+}
+
+/** The request with the worker's role as the worker spells it; the same object where it is spelled so. */
+function withRole(request: DelegationRequest, team: Team): DelegationRequest {
+  const worker = team.get(canonicalRole(request.agentRole));
+  return worker === undefined || worker.role === request.agentRole
+    ? request
+    : { ...request, agentRole: worker.role };
+}
+
+async function outputTypeOf(schema: JsonSchema): Promise<OutputSchema<unknown>> {
+  try {
+    return await checkingSchemaOf("expectedOutputSchema", schema);
+  } catch (cause) {
+    throw new ValidationError(messageOf(cause), { cause });
+  }
+}

@@ -1,0 +1,101 @@
+import type { MemoryWrite } from "../../contracts/hooks.js";
+import type { MemoryEntry } from "../../contracts/memory.js";
+import type { MemoryTarget } from "../../contracts/run.js";
+import type { HookPair } from "../../kernel/hooks/points.js";
+import type { AfterPayload } from "../../kernel/hooks/step.js";
+import type { TaskFrame } from "../tasks/task-frame.js";
+
+import { MEMORY_METADATA } from "../../contracts/memory.js";
+import { noMemoryStore, storeFailure } from "../../contracts/state-errors.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { takeStep } from "../../kernel/hooks/step.js";
+import { FrameStep } from "../tasks/task-frame.js";
+import { messageOf, toError } from "../../util/errors.js";
+
+/**
+ * The gateway of all writes to memory. Every entry bears the run, the task, its attempt and its agent's role.
+ * A rejected entry is not written and becomes a warning.
+ * @throws ValidationError without a store; MemoryStoreError around what the store throws.
+ */
+export async function writeMemory(
+  frame: TaskFrame,
+  scope: string,
+  entry: MemoryEntry,
+  target?: MemoryTarget,
+): Promise<void> {
+  const { run, cancellation } = frame;
+  if (cancellation.reason !== undefined) throw cancellation.reason;
+  const store = target?.store ?? run.settings.find(Tokens.MemoryStore);
+  if (store === undefined) throw noMemoryStore();
+  const call = { run: run.info, scope, entry: withOrigin(frame, entry) };
+  const step = new MemoryStep(frame, call, { ...target, store });
+  await takeStep(step);
+  if (step.broken !== undefined) throw step.broken;
+  if (step.outcome === "rejected") return;
+  if (step.outcome !== "ok") throw toError(step.error);
+  if (run.events.listens("memory_written"))
+    run.emit({ type: "memory_written", ...frame.identity, scope });
+}
+
+class MemoryStep extends FrameStep<MemoryWrite, MemoryEntry> {
+  constructor(
+    frame: TaskFrame,
+    call: MemoryWrite,
+    readonly target: MemoryTarget,
+  ) {
+    super(frame, call);
+  }
+
+  get hooks(): HookPair {
+    return this.frame.run.points.memoryWrite;
+  }
+
+  async work(): Promise<MemoryEntry> {
+    const { scope, entry } = this.call;
+    try {
+      await this.target.store.store(scope, entry);
+      return entry;
+    } catch (error) {
+      throw storeFailure(error, `Memory scope '${scope}' could not be written`, "store", scope);
+    }
+  }
+
+  override done(): void {
+    const { outcome, error } = this;
+    const { scope, entry } = this.call;
+    const { kind = "scope" } = this.target;
+    if (outcome === "rejected")
+      this.warn(`Memory scope '${scope}': the entry was not written: ${messageOf(error)}`);
+    if (outcome !== "ok") return;
+    this.frame.run.keepMetrics(this.frame.record, {
+      memoryOperations: { [kind === "scope" ? "scopeWrites" : "longTermStores"]: 1 },
+      memory: () => ({
+        operation: "write",
+        kind,
+        ...(kind === "scope" && { scope }),
+        entries: [entry.content],
+      }),
+    });
+  }
+
+  settled(): AfterPayload {
+    const { outcome, error, call } = this;
+    return outcome === "ok"
+      ? { outcome, ...call }
+      : { outcome, error: toError(error), ...call, entry: undefined };
+  }
+}
+
+/** The entry with where it came from; what its writer says of that itself stands. What is no entry is left to the store to refuse. */
+function withOrigin({ run, record }: TaskFrame, entry: MemoryEntry): MemoryEntry {
+  const { metadata = {} } = (entry as MemoryEntry | null | undefined) ?? {}; // handlers may be JavaScript
+  if (typeof entry !== "object" || typeof metadata !== "object" || Array.isArray(metadata))
+    return entry;
+  const origin = {
+    [MEMORY_METADATA.agentRole]: record.agentRole,
+    [MEMORY_METADATA.runId]: run.info.id,
+    [MEMORY_METADATA.taskId]: record.taskId,
+    [MEMORY_METADATA.attempt]: String(record.attempt),
+  };
+  return Object.freeze({ ...entry, metadata: Object.freeze({ ...origin, ...metadata }) });
+}

@@ -1,0 +1,127 @@
+import type {
+  ChatChunk,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  Purpose,
+} from "../../contracts/chat-model.js";
+import type { NewEvent } from "../../contracts/events.js";
+import type { LlmCall } from "../../contracts/hooks.js";
+import type { TaskAttempt } from "../tasks/task-attempt.js";
+import type { TaskFrame } from "../tasks/task-frame.js";
+import { checkResponse } from "../../contracts/chat-response.js";
+import { ModelCallError } from "../../contracts/errors.js";
+
+/** Calls whose text is no part of the task's answer: its tokens are not emitted. */
+const UNSHOWN: readonly Purpose[] = ["reflection", "synthesis"];
+
+/** Takes the text of one model call, token by token, to events and to the caller. */
+export class TokenOutlet {
+  /** Whether tokens become events. */
+  readonly #shown: boolean;
+
+  constructor(
+    readonly frame: TaskFrame,
+    purpose: Purpose,
+    readonly onToken: ((text: string) => void) | undefined,
+  ) {
+    this.#shown = frame.run.streaming && !UNSHOWN.includes(purpose);
+  }
+
+  get isWanted(): boolean {
+    return this.onToken !== undefined || (this.#shown && this.frame.run.events.listens("token"));
+  }
+
+  /** Of a guarded stream only the last text can become the output. */
+  begin(): void {
+    if (this.#shown && this.frame.run.guarded) this.frame.record.heldTokens = undefined;
+  }
+
+  /** Delivers an answer that comes in one piece. */
+  deliverWhole(response: ChatResponse): void {
+    this.begin();
+    const text = response?.message?.content;
+    if (typeof text === "string" && text !== "") this.deliver(text);
+  }
+
+  deliver(token: string): void {
+    const { run, record } = this.frame;
+    this.onToken?.(token);
+    if (!this.#shown || !run.events.listens("token")) return;
+    if (run.guarded) (record.heldTokens ??= []).push(token);
+    else run.emit(tokenEvent(record, token));
+  }
+}
+
+/** One literal for each shape: tokens are the most frequent events. */
+function tokenEvent(record: TaskAttempt, token: string): NewEvent {
+  const { taskId, parentTaskId, agentRole } = record;
+  const taskDescription = record.task.description;
+  return parentTaskId === undefined
+    ? { type: "token", taskId, agentRole, token, taskDescription }
+    : { type: "token", taskId, parentTaskId, agentRole, token, taskDescription };
+}
+
+/** Calls the model: streaming where tokens are wanted, else in one piece. @throws ModelCallError for what is no response. */
+export async function callModel(
+  frame: TaskFrame,
+  call: LlmCall,
+  onToken: ((text: string) => void) | undefined,
+): Promise<ChatResponse> {
+  const { model } = call;
+  const request = allowedRequest(call);
+  const outlet = new TokenOutlet(frame, call.purpose, onToken);
+  const options = { signal: frame.cancellation.signal };
+  if (model.stream !== undefined && outlet.isWanted) {
+    outlet.begin();
+    const chunks = model.stream(request, options);
+    return checkResponse(await consume(chunks, outlet, model), model);
+  }
+  const response = await model.chat(request, options);
+  outlet.deliverWhole(response);
+  return checkResponse(response, model);
+}
+
+/** The request with the lower of its own output limit and the allowance. */
+function allowedRequest({ request, allowance }: LlmCall): ChatRequest {
+  if (allowance === undefined || (request.maxOutputTokens ?? Infinity) <= allowance.maxOutputTokens)
+    return request;
+  return { ...request, maxOutputTokens: allowance.maxOutputTokens };
+}
+
+async function consume(
+  chunks: AsyncIterable<ChatChunk>,
+  outlet: TokenOutlet,
+  { provider, modelId }: ChatModel,
+): Promise<ChatResponse> {
+  const { cancellation } = outlet.frame;
+  const iterator = chunks[Symbol.asyncIterator]();
+  const letGo = (): void => void iterator.return?.()?.then(undefined, () => undefined); // a stream that ignores its signal
+  cancellation.onCancel(letGo);
+  let text = "";
+  try {
+    for (;;) {
+      const next: IteratorResult<ChatChunk, unknown> = await iterator.next();
+      if (next.done === true) break;
+      const { value } = next;
+      if (value.type === "finish") {
+        letGo(); // so that the stream can clean up; the answer is there whatever that brings
+        return value.response;
+      }
+      if (value.type === "text" && cancellation.reason === undefined) {
+        text += value.text;
+        outlet.deliver(value.text);
+      }
+    }
+  } finally {
+    cancellation.forget(letGo);
+  }
+  if (cancellation.reason !== undefined) throw cancellation.reason;
+  throw new ModelCallError(`The stream of model '${modelId}' ended without its final event`, {
+    provider,
+    modelId,
+    code: "AE_MODEL_BAD_RESPONSE",
+    retryable: true,
+    partialText: text,
+  });
+}

@@ -1,0 +1,113 @@
+import type { AgentEnsembleError } from "../../contracts/errors.js";
+import type { ToolCall } from "../../contracts/chat-model.js";
+import type { ReviewDecision } from "../../contracts/review.js";
+import type { TaskScope } from "../../contracts/run.js";
+import type { AnyTool, ToolContext, ToolResult } from "../../contracts/tool.js";
+import type { TaskFrame } from "../tasks/task-frame.js";
+import { TaskTimeoutError } from "../../contracts/errors.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { noReviewer, toToolResult } from "../../contracts/tool.js";
+
+import { Cancellation } from "../../util/abort/cancellation.js";
+import { settleWithin } from "../../util/abort/timeouts.js";
+import { isThenable } from "../../util/objects.js";
+
+/** A call on its way from the model to the record. */
+export interface ToolCallProgress {
+  readonly frame: TaskFrame;
+  readonly scope: TaskScope;
+  readonly call: ToolCall;
+  readonly startedMs: number;
+}
+
+/** Runs a tool within its time. Returns a promise only where the tool does. */
+export function executeTool(
+  progress: ToolCallProgress,
+  tool: AnyTool,
+  input: unknown,
+): ToolResult | Promise<ToolResult> {
+  const { run, cancellation: ofTask } = progress.frame;
+  const { graceMs, toolTimeoutMs } = run.limits;
+  const timeoutMs = tool.timeoutMs ?? (tool.delegates === true ? undefined : toolTimeoutMs); // delegated work has limits of its own
+  const limit =
+    timeoutMs === undefined
+      ? undefined
+      : new Cancellation(ofTask).expire(
+          timeoutMs,
+          () => new TaskTimeoutError(`Tool '${tool.name}'`, timeoutMs),
+        );
+  const cancellation = limit ?? ofTask;
+  const end = (): void => limit?.dispose();
+  try {
+    const returned = tool.execute(input, new CallContext(progress, tool, cancellation.signal));
+    if (isThenable(returned))
+      return settled(returned, cancellation, limit === undefined ? graceMs * 0.8 : 0, end);
+    const result = toToolResult(returned);
+    end();
+    return result;
+  } catch (error) {
+    end();
+    throw cancellation.reason ?? error; // whatever the tool makes of its signal
+  }
+}
+
+async function settled(
+  returned: PromiseLike<unknown>,
+  cancellation: Cancellation<AgentEnsembleError>,
+  graceMs: number,
+  end: () => void,
+): Promise<ToolResult> {
+  try {
+    return toToolResult(await settleWithin(returned, cancellation, graceMs));
+  } catch (error) {
+    throw cancellation.reason ?? error;
+  } finally {
+    end();
+  }
+}
+
+type ApprovalRequest = Parameters<ToolContext["requestApproval"]>[0];
+
+/** What a tool gets with its input. */
+class CallContext implements ToolContext {
+  readonly runId: string;
+  readonly taskId: string;
+  readonly agentRole: string;
+  readonly toolCallId: string;
+  readonly scope: TaskScope;
+  readonly #progress: ToolCallProgress;
+  readonly #tool: AnyTool;
+
+  constructor(
+    progress: ToolCallProgress,
+    tool: AnyTool,
+    readonly signal: AbortSignal,
+  ) {
+    const { record, run } = progress.frame;
+    this.runId = run.info.id;
+    this.taskId = record.taskId;
+    this.agentRole = record.agentRole;
+    this.toolCallId = progress.call.id;
+    this.scope = progress.scope;
+    this.#progress = progress;
+    this.#tool = tool;
+  }
+
+  async requestApproval({ description, ...options }: ApprovalRequest): Promise<ReviewDecision> {
+    const { run, record } = this.#progress.frame;
+    const { name } = this.#tool;
+    const gate = run.settings.find(Tokens.ReviewGate);
+    if (gate === undefined || !gate.hasHandler(run.info)) throw noReviewer(name);
+    const { taskId, parentTaskId, agentRole, attempt } = record;
+    return gate.ask(
+      {
+        ...options,
+        timing: "DURING_EXECUTION",
+        taskDescription: description,
+        taskOutput: "",
+        key: `${name}:${this.toolCallId}`,
+      },
+      { run: run.info, taskId, parentTaskId, agentRole, attempt, signal: this.signal },
+    );
+  }
+}

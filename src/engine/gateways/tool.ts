@@ -1,0 +1,204 @@
+import type { ToolCall } from "../../contracts/chat-model.js";
+import type { ToolCallContext } from "../../contracts/hooks.js";
+import type { TaskScope } from "../../contracts/run.js";
+import type { AnyTool } from "../../contracts/tool.js";
+import type { ToolOutcome } from "../../contracts/trace.js";
+import type { HookPair } from "../../kernel/hooks/points.js";
+import type { AfterPayload } from "../../kernel/hooks/step.js";
+import type { TaskFrame } from "../tasks/task-frame.js";
+import {
+  ExitEarlySignal,
+  TaskTimeoutError,
+  ToolConfigurationError,
+  ToolExecutionError,
+  reasonOf,
+} from "../../contracts/errors.js";
+import { ReviewTimeoutError } from "../../contracts/state-errors.js";
+import { ToolResult, toToolResult } from "../../contracts/tool.js";
+import { knownNames } from "../../contracts/validation.js";
+import { messageOf, toError } from "../../util/errors.js";
+import { takeStep } from "../../kernel/hooks/step.js";
+import type { Checked } from "../../util/schema/standard-schema.js";
+import { FrameStep } from "../tasks/task-frame.js";
+import type { ToolCallProgress } from "./tool-execution.js";
+import { checkInput, readInput } from "../../contracts/tool-input.js";
+import { executeTool } from "./tool-execution.js";
+
+/**
+ * The gateway of all tool calls: finds the tool, checks the input, takes the step, keeps time and record.
+ * A refusal is a failed result.
+ * @throws ToolExecutionError when the tool threw or took too long; ToolConfigurationError, ExitEarlySignal and the run's reason as they are.
+ */
+export async function callTool(
+  frame: TaskFrame,
+  scope: TaskScope,
+  call: ToolCall,
+  tools: readonly AnyTool[],
+): Promise<ToolResult> {
+  if (frame.cancellation.reason !== undefined) throw frame.cancellation.reason;
+  const { clock, settings } = frame.run;
+  const progress: ToolCallProgress = { frame, scope, call, startedMs: clock.monotonicMs() };
+  const tool = tools.find((t) => t.name === call.name);
+  if (tool === undefined) {
+    const names = tools.map((t) => t.name);
+    const problem = `Unknown tool '${call.name}'. ${knownNames(call.name, names)}`;
+    return finish(progress, "FAILURE", ToolResult.failure(problem));
+  }
+  let input: Checked;
+  try {
+    const read = readInput(tool, call.arguments, settings.schemaValidators);
+    input = read instanceof Promise ? await read : read;
+  } catch (error) {
+    throw failed(progress, error, false);
+  }
+  if (!input.ok)
+    return finish(progress, "FAILURE", ToolResult.failure(invalidInput(tool, input.problem)));
+  const step = new ToolStep(progress, tool, input.value);
+  await takeStep(step);
+  return conclude(step);
+}
+
+/** What the caller gets of a step, and what is kept of it. */
+function conclude(step: ToolStep): ToolResult {
+  const { progress, outcome, result, error, refused } = step;
+  const thrown = step.broken ?? step.exit;
+  if (thrown !== undefined) {
+    keep(progress, "ERROR", `Tool error: ${messageOf(thrown)}`); // the tool may have run
+    throw thrown;
+  }
+  const no = refused ?? (outcome === "rejected" ? toError(error) : undefined);
+  if (no !== undefined) return finish(progress, "REJECTED", ToolResult.failure(reasonOf(no)));
+  if (result === undefined) throw failed(progress, error, step.isBrokenGuard);
+  return finish(progress, result.ok ? "SUCCESS" : "FAILURE", result);
+}
+
+class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
+  /** Whether a before tap failed, and not the tool: no model can mend that. */
+  isBrokenGuard = false;
+  #refusal: string | undefined;
+
+  constructor(
+    readonly progress: ToolCallProgress,
+    readonly tool: AnyTool,
+    input: unknown,
+  ) {
+    const { run, record, cancellation } = progress.frame;
+    super(progress.frame, {
+      run: run.info,
+      taskId: record.taskId,
+      agentRole: record.agentRole,
+      tool,
+      call: progress.call,
+      input,
+      parentTaskId: record.parentTaskId,
+      attempt: record.attempt,
+      signal: cancellation.signal,
+    });
+  }
+
+  get hooks(): HookPair {
+    return this.frame.run.points.toolCall;
+  }
+
+  /** A changed input is checked before policies judge it, so that what they see is what the tool gets. */
+  override async check(changed: ToolCallContext): Promise<ToolCallContext | undefined> {
+    const { schemaValidators } = this.frame.run.settings;
+    const checked = await checkInput(this.tool, changed.input, schemaValidators);
+    if (checked.ok) return { ...changed, input: checked.value };
+    this.#refusal = invalidInput(this.tool, checked.problem);
+    return undefined;
+  }
+
+  work(): ToolResult | Promise<ToolResult> {
+    return executeTool(this.progress, this.tool, this.call.input);
+  }
+
+  override fromAnswer(value: unknown): ToolResult {
+    return toToolResult(value);
+  }
+
+  override done(): void {
+    const { error, reached, outcome } = this;
+    if (outcome === "rejected") this.error = new Error(this.#refusal ?? reasonOf(toError(error)));
+    else if (ToolExecutionError.isInstance(error))
+      this.error = error.cause ?? error; // a tap that answers for the tool reports its failure this way
+    else this.isBrokenGuard = reached === "hooks";
+  }
+
+  settled(): AfterPayload {
+    const { outcome, result, error, call } = this;
+    return result === undefined
+      ? { outcome, error: toError(error), ...call }
+      : { outcome, result, ...call };
+  }
+
+  override resultIn({ result }: AfterPayload): ToolResult {
+    return toToolResult(result);
+  }
+}
+
+function invalidInput(tool: AnyTool, problem: string): string {
+  return `Invalid input for tool '${tool.name}': ${problem}`;
+}
+
+function finish(progress: ToolCallProgress, outcome: ToolOutcome, result: ToolResult): ToolResult {
+  const text = result.ok ? result.output : `Error: ${result.errorMessage ?? ""}`;
+  keep(progress, outcome, text, result.structured);
+  return result;
+}
+
+/** Records a failure. Returns the error that the caller gets. */
+function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boolean): Error {
+  const { frame, call } = progress;
+  const { reason } = frame.cancellation;
+  const isStopped = reason !== undefined || ExitEarlySignal.isInstance(failure);
+  const isTimedOut = TaskTimeoutError.isInstance(failure);
+  const outcome = isStopped ? "CANCELLED" : isTimedOut ? "TIMED_OUT" : "ERROR";
+  const problem = messageOf(failure);
+  keep(progress, outcome, `Tool error: ${problem}`);
+  // A model can't mend a configuration, and a question that is to fail when nobody answers is no model's to pass over.
+  if (
+    isStopped ||
+    isBrokenGuard ||
+    ToolConfigurationError.isInstance(failure) ||
+    ReviewTimeoutError.isInstance(failure)
+  )
+    return reason ?? toError(failure);
+  return new ToolExecutionError(
+    `Tool '${call.name}' failed: ${problem}`,
+    { toolName: call.name, toolInput: call.arguments },
+    { cause: failure },
+  );
+}
+
+function keep(
+  { frame, call, startedMs }: ToolCallProgress,
+  outcome: ToolOutcome,
+  result: string,
+  structured?: unknown,
+): void {
+  const { run, record } = frame;
+  const { name: toolName, arguments: toolArguments } = call;
+  const endedMs = run.clock.monotonicMs();
+  record.addTool({
+    toolName,
+    arguments: toolArguments,
+    result,
+    structured,
+    startedMs,
+    endedMs,
+    outcome,
+  });
+  if (!run.events.listens("tool_called")) return;
+  run.emit({
+    type: "tool_called",
+    ...frame.identity,
+    taskIndex: run.indexOf(record.taskId),
+    toolName,
+    toolArguments,
+    toolResult: result,
+    structuredResult: structured,
+    durationMs: endedMs - startedMs,
+    outcome: outcome === "SUCCESS" ? "SUCCESS" : "FAILURE",
+  });
+}

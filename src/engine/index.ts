@@ -1,0 +1,4 @@
+// What plugins use of the engine.
+export { workerOf } from "./gateways/delegation.js";
+
+export { checkToolInput } from "../contracts/tool-input.js";

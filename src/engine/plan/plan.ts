@@ -1,0 +1,131 @@
+import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
+import type { Plan, PlannedTask } from "../../contracts/plan.js";
+import type { AnyTask } from "../../contracts/task.js";
+import type { Inputs } from "../../contracts/types.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { TextFiller } from "./text-filler.js";
+
+/** A task with its id and its place, before its templates are filled. */
+export interface PlanEntry extends Omit<PlannedTask, "contextIds" | "agent"> {
+  /** Characters at the start of the description that are a template; the rest and `expectedOutput` are data. Default: both texts are templates. */
+  readonly templateLength?: number | undefined;
+}
+
+/** A plan, and the ids of the tasks as the user wrote them. */
+export interface PlanDraft {
+  readonly plan: Plan;
+  readonly ids: ReadonlyMap<AnyTask, string>;
+  /** Inputs named in texts that are no templates. */
+  readonly unfilled: ReadonlySet<string>;
+}
+
+/** The id of every task. @throws ValidationError for a task listed twice and for an id taken twice. */
+function checkIds(entries: readonly PlanEntry[]): Map<AnyTask, string> {
+  const ids = new Map<AnyTask, string>();
+  const taken = new Set<string>();
+  for (const { task, id } of entries) {
+    if (ids.has(task)) {
+      throw new ValidationError(
+        `Task '${task.name ?? task.description}' is listed twice. A task has one place in an ensemble.`,
+        {
+          hint: "List a copy instead: task.with({}).",
+        },
+      );
+    }
+    if (taken.has(id))
+      throw new ValidationError(
+        `Duplicate task name '${id}'. Task names must be unique within an ensemble.`,
+      );
+    taken.add(id);
+    ids.set(task, id);
+  }
+  return ids;
+}
+
+/** The ids of a task's context. @throws ValidationError for a task that is not in the ensemble. */
+export function contextIdsOf(task: AnyTask, ids: ReadonlyMap<AnyTask, string>): readonly string[] {
+  if (task.context.length === 0) return NO_IDS;
+  return task.context.map((context) => {
+    const id = ids.get(context);
+    if (id !== undefined) return id;
+    throw new ValidationError(
+      `Task '${task.description}' references context task '${context.description}' which is not in the ensemble's task list. All context tasks must be included in the ensemble before they can be referenced.`,
+      { hint: "A copy made with with() is another task: list and reference the same object." },
+    );
+  });
+}
+
+const NO_IDS: readonly string[] = Object.freeze([]);
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/**
+ * Makes the plan of a run: ids, context, filled templates. Pure; no model is called. Without `inputs` the texts stay as they were written.
+ * @throws ValidationError, or PromptTemplateError that names every missing variable of all tasks.
+ */
+export function createPlan(
+  options: EnsembleOptions,
+  entries: readonly PlanEntry[],
+  inputs: Inputs | undefined,
+): PlanDraft {
+  if (entries.length === 0) throw new ValidationError("Ensemble must have at least one task");
+  const ids = checkIds(entries);
+  const filler = inputs === undefined ? undefined : new TextFiller(inputs);
+  const tasks = entries.map((entry): PlannedTask => {
+    const { id, task, group, purpose, internal, mapReduce } = entry;
+    return {
+      id,
+      task: filler?.fill(task, entry.templateLength) ?? task,
+      contextIds: contextIdsOf(task, ids),
+      agent: task.agent,
+      group,
+      purpose,
+      internal,
+      mapReduce,
+    };
+  });
+  filler?.check();
+  const { phases = [], loops = [], graph } = options;
+  const plan: Plan = Object.freeze({
+    tasks: Object.freeze(tasks),
+    phases,
+    loops,
+    graph,
+    options,
+    idOf: (task: AnyTask) => ids.get(task),
+  });
+  return { plan, ids, unfilled: filler?.unfilled ?? NO_NAMES };
+}
+
+/** Fills a task that is added during a run: its texts where `template` is set, the names of its memory scopes always. @throws PromptTemplateError */
+export function fillTask(task: AnyTask, inputs: Inputs, template: boolean): AnyTask {
+  const filler = new TextFiller(inputs);
+  const filled = template ? filler.fill(task) : filler.fillScopes(task);
+  filler.check();
+  return filled;
+}
+
+/** The part of a plan with these ids, in this order. Loops that lie wholly in it are part of it; all other tasks stand in its task list. @throws ValidationError for an unknown id. */
+export function subPlan(
+  plan: Plan,
+  lookup: (id: string) => PlannedTask,
+  ids: readonly string[],
+): Plan {
+  const included = new Set(ids);
+  const loops = plan.loops.filter((loop) =>
+    loop.tasks.every((task) => included.has(plan.idOf(task) ?? "")),
+  );
+  const tasks = ids
+    .map(lookup)
+    .map((task) =>
+      task.group === undefined || loops.some((loop) => loop === task.group)
+        ? task
+        : { ...task, group: undefined },
+    );
+  return Object.freeze({
+    ...plan,
+    tasks: Object.freeze(tasks),
+    phases: [],
+    loops,
+    graph: undefined,
+  });
+}

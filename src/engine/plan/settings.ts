@@ -1,0 +1,122 @@
+import type { Container } from "inversify";
+import type { Agent } from "../../contracts/agent.js";
+import type { ChatModel, ModelRef } from "../../contracts/chat-model.js";
+import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
+import type { WorkflowExecutor } from "../../contracts/executors.js";
+import type { AnyTask } from "../../contracts/task.js";
+import type { Token } from "../../contracts/tokens.js";
+import type { KernelInternals } from "../../kernel/kernel.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { modelNamed } from "../../contracts/model-name.js";
+import { Tokens, createToken } from "../../contracts/tokens.js";
+import { knownNames } from "../../contracts/validation.js";
+import { JsonSchemaValidators } from "../../util/schema/json-schema.js";
+
+/** Models made from names, so that all runs of a kernel share their connections. */
+const NamedModels = createToken<Map<string, ChatModel>>("engine/NamedModels");
+const SchemaValidators = createToken<JsonSchemaValidators>("engine/SchemaValidators");
+
+/** Looks up what a run may override: its own bindings, the ensemble's options, the container, its defaults, in this order. */
+export class Settings {
+  readonly #values = new Map<unknown, unknown>();
+  readonly #models = new Map<string, ChatModel>();
+
+  constructor(
+    readonly kernel: KernelInternals,
+    readonly options: EnsembleOptions,
+    /** Bindings of this run only. */
+    readonly own: Container | undefined,
+  ) {
+    this.#option(Tokens.AgentSynthesizer, options.agentSynthesizer);
+    this.#option(Tokens.HierarchicalConstraints, options.hierarchicalConstraints);
+    this.#option(Tokens.MemoryStore, options.memoryStore);
+    this.#option(Tokens.ReviewHandler, options.reviewHandler);
+    this.#option(Tokens.ReflectionStore, options.reflectionStore);
+    this.#option(Tokens.CostConfiguration, options.costConfiguration);
+  }
+
+  /** @throws ValidationError where nothing is bound. */
+  get<T>(token: Token<T>): T {
+    const known = this.#values.get(token);
+    if (known !== undefined) return known as T; // stored under this very token
+    const value =
+      this.#isOwn(token) && this.own !== undefined
+        ? this.own.get<T>(token)
+        : this.kernel.bindings.get(token);
+    this.#values.set(token, value);
+    return value;
+  }
+
+  find<T>(token: Token<T>): T | undefined {
+    return this.#values.has(token) || this.#isOwn(token) || this.kernel.bindings.isBound(token)
+      ? this.get(token)
+      : undefined;
+  }
+
+  /** All contributions: the container's, then the ensemble's, then the run's. The same array for the whole run. */
+  all<T>(token: Token<T, "many">): readonly T[] {
+    const known = this.#values.get(token);
+    if (known !== undefined) return known as readonly T[]; // stored under this very token
+    const base = this.kernel.bindings.all(token);
+    const added = [
+      ...(this.#contributed(token) as T[]),
+      ...(this.#isOwn(token) && this.own !== undefined ? this.own.getAll<T>(token) : []),
+    ]; // see #contributed
+    const list = added.length === 0 ? base : Object.freeze([...base, ...added]);
+    this.#values.set(token, list);
+    return list;
+  }
+
+  /** The model of a task: the run's own binding, the agent's, the task's, the ensemble's, the container's. */
+  model(task: AnyTask, agent: Agent | undefined): ChatModel | undefined {
+    if (this.#isOwn(Tokens.ChatModel)) return this.get(Tokens.ChatModel);
+    const ref = agent?.model ?? task.model ?? this.options.model;
+    return ref === undefined ? this.find(Tokens.ChatModel) : this.resolve(ref);
+  }
+
+  /** A model from its name. @throws ValidationError naming the providers there are. */
+  resolve(ref: ModelRef): ChatModel {
+    if (typeof ref !== "string") return ref;
+    const cache = this.#isOwn(Tokens.ChatModelProvider)
+      ? this.#models
+      : this.kernel.shared(NamedModels, () => new Map<string, ChatModel>());
+    const known = cache.get(ref);
+    if (known !== undefined) return known;
+    const model = modelNamed(ref, this.all(Tokens.ChatModelProvider));
+    cache.set(ref, model);
+    return model;
+  }
+
+  /** @throws ValidationError listing the workflows there are. */
+  workflow(name: string): WorkflowExecutor {
+    const workflows = this.all(Tokens.WorkflowExecutor);
+    const found = workflows.findLast((w) => w.name === name);
+    if (found !== undefined) return found;
+    const names = [...new Set(workflows.map((w) => w.name))];
+    throw new ValidationError(`Unknown workflow '${name}'. ${knownNames(name, names)}`);
+  }
+
+  /** Checks of tools' plain JSON Schemas, prepared once per kernel. */
+  get schemaValidators(): JsonSchemaValidators {
+    return this.kernel.shared(SchemaValidators, () => new JsonSchemaValidators());
+  }
+
+  /** An ensemble option stands before the container, behind the run's own binding. */
+  #option<T>(token: Token<T>, value: T | undefined): void {
+    if (value !== undefined && !this.#isOwn(token)) this.#values.set(token, value);
+  }
+
+  #isOwn(token: Token<unknown, "single" | "many">): boolean {
+    return this.own !== undefined && this.own.isCurrentBound(token);
+  }
+
+  /** What the ensemble's options add to a token that collects. */
+  #contributed(token: unknown): readonly unknown[] {
+    const { prompts, traceExporter, delegationPolicies } = this.options;
+    if (token === Tokens.DelegationPolicy) return delegationPolicies ?? [];
+    if (token === Tokens.PromptTemplates && prompts !== undefined) return [prompts];
+    if (token === Tokens.TraceExporter && traceExporter !== undefined)
+      return Array.isArray(traceExporter) ? traceExporter : [traceExporter];
+    return [];
+  }
+}

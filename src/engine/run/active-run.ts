@@ -1,0 +1,276 @@
+import type { CaptureModeDefinition } from "../../contracts/capture.js";
+import type { Agent } from "../../contracts/agent.js";
+import type { ContextFormatter } from "../../contracts/context-format.js";
+import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
+import type { NewEvent } from "../../contracts/events.js";
+import type { TaskExecutor } from "../../contracts/executors.js";
+import type { TaskOutput } from "../../contracts/output.js";
+import type { Plan, PlannedTask } from "../../contracts/plan.js";
+import type { RetryPolicy } from "../../contracts/retry.js";
+import type {
+  DefineOptions,
+  HookRun,
+  Run,
+  TaskMetricsUpdate,
+  WorkflowReport,
+} from "../../contracts/run.js";
+import type { Clock } from "../../contracts/runtime.js";
+import type { AnyTask } from "../../contracts/task.js";
+import type { Inputs } from "../../contracts/types.js";
+import type { HookPoints } from "../../kernel/hooks/points.js";
+import type { TaskAttempt, TimeBase } from "../tasks/task-attempt.js";
+import type { Ledger } from "../usage/ledger.js";
+import type { PlanDraft } from "../plan/plan.js";
+import type { RunEvents } from "./run-events.js";
+import type { RunRedactor } from "./run-redactor.js";
+import type { Settings } from "../plan/settings.js";
+import { AgentEnsembleError, RunCancelledError, ValidationError } from "../../contracts/errors.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { knownNames } from "../../contracts/validation.js";
+import { Cancellation } from "../../util/abort/cancellation.js";
+import { Pricing } from "../../contracts/pricing.js";
+import { contextIdsOf, fillTask } from "../plan/plan.js";
+
+/** The limits of a run. */
+export interface RunLimits {
+  readonly graceMs: number;
+  readonly maxToolOutputLength: number;
+  readonly maxDelegationDepth: number;
+  readonly toolTimeoutMs: number | undefined;
+}
+
+/** What a run is made of. */
+export interface ActiveRunParts {
+  readonly id: string;
+  readonly inputs: Inputs;
+  readonly tags: Readonly<Record<string, string>>;
+  /** The run that this one joins. */
+  readonly parent: HookRun | undefined;
+  readonly draft: PlanDraft;
+  readonly settings: Settings;
+  readonly points: HookPoints;
+  readonly events: RunEvents;
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly cancellation: Cancellation<AgentEnsembleError>;
+  readonly limits: RunLimits;
+  readonly streaming: boolean | "guarded";
+  readonly base: TimeBase;
+  readonly capture: CaptureModeDefinition;
+  readonly formatter: ContextFormatter | undefined;
+  readonly redactor: RunRedactor;
+  readonly views: RunViews;
+}
+
+/** How others see a run. */
+export interface RunViews {
+  /** As taps, tools and executors see it. */
+  hookRun(run: ActiveRun, parts: ActiveRunParts): HookRun;
+  /** As its workflow sees it. */
+  workflowRun(run: ActiveRun): Run;
+}
+
+/** Everything one run knows and keeps. Others see it through its views, tasks through their scope. */
+export class ActiveRun {
+  readonly plan: Plan;
+  readonly settings: Settings;
+  readonly points: HookPoints;
+  readonly events: RunEvents;
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly cancellation: Cancellation<AgentEnsembleError>;
+  readonly limits: RunLimits;
+  readonly streaming: boolean;
+  /** Tokens wait until the output of their task is accepted. */
+  readonly guarded: boolean;
+  readonly base: TimeBase;
+  readonly capture: CaptureModeDefinition;
+  readonly formatter: ContextFormatter | undefined;
+  readonly redactor: RunRedactor;
+  readonly pricing: Pricing | undefined;
+  readonly executors: readonly TaskExecutor[];
+  readonly retryPolicy: RetryPolicy | undefined;
+  readonly records: TaskAttempt[] = [];
+  /** The last output of each task. */
+  readonly outputs = new Map<string, TaskOutput>();
+  readonly attempts = new Map<string, number>();
+  readonly ids: Map<AnyTask, string>;
+  readonly warnings: string[] = [];
+  readonly warn = (message: string): void => {
+    this.warnings.push(message);
+    this.events.warn(message);
+  };
+  readonly agents = new Map<string, Promise<Agent>>();
+  /** Agents that were made for tasks without one. */
+  readonly madeAgents: Agent[] = [];
+  readonly reports: WorkflowReport[] = [];
+  /** The id under which a tracing system knows the run. */
+  traceId: string | undefined;
+  /** The run as taps see it. */
+  readonly info: HookRun;
+  /** The run as workflows see it. */
+  readonly view: Run;
+  #stopped: AgentEnsembleError | undefined;
+  readonly #planned = new Map<string, PlannedTask>();
+  readonly #indexes = new Map<string, number>();
+  readonly #sources = new Map<string, AnyTask>();
+  readonly #children = new Map<string, number>();
+  readonly #shared = new WeakMap<AbortSignal, Cancellation<AgentEnsembleError>>();
+  readonly #borrowed: Cancellation<AgentEnsembleError>[] = [];
+
+  constructor(parts: ActiveRunParts) {
+    const { draft, settings, streaming } = parts;
+    this.plan = draft.plan;
+    this.settings = settings;
+    this.points = parts.points;
+    this.events = parts.events;
+    this.clock = parts.clock;
+    this.ledger = parts.ledger;
+    this.cancellation = parts.cancellation;
+    this.limits = parts.limits;
+    this.streaming = streaming !== false;
+    this.guarded = streaming === "guarded";
+    this.base = parts.base;
+    this.capture = parts.capture;
+    this.formatter = parts.formatter;
+    this.redactor = parts.redactor;
+    const prices = settings.find(Tokens.CostConfiguration);
+    this.pricing = prices === undefined ? undefined : new Pricing(prices, this.warn);
+    this.executors = settings.all(Tokens.TaskExecutor);
+    this.retryPolicy = settings.find(Tokens.RetryPolicy);
+    this.ids = new Map(draft.ids);
+    draft.plan.tasks.forEach((task, index) => {
+      this.#planned.set(task.id, task);
+      this.#indexes.set(task.id, index + 1);
+    });
+    for (const [task, id] of draft.ids) this.#sources.set(id, task);
+    this.info = parts.views.hookRun(this, parts);
+    this.view = parts.views.workflowRun(this);
+  }
+
+  get options(): EnsembleOptions {
+    return this.plan.options;
+  }
+
+  /** Why no further task may start, once that is so. */
+  get stopped(): AgentEnsembleError | undefined {
+    return this.#stopped ?? this.cancellation.reason;
+  }
+
+  /** Ends the run after what is in flight. */
+  stop(reason: AgentEnsembleError): void {
+    this.#stopped ??= reason;
+  }
+
+  /** Structured data for a prompt. */
+  format(value: unknown, text: string): string {
+    return this.formatter === undefined || typeof value !== "object" || value === null
+      ? text
+      : this.formatter.format(value, text);
+  }
+
+  /** Adds measures to the attempt of a task that is going on. */
+  recordMetrics(taskId: string, measures: TaskMetricsUpdate): void {
+    const record = this.records.findLast((r) => r.taskId === taskId);
+    if (record !== undefined) this.keepMetrics(record, measures);
+  }
+
+  keepMetrics(record: TaskAttempt, measures: TaskMetricsUpdate): void {
+    const { memory } = measures;
+    if (memory !== undefined && this.capture.capturesMemory)
+      record.addMemory(typeof memory === "function" ? memory() : memory);
+    record.note(measures);
+  }
+
+  planned(id: string): PlannedTask {
+    const task = this.#planned.get(id);
+    if (task === undefined)
+      throw new ValidationError(
+        `Unknown task id '${id}'. ${knownNames(id, [...this.#planned.keys()])}`,
+      );
+    return task;
+  }
+
+  indexOf(id: string): number {
+    return this.#indexes.get(id) ?? 0;
+  }
+
+  /** The task as the user wrote it. */
+  source(planned: PlannedTask): AnyTask {
+    return this.sourceOf(planned.id) ?? planned.task;
+  }
+
+  sourceOf(id: string): AnyTask | undefined {
+    return this.#sources.get(id);
+  }
+
+  /** Events of plugins; a warning is kept too, also where nobody listens. */
+  emit(e: NewEvent): void {
+    if (e.type === "run_warning") this.warn(e.message);
+    else this.events.emit(e);
+  }
+
+  /** Outputs of finished tasks, those of the plan first, in its order. Internal tasks are left out, and what went into the output of a parent that is there. */
+  completed(): TaskOutput[] {
+    const merged = (r: TaskAttempt): boolean =>
+      r.parentTaskId !== undefined &&
+      this.outputs.has(r.parentTaskId) &&
+      this.indexOf(r.taskId) === 0;
+    const children = new Set(this.records.filter(merged).map((r) => r.taskId));
+    const outputs = [...this.outputs.values()].filter(
+      (o) => !children.has(o.taskId) && this.planned(o.taskId).internal !== true,
+    );
+    const place = (o: TaskOutput): number => this.indexOf(o.taskId) || Number.MAX_SAFE_INTEGER;
+    return outputs.sort((a, b) => place(a) - place(b));
+  }
+
+  /** One cancellation for all tasks that were given the same signal. */
+  cancellationFor(signal: AbortSignal | undefined): Cancellation<AgentEnsembleError> {
+    if (signal === undefined || signal === this.cancellation.signal) return this.cancellation;
+    const known = this.#shared.get(signal);
+    if (known !== undefined) return known;
+    const shared = new Cancellation(this.cancellation).follow(signal, () =>
+      AgentEnsembleError.isInstance(signal.reason)
+        ? signal.reason
+        : new RunCancelledError("The task was cancelled", { cause: signal.reason }),
+    );
+    this.#shared.set(signal, shared);
+    this.#borrowed.push(shared);
+    return shared;
+  }
+
+  define(task: AnyTask, o: DefineOptions = {}): string {
+    const { parentTaskId, agent, template, purpose, internal, mapReduce } = o;
+    const n =
+      (this.#children.get(parentTaskId ?? "") ??
+        (parentTaskId === undefined ? this.plan.tasks.length : 0)) + 1;
+    this.#children.set(parentTaskId ?? "", n);
+    const id =
+      o.id ?? task.name ?? (parentTaskId === undefined ? `task-${n}` : `${parentTaskId}.${n}`);
+    if (this.#planned.has(id))
+      throw new ValidationError(
+        `Duplicate task name '${id}'. Task names must be unique within a run.`,
+      );
+    const filled = fillTask(task, this.info.inputs, template === true);
+    this.#planned.set(id, {
+      id,
+      task: filled,
+      contextIds: contextIdsOf(task, this.ids),
+      agent: agent ?? task.agent,
+      purpose,
+      internal,
+      mapReduce,
+    });
+    this.#sources.set(id, task);
+    this.ids.set(task, id);
+    return id;
+  }
+
+  /** Lets go of signals and timers. */
+  close(): void {
+    this.events.close();
+    this.redactor.close();
+    for (const shared of this.#borrowed) shared.dispose();
+    this.cancellation.dispose();
+  }
+}

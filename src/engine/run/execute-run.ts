@@ -1,0 +1,107 @@
+import type { EnsembleOutput } from "../../contracts/output.js";
+import type { ActiveRun } from "./active-run.js";
+import type { PreparedRun, RunRequest } from "./prepare-run.js";
+import type { RunEnd, RunOutput } from "./run-output.js";
+import { RunCancelledError } from "../../contracts/errors.js";
+import { formatterOf } from "../gateways/prompt-format.js";
+import { createRun } from "./create-run.js";
+import { ActiveHookRun } from "./hook-run.js";
+import { prepareRun } from "./prepare-run.js";
+import { RunStep, attach } from "./run-step.js";
+import { exportTrace } from "./trace-export.js";
+
+/** Names that a template variable can't have: who passes them as inputs has mixed up the two arguments. */
+const RUN_OPTION_NAMES = ["signal", "timeoutMs", "throwOnError", "bindings"];
+
+const TOOL_LOG_LENGTH = 200;
+
+/** Runs an ensemble from validation to output. @throws the run's error unless `throwOnError` is false. */
+export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
+  const { kernel, options, runOptions } = request;
+  await kernel.ready();
+  const joined =
+    runOptions.parent === undefined ? undefined : ActiveHookRun.toJoin(runOptions.parent);
+  const prepared = prepareRun(request);
+  const formatter =
+    options.contextFormat === undefined ? undefined : await formatterOf(prepared.settings);
+  const run = createRun(request, prepared, joined, formatter);
+  let finished: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => (finished = resolve));
+  const end = (): Promise<void> => {
+    run.cancellation.cancel(
+      new RunCancelledError("The run was cancelled: its kernel was disposed"),
+    );
+    return done;
+  };
+  kernel.runs.add(end);
+  try {
+    return await runBetweenHooks(run, prepared, request);
+  } finally {
+    run.close();
+    ActiveHookRun.detach(run.info);
+    kernel.runs.delete(end);
+    finished();
+  }
+}
+
+async function runBetweenHooks(
+  run: ActiveRun,
+  prepared: PreparedRun,
+  request: RunRequest,
+): Promise<EnsembleOutput> {
+  announceStart(run, prepared.workflow.name, request);
+  warnOfSetup(run, prepared, request);
+  const { end, output } = await new RunStep(run, prepared.workflow).take();
+  await exportTrace(run, output);
+  announceEnd(run, end, output);
+  if (end.error === undefined || request.runOptions.throwOnError === false) return output;
+  throw attach(end.error, output);
+}
+
+function announceStart(
+  { events, options, plan }: ActiveRun,
+  workflow: string,
+  request: RunRequest,
+): void {
+  if (!events.listens("ensemble_started")) return;
+  const { toolLogTruncateLength = options.toolLogTruncateLength } = request.runOptions;
+  events.emit({
+    type: "ensemble_started",
+    workflow,
+    totalTasks: plan.tasks.length,
+    startedAt: events.now(),
+    verbose: options.verbose ?? false,
+    toolLogTruncateLength: toolLogTruncateLength ?? TOOL_LOG_LENGTH,
+  });
+}
+
+function warnOfSetup(
+  { info, warn }: ActiveRun,
+  prepared: PreparedRun,
+  { shape }: RunRequest,
+): void {
+  if (RUN_OPTION_NAMES.some((name) => Object.hasOwn(info.inputs, name)))
+    warn(
+      "The inputs look like run options: options are the second argument of run(inputs, options)",
+    );
+  if (prepared.capture.problem !== undefined) warn(prepared.capture.problem);
+  for (const message of shape.warnings(prepared)) warn(message);
+}
+
+function announceEnd(run: ActiveRun, end: RunEnd, output: RunOutput): void {
+  const { events } = run;
+  const { error, exitReason } = end;
+  if (error !== undefined && exitReason === "ERROR" && events.listens("run_failed"))
+    events.emit({ type: "run_failed", code: error.code, message: error.message });
+  if (!events.listens("ensemble_completed")) return;
+  const { totalDurationMs, totalToolCalls, metrics } = output;
+  events.emit({
+    type: "ensemble_completed",
+    exitReason,
+    totalDurationMs,
+    durationMs: totalDurationMs,
+    completedAt: events.now(),
+    totalTokens: metrics.totalTokens,
+    totalToolCalls,
+  });
+}

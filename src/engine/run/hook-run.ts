@@ -1,0 +1,178 @@
+import type { Agent } from "../../contracts/agent.js";
+import type { ChatModel, ChatRequest, ChatResponse, ModelRef } from "../../contracts/chat-model.js";
+import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
+import type { AgentEnsembleError } from "../../contracts/errors.js";
+import type { EnsembleEvent, NewEvent } from "../../contracts/events.js";
+import type { TaskCall } from "../../contracts/hooks.js";
+import type { MemoryEntry } from "../../contracts/memory.js";
+import type { TaskOutput } from "../../contracts/output.js";
+import type {
+  ChatOptions,
+  HookRun,
+  MemoryTarget,
+  RunInfo,
+  TaskMetricsUpdate,
+} from "../../contracts/run.js";
+import type { AnyTask } from "../../contracts/task.js";
+import type { Token } from "../../contracts/tokens.js";
+import type { Inputs } from "../../contracts/types.js";
+import type { Settings } from "../plan/settings.js";
+import type { ActiveRun, ActiveRunParts } from "./active-run.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { Cancellation } from "../../util/abort/cancellation.js";
+import { TaskFrame } from "../tasks/task-frame.js";
+import { ActiveTaskScope } from "../tasks/task-scope.js";
+import { Ledger } from "../usage/ledger.js";
+import { RunRedactor } from "./run-redactor.js";
+import { toError } from "../../util/errors.js";
+
+const NO_OUTPUTS: readonly TaskOutput[] = Object.freeze([]);
+
+/** What a run that joins another one shares with it. */
+export interface JoinedRun {
+  readonly run: HookRun;
+  readonly ledger: Ledger;
+  readonly cancellation: Cancellation<AgentEnsembleError>;
+}
+
+type HookRunParts = Pick<
+  ActiveRunParts,
+  "id" | "inputs" | "tags" | "parent" | "base" | "settings" | "redactor" | "ledger" | "cancellation"
+>;
+
+/** A run as taps see it. Outputs hold it, so it lets go of the run when that ends. */
+export class ActiveHookRun implements HookRun {
+  readonly id: string;
+  readonly inputs: Inputs;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly parent: HookRun | undefined;
+  readonly startedAt: Date;
+  readonly options: EnsembleOptions;
+  readonly #settings: Settings;
+  readonly #redactor: RunRedactor;
+  readonly #ledger: Ledger;
+  readonly #cancellation: Cancellation<AgentEnsembleError>;
+  /** While it goes on. */
+  #run: ActiveRun | undefined;
+
+  constructor(parts: HookRunParts, run?: ActiveRun) {
+    this.id = parts.id;
+    this.inputs = parts.inputs;
+    this.tags = parts.tags;
+    this.parent = parts.parent;
+    this.startedAt = parts.base.startedAt;
+    this.options = parts.settings.options;
+    this.#settings = parts.settings;
+    this.#redactor = parts.redactor;
+    this.#ledger = parts.ledger;
+    this.#cancellation = parts.cancellation;
+    this.#run = run;
+    Object.freeze(this);
+  }
+
+  /** A run that never goes on: look-ups work, everything else is as after the end of a run. */
+  static idle(info: RunInfo, settings: Settings): HookRun {
+    return new ActiveHookRun({
+      id: info.id,
+      inputs: info.inputs,
+      tags: info.tags,
+      parent: undefined,
+      base: { startedAt: settings.get(Tokens.Clock).now(), startedMs: 0 },
+      settings,
+      redactor: new RunRedactor(settings, []),
+      ledger: new Ledger(undefined),
+      cancellation: new Cancellation<AgentEnsembleError>(),
+    });
+  }
+
+  /** @throws ValidationError for anything but the `run` of a hook call, a task context or a scope. */
+  static toJoin(parent: RunInfo): JoinedRun {
+    if (parent instanceof ActiveHookRun)
+      return { run: parent, ledger: parent.#ledger, cancellation: parent.#cancellation };
+    throw new ValidationError(
+      "Not a running run: pass the `run` of the task context or hook call as it is",
+    );
+  }
+
+  /** Lets go of a run that has ended: outputs keep its view. */
+  static detach(run: HookRun): void {
+    if (run instanceof ActiveHookRun) run.#run = undefined;
+  }
+
+  get<T>(token: Token<T>): T {
+    return this.#settings.get(token);
+  }
+  find<T>(token: Token<T>): T | undefined {
+    return this.#settings.find(token);
+  }
+  all<T>(token: Token<T, "many">): readonly T[] {
+    return this.#settings.all(token);
+  }
+  modelFor(task: AnyTask, agent: Agent | undefined): ChatModel | undefined {
+    return this.#settings.model(task, agent);
+  }
+  resolveModel(ref: ModelRef): ChatModel {
+    return this.#settings.resolve(ref);
+  }
+  listens(type: EnsembleEvent["type"]): boolean {
+    return this.#run?.events.listens(type) === true;
+  }
+  emit(e: NewEvent): void {
+    this.#run?.emit(e);
+  }
+  warn(message: string): void {
+    this.#run?.warn(message);
+  }
+  stop(reason: AgentEnsembleError): void {
+    this.#run?.stop(reason);
+  }
+  outputs(): readonly TaskOutput[] {
+    return this.#run?.completed() ?? NO_OUTPUTS;
+  }
+  recordMetrics(taskId: string, measures: TaskMetricsUpdate): void {
+    this.#run?.recordMetrics(taskId, measures);
+  }
+  redact(text: string): string {
+    return this.#redactor.redactText(text);
+  }
+  redactValue(value: unknown): unknown {
+    return this.#redactor.redactValue(value);
+  }
+  format(value: unknown, text: string): string {
+    return this.#run?.format(value, text) ?? text;
+  }
+  setTraceId(traceId: string): void {
+    if (this.#run !== undefined) this.#run.traceId ??= traceId;
+  }
+  chat(call: TaskCall, request: ChatRequest, options: ChatOptions): Promise<ChatResponse> {
+    return this.#onBehalfOf(call, (scope) => scope.chat(request, options));
+  }
+  writeMemory(
+    call: TaskCall,
+    scope: string,
+    entry: MemoryEntry,
+    target?: MemoryTarget,
+  ): Promise<void> {
+    return this.#onBehalfOf(call, (task) => task.writeMemory(scope, entry, target));
+  }
+
+  #onBehalfOf<T>(call: TaskCall, work: (scope: ActiveTaskScope) => Promise<T>): Promise<T> {
+    try {
+      return work(this.#scopeOf(call));
+    } catch (error) {
+      return Promise.reject(toError(error));
+    }
+  }
+
+  /** A scope of a task that has begun; its calls are counted on from the task's own. */
+  #scopeOf({ taskId, signal }: TaskCall): ActiveTaskScope {
+    const run = this.#run;
+    if (run === undefined) throw new ValidationError("The run has ended");
+    const record = run.records.findLast((r) => r.taskId === taskId);
+    if (record === undefined) throw new ValidationError(`Task '${taskId}' has not begun`);
+    const frame = new TaskFrame(run, record, run.cancellationFor(signal));
+    frame.iterations = (record.calls.at(-1)?.iteration ?? -1) + 1;
+    return new ActiveTaskScope(frame);
+  }
+}

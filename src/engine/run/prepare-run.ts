@@ -1,0 +1,67 @@
+import type { AgentEnsembleError } from "../../contracts/errors.js";
+import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
+import type { EnsembleEvent } from "../../contracts/events.js";
+import type { WorkflowExecutor } from "../../contracts/executors.js";
+import type { Plan } from "../../contracts/plan.js";
+import type { RunOptions } from "../../contracts/run.js";
+import type { Inputs } from "../../contracts/types.js";
+import type { KernelInternals } from "../../kernel/kernel.js";
+import type { Cancellation } from "../../util/abort/cancellation.js";
+import type { ChosenCapture } from "../../contracts/capture-choice.js";
+import type { PlanDraft, PlanEntry } from "../plan/plan.js";
+import { chooseCapture } from "../../contracts/capture-choice.js";
+import { createPlan } from "../plan/plan.js";
+import { Settings } from "../plan/settings.js";
+
+/** What the engine needs to know of an ensemble's shape. */
+export interface EnsembleShape {
+  readonly entries: readonly PlanEntry[];
+  /** The name of the workflow. */
+  readonly workflow: string;
+  /** Refuses what only the whole of plan, kernel and options shows. @throws ValidationError */
+  validate(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void;
+  /** Messages about options without effect in this run. */
+  warnings(prepared: PreparedRun): readonly string[];
+}
+
+/** A run that is asked for. */
+export interface RunRequest {
+  readonly kernel: KernelInternals;
+  readonly options: EnsembleOptions;
+  readonly shape: EnsembleShape;
+  readonly inputs: Inputs;
+  readonly runOptions: RunOptions;
+  /** Asks for token events whatever the options say. */
+  readonly streaming: boolean;
+  /** Sees every event of this run. */
+  readonly onEvent?: ((event: EnsembleEvent) => void) | undefined;
+  /** Called off by `cancel()` of the run's handle. */
+  readonly handle: Cancellation<AgentEnsembleError>;
+}
+
+/** What was decided before anything is spent. */
+export interface PreparedRun {
+  readonly draft: PlanDraft;
+  readonly settings: Settings;
+  readonly workflow: WorkflowExecutor;
+  readonly capture: ChosenCapture;
+}
+
+/** Validates and plans; calls no model. @throws ValidationError, PromptTemplateError. */
+export function prepareRun({
+  kernel,
+  options,
+  shape,
+  inputs,
+  runOptions,
+}: Pick<RunRequest, "kernel" | "options" | "shape" | "inputs" | "runOptions">): PreparedRun {
+  const settings = new Settings(
+    kernel,
+    options,
+    runOptions.bindings === undefined ? undefined : kernel.bindings.forRun(runOptions.bindings),
+  );
+  const draft = createPlan(options, shape.entries, inputs);
+  const workflow = settings.workflow(shape.workflow);
+  shape.validate(draft.plan, settings, workflow);
+  return { draft, settings, workflow, capture: chooseCapture(settings, runOptions.captureMode) };
+}

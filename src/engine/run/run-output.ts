@@ -1,0 +1,118 @@
+import type { AgentEnsembleError } from "../../contracts/errors.js";
+import type { GraphHistory } from "../../contracts/graph.js";
+import type { LoopHistory } from "../../contracts/loop.js";
+import type {
+  EnsembleOutput,
+  ExecutionMetrics,
+  ExitReason,
+  TaskOutput,
+  WorkflowResult,
+} from "../../contracts/output.js";
+import type { AnyTask, Task } from "../../contracts/task.js";
+import type { ExecutionTrace, RunRecord, TraceBuilder } from "../../contracts/trace.js";
+import type { ContextFormatSavings } from "../../contracts/context-format.js";
+import type { UsageRecord } from "../../contracts/usage.js";
+import type { ActiveRun } from "./active-run.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { executionMetrics } from "../../contracts/metrics.js";
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly result: WorkflowResult;
+  readonly exitReason: ExitReason;
+  /** Absent where the run was completed or ended early. */
+  readonly error: AgentEnsembleError | undefined;
+}
+
+/** The outcome of a run; trace and metrics are made when they are first read. Holds what the run left, not the run. */
+export class RunOutput implements EnsembleOutput {
+  readonly runId: string;
+  readonly raw: string;
+  readonly taskOutputs: readonly TaskOutput[];
+  readonly totalDurationMs: number;
+  readonly exitReason: ExitReason;
+  readonly isComplete: boolean;
+  readonly phaseOutputs: ReadonlyMap<string, readonly TaskOutput[]>;
+  readonly loops: ReadonlyMap<string, LoopHistory>;
+  declare readonly graph?: GraphHistory;
+  declare readonly lastCompletedOutput?: TaskOutput;
+  declare readonly error?: AgentEnsembleError;
+  readonly #record: Omit<RunRecord, "metrics">;
+  readonly #usage: readonly UsageRecord[];
+  readonly #savings: ContextFormatSavings | undefined;
+  readonly #builder: TraceBuilder | undefined;
+  readonly #byId: ReadonlyMap<string, TaskOutput>;
+  readonly #ids: ReadonlyMap<AnyTask, string>;
+  #metrics: ExecutionMetrics | undefined;
+  #trace: ExecutionTrace | undefined;
+
+  constructor(run: ActiveRun, workflow: string, { result, exitReason, error }: RunEnd) {
+    const { info, base, reports, settings } = run;
+    const endedMs = run.clock.monotonicMs();
+    this.runId = info.id;
+    this.raw = result.raw;
+    this.taskOutputs = Object.freeze([...result.taskOutputs]);
+    this.totalDurationMs = endedMs - base.startedMs;
+    this.exitReason = exitReason;
+    this.isComplete = exitReason === "COMPLETED";
+    this.phaseOutputs = new Map(
+      reports.flatMap((r) => (r.kind === "phase" ? [[r.phase.name, r.outputs] as const] : [])),
+    );
+    this.loops = new Map(
+      reports.flatMap((r) => (r.kind === "loop" ? [[r.loop.name, r.history] as const] : [])),
+    );
+    const graph = reports.findLast((r) => r.kind === "graph");
+    if (graph?.kind === "graph") this.graph = graph.history;
+    const last = this.taskOutputs.at(-1);
+    if (last !== undefined) this.lastCompletedOutput = last;
+    if (error !== undefined) this.error = error;
+    this.#record = {
+      run: info,
+      workflow,
+      startedAt: base.startedAt,
+      startedMs: base.startedMs,
+      endedMs,
+      exitReason,
+      error,
+      tasks: run.records,
+      warnings: run.warnings,
+      reports,
+      capture: run.capture,
+      redactor: run.redactor,
+      traceId: run.traceId,
+    };
+    this.#usage = run.ledger.records;
+    this.#savings = run.formatter?.savings;
+    this.#builder = settings.find(Tokens.TraceBuilder);
+    this.#byId = run.outputs;
+    this.#ids = run.ids;
+  }
+
+  get completedTasks(): readonly TaskOutput[] {
+    return this.taskOutputs;
+  }
+
+  get metrics(): ExecutionMetrics {
+    return (this.#metrics ??= executionMetrics(this.#usage, this.#record.tasks, this.#savings));
+  }
+
+  get totalToolCalls(): number {
+    return this.metrics.toolCallCount;
+  }
+
+  /** @throws ValidationError on a kernel without a TraceBuilder. */
+  get trace(): ExecutionTrace {
+    if (this.#trace !== undefined) return this.#trace;
+    if (this.#builder === undefined)
+      throw new ValidationError("This kernel has no TraceBuilder, so there is no trace", {
+        hint: "Add the standard plugins, or bind Tokens.TraceBuilder.",
+      });
+    return (this.#trace = this.#builder.build({ ...this.#record, metrics: this.metrics }));
+  }
+
+  getOutput<T>(task: Task<T>): TaskOutput<T> | undefined {
+    const id = this.#ids.get(task);
+    return id === undefined ? undefined : (this.#byId.get(id) as TaskOutput<T> | undefined); // made by this very task, so of its type
+  }
+}

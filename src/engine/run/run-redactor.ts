@@ -1,0 +1,55 @@
+import type { ChatModel } from "../../contracts/chat-model.js";
+import type { PlannedTask } from "../../contracts/plan.js";
+import type { Redactor, SecretFilter } from "../../contracts/redaction.js";
+import type { Settings } from "../plan/settings.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { createRedactor } from "../../util/redaction/redactor.js";
+
+/** The redactor of a run. Made when first used, since it looks through the environment; knows the models of the plan, and those that are called later. */
+export class RunRedactor implements Redactor {
+  readonly #settings: Settings;
+  readonly #models = new Set<ChatModel>();
+  #tasks: readonly PlannedTask[];
+  #made: Redactor | undefined;
+
+  constructor(settings: Settings, tasks: readonly PlannedTask[]) {
+    this.#settings = settings;
+    this.#tasks = tasks;
+  }
+
+  redactText(text: string): string {
+    return this.#redactor().redactText(text);
+  }
+
+  redactValue(value: unknown): unknown {
+    return this.#redactor().redactValue(value);
+  }
+
+  /** A model that is called. */
+  knows(model: ChatModel): void {
+    this.#models.add(model);
+  }
+
+  /** The run has ended, and its plan can go: outputs keep their redactor. */
+  close(): void {
+    this.#tasks = [];
+  }
+
+  #redactor(): Redactor {
+    return (this.#made ??= this.#make());
+  }
+
+  #make(): Redactor {
+    for (const { task, agent } of this.#tasks) {
+      const model = task.handler === undefined ? this.#settings.model(task, agent) : undefined; // names were resolved when the run was validated
+      if (model !== undefined) this.#models.add(model);
+    }
+    return createRedactor({ filters: () => this.#filters() });
+  }
+
+  *#filters(): Generator<SecretFilter> {
+    yield* this.#settings.all(Tokens.SecretFilter);
+    for (const model of this.#models)
+      if (typeof model.redact === "function") yield (text) => model.redact?.(text) ?? text;
+  }
+}

@@ -1,0 +1,200 @@
+import type { WorkflowExecutor } from "../../contracts/executors.js";
+import type { RunCall } from "../../contracts/hooks.js";
+import type { EnsembleOutput, ExitReason, WorkflowResult } from "../../contracts/output.js";
+import type { HookPair } from "../../kernel/hooks/points.js";
+import type { AfterPayload } from "../../kernel/hooks/step.js";
+import type { ActiveRun } from "./active-run.js";
+import type { RunEnd } from "./run-output.js";
+import {
+  AgentEnsembleError,
+  ExitEarlySignal,
+  PluginError,
+  RunCancelledError,
+  RunTimeoutError,
+} from "../../contracts/errors.js";
+import { preview } from "../../contracts/validation.js";
+import { Step, takeStep } from "../../kernel/hooks/step.js";
+import { settleWithin } from "../../util/abort/timeouts.js";
+import { FinishedTask } from "../tasks/task-output.js";
+import { RunOutput } from "./run-output.js";
+import { FINISH_LIMIT_MS, finishWithin } from "./trace-export.js";
+import { messageOf } from "../../util/errors.js";
+
+/** A run between its work and its return to the user. */
+interface Ended {
+  readonly end: RunEnd;
+  readonly output: RunOutput;
+}
+
+const EXIT_REASONS: readonly ExitReason[] = [
+  "COMPLETED",
+  "USER_EXIT_EARLY",
+  "TIMEOUT",
+  "CANCELLED",
+  "ERROR",
+];
+
+/** The run as a step: its work is the workflow. */
+export class RunStep extends Step<RunCall, WorkflowResult> {
+  readonly #run: ActiveRun;
+  readonly #workflow: WorkflowExecutor;
+  #ended: Ended | undefined;
+
+  constructor(run: ActiveRun, workflow: WorkflowExecutor) {
+    super({ run: run.info });
+    this.#run = run;
+    this.#workflow = workflow;
+  }
+
+  /** Runs the workflow between its hooks. Never rejects. */
+  async take(): Promise<Ended> {
+    await takeStep(this);
+    const { broken } = this;
+    const { end, output } = this.#done();
+    if (broken === undefined) return { end, output };
+    if (end.error === undefined) return this.#assembled({ ...end, ...this.#brokenEnd(broken) });
+    this.warn(`afterRun: ${messageOf(broken)}`); // the first reason stays
+    return this.#assembled(end);
+  }
+
+  get hooks(): HookPair {
+    return this.#run.points.run;
+  }
+
+  get warn(): (message: string) => void {
+    return this.#run.warn;
+  }
+
+  stopped(): AgentEnsembleError | undefined {
+    return this.#run.cancellation.reason;
+  }
+
+  /** Whatever the workflow throws, how the run ended is decided in {@link done}. */
+  async work(): Promise<WorkflowResult> {
+    const { cancellation, limits, plan, view } = this.#run;
+    // Workflows end when their tasks do, and tasks are abandoned after the grace period; twice that is for workflows that wait for something else.
+    const result = await settleWithin(
+      this.#workflow.execute(plan, view),
+      cancellation,
+      limits.graceMs * 2,
+    );
+    if (cancellation.reason !== undefined) throw cancellation.reason; // a workflow may make a result of what was refused
+    checkResult(this.#workflow, result);
+    return result;
+  }
+
+  override done(): void {
+    this.#ended = this.#assembled(runEndOf(this.#run, this));
+  }
+
+  settled(): AfterPayload {
+    const { outcome, call } = this;
+    const { end, output } = this.#done();
+    if (end.error === undefined) return { outcome: "ok", output, ...call };
+    const failed = outcome === "rejected" ? "rejected" : "failed";
+    return {
+      outcome: end.exitReason === "ERROR" ? failed : "aborted",
+      error: attach(end.error, output),
+      ...call,
+    };
+  }
+
+  override settle<T>(fired: Promise<T>): Promise<T> {
+    const { cancellation, limits } = this.#run;
+    if (this.#ended === undefined) return settleWithin(fired, cancellation, limits.graceMs);
+    return cancellation.reason === undefined
+      ? settleWithin(fired, cancellation, FINISH_LIMIT_MS)
+      : finishWithin("afterRun", fired);
+  }
+
+  /** How the run ends that was completed, but whose after hook failed. */
+  #brokenEnd(error: Error): Pick<RunEnd, "exitReason" | "error"> {
+    return AgentEnsembleError.isInstance(error) && error === this.#run.cancellation.reason
+      ? endOf(error)
+      : { exitReason: "ERROR", error: asOurs(error) };
+  }
+
+  #assembled(end: RunEnd): Ended {
+    return { end, output: new RunOutput(this.#run, this.#workflow.name, end) };
+  }
+
+  #done(): Ended {
+    return this.#ended as Ended; // steps are done before their after hook fires
+  }
+}
+
+function runEndOf(run: ActiveRun, { result, error }: RunStep): RunEnd {
+  if (result !== undefined) {
+    const early = run.stopped;
+    return early === undefined
+      ? { result, exitReason: result.exitReason ?? "COMPLETED", error: undefined }
+      : { result, ...endOf(early) };
+  }
+  const taskOutputs = run.completed();
+  const partial = { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
+  const reason =
+    run.cancellation.reason ??
+    run.stopped ??
+    (ExitEarlySignal.isInstance(error) ? error : undefined);
+  return reason === undefined
+    ? { result: partial, exitReason: "ERROR", error: asOurs(error) }
+    : { result: partial, ...endOf(reason) };
+}
+
+/** How a run ends that was stopped: an early exit is no failure. */
+function endOf(reason: AgentEnsembleError): Pick<RunEnd, "exitReason" | "error"> {
+  if (ExitEarlySignal.isInstance(reason))
+    return { exitReason: reason.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined };
+  return {
+    exitReason: RunTimeoutError.isInstance(reason)
+      ? "TIMEOUT"
+      : RunCancelledError.isInstance(reason)
+        ? "CANCELLED"
+        : "ERROR",
+    error: reason,
+  };
+}
+
+/** Errors that are not ours come from a workflow's own code. */
+function asOurs(error: unknown): AgentEnsembleError {
+  if (AgentEnsembleError.isInstance(error)) return error;
+  return new PluginError(
+    `The workflow failed: ${messageOf(error)}`,
+    { plugin: "workflow", hook: "execute" },
+    { cause: error },
+  );
+}
+
+function checkResult(workflow: WorkflowExecutor, result: unknown): void {
+  const { raw, taskOutputs, exitReason } = (result ?? {}) as {
+    readonly raw?: unknown;
+    readonly taskOutputs?: unknown;
+    readonly exitReason?: unknown;
+  };
+  const outputs =
+    Array.isArray(taskOutputs) && taskOutputs.every((output) => output instanceof FinishedTask);
+  if (
+    typeof raw === "string" &&
+    outputs &&
+    (exitReason === undefined || EXIT_REASONS.includes(exitReason as ExitReason))
+  )
+    return;
+  throw new PluginError(
+    `Workflow '${workflow.name}' must return { raw, taskOutputs } with outputs that runTask() gave it, got: ${preview(result)}`,
+    {
+      plugin: workflow.name,
+      hook: "execute",
+    },
+  );
+}
+
+/** The error with the output as far as it came. */
+export function attach(error: AgentEnsembleError, output: EnsembleOutput): AgentEnsembleError {
+  if (Object.isExtensible(error))
+    Object.defineProperty(error, "output", {
+      value: output,
+      enumerable: false,
+      configurable: true,
+    });
+  return error;
+}

@@ -1,0 +1,304 @@
+import type { Agent } from "../../contracts/agent.js";
+import type { AgentEnsembleError } from "../../contracts/errors.js";
+import type { TaskCall } from "../../contracts/hooks.js";
+import type { TaskOutput } from "../../contracts/output.js";
+import type { PlannedTask } from "../../contracts/plan.js";
+import type { Revision, RunTaskOptions } from "../../contracts/run.js";
+import type { ActiveRun } from "../run/active-run.js";
+import type { TaskIdentity } from "./task-frame.js";
+import { checkPriority } from "../../contracts/delegation-request.js";
+import {
+  ExitEarlySignal,
+  RunCancelledError,
+  RunTimeoutError,
+  TaskExecutionError,
+  TaskTimeoutError,
+  ValidationError,
+} from "../../contracts/errors.js";
+import { Cancellation } from "../../util/abort/cancellation.js";
+import { settleWithin } from "../../util/abort/timeouts.js";
+import { messageOf, toError } from "../../util/errors.js";
+import { takeStep } from "../../kernel/hooks/step.js";
+import { agentOf } from "./agents.js";
+import { Attempt, Refused } from "./attempt.js";
+import { TaskAttempt } from "./task-attempt.js";
+import { TaskFrame } from "./task-frame.js";
+import { explained, feedbackOf } from "../../contracts/task-value.js";
+
+const NO_SECTIONS: TaskCall["promptSections"] = Object.freeze([]);
+const NO_OUTPUTS: readonly TaskOutput[] = Object.freeze([]);
+
+const always = (): boolean => true;
+
+/**
+ * Does one task: agent, attempts until the output is accepted, record and events.
+ * @throws TaskExecutionError whose cause is the specific error; the run's own reason when it was stopped.
+ */
+export function runTask(
+  run: ActiveRun,
+  taskId: string,
+  extras: RunTaskOptions = {},
+): Promise<TaskOutput> {
+  let planned: PlannedTask;
+  try {
+    planned = run.planned(taskId);
+    if (extras.priority !== undefined) checkPriority("Task priority", extras.priority);
+  } catch (error) {
+    return Promise.reject(toError(error));
+  }
+  return new TaskRun(run, planned, extras).perform();
+}
+
+class TaskRun {
+  readonly #cancellation: Cancellation<AgentEnsembleError>;
+  readonly #limit: Cancellation<AgentEnsembleError> | undefined;
+  #record: TaskAttempt | undefined;
+  #announced = false;
+  #startedMs = 0;
+  #role: string;
+
+  constructor(
+    readonly run: ActiveRun,
+    readonly planned: PlannedTask,
+    readonly extras: RunTaskOptions,
+  ) {
+    const { timeoutMs, handler, description } = planned.task;
+    const shared = run.cancellationFor(extras.signal);
+    if (timeoutMs !== undefined)
+      this.#limit = new Cancellation(shared).expire(
+        timeoutMs,
+        () => new TaskTimeoutError(`Task '${description}'`, timeoutMs),
+      );
+    this.#cancellation = this.#limit ?? shared;
+    this.#role =
+      handler === undefined ? (this.#agentNow()?.role ?? "(synthesized)") : "(deterministic)";
+  }
+
+  async perform(): Promise<TaskOutput> {
+    const { run, planned, extras } = this;
+    const stopped = run.stopped ?? this.#cancellation.reason;
+    try {
+      if (stopped !== undefined) throw stopped;
+      this.#startedMs = run.clock.monotonicMs();
+      const contextOutputs = this.#contextOutputs();
+      let agent = this.#agentNow();
+      if (agent === undefined && planned.task.handler === undefined) {
+        const made = agentOf(run, planned, extras.parentTaskId);
+        agent = await settleWithin(made, this.#cancellation, run.limits.graceMs);
+      }
+      if (agent !== undefined) this.#role = agent.role;
+      this.#announce();
+      let { revision } = extras;
+      for (let retries = planned.task.guardrailRetries; ; retries--) {
+        const attempt = this.#attempt(agent, contextOutputs, revision);
+        await takeStep(attempt);
+        const output = attempt.conclude();
+        if (!(output instanceof Refused)) return this.#accepted(output);
+        if (retries <= 0 || this.#cancellation.reason !== undefined) throw output.error;
+        revision = { feedback: feedbackOf(output.error), previousOutput: output.raw };
+      }
+    } catch (error) {
+      if (error === stopped) throw error;
+      throw this.#failed(error);
+    } finally {
+      this.#limit?.dispose();
+    }
+  }
+
+  /** The next attempt. @throws the reason of a stop. */
+  #attempt(
+    agent: Agent | undefined,
+    contextOutputs: readonly TaskOutput[],
+    revision: Revision | undefined,
+  ): Attempt {
+    const { run, planned, extras } = this;
+    if (this.#cancellation.reason !== undefined) throw this.#cancellation.reason;
+    const record = this.#begin(agent, run.clock.monotonicMs());
+    run.attempts.set(planned.id, record.attempt);
+    const call = this.#callOf(record, contextOutputs, revision);
+    return new Attempt(new TaskFrame(run, record, this.#cancellation, extras), planned, call);
+  }
+
+  /** The record of an attempt that begins. */
+  #begin(agent: Agent | undefined, startedMs: number): TaskAttempt {
+    const { run, planned, extras } = this;
+    const previous = this.#record;
+    const first = extras.attempt ?? (run.attempts.get(planned.id) ?? 0) + 1;
+    const record = new TaskAttempt({
+      base: run.base,
+      taskId: planned.id,
+      parentTaskId: extras.parentTaskId,
+      attempt: previous === undefined ? first : previous.attempt + 1,
+      task: planned.task,
+      agent,
+      agentRole: this.#role,
+      startedMs,
+      previous,
+      mapReduce: planned.mapReduce,
+    });
+    this.#record = record;
+    run.records.push(record);
+    return record;
+  }
+
+  #callOf(
+    { attempt, agent }: TaskAttempt,
+    contextOutputs: readonly TaskOutput[],
+    revision: Revision | undefined,
+  ): TaskCall {
+    const { run, planned, extras } = this;
+    return {
+      run: run.info,
+      taskId: planned.id,
+      task: planned.task,
+      source: run.source(planned),
+      group: planned.group,
+      agent,
+      contextOutputs,
+      promptSections: NO_SECTIONS,
+      attempt,
+      revision,
+      parentTaskId: extras.parentTaskId,
+      isLast: this.#isLast(),
+      signal: this.#cancellation.signal,
+    };
+  }
+
+  #isLast(): TaskCall["isLast"] {
+    const { last, parentTaskId } = this.extras;
+    if (typeof last === "function") return last;
+    const isLast =
+      last ?? (parentTaskId === undefined && this.run.plan.tasks.at(-1) === this.planned);
+    return isLast ? always : undefined;
+  }
+
+  #contextOutputs(): readonly TaskOutput[] {
+    if (this.extras.contextOutputs !== undefined) return this.extras.contextOutputs;
+    const { contextIds, task } = this.planned;
+    if (contextIds.length === 0) return NO_OUTPUTS;
+    return contextIds.map((id) => {
+      const output = this.run.outputs.get(id);
+      if (output !== undefined) return output;
+      throw new ValidationError(
+        `Context task not yet completed: ${this.run.planned(id).task.description}`,
+        { hint: `Task '${task.description}' needs its output; run it first.` },
+      );
+    });
+  }
+
+  #agentNow(): Agent | undefined {
+    const { task, agent } = this.planned;
+    return task.handler === undefined ? (this.extras.agent ?? agent) : undefined;
+  }
+
+  #announce(): void {
+    this.#announced = true;
+    const { events, options } = this.run;
+    if (!events.listens("task_started")) return;
+    events.emit({
+      type: "task_started",
+      ...this.#place(),
+      startedAt: events.now(),
+      verbose: options.verbose === true || this.planned.agent?.verbose === true,
+    });
+  }
+
+  /** Emits the tokens that were held back until the output was accepted; of one that was changed since the model wrote it, the text in one piece. */
+  #releaseTokens(raw: string): void {
+    const held = this.#record?.heldTokens;
+    if (this.#record === undefined || held === undefined) return;
+    this.#record.heldTokens = undefined;
+    const taskDescription = this.planned.task.description;
+    for (const token of held.join("") === raw ? held : [raw])
+      this.run.events.emit({ type: "token", ...this.#identity(), token, taskDescription });
+  }
+
+  #accepted(output: TaskOutput): TaskOutput {
+    const { events, outputs } = this.run;
+    outputs.set(this.planned.id, output);
+    this.#releaseTokens(output.raw);
+    if (!events.listens("task_completed")) return output;
+    events.emit({
+      type: "task_completed",
+      ...this.#place(),
+      startedAt: (this.#record as TaskAttempt).wallClock(this.#startedMs).toISOString(), // a completed task has a record
+      completedAt: output.completedAt.toISOString(),
+      durationMs: output.durationMs,
+      toolCallCount: output.toolCallCount,
+      tokenCount: output.metrics.totalTokens,
+      taskOutput: output,
+    });
+    return output;
+  }
+
+  /** The error that leaves the task: the run's reason when it was stopped, else a TaskExecutionError. */
+  #failed(error: unknown): AgentEnsembleError {
+    const { run } = this;
+    if (!this.#announced) this.#announce();
+    const { reason } = this.#cancellation;
+    const isExit = ExitEarlySignal.isInstance(error);
+    if (isExit) run.stop(error);
+    const stop = isStop(reason) || isExit ? (reason ?? (error as AgentEnsembleError)) : undefined;
+    const cause = stop ?? toError(error);
+    if (this.#record === undefined) this.#recordUnbegun(cause, stop !== undefined);
+    const failure = stop ?? this.#executionError(cause);
+    if (run.events.listens("task_failed"))
+      run.events.emit({
+        type: "task_failed",
+        ...this.#place(),
+        failedAt: run.events.now(),
+        durationMs: run.clock.monotonicMs() - this.#startedMs,
+        reason: messageOf(cause),
+        cause: failure,
+      });
+    return failure;
+  }
+
+  #executionError(cause: Error): TaskExecutionError {
+    const { description } = this.planned.task;
+    return new TaskExecutionError(
+      `Task failed: ${description}: ${messageOf(cause)}`,
+      {
+        taskDescription: description,
+        agentRole: this.#role,
+        completedTaskOutputs: this.run.completed(),
+      },
+      { cause, hint: explained(cause) },
+    );
+  }
+
+  /** A task that failed before its first attempt (no agent could be made, a context is missing) stands in the record all the same. */
+  #recordUnbegun(error: Error, isStopped: boolean): void {
+    const record = this.#begin(this.#agentNow(), this.#startedMs);
+    record.end(this.run.clock.monotonicMs(), isStopped ? "aborted" : "failed", error);
+  }
+
+  #identity(): TaskIdentity {
+    const { parentTaskId } = this.extras;
+    const taskId = this.planned.id;
+    return parentTaskId === undefined
+      ? { taskId, agentRole: this.#role }
+      : { taskId, parentTaskId, agentRole: this.#role };
+  }
+
+  /** What the events of the task's start and end have in common. */
+  #place(): TaskPlace {
+    const { run, planned } = this;
+    return {
+      ...this.#identity(),
+      taskIndex: run.indexOf(planned.id),
+      totalTasks: run.plan.tasks.length,
+      taskDescription: planned.task.description,
+    };
+  }
+}
+
+interface TaskPlace extends TaskIdentity {
+  readonly taskIndex: number;
+  readonly totalTasks: number;
+  readonly taskDescription: string;
+}
+
+function isStop(reason: AgentEnsembleError | undefined): boolean {
+  return RunCancelledError.isInstance(reason) || RunTimeoutError.isInstance(reason);
+}

@@ -1,0 +1,160 @@
+import type { Agent } from "../../contracts/agent.js";
+import type { ChatMessage } from "../../contracts/chat-model.js";
+import type { TaskMetrics, TaskOutput } from "../../contracts/output.js";
+import type { PlannedTask } from "../../contracts/plan.js";
+import type { AnyTask } from "../../contracts/task.js";
+import type {
+  DelegationRecord,
+  MemoryAccess,
+  ModelCallRecord,
+  TaskRecord,
+  ToolCallRecord,
+} from "../../contracts/trace.js";
+import type { MemoryOperationCounts } from "../../contracts/memory.js";
+import type { Outcome } from "../../contracts/types.js";
+import type { TaskMetricsUpdate } from "../../contracts/run.js";
+import { NO_MEMORY_OPERATIONS } from "../../contracts/output.js";
+
+import { addOperations, metricsOf, toolCallCountOf } from "../../contracts/metrics.js";
+import { toError } from "../../util/errors.js";
+
+const NONE: readonly never[] = Object.freeze([]);
+
+/** Wall-clock start of a run and the monotonic time that belongs to it: all instants of the run are derived from this pair. */
+export interface TimeBase {
+  readonly startedAt: Date;
+  readonly startedMs: number;
+}
+
+interface Measures {
+  promptBuildMs: number;
+  memoryRetrievalMs: number;
+  memoryOperations: MemoryOperationCounts;
+}
+
+/** What is known of an attempt when it begins. */
+export interface AttemptStart {
+  readonly base: TimeBase;
+  readonly taskId: string;
+  readonly parentTaskId: string | undefined;
+  readonly attempt: number;
+  readonly task: AnyTask;
+  readonly agent: Agent | undefined;
+  readonly agentRole: string;
+  readonly startedMs: number;
+  /** The attempt that this one repeats, where a guardrail refused it. */
+  readonly previous?: TaskAttempt | undefined;
+  readonly mapReduce?: PlannedTask["mapReduce"];
+}
+
+/** One attempt of a task while it happens. Holds references to what went through the gateways; nothing is copied. */
+export class TaskAttempt implements TaskRecord {
+  readonly base: TimeBase;
+  readonly taskId: string;
+  readonly parentTaskId: string | undefined;
+  readonly attempt: number;
+  readonly task: AnyTask;
+  readonly agent: Agent | undefined;
+  readonly agentRole: string;
+  readonly startedMs: number;
+  readonly previous: TaskAttempt | undefined;
+  readonly mapReduce: PlannedTask["mapReduce"];
+  endedMs: number;
+  outcome: TaskRecord["outcome"] = "running";
+  messages: readonly ChatMessage[] | undefined;
+  calls: readonly ModelCallRecord[] = NONE;
+  tools: readonly ToolCallRecord[] = NONE;
+  delegations: readonly DelegationRecord[] = NONE;
+  output: TaskOutput | undefined;
+  error: Error | undefined;
+  /** Tokens of a guarded stream, until the output is accepted. */
+  heldTokens: string[] | undefined;
+  /** What plugins measured. */
+  measures: Measures | undefined;
+  memory: MemoryAccess[] | undefined;
+
+  constructor(start: AttemptStart) {
+    this.base = start.base;
+    this.taskId = start.taskId;
+    this.parentTaskId = start.parentTaskId;
+    this.attempt = start.attempt;
+    this.task = start.task;
+    this.agent = start.agent;
+    this.agentRole = start.agentRole;
+    this.startedMs = start.startedMs;
+    this.previous = start.previous;
+    this.mapReduce = start.mapReduce;
+    this.endedMs = start.startedMs;
+  }
+
+  end(endedMs: number, outcome: Outcome, error: unknown): void {
+    this.endedMs = endedMs;
+    this.outcome = outcome;
+    this.error = error === undefined ? undefined : toError(error);
+  }
+
+  /** The first attempt that this one repeats; itself where it repeats none. */
+  get first(): TaskAttempt {
+    let first: TaskAttempt = this;
+    while (first.previous !== undefined) first = first.previous;
+    return first;
+  }
+
+  addCall(call: ModelCallRecord): void {
+    if (this.calls.length === 0) this.calls = [call];
+    else (this.calls as ModelCallRecord[]).push(call); // its own array from the first call on
+  }
+
+  addTool(tool: ToolCallRecord): void {
+    const last = this.calls.at(-1);
+    if (last !== undefined) last.tools.push(tool);
+    else if (this.tools.length === 0) this.tools = [tool];
+    else (this.tools as ToolCallRecord[]).push(tool);
+  }
+
+  addDelegation(delegation: DelegationRecord): void {
+    if (this.delegations.length === 0) this.delegations = [delegation];
+    else (this.delegations as DelegationRecord[]).push(delegation);
+  }
+
+  /** What was read from memory and written to it. */
+  addMemory(access: MemoryAccess): void {
+    (this.memory ??= []).push(access);
+  }
+
+  note({ promptBuildMs = 0, memoryRetrievalMs = 0, memoryOperations }: TaskMetricsUpdate): void {
+    const sums = (this.measures ??= {
+      promptBuildMs: 0,
+      memoryRetrievalMs: 0,
+      memoryOperations: NO_MEMORY_OPERATIONS,
+    });
+    sums.promptBuildMs += promptBuildMs;
+    sums.memoryRetrievalMs += memoryRetrievalMs;
+    if (memoryOperations !== undefined)
+      sums.memoryOperations = addOperations(sums.memoryOperations, memoryOperations);
+  }
+
+  wallClock(ms: number): Date {
+    return new Date(this.base.startedAt.getTime() + (ms - this.base.startedMs));
+  }
+
+  /** Tool calls of this attempt and those it did again. */
+  get toolCallCount(): number {
+    let count = 0;
+    for (let record: TaskAttempt | undefined = this; record !== undefined; record = record.previous)
+      count += toolCallCountOf(record);
+    return count;
+  }
+
+  get metrics(): TaskMetrics {
+    return metricsOf([this]);
+  }
+
+  /** Of this attempt and those it did again. */
+  get totalMetrics(): TaskMetrics {
+    const attempts: TaskAttempt[] = [];
+    for (let record: TaskAttempt | undefined = this; record !== undefined; record = record.previous)
+      attempts.push(record);
+    return metricsOf(attempts);
+  }
+}

@@ -1,0 +1,74 @@
+import type { ChatModel } from "../../contracts/chat-model.js";
+import type { AgentEnsembleError } from "../../contracts/errors.js";
+import type { DelegationRequest } from "../../contracts/delegation.js";
+import type { Cancellation } from "../../util/abort/cancellation.js";
+import type { ActiveRun } from "../run/active-run.js";
+import type { TaskAttempt } from "./task-attempt.js";
+import { Step } from "../../kernel/hooks/step.js";
+import { ValidationError } from "../../contracts/errors.js";
+
+/** What every event of a task bears. */
+export interface TaskIdentity {
+  readonly taskId: string;
+  readonly agentRole: string;
+  readonly parentTaskId?: string;
+}
+
+/** The data of one attempt of a task while it goes on. Gateways take it; the scope shows it to executors. */
+export class TaskFrame {
+  /** Model calls of this attempt so far. */
+  iterations = 0;
+  readonly depth: number;
+  readonly priority: DelegationRequest["priority"];
+
+  constructor(
+    readonly run: ActiveRun,
+    readonly record: TaskAttempt,
+    readonly cancellation: Cancellation<AgentEnsembleError>,
+    o: {
+      readonly depth?: number | undefined;
+      readonly priority?: DelegationRequest["priority"] | undefined;
+    } = {},
+  ) {
+    this.depth = o.depth ?? 0;
+    this.priority = o.priority ?? "NORMAL";
+  }
+
+  get identity(): TaskIdentity {
+    const { taskId, agentRole, parentTaskId } = this.record;
+    return parentTaskId === undefined ? { taskId, agentRole } : { taskId, parentTaskId, agentRole };
+  }
+
+  /** The model of the task. @throws ValidationError where there is none. */
+  get model(): ChatModel {
+    const { task, agent } = this.record;
+    const model = this.run.settings.model(task, agent);
+    if (model !== undefined) return model;
+    throw noModel(task.description);
+  }
+}
+
+/** The error of a task that needs a model where nothing has one. */
+export function noModel(description: string): ValidationError {
+  return new ValidationError(
+    `No LLM available for task '${description}'. Provide a task-level chatLanguageModel or an ensemble-level chatLanguageModel.`,
+  );
+}
+
+/** A step of an attempt. */
+export abstract class FrameStep<P extends object, R> extends Step<P, R> {
+  constructor(
+    readonly frame: TaskFrame,
+    call: P,
+  ) {
+    super(call);
+  }
+
+  get warn(): (message: string) => void {
+    return this.frame.run.warn;
+  }
+
+  stopped(): AgentEnsembleError | undefined {
+    return this.frame.cancellation.reason;
+  }
+}

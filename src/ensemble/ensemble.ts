@@ -1,0 +1,226 @@
+import type { ModelRef } from "../contracts/chat-model.js";
+import type { CommandLineAccess } from "../contracts/command-line.js";
+import type { Dag } from "../contracts/dag.js";
+import type { EnsembleOptions, Explanation } from "../contracts/ensemble-options.js";
+import type { EnsembleEvent } from "../contracts/events.js";
+import type { EnsembleOutput } from "../contracts/output.js";
+import type { RunOptions } from "../contracts/run.js";
+import type { AnyTask } from "../contracts/task.js";
+import type { Inputs } from "../contracts/types.js";
+import type { EnsembleShape, RunRequest } from "../engine/run/prepare-run.js";
+import type { KernelInternals } from "../kernel/kernel.js";
+import { checkModel } from "../contracts/agent.js";
+import { COMMAND_LINE } from "../contracts/command-line.js";
+import {
+  type AgentEnsembleError,
+  RunCancelledError,
+  ValidationError,
+} from "../contracts/errors.js";
+import { Task } from "../contracts/task.js";
+import { Tokens } from "../contracts/tokens.js";
+import { dagOf, describePlan } from "../diagram/dag.js";
+import { mermaidOf } from "../diagram/mermaid.js";
+import { checkEnsembleOptions, checkInputs, checkRunOptions } from "./validation.js";
+import { EventQueue } from "./event-queue.js";
+import { inferWorkflow } from "./infer-workflow.js";
+import { explain } from "../explain/explain.js";
+import { Cancellation } from "../util/abort/cancellation.js";
+import { executeRun } from "../engine/run/execute-run.js";
+import { Kernel, internalsOf } from "../kernel/kernel.js";
+import { Settings } from "../engine/plan/settings.js";
+import { standardPlugins } from "./standard-plugins.js";
+import { taskEntries } from "./task-entries.js";
+import { validateRun } from "./validate-run.js";
+import { unusedOptions } from "./unused-options.js";
+
+/** A run in progress. `output` settles as `run()` would; `events` ends with the run. */
+export interface RunHandle {
+  readonly id: string;
+  readonly events: AsyncIterable<EnsembleEvent>;
+  readonly output: Promise<EnsembleOutput>;
+  cancel(reason?: string): void;
+}
+
+/**
+ * A team: tasks, who does them, and how they are run. Immutable; every `run()` is independent and may overlap with others.
+ *
+ * Without a `kernel` it makes one from the standard plugins and its own `plugins`; `dispose()` then ends that kernel.
+ * @throws ValidationError from the constructor for what stands in its options; the rest is refused by `run()` before anything is spent.
+ */
+export class Ensemble {
+  readonly #options: EnsembleOptions;
+  readonly #shape: EnsembleShape;
+  readonly #kernel: Kernel;
+  readonly #internals: KernelInternals;
+  readonly #owned: boolean;
+
+  constructor(options: EnsembleOptions) {
+    checkEnsembleOptions(options);
+    this.#options = snapshotOf(options);
+    this.#shape = {
+      entries: taskEntries(this.#options),
+      workflow: inferWorkflow(this.#options),
+      validate: validateRun,
+      warnings: unusedOptions,
+    };
+    this.#owned = options.kernel === undefined;
+    const kernel = options.kernel ?? new Kernel();
+    this.#internals = internalsOf(kernel);
+    this.#kernel = kernel as Kernel; // internalsOf refuses anything else
+    if (this.#internals.booted() && (options.plugins?.length ?? 0) > 0) {
+      throw new ValidationError("Ensemble plugins come too late: the given kernel has booted", {
+        hint: "Give the plugins to the kernel, before its first run.",
+      });
+    }
+    for (const plugin of options.plugins ?? []) this.#kernel.use(plugin);
+    this.#internals.addMissing(standardPlugins());
+  }
+
+  /** The short form: a model (or its name) and tasks; or handler tasks alone, which need no model. Everything it made is disposed afterwards. */
+  static run(model: ModelRef, ...tasks: AnyTask[]): Promise<EnsembleOutput>;
+  static run(...handlerTasks: AnyTask[]): Promise<EnsembleOutput>;
+  static async run(...args: readonly (ModelRef | AnyTask)[]): Promise<EnsembleOutput> {
+    const [first, ...rest] = args;
+    const withModel = args.length > 0 && !(first instanceof Task);
+    const tasks = (withModel ? rest : args) as readonly AnyTask[]; // each is checked next
+    if (withModel && (first === undefined || first === null))
+      throw new ValidationError("model must not be null");
+    if (tasks.length === 0) throw new ValidationError("tasks must not be null or empty");
+    tasks.forEach((task, index) => {
+      if (task === undefined || task === null)
+        throw new ValidationError(`tasks[${index}] must not be null`);
+    });
+    if (withModel) checkModel("model", first);
+    else requireHandlers(tasks);
+    const ensemble = new Ensemble({ model: withModel ? first : undefined, tasks }); // no task, so a model; checked above
+    try {
+      return await ensemble.run();
+    } finally {
+      await ensemble.dispose();
+    }
+  }
+
+  /**
+   * Runs the team. `inputs` fill the templates (over the ensemble's own), `options` hold for this run.
+   * @throws ValidationError or PromptTemplateError before anything is spent; then TaskExecutionError, ParallelExecutionError, RunCancelledError,
+   * RunTimeoutError or what a hook rejected with, all carrying `output`.
+   */
+  async run(inputs: Inputs = {}, options: RunOptions = {}): Promise<EnsembleOutput> {
+    checkInputs(inputs);
+    checkRunOptions(options);
+    return executeRun({
+      ...this.#request(inputs, options),
+      streaming: false,
+      handle: new Cancellation<AgentEnsembleError>(),
+    });
+  }
+
+  /** Runs the team and hands out its events, tokens included. Neither reading nor awaiting is required. */
+  stream(inputs: Inputs = {}, options: RunOptions = {}): RunHandle {
+    checkInputs(inputs);
+    checkRunOptions(options);
+    const queue = new EventQueue();
+    const handle = new Cancellation<AgentEnsembleError>();
+    void this.#internals.ready().catch(() => undefined); // starts booting, so that ids can be made; the run reports a failure
+    const id = options.runId ?? this.#nextId();
+    const request = {
+      ...this.#request(inputs, { ...options, runId: id }),
+      streaming: true,
+      handle,
+      onEvent: (event: EnsembleEvent) => queue.push(event),
+    };
+    const output = executeRun(request).finally(() => queue.end());
+    output.catch(() => undefined); // whoever reads only the events has not left a rejection unhandled
+    return {
+      id,
+      events: queue,
+      output,
+      cancel: (reason) =>
+        handle.cancel(
+          new RunCancelledError(
+            reason === undefined ? "The run was cancelled" : `The run was cancelled: ${reason}`,
+          ),
+        ),
+    };
+  }
+
+  /** What would be sent: validates and plans as `run()` does, calls no model and no tap. */
+  async explain(inputs: Inputs = {}): Promise<Explanation> {
+    checkInputs(inputs);
+    await this.#internals.ready();
+    return explain(this.#request(inputs, {}));
+  }
+
+  /**
+   * The tasks and what they wait for, as data of the format `.dag.json`, schema 1.3. Runs nothing and needs no inputs: texts stay as they were written.
+   * Agents of tasks without one are those the default synthesizer would make, or `(synthesized)` where the ensemble has another.
+   * @throws ValidationError for tasks that can't be put into an order.
+   */
+  toDag(): Dag {
+    return dagOf(describePlan(this.#options, this.#shape));
+  }
+
+  /** The same as a Mermaid flowchart, for documentation; every label is escaped. @throws as `toDag()`. */
+  toMermaid(): string {
+    return mermaidOf(describePlan(this.#options, this.#shape));
+  }
+
+  /** Ends the kernel that this ensemble made; a kernel that was given stays. */
+  async dispose(): Promise<void> {
+    if (this.#owned) await this.#kernel.dispose();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  /** For the command `agentensemble`, which is given an ensemble that somebody else made. @internal */
+  [COMMAND_LINE](): CommandLineAccess {
+    return {
+      use: (plugin) => void this.#kernel.use(plugin),
+      model: async (name) => {
+        await this.#internals.ready();
+        return new Settings(this.#internals, this.#options, undefined).resolve(name);
+      },
+      end: () => this.#kernel.dispose(),
+    };
+  }
+
+  #request(inputs: Inputs, runOptions: RunOptions): Omit<RunRequest, "streaming" | "handle"> {
+    const merged: Inputs = Object.freeze({ ...this.#options.inputs, ...inputs }); // a copy: the caller may go on using the object
+    return {
+      kernel: this.#internals,
+      options: this.#options,
+      shape: this.#shape,
+      inputs: merged,
+      runOptions,
+    };
+  }
+
+  #nextId(): string {
+    return this.#internals.bindings.get(Tokens.IdGenerator).next("run");
+  }
+}
+
+/** The options as they are now: lists that the caller goes on using are copied, and notes (under a symbol) stay. */
+function snapshotOf(options: EnsembleOptions): EnsembleOptions {
+  const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [
+    name,
+    Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value,
+  ]);
+  return Object.freeze({
+    ...options,
+    ...(Object.fromEntries(copies) as EnsembleOptions),
+    inputs: options.inputs === undefined ? undefined : Object.freeze({ ...options.inputs }),
+  }); // the same fields
+}
+
+/** @throws ValidationError naming the first task that would need a model. */
+function requireHandlers(tasks: readonly AnyTask[]): void {
+  const bare = tasks.find((task) => task.handler === undefined);
+  if (bare === undefined) return;
+  throw new ValidationError(
+    `Task '${bare.description}' has no handler configured. Ensemble.run(Task...) requires all tasks to have a handler. Provide a handler via Task.builder().handler(...), or use Ensemble.run(ChatModel, Task...) for AI-backed tasks, or configure chatLanguageModel(model) on the Ensemble builder.`,
+    { hint: 'Pass a model first: Ensemble.run("openai:gpt-4o-mini", task).' },
+  );
+}

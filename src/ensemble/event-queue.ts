@@ -1,0 +1,81 @@
+import type { EnsembleEvent } from "../contracts/events.js";
+import { AgentEnsembleError } from "../contracts/errors.js";
+
+/** Events waiting for a slow reader: from here on tokens of one task are joined ... */
+const JOIN_FROM = 1_024;
+/** ... and here the reader is given up, not the run. */
+const HARD_LIMIT = 100_000;
+
+/** The events of a run as an async iterable with a bounded buffer. It ends with the run; leaving the loop early just stops the listening. */
+export class EventQueue implements AsyncIterable<EnsembleEvent> {
+  #events: EnsembleEvent[] = [];
+  #read = 0;
+  #ended = false;
+  #error: AgentEnsembleError | undefined;
+  #waiting: {
+    readonly resolve: (result: IteratorResult<EnsembleEvent, undefined>) => void;
+    readonly reject: (error: Error) => void;
+  }[] = [];
+
+  push(event: EnsembleEvent): void {
+    if (this.#ended) return;
+    const reader = this.#waiting.shift();
+    if (reader !== undefined) {
+      reader.resolve({ done: false, value: event });
+      return;
+    }
+    const waiting = this.#events.length - this.#read;
+    const last = this.#events.at(-1);
+    if (
+      waiting >= JOIN_FROM &&
+      event.type === "token" &&
+      last?.type === "token" &&
+      last.taskId === event.taskId
+    ) {
+      this.#events[this.#events.length - 1] = { ...last, token: last.token + event.token };
+    } else if (waiting >= HARD_LIMIT) {
+      this.#error = new AgentEnsembleError(
+        "AE_EVENTS_OVERFLOW",
+        `The reader of the event stream is ${waiting} events behind`,
+        {
+          hint: "Read handle.events faster, or use a listener.",
+        },
+      );
+      this.end();
+    } else this.#events.push(event);
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const reader of this.#waiting.splice(0)) {
+      if (this.#error === undefined) reader.resolve({ done: true, value: undefined });
+      else reader.reject(this.#error);
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<EnsembleEvent, undefined> {
+    return { next: () => this.#take(), return: () => this.#leave() };
+  }
+
+  #take(): Promise<IteratorResult<EnsembleEvent, undefined>> {
+    const value = this.#events[this.#read];
+    if (value !== undefined) {
+      this.#read++;
+      if (this.#read >= 512 && this.#read * 2 >= this.#events.length) {
+        this.#events = this.#events.slice(this.#read);
+        this.#read = 0;
+      }
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  #leave(): Promise<IteratorResult<EnsembleEvent, undefined>> {
+    this.#events = [];
+    this.#read = 0;
+    this.end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+}

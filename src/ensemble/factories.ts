@@ -1,0 +1,144 @@
+import type { ReflectionStore as Reflections } from "../contracts/reflection.js";
+import { fileReflections } from "../plugins/reflection/file-reflections.js";
+import { inMemoryReflections } from "../plugins/reflection/in-memory-reflections.js";
+import type { AgentSynthesizer as Synthesizer } from "../contracts/executors.js";
+import type { EmbeddingModel, VectorStore } from "../contracts/embedding.js";
+import type {
+  EntityMemory as Entities,
+  EvictionPolicy as Eviction,
+  LongTermMemory as LongTerm,
+  MemoryStore as Store,
+  SharedMemoryStore,
+} from "../contracts/memory.js";
+import type { Clock } from "../contracts/runtime.js";
+import type { EmbeddingMemoryOptions } from "../plugins/memory/embeddings/index.js";
+import type { FileStoreOptions } from "../plugins/memory/file/index.js";
+import type { InMemoryEntityMemory } from "../plugins/memory/in-memory/index.js";
+import { keepEntriesWithin, keepLastEntries } from "../contracts/memory-scope.js";
+import { systemClock } from "../util/runtime.js";
+import { llmSynthesizer } from "../plugins/agents/synthesis/llm-synthesizer.js";
+import { templateSynthesizer } from "../plugins/agents/synthesis/template-synthesizer.js";
+import { embeddingMemory, longTermMemory } from "../plugins/memory/embeddings/index.js";
+import { fileStore } from "../plugins/memory/file/index.js";
+import { inMemoryEntities, inMemoryStore } from "../plugins/memory/in-memory/index.js";
+import type { ReviewHandler as Handler } from "../contracts/review.js";
+import type { ConsoleReviewOptions } from "../plugins/review/handlers/console-handler.js";
+import { autoApprove, autoApproveWithDelay } from "../plugins/review/handlers/auto-approve.js";
+import { consoleHandler } from "../plugins/review/handlers/console-handler.js";
+
+// Factories that stand beside a type's name: `AgentSynthesizer` is the contract and the place to get one.
+
+/** Keeps what is learnt from tasks; see the contract. */
+export type ReflectionStore = Reflections;
+
+/** The stores there are, for `EnsembleOptions.reflectionStore`. */
+export const ReflectionStore = Object.freeze({
+  /** For as long as the object lives. */
+  inMemory: (): ReflectionStore => inMemoryReflections(),
+  /** In one JSON file. @throws ValidationError for a blank path. */
+  file: (path: string): ReflectionStore => fileReflections(path),
+});
+
+/** Makes an agent for a task that has none; see the contract. */
+export type AgentSynthesizer = Synthesizer;
+
+/** The synthesizers there are, for `EnsembleOptions.agentSynthesizer`. */
+export const AgentSynthesizer = Object.freeze({
+  /** From the description, without a model: the first verb gives the role. The default. */
+  template: (): AgentSynthesizer => templateSynthesizer(),
+  /** One call of the task's model for each task without an agent. Falls back to the template, with a `run_warning`, where the answer describes no agent. */
+  llmBased: (): AgentSynthesizer => llmSynthesizer(),
+});
+
+/** Keeps entries by scope; see the contract. */
+export type MemoryStore = Store;
+
+/** Finds by meaning; the entries are in memory, or in a vector store of yours, which has no versions and locks. */
+function embeddings(
+  model: EmbeddingModel,
+  vectorStore?: undefined,
+  options?: EmbeddingMemoryOptions,
+): SharedMemoryStore;
+function embeddings(
+  model: EmbeddingModel,
+  vectorStore: VectorStore,
+  options?: EmbeddingMemoryOptions,
+): MemoryStore;
+function embeddings(
+  model: EmbeddingModel,
+  vectorStore?: VectorStore,
+  options?: EmbeddingMemoryOptions,
+): MemoryStore {
+  return vectorStore === undefined
+    ? embeddingMemory(model, vectorStore, options)
+    : embeddingMemory(model, vectorStore, options);
+}
+
+/** The memory stores there are, for `EnsembleOptions.memoryStore` and for programs. What they share and what not: docs/memory-stores.md. */
+export const MemoryStore = Object.freeze({
+  /** Lasts as long as the object; gives the latest entries of a scope, oldest first. */
+  inMemory: (): SharedMemoryStore => inMemoryStore(),
+  /**
+   * Lasts: one file of JSON lines, made at the first call. What was stored is on disk when `store` resolves, and survives a crash.
+   * One object at a time may use the file; `close()` lets go of it. A relative path is meant from the current folder of now.
+   * @throws ValidationError for a path or an option that makes no sense.
+   */
+  file: (path: string, options?: FileStoreOptions): SharedMemoryStore => fileStore(path, options),
+  /**
+   * Finds by meaning, best first; a blank question gives the latest entries, oldest first. Without a vector store it lasts as long as the object; one of a
+   * database of your own makes it last. `minScore` leaves out what is too unlike the question. See docs/semantic-memory.md.
+   * @throws ValidationError for what is no model or no vector store.
+   */
+  embeddings,
+});
+
+/** What an agent has learnt in earlier runs; see the contract. */
+export type LongTermMemory = LongTerm;
+
+/** The long-term memories there are, for `MemoryOptions.longTerm`. */
+export const LongTermMemory = Object.freeze({
+  /**
+   * In one scope of a store, by default `long-term`: with a semantic store it finds by meaning, with others it gives the latest entries. A blank question finds nothing.
+   * @throws ValidationError for what is no store, and for a blank scope.
+   */
+  of: (store: MemoryStore, scope?: string): LongTermMemory => longTermMemory(store, scope),
+  /** Finds by meaning, in memory or in a vector store of yours: short for `LongTermMemory.of(MemoryStore.embeddings(...))`. */
+  embeddings: (model: EmbeddingModel, vectorStore?: VectorStore): LongTermMemory =>
+    longTermMemory(
+      vectorStore === undefined ? embeddingMemory(model) : embeddingMemory(model, vectorStore),
+    ),
+});
+
+/** Decides which entries of a scope stay; see the contract. */
+export type EvictionPolicy = Eviction;
+
+/** The eviction policies there are, for `MemoryStore.evict`. A task's scope has them as methods. */
+export const EvictionPolicy = Object.freeze({
+  /** Keeps the last `n` entries. @throws ValidationError unless `n` is a whole number above 0. */
+  keepLastEntries: (n: number): EvictionPolicy => keepLastEntries(n),
+  /** Keeps what was stored within the last `ms` milliseconds of the run's clock; outside a run of `clock`, by default the machine's. @throws ValidationError unless `ms` is a positive number. */
+  keepEntriesWithin: (ms: number, clock: Pick<Clock, "now"> = systemClock): EvictionPolicy =>
+    keepEntriesWithin(ms, clock),
+});
+
+/** Facts by name; see the contract. */
+export type EntityMemory = Entities;
+
+/** The entity memories there are, for `MemoryOptions.entity`. */
+export const EntityMemory = Object.freeze({
+  /** Lasts as long as the object. Names are trimmed; a fact replaces the one before. */
+  inMemory: (): InMemoryEntityMemory => inMemoryEntities(),
+});
+
+/** Asks a person, and gives what was decided; see the contract. */
+export type ReviewHandler = Handler;
+
+/** Handlers for `EnsembleOptions.reviewHandler`. For answers that come by another way see `reviewInbox` of `agentensemble/review`. */
+export const ReviewHandler = Object.freeze({
+  /** Asks at the terminal, one question at a time. @throws ValidationError for what is no stream. */
+  console: (options?: ConsoleReviewOptions): ReviewHandler => consoleHandler(options),
+  /** Says yes to everything: for tests, and for runs that nobody watches. */
+  autoApprove: (): ReviewHandler => autoApprove(),
+  /** Says yes to everything after `delayMs` milliseconds. @throws ValidationError for what is no time to wait. */
+  autoApproveWithDelay: (delayMs: number): ReviewHandler => autoApproveWithDelay(delayMs),
+});

@@ -1,0 +1,123 @@
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { AnyTask } from "../contracts/task.js";
+import type { Kernel as KernelOf } from "../kernel/kernel.js";
+import type {
+  McpServer,
+  McpServingSettings,
+  ServerPorts,
+  TaskRunner,
+} from "../plugins/mcp/server/index.js";
+import { ValidationError } from "../contracts/errors.js";
+import { checkOptions, requireArray } from "../contracts/validation.js";
+import { Task } from "../contracts/task.js";
+import { variablesIn } from "../contracts/template.js";
+import { ENSEMBLE_OPTIONS } from "./validation.js";
+import { Ensemble } from "./ensemble.js";
+import { Kernel, internalsOf } from "../kernel/kernel.js";
+import { createMcpServer, MCP_SERVING_SETTINGS } from "../plugins/mcp/server/index.js";
+import { standardPlugins } from "./standard-plugins.js";
+
+/** Options of an ensemble that decide what it does; here each call does one task. */
+const DECIDED = [
+  ...([
+    "tasks",
+    "phases",
+    "loops",
+    "graph",
+    "workflow",
+    "parallelErrorStrategy",
+    "maxConcurrency",
+  ] as const),
+  ...([
+    "managerModel",
+    "managerModelOptions",
+    "managerMaxIterations",
+    "managerPromptStrategy",
+    "hierarchicalConstraints",
+  ] as const),
+] as const;
+const OWN: readonly string[] = MCP_SERVING_SETTINGS;
+const TAKEN = ENSEMBLE_OPTIONS.filter((name) => !(DECIDED as readonly string[]).includes(name));
+
+/** Options of `mcpServer()`. What an ensemble takes beside its tasks is taken here too, and holds for the run of each call. */
+export interface McpServingOptions
+  extends McpServingSettings, Omit<EnsembleOptions, (typeof DECIDED)[number]> {}
+
+/**
+ * Offers tools and tasks to MCP clients: editors, chat programs, other agents. Each call is a run of its own on one kernel, with everything
+ * that belongs to a run: hooks, guardrails, limits, events, trace. Needs the package `@modelcontextprotocol/server`. Nothing is served before
+ * `stdio()`, `http()` or `serve()`.
+ * @example await using server = mcpServer({ model: "openai:gpt-4o-mini", tasks: [new Task({ name: "summarise", description: "Summarise {text}" })] });
+ * await server.stdio();
+ * @throws ValidationError for options that are unsound, and for tools that clients could not tell apart or call.
+ */
+export function mcpServer(options: McpServingOptions): McpServer {
+  checkOptions("mcpServer()", options, [...OWN, ...TAKEN]);
+  const own = new Set(OWN);
+  const split = (mine: boolean): object =>
+    Object.fromEntries(Object.entries(options).filter(([name]) => own.has(name) === mine));
+  const { plugins, kernel: given, ...ensemble } = split(false) as EnsembleOptions; // the fields of that interface, by their names
+  return createMcpServer(
+    split(true),
+    portsOf(ensemble, kernelFor(given, plugins), given === undefined),
+  ); // likewise
+}
+
+/** The kernel of all calls. @throws ValidationError */
+function kernelFor(
+  given: EnsembleOptions["kernel"],
+  plugins: EnsembleOptions["plugins"],
+): KernelOf {
+  requireArray("mcpServer plugins", plugins);
+  const kernel = given ?? new Kernel();
+  const internals = internalsOf(kernel);
+  if (internals.booted() && (plugins?.length ?? 0) > 0) {
+    throw new ValidationError("mcpServer plugins come too late: the given kernel has booted", {
+      hint: "Give the plugins to the kernel, before its first run.",
+    });
+  }
+  for (const plugin of plugins ?? []) kernel.use(plugin);
+  internals.addMissing(standardPlugins());
+  return kernel as KernelOf; // internalsOf refuses anything else
+}
+
+function portsOf(options: EnsembleOptions, kernel: KernelOf, owned: boolean): ServerPorts {
+  const filled = options.inputs ?? {};
+  return {
+    prepare: (tasks) => runnerOf(options, kernel, tasks),
+    variablesOf: (task) => variablesOf(task).filter((name) => !Object.hasOwn(filled, name)),
+    boot: () => kernel.boot(),
+    dispose: async () => {
+      if (owned) await kernel.dispose();
+    },
+  };
+}
+
+function variablesOf(task: AnyTask): readonly string[] {
+  if (!task.template) return [];
+  const { description, expectedOutput } = Task.promptsOf(task);
+  return [description ?? task.description, expectedOutput ?? task.expectedOutput].flatMap((text) =>
+    typeof text === "string" ? variablesIn(text) : text.variables,
+  );
+}
+
+/** A listener of one call needs an ensemble of its own; all other calls share one. */
+function runnerOf(
+  options: EnsembleOptions,
+  kernel: KernelOf,
+  tasks: readonly AnyTask[],
+): TaskRunner {
+  const quiet = new Ensemble({ ...options, kernel, tasks });
+  return ({ inputs, listener, ...run }) => {
+    const ensemble =
+      listener === undefined
+        ? quiet
+        : new Ensemble({
+            ...options,
+            kernel,
+            tasks,
+            listeners: [...(options.listeners ?? []), listener],
+          });
+    return ensemble.run(inputs, run);
+  };
+}

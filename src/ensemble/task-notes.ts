@@ -1,0 +1,22 @@
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { PlannedTask } from "../contracts/plan.js";
+import type { AnyTask } from "../contracts/task.js";
+
+/** What a class that makes an ensemble from data knows about one of its tasks. */
+export interface TaskNote extends Pick<PlannedTask, "id" | "purpose" | "mapReduce"> {
+  /** Characters at the start of the description that are a template. The rest and `expectedOutput` may hold data and are not filled. */
+  readonly templateLength: number;
+}
+
+/** The key of the notes in the options of a composed ensemble. */
+export const TASK_NOTES = Symbol.for("agentensemble/task-notes");
+
+/** Options with notes. The key is a symbol, because only classes of the framework make notes. */
+export interface ComposedOptions extends EnsembleOptions {
+  readonly [TASK_NOTES]: ReadonlyMap<AnyTask, TaskNote>;
+}
+
+/** The notes of options; `undefined` where there are none. */
+export function taskNotesOf(options: EnsembleOptions): ReadonlyMap<AnyTask, TaskNote> | undefined {
+  return (options as Partial<ComposedOptions>)[TASK_NOTES]; // optional: most options have none
+}

@@ -1,0 +1,40 @@
+import type { Plugin } from "../contracts/plugin.js";
+import type { Clock, IdGenerator } from "../contracts/runtime.js";
+import { definePlugin } from "../contracts/plugin.js";
+import { Tokens } from "../contracts/tokens.js";
+import { Kernel } from "../kernel/kernel.js";
+import { standardPlugins } from "./standard-plugins.js";
+
+const START_MS = Date.UTC(2026, 0, 1);
+
+/** Begins at 2026-01-01T00:00:00Z; every reading is a millisecond later than the one before. */
+function steppingClock(): Clock {
+  let readings = 0;
+  return { now: () => new Date(START_MS + readings++), monotonicMs: () => readings++ };
+}
+
+function countingIds(): IdGenerator {
+  let count = 0;
+  return { next: () => `run-${++count}` };
+}
+
+/**
+ * A kernel whose runs repeat themselves to the letter: the standard plugins (less those that `plugins` replaces by name) and the given ones,
+ * a clock that starts at 2026-01-01T00:00:00Z and goes on by 1 ms with every reading, and the run ids `run-1`, `run-2`, ...
+ *
+ * Clock and ids override other bindings, so a plugin that overrides them as well is a boot error. Dispose the kernel after the test.
+ * @throws ValidationError for what is no plugin.
+ */
+export function testKernel(plugins: readonly Plugin[] = []): Kernel {
+  const repeatable = definePlugin({
+    name: "testing-repeatable",
+    bind(bind) {
+      bind.single(Tokens.Clock, { override: true }).toConstantValue(steppingClock());
+      bind.single(Tokens.IdGenerator, { override: true }).toConstantValue(countingIds());
+    },
+  });
+  const taken = new Set(plugins.map(({ name }) => name));
+  return new Kernel({
+    plugins: [repeatable, ...standardPlugins().filter(({ name }) => !taken.has(name)), ...plugins],
+  });
+}

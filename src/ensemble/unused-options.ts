@@ -1,0 +1,60 @@
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { WorkflowExecutor } from "../contracts/executors.js";
+import type { PreparedRun } from "../engine/run/prepare-run.js";
+import { Tokens } from "../contracts/tokens.js";
+
+/** Names each given option that has no effect in this run, with the reason. */
+export function unusedOptions({ draft, workflow, settings }: PreparedRun): readonly string[] {
+  const { plan, unfilled } = draft;
+  const names = [...unfilled].map((name) => `{${name}}`).join(", ");
+  const literal =
+    names === ""
+      ? []
+      : [
+          `Tasks made from items contain ${names}, the name of an input. Their texts are taken as they are and not filled`,
+        ];
+  return [
+    ...literal,
+    ...ofTasks(plan),
+    ...ofMemory(plan.options),
+    ...ofWorkflow(plan.options, workflow, settings.all(Tokens.WorkflowExecutor)),
+  ];
+}
+
+function ofTasks(plan: PreparedRun["draft"]["plan"]): readonly string[] {
+  return plan.tasks.flatMap(({ task }) => {
+    if (task.agent === undefined) return [];
+    const options = [
+      ...(task.tools.length > 0 ? ["tools"] : []),
+      ...(task.maxIterations !== undefined ? ["maxIterations"] : []),
+    ];
+    return options.map(
+      (option) =>
+        `Task '${task.description}' has an agent of its own, so its option '${option}' has no effect: set it on the agent`,
+    );
+  });
+}
+
+function ofMemory({ memory }: EnsembleOptions): readonly string[] {
+  const idle = memory?.longTermMaxResults !== undefined && memory.longTerm === undefined;
+  return idle ? ["Option 'memory.longTermMaxResults' has no effect without memory.longTerm"] : [];
+}
+
+/** Options that other workflows read and this one does not. A workflow without `reads` may read any. */
+function ofWorkflow(
+  options: EnsembleOptions,
+  { name, reads: own }: WorkflowExecutor,
+  workflows: readonly WorkflowExecutor[],
+): readonly string[] {
+  if (own === undefined) return [];
+  const readers = new Map<keyof EnsembleOptions, Set<string>>();
+  for (const other of workflows)
+    for (const option of other.reads ?? []) {
+      if (options[option] === undefined || own.includes(option)) continue;
+      readers.set(option, (readers.get(option) ?? new Set()).add(other.name));
+    }
+  return [...readers].map(
+    ([option, names]) =>
+      `Option '${option}' has no effect in workflow ${name}, only in ${[...names].join(", ")}`,
+  );
+}

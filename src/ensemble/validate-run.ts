@@ -1,0 +1,78 @@
+import type { WorkflowExecutor } from "../contracts/executors.js";
+import type { Plan, PlannedTask } from "../contracts/plan.js";
+import type { Settings } from "../engine/plan/settings.js";
+import type { AnyTask } from "../contracts/task.js";
+import { withoutModel } from "./task-entries.js";
+import { requireCarried } from "../contracts/attachment.js";
+import { checkCostConfiguration } from "../contracts/cost.js";
+import { ValidationError } from "../contracts/errors.js";
+import { isTool } from "../contracts/tool.js";
+import { Tokens } from "../contracts/tokens.js";
+import { knownNames } from "../contracts/validation.js";
+
+/** Refuses what only the whole of plan, kernel and options shows; nothing has been spent yet. @throws ValidationError */
+export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
+  if (
+    settings.options.rateLimit !== undefined &&
+    settings.options.model === undefined &&
+    settings.find(Tokens.ChatModel) === undefined
+  ) {
+    throw new ValidationError(
+      "Ensemble rateLimit is configured but chatLanguageModel is null. An ensemble-level chatLanguageModel is required when rateLimit is set.",
+    );
+  }
+  const shared = settings.all(Tokens.Tool).filter(isTool);
+  for (const task of plan.tasks) {
+    requireModel(task, settings);
+    checkToolNames(task, shared);
+  }
+  checkPrompts(settings);
+  checkCostConfiguration("Tokens.CostConfiguration", settings.find(Tokens.CostConfiguration)); // the ensemble's was checked, what is bound was not
+  workflow.validate?.(plan);
+}
+
+/** Names are resolved here too, so that a misspelt provider costs nothing. */
+function requireModel(planned: PlannedTask, settings: Settings): void {
+  const { task, agent } = planned;
+  const { reflect }: AnyTask = task;
+  if (typeof reflect === "object" && reflect.model !== undefined) settings.resolve(reflect.model);
+  if (task.handler !== undefined) return;
+  const model = settings.model(task, agent);
+  if (model !== undefined) {
+    requireCarried(task, model);
+    return;
+  }
+  throw new ValidationError(withoutModel(planned), {
+    hint: 'Set `model` on the ensemble, the task or its agent, for instance "openai:gpt-4o-mini", or bind Tokens.ChatModel in the container.',
+  });
+}
+
+function checkToolNames(
+  { task, agent }: PlannedTask,
+  shared: readonly { readonly name: string }[],
+): void {
+  if (task.handler !== undefined) return;
+  const names = new Set<string>();
+  for (const tool of [...(agent?.tools ?? task.tools).filter(isTool), ...shared]) {
+    if (names.has(tool.name))
+      throw new ValidationError(
+        `Duplicate tool name '${tool.name}' for task '${task.description}'. Tool names must be unique.`,
+      );
+    names.add(tool.name);
+  }
+}
+
+/** A replaced prompt must replace something. */
+function checkPrompts(settings: Settings): void {
+  const { prompts } = settings.options;
+  if (prompts === undefined) return;
+  const known = settings
+    .all(Tokens.PromptTemplates)
+    .flatMap((templates) => ((templates as unknown) === prompts ? [] : Object.keys(templates)));
+  for (const name of Object.keys(prompts)) {
+    if (!known.includes(name))
+      throw new ValidationError(
+        `Unknown prompt '${name}'. ${knownNames(name, [...new Set(known)])}`,
+      );
+  }
+}

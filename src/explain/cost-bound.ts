@@ -1,0 +1,237 @@
+import type { CostConfiguration, CostEstimate } from "../contracts/cost.js";
+import type { EnsembleOptions, Explanation } from "../contracts/ensemble-options.js";
+import type { UsageRecord } from "../contracts/usage.js";
+import type { TaskDetails, Team } from "./model.js";
+
+import { priceOf, roundedCost } from "../contracts/cost.js";
+import { messageOf } from "../util/errors.js";
+
+/** Turns of a tool loop beside those in which a tool runs: two over the limit, and the last. */
+const OTHER_TURNS = 3;
+/** Tokens of a message beside its text: role, ids, the note that something was cut. */
+const FRAME = 60;
+/** Tokens of what a guardrail, or a schema that an answer does not fit, has to say (texts of 2,000 characters). */
+const FEEDBACK = 500;
+/** In the two turns over the limit every refused call is answered by a text, about four times as long as the call. */
+const STOP_TEXTS = 2 * 4;
+
+/** How many model calls a run makes for a task at most, tries that fail not counted. */
+export function callsOf(task: Omit<TaskDetails, "explained"> & { readonly tools: number }): number {
+  const { planned, agent, model, tools, dynamicTools, step } = task;
+  const { task: spec } = planned;
+  if (model === undefined || agent === undefined) return 0;
+  const turns = tools > 0 || dynamicTools ? agent.maxIterations + OTHER_TURNS : 1;
+  const corrections = spec.outputType === undefined ? 0 : spec.maxOutputRetries;
+  const attempt = turns + corrections;
+  const once = attempt * (1 + spec.guardrailRetries) + (spec.reflect === false ? 0 : 1);
+  return once * (step.maxRuns ?? 1);
+}
+
+type Bound = Pick<Explanation, "costBound" | "unbounded">;
+
+/** Where a bound is reckoned: what it goes by, and where it is said why there is none. */
+interface Reckoning {
+  readonly options: EnsembleOptions;
+  readonly prices: CostConfiguration;
+  /** All tasks whose outputs may stand in a prompt. */
+  readonly all: readonly TaskDetails[];
+  readonly manager: TaskDetails | undefined;
+  readonly unbounded: Set<string>;
+}
+
+/** The most that a run costs, or what it depends on. Estimates of tokens are taken for what they are: a text may have a few more. */
+export function costBoundOf(
+  tasks: readonly TaskDetails[],
+  options: EnsembleOptions,
+  prices: CostConfiguration,
+  team?: Team,
+): Bound {
+  const reckoning: Reckoning = {
+    options,
+    prices,
+    all: [...tasks, ...(team?.assignments ?? [])],
+    manager: team?.manager,
+    unbounded: new Set(),
+  };
+  const costs = tasks.map((task) => costOf(task, reckoning));
+  if (team !== undefined) {
+    const texts = [team.manager, ...team.assignments].map(
+      (task) => task.modelOptions.maxOutputTokens ?? 0,
+    ); // without that limit there is no bound anyway
+    const told = (texts[0] ?? 0) + Math.max(...texts) + FRAME; // what the manager writes and, of a task that is done again, the output before
+    costs.push(
+      times(
+        team.delegations,
+        greatest(team.assignments.map((task) => costOf(task, reckoning, told))),
+      ),
+    );
+  }
+  const unbounded = [...reckoning.unbounded];
+  return unbounded.length > 0 ? { unbounded } : { unbounded, costBound: sumOf(costs) };
+}
+
+/** What all calls of a task cost at most; `told` are tokens that another model adds to its prompt. */
+function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate | undefined {
+  const { explained, planned, model } = task;
+  const usage = model === undefined ? undefined : longestCall(task, reckoning, told);
+  if (usage === undefined) return undefined;
+  try {
+    const price = priceOf(reckoning.prices, usage); // of each call by itself: a function may have a fee per call, or dearer tokens in long ones
+    if (price.cost === undefined)
+      reckoning.unbounded.add(
+        `Task '${planned.id}': the price function knows no price for ${explained.model}`,
+      );
+    const { inputCost = 0, outputCost = 0, cost: totalCost = 0, currency = "USD" } = price;
+    return times(explained.maxModelCalls, { inputCost, outputCost, totalCost, currency });
+  } catch (error) {
+    reckoning.unbounded.add(`Task '${planned.id}': the price function failed: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+const FREE: CostEstimate = Object.freeze({
+  inputCost: 0,
+  outputCost: 0,
+  totalCost: 0,
+  currency: "USD",
+});
+
+function times(
+  n: number,
+  { inputCost, outputCost, totalCost, currency }: CostEstimate,
+): CostEstimate {
+  return {
+    inputCost: n * inputCost,
+    outputCost: n * outputCost,
+    totalCost: n * totalCost,
+    currency,
+  };
+}
+
+function greatest(costs: readonly (CostEstimate | undefined)[]): CostEstimate {
+  return costs.reduce<CostEstimate>((most, cost = FREE) => {
+    const { inputCost, outputCost, totalCost, currency } = cost;
+    const [input, output, total] = [
+      Math.max(most.inputCost, inputCost),
+      Math.max(most.outputCost, outputCost),
+      Math.max(most.totalCost, totalCost),
+    ];
+    return { inputCost: input, outputCost: output, totalCost: total, currency };
+  }, FREE);
+}
+
+function sumOf(costs: readonly (CostEstimate | undefined)[]): CostEstimate {
+  const known = costs.filter((cost) => cost !== undefined);
+  const sum = (of: (cost: CostEstimate) => number): number =>
+    roundedCost(known.reduce((all, cost) => all + of(cost), 0));
+  return {
+    inputCost: sum((c) => c.inputCost),
+    outputCost: sum((c) => c.outputCost),
+    totalCost: sum((c) => c.totalCost),
+    currency: known.at(-1)?.currency ?? "USD",
+  };
+}
+
+/** Of a task that any of several agents may do: with the one whose answers may be longest. */
+function longestOf(tasks: readonly TaskDetails[]): TaskDetails | undefined {
+  const lengthOf = ({ modelOptions }: TaskDetails): number =>
+    modelOptions.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  return [...tasks].sort((a, b) => lengthOf(b) - lengthOf(a))[0];
+}
+
+/** Tasks whose outputs stand in the prompt of this one, beside what the estimate has of it. */
+function sourcesOf(
+  { explained, step }: TaskDetails,
+  all: readonly TaskDetails[],
+): readonly (TaskDetails | undefined)[] {
+  return [...explained.dependsOn, ...(step.feedbackFrom ?? [])].map((id) =>
+    longestOf(all.filter((task) => task.planned.id === id)),
+  );
+}
+
+/** What a call of the task would have no limit for, each with what would limit it. */
+function reasonsWithoutBound(
+  task: TaskDetails,
+  { all, manager, options }: Reckoning,
+): readonly string[] {
+  const { planned, explained, modelOptions, agent, dynamicTools } = task;
+  const { attachments, memory, reflect } = planned.task;
+  const hasTools = explained.tools.length > 0 || dynamicTools;
+  const remembers = memory.length > 0 || options.memory !== undefined || reflect !== false;
+  const sources = sourcesOf(task, all).map((source) => source?.modelOptions.maxOutputTokens);
+  const limit = task === manager ? "managerModelOptions" : "modelOptions";
+  const reasons: readonly (readonly [boolean, string])[] = [
+    [
+      modelOptions.maxOutputTokens === undefined,
+      `its answers may have any length; set ${limit}.maxOutputTokens`,
+    ],
+    [explained.synthesizedByModel, "its agent is made by a model"],
+    [agent?.allowDelegation === true, "its agent may delegate"],
+    [attachments.length > 0, "how many tokens its attachments have is for the vendor to say"],
+    [remembers, "what is remembered may have any length"],
+    [
+      hasTools && (options.maxToolOutputLength ?? -1) < 0,
+      "its tools may answer at any length; set maxToolOutputLength",
+    ],
+    [dynamicTools, "which tools it has is known only when it starts"],
+    [
+      sources.includes(undefined),
+      "a task in its context, or a review that sends it back, may put out any length",
+    ],
+  ];
+  return reasons.flatMap(([holds, reason]) => (holds ? [reason] : []));
+}
+
+/** The most input tokens of a call of the task, where its answers have at most `maxOutputTokens`. */
+function greatestInput(
+  task: TaskDetails,
+  { all, options }: Reckoning,
+  maxOutputTokens: number,
+): number {
+  const { planned, explained, agent, dynamicTools } = task;
+  const { outputType, maxOutputRetries, guardrailRetries } = planned.task;
+  const { estimatedInputTokens, maxModelCalls } = explained;
+  const given = sourcesOf(task, all).reduce(
+    (sum, source) => sum + (source?.modelOptions.maxOutputTokens ?? 0),
+    estimatedInputTokens,
+  );
+  const hasTools = explained.tools.length > 0 || dynamicTools;
+  const grown = hasTools
+    ? (agent?.maxIterations ?? 0) * ((options.maxToolOutputLength ?? -1) + FRAME) +
+      STOP_TEXTS * maxOutputTokens
+    : 0;
+  const corrections = outputType === undefined ? 0 : maxOutputRetries;
+  const schemas = outputType === undefined ? 0 : (1 + corrections) * estimatedInputTokens; // with the request, and in every correction
+  const answers =
+    (maxModelCalls - 1) * (maxOutputTokens + FRAME) + (corrections + guardrailRetries) * FEEDBACK;
+  return given + grown + schemas + answers;
+}
+
+/** The longest call that a task may make, or nothing and the reasons. */
+function longestCall(
+  task: TaskDetails,
+  reckoning: Reckoning,
+  told: number,
+): UsageRecord | undefined {
+  const { planned, explained, modelOptions, model } = task;
+  const { maxOutputTokens } = modelOptions;
+  const reasons = reasonsWithoutBound(task, reckoning);
+  for (const reason of reasons) reckoning.unbounded.add(`Task '${planned.id}': ${reason}`);
+  if (reasons.length > 0 || maxOutputTokens === undefined || model === undefined) return undefined;
+  return {
+    runId: "explain",
+    taskId: planned.id,
+    agentRole: explained.agentRole,
+    purpose: "task",
+    provider: model.provider,
+    modelId: model.modelId,
+    inputTokens: greatestInput(task, reckoning, maxOutputTokens) + told,
+    outputTokens: maxOutputTokens,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+    latencyMs: 0,
+    attempt: 1,
+    outcome: "ok",
+    tags: {},
+  };
+}

@@ -1,0 +1,47 @@
+import type { Agent } from "../contracts/agent.js";
+import type { Plan, PlannedTask } from "../contracts/plan.js";
+import type { TaskExplainer } from "./explain-task.js";
+import type { TaskDetails } from "./model.js";
+import { Task } from "../contracts/task.js";
+import { Tokens } from "../contracts/tokens.js";
+import { canonicalRole } from "../contracts/agent.js";
+
+/** How often a manager assigns something at most. */
+export function delegationsOf(manager: TaskDetails, { settings }: TaskExplainer): number {
+  const limit = settings.find(Tokens.HierarchicalConstraints)?.globalMaxDelegations ?? 0;
+  return Math.min(
+    manager.agent?.maxIterations ?? 0,
+    limit === 0 ? Number.POSITIVE_INFINITY : limit,
+  );
+}
+
+/** What can be assigned; `listed` are the plan's tasks. Those whose agents a model makes stand for themselves: nobody knows yet who does them. */
+export async function assignmentsOf(
+  plan: Plan,
+  listed: readonly TaskDetails[],
+  explainer: TaskExplainer,
+): Promise<readonly TaskDetails[]> {
+  const [unknown, known] = [
+    listed.filter(({ explained }) => explained.synthesizedByModel),
+    listed.filter(({ explained }) => !explained.synthesizedByModel),
+  ];
+  const agents = new Map<string, Agent>();
+  for (const agent of [...explainer.run.workers, ...known.flatMap((task) => task.agent ?? [])])
+    agents.set(canonicalRole(agent.role), agent);
+  const tasks = plan.tasks.filter(({ task }) => task.handler === undefined);
+  const assigned = [...agents.values()].flatMap((agent) => [
+    madeUp(agent),
+    ...tasks.map((task) => ({ ...task, agent })),
+  ]);
+  return [...unknown, ...(await Promise.all(assigned.map((task) => explainer.explain(task))))];
+}
+
+/** A task that the manager makes up; its text is the manager's answer. */
+function madeUp(agent: Agent): PlannedTask {
+  return {
+    id: `a task for ${agent.role}`,
+    task: new Task({ description: "What the manager writes", agent }),
+    contextIds: [],
+    agent,
+  };
+}

@@ -1,0 +1,132 @@
+import type { AgentEnsembleError } from "../../contracts/errors.js";
+import type { Awaitable, Outcome } from "../../contracts/types.js";
+import type { Checker } from "./lanes.js";
+import type { HookPair } from "./points.js";
+import { ExitEarlySignal } from "../../contracts/errors.js";
+import { toError } from "../../util/errors.js";
+import { isThenable } from "../../util/objects.js";
+import { Firing } from "./hook-point.js";
+import { fireAfter, fireBefore } from "./lanes.js";
+
+/** What after taps see. */
+export interface AfterPayload {
+  readonly outcome: Outcome;
+  readonly [field: string]: unknown;
+}
+
+/** What is done between a before hook and its after hook, once. `P`: what before taps see; `R`: the result. */
+export abstract class Step<P extends object, R> implements Checker<P> {
+  outcome: Outcome = "ok";
+  /** Absent unless the step was done or answered. After the after hook: as its taps left it. */
+  result: R | undefined;
+  /** Why there is no result. Absent where `check` or `admits` refused the call. */
+  error: unknown;
+  /** How far the step came: no further than its before taps, to an answer, or to the work. */
+  reached: "hooks" | "answer" | "work" = "hooks";
+  /** Set when an after policy refuses the result. */
+  refused: AgentEnsembleError | undefined;
+  /** Set when a review ends the run; the reviewed result is kept. */
+  exit: ExitEarlySignal | undefined;
+  /** Whether policies and reviews accepted the result, so that commit taps ran. */
+  accepted = false;
+  /** What failed in the after hook. */
+  broken: Error | undefined;
+
+  /** `call` is as the before taps left it once they have run. */
+  constructor(public call: P) {}
+
+  abstract get hooks(): HookPair;
+  abstract get warn(): (message: string) => void;
+  /** Returns why no work may begin any more. */
+  abstract stopped(): AgentEnsembleError | undefined;
+  check?(changed: P): Awaitable<P | undefined>;
+  /** Returns whether the work can be done as the before taps left the call. Default: yes. */
+  admits?(): boolean;
+  abstract work(): Awaitable<R>;
+  /** Only for hooks with an answer lane. */
+  fromAnswer?(value: unknown): Awaitable<R>;
+  /** Runs once, between the work and the after hook, whether or not anything taps it. */
+  done?(): void;
+  /** What after taps see: one object literal, new fields first, because V8 is slow to add any to a copy. */
+  abstract settled(): AfterPayload;
+  /** Reads the result from what after taps have changed. Only for hooks with changeable fields. */
+  resultIn?(payload: AfterPayload): R;
+  /** Limits how long a hook is waited for. */
+  settle?<T>(fired: Promise<T>): Promise<T>;
+}
+
+/**
+ * Takes one step: before hook, work or answer, after hook. The only place that fires hooks.
+ * The after hook fires exactly once for each before hook. Never rejects: what failed stands in `error`,
+ * and in `broken` where the after hook failed.
+ */
+export async function takeStep<P extends object, R>(step: Step<P, R>): Promise<void> {
+  const { before, after } = step.hooks;
+  const firing = before.used ? new Firing(step.call, step.warn) : undefined;
+  try {
+    if (firing !== undefined) {
+      const fired = fireBefore(before, firing, step);
+      if (fired !== undefined) await (step.settle?.(fired) ?? fired);
+      step.call = firing.call;
+    }
+    const begun = begin(step, firing);
+    step.result = isThenable(begun) ? await begun : begun;
+  } catch (error) {
+    if (firing !== undefined) step.call = firing.call; // as the taps before the one that threw have left it
+    const isAborted = step.stopped() !== undefined || ExitEarlySignal.isInstance(error);
+    step.outcome = isAborted ? "aborted" : "failed";
+    step.error = error;
+  }
+  step.done?.();
+  if (!after.used) return;
+  const payload = step.settled();
+  const { outcome } = payload;
+  const left = new Firing(payload, step.warn, outcome !== "ok" && outcome !== "answered");
+  try {
+    const fired = fireAfter(after, left, outcome);
+    if (fired !== undefined) await (step.settle?.(fired) ?? fired);
+  } catch (error) {
+    step.broken = toError(error);
+  }
+  keep(step, left, payload);
+}
+
+/** Begins what the before taps have decided. @throws why no work may begin any more: a tap may have waited long. */
+function begin<P extends object, R>(
+  step: Step<P, R>,
+  firing: Firing<P> | undefined,
+): Awaitable<R> | undefined {
+  const rejection = firing?.rejection;
+  if (firing?.dismissed === true || rejection !== undefined || step.admits?.() === false) {
+    step.outcome = "rejected";
+    step.error = rejection;
+    return undefined;
+  }
+  const reason = step.stopped();
+  if (reason !== undefined) throw reason;
+  const verdict = firing?.verdict;
+  if (verdict?.verb === "answer" && step.fromAnswer !== undefined) {
+    step.outcome = "answered";
+    step.reached = "answer";
+    return step.fromAnswer(verdict.value);
+  }
+  step.reached = "work";
+  return step.work();
+}
+
+/** Keeps what the after taps have decided. */
+function keep<P extends object, R>(
+  step: Step<P, R>,
+  left: Firing<AfterPayload>,
+  payload: AfterPayload,
+): void {
+  step.refused = left.rejection;
+  step.exit = left.exit;
+  step.accepted = left.accepted;
+  if (left.call === payload || step.resultIn === undefined) return;
+  try {
+    step.result = step.resultIn(left.call);
+  } catch (error) {
+    step.broken ??= toError(error);
+  }
+}

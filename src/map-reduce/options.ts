@@ -1,0 +1,172 @@
+import type { Agent } from "../contracts/agent.js";
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { AnyTask, Task } from "../contracts/task.js";
+import { ValidationError } from "../contracts/errors.js";
+import { checkOptions, preview, requireFunction, requireInteger } from "../contracts/validation.js";
+import { ENSEMBLE_OPTIONS } from "../ensemble/validation.js";
+
+/** Options that decide what an ensemble does; here they follow from the items. */
+const DECIDED = [
+  "agents",
+  "tasks",
+  "phases",
+  "loops",
+  "graph",
+  "workflow",
+  "maxDelegationDepth",
+  "delegationPolicies",
+  "hierarchicalConstraints",
+  "managerModel",
+  "managerModelOptions",
+  "managerMaxIterations",
+  "managerPromptStrategy",
+] as const;
+const OWN = [
+  ...[
+    "items",
+    "mapAgent",
+    "mapTask",
+    "reduceAgent",
+    "reduceTask",
+    "chunkSize",
+    "targetTokenBudget",
+    "contextWindowSize",
+    "budgetRatio",
+  ],
+  ...["maxReduceLevels", "tokenEstimator", "directAgent", "directTask", "inputEstimator"],
+];
+const KNOWN = [
+  ...OWN,
+  ...ENSEMBLE_OPTIONS.filter((name) => !(DECIDED as readonly string[]).includes(name)),
+];
+const FUNCTIONS = [
+  "mapAgent",
+  "reduceAgent",
+  "directAgent",
+  "directTask",
+  "tokenEstimator",
+  "inputEstimator",
+] as const;
+
+/** Options of a map-reduce. What an ensemble takes beside its tasks is taken here too, and holds for all of them. Configuration reference (seed 002). */
+export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DECIDED)[number]> {
+  /** What is worked through, at least one. */
+  readonly items: readonly I[];
+  /** Makes the agent that `mapTask` is given, once per item. */
+  readonly mapAgent?: ((item: I) => Agent) | undefined;
+  /** Makes the task of one item. Its texts are taken as they are: `{name}` in them is no template variable. */
+  readonly mapTask: (item: I, agent?: Agent) => AnyTask;
+  /** Makes the agent that `reduceTask` is given, once per group. */
+  readonly reduceAgent?: (() => Agent) | undefined;
+  /** Makes the task that brings some outputs together: all `tasks` must be in its `context`. Its texts are no templates either. */
+  readonly reduceTask: (tasks: readonly AnyTask[], agent?: Agent) => Task<R>;
+  /** Static: how many outputs one reduce is given at most, 2 or more. Default 5. */
+  readonly chunkSize?: number | undefined;
+  /** Adaptive: how many tokens the outputs given to one reduce may have together. Excludes `chunkSize`. */
+  readonly targetTokenBudget?: number | undefined;
+  /** Adaptive: the model's context window in tokens; the budget is `budgetRatio` of it. Instead of `targetTokenBudget`. */
+  readonly contextWindowSize?: number | undefined;
+  /** More than 0, at most 1. Default 0.5. */
+  readonly budgetRatio?: number | undefined;
+  /** Adaptive: levels of reduces before the final one. Default 10. */
+  readonly maxReduceLevels?: number | undefined;
+  /** Adaptive: the tokens of a text whose model reported none. Default: a quarter of its length. */
+  readonly tokenEstimator?: ((text: string) => number) | undefined;
+  /** Makes the agent that `directTask` is given. */
+  readonly directAgent?: (() => Agent) | undefined;
+  /** Adaptive: makes the one task that does everything, used when the items fit the budget together. Its texts are no templates. */
+  readonly directTask?: ((items: readonly I[], agent?: Agent) => Task<NoInfer<R>>) | undefined;
+  /** The text of an item, for estimating whether `directTask` can be used; without effect where there is none. Default: a string as it is, anything else as JSON. */
+  readonly inputEstimator?: ((item: I) => string) | undefined;
+}
+
+/** How the reduces are made: all at once from the number of items, or level by level from the size of the outputs. */
+export type Strategy =
+  | { readonly kind: "static"; readonly chunkSize: number }
+  | { readonly kind: "adaptive"; readonly budget: number; readonly maxReduceLevels: number };
+
+/** Refuses what does not fit together and names the strategy. @throws ValidationError */
+export function resolveMapReduceOptions<I, R>(
+  o: MapReduceOptions<I, R>,
+): { readonly strategy: Strategy; readonly ensemble: EnsembleOptions } {
+  checkOptions("MapReduceEnsemble", o, KNOWN);
+  if (!Array.isArray(o.items) || o.items.length === 0)
+    throw new ValidationError("items must not be null or empty");
+  requireFunction("mapTask", o.mapTask ?? null);
+  requireFunction("reduceTask", o.reduceTask ?? null);
+  for (const name of FUNCTIONS) requireFunction(name, o[name]);
+  if (o.directAgent !== undefined && o.directTask === undefined)
+    throw new ValidationError("directTask must be set when directAgent is specified");
+  const strategy = resolveStrategy(o);
+  if (strategy.kind === "static") refuseAdaptiveOptions(o);
+  const own = new Set(OWN);
+  return {
+    strategy,
+    ensemble: Object.fromEntries(Object.entries(o).filter(([name]) => !own.has(name))),
+  };
+}
+
+type Limits = Pick<
+  MapReduceOptions<unknown, unknown>,
+  "chunkSize" | "targetTokenBudget" | "contextWindowSize" | "budgetRatio" | "maxReduceLevels"
+>;
+
+function resolveStrategy(o: Limits): Strategy {
+  checkLimits(o);
+  const budget =
+    o.contextWindowSize === undefined
+      ? o.targetTokenBudget
+      : Math.floor(o.contextWindowSize * (o.budgetRatio ?? 0.5));
+  if (budget === undefined) return { kind: "static", chunkSize: o.chunkSize ?? 5 };
+  if (o.chunkSize !== undefined) {
+    throw new ValidationError(
+      "chunkSize and targetTokenBudget are mutually exclusive. Set chunkSize for a tree that is known before the run, or a token budget for one that follows the outputs.",
+    );
+  }
+  if (budget < 1)
+    throw new ValidationError(
+      `targetTokenBudget must be > 0, got: ${budget}, which is contextWindowSize ${o.contextWindowSize} x budgetRatio ${o.budgetRatio ?? 0.5}`,
+    );
+  return { kind: "adaptive", budget, maxReduceLevels: o.maxReduceLevels ?? 10 };
+}
+
+/** Refuses limits that are unsound, or contradict each other. @throws ValidationError */
+function checkLimits(o: Limits): void {
+  requireInteger("chunkSize", o.chunkSize, 2);
+  requireInteger("targetTokenBudget", o.targetTokenBudget, 1, "> 0");
+  requireInteger("contextWindowSize", o.contextWindowSize, 1, "> 0");
+  requireInteger("maxReduceLevels", o.maxReduceLevels, 1);
+  if (
+    o.budgetRatio !== undefined &&
+    !(typeof o.budgetRatio === "number" && o.budgetRatio > 0 && o.budgetRatio <= 1)
+  ) {
+    throw new ValidationError(
+      `budgetRatio must be in range (0.0, 1.0], got: ${preview(o.budgetRatio)}`,
+    );
+  }
+  if (o.budgetRatio !== undefined && o.contextWindowSize === undefined) {
+    throw new ValidationError(
+      "contextWindowSize must be set when budgetRatio is specified. Example: { contextWindowSize: 128_000, budgetRatio: 0.5 }",
+    );
+  }
+  if (o.targetTokenBudget !== undefined && o.contextWindowSize !== undefined) {
+    throw new ValidationError(
+      "targetTokenBudget and contextWindowSize are mutually exclusive. The budget is either given, or derived from the context window.",
+    );
+  }
+}
+
+/** `inputEstimator` alone may stand in either mode, as in the reference. */
+function refuseAdaptiveOptions<I, R>(o: MapReduceOptions<I, R>): void {
+  const hint = "Set targetTokenBudget or contextWindowSize for adaptive mode.";
+  if (o.directTask !== undefined) {
+    throw new ValidationError(
+      "directAgent/directTask are not supported in static (chunkSize) mode. The items are only measured in adaptive mode.",
+      { hint },
+    );
+  }
+  for (const name of ["tokenEstimator", "maxReduceLevels"] as const) {
+    if (o[name] !== undefined)
+      throw new ValidationError(`${name} has no effect in static (chunkSize) mode`, { hint });
+  }
+}

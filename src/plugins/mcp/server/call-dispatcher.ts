@@ -1,0 +1,164 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallSlots } from "./call-slots.js";
+import type { InputCheck } from "./input-checks.js";
+import type { Arguments, CallOptions, CallOutcome, Offer } from "./offer.js";
+import type { Sdk } from "./sdk.js";
+import type { JsonSchema } from "../../../contracts/types.js";
+import { RunCancelledError, ValidationError } from "../../../contracts/errors.js";
+import { Cancellation } from "../../../util/abort/cancellation.js";
+import { NoSlotError } from "./call-slots.js";
+import { failureText } from "./run-result.js";
+import { messageOf, toError } from "../../../util/errors.js";
+
+/** Says what is wrong with a value, if anything is. */
+type Check = (value: unknown) => string | undefined;
+
+const DEEPEST = 500;
+
+/** The calls of one connection or listener: checks arguments, keeps to the limits, makes results. Ends with its endpoint. */
+export class CallDispatcher {
+  readonly #offers: ReadonlyMap<string, Offer>;
+  readonly #inputChecks: ReadonlyMap<string, InputCheck>;
+  readonly #outputChecks: ReadonlyMap<string, Check>;
+  readonly #slots: CallSlots;
+  readonly #timeoutMs: number;
+  readonly #onError: (error: Error) => void;
+  /** Calls that run or wait, and how to end each. One signal for all would collect what has listened to it, as long as the server lives. */
+  readonly #open = new Map<Promise<unknown>, Cancellation>();
+  #closing: RunCancelledError | undefined;
+
+  constructor(
+    sdk: Sdk,
+    o: {
+      readonly offers: ReadonlyMap<string, Offer>;
+      readonly inputChecks: ReadonlyMap<string, InputCheck>;
+      readonly slots: CallSlots;
+      readonly timeoutMs: number;
+      readonly onError: (error: Error) => void;
+    },
+  ) {
+    this.#offers = o.offers;
+    this.#slots = o.slots;
+    this.#timeoutMs = o.timeoutMs;
+    this.#onError = o.onError;
+    const schemas = new sdk.CfWorkerJsonSchemaValidator({ shortcircuit: false });
+    this.#inputChecks = o.inputChecks;
+    this.#outputChecks = new Map(
+      [...o.offers.values()].flatMap(({ name, outputSchema }) =>
+        outputSchema === undefined ? [] : [[name, checkOf(schemas, name, outputSchema)]],
+      ),
+    );
+  }
+
+  get offers(): Iterable<Offer> {
+    return this.#offers.values();
+  }
+
+  has(name: string): boolean {
+    return this.#offers.has(name);
+  }
+
+  /** Makes a call. Never throws: whatever goes wrong is a result of its own, for the model to read. */
+  call(name: string, args: Arguments, o: Omit<CallOptions, "timeoutMs">): Promise<CallToolResult> {
+    if (this.#closing !== undefined) return Promise.resolve(errorResult(this.#closing.message));
+    const end = new Cancellation().follow(o.signal);
+    const call = this.#call(name, args, {
+      ...o,
+      signal: end.signal,
+      timeoutMs: this.#timeoutMs,
+    }).finally(() => {
+      end.dispose();
+      this.#open.delete(call);
+    });
+    this.#open.set(call, end);
+    return call;
+  }
+
+  /** Ends all calls and waits until they have ended. */
+  async close(): Promise<void> {
+    const reason = (this.#closing ??= new RunCancelledError("The MCP server is closing"));
+    for (const end of this.#open.values()) end.cancel(reason);
+    await Promise.all(this.#open.keys());
+  }
+
+  async #call(name: string, args: Arguments, o: CallOptions): Promise<CallToolResult> {
+    const offer = this.#offers.get(name);
+    if (offer === undefined) return errorResult(`Unknown tool '${name}'`);
+    const problem = this.#problemWith(offer, args);
+    if (problem !== undefined) return errorResult(`Invalid input for tool '${name}': ${problem}`);
+    try {
+      return this.#result(offer, await this.#slots.run(o.signal, () => offer.call(args, o)));
+    } catch (error) {
+      if (error instanceof NoSlotError)
+        return errorResult("The server is busy: too many calls wait already. Try again later.");
+      if (o.signal.aborted) return errorResult(failureText(this.#closing ?? error)); // read by somebody only where the server ended it
+      this.#onError(toError(error));
+      return errorResult(failureText(error));
+    }
+  }
+
+  #problemWith({ name }: Offer, args: Arguments): string | undefined {
+    if (isDeeperThan(args, DEEPEST))
+      return `the arguments are nested deeper than ${DEEPEST} levels`;
+    return this.#inputChecks.get(name)?.(args);
+  }
+
+  #result(offer: Offer, { text, structured }: CallOutcome): CallToolResult {
+    const content: CallToolResult["content"] = [{ type: "text", text }];
+    const misfit = this.#outputChecks.get(offer.name)?.(structured);
+    if (misfit !== undefined) {
+      this.#onError(
+        new ValidationError(
+          `The value of '${offer.name}' does not fit the JSON Schema of its outputType: ${misfit}`,
+        ),
+      );
+      return errorResult("The value does not fit the schema that was announced for it"); // clients would refuse it
+    }
+    return structured === undefined
+      ? { content }
+      : { content, structuredContent: { ...structured } };
+  }
+}
+
+function errorResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** @throws ValidationError for a schema that is of a dialect nobody here knows. */
+function checkOf(
+  schemas: InstanceType<Sdk["CfWorkerJsonSchemaValidator"]>,
+  name: string,
+  schema: JsonSchema,
+): Check {
+  const explain = (cause: unknown): string =>
+    `The JSON Schema of '${name}' can't be used: ${messageOf(cause)}`;
+  let validate: (value: unknown) => {
+    readonly valid: boolean;
+    readonly errorMessage: string | undefined;
+  };
+  try {
+    validate = schemas.getValidator(structuredClone({ ...schema })); // a copy: the validator writes notes into it
+  } catch (cause) {
+    throw new ValidationError(explain(cause), { cause });
+  }
+  return (value) => {
+    try {
+      const { valid, errorMessage } = validate(value);
+      return valid ? undefined : (errorMessage ?? "it does not fit the schema").slice(0, 1000);
+    } catch (cause) {
+      return explain(cause).slice(0, 1000); // a reference that leads nowhere, or one without end
+    }
+  };
+}
+
+/** Level by level, not by recursion: that is what deep nesting would break. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    level = level.flatMap((item) =>
+      typeof item === "object" && item !== null ? (Object.values(item) as readonly unknown[]) : [],
+    );
+  }
+  return false;
+}

@@ -1,0 +1,40 @@
+import type { Arguments, Offer } from "./offer.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+import { checkingSchemaOf } from "../../../util/schema/json-schema.js";
+import { checkValueNow } from "../../../util/schema/standard-schema.js";
+import { messageOf } from "../../../util/errors.js";
+
+/** Reports what is wrong with arguments; `undefined` when nothing is. */
+export type InputCheck = (args: Arguments) => string | undefined;
+
+const DIALECT =
+  /^https?:\/\/json-schema\.org\/(?:draft-0[467]|draft\/20(?:19-09|20-12))\/schema#?$/;
+const LONGEST_PROBLEM = 1_000;
+
+/** The checks of those offers whose arguments nothing else checks. @throws ValidationError for a schema that can't be used */
+export async function inputChecksOf(offers: Iterable<Offer>): Promise<Map<string, InputCheck>> {
+  const checks = new Map<string, InputCheck>();
+  for (const { name, inputSchema, checksInput } of offers) {
+    if (!checksInput) continue;
+    const dialect = inputSchema["$schema"];
+    if (dialect !== undefined && !(typeof dialect === "string" && DIALECT.test(dialect)))
+      throw new ValidationError(
+        `The JSON Schema of '${name}' can't be used: its dialect is unknown: ${preview(dialect)}`,
+      );
+    const schema = await checkingSchemaOf(`The input of tool '${name}'`, inputSchema).catch(
+      (cause: unknown) => {
+        throw new ValidationError(messageOf(cause), { cause });
+      },
+    );
+    checks.set(name, (args) => {
+      try {
+        const checked = checkValueNow(schema, args);
+        return checked?.ok === false ? checked.problem.slice(0, LONGEST_PROBLEM) : undefined;
+      } catch (error) {
+        return messageOf(error).slice(0, LONGEST_PROBLEM); // a reference that leads nowhere, or one without end
+      }
+    });
+  }
+  return checks;
+}

@@ -1,0 +1,99 @@
+import type { FileHandle } from "node:fs/promises";
+import { ValidationError } from "../../../contracts/errors.js";
+import { FileFormatError } from "../../../contracts/state-errors.js";
+import { checkLogHeader, HEADER_LINE, readRecord } from "./record.js";
+import { ScopeTable } from "./scope-table.js";
+
+const CHUNK_BYTES = 1 << 20;
+const LINE_FEED = 10;
+
+/** What a file holds, and how much of it is sound. */
+export interface ReadWriteLog {
+  readonly table: ScopeTable;
+  /** Bytes up to the end of the last whole record. */
+  readonly size: number;
+  /** The beginning of a record that was being written when its process or machine went down; nobody was told that it was stored. */
+  readonly torn: Buffer | undefined;
+  /** Whether the last record lacks its line feed: somebody has edited the file. */
+  readonly unended: boolean;
+}
+
+/** Reads one line after the other into a table; a line that is wrong ends it. */
+class LineReader {
+  readonly table = new ScopeTable();
+  readonly #path: string;
+  #line = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  read(line: Buffer): void {
+    this.#line++;
+    try {
+      if (this.#line === 1) checkLogHeader(parse(line));
+      else if (line.length > 0)
+        this.table.apply(readRecord(parse(line), line.length + 1, this.table));
+    } catch (error) {
+      throw ValidationError.isInstance(error) ? this.#formatError(error) : error;
+    }
+  }
+
+  #formatError(cause: ValidationError): FileFormatError {
+    const [path, line] = [this.#path, this.#line];
+    const isForeign = line === 1;
+    const hint = isForeign
+      ? "Give the store a path of its own; the file was not changed"
+      : `Put back a copy of the file, or delete line ${line} to go on without what it says; the file was not changed`;
+    return new FileFormatError(
+      isForeign ? `${path} ${cause.message}` : `Line ${line} of ${path} ${cause.message}`,
+      { path, line },
+      { cause, hint },
+    );
+  }
+}
+
+/** `undefined` for what is no JSON, or no UTF-8: the checks then say what is missing. The parser's own words would show what the file holds. */
+function parse(line: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Reads a file in pieces, so that other work goes on meanwhile.
+ * @throws FileFormatError for a file of another kind, and for a line that is no record, except at the end of the file where a write was cut off.
+ */
+export async function readWriteLog(file: FileHandle, path: string): Promise<ReadWriteLog> {
+  const reader = new LineReader(path);
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let rest: Buffer = Buffer.alloc(0);
+  let size = 0;
+  for (let position = 0; ;) {
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) return ending(reader, size, rest);
+    position += bytesRead;
+    rest = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+    let start = 0;
+    for (let end = rest.indexOf(LINE_FEED); end !== -1; end = rest.indexOf(LINE_FEED, start)) {
+      reader.read(rest.subarray(start, end));
+      start = end + 1;
+    }
+    size += start;
+    rest = rest.subarray(start);
+    if (size === 0 && rest.length >= CHUNK_BYTES) reader.read(rest.subarray(0, 1)); // no header: refused before all of it is read
+  }
+}
+
+/** What stands behind the last line feed. The part of a record is never a whole one, as its last bracket is missing. */
+function ending(reader: LineReader, size: number, rest: Buffer): ReadWriteLog {
+  const { table } = reader;
+  const isTorn =
+    size === 0 ? HEADER_LINE.startsWith(rest.toString("latin1")) : parse(rest) === undefined;
+  if (rest.length === 0) return { table, size, torn: undefined, unended: false };
+  if (isTorn) return { table, size, torn: rest, unended: false };
+  reader.read(rest);
+  return { table, size: size + rest.length, torn: undefined, unended: true };
+}

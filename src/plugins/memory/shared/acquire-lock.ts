@@ -1,0 +1,13 @@
+import { MemoryStoreError } from "../../../contracts/state-errors.js";
+import { FileInUseError, FileLock } from "../../../util/files/file-lock.js";
+
+/** Takes the lock of a file or folder. @throws MemoryStoreError while another holds it; what the file system throws. */
+export async function acquireLock(path: string): Promise<FileLock> {
+  try {
+    return await FileLock.acquire(path);
+  } catch (cause) {
+    if (!(cause instanceof FileInUseError)) throw cause;
+    const { message, hint } = cause;
+    throw new MemoryStoreError(message, { operation: "open" }, { hint });
+  }
+}

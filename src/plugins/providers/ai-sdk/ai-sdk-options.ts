@@ -1,0 +1,78 @@
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, preview, requireDuration } from "../../../contracts/validation.js";
+import type { CallLimits } from "../shared/call-deadline.js";
+import {
+  specificationOf,
+  SPECIFICATIONS,
+  type AiSdkLanguageModel,
+  type Specification,
+} from "./ai-sdk-model.js";
+
+/** How a model of the AI SDK is used. Keys, addresses and headers are options of its own provider. */
+export interface AiSdkOptions {
+  /** Time for a whole call in milliseconds, the streamed answer included. Default 600000. */
+  readonly timeoutMs?: number | undefined;
+  /** The longest silence in milliseconds: before the answer begins, and between two parts of a stream. Default 60000. */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Whether the model keeps to JSON schemas by itself. Default: true, unless the model says that it does not. */
+  readonly structuredOutput?: boolean | undefined;
+}
+
+/** `AiSdkOptions` once checked, with defaults applied. */
+export interface ResolvedAiSdkOptions {
+  readonly limits: CallLimits;
+  readonly structuredOutput: boolean;
+  readonly specification: Specification;
+}
+
+const DEFAULTS = Object.freeze({ timeoutMs: 600_000, idleTimeoutMs: 60_000 });
+
+function checkSpecification(model: unknown): Specification {
+  const fields = (typeof model === "object" && model !== null ? model : {}) as Readonly<
+    Record<string, unknown>
+  >; // any object can be read by key
+  for (const method of ["doGenerate", "doStream"] as const) {
+    if (typeof fields[method] === "function") continue;
+    throw new ValidationError(
+      `aiSdk() model must be a language model of the AI SDK, got: ${preview(model)}`,
+      {
+        hint: "Pass what a provider of the AI SDK makes: aiSdk(mistral('mistral-small-latest')).",
+      },
+    );
+  }
+  const specification = specificationOf(fields);
+  if (specification !== undefined) return specification;
+  throw new ValidationError(
+    `aiSdk() model must be of specification ${SPECIFICATIONS.join(", ")}, got: ${preview(fields["specificationVersion"])}`,
+    {
+      hint: "Install a version of the model's package that belongs to AI SDK 5 or later.",
+    },
+  );
+}
+
+/** @throws ValidationError for something that is no such model, an unknown option, a limit that is none. */
+export function resolveAiSdkOptions(
+  model: AiSdkLanguageModel,
+  options: AiSdkOptions,
+): ResolvedAiSdkOptions {
+  const specification = checkSpecification(model);
+  checkOptions("aiSdk()", options, ["timeoutMs", "idleTimeoutMs", "structuredOutput"]);
+  const { timeoutMs, idleTimeoutMs, structuredOutput } = options;
+  requireDuration("aiSdk() timeoutMs", timeoutMs);
+  requireDuration("aiSdk() idleTimeoutMs", idleTimeoutMs);
+  if (structuredOutput !== undefined && typeof structuredOutput !== "boolean") {
+    throw new ValidationError(
+      `aiSdk() structuredOutput must be true or false, got: ${preview(structuredOutput)}`,
+    );
+  }
+  const declared =
+    "supportsStructuredOutputs" in model ? model.supportsStructuredOutputs : undefined;
+  return Object.freeze({
+    limits: {
+      timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
+      idleTimeoutMs: idleTimeoutMs ?? DEFAULTS.idleTimeoutMs,
+    },
+    structuredOutput: structuredOutput ?? declared !== false,
+    specification,
+  });
+}

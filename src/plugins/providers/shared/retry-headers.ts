@@ -1,0 +1,30 @@
+/** The header of a waiting time in milliseconds, which some vendors send beside the standard one because it is more exact. */
+const MILLISECONDS_HEADER = "retry-after-ms";
+
+function parseNumber(text: string | null): number | undefined {
+  if (text === null || !/^\s*\d+(\.\d+)?\s*$/.test(text)) return undefined;
+  return Number(text);
+}
+
+/**
+ * How long a response asks to wait, in milliseconds; `undefined` where it does not say, or not understandably.
+ * A date is compared with the response's own `Date`, so that a wrong clock here does no harm.
+ */
+export function retryAfterMs(headers: Headers): number | undefined {
+  const milliseconds = parseNumber(headers.get(MILLISECONDS_HEADER));
+  if (milliseconds !== undefined) return Math.ceil(milliseconds);
+  const value = headers.get("retry-after");
+  const seconds = parseNumber(value);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  const until = value === null ? Number.NaN : Date.parse(value);
+  if (Number.isNaN(until)) return undefined;
+  const sent = Date.parse(headers.get("date") ?? "");
+  const now = Number.isNaN(sent) ? performance.timeOrigin + performance.now() : sent;
+  return Math.max(0, Math.ceil(until - now));
+}
+
+/** Whether a response asks for another try, by the header that the vendors' clients honour too; `undefined` where it does not say. */
+export function shouldRetry(headers: Headers): boolean | undefined {
+  const value = headers.get("x-should-retry");
+  return value === "true" ? true : value === "false" ? false : undefined;
+}

@@ -1,0 +1,42 @@
+import type { ToolCall } from "../../../contracts/chat-model.js";
+
+/** A tool call of which pieces have come. */
+export interface StreamedCall {
+  id: string;
+  name: string;
+  /** Absent until a first piece comes, which may be an empty one. */
+  arguments?: string | undefined;
+}
+
+/** The tool calls of a stream, found by the vendor's index in constant time. */
+export class StreamedCalls<C extends StreamedCall> {
+  readonly #calls: C[] = [];
+  readonly #positions = new Map<unknown, number>();
+
+  get count(): number {
+    return this.#calls.length;
+  }
+
+  /** Adds a call, which takes the place of an earlier one with the same index of the vendor. Returns its position. */
+  add(vendorIndex: unknown, call: C): number {
+    this.#positions.set(vendorIndex, this.#calls.length);
+    return this.#calls.push(call) - 1;
+  }
+
+  positionOf(vendorIndex: unknown): number | undefined {
+    return this.#positions.get(vendorIndex);
+  }
+
+  at(position: number | undefined): C | undefined {
+    return position === undefined ? undefined : this.#calls[position];
+  }
+
+  /** The calls as they are, with an empty object for arguments that never came. */
+  finished(): readonly ToolCall[] {
+    return this.#calls.map(({ id, name, arguments: text = "{}" }) => ({
+      id,
+      name,
+      arguments: text,
+    }));
+  }
+}

@@ -1,0 +1,39 @@
+import type { ClientSettings, Post } from "./endpoint.js";
+
+/** What is used of a vendor's client. */
+interface VendorClient {
+  post(
+    path: string,
+    options: { readonly body: object; readonly signal: AbortSignal },
+  ): { asResponse(): Promise<Response> };
+}
+
+interface ClientOptions {
+  readonly apiKey: string;
+  readonly baseURL: string;
+  readonly defaultHeaders: Readonly<Record<string, string | null>>;
+  readonly maxRetries: number;
+  readonly timeout: number;
+  readonly fetch: ClientSettings["fetch"];
+  readonly logLevel: "off";
+}
+
+/** Makes a function that sends requests with a vendor's client. The client neither retries nor logs. */
+export function postWith<Options extends object>(
+  Client: new (options: ClientOptions & Options) => VendorClient,
+  settings: ClientSettings,
+  options: Options,
+): Post {
+  const client = new Client({
+    apiKey: settings.apiKey,
+    baseURL: settings.baseURL,
+    defaultHeaders: settings.headers,
+    maxRetries: 0,
+    timeout: settings.timeoutMs,
+    fetch: settings.fetch,
+    logLevel: "off",
+    ...options,
+  });
+  // Not the methods for each endpoint: some print advice about models to the console, whatever the log level.
+  return (path, body, signal) => client.post(path, { body, signal }).asResponse();
+}

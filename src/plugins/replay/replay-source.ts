@@ -1,0 +1,268 @@
+import type { ChatModel, ChatRequest } from "../../contracts/chat-model.js";
+import type {
+  After,
+  Answer,
+  LlmCall,
+  Reject,
+  Replace,
+  RunCall,
+  ToolCallContext,
+} from "../../contracts/hooks.js";
+import type { EnsembleOutput } from "../../contracts/output.js";
+import type { HookRun } from "../../contracts/run.js";
+import type { IdUse } from "../../contracts/runtime.js";
+import type { UnknownRequest } from "./difference.js";
+import type { ReplaySettings } from "./replay-options.js";
+import type { RecordingSource } from "./recording-source.js";
+import type { CallResult } from "./recording-format.js";
+import type { RecordedCall, RecordedTool, Recording } from "./recording.js";
+import { AgentEnsembleError, ExitEarlySignal, ToolExecutionError } from "../../contracts/errors.js";
+import { answer, reject, replace } from "../../contracts/hooks.js";
+import { JournalMismatchError } from "../../contracts/state-errors.js";
+import { ToolResult } from "../../contracts/tool.js";
+import { sleep } from "../../util/abort/timeouts.js";
+import { systemClock, uuidGenerator } from "../../util/runtime.js";
+import { conversationDifference, sides } from "./difference.js";
+import { callKey, toolKey } from "./keys.js";
+import { neverEnded, replacedModel, unknownCall, unknownTool, unused } from "./mismatch.js";
+import { positionKey } from "./read-trace.js";
+import { recordedOf } from "./recording-model.js";
+import { replayingModel } from "./replaying-model.js";
+import { restoreError } from "./stored-error.js";
+import { VirtualTime } from "./virtual-time.js";
+
+/** How much longer than in the recording a call may wait for being called off. */
+const PATIENCE_MS = 1_000;
+
+/** Gives back what was recorded: to each request the answer that it got then, in the order in which the answers came. */
+export class ReplaySource {
+  readonly time = new VirtualTime((runId) => this.#begin(runId), systemClock);
+  /** When each run began, in virtual time. */
+  readonly #starts = new Map<string, number>();
+  /** Runs that have left their recording. */
+  readonly #live = new WeakSet<HookRun>();
+  /** Those that were put in the place of others. */
+  readonly #models = new WeakSet<ChatModel>();
+  #recording: Recording | undefined;
+
+  constructor(
+    readonly source: RecordingSource,
+    readonly settings: ReplaySettings,
+  ) {}
+
+  async load(): Promise<void> {
+    this.#recording = await this.source.load();
+  }
+
+  /** The ids of the recording, one after the other, and then new ones. */
+  nextId(use: IdUse | undefined): string {
+    const recording = this.#recordingNow();
+    const id =
+      use === "run"
+        ? recording?.nextRunId()
+        : use === "delegation"
+          ? recording?.delegationIds.shift()
+          : undefined;
+    return id ?? uuidGenerator.next();
+  }
+
+  /** Puts the recording in the place of the model. */
+  replace(call: LlmCall): Replace<{ readonly model: ChatModel }> | undefined {
+    if (this.#live.has(call.run)) return undefined;
+    const recorded = recordedOf(call.model); // what is given back is to be recorded as well, whichever plugin comes first
+    const asked = recorded === undefined ? call : { ...call, model: recorded.inner };
+    const model = replayingModel(asked.model, (request, signal) =>
+      this.#answer(asked, request, signal),
+    );
+    this.#models.add(model);
+    return replace({ model: recorded?.around(model) ?? model });
+  }
+
+  /** @throws ValidationError where a later plugin has put in another model, which would be called. */
+  check({ run, model }: LlmCall): void {
+    if (this.#live.has(run) || this.#models.has(recordedOf(model)?.inner ?? model)) return;
+    throw replacedModel("replayFrom(source)");
+  }
+
+  /** No rate limit holds in a replay, so a wait that was too long is repeated as it was. */
+  refusal(call: LlmCall): undefined | Promise<Reject | undefined> {
+    const { refusals } = this.recording;
+    return refusals.isEmpty || this.#live.has(call.run) ? undefined : this.#refusal(call);
+  }
+
+  /** Gives the result of a tool; one that only hands work on is run. */
+  tool(call: ToolCallContext): undefined | Promise<Answer<ToolResult> | undefined> {
+    if (this.#live.has(call.run)) return undefined;
+    if (call.tool.replay !== "run") return this.#tool(call);
+    if (this.recording.kind === "trace") this.#taken(call); // a trace does not tell such tools from others
+    return undefined;
+  }
+
+  /** @throws JournalMismatchError where that is asked for and something was not used. */
+  end({ run, outcome }: After<RunCall, "output", EnsembleOutput>): void {
+    this.#starts.delete(run.id);
+    const { onUnused } = this.settings;
+    const recorded = this.recording.runOf(run.id);
+    if (onUnused === "ignore" || outcome !== "ok" || recorded === undefined || this.#live.has(run))
+      return;
+    const left = this.recording.leftOf(recorded);
+    if (left.length === 0) return;
+    const message = unused(this.recording, left);
+    if (onUnused === "fail")
+      throw new JournalMismatchError(message, { hint: "Record it again with recordTo(file)." });
+    run.warn(message);
+  }
+
+  get recording(): Recording {
+    return (this.#recording ??= this.source.now());
+  }
+
+  async #answer(
+    call: LlmCall,
+    request: ChatRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<CallResult | "live"> {
+    const { run, taskId, iteration, purpose, model } = call;
+    if (this.#live.has(run)) return "live";
+    const { provider, modelId } = model;
+    const asked = {
+      request,
+      run: this.#recordedId(run),
+      task: taskId,
+      iteration,
+      purpose,
+      provider,
+      modelId,
+    };
+    const entry = this.recording.calls.take(this.#callKeys(call, request), {
+      ...asked,
+      attempt: call.attempt,
+    });
+    const difference = entry === undefined ? undefined : this.#traceDifference(entry, asked, run);
+    if (entry === undefined || difference !== undefined) {
+      return this.#missed(run, () =>
+        unknownCall(this.recording, asked, run, difference && `It differs in ${difference}`),
+      );
+    }
+    await this.#deliver(
+      entry,
+      run,
+      signal ?? call.signal,
+      `Call ${iteration + 1} of task '${taskId}'`,
+    );
+    return entry;
+  }
+
+  async #refusal(call: LlmCall): Promise<Reject | undefined> {
+    const { run, taskId, iteration, attempt, request } = call;
+    const place = { run: this.#recordedId(run), task: taskId, iteration, attempt };
+    const entry = this.recording.refusals.take(this.#callKeys(call, request), place, true);
+    if (entry?.error === undefined) return undefined;
+    await this.#deliver(entry, run, call.signal, "A call");
+    const error = restoreError(entry.error);
+    return reject(AgentEnsembleError.isInstance(error) ? error : error.message);
+  }
+
+  async #tool(call: ToolCallContext): Promise<Answer<ToolResult> | undefined> {
+    const { run, taskId, tool } = call;
+    const entry = this.#taken(call);
+    if (entry === undefined) {
+      this.#missed(run, () => unknownTool(this.recording, call));
+      return undefined;
+    }
+    await this.#deliver(entry, run, call.signal, `Tool call ${tool.name} of task '${taskId}'`);
+    return answer(replayedResult(entry));
+  }
+
+  #taken({ run, taskId, attempt, tool, call }: ToolCallContext): RecordedTool | undefined {
+    const keys = [
+      toolKey(tool.name, call.arguments),
+      toolKey(tool.name, run.redact(call.arguments)),
+    ];
+    return this.recording.tools.take(keys, { run: this.#recordedId(run), task: taskId, attempt });
+  }
+
+  /** A trace finds a call by its place; what was asked there, and whom, must be the same. Of the model it knows only what the answer called it. */
+  #traceDifference(
+    { messages, provider }: RecordedCall,
+    { request, ...asked }: UnknownRequest,
+    run: HookRun,
+  ): string | undefined {
+    if (this.recording.kind !== "trace" || messages === undefined) return undefined;
+    if (provider !== asked.provider)
+      return sides("the provider of the model", provider, asked.provider);
+    const difference = conversationDifference(messages, request.messages);
+    if (difference === undefined) return undefined;
+    const redacted = run.redactValue(request.messages) as ChatRequest["messages"]; // of the same shape
+    return conversationDifference(messages, redacted);
+  }
+
+  #callKeys(call: LlmCall, request: ChatRequest): readonly string[] {
+    const { run, taskId, iteration, attempt, purpose, model } = call;
+    if (this.recording.kind === "trace") return [positionKey({ task: taskId, iteration, attempt })];
+    const asked = { provider: model.provider, modelId: model.modelId, purpose };
+    const key = callKey(request, asked);
+    if (this.recording.calls.knows(key)) return [key];
+    const messages = run.redactValue(request.messages) as ChatRequest["messages"]; // of the same shape
+    return [key, callKey({ ...request, messages }, asked)];
+  }
+
+  /** @throws JournalMismatchError, which also ends the run whatever is made of it here; not where the run may go on live. */
+  #missed(run: HookRun, error: () => JournalMismatchError): "live" {
+    if (this.settings.onMiss === "fail") {
+      const mismatch = error();
+      run.stop(mismatch);
+      throw mismatch;
+    }
+    this.#live.add(run);
+    this.time.goLive();
+    return "live";
+  }
+
+  /** Waits for the moment at which it came in the recording. @throws the signal's reason. */
+  async #deliver(
+    { endMs, ms, aborted }: RecordedCall | RecordedTool,
+    run: HookRun,
+    signal: AbortSignal,
+    what: string,
+  ): Promise<void> {
+    if (aborted === true) {
+      await sleep(ms + PATIENCE_MS, signal);
+      const mismatch = neverEnded(this.recording, what);
+      run.stop(mismatch);
+      throw mismatch;
+    }
+    await this.time.until((this.#starts.get(run.id) ?? 0) + endMs, signal);
+  }
+
+  #recordedId(run: HookRun): string | undefined {
+    return this.recording.runOf(run.id)?.id;
+  }
+
+  #begin(runId: string): Date | undefined {
+    this.#starts.set(runId, this.time.monotonicMs());
+    return this.recording.begin(runId)?.startedAt;
+  }
+
+  /** Not where it can't be read: booting will say why. */
+  #recordingNow(): Recording | undefined {
+    try {
+      return this.recording;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** @throws what the tool threw. */
+function replayedResult({ tool, arguments: toolInput, result, error }: RecordedTool): ToolResult {
+  if (error !== undefined) {
+    const cause = restoreError(error);
+    throw ExitEarlySignal.isInstance(cause)
+      ? cause
+      : new ToolExecutionError(cause.message, { toolName: tool, toolInput }, { cause });
+  }
+  return result?.ok === false
+    ? ToolResult.failure(result.text)
+    : ToolResult.success(result?.text ?? "", result?.structured);
+}

@@ -1,0 +1,103 @@
+import type { ModelRef } from "../../../contracts/chat-model.js";
+import { checkModel } from "../../../contracts/agent.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import {
+  checkOptions,
+  preview,
+  requireDuration,
+  requireInteger,
+} from "../../../contracts/validation.js";
+
+/** Options of `budget`. At least one of the three limits is needed. */
+export interface BudgetOptions {
+  /** Input and output tokens of all model calls of a run together. */
+  readonly maxTokens?: number | undefined;
+  /** What they may cost together, in the currency of the ensemble's `costConfiguration`, which is then needed. */
+  readonly maxCost?: number | undefined;
+  /** From this many milliseconds after the beginning of the run on no further call starts. Calls in flight may finish; `timeoutMs` of the run ends them. */
+  readonly maxDurationMs?: number | undefined;
+  /**
+   * What a call may put out where neither its agent nor its task sets `maxOutputTokens`, with `maxTokens` or `maxCost`. That much is reserved for it and
+   * sent as its limit. Default 4,096, which all common models allow.
+   */
+  readonly maxOutputTokensPerCall?: number | undefined;
+  /**
+   * What happens to a call that would exceed the budget. `stop` (default): nothing more starts, the run fails with BudgetExceededError and keeps what was
+   * finished. `reject`: this call fails, and the run goes on. `downgradeTo`: it goes to this model, as long as that is within `maxCost`; then as `stop`.
+   * Needs `maxCost` and a price function, since only that knows that the model is cheaper.
+   */
+  readonly onExceeded?: "stop" | "reject" | { readonly downgradeTo: ModelRef } | undefined;
+}
+
+/** A budget's options, checked and with defaults. */
+export interface BudgetSettings {
+  readonly maxTokens: number | undefined;
+  readonly maxCost: number | undefined;
+  readonly maxDurationMs: number | undefined;
+  readonly maxOutputTokensPerCall: number;
+  readonly rejects: boolean;
+  readonly downgradeTo: ModelRef | undefined;
+}
+
+const OPTION_NAMES = [
+  "maxTokens",
+  "maxCost",
+  "maxDurationMs",
+  "maxOutputTokensPerCall",
+  "onExceeded",
+];
+const DEFAULT_OUTPUT_TOKENS = 4_096;
+
+/** Applies the defaults. @throws ValidationError for what does not fit, and for options that would have no effect. */
+export function resolveBudgetOptions(options: BudgetOptions): BudgetSettings {
+  checkOptions("budget", options, OPTION_NAMES);
+  const { maxTokens, maxCost, maxDurationMs, maxOutputTokensPerCall } = options;
+  requireInteger("budget maxTokens", maxTokens, 1, "an integer > 0");
+  if (
+    maxCost !== undefined &&
+    !(typeof maxCost === "number" && Number.isFinite(maxCost) && maxCost > 0)
+  )
+    throw new ValidationError(`budget maxCost must be a number > 0, got: ${shownLimit(maxCost)}`);
+  requireDuration("budget maxDurationMs", maxDurationMs);
+  requireInteger("budget maxOutputTokensPerCall", maxOutputTokensPerCall, 1, "an integer > 0");
+  if (maxTokens === undefined && maxCost === undefined && maxDurationMs === undefined)
+    throw new ValidationError("budget needs at least one of maxTokens, maxCost, maxDurationMs");
+  if (maxOutputTokensPerCall !== undefined && maxTokens === undefined && maxCost === undefined)
+    throw new ValidationError(
+      "budget maxOutputTokensPerCall has no effect without maxTokens or maxCost",
+    );
+  const downgradeTo = downgradeOf(options);
+  return Object.freeze({
+    maxTokens,
+    maxCost,
+    maxDurationMs,
+    maxOutputTokensPerCall: maxOutputTokensPerCall ?? DEFAULT_OUTPUT_TOKENS,
+    rejects: options.onExceeded === "reject",
+    downgradeTo,
+  });
+}
+
+function downgradeOf({ onExceeded, maxCost }: BudgetOptions): ModelRef | undefined {
+  if (onExceeded === undefined || onExceeded === "stop" || onExceeded === "reject")
+    return undefined;
+  const given: unknown = onExceeded;
+  if (typeof given !== "object" || given === null)
+    throw new ValidationError(
+      `budget onExceeded must be "stop", "reject" or { downgradeTo: model }, got: ${preview(onExceeded)}`,
+    );
+  checkOptions("budget onExceeded", onExceeded, ["downgradeTo"]);
+  const { downgradeTo } = onExceeded as { readonly downgradeTo?: ModelRef }; // checked next
+  if (downgradeTo === undefined)
+    throw new ValidationError("budget onExceeded needs downgradeTo, a model");
+  checkModel("budget downgradeTo", downgradeTo);
+  if (maxCost === undefined)
+    throw new ValidationError("budget downgradeTo needs maxCost", {
+      hint: "A cheaper model uses as many tokens and as much time: it saves only cost.",
+    });
+  return downgradeTo;
+}
+
+/** NaN and Infinity have no JSON. */
+function shownLimit(value: unknown): string {
+  return typeof value === "number" ? String(value) : preview(value);
+}

@@ -1,0 +1,89 @@
+import type { Purpose } from "../../../contracts/chat-model.js";
+import type { ResponseStore } from "./response-store.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireDuration,
+  requireInteger,
+  requireOneOf,
+} from "../../../contracts/validation.js";
+import { MemoryResponseStore } from "./memory-response-store.js";
+
+/** Options of `cache`. */
+export interface CacheOptions {
+  /** Where answers are kept. Default: in memory, for as long as the plugin lives. */
+  readonly store?: ResponseStore | undefined;
+  /** How long an answer counts, in milliseconds. Default: for ever. */
+  readonly ttlMs?: number | undefined;
+  /** How many answers the store in memory keeps; the one used longest ago goes first. Default 1,000. Not together with `store`. */
+  readonly maxEntries?: number | undefined;
+  /** Calls for these purposes are always made, for instance `["correction"]`. Default: none. */
+  readonly excludePurposes?: readonly Purpose[] | undefined;
+  /** How long a store may take to answer, in milliseconds. Default 2,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface CacheSettings {
+  readonly store: ResponseStore;
+  readonly ttlMs: number;
+  readonly excludePurposes: ReadonlySet<Purpose>;
+  readonly timeoutMs: number;
+}
+
+const OPTION_NAMES = ["store", "ttlMs", "maxEntries", "excludePurposes", "timeoutMs"];
+const PURPOSES: readonly Purpose[] = [
+  "task",
+  "correction",
+  "manager",
+  "worker",
+  "synthesis",
+  "reflection",
+  "review",
+  "map",
+  "reduce",
+];
+const DEFAULT_MAX_ENTRIES = 1_000;
+const DEFAULT_TIMEOUT_MS = 2_000;
+
+/** Applies the defaults. @throws ValidationError for what does not fit. */
+export function resolveCacheOptions(options: CacheOptions): CacheSettings {
+  checkOptions("cache", options, OPTION_NAMES);
+  const { store, ttlMs, maxEntries, excludePurposes = [], timeoutMs } = options;
+  checkCacheStore(store);
+  if (ttlMs !== undefined && !(typeof ttlMs === "number" && ttlMs > 0))
+    throw new ValidationError(
+      `cache ttlMs must be a number of milliseconds > 0, got: ${preview(ttlMs)}`,
+    );
+  requireInteger("cache maxEntries", maxEntries, 1, "an integer > 0");
+  if (store !== undefined && maxEntries !== undefined)
+    throw new ValidationError("cache maxEntries has no effect on a store of your own", {
+      hint: "Let the store limit itself, or leave it out.",
+    });
+  requireArray("cache excludePurposes", excludePurposes);
+  excludePurposes.forEach((purpose, index) => {
+    if (purpose === undefined)
+      throw new ValidationError(`cache excludePurposes[${index}] must not be undefined`);
+    requireOneOf(`cache excludePurposes[${index}]`, purpose, PURPOSES);
+  });
+  requireDuration("cache timeoutMs", timeoutMs);
+  return Object.freeze({
+    store: store ?? new MemoryResponseStore(maxEntries ?? DEFAULT_MAX_ENTRIES),
+    ttlMs: ttlMs ?? Number.POSITIVE_INFINITY,
+    excludePurposes: new Set(excludePurposes),
+    timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
+  });
+}
+
+function checkCacheStore(store: unknown): void {
+  if (store === undefined) return;
+  const { get, set } = (typeof store === "object" && store !== null ? store : {}) as {
+    readonly get?: unknown;
+    readonly set?: unknown;
+  }; // looked at, not trusted
+  if (typeof get !== "function" || typeof set !== "function")
+    throw new ValidationError(
+      `cache store must have get(key) and set(key, entry), got: ${preview(store)}`,
+    );
+}

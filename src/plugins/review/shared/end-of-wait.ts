@@ -1,0 +1,9 @@
+import { AgentEnsembleError, RunCancelledError } from "../../../contracts/errors.js";
+
+/** The error of a wait for an answer that `signal` has ended. */
+export function endOfWait(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return AgentEnsembleError.isInstance(reason)
+    ? reason
+    : new RunCancelledError("The run ended while somebody was asked", { cause: reason });
+}

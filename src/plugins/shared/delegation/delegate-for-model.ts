@@ -1,0 +1,37 @@
+import type { DelegationRequest, DelegationResponse } from "../../../contracts/delegation.js";
+import type { DelegateOptions, TaskScope } from "../../../contracts/run.js";
+import { ExitEarlySignal, ToolConfigurationError } from "../../../contracts/errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { messageOf } from "../../../util/errors.js";
+
+/**
+ * Delegates what a model asked for with a tool: a request of default scope and priority.
+ * @throws ToolConfigurationError where a guard broke, which is no business of the model's: its task fails. Ends of the run pass as they are.
+ */
+export async function delegateForModel(
+  scope: TaskScope,
+  { agentRole, taskDescription }: Pick<DelegationRequest, "agentRole" | "taskDescription">,
+  o: DelegateOptions,
+): Promise<DelegationResponse> {
+  const taskId = scope.get(Tokens.IdGenerator).next("delegation");
+  try {
+    return await scope.delegate(
+      {
+        taskId,
+        agentRole,
+        taskDescription,
+        scope: {},
+        priority: "NORMAL",
+        maxOutputRetries: 0,
+        metadata: {},
+      },
+      o,
+    );
+  } catch (error) {
+    if (ExitEarlySignal.isInstance(error) || scope.signal.aborted) throw error;
+    throw new ToolConfigurationError(
+      `Delegation to '${agentRole}' could not be judged: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}

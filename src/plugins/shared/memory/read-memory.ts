@@ -1,0 +1,72 @@
+import type { MemoryEntry, MemoryOperationCounts } from "../../../contracts/memory.js";
+import type { MemoryUser } from "./memory-user.js";
+import { storeFailure } from "../../../contracts/state-errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+
+/** What is read, and how it is counted and reported. */
+export interface MemoryReading {
+  readonly kind: "scope" | "longTerm" | "entity";
+  /** Names the store in errors. */
+  readonly name: string;
+  readonly count: keyof MemoryOperationCounts;
+  read(): PromiseLike<unknown>;
+  /** The number of entries. @throws MemoryStoreError for anything but entries. */
+  sizeOf(found: unknown): number;
+}
+
+/**
+ * Reads memory on behalf of a task: measures the time, counts, emits `memory_read`.
+ * @throws MemoryStoreError around what the store throws; the signal's reason: nothing is read after the end of the task.
+ */
+export async function readMemory(user: MemoryUser, reading: MemoryReading): Promise<unknown> {
+  user.signal.throwIfAborted();
+  const { kind, name, count } = reading;
+  const clock = user.get(Tokens.Clock);
+  const startedMs = clock.monotonicMs();
+  let found: unknown;
+  try {
+    found = await reading.read();
+  } catch (error) {
+    throw storeFailure(error, `${placeOf(kind, name)} could not be read`, "retrieve", name);
+  } finally {
+    user.recordMetrics({ memoryRetrievalMs: clock.monotonicMs() - startedMs });
+  }
+  user.signal.throwIfAborted();
+  const size = reading.sizeOf(found);
+  const durationMs = clock.monotonicMs() - startedMs;
+  const scope = kind === "scope" ? { scope: name } : undefined;
+  user.recordMetrics({
+    memoryOperations: { [count]: 1 },
+    memory: () => ({ operation: "read", kind, ...scope, entries: textsOf(found) }),
+  });
+  if (!user.listens("memory_read")) return found;
+  const { taskId, parentTaskId, agentRole } = user;
+  user.emit({
+    type: "memory_read",
+    taskId,
+    ...(parentTaskId !== undefined && { parentTaskId }),
+    agentRole,
+    kind,
+    ...scope,
+    entries: size,
+    durationMs,
+  });
+  return found;
+}
+
+/** What was found, as texts for the trace. */
+function textsOf(found: unknown): readonly string[] {
+  if (found instanceof Map)
+    return [...(found as ReadonlyMap<string, string>)].map(([name, fact]) => `${name}: ${fact}`);
+  return Array.isArray(found)
+    ? (found as readonly MemoryEntry[]).map(({ content }) => content)
+    : []; // counted, so checked
+}
+
+function placeOf(kind: MemoryReading["kind"], name: string): string {
+  return kind === "scope"
+    ? `Memory scope '${name}'`
+    : kind === "longTerm"
+      ? "Long-term memory"
+      : "Entity memory";
+}

@@ -1,0 +1,111 @@
+import type { PromptTemplate } from "../../../contracts/ensemble-options.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+import { messageOf } from "../../../util/errors.js";
+
+type Values = Readonly<Record<string, unknown>>;
+type Contribution = Readonly<Record<string, PromptTemplate>>;
+type Render = (values: Values) => string;
+
+/** Either `{{name}}`, which stays as `{name}`, or `{name}`. */
+const PLACEHOLDER = /\{\{(\w+)\}\}|\{(\w+)\}/g;
+
+/** Splits a template once, so that rendering is one concatenation and no value is ever looked at for placeholders. */
+function compileText(template: string): Render {
+  const literals: string[] = [];
+  const names: string[] = [];
+  let literal = "";
+  let end = 0;
+  for (const match of template.matchAll(PLACEHOLDER)) {
+    literal += template.slice(end, match.index);
+    end = match.index + match[0].length;
+    if (match[2] === undefined) {
+      literal += `{${match[1]}}`;
+      continue;
+    }
+    literals.push(literal);
+    names.push(match[2]);
+    literal = "";
+  }
+  const tail = literal + template.slice(end);
+  return (values) => {
+    let text = "";
+    names.forEach((name, i) => {
+      text += literals[i];
+      text += Object.hasOwn(values, name) ? String(values[name]) : `{${name}}`;
+    });
+    return text + tail;
+  };
+}
+
+function compileFunction(name: string, template: (values: Values) => unknown): Render {
+  return (values) => {
+    let text: unknown;
+    try {
+      text = template(values);
+    } catch (error) {
+      throw new ValidationError(`Prompt template '${name}' threw: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+    if (typeof text !== "string")
+      throw new ValidationError(
+        `Prompt template '${name}' must return a string, got: ${preview(text)}`,
+      );
+    return text;
+  };
+}
+
+/** The prompt texts of one ensemble: the defaults with what was contributed over them. */
+export class PromptTexts<Name extends string> {
+  readonly #templates: ReadonlyMap<string, PromptTemplate>;
+  readonly #compiled = new Map<Name, Render>();
+
+  constructor(templates: ReadonlyMap<string, PromptTemplate>) {
+    this.#templates = templates;
+  }
+
+  /** The text of a template with its values filled in; a placeholder without a value stays as it is. */
+  render(name: Name, values: Values): string {
+    let render = this.#compiled.get(name);
+    if (render === undefined) {
+      const template = this.#templates.get(name);
+      render =
+        typeof template === "function"
+          ? compileFunction(name, template)
+          : compileText(template ?? "");
+      this.#compiled.set(name, render);
+    }
+    return render(values);
+  }
+}
+
+/** Merges contributed templates over a plugin's defaults, once per list of contributions. */
+export class PromptLibrary<Name extends string> {
+  readonly #defaults: Readonly<Record<Name, string>>;
+  readonly #merged = new WeakMap<readonly Contribution[], PromptTexts<Name>>();
+
+  constructor(defaults: Readonly<Record<Name, string>>) {
+    this.#defaults = defaults;
+  }
+
+  /** The texts for a list of contributions; of two with one name the later wins. A run gives the same list every time. */
+  textsOf(contributions: readonly Contribution[]): PromptTexts<Name> {
+    let texts = this.#merged.get(contributions);
+    if (texts === undefined) {
+      texts = new PromptTexts(this.#merge(contributions));
+      this.#merged.set(contributions, texts);
+    }
+    return texts;
+  }
+
+  #merge(contributions: readonly Contribution[]): Map<string, PromptTemplate> {
+    const merged = new Map<string, PromptTemplate>(Object.entries<string>(this.#defaults));
+    for (const contribution of contributions) {
+      // The defaults are among the contributions; skipped, they can't undo an override by a plugin that was registered before.
+      if (contribution === this.#defaults) continue;
+      for (const [name, template] of Object.entries(contribution)) merged.set(name, template);
+    }
+    return merged;
+  }
+}

@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import type { ChatMessage, ChatRequest } from "../../contracts/chat-model.js";
+import { canonicalJson } from "../../util/json/canonical.js";
+
+/** What a request asks, whoever makes it and whenever: ids of tool calls, which vendors draw at random, are replaced by their place in the conversation. */
+export function canonicalRequest(request: ChatRequest): ChatRequest {
+  const ids = new Map<string, string>();
+  const idOf = (id: string): string => {
+    if (!ids.has(id)) ids.set(id, `call-${ids.size + 1}`);
+    return ids.get(id) as string; // set above
+  };
+  return { ...request, messages: request.messages.map((message) => withIds(message, idOf)) };
+}
+
+/** The SHA-256 of a request and of the model that it goes to, as hexadecimal digits: the name under which caches and recordings keep its answer. */
+export function requestKey(
+  request: ChatRequest,
+  model: { readonly provider: string; readonly modelId: string },
+): string {
+  const { provider, modelId } = model;
+  return createHash("sha256")
+    .update(canonicalJson({ provider, modelId, request: canonicalRequest(request) }))
+    .digest("hex");
+}
+
+function withIds(message: ChatMessage, idOf: (id: string) => string): ChatMessage {
+  if (message.role === "tool") return { ...message, toolCallId: idOf(message.toolCallId) };
+  if (message.role !== "assistant" || message.toolCalls === undefined) return message;
+  return {
+    ...message,
+    toolCalls: message.toolCalls.map((call) => ({ ...call, id: idOf(call.id) })),
+  };
+}

@@ -1,0 +1,82 @@
+import type { ChatModel } from "../../contracts/chat-model.js";
+import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
+import type { HookRun } from "../../contracts/run.js";
+import type { Clock } from "../../contracts/runtime.js";
+import type { Token } from "../../contracts/tokens.js";
+import type { TaskOutput } from "../../contracts/output.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { tokenName, Tokens } from "../../contracts/tokens.js";
+
+/** Always the same moment; durations are real. */
+const STAGED_CLOCK: Clock = Object.freeze({
+  now: () => new Date(Date.UTC(2026, 0, 1)),
+  monotonicMs: () => performance.now(),
+});
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** A run that is only known by name. It behaves as a run that has ended; the clock is its only binding. */
+export class StagedHookRun implements HookRun {
+  readonly inputs = Object.freeze({});
+  readonly tags = Object.freeze({});
+  readonly parent = undefined;
+  readonly startedAt = STAGED_CLOCK.now();
+  readonly options: EnsembleOptions = Object.freeze({});
+
+  constructor(readonly id: string) {}
+
+  get<T>(token: Token<T>): T {
+    const value = this.find(token);
+    if (value !== undefined) return value;
+    throw new ValidationError(`A staged scope has no binding for '${tokenName(token)}'`);
+  }
+  find<T>(token: Token<T>): T | undefined {
+    return token === Tokens.Clock ? (STAGED_CLOCK as T) : undefined; // what Tokens.Clock stands for
+  }
+  all<T>(): readonly T[] {
+    return NOTHING;
+  }
+  modelFor(): ChatModel | undefined {
+    return undefined;
+  }
+  resolveModel(ref: ChatModel | string): ChatModel {
+    if (typeof ref !== "string") return ref;
+    throw new ValidationError("A staged run has no model providers");
+  }
+  listens(): boolean {
+    return false;
+  }
+  emit(): void {
+    // no listener
+  }
+  warn(): void {
+    // no listener
+  }
+  stop(): void {
+    // nothing goes on
+  }
+  outputs(): readonly TaskOutput[] {
+    return NOTHING;
+  }
+  recordMetrics(): void {
+    // no task
+  }
+  redact(text: string): string {
+    return text;
+  }
+  redactValue(value: unknown): unknown {
+    return value;
+  }
+  format(_value: unknown, text: string): string {
+    return text;
+  }
+  setTraceId(): void {
+    // no trace
+  }
+  chat(): Promise<never> {
+    return Promise.reject(new ValidationError("A staged run calls no model"));
+  }
+  writeMemory(): Promise<never> {
+    return Promise.reject(new ValidationError("A staged run has no memory"));
+  }
+}

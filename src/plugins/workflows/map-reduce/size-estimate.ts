@@ -1,0 +1,38 @@
+import type { TaskOutput } from "../../../contracts/output.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+
+/** Characters per token, where nobody knows better. */
+const CHARACTERS = 4;
+
+/** Counts the tokens of outputs: as the model reported them, else by the user's estimator, else by their length. */
+export class SizeEstimate {
+  readonly #estimator: ((text: string) => number) | undefined;
+  readonly #warn: (message: string) => void;
+  #warned = false;
+
+  constructor(estimator: ((text: string) => number) | undefined, warn: (message: string) => void) {
+    this.#estimator = estimator;
+    this.#warn = warn;
+  }
+
+  /** A report counts only where one call made the whole output: the sum over a conversation says nothing about the text it ended with. */
+  tokensOf({ raw, taskId, metrics }: TaskOutput): number {
+    if (metrics.llmCallCount === 1 && metrics.outputTokens >= 0) return metrics.outputTokens;
+    if (this.#estimator !== undefined) return estimate(this.#estimator, raw);
+    if (!this.#warned) {
+      this.#warned = true;
+      this.#warn(
+        `No model reported the tokens of the output of '${taskId}', so they are estimated as its length / ${CHARACTERS}. Set tokenEstimator for a better estimate.`,
+      );
+    }
+    return Math.floor(raw.length / CHARACTERS);
+  }
+}
+
+/** @throws ValidationError for an estimator that gives no count. */
+function estimate(estimator: (text: string) => number, text: string): number {
+  const tokens: unknown = estimator(text);
+  if (typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0) return tokens;
+  throw new ValidationError(`tokenEstimator must return a number >= 0, got: ${preview(tokens)}`);
+}

@@ -1,0 +1,77 @@
+import type { Phase } from "../../../contracts/phase.js";
+import type { Plan } from "../../../contracts/plan.js";
+import type { PlanDescription, PlanStep } from "../../../contracts/plan-description.js";
+import { inSequence } from "../shared/describe-tasks.js";
+import { PhasePlan } from "./phase-plan.js";
+
+/** Every task of a phase comes after all tasks of the phases before it, and the review after the phase's own. */
+export function describePhases(plan: Plan): PlanDescription {
+  const view = new PhasePlan(plan);
+  return {
+    steps: view.phases.flatMap((phase) => stepsOf(phase, view)),
+    phases: view.phases.map(({ name, after }) => ({
+      name,
+      after: after.map((before) => before.name),
+    })),
+  };
+}
+
+function stepsOf(phase: Phase, view: PhasePlan): readonly PlanStep[] {
+  const review = view.reviewOf(phase);
+  const own = view.tasksOf(phase);
+  const before = phase.after.flatMap((other) =>
+    [...view.tasksOf(other), view.reviewOf(other)].flatMap((task) => task?.id ?? []),
+  );
+  const maxRuns = attemptsOf(phase, view.phases);
+  const feedbackFrom = reviewersOf(phase, view.phases).flatMap(
+    (other) => view.reviewOf(other)?.id ?? [],
+  );
+  const steps = own.map(({ id, contextIds }): PlanStep => ({
+    id,
+    after: [...contextIds, ...before],
+    phase: phase.name,
+    maxRuns,
+    feedbackFrom,
+  }));
+  const workflow = phase.workflow ?? view.plan.options.workflow ?? "SEQUENTIAL";
+  const ordered = workflow === "SEQUENTIAL" ? inSequence(steps) : steps;
+  if (review === undefined) return ordered;
+  const ids = own.map(({ id }) => id);
+  return [
+    ...ordered,
+    {
+      id: review.id,
+      after: ids,
+      dependsOn: ids,
+      nodeType: "review",
+      phase: phase.name,
+      maxRuns,
+    },
+  ];
+}
+
+/** Phases whose review may have this one done again. */
+function askersOf(phase: Phase, phases: readonly Phase[]): readonly Phase[] {
+  return phases.filter(
+    ({ after, review }) => after.includes(phase) && (review?.maxPredecessorRetries ?? 0) > 0,
+  );
+}
+
+/** Phases whose reviews may give feedback to this one: itself and its askers. */
+function reviewersOf(phase: Phase, phases: readonly Phase[]): readonly Phase[] {
+  const retries = phase.review?.maxRetries ?? 0;
+  return [...(retries > 0 ? [phase] : []), ...askersOf(phase, phases)];
+}
+
+/**
+ * How often a phase runs at most. It begins once, and once more for each time that an asker sends it back.
+ * After each predecessor that it sends back itself, its own retries begin from zero.
+ */
+function attemptsOf(phase: Phase, phases: readonly Phase[]): number {
+  const begun = askersOf(phase, phases).reduce(
+    (sum, { review }) => sum + (review?.maxPredecessorRetries ?? 0),
+    1,
+  );
+  const { maxRetries = 0, maxPredecessorRetries = 0 } = phase.review ?? {};
+  return (begun + phase.after.length * maxPredecessorRetries) * (1 + maxRetries);
+}

@@ -1,0 +1,17 @@
+import type { FileHandle } from "node:fs/promises";
+import { stat } from "node:fs/promises";
+import { codeOf } from "../objects.js";
+
+/** Whether an open file is still the one at `path`: neither removed nor replaced. */
+export async function isAt(file: FileHandle, path: string): Promise<boolean> {
+  try {
+    const [open, there] = await Promise.all([
+      file.stat({ bigint: true }),
+      stat(path, { bigint: true }),
+    ]);
+    return open.ino === there.ino && open.dev === there.dev;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}

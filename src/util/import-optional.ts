@@ -1,0 +1,8 @@
+/**
+ * Imports an optional package when it is first needed. The specifier is not a literal, so bundlers
+ * do not look for the package and the program resolves it at run time.
+ * @throws the loader's error, with `code` `ERR_MODULE_NOT_FOUND` when the package is not installed.
+ */
+export async function importOptional<T>(specifier: string): Promise<T> {
+  return (await import(/* webpackIgnore: true */ /* @vite-ignore */ specifier)) as T; // the caller names the package's type
+}

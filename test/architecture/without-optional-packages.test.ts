@@ -1,0 +1,138 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { build, type Plugin } from "esbuild";
+import ts from "typescript";
+import { projectRoot, readProjectFile } from "../support/project.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+interface Package {
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+const { exports: entries, peerDependencies } = JSON.parse(
+  readProjectFile("package.json"),
+) as Package; // our own file
+const specifiers = Object.keys(entries)
+  .filter((name) => name !== "./package.json")
+  .map((name) => `agentensemble${name.slice(1)}`);
+// @anthropic-ai/sdk depends on the API of OpenTelemetry, so every installation has it.
+const optional = Object.keys(peerDependencies).filter((name) => name !== "@opentelemetry/api");
+const isOptional = (specifier: string): boolean =>
+  optional.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+
+/** Lets the bundler find no optional package. */
+const withoutOptional: Plugin = {
+  name: "without-optional-packages",
+  setup(bundler) {
+    bundler.onResolve({ filter: /^[^./]/ }, ({ path }) =>
+      isOptional(path) ? { errors: [{ text: `${path} is not installed` }] } : undefined,
+    );
+  },
+};
+
+/** Problems that the compiler finds when a program imports `specifier` and no optional package is installed. */
+function typeProblems(specifiers: readonly string[]): readonly string[] {
+  const options: ts.CompilerOptions = {
+    noEmit: true,
+    strict: true,
+    skipLibCheck: false,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    target: ts.ScriptTarget.ES2023,
+    lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
+    types: ["node"],
+  };
+  const host = ts.createCompilerHost(options);
+  const isHidden = (path: string): boolean =>
+    optional.some((name) => path.includes(`/node_modules/${name}/`));
+  const { fileExists, getSourceFile, directoryExists } = host;
+  const program = join(projectRoot, "entry-points.ts");
+  const text = specifiers
+    .map((name, i) => `import * as m${i} from "${name}"; export { m${i} };`)
+    .join("\n");
+  host.fileExists = (path) => path === program || (!isHidden(path) && fileExists(path));
+  host.directoryExists = (path) => !isHidden(`${path}/`) && (directoryExists?.(path) ?? true);
+  host.getSourceFile = (path, version, ...rest) =>
+    path === program
+      ? ts.createSourceFile(path, text, version)
+      : getSourceFile(path, version, ...rest);
+  return ts
+    .getPreEmitDiagnostics(ts.createProgram([program], options, host))
+    .filter(({ file }) => file === undefined || !/\/node_modules\//.test(file.fileName))
+    .map(
+      ({ file, messageText }) =>
+        `${file?.fileName.replace(`${projectRoot}/`, "") ?? ""}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`,
+    );
+}
+
+describe("without the optional packages", function () {
+  this.timeout(120_000);
+  let folder: string;
+
+  before(() => {
+    folder = temporaryFolder();
+  });
+
+  it("the declarations of all entry points compile with skipLibCheck off", () => {
+    // The entry point of the AI SDK bridge is the one whose own types are those of its package.
+    expect(
+      typeProblems(specifiers.filter((name) => name !== "agentensemble/providers/ai-sdk")),
+    ).to.deep.equal([]);
+  });
+
+  it("a bundler bundles every entry point without a problem, and the bundle runs", async () => {
+    const outfile = join(folder, "program.mjs");
+    const { warnings } = await build({
+      stdin: {
+        contents: `${specifiers.map((name, i) => `import * as m${i} from "${name}";`).join("\n")}
+          const { Ensemble, Task } = m${specifiers.indexOf("agentensemble")};
+          const task = new Task({ description: "add", handler: () => String(1 + 1) });
+          const { raw } = await new Ensemble({ tasks: [task] }).run();
+          console.log(raw, [${specifiers.map((_, i) => `m${i}`).join(", ")}].length);`,
+        resolveDir: projectRoot,
+        loader: "js",
+      },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20",
+      logLevel: "silent",
+      outfile,
+      plugins: [withoutOptional],
+    });
+    // esbuild does not show this one for an installed package.
+    expect(warnings.filter(({ id }) => id !== "ignored-bare-import")).to.deep.equal([]);
+    expect(execFileSync(process.execPath, [outfile], { encoding: "utf8" }).trim()).to.equal(
+      `2 ${specifiers.length}`,
+    );
+  });
+
+  it("a bundle names the package that a feature lacks", async () => {
+    const outfile = join(folder, "toon.mjs");
+    await build({
+      stdin: {
+        contents: `import { Ensemble, Task } from "agentensemble";
+          const task = new Task({ description: "add", handler: () => "2" });
+          const error = await new Ensemble({ tasks: [task], contextFormat: "TOON" }).run().catch((e) => e);
+          console.log(error.message, error.hint);`,
+        resolveDir: projectRoot,
+        loader: "js",
+      },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      logLevel: "silent",
+      outfile,
+      plugins: [withoutOptional],
+    });
+    writeFileSync(join(folder, "package.json"), "{}");
+    expect(
+      execFileSync(process.execPath, [outfile], { cwd: folder, encoding: "utf8" }).trim(),
+    ).to.equal(
+      "TOON context format requires the package @toon-format/toon, which is not installed. Run: npm install @toon-format/toon",
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Agent, Ensemble, Kernel, Task, Tokens, tool } from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { echo } from "../support/kernel-fixtures.js";
+import { pause } from "../support/time.js";
+
+/** The collector, which only a flag gives out. */
+function collector(): () => void {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc") as () => void; // that is what the flag does
+}
+
+const collect = collector();
+
+async function heapAfter(runs: number, run: () => Promise<unknown>): Promise<number> {
+  for (let n = 0; n < runs; n++) await run();
+  await pause(1);
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Bytes that stay behind with each further run. */
+async function growth(runs: number, run: () => Promise<unknown>): Promise<number> {
+  const before = await heapAfter(Math.ceil(runs / 5), run);
+  return ((await heapAfter(runs, run)) - before) / runs;
+}
+
+/** What keeps the process alive, the timer of the test itself included, which mocha sets once the test waits. */
+async function activeHandles(): Promise<string> {
+  await pause(1);
+  return process.getActiveResourcesInfo().sort().join();
+}
+
+/** Handles that were not there before; one that has gone meanwhile (a timer of an earlier test) is no leak. */
+function leftOf(after: string, before: string): string[] {
+  const known = before.split(",");
+  return after.split(",").filter((name) => {
+    const index = known.indexOf(name);
+    if (index >= 0) known.splice(index, 1);
+    return index < 0;
+  });
+}
+
+describe("thousands of runs on one kernel", () => {
+  it("leave the heap flat and no handle behind", async () => {
+    const kernel = new Kernel();
+    const add = tool({ name: "add", description: "Adds", timeoutMs: 1_000, execute: () => "2" });
+    const model = (): ScriptedModel =>
+      new ScriptedModel([
+        { toolCalls: [{ name: "add", arguments: { input: "1" } }] },
+        { text: "two", usage: { inputTokens: 1, outputTokens: 1 } },
+      ]);
+    const first = new Task({
+      description: "Add {n}",
+      agent: new Agent({ role: "Clerk", goal: "Add", tools: [add] }),
+      timeoutMs: 60_000,
+    });
+    const ensemble = new Ensemble({
+      kernel,
+      tasks: [first, echo("second", [first])],
+      listeners: [{ onTaskComplete: () => undefined }],
+    });
+    const controller = new AbortController(); // one for all runs, as a server would have it
+    let n = 0;
+    const run = async (): Promise<void> => {
+      const chat = model();
+      const output = await ensemble.run(
+        { n: n++ },
+        {
+          timeoutMs: 60_000,
+          signal: controller.signal,
+          bindings: (bind) => void bind.single(Tokens.ChatModel).toConstantValue(chat),
+        },
+      );
+      expect(output.raw).to.equal("second");
+    };
+    const handles = await activeHandles();
+    expect(await growth(5_000, run)).to.be.lessThan(500);
+    expect(leftOf(await activeHandles(), handles)).to.deep.equal([]);
+    await kernel.dispose();
+  });
+
+  it("leave nothing behind when they fail, are cancelled or are only listened to", async () => {
+    const kernel = new Kernel();
+    const never = new Promise<string>(() => undefined);
+    const failing = new Ensemble({
+      kernel,
+      tasks: [
+        new Task({
+          description: "fails",
+          handler: (): Promise<string> => Promise.reject(new Error("no")),
+        }),
+      ],
+    });
+    const stuck = new Ensemble({
+      kernel,
+      tasks: [new Task({ description: "stuck", handler: () => never })],
+    });
+    const streamed = new Ensemble({ kernel, tasks: [echo("x")] });
+    const run = async (): Promise<void> => {
+      await failing.run({}, { throwOnError: false });
+      const handle = stuck.stream({}, { cancelGraceMs: 0, throwOnError: false });
+      handle.cancel();
+      await handle.output;
+      const { events, output } = streamed.stream();
+      for await (const { type } of events) if (type === "task_completed") break;
+      await output;
+    };
+    const handles = await activeHandles();
+    expect(await growth(1_500, run)).to.be.lessThan(500);
+    expect(leftOf(await activeHandles(), handles)).to.deep.equal([]);
+    await kernel.dispose();
+  });
+});

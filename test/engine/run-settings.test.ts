@@ -1,0 +1,480 @@
+import type { Plugin, RunInfo, WorkflowResult } from "agentensemble";
+import { Agent, Ensemble, Kernel, Task, Tokens, definePlugin } from "agentensemble";
+import { ScriptedModel, testKernel } from "agentensemble/testing";
+import { expect } from "chai";
+import {
+  echo,
+  failing,
+  failure,
+  runToEnd,
+  scoped,
+  tapping,
+  waiting,
+} from "../support/kernel-fixtures.js";
+import { pause } from "../support/time.js";
+
+const usage = { inputTokens: 10, outputTokens: 1 };
+const spending = (): ScriptedModel =>
+  new ScriptedModel([{ text: "spent", usage }], { onExhausted: "repeat-last" });
+const say = (): Task =>
+  new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) });
+
+describe("a run inside a task", () => {
+  it("is independent unless it is joined", async () => {
+    const inner = new Ensemble({ model: spending(), tasks: [say()] });
+    const { output } = await runToEnd({
+      tasks: [new Task({ description: "outer", handler: async () => (await inner.run()).raw })],
+    });
+    expect(output.raw).to.equal("spent");
+    expect(output.metrics.ledger).to.deep.equal([]);
+  });
+
+  it("with `parent` counts in the outer ledger, and keeps its own", async () => {
+    const inner = new Ensemble({ model: spending(), tasks: [say()] });
+    let own = 0;
+    const outer = new Task({
+      description: "outer",
+      handler: async (ctx) => (
+        (own = (await inner.run({}, { parent: ctx.run })).metrics.totalTokens),
+        "x"
+      ),
+    });
+    const { output } = await runToEnd({ model: spending(), tasks: [outer, say()] });
+    expect(own).to.equal(11);
+    expect(output.metrics).to.include({ totalTokens: 22, llmCallCount: 2 });
+    expect(new Set(output.metrics.ledger.map(({ runId }) => runId)).size).to.equal(2);
+  });
+
+  it("with `parent` ends with the outer run", async () => {
+    const controller = new AbortController();
+    const ended: unknown[] = [];
+    const inner = new Ensemble({ tasks: [waiting("inner", () => controller.abort())] });
+    const outer = new Task({
+      description: "outer",
+      handler: async (ctx): Promise<string> => {
+        ended.push(await failure(inner.run({}, { parent: ctx.run })));
+        return "x";
+      },
+    });
+    const { error } = await runToEnd({ tasks: [outer] }, { signal: controller.signal });
+    expect(error).to.have.property("code", "AE_RUN_CANCELLED");
+    expect(ended[0]).to.have.property("code", "AE_RUN_CANCELLED");
+  });
+
+  it("can end without ending the outer one", async () => {
+    const inner = new Ensemble({ tasks: [waiting("inner")] });
+    const outer = new Task({
+      description: "outer",
+      handler: async (ctx) =>
+        (await inner.run({}, { parent: ctx.run, timeoutMs: 5, throwOnError: false })).exitReason,
+    });
+    expect(
+      (await runToEnd({ tasks: [outer, echo("next")] })).output.taskOutputs.map(({ raw }) => raw),
+    ).to.deep.equal(["TIMEOUT", "next"]);
+  });
+
+  it("takes no other parent than a run", async () => {
+    const parent: RunInfo = { id: "x", inputs: {}, tags: {} };
+    expect(
+      await failure(new Ensemble({ tasks: [echo("x")] }).run({}, { parent })),
+    ).to.have.property("code", "AE_VALIDATION");
+  });
+});
+
+describe("what belongs to one run", () => {
+  it("are its tags, in every usage record and the trace", async () => {
+    const tags = { customer: "42" };
+    const { output } = await runToEnd({ model: spending(), tasks: [say()] }, { tags });
+    tags.customer = "43";
+    expect(output.metrics.ledger[0]?.tags).to.deep.equal({ customer: "42" });
+    expect(JSON.stringify(output.trace.metadata)).to.include("42");
+  });
+
+  it("is its id, given or made", async () => {
+    const { output, events } = await runToEnd({ tasks: [echo("x")] }, { runId: "mine" });
+    expect([output.runId, events[0]?.runId, output.trace.ensembleId]).to.deep.equal([
+      "mine",
+      "mine",
+      "mine",
+    ]);
+    const first = await runToEnd({ tasks: [echo("x")] });
+    expect(first.output.runId).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it("are its inputs, as they were when it began", async () => {
+    const inputs: Record<string, unknown> = { topic: "tea" };
+    let ctxInputs: unknown;
+    const task = new Task({
+      description: "{topic}",
+      handler: async (ctx) => {
+        inputs["topic"] = "coffee";
+        await pause();
+        ctxInputs = ctx.inputs;
+        return ctx.description;
+      },
+    });
+    const { output } = await runToEnd({ tasks: [task], inputs: { more: 1 } }, {}, inputs);
+    expect(output.raw).to.equal("tea");
+    expect(ctxInputs).to.deep.equal({ topic: "tea", more: 1 });
+    expect(ctxInputs).to.be.frozen;
+  });
+
+  it("is everything else: runs of one ensemble may overlap", async () => {
+    const task = new Task({
+      description: "{n}",
+      handler: async (ctx) => (await pause(Number(ctx.description) % 3), ctx.description),
+    });
+    const ensemble = new Ensemble({
+      tasks: [
+        task,
+        new Task({
+          description: "again {n}",
+          context: [task],
+          handler: (ctx) => ctx.contextOutputs[0]?.raw ?? "",
+        }),
+      ],
+    });
+    const outputs = await Promise.all(Array.from({ length: 20 }, (_, n) => ensemble.run({ n })));
+    expect(outputs.map(({ raw }) => raw)).to.deep.equal(outputs.map((_, n) => String(n)));
+    await ensemble.dispose();
+  });
+
+  it("is warned about options that stand where inputs belong", async () => {
+    const { events } = await runToEnd(
+      { tasks: [echo("x")] },
+      {},
+      { signal: new AbortController().signal },
+    );
+    expect(
+      events
+        .filter((event) => event.type === "run_warning")
+        .map(({ message }) => message)
+        .join(),
+    ).to.include("second argument");
+    expect(events[0]?.type).to.equal("ensemble_started");
+  });
+
+  it("is warned about options of a task that have no effect", async () => {
+    const task = new Task({
+      description: "Say",
+      agent: new Agent({ role: "r", goal: "g" }),
+      maxIterations: 3,
+    });
+    const { events } = await runToEnd({ model: spending(), tasks: [task] });
+    expect(
+      events
+        .filter((event) => event.type === "run_warning")
+        .map(({ message }) => message)
+        .join(),
+    ).to.include("maxIterations");
+  });
+});
+
+describe("a workflow of a plugin", () => {
+  const returning = (result: unknown): Plugin =>
+    definePlugin({
+      name: "odd",
+      bind: (bind) =>
+        void bind
+          .many(Tokens.WorkflowExecutor)
+          .toConstantValue({ name: "ODD", execute: async () => result as WorkflowResult }),
+    });
+
+  it("that returns no result is an error that shows what it returned", async () => {
+    const made = { taskId: "x", raw: "made up" };
+    for (const result of [
+      undefined,
+      null,
+      "text",
+      {},
+      { raw: 1, taskOutputs: [] },
+      { raw: "", taskOutputs: "x" },
+      { raw: "", taskOutputs: [made] },
+      { raw: "", taskOutputs: [], exitReason: "DONE" },
+    ]) {
+      const { error, output } = await runToEnd({
+        tasks: [echo("a")],
+        workflow: "ODD",
+        plugins: [returning(result)],
+      });
+      expect(error, JSON.stringify(result)).to.include({
+        code: "AE_PLUGIN",
+        plugin: "ODD",
+        hook: "execute",
+      });
+      expect(output.exitReason).to.equal("ERROR");
+    }
+  });
+
+  it("that throws is an error with what it threw as its cause", async () => {
+    const cause = new TypeError("no");
+    const throwing = definePlugin({
+      name: "odd",
+      bind: (bind) =>
+        void bind.many(Tokens.WorkflowExecutor).toConstantValue({
+          name: "ODD",
+          execute: () => {
+            throw cause;
+          },
+        }),
+    });
+    const { error } = await runToEnd({ tasks: [echo("a")], workflow: "ODD", plugins: [throwing] });
+    expect(error).to.include({ code: "AE_PLUGIN", cause });
+  });
+
+  it("that asks for an unknown task has its promise rejected, with the names there are", async () => {
+    let rejected: unknown;
+    const asking = definePlugin({
+      name: "asking",
+      bind: (bind) =>
+        void bind.many(Tokens.WorkflowExecutor).toConstantValue({
+          name: "ASKING",
+          async execute(_plan, run) {
+            const asked = run.runTask("task-2");
+            rejected = await failure(asked);
+            const output = await run.runTask("task-1");
+            return { raw: output.raw, taskOutputs: [output] };
+          },
+        }),
+    });
+    await runToEnd({ tasks: [echo("a")], workflow: "ASKING", plugins: [asking] });
+    expect(rejected).to.have.property("code", "AE_VALIDATION");
+    expect((rejected as Error).message)
+      .to.include("'task-2'")
+      .and.include("task-1");
+  });
+
+  it("may run a part of the plan with another workflow", async () => {
+    const half = definePlugin({
+      name: "half",
+      bind: (bind) =>
+        void bind.many(Tokens.WorkflowExecutor).toConstantValue({
+          name: "HALF",
+          execute: (plan, run) =>
+            run.runWorkflow(
+              "PARALLEL",
+              plan.tasks.slice(0, 2).map(({ id }) => id),
+            ),
+        }),
+    });
+    const { output } = await runToEnd({
+      tasks: [echo("a"), echo("b"), echo("c")],
+      workflow: "HALF",
+      plugins: [half],
+    });
+    expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "b"]);
+  });
+});
+
+describe("a task that is added during a run", () => {
+  it("gets ids below its parent's, in the order of the requests, and its texts as they are", async () => {
+    const ids: string[] = [];
+    const parent = scoped("parent", async (scope) => {
+      for (const text of ["{not} a template", "b"]) ids.push(scope.define(echo(text)));
+      ids.push(scope.define(echo("{topic}"), { template: true }));
+      const outputs = await Promise.all(ids.map((id) => scope.runTask(id)));
+      return outputs.map(({ raw }) => raw).join("|");
+    });
+    const { output } = await runToEnd({ tasks: [parent] }, {}, { topic: "tea" });
+    expect(ids).to.deep.equal(["task-1.1", "task-1.2", "task-1.3"]);
+    expect(output.raw).to.equal("{not} a template|b|tea");
+  });
+
+  it("stands in the trace with its parent, and fails like any other", async () => {
+    const parent = scoped(
+      "parent",
+      async (scope) => (await failure(scope.runTask(scope.define(failing("child"))))).code,
+    );
+    const { output } = await runToEnd({ tasks: [parent] });
+    expect(output.raw).to.equal("AE_TASK_EXECUTION");
+  });
+});
+
+describe("the purpose of a task and whether it is internal", () => {
+  const judging = definePlugin({
+    name: "judging",
+    bind: (bind) =>
+      void bind.many(Tokens.WorkflowExecutor).toConstantValue({
+        name: "JUDGING",
+        async execute(plan, run) {
+          const work = await run.runTask("task-1");
+          const judge = new Task({ description: "Judge" });
+          const id = run.define(judge, { id: "judge", purpose: "review", internal: true });
+          await run.runTask(id);
+          throw new Error(`done with ${work.raw}`);
+        },
+      }),
+  });
+
+  it("are set by the workflow that adds it: usage records bear the purpose, outputs leave it out", async () => {
+    const { output } = await runToEnd({
+      tasks: [new Task({ description: "Work" })],
+      workflow: "JUDGING",
+      model: new ScriptedModel(["work", "verdict"]),
+      plugins: [judging],
+    });
+    expect(output.metrics.ledger.map(({ taskId, purpose }) => [taskId, purpose])).to.deep.equal([
+      ["task-1", "task"],
+      ["judge", "review"],
+    ]);
+    expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal(["task-1"]);
+  });
+});
+
+describe("an agent that is made from a description", () => {
+  const synthesizer = (
+    make: () => unknown,
+    usesModel = false,
+  ): Parameters<typeof runToEnd>[0]["agentSynthesizer"] => ({
+    usesModel,
+    synthesize: make as () => Agent,
+  });
+
+  it("is made once per task and run", async () => {
+    let made = 0;
+    const agentSynthesizer = synthesizer(() => (made++, new Agent({ role: "Made", goal: "g" })));
+    const task = new Task({
+      description: "Say",
+      guardrailRetries: 1,
+      outputGuardrails: [({ raw }) => ({ ok: raw === "two", reason: "no" })],
+    });
+    const { output } = await runToEnd({
+      model: new ScriptedModel(["one", "two"]),
+      tasks: [task],
+      agentSynthesizer,
+    });
+    expect([output.raw, made, output.taskOutputs[0]?.agentRole]).to.deep.equal(["two", 1, "Made"]);
+  });
+
+  it("has the model calls of its making counted", async () => {
+    const agentSynthesizer: Parameters<typeof runToEnd>[0]["agentSynthesizer"] = {
+      usesModel: true,
+      synthesize: async (_task, { model }) =>
+        new Agent({
+          role: (await model.chat({ messages: [{ role: "user", content: "Who?" }] })).message
+            .content,
+          goal: "g",
+        }),
+    };
+    const { output } = await runToEnd({
+      model: new ScriptedModel([
+        { text: "Poet", usage },
+        { text: "verse", usage },
+      ]),
+      tasks: [new Task({ description: "Say" })],
+      agentSynthesizer,
+    });
+    expect(output.taskOutputs[0]?.agentRole).to.equal("Poet");
+    expect(output.metrics.ledger.map(({ purpose }) => purpose)).to.deep.equal([
+      "synthesis",
+      "task",
+    ]);
+    expect(output.metrics.totalTokens).to.equal(22);
+  });
+
+  it("must be one", async () => {
+    for (const made of [undefined, null, {}]) {
+      const { error } = await runToEnd({
+        model: spending(),
+        tasks: [new Task({ description: "Say" })],
+        agentSynthesizer: synthesizer(() => made),
+      });
+      expect(error?.cause).to.have.property("code", "AE_VALIDATION");
+    }
+  });
+});
+
+describe("Ensemble.explain", () => {
+  it("shows the first prompts without calling anything", async () => {
+    const model = new ScriptedModel([]);
+    let taps = 0;
+    const first = new Task({
+      description: "Research {topic}",
+      agent: new Agent({ role: "Researcher", goal: "Find facts" }),
+    });
+    const ensemble = new Ensemble({
+      model,
+      tasks: [first, new Task({ description: "Write about it", context: [first] }), echo("c")],
+      plugins: [tapping("t", ({ hooks }) => hooks.beforeTask.tap(() => void taps++))],
+    });
+    const explanation = await ensemble.explain({ topic: "tea" });
+    expect(explanation.workflow).to.equal("PARALLEL");
+    expect(
+      explanation.tasks.map(({ taskId, agentRole, dependsOn }) => [taskId, agentRole, dependsOn]),
+    ).to.deep.equal([
+      ["task-1", "Researcher", []],
+      ["task-2", "Writer", ["task-1"]],
+      ["task-3", "(deterministic)", []],
+    ]);
+    expect(explanation.tasks[0]?.userPrompt).to.include("Research tea");
+    expect(explanation.tasks[1]?.userPrompt).to.include("[output of task-1]");
+    expect(explanation.estimatedInputTokens).to.equal(
+      explanation.tasks.reduce((sum, task) => sum + task.estimatedInputTokens, 0),
+    );
+    expect(explanation.estimatedInputTokens).to.be.greaterThan(10);
+    expect([model.requests.length, taps]).to.deep.equal([0, 0]);
+    await ensemble.dispose();
+  });
+
+  it("marks agents that a model will make, and makes none", async () => {
+    const agentSynthesizer = {
+      usesModel: true,
+      synthesize: (): never => {
+        throw new Error("called");
+      },
+    };
+    const ensemble = new Ensemble({
+      model: new ScriptedModel([]),
+      tasks: [new Task({ description: "Say" })],
+      agentSynthesizer,
+    });
+    expect((await ensemble.explain()).tasks[0]).to.include({
+      synthesizedByModel: true,
+      agentRole: "(synthesized)",
+    });
+    await ensemble.dispose();
+  });
+
+  it("lets no synthesizer spend anything that does not say it does", async () => {
+    const model = new ScriptedModel(["spent"]);
+    const sly = {
+      synthesize: async (
+        _task: unknown,
+        o: { readonly model: { chat(request: { messages: [] }): Promise<unknown> } },
+      ) => (await o.model.chat({ messages: [] }), new Agent({ role: "r", goal: "g" })),
+    };
+    const ensemble = new Ensemble({
+      model,
+      tasks: [new Task({ description: "Say" })],
+      agentSynthesizer: sly,
+    });
+    expect((await failure(ensemble.explain())).message).to.include("explain()");
+    expect(model.requests).to.deep.equal([]);
+    await ensemble.dispose();
+  });
+});
+
+describe("testKernel", () => {
+  it("makes runs that repeat themselves to the letter", async () => {
+    const traces: string[] = [];
+    for (let i = 0; i < 2; i++) {
+      const kernel = testKernel();
+      const ensemble = new Ensemble({ kernel, model: spending(), tasks: [say(), echo("b")] });
+      const outputs = [await ensemble.run(), await ensemble.run()];
+      expect(outputs.map(({ runId }) => runId)).to.deep.equal(["run-1", "run-2"]);
+      traces.push(outputs.map(({ trace }) => trace.toJson()).join("\n"));
+      await kernel.dispose();
+    }
+    expect(traces[0]).to.equal(traces[1]);
+    expect(traces[0]).to.include("2026-01-01T00:00:00");
+  });
+
+  it("takes plugins, those that replace standard ones by name too", async () => {
+    const kernel = testKernel([definePlugin({ name: "workflow-sequential" }), { name: "more" }]);
+    expect((await failure(new Ensemble({ kernel, tasks: [echo("a")] }).run())).message).to.include(
+      "Unknown workflow 'SEQUENTIAL'",
+    );
+    expect(kernel).to.be.instanceOf(Kernel);
+    await kernel.dispose();
+  });
+});

@@ -1,0 +1,47 @@
+/** Hooks around all tests of a file (of a process, where mocha runs without `--parallel`). Loaded with `--require`. */
+import { restoreEnvironment } from "./environment.js";
+import { takeRefused } from "./loopback-only.js";
+import { removeTemporaryFolders } from "./temporary-folder.js";
+import { pause } from "./time.js";
+
+/** How long what closes by itself may take: a killed process, a connection whose other end has gone. */
+const GRACE_MS = Number(process.env["AGENTENSEMBLE_TEST_GRACE_MS"] ?? 5_000);
+
+function resources(): string[] {
+  return process.getActiveResourcesInfo().sort();
+}
+
+/** Returns what is in `now` more often than in `before`. */
+function added(now: readonly string[], before: readonly string[]): readonly string[] {
+  const known = [...before];
+  return now.filter((name) => {
+    const index = known.indexOf(name);
+    if (index >= 0) known.splice(index, 1);
+    return index < 0;
+  });
+}
+
+let before: readonly string[] = [];
+
+export const mochaHooks: Mocha.RootHookObject = {
+  async beforeAll() {
+    await pause(1);
+    before = resources(); // with the limit that mocha sets this hook
+  },
+
+  afterEach() {
+    restoreEnvironment();
+    const targets = takeRefused();
+    if (targets.length > 0)
+      throw new Error(`A test tried to connect beyond loopback: ${targets.join(", ")}`);
+  },
+
+  async afterAll() {
+    removeTemporaryFolders();
+    for (let waited = 0; waited < GRACE_MS; waited += 20) {
+      await pause(20);
+      if (added(resources(), before).length === 0) return;
+    }
+    throw new Error(`The tests leave open: ${added(resources(), before).join(", ")}`);
+  },
+};

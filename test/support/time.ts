@@ -1,0 +1,17 @@
+/** Resolves after `ms` milliseconds; timers and callbacks that are due go first. */
+export function pause(ms = 0): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Resolves when a condition holds. Rejects with `problem` after `limitMs`. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  problem: () => string = () => `waited in vain for: ${String(holds)}`,
+  limitMs = 30_000,
+): Promise<void> {
+  const began = performance.now();
+  while (!(await holds())) {
+    if (performance.now() - began > limitMs) throw new Error(problem());
+    await pause(5);
+  }
+}
