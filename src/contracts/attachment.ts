@@ -37,7 +37,7 @@ function checkPart(what: string, part: unknown): void {
     return;
   }
   checkOptions(what, part, ["type", "data", "mediaType"]);
-  checkImage(what, part as { readonly data?: unknown; readonly mediaType?: unknown });
+  checkImage(what, part);
 }
 
 function checkImage(
@@ -63,10 +63,12 @@ function problemOfImage({ data, mediaType }: ImagePart): string | undefined {
     return `has two types: mediaType is ${given}, and its data: address names ${source.mediaType}`;
   if (declared !== undefined && !declared.startsWith("image/"))
     return `is declared as ${declared}, which is no image`;
-  if (source.kind === "url") return undefined;
-  if (!BASE64.test(source.data))
-    return "is neither base64 text nor an http:, https: or data: address";
-  const found = mediaTypeOfBase64(source.data);
+  return source.kind === "url" ? undefined : problemOfBytes(source.data, declared);
+}
+
+function problemOfBytes(base64: string, declared: string | undefined): string | undefined {
+  if (!BASE64.test(base64)) return "is neither base64 text nor an http:, https: or data: address";
+  const found = mediaTypeOfBase64(base64);
   if (found !== undefined && !found.startsWith("image/"))
     return `is no image: its first bytes are those of ${found}`;
   if (declared === undefined)

@@ -7,6 +7,8 @@ const PASSAGE = 250;
 const PASSAGES = 16;
 let ready;
 async function load() {
+  const core = await import(workerData.core);
+  await core.ready();
   const { initModel } = await import(workerData.embeddings);
   const { modelSource } = await import(workerData.weights);
   return initModel(modelSource);

