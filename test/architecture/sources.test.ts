@@ -24,7 +24,7 @@ describe("the sources", () => {
     ).to.deep.equal([]);
   });
 
-  it("keep the kernel within 1,300 lines, and kernel and engine within 5,200", () => {
+  it("keep the kernel within 1,300 lines, and kernel and engine within 5,700", () => {
     const linesIn = (folder: string): number =>
       sources
         .filter(({ path }) => path.startsWith(folder))
