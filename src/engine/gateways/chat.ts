@@ -5,6 +5,7 @@ import type { ModelCallRecord } from "../../contracts/trace.js";
 import type { UsageRecord } from "../../contracts/usage.js";
 import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
+import type { TaskAttempt } from "../tasks/task-attempt.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
 import { checkResponse } from "../../contracts/chat-response.js";
 import { ModelCallError } from "../../contracts/errors.js";
@@ -48,7 +49,7 @@ export async function chat(
     };
     const step = new ChatStep(frame, call, o.onToken);
     await takeStep(step);
-    const { result, refused, reached } = step;
+    const { result, refused } = step;
     const thrown = step.broken ?? step.exit;
     if (thrown !== undefined) throw thrown;
     if (result !== undefined && refused === undefined) {
@@ -56,9 +57,7 @@ export async function chat(
       return result;
     }
     const error = refused ?? toError(step.error);
-    const isRetryable =
-      refused === undefined && reached === "work" && cancellation.reason === undefined;
-    const retry = isRetryable ? run.retryPolicy?.next(error, attempt, call) : undefined;
+    const retry = step.isRetryable ? run.retryPolicy?.next(error, attempt, call) : undefined;
     if (retry === undefined) throw withAttempts(error, attempt);
     const { delayMs } = retry;
     const reason = messageOf(error);
@@ -91,6 +90,12 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
     return model === this.call.model
       ? changed
       : { ...changed, rateLimits: rateLimitsOf(this.frame, model) };
+  }
+
+  /** Whether the retry policy is asked: the model was called, its answer was not refused, and the task goes on. */
+  get isRetryable(): boolean {
+    const { refused, reached, frame } = this;
+    return refused === undefined && reached === "work" && frame.cancellation.reason === undefined;
   }
 
   work(): Promise<ChatResponse> {
@@ -190,10 +195,13 @@ function rateLimitsOf({ run, record }: TaskFrame, model: ChatModel): readonly Ow
     limits.push({ owner: run.sourceOf(taskId) ?? task, limit: task.rateLimit });
   if (model.rateLimit !== undefined)
     limits.push({ owner: model.wraps ?? model, limit: model.rateLimit });
-  const own = agent?.rateLimit ?? agent?.model ?? task.rateLimit ?? task.model;
-  if (own === undefined && options.rateLimit !== undefined)
+  if (options.rateLimit !== undefined && !bringsModelOrLimit(record))
     limits.push({ owner: options, limit: options.rateLimit });
   return limits;
+}
+
+function bringsModelOrLimit({ agent, task }: TaskAttempt): boolean {
+  return (agent?.rateLimit ?? agent?.model ?? task.rateLimit ?? task.model) !== undefined;
 }
 
 function emitStarted(frame: TaskFrame, request: ChatRequest, iteration: number): void {

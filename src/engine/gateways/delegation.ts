@@ -156,20 +156,31 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
 
   /** Records and reports the end. @throws what a tap threw; what stops the whole run. */
   conclude(): DelegationResponse {
-    const { error, refused, broken, outcome, reached } = this;
-    const { run, cancellation } = this.frame;
-    const refusal = broken?.message ?? (refused === undefined ? undefined : reasonOf(refused));
-    let response = this.result ?? this.#failed;
-    if (refusal !== undefined || response === undefined)
-      response = this.#failure(refusal ?? messageOf(error));
+    const response = this.#response();
     this.#report(response);
+    const thrown = this.#thrown();
+    if (thrown !== undefined) throw toError(thrown);
+    return response;
+  }
+
+  /** What the delegator gets once the after hook has run. */
+  #response(): DelegationResponse {
+    const { error, refused, broken } = this;
+    const refusal = broken?.message ?? (refused === undefined ? undefined : reasonOf(refused));
+    if (refusal !== undefined) return this.#failure(refusal);
+    return this.result ?? this.#failed ?? this.#failure(messageOf(error));
+  }
+
+  /** What the delegator's task must not survive: a guard or a tap that threw, or a stop of the task or the run. */
+  #thrown(): unknown {
+    const { error, broken, outcome, reached } = this;
+    const { run, cancellation } = this.frame;
     const isBrokenGuard = reached !== "work" && outcome !== "rejected";
     const thrown = (isBrokenGuard ? error : undefined) ?? broken ?? this.exit;
-    if (thrown !== undefined) throw toError(thrown);
+    if (thrown !== undefined) return thrown;
     const isStopped = cancellation.reason !== undefined || ExitEarlySignal.isInstance(error);
-    if (error !== undefined && isStopped) throw toError(error);
-    if (ExitEarlySignal.isInstance(run.stopped)) throw run.stopped; // the delegator shall not spend more
-    return response;
+    if (error !== undefined && isStopped) return error;
+    return ExitEarlySignal.isInstance(run.stopped) ? run.stopped : undefined; // the delegator shall not spend more
   }
 
   /** A response that names the reason why there is no result. */

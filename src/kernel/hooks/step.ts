@@ -72,10 +72,7 @@ export async function takeStep<P extends object, R>(step: Step<P, R>): Promise<v
     const begun = begin(step, firing);
     step.result = isThenable(begun) ? await begun : begun;
   } catch (error) {
-    if (firing !== undefined) step.call = firing.call; // as the taps before the one that threw have left it
-    const isAborted = step.stopped() !== undefined || ExitEarlySignal.isInstance(error);
-    step.outcome = isAborted ? "aborted" : "failed";
-    step.error = error;
+    fail(step, firing, error);
   }
   step.done?.();
   if (!after.used) return;
@@ -112,6 +109,18 @@ function begin<P extends object, R>(
   }
   step.reached = "work";
   return step.work();
+}
+
+/** Keeps why the step came to no result. */
+function fail<P extends object, R>(
+  step: Step<P, R>,
+  firing: Firing<P> | undefined,
+  error: unknown,
+): void {
+  if (firing !== undefined) step.call = firing.call; // as the taps before the one that threw have left it
+  const isAborted = step.stopped() !== undefined || ExitEarlySignal.isInstance(error);
+  step.outcome = isAborted ? "aborted" : "failed";
+  step.error = error;
 }
 
 /** Keeps what the after taps have decided. */
