@@ -49,28 +49,41 @@ function firstDifference(a: string, b: string): readonly [string, string] | null
   return [left[line] ?? "", right[line] ?? ""];
 }
 
-function compare(a: TaskView | undefined, b: TaskView | undefined): TaskDifference | undefined {
-  const task = a ?? b;
-  if (task === undefined) return undefined;
-  const both = a !== undefined && b !== undefined;
-  const difference = both ? firstDifference(a.output ?? "", b.output ?? "") : null;
-  const changed = difference !== null || a?.outcome !== b?.outcome;
+function compare(a: TaskView, b: TaskView): TaskDifference {
+  const difference = firstDifference(a.output ?? "", b.output ?? "");
   return {
-    taskId: task.taskId,
-    attempt: task.attempt,
-    status: a === undefined ? "added" : b === undefined ? "removed" : changed ? "changed" : "same",
-    outcome: [a?.outcome ?? null, b?.outcome ?? null],
-    measures: [a === undefined ? null : measuresOf(a), b === undefined ? null : measuresOf(b)],
+    taskId: a.taskId,
+    attempt: a.attempt,
+    status: difference === null && a.outcome === b.outcome ? "same" : "changed",
+    outcome: [a.outcome, b.outcome],
+    measures: [measuresOf(a), measuresOf(b)],
     difference,
+  };
+}
+
+/** A task that only one of the runs has. */
+function unmatched(task: TaskView, status: "added" | "removed"): TaskDifference {
+  const { taskId, attempt, outcome } = task;
+  const measures = measuresOf(task);
+  return {
+    taskId,
+    attempt,
+    status,
+    outcome: status === "added" ? [null, outcome] : [outcome, null],
+    measures: status === "added" ? [null, measures] : [measures, null],
+    difference: null,
   };
 }
 
 /** Compares two runs task by task, in the order of the first; tasks that only the second has come last. */
 export function compareTraces(a: TraceView, b: TraceView): TraceDifference {
   const [left, right] = [keyed(a.tasks), keyed(b.tasks)];
-  const tasks = [...new Set([...left.keys(), ...right.keys()])].flatMap(
-    (key) => compare(left.get(key), right.get(key)) ?? [],
-  );
+  const ofLeft = [...left].map(([key, task]) => {
+    const other = right.get(key);
+    return other === undefined ? unmatched(task, "removed") : compare(task, other);
+  });
+  const added = [...right].filter(([key]) => !left.has(key));
+  const tasks = [...ofLeft, ...added.map(([, task]) => unmatched(task, "added"))];
   return {
     different: a.exitReason !== b.exitReason || tasks.some(({ status }) => status !== "same"),
     runs: [a.runId, b.runId],

@@ -2,6 +2,7 @@ import type { Inputs } from "../../../contracts/types.js";
 import { Agent } from "../../../contracts/agent.js";
 import type {
   ChatMessage,
+  ChatModel,
   ChatRequest,
   ContentPart,
   ModelOptions,
@@ -25,6 +26,16 @@ import { staticTools, toolsOf, ToolSpecs } from "../shared/tool-resolution.js";
 import { Conversation } from "./conversation.js";
 import { parseWithCorrections } from "./correction.js";
 
+/** What a prompt is made of. */
+interface PromptParts {
+  readonly call: TaskCall;
+  readonly agent: Agent;
+  readonly texts: PromptTexts<AgentTemplateName>;
+  readonly tools: readonly AnyTool[];
+  readonly facts: SchemaFacts | undefined;
+  readonly format?: TaskScope["format"];
+}
+
 type LookUps = Pick<TaskScope, "get" | "all" | "model" | "workers">;
 
 /** The executor of agent tasks: a conversation in which the model asks for tools until it answers. Keeps nothing but converted schemas and merged texts. */
@@ -46,15 +57,19 @@ export class ReactExecutor implements TaskExecutor {
     const facts = this.#outputFacts(call);
     const resolved = toolsOf(agent, call, scope);
     const tools = resolved instanceof Promise ? await resolved : resolved;
-    const first = this.#prompt(call, agent, texts, tools, facts, (value, text) =>
-      scope.format(value, text),
-    );
+    const format: TaskScope["format"] = (value, text) => scope.format(value, text);
+    const first = this.#prompt({ call, agent, texts, tools, facts, format });
     announce(call, agent, first, scope);
     const messages: ChatMessage[] = [
       { role: "system", content: first.systemPrompt },
       { role: "user", content: withAttachments(first.userPrompt, call.task.attachments) },
     ];
-    const request = requestOf(messages, first, modelOptionsOf(agent, call), facts, scope);
+    const request = requestOf(
+      messages,
+      first,
+      modelOptionsOf(agent, call),
+      responseFormatOf(facts, scope.model),
+    );
     const conversation = new Conversation({ call, agent, scope, texts, tools, messages, request });
     const response = await conversation.answer();
     if (response.message.content === "") warnOfSilence(call, agent, scope);
@@ -76,23 +91,11 @@ export class ReactExecutor implements TaskExecutor {
     const sourced = await Promise.all(
       scope.all(Tokens.AgentToolSource).map(async (source) => source.toolsFor(call, scope)),
     );
-    return this.#prompt(
-      call,
-      agent,
-      texts,
-      [...sourced.flat(), ...staticTools(agent.tools, scope.all(Tokens.Tool))],
-      this.#outputFacts(call),
-    );
+    const tools = [...sourced.flat(), ...staticTools(agent.tools, scope.all(Tokens.Tool))];
+    return this.#prompt({ call, agent, texts, tools, facts: this.#outputFacts(call) });
   }
 
-  #prompt(
-    call: TaskCall,
-    agent: Agent,
-    texts: PromptTexts<AgentTemplateName>,
-    tools: readonly AnyTool[],
-    facts: SchemaFacts | undefined,
-    format?: TaskScope["format"],
-  ): PromptPreview {
+  #prompt({ call, agent, texts, tools, facts, format }: PromptParts): PromptPreview {
     return {
       systemPrompt: this.#systemPrompt(agent, texts, call.run.inputs),
       userPrompt: buildUserPrompt(call, texts, facts?.text, format),
@@ -151,19 +154,26 @@ function requestOf(
   messages: readonly ChatMessage[],
   { tools }: PromptPreview,
   options: ModelOptions,
-  facts: SchemaFacts | undefined,
-  scope: TaskScope,
+  responseFormat: ChatRequest["responseFormat"],
 ): ChatRequest {
-  const native =
-    facts?.rootType === "object" && scope.model.capabilities?.structuredOutput === true;
-  if (options === NO_OPTIONS && !native)
+  if (options === NO_OPTIONS && responseFormat === undefined)
     return tools.length > 0 ? { messages, tools } : { messages }; // most requests; adding to a copy takes much longer
   return {
     ...options,
     messages,
     ...(tools.length > 0 && { tools }),
-    ...(native && { responseFormat: { name: formatName(facts.title), schema: facts.jsonSchema } }),
+    ...(responseFormat !== undefined && { responseFormat }),
   };
+}
+
+/** The schema as the vendor holds the model to it; `undefined` where it can't. */
+function responseFormatOf(
+  facts: SchemaFacts | undefined,
+  { capabilities }: ChatModel,
+): ChatRequest["responseFormat"] {
+  return facts?.rootType === "object" && capabilities?.structuredOutput === true
+    ? { name: formatName(facts.title), schema: facts.jsonSchema }
+    : undefined;
 }
 
 /** Vendors take letters, digits, `_` and `-` only. */

@@ -78,12 +78,8 @@ export type McpEndpoint =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** A server's options, checked, with nothing left open. */
-export interface ResolvedServer {
-  readonly name: string;
-  readonly endpoint: McpEndpoint;
-  readonly tools: readonly string[] | undefined;
-  readonly prefix: string;
+/** `McpCallOptions` with nothing left open. */
+interface CallSettings {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly requireApproval: boolean;
@@ -94,7 +90,15 @@ export interface ResolvedServer {
   readonly maxMessageBytes: number;
 }
 
-const DEFAULTS = Object.freeze({
+/** A server's options, checked, with nothing left open. */
+export interface ResolvedServer extends CallSettings {
+  readonly name: string;
+  readonly endpoint: McpEndpoint;
+  readonly tools: readonly string[] | undefined;
+  readonly prefix: string;
+}
+
+const DEFAULTS: CallSettings = Object.freeze({
   timeoutMs: 60_000,
   connectTimeoutMs: 30_000,
   requireApproval: false,
@@ -103,7 +107,7 @@ const DEFAULTS = Object.freeze({
   onUnavailable: "fail",
   maxOutputLength: 100_000,
   maxMessageBytes: 4 * 1024 * 1024,
-} as const);
+});
 
 /** Names of the options that all servers of a plugin may share. */
 export const CALL_FIELDS: readonly (keyof McpCallOptions)[] = Object.freeze([
@@ -235,15 +239,22 @@ export function resolveServer(
     endpoint,
     tools: o.tools === undefined ? undefined : [...new Set(o.tools)],
     prefix: o.prefix ?? `${o.name}__`,
-    timeoutMs: o.timeoutMs ?? shared.timeoutMs ?? DEFAULTS.timeoutMs,
-    connectTimeoutMs: o.connectTimeoutMs ?? shared.connectTimeoutMs ?? DEFAULTS.connectTimeoutMs,
-    requireApproval: o.requireApproval ?? shared.requireApproval ?? DEFAULTS.requireApproval,
-    trustAnnotations: o.trustAnnotations ?? shared.trustAnnotations ?? DEFAULTS.trustAnnotations,
-    onToolChange: o.onToolChange ?? shared.onToolChange ?? DEFAULTS.onToolChange,
-    onUnavailable: o.onUnavailable ?? shared.onUnavailable ?? DEFAULTS.onUnavailable,
-    maxOutputLength: o.maxOutputLength ?? shared.maxOutputLength ?? DEFAULTS.maxOutputLength,
-    maxMessageBytes: o.maxMessageBytes ?? shared.maxMessageBytes ?? DEFAULTS.maxMessageBytes,
+    ...completed(o, completed(shared, DEFAULTS)),
   });
+}
+
+/** The options, with those of `fallback` where they say nothing. */
+function completed(o: McpCallOptions, fallback: CallSettings): CallSettings {
+  return {
+    timeoutMs: o.timeoutMs ?? fallback.timeoutMs,
+    connectTimeoutMs: o.connectTimeoutMs ?? fallback.connectTimeoutMs,
+    requireApproval: o.requireApproval ?? fallback.requireApproval,
+    trustAnnotations: o.trustAnnotations ?? fallback.trustAnnotations,
+    onToolChange: o.onToolChange ?? fallback.onToolChange,
+    onUnavailable: o.onUnavailable ?? fallback.onUnavailable,
+    maxOutputLength: o.maxOutputLength ?? fallback.maxOutputLength,
+    maxMessageBytes: o.maxMessageBytes ?? fallback.maxMessageBytes,
+  };
 }
 
 /**

@@ -16,13 +16,18 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** What serves a client. */
+export interface ServingParts {
+  readonly sdk: Sdk;
+  readonly createServer: () => Server;
+  readonly dispatcher: CallDispatcher;
+  readonly onError: (error: Error) => void;
+}
+
 /** Serves a transport until either side closes it. */
 export function serveTransport(
-  sdk: Sdk,
+  { sdk, createServer, dispatcher, onError }: ServingParts,
   transport: Transport,
-  createServer: () => Server,
-  dispatcher: CallDispatcher,
-  onError: (error: Error) => void,
 ): Connection {
   const wire = new WatchedTransport(transport);
   const handle = sdk.serveStdio(createServer, { transport: wire, onerror: onError });

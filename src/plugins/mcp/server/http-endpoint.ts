@@ -3,6 +3,7 @@ import type { Server } from "@modelcontextprotocol/server";
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { CallDispatcher } from "./call-dispatcher.js";
+import type { RequestRefusal } from "./http-gate.js";
 import type { ResolvedHttpOptions } from "./mcp-server-options.js";
 import type { Sdk } from "./sdk.js";
 import type { McpHttpEndpoint } from "./types.js";
@@ -22,6 +23,15 @@ import { messageOf, toError } from "../../../util/errors.js";
 
 /** Time for a client to send a whole request. */
 const RECEIVE_MS = 30_000;
+const NOT_JSON: RequestRefusal = Object.freeze({
+  status: 415,
+  message: "Unsupported Media Type: Content-Type must be application/json",
+});
+const UNREADABLE: RequestRefusal = Object.freeze({
+  status: 400,
+  message: "Parse error: the body is not valid JSON",
+  code: -32_700,
+});
 
 /** What an endpoint serves with. */
 export interface EndpointParts {
@@ -123,7 +133,7 @@ class Exchanges {
       await this.#handle(request, response);
     } catch (error) {
       if (!response.destroyed) this.#parts.onError(toError(error)); // otherwise it broke because the client is gone
-      sendRefusal(response, 500, "Internal server error", {}, -32_603);
+      sendRefusal(response, { status: 500, message: "Internal server error", code: -32_603 });
       if (!response.writableEnded) response.destroy();
     }
   }
@@ -136,12 +146,9 @@ class Exchanges {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const cors = this.#gate.corsHeaders(request.headers.origin);
     const refusal = this.#gate.refusal(request);
-    if (refusal !== undefined)
-      return sendRefusal(response, refusal.status, refusal.message, {
-        ...cors,
-        ...refusal.headers,
-      });
-    if (this.#closed) return sendRefusal(response, 503, "The server is closing", cors);
+    if (refusal !== undefined) return sendRefusal(response, refusal, cors);
+    if (this.#closed)
+      return sendRefusal(response, { status: 503, message: "The server is closing" }, cors);
     if (request.method === "OPTIONS") return void response.writeHead(204, { ...cors }).end();
     const asked = webRequest(request, response);
     const body = await this.#body(request, response, cors);
@@ -170,20 +177,15 @@ class Exchanges {
     const { maxMessageBytes, sdk } = this.#parts;
     try {
       if (!sdk.isJsonContentType(request.headers["content-type"] ?? null)) {
-        sendRefusal(
-          response,
-          415,
-          "Unsupported Media Type: Content-Type must be application/json",
-          cors,
-        );
+        sendRefusal(response, NOT_JSON, cors);
         return "refused";
       }
       return { parsed: JSON.parse(await bodyText(request, maxMessageBytes)) as unknown };
     } catch (error) {
-      if (error instanceof BodyTooLargeError)
-        sendRefusal(response, 413, `The body is larger than ${maxMessageBytes} bytes`, cors);
-      else if (error instanceof SyntaxError)
-        sendRefusal(response, 400, "Parse error: the body is not valid JSON", cors, -32_700);
+      if (error instanceof BodyTooLargeError) {
+        const message = `The body is larger than ${maxMessageBytes} bytes`;
+        sendRefusal(response, { status: 413, message }, cors);
+      } else if (error instanceof SyntaxError) sendRefusal(response, UNREADABLE, cors);
       else throw error;
       return "refused";
     }

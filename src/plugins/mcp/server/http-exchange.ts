@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RequestRefusal } from "./http-gate.js";
 
 /** Says that a body is larger than allowed. */
 export class BodyTooLargeError extends Error {}
@@ -81,15 +82,18 @@ function drained(response: ServerResponse): Promise<void> {
 /** Refuses a request in the protocol's own form. */
 export function sendRefusal(
   response: ServerResponse,
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-  code = -32_000,
+  { status, message, headers, code = -32_000 }: RequestRefusal,
+  cors: Readonly<Record<string, string>> = {},
 ): void {
   if (response.destroyed || response.headersSent) return;
   const body = JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null });
   // What is left of the request is not read, so the connection can't be used again.
   response
-    .writeHead(status, { "Content-Type": "application/json", Connection: "close", ...headers })
+    .writeHead(status, {
+      "Content-Type": "application/json",
+      Connection: "close",
+      ...cors,
+      ...headers,
+    })
     .end(body);
 }

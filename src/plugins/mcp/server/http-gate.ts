@@ -8,6 +8,8 @@ export interface RequestRefusal {
   readonly status: number;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of JSON-RPC. Default -32,000. */
+  readonly code?: number;
 }
 
 const ALLOWED_HEADERS =

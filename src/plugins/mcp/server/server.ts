@@ -133,11 +133,8 @@ export class OfferingServer implements McpServer {
     };
   }
 
-  async #connect(
-    { sdk, dispatcher, createServer }: EndpointParts,
-    transport: Transport,
-  ): Promise<void> {
-    const connection = serveTransport(sdk, transport, createServer, dispatcher, this.#report);
+  async #connect(parts: EndpointParts, transport: Transport): Promise<void> {
+    const connection = serveTransport(parts, transport);
     this.#endpoints.add(connection);
     try {
       await connection.closed;

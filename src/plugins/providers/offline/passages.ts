@@ -81,9 +81,7 @@ class PassageReader {
     if (line.length > LONG_LINE) return this.#text(line);
     const file = fileMarker(line);
     if (file !== undefined) return this.#structure(() => (this.#file = file));
-    const heading =
-      HEADING.exec(line)?.[1] ??
-      (this.#lines.length === 1 && UNDERLINE.test(line) ? this.#lines.pop() : undefined);
+    const heading = HEADING.exec(line)?.[1] ?? this.#underlined(line);
     if (heading !== undefined) return this.#structure(() => (this.#heading = heading));
     const unquoted = line.replace(/^(?:>\s?)+/, "");
     const item = unquoted.replace(LIST_MARKER, "");
@@ -97,6 +95,11 @@ class PassageReader {
       source: quotation[2] ?? this.#source(),
       quoted: true,
     });
+  }
+
+  /** The line before, where this one makes it a heading. */
+  #underlined(line: string): string | undefined {
+    return this.#lines.length === 1 && UNDERLINE.test(line) ? this.#lines.pop() : undefined;
   }
 
   #inCode(line: string): boolean {

@@ -83,9 +83,9 @@ class StrictRewriter {
     const isObject = isObjectSchema(schema);
     const inner = objectDepth + (isObject ? 1 : 0);
     if (inner > this.#dialect.limits.objectDepth) return this.#refuse();
-    const copied = Object.entries(schema)
-      .filter(([keyword]) => !ANNOTATIONS.has(keyword))
-      .map(([keyword, content]) => this.#keyword(schema, keyword, content, depth, inner));
+    const copied = Object.keys(schema)
+      .filter((keyword) => !ANNOTATIONS.has(keyword))
+      .map((keyword) => this.#keyword(schema, keyword, depth, inner));
     return { ...Object.fromEntries(copied), ...(isObject ? this.#closing(schema) : {}) };
   }
 
@@ -105,10 +105,10 @@ class StrictRewriter {
   #keyword(
     schema: Fields,
     keyword: string,
-    content: unknown,
     depth: number,
     objectDepth: number,
   ): readonly [string, unknown] {
+    const content = schema[keyword];
     const next = (value: unknown): Fields => this.schema(value, depth + 1, objectDepth);
     switch (keyword) {
       case "properties":

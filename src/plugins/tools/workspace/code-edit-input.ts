@@ -89,25 +89,24 @@ export const CODE_EDIT_DESCRIPTION =
   'Changes a text file and shows the changed lines. Example: {"path": "src/app.ts", "command": "find_replace", "find": "port = 80;", "content": "port = 8080;"}, or {"path": "src/app.ts", "command": "replace_lines", "startLine": 3, "endLine": 4, "content": "new line"}.';
 
 /** What is wrong with the arguments beside their types; `undefined` when nothing is. */
-export function problemOfInput({
-  path,
-  command,
-  content,
-  startLine,
-  endLine,
-  find,
-  edits,
-}: CodeEditInput): string | undefined {
+export function problemOfInput(input: CodeEditInput): string | undefined {
+  const { path, command, edits } = input;
   if (path.trim() === "") return "Path must not be blank";
   if (command.trim() === "") return "Command must not be blank";
   if (!["replace_lines", "find_replace", "write"].includes(command))
     return `Unknown command: ${command}. Expected: replace_lines, find_replace, or write`;
-  if (edits !== undefined && command !== "find_replace")
-    return `edits belong to find_replace, not to ${command}`;
-  if (edits !== undefined)
-    return find === undefined && content === undefined
-      ? undefined
-      : "Give either edits, or find and content";
+  return edits === undefined ? problemOfOneChange(input) : problemOfSeveral(input);
+}
+
+function problemOfSeveral({ command, content, find }: CodeEditInput): string | undefined {
+  if (command !== "find_replace") return `edits belong to find_replace, not to ${command}`;
+  return find === undefined && content === undefined
+    ? undefined
+    : "Give either edits, or find and content";
+}
+
+function problemOfOneChange(input: CodeEditInput): string | undefined {
+  const { command, content, startLine, endLine, find } = input;
   if (content === undefined) return "Content must not be null";
   if (command === "replace_lines" && (startLine === undefined || endLine === undefined))
     return "replace_lines requires startLine and endLine";

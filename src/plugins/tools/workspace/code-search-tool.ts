@@ -16,7 +16,7 @@ import { compileGlob } from "./path-pattern.js";
 import { compileRegex } from "./regex.js";
 import { Walk } from "./walk.js";
 import { WorkLimit } from "./work-limit.js";
-import { MAX_ENTRIES, resolveWorkspaceOptions, WORKSPACE_FIELDS } from "./workspace-options.js";
+import { resolveWorkspaceOptions, WORKSPACE_FIELDS } from "./workspace-options.js";
 
 /** How `codeSearchTool` is set up. */
 export interface CodeSearchToolOptions extends WorkspaceOptions {
@@ -82,38 +82,35 @@ interface SearchSettings {
   readonly maxTotalBytes: number;
 }
 
+/** What is looked for, and where. */
+interface Query {
+  readonly regex: RE2JS;
+  /** Default: all files. */
+  readonly files: PathTest | undefined;
+  /** Lines to show around a match. */
+  readonly context: number;
+}
+
 /** One search: what it looks for and what it has found so far. */
 class Search {
   readonly found: FoundLine[] = [];
   readonly #settings: SearchSettings;
-  readonly #regex: RE2JS;
-  readonly #files: PathTest | undefined;
-  readonly #context: number;
+  readonly #query: Query;
   readonly #limit: WorkLimit;
   #matches = 0;
   #bytes = 0;
   #tooLarge = 0;
   #longLines = 0;
 
-  constructor(
-    settings: SearchSettings,
-    regex: RE2JS,
-    files: PathTest | undefined,
-    context: number,
-    limit: WorkLimit,
-  ) {
+  constructor(settings: SearchSettings, query: Query, limit: WorkLimit) {
     this.#settings = settings;
-    this.#regex = regex;
-    this.#files = files;
-    this.#context = context;
+    this.#query = query;
     this.#limit = limit;
   }
 
   async in(path: string): Promise<WalkEnd> {
     const { jail, rules } = this.#settings;
-    const walk: Walk = new Walk(jail, rules, MAX_ENTRIES, this.#limit, (file) =>
-      this.#visit(walk, file),
-    );
+    const walk: Walk = new Walk(jail, rules, this.#limit, (file) => this.#visit(walk, file));
     try {
       return await walk.from(path);
     } catch (e) {
@@ -138,21 +135,23 @@ class Search {
   }
 
   async #fits(path: string): Promise<boolean> {
-    if (this.#files === undefined) return true;
-    await this.#limit.spend(path.length * this.#files.cost);
-    return this.#files.test(path);
+    const { files } = this.#query;
+    if (files === undefined) return true;
+    await this.#limit.spend(path.length * files.cost);
+    return files.test(path);
   }
 
   async #searchBytes(path: string, bytes: Uint8Array): Promise<void> {
     this.#bytes += bytes.length;
     if (bytes.includes(0)) return; // binary
+    const { regex, context } = this.#query;
+    const text = new TextDecoder().decode(bytes);
     const most = this.#settings.maxMatches - this.#matches;
-    const { found, tooLong } = await searchText(
-      path,
-      new TextDecoder().decode(bytes),
-      this.#regex,
-      { context: this.#context, most, limit: this.#limit },
-    );
+    const { found, tooLong } = await searchText(path, text, regex, {
+      context,
+      most,
+      limit: this.#limit,
+    });
     this.#matches += found.filter(({ isMatch }) => isMatch).length;
     this.#longLines += tooLong;
     this.found.push(...found);
@@ -203,7 +202,8 @@ async function search(
   if (files?.ok === false) return ToolResult.failure(`Invalid glob pattern: ${files.problem}`);
   const limit = new WorkLimit(signal, settings.timeLimitMs);
   try {
-    const work = new Search(settings, compiled.regex, files?.paths, contextLines, limit);
+    const query = { regex: compiled.regex, files: files?.paths, context: contextLines };
+    const work = new Search(settings, query, limit);
     const path = input.path?.trim() ?? "";
     const notes = work.notes(await work.in(path === "" ? "." : path));
     const lines =

@@ -11,7 +11,7 @@ import { toFailure } from "../shared/tool-failure.js";
 import { compileGlob } from "./path-pattern.js";
 import { Walk } from "./walk.js";
 import { WorkLimit } from "./work-limit.js";
-import { MAX_ENTRIES, resolveWorkspaceOptions, WORKSPACE_FIELDS } from "./workspace-options.js";
+import { resolveWorkspaceOptions, WORKSPACE_FIELDS } from "./workspace-options.js";
 
 /** How `globTool` is set up. */
 export interface GlobToolOptions extends WorkspaceOptions {
@@ -95,7 +95,7 @@ async function findPaths(
   const paths: string[] = [];
   const limit = new WorkLimit(signal, timeLimitMs);
   try {
-    const walk = new Walk(jail, rules, MAX_ENTRIES, limit, async (file) => {
+    const walk = new Walk(jail, rules, limit, async (file) => {
       if (matches(file.path)) paths.push(file.path);
       await limit.spend(file.path.length * compiled.paths.cost);
       return true;

@@ -30,9 +30,20 @@ export type Visit = (file: WalkedFile) => Promise<boolean>;
 export type WalkEnd = "complete" | "stopped" | "too-many" | "time";
 
 const DEEPEST = 64;
+/** How many files and folders are looked at before a walk ends. */
+const MAX_ENTRIES = 100_000;
 const LARGEST_GITIGNORE = 64 * 1024;
 /** What the look at one entry takes, in steps of a WorkLimit. */
 const STEPS_PER_ENTRY = 2_000;
+
+interface Place {
+  readonly folder: JailFolder;
+  /** Relative to the root. */
+  readonly path: string;
+  readonly rules: IgnoreRules;
+  /** Folders between it and where the walk began. */
+  readonly depth: number;
+}
 
 /** Goes through a folder in the order of the names, without following links. */
 export class Walk {
@@ -40,19 +51,12 @@ export class Walk {
   readonly #rules: WalkRules;
   readonly #limit: WorkLimit;
   readonly #visit: Visit;
-  #entriesLeft: number;
+  #entriesLeft = MAX_ENTRIES;
   #end: WalkEnd = "complete";
 
-  constructor(
-    jail: FolderJail,
-    rules: WalkRules,
-    maxEntries: number,
-    limit: WorkLimit,
-    visit: Visit,
-  ) {
+  constructor(jail: FolderJail, rules: WalkRules, limit: WorkLimit, visit: Visit) {
     this.#jail = jail;
     this.#rules = rules;
-    this.#entriesLeft = maxEntries;
     this.#limit = limit;
     this.#visit = visit;
   }
@@ -61,8 +65,8 @@ export class Walk {
   async from(path: string): Promise<WalkEnd> {
     const { folder, relativePath } = await this.#jail.base.openFolder(path);
     try {
-      const above = await this.#rulesAbove(relativePath);
-      await this.#walk(folder, relativePath, above, 0);
+      const rules = await this.#rulesAbove(relativePath);
+      await this.#walk({ folder, path: relativePath, rules, depth: 0 });
     } finally {
       await folder.close();
     }
@@ -112,34 +116,26 @@ export class Walk {
     }
   }
 
-  async #walk(
-    folder: JailFolder,
-    path: string,
-    above: IgnoreRules,
-    depth: number,
-  ): Promise<boolean> {
+  async #walk(place: Place): Promise<boolean> {
+    const { folder, path, depth } = place;
     const entries = (await folder.entries()).sort((a, b) => (a.name < b.name ? -1 : 1));
     await this.#limit.spend(entries.length * 100); // the sorting
     const rules = entries.some(({ name }) => name === ".gitignore")
-      ? await this.#rulesIn(folder, path, above)
-      : above;
+      ? await this.#rulesIn(folder, path, place.rules)
+      : place.rules;
     for (const entry of entries) {
       if (!(await this.#mayGoOn(rules))) return false;
       const below = path === "" ? entry.name : `${path}/${entry.name}`;
       if (entry.kind === "other" || rules.ignores(below, entry.name, entry.kind === "directory"))
         continue;
-      if (!(await this.#look(folder, entry, below, rules, depth))) return false;
+      if (!(await this.#look(entry, { folder, path: below, rules, depth }))) return false;
     }
     return true;
   }
 
-  async #look(
-    folder: JailFolder,
-    { name, kind }: FolderEntry,
-    path: string,
-    rules: IgnoreRules,
-    depth: number,
-  ): Promise<boolean> {
+  /** Looks at one entry; `at` holds the folder that it is in, and its own path. */
+  async #look({ name, kind }: FolderEntry, at: Place): Promise<boolean> {
+    const { folder, path, rules, depth } = at;
     if (kind === "file") {
       if (await this.#visit({ folder, name, path })) return true;
       this.#end = "stopped";
@@ -152,7 +148,7 @@ export class Walk {
     const inner = await folder.enter(name, path).catch(skip);
     if (inner === undefined) return true;
     try {
-      return await this.#walk(inner, path, rules, depth + 1);
+      return await this.#walk({ folder: inner, path, rules, depth: depth + 1 });
     } finally {
       await inner.close();
     }

@@ -22,9 +22,6 @@ export interface WorkspaceOptions {
 /** The names of these options. */
 export const WORKSPACE_FIELDS = ["baseDir", "ignore", "gitignore", "timeLimitMs"] as const;
 
-/** How many files and folders are looked at before a walk ends. */
-export const MAX_ENTRIES = 100_000;
-
 /** The options with their defaults. @throws ValidationError */
 export function resolveWorkspaceOptions(
   what: string,
