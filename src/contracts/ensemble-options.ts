@@ -72,8 +72,8 @@ export interface EnsembleOptions extends EnsembleCallbacks {
   /** Replaces prompt texts by name; see `docs/prompts.md` for the names. */
   readonly prompts?: Readonly<Record<string, PromptTemplate>> | undefined;
   /**
-   * Whether answers are streamed as `token` events. Default: in `stream()`, and when `onToken` is given. Tokens come before the output guardrails have
-   * judged; `"guarded"` holds them back until the task's output is accepted, and drops those of a refused one.
+   * Whether answers are streamed as `token` events. Default: in `stream()`, when `onToken` is given, and while an observer of the kernel wants tokens (`events.on`).
+   * Tokens come before the output guardrails have judged; `"guarded"` holds them back until the task's output is accepted, and drops those of a refused one.
    */
   readonly streaming?: boolean | "guarded" | undefined;
   /** The team's own memory: of this run, of earlier runs, of things known by name. */

@@ -251,8 +251,11 @@ export type EnsembleEvent =
   | PhaseCompletedEvent
   | RunWarningEvent;
 
+/** The name of an event. */
+export type EventType = EnsembleEvent["type"];
+
 /** The event of one type. */
-export type Ev<K extends EnsembleEvent["type"]> = Extract<EnsembleEvent, { readonly type: K }>;
+export type Ev<K extends EventType> = Extract<EnsembleEvent, { readonly type: K }>;
 
 /** An event before the run stamps `v`, `seq`, `runId` and `at` on it. */
 export type NewEvent = EnsembleEvent extends infer E
@@ -314,10 +317,22 @@ export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: Ensem
     onEnsembleCompleted: "ensemble_completed",
   });
 
+/** What an observer of a kernel receives. */
+export interface ObserveOptions {
+  /** The types that are delivered. Events of other types are not built for this observer. Default: all. */
+  readonly only?: readonly EventType[] | undefined;
+  /**
+   * Called before each model call: `true` streams the call, so that its tokens become events. Default: tokens are delivered where something else streams
+   * them. The option `streaming` of the ensemble comes first. With `only`, the list must hold `token`.
+   */
+  readonly tokens?: (() => boolean) | undefined;
+}
+
 /**
  * Where observers subscribe; `on` returns the function that ends the subscription. Events hold values as they are: an observer that shows them elsewhere
  * takes out the secrets of their run with the redactor.
  */
 export interface EventStream {
-  on(fn: (e: EnsembleEvent, redactor: Redactor) => void): () => void;
+  /** @throws ValidationError for options that do not fit together. */
+  on(fn: (e: EnsembleEvent, redactor: Redactor) => void, o?: ObserveOptions): () => void;
 }

@@ -89,8 +89,10 @@ export type {
   Ev,
   EvBase,
   EventStream,
+  EventType,
   EvTask,
   NewEvent,
+  ObserveOptions,
 } from "./events.js";
 export type {
   AgentSynthesizer,

@@ -54,7 +54,8 @@ export interface ActiveRunParts {
   readonly ledger: Ledger;
   readonly cancellation: Cancellation<AgentEnsembleError>;
   readonly limits: RunLimits;
-  readonly streaming: boolean | "guarded";
+  /** `undefined`: the observers of the kernel decide. */
+  readonly streaming: boolean | "guarded" | undefined;
   readonly base: TimeBase;
   readonly capture: CaptureModeDefinition;
   readonly formatter: ContextFormatter | undefined;
@@ -80,7 +81,6 @@ export class ActiveRun {
   readonly ledger: Ledger;
   readonly cancellation: Cancellation<AgentEnsembleError>;
   readonly limits: RunLimits;
-  readonly streaming: boolean;
   /** Tokens wait until the output of their task is accepted. */
   readonly guarded: boolean;
   readonly base: TimeBase;
@@ -110,6 +110,7 @@ export class ActiveRun {
   readonly info: HookRun;
   /** The run as workflows see it. */
   readonly view: Run;
+  readonly #streaming: boolean | "guarded" | undefined;
   #stopped: AgentEnsembleError | undefined;
   readonly #planned = new Map<string, PlannedTask>();
   readonly #indexes = new Map<string, number>();
@@ -119,7 +120,7 @@ export class ActiveRun {
   readonly #borrowed: Cancellation<AgentEnsembleError>[] = [];
 
   constructor(parts: ActiveRunParts) {
-    const { draft, settings, streaming } = parts;
+    const { draft, settings } = parts;
     this.plan = draft.plan;
     this.settings = settings;
     this.points = parts.points;
@@ -128,8 +129,8 @@ export class ActiveRun {
     this.ledger = parts.ledger;
     this.cancellation = parts.cancellation;
     this.limits = parts.limits;
-    this.streaming = streaming !== false;
-    this.guarded = streaming === "guarded";
+    this.#streaming = parts.streaming;
+    this.guarded = parts.streaming === "guarded";
     this.base = parts.base;
     this.capture = parts.capture;
     this.formatter = parts.formatter;
@@ -150,6 +151,11 @@ export class ActiveRun {
 
   get options(): EnsembleOptions {
     return this.plan.options;
+  }
+
+  /** Whether a model call that begins now is streamed for events. */
+  get streaming(): boolean {
+    return this.#streaming === undefined ? this.events.wantsTokens() : this.#streaming !== false;
   }
 
   /** Why no further task may start, once that is so. */

@@ -53,7 +53,7 @@ export function createRun(
     ledger: new Ledger(joined?.ledger),
     cancellation,
     limits: limitsOf(request),
-    streaming: options.streaming ?? (request.streaming || events.listensTo("token")),
+    streaming: options.streaming ?? (request.streaming || events.listensTo("token") || undefined),
     base,
     capture: capture.mode,
     formatter,

@@ -2,6 +2,7 @@ import type {
   EnsembleCallbacks,
   EnsembleEvent,
   EnsembleListener,
+  EventType,
   NewEvent,
 } from "../../contracts/events.js";
 import type { Redactor } from "../../contracts/redaction.js";
@@ -11,8 +12,6 @@ import type { EventHub, Sink } from "../../kernel/events/event-hub.js";
 import { CALLBACK_EVENTS } from "../../contracts/events.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
 import { messageOf } from "../../util/errors.js";
-
-type EventType = EnsembleEvent["type"];
 
 /** The events of one run: stamps them and hands them to whoever listens. Observers are isolated from the run and from each other. */
 export class RunEvents {
@@ -65,7 +64,20 @@ export class RunEvents {
   }
 
   listens(type: EventType): boolean {
-    return !this.#closed && (this.#all.length > 0 || this.hub.size > 0 || this.#byType.has(type));
+    if (this.#closed) return false;
+    return this.#all.length > 0 || this.#byType.has(type) || this.hub.of(type).size > 0;
+  }
+
+  /** Whether an observer of the kernel wants the next model call streamed. */
+  wantsTokens(): boolean {
+    let wanted = false;
+    for (const { sink, tokens } of this.hub.streamed)
+      try {
+        wanted ||= tokens?.() === true;
+      } catch (error) {
+        this.#fault(sink, error);
+      }
+    return wanted;
   }
 
   emit(e: NewEvent): void {
@@ -110,7 +122,7 @@ export class RunEvents {
   }
 
   #spread(event: EnsembleEvent): void {
-    for (const sink of this.hub) this.#deliver(sink, event);
+    for (const { sink } of this.hub.of(event.type)) this.#deliver(sink, event);
     for (const sink of this.#all) this.#deliver(sink, event);
     const typed = this.#byType.get(event.type);
     if (typed !== undefined) for (const sink of typed) this.#deliver(sink, event);

@@ -1,4 +1,4 @@
-import type { EnsembleEvent, Ev } from "../../contracts/events.js";
+import type { EnsembleEvent, Ev, EventType } from "../../contracts/events.js";
 import type { Redactor } from "../../contracts/redaction.js";
 import type { LogLevel } from "./log-sink.js";
 import type { RunState } from "./run-state.js";
@@ -172,6 +172,9 @@ const LINES: {
     ),
   ],
 };
+
+/** The events that are logged. */
+export const LOGGED = Object.keys(LINES) as readonly EventType[]; // the keys of the table
 
 function isStop(code: string): boolean {
   return code === "AE_RUN_CANCELLED" || code === "AE_EXIT_EARLY";

@@ -12,7 +12,6 @@ export class EventLogger {
   constructor(readonly sink: LogSink) {}
 
   handle(e: EnsembleEvent, redactor: Redactor): void {
-    if (e.type === "token") return; // there are thousands
     const run = this.#runs.get(e.runId) ?? new RunState();
     if (e.type === "ensemble_started") this.#runs.set(e.runId, run);
     if (e.type === "ensemble_completed") this.#runs.delete(e.runId);

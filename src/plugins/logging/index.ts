@@ -1,6 +1,7 @@
 import type { Plugin } from "../../contracts/plugin.js";
 import type { WinstonLoggingOptions } from "./logging-options.js";
 import { definePlugin } from "../../contracts/plugin.js";
+import { LOGGED } from "./event-lines.js";
 import { EventLogger } from "./event-logger.js";
 import { resolveWinstonLoggingOptions } from "./logging-options.js";
 import { userLogger } from "./user-logger.js";
@@ -26,7 +27,7 @@ export function winstonLogging(options: WinstonLoggingOptions = {}): Plugin {
       const events = new EventLogger(sink);
       stop.push(
         () => sink.close(),
-        ctx.events.on((e, redactor) => events.handle(e, redactor)),
+        ctx.events.on((e, redactor) => events.handle(e, redactor), { only: LOGGED }),
       );
     },
     async dispose() {

@@ -2,7 +2,7 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import type { ConsoleProgressOptions } from "./console-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { resolveConsoleProgressOptions } from "./console-options.js";
-import { ProgressPrinter } from "./progress-printer.js";
+import { ProgressPrinter, SHOWN } from "./progress-printer.js";
 import { painter } from "./terminal-text.js";
 
 export type { ConsoleProgressOptions, ProgressStream } from "./console-options.js";
@@ -18,7 +18,7 @@ export function consoleProgress(options: ConsoleProgressOptions = {}): Plugin {
     name: "observability-console",
     apply({ events }) {
       const printer = new ProgressPrinter((text) => void stream.write(text), painter(color));
-      events.on((e, redactor) => printer.handle(e, redactor));
+      events.on((e, redactor) => printer.handle(e, redactor), { only: SHOWN });
     },
   });
 }

@@ -1,4 +1,4 @@
-import type { EnsembleEvent, Ev } from "../../../contracts/events.js";
+import type { EnsembleEvent, Ev, EventType } from "../../../contracts/events.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import type { Paint } from "./terminal-text.js";
 import { createRedactor } from "../../../util/redaction/redactor.js";
@@ -8,7 +8,8 @@ import { readableCount, readableDuration } from "./terminal-text.js";
 import { counted } from "../../../util/text.js";
 import { printableLine } from "../../../util/printable.js";
 
-const SHOWN: ReadonlySet<EnsembleEvent["type"]> = new Set([
+/** The events that are printed. */
+export const SHOWN: readonly EventType[] = [
   "ensemble_started",
   "ensemble_completed",
   "run_failed",
@@ -18,7 +19,7 @@ const SHOWN: ReadonlySet<EnsembleEvent["type"]> = new Set([
   "task_failed",
   "tool_called",
   "retry_scheduled",
-]);
+];
 
 /** Prints the events of runs as lines; each line is one write, so that those of concurrent runs stay whole. */
 export class ProgressPrinter {
@@ -33,9 +34,9 @@ export class ProgressPrinter {
     this.#paint = paint;
   }
 
-  /** Takes every event; those that say nothing about progress are passed over. */
+  /** Prints an event; those of other types are passed over. */
   handle(e: EnsembleEvent, redactor: Redactor = (this.#redactor ??= createRedactor())): void {
-    if (SHOWN.has(e.type)) this.#show(redactEvent(e, redactor)); // before texts are cut: half a secret has no shape any more
+    if (SHOWN.includes(e.type)) this.#show(redactEvent(e, redactor)); // before texts are cut: half a secret has no shape any more
   }
 
   #show(e: EnsembleEvent): void {

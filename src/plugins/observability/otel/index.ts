@@ -8,7 +8,7 @@ import { ReportFirstFault } from "./report-first-fault.js";
 import { checkOtelOptions } from "./otel-options.js";
 import { contextually, traceContextOf, traceparentOf } from "./propagation.js";
 import { startTelemetry } from "./start-telemetry.js";
-import { Telemetry } from "./telemetry.js";
+import { TRACED, Telemetry } from "./telemetry.js";
 
 export type {
   OtelMeterProvider,
@@ -45,7 +45,10 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
   return definePlugin({
     name: "observability-otel",
     apply({ hooks, events }) {
-      events.on(once.guard((e) => telemetry?.handle(e)));
+      events.on(
+        once.guard((e) => telemetry?.handle(e)),
+        { only: TRACED },
+      );
       tap(hooks, content, once, () => telemetry);
     },
     async start(ctx) {

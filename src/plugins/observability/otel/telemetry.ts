@@ -1,5 +1,5 @@
 import type { Context } from "@opentelemetry/api";
-import type { EnsembleEvent } from "../../../contracts/events.js";
+import type { EnsembleEvent, EventType } from "../../../contracts/events.js";
 import type {
   After,
   LlmCall,
@@ -25,6 +25,19 @@ export interface Place {
   readonly taskId?: string | undefined;
   readonly toolCallId?: string | undefined;
 }
+
+/** The events that spans are made from. */
+export const TRACED: readonly EventType[] = [
+  "ensemble_started",
+  "ensemble_completed",
+  "task_started",
+  "task_completed",
+  "task_failed",
+  "token",
+  "tool_called",
+  "memory_read",
+  "memory_written",
+];
 
 /** Turns what hooks and events tell of any number of runs into spans and metrics. Keeps nothing of a run that has ended. */
 export class Telemetry {

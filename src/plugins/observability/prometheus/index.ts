@@ -5,6 +5,7 @@ import type { PrometheusOptions } from "./prometheus-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { answerScrape } from "./endpoint.js";
+import { COUNTED } from "./run-metrics.js";
 import { PrometheusExporter } from "./exporter.js";
 import { resolvePrometheusOptions } from "./prometheus-options.js";
 
@@ -39,7 +40,7 @@ export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
   return definePlugin({
     name: "observability-prometheus",
     apply({ hooks, events }) {
-      events.on((e) => exporter.runs?.handle(e));
+      events.on((e) => exporter.runs?.handle(e), { only: COUNTED });
       tap(hooks, exporter);
     },
     start: (ctx) => exporter.start(ctx.get(Tokens.Clock)),

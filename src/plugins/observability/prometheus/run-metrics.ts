@@ -1,5 +1,5 @@
 import type { ChatResponse, ToolCall } from "../../../contracts/chat-model.js";
-import type { EnsembleEvent, Ev } from "../../../contracts/events.js";
+import type { EnsembleEvent, Ev, EventType } from "../../../contracts/events.js";
 import type { After, LlmCall, RunCall, ToolCallContext } from "../../../contracts/hooks.js";
 import type { EnsembleOutput } from "../../../contracts/output.js";
 import type { Clock } from "../../../contracts/runtime.js";
@@ -28,6 +28,18 @@ interface GoingRun {
   /** Calls whose hook has told of them, until their event does. */
   readonly told: KeyedQueue<string, true>;
 }
+
+/** The events that are counted. */
+export const COUNTED: readonly EventType[] = [
+  "ensemble_started",
+  "ensemble_completed",
+  "task_started",
+  "task_completed",
+  "task_failed",
+  "retry_scheduled",
+  "rate_limited",
+  "tool_called",
+];
 
 /** Turns what hooks and events tell of runs into numbers. */
 export class RunMetrics {
