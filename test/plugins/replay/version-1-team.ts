@@ -1,0 +1,31 @@
+import type { ChatModel, EnsembleOptions, TaskScope } from "agentensemble";
+import { tool } from "agentensemble";
+import { scoped } from "../../support/kernel-fixtures.js";
+
+const add = tool({
+  name: "add",
+  description: "Adds",
+  input: { type: "object" },
+  execute: ({ a, b }: Readonly<Record<string, unknown>>) => ({ sum: Number(a) + Number(b) }),
+});
+
+async function ask(scope: TaskScope, content: string): Promise<string> {
+  const request = { messages: [{ role: "user" as const, content }] };
+  return (await scope.chat(request, { purpose: "task" })).message.content;
+}
+
+/** The team of `test/fixtures/recordings/version-1.jsonl`: its requests depend on no prompt text of the package. */
+export function version1Team(model: ChatModel): EnsembleOptions {
+  const slow = scoped("Slow", async (scope) => {
+    const number = await ask(scope, "Name a number");
+    const call = { id: "c1", name: "add", arguments: JSON.stringify({ a: Number(number), b: 1 }) };
+    const sum = await scope.callTool(call, [add]);
+    return `${number} and one is ${sum.output}`;
+  });
+  const fast = scoped("Fast", async (scope) => {
+    const first = await ask(scope, "Name a letter");
+    return `${first}, ${await ask(scope, "Name a letter")}`;
+  });
+  const broken = scoped("Retried", (scope) => ask(scope, "Fail once"));
+  return { model, tasks: [slow, fast, broken], workflow: "PARALLEL" };
+}
