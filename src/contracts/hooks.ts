@@ -132,6 +132,11 @@ export interface RunCall {
 export interface TaskCall {
   readonly run: HookRun;
   readonly taskId: string;
+  /**
+   * The name of the task within the run, which does not depend on the order of its siblings: its id; for a delegated task
+   * `{identity of the delegating task}@{its attempt}>{toolCallId}`, with `~2` behind it for the second delegation of one tool call.
+   */
+  readonly identity: string;
   /** Its templates are filled. */
   readonly task: AnyTask;
   /** The task as the user wrote it. */
@@ -157,6 +162,8 @@ export interface LlmCall {
   readonly run: HookRun;
   readonly taskId: string;
   readonly parentTaskId?: string | undefined;
+  /** Attempt of the task, from 1; 0 while its agent is made. */
+  readonly taskAttempt: number;
   readonly agentRole: string;
   readonly purpose: Purpose;
   readonly iteration: number;
@@ -199,6 +206,8 @@ export interface ToolCallContext {
   readonly parentTaskId?: string | undefined;
   /** Of the task. */
   readonly attempt: number;
+  /** As `ToolContext.idempotencyKey`. */
+  readonly idempotencyKey: string;
   /** Ends with the task. */
   readonly signal: AbortSignal;
 }

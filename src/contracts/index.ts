@@ -225,7 +225,7 @@ export type {
 } from "./task.js";
 export { createToken, Tokens } from "./tokens.js";
 export type { Token } from "./tokens.js";
-export { tool, ToolResult } from "./tool.js";
+export { resumeOf, tool, ToolResult } from "./tool.js";
 export type {
   AnyTool,
   DynamicToolProvider,

@@ -127,6 +127,8 @@ export interface TaskContext {
   readonly contextOutputs: readonly TaskOutput[];
   readonly inputs: Inputs;
   readonly revision?: Revision | undefined;
+  /** Names this attempt of the task: `{runId}/{identity}@{attempt}`. The same when the run is repeated under its id. */
+  readonly idempotencyKey: string;
   /** Aborted when the task or the run ends before the handler does. */
   readonly signal: AbortSignal;
   readonly run: RunInfo;
@@ -184,6 +186,8 @@ export interface RunTaskOptions {
   readonly contextOutputs?: readonly TaskOutput[] | undefined;
   readonly agent?: Agent | undefined;
   readonly parentTaskId?: string | undefined;
+  /** `TaskCall.identity` of the task. Default: its id. */
+  readonly identity?: string | undefined;
   /** Delegation depth. Default 0. */
   readonly depth?: number | undefined;
   /** Of the task's model calls, and of those of the tasks it delegates or runs. Default: that of the task which runs it, else `NORMAL`. */
@@ -267,6 +271,8 @@ export interface DelegateOptions {
   readonly taskId?: string | undefined;
   /** What the new task is expected to produce. */
   readonly expectedOutput?: string | undefined;
+  /** The tool call that delegates; it names the worker's task, see `TaskCall.identity`. */
+  readonly toolCallId?: string | undefined;
 }
 
 /** What plugins measured while a task ran; the kernel adds it up. */

@@ -83,6 +83,11 @@ export interface ToolContext {
   readonly agentRole: string;
   readonly toolCallId: string;
   /**
+   * Names this call for services that must not do a thing twice: `{runId}/{identity of the task}@{attempt}/{toolCallId}`, with `~2` behind it for the
+   * second call of one id. The same when the run is repeated under its id.
+   */
+  readonly idempotencyKey: string;
+  /**
    * Asks a person whether to go on, from inside the tool. An edit gives `revisedOutput`; what follows from the decision is up to the tool.
    * @throws ToolConfigurationError without a review handler; ReviewTimeoutError and ReviewError.
    */
@@ -124,6 +129,11 @@ export interface ToolBase<I = never> {
   /** What a replay of a recorded run does: give the recorded `result` (default), or `run` the tool again, because the rest of the run needs what it does. */
   readonly replay?: "result" | "run" | undefined;
   /**
+   * What a resumed run does with a call that was begun and has no result: call it `again`, `ask` a person, or `fail`. Default: `again` for a call that
+   * only reads or delegates, else `ask`. See `resumeOf`.
+   */
+  readonly resume?: "again" | "ask" | "fail" | undefined;
+  /**
    * It does nothing itself but hands work to other agents or tools. `approveAfterUntrusted` goes by the calls that are made there, and the default time
    * limit of tools does not hold for it. Default false.
    */
@@ -162,6 +172,7 @@ const TOOL_FIELDS = [
     "effect",
     "effectOf",
     "replay",
+    "resume",
     "delegates",
   ],
 ];
@@ -226,6 +237,7 @@ function checkFields(t: ToolBase<never>): void {
     requireFunction(`${what} ${field}`, t[field]);
   requireOneOf(`${what} effect`, t.effect, ["read", "write", "send"]);
   requireOneOf(`${what} replay`, t.replay, ["result", "run"]);
+  requireOneOf(`${what} resume`, t.resume, ["again", "ask", "fail"]);
 }
 
 function checkInput({ name, input }: Pick<AnyTool, "name" | "input">): void {
@@ -306,4 +318,11 @@ export function toToolResult(returned: unknown): ToolResult {
   if (typeof returned === "string") return ToolResult.success(returned);
   if (ToolResult.isInstance(returned)) return returned;
   return ToolResult.success(JSON.stringify(returned) ?? "", returned);
+}
+
+/** What a resumed run does with a call of this tool that was begun and has no result: `Tool.resume` with its default. */
+export function resumeOf<I>(tool: ToolBase<I>, input: I): "again" | "ask" | "fail" {
+  if (tool.resume !== undefined) return tool.resume;
+  const effect = tool.effectOf?.(input) ?? tool.effect;
+  return tool.delegates === true || effect === "read" ? "again" : "ask";
 }

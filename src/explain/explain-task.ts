@@ -148,6 +148,7 @@ export class TaskExplainer {
     const call: TaskCall = {
       run: this.#hookRun,
       taskId: task.id,
+      identity: task.id,
       task: task.task,
       source: task.task,
       group: task.group,

@@ -74,6 +74,7 @@ async function callTool(
       taskId: scope.taskId,
       agentRole: "Tester",
       toolCallId: call.id,
+      idempotencyKey: `${scope.run.id}/${scope.taskId}@1/${call.id}`,
       requestApproval: async () => ReviewDecision.continue(),
     });
   } catch (error) {
@@ -145,6 +146,7 @@ export function taskCall(task: AnyTask, o: Partial<TaskCall> = {}): TaskCall {
   return {
     run: fakeRun,
     taskId: "task-1",
+    identity: "task-1",
     task,
     source: task,
     agent: tester,

@@ -44,6 +44,7 @@ export function toolContext(signal: AbortSignal = new AbortController().signal):
     taskId: "task-1",
     agentRole: "Tester",
     toolCallId: "call-1",
+    idempotencyKey: "run-1/task-1@1/call-1",
     requestApproval,
   }; // as much of it as tools of servers use
 }

@@ -37,6 +37,7 @@ export async function chat(
       run: run.info,
       taskId: record.taskId,
       parentTaskId: record.parentTaskId,
+      taskAttempt: record.attempt,
       agentRole: record.agentRole,
       purpose: o.purpose,
       iteration,

@@ -24,6 +24,7 @@ export function contextWithScope(
     taskId,
     parentTaskId: delegator.taskId,
     attempt: 1,
+    identity: taskId,
     task,
     agent: delegator.agent,
     agentRole: delegator.agentRole,

@@ -204,8 +204,13 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
       own !== undefined && canonicalRole(own.role) === canonicalRole(request.agentRole);
     const previous = run.outputs.get(taskId);
     const next = run.records.length;
+    const { toolCallId } = this.options;
     const running = run.view.runTask(taskId, {
       parentTaskId: record.taskId,
+      identity:
+        toolCallId === undefined
+          ? undefined
+          : `${this.frame.origin}${this.frame.nameOf(`>${toolCallId}`)}`,
       agent: isSame ? own : asked, // where two agents of one role were made for different tasks, each does its own
       depth: depth + 1,
       priority: request.priority === "NORMAL" ? priority : request.priority,

@@ -18,6 +18,7 @@ export interface ToolCallProgress {
   readonly scope: TaskScope;
   readonly call: ToolCall;
   readonly startedMs: number;
+  readonly idempotencyKey: string;
 }
 
 /** Runs a tool within its time. Returns a promise only where the tool does. */
@@ -74,6 +75,7 @@ class CallContext implements ToolContext {
   readonly taskId: string;
   readonly agentRole: string;
   readonly toolCallId: string;
+  readonly idempotencyKey: string;
   readonly scope: TaskScope;
   readonly #progress: ToolCallProgress;
   readonly #tool: AnyTool;
@@ -88,6 +90,7 @@ class CallContext implements ToolContext {
     this.taskId = record.taskId;
     this.agentRole = record.agentRole;
     this.toolCallId = progress.call.id;
+    this.idempotencyKey = progress.idempotencyKey;
     this.scope = progress.scope;
     this.#progress = progress;
     this.#tool = tool;

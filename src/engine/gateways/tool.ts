@@ -37,7 +37,13 @@ export async function callTool(
 ): Promise<ToolResult> {
   if (frame.cancellation.reason !== undefined) throw frame.cancellation.reason;
   const { clock, settings } = frame.run;
-  const progress: ToolCallProgress = { frame, scope, call, startedMs: clock.monotonicMs() };
+  const progress: ToolCallProgress = {
+    frame,
+    scope,
+    call,
+    startedMs: clock.monotonicMs(),
+    idempotencyKey: `${frame.run.info.id}/${frame.origin}/${frame.nameOf(call.id)}`,
+  };
   const tool = tools.find((t) => t.name === call.name);
   if (tool === undefined) {
     const names = tools.map((t) => t.name);
@@ -92,6 +98,7 @@ class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
       input,
       parentTaskId: record.parentTaskId,
       attempt: record.attempt,
+      idempotencyKey: progress.idempotencyKey,
       signal: cancellation.signal,
     });
   }

@@ -42,6 +42,7 @@ async function synthesize(
     taskId: id,
     parentTaskId,
     attempt: 0,
+    identity: id,
     task,
     agent: undefined,
     agentRole: "(synthesized)",

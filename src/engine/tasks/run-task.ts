@@ -129,6 +129,7 @@ class TaskRun {
       taskId: planned.id,
       parentTaskId: extras.parentTaskId,
       attempt: previous === undefined ? first : previous.attempt + 1,
+      identity: extras.identity ?? planned.id,
       task: planned.task,
       agent,
       agentRole: this.#role,
@@ -142,7 +143,7 @@ class TaskRun {
   }
 
   #callOf(
-    { attempt, agent }: TaskAttempt,
+    { attempt, identity, agent }: TaskAttempt,
     contextOutputs: readonly TaskOutput[],
     revision: Revision | undefined,
   ): TaskCall {
@@ -150,6 +151,7 @@ class TaskRun {
     return {
       run: run.info,
       taskId: planned.id,
+      identity,
       task: planned.task,
       source: run.source(planned),
       group: planned.group,

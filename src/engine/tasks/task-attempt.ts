@@ -38,6 +38,8 @@ export interface AttemptStart {
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
   readonly attempt: number;
+  /** `TaskCall.identity`. */
+  readonly identity: string;
   readonly task: AnyTask;
   readonly agent: Agent | undefined;
   readonly agentRole: string;
@@ -53,6 +55,7 @@ export class TaskAttempt implements TaskRecord {
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
   readonly attempt: number;
+  readonly identity: string;
   readonly task: AnyTask;
   readonly agent: Agent | undefined;
   readonly agentRole: string;
@@ -78,6 +81,7 @@ export class TaskAttempt implements TaskRecord {
     this.taskId = start.taskId;
     this.parentTaskId = start.parentTaskId;
     this.attempt = start.attempt;
+    this.identity = start.identity;
     this.task = start.task;
     this.agent = start.agent;
     this.agentRole = start.agentRole;

@@ -18,6 +18,8 @@ export interface TaskIdentity {
 export class TaskFrame {
   /** Model calls of this attempt so far. */
   iterations = 0;
+  /** How often each id of a tool call was used in this attempt. */
+  #uses: Map<string, number> | undefined;
   readonly depth: number;
   readonly priority: DelegationRequest["priority"];
 
@@ -32,6 +34,19 @@ export class TaskFrame {
   ) {
     this.depth = o.depth ?? 0;
     this.priority = o.priority ?? "NORMAL";
+  }
+
+  /** A name within the attempt that is the same in each execution of the run: the id, with `~2` behind it for its second use. */
+  nameOf(use: string): string {
+    const uses = (this.#uses ??= new Map<string, number>());
+    const n = (uses.get(use) ?? 0) + 1;
+    uses.set(use, n);
+    return n === 1 ? use : `${use}~${n}`;
+  }
+
+  /** The attempt's own name, which is the same in each execution of the run. */
+  get origin(): string {
+    return `${this.record.identity}@${this.record.attempt}`;
   }
 
   get identity(): TaskIdentity {

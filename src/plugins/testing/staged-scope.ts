@@ -31,6 +31,7 @@ export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolCo
     taskId,
     agentRole: "Tester",
     toolCallId,
+    idempotencyKey: `${run.id}/${taskId}@1/${toolCallId}`,
     requestApproval: async () => ReviewDecision.continue(),
   };
 }

@@ -43,6 +43,7 @@ function callOf(task: AnyTask, scope: StagedScope): TaskCall {
   const call: TaskCall = {
     run: scope.run,
     taskId: scope.taskId,
+    identity: scope.taskId,
     task,
     source: task,
     agent,

@@ -12,6 +12,7 @@ export function llmCall(o: Partial<LlmCall> = {}): LlmCall {
     taskId: "task-1",
     agentRole: "Tester",
     purpose: "task",
+    taskAttempt: 1,
     iteration: 0,
     attempt: 1,
     request: { messages: [{ role: "user", content: "Hello" }] },

@@ -55,6 +55,7 @@ export async function call<I>(
     taskId: "task-1",
     agentRole: "Tester",
     toolCallId: "call-1",
+    idempotencyKey: "run-1/task-1@1/call-1",
     requestApproval: () => Promise.resolve(ReviewDecision.continue()),
   };
   const result = await tool.execute(input, ctx);

@@ -20,13 +20,16 @@ export class HandlerContext implements TaskContext {
   readonly contextOutputs: readonly TaskOutput[];
   readonly inputs: Inputs;
   readonly revision: Revision | undefined;
+  readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   readonly run: RunInfo;
   readonly getOutput: <U>(wanted: Task<U>) => TaskOutput<U>; // a field, since handlers take it out of the context
   readonly #scope: TaskScope;
 
-  constructor({ contextOutputs, run, revision, signal, task, taskId }: TaskCall, scope: TaskScope) {
+  constructor(call: TaskCall, scope: TaskScope) {
+    const { contextOutputs, run, revision, signal, task, taskId } = call;
     this.taskId = taskId;
+    this.idempotencyKey = `${run.id}/${call.identity}@${call.attempt}`;
     this.description = task.description;
     this.expectedOutput = task.expectedOutput;
     this.contextOutputs = contextOutputs;

@@ -3,7 +3,7 @@ import type { DelegationResponse } from "../../../contracts/delegation.js";
 import type { AgentToolSource } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskScope } from "../../../contracts/run.js";
-import type { AnyTool } from "../../../contracts/tool.js";
+import type { AnyTool, ToolContext } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { DelegateInput } from "./delegate-input.js";
 import type { DelegationTemplateName } from "./peer-prompts.js";
@@ -44,13 +44,13 @@ function delegateTool(agent: Agent, scope: WorkerLookUps, texts: DelegationTexts
     replay: "run",
     delegates: true,
     input: delegateInput(roles, descriptions),
-    execute: (input, ctx) => delegate(input, ctx.scope, texts),
+    execute: (input, ctx) => delegate(input, ctx, texts),
   });
 }
 
 async function delegate(
   { agentRole, taskDescription }: DelegateInput,
-  scope: TaskScope,
+  { scope, toolCallId }: ToolContext,
   texts: DelegationTexts,
 ): Promise<ToolResult> {
   if (agentRole.trim() === "")
@@ -65,7 +65,7 @@ async function delegate(
     await delegateForModel(
       scope,
       { agentRole, taskDescription },
-      { expectedOutput: texts.render("delegation.expectedOutput", {}) },
+      { expectedOutput: texts.render("delegation.expectedOutput", {}), toolCallId },
     ),
   );
 }

@@ -43,6 +43,7 @@ function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
     effect: tool.effect,
     effectOf: effectOf === undefined ? undefined : (input) => effectOf.call(tool, input),
     replay: tool.replay,
+    resume: tool.resume,
     delegates: tool.delegates,
     execute: (input, ctx) =>
       tool.execute(
@@ -57,9 +58,10 @@ function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
 }
 
 function contextWith(signal: AbortSignal, ctx: ToolContext): ToolContext {
-  const { agentRole, runId, scope, taskId, toolCallId } = ctx;
+  const { agentRole, idempotencyKey, runId, scope, taskId, toolCallId } = ctx;
   return {
     agentRole,
+    idempotencyKey,
     runId,
     scope,
     signal,

@@ -1,6 +1,6 @@
 import type { DelegationResponse } from "../../../contracts/delegation.js";
 import type { RunInfo, TaskScope } from "../../../contracts/run.js";
-import type { Tool } from "../../../contracts/tool.js";
+import type { Tool, ToolContext } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { Assignments } from "./assignments.js";
 import type { DelegateTaskInput } from "./delegate-task-input.js";
@@ -30,13 +30,13 @@ export function delegateTaskTool(parts: DelegateTaskParts): Tool<DelegateTaskInp
     replay: "run",
     delegates: true,
     input: delegateTaskInput(roles, assignments.count, texts),
-    execute: (input, ctx) => assign(input, ctx.scope, parts),
+    execute: (input, ctx) => assign(input, ctx, parts),
   });
 }
 
 async function assign(
   input: DelegateTaskInput,
-  scope: TaskScope,
+  { scope, toolCallId }: ToolContext,
   parts: DelegateTaskParts,
 ): Promise<ToolResult> {
   const { agentRole, taskDescription, taskNumber } = input;
@@ -63,7 +63,7 @@ async function assign(
     listed === undefined
       ? { expectedOutput: texts.render("manager.workerExpectedOutput", {}) }
       : { taskId: listed.id };
-  const response = await delegateForModel(scope, input, wanted);
+  const response = await delegateForModel(scope, input, { ...wanted, toolCallId });
   if (response.status !== "FAILURE") finish(listed, workerOf(response)?.output);
   return delegationResult(response, input, scope, parts);
 }

@@ -17,6 +17,7 @@ export async function callTool<I>(
     taskId: "task-1",
     agentRole: "Tester",
     toolCallId: "call-1",
+    idempotencyKey: "run-1/task-1@1/call-1",
     requestApproval: async () => ReviewDecision.continue(),
   };
   const returned = await (tool as AnyTool).execute(input, context); // only handed on
