@@ -178,7 +178,7 @@ export interface LlmCall {
   readonly allowance?: OutputAllowance | undefined;
   /** The rate limits that hold for this call, with who bears each: one window per bearer. */
   readonly rateLimits: readonly OwnedRateLimit[];
-  /** Of calls that wait for a rate limit, those of a higher priority go first. That of the task: see `TaskExtras.priority`. Default `NORMAL`. */
+  /** Of calls that wait for a rate limit, those of a higher priority go first. That of the task: see `RunTaskOptions.priority`. Default `NORMAL`. */
   readonly priority?: DelegationRequest["priority"] | undefined;
   /** Ends with the task; a tap that waits must heed it. */
   readonly signal: AbortSignal;
@@ -189,7 +189,7 @@ export interface OutputAllowance {
   readonly maxOutputTokens: number;
 }
 
-/** A rate limit and the ensemble options, agent, task or model that bear it. */
+/** A rate limit and the agent, task or model that has it; the limit itself where it is that of ensembles. */
 export interface OwnedRateLimit {
   readonly owner: object;
   readonly limit: RateLimit;

@@ -9,7 +9,7 @@ import type {
 } from "./chat-model.js";
 import type { DelegationRequest, DelegationResponse } from "./delegation.js";
 import type { AgentEnsembleError } from "./errors.js";
-import type { EnsembleEvent, NewEvent } from "./events.js";
+import type { EnsembleEvent, EnsembleListener, NewEvent } from "./events.js";
 import type { AnyGraph, EnsembleOptions } from "./ensemble-options.js";
 import type { GraphHistory } from "./graph.js";
 import type { Loop, LoopHistory } from "./loop.js";
@@ -167,6 +167,10 @@ export interface RunOptions {
   readonly throwOnError?: boolean | undefined;
   /** How long work that ignores its signal is waited for after a stop, in milliseconds. Default 250. */
   readonly cancelGraceMs?: number | undefined;
+  /** Receive the events of this run, after the ensemble's own listeners. */
+  readonly listeners?: readonly EnsembleListener[] | undefined;
+  /** Of the run's model calls where neither a delegation nor a workflow sets one. Default: that of the run joined with `parent`, else `NORMAL`. */
+  readonly priority?: DelegationRequest["priority"] | undefined;
   /** Joins this run to the ledger and the signal of another, for an `ensemble.run()` inside a handler or tool: pass `ctx.run`. */
   readonly parent?: RunInfo | undefined;
 }
@@ -190,7 +194,7 @@ export interface RunTaskOptions {
   readonly identity?: string | undefined;
   /** Delegation depth. Default 0. */
   readonly depth?: number | undefined;
-  /** Of the task's model calls, and of those of the tasks it delegates or runs. Default: that of the task which runs it, else `NORMAL`. */
+  /** Of the task's model calls, and of those of the tasks it delegates or runs. Default: that of the task which runs it, else the run's. */
   readonly priority?: DelegationRequest["priority"] | undefined;
   /** Ends this task earlier than the run. Tasks that share a signal share its cost. */
   readonly signal?: AbortSignal | undefined;

@@ -27,6 +27,7 @@ import { explain } from "../explain/explain.js";
 import { Cancellation } from "../util/abort/cancellation.js";
 import { executeRun } from "../engine/run/execute-run.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
+import { withOrigin } from "../engine/plan/derived-options.js";
 import { Settings } from "../engine/plan/settings.js";
 import { standardPlugins } from "./standard-plugins.js";
 import { taskEntries } from "./task-entries.js";
@@ -208,11 +209,12 @@ function snapshotOf(options: EnsembleOptions): EnsembleOptions {
     name,
     Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value,
   ]);
-  return Object.freeze({
+  const copy: EnsembleOptions = {
     ...options,
-    ...(Object.fromEntries(copies) as EnsembleOptions),
+    ...(Object.fromEntries(copies) as EnsembleOptions), // the same fields
     inputs: options.inputs === undefined ? undefined : Object.freeze({ ...options.inputs }),
-  }); // the same fields
+  };
+  return Object.freeze(withOrigin(copy, options));
 }
 
 /** @throws ValidationError naming the first task that would need a model. */

@@ -12,36 +12,20 @@ import { checkOptions, requireArray } from "../contracts/validation.js";
 import { Task } from "../contracts/task.js";
 import { variablesIn } from "../contracts/template.js";
 import { ENSEMBLE_OPTIONS } from "./validation.js";
+import { SHAPE_OPTIONS, derivedOptions } from "../engine/plan/derived-options.js";
 import { Ensemble } from "./ensemble.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
 import { createMcpServer, MCP_SERVING_SETTINGS } from "../plugins/mcp/server/index.js";
 import { standardPlugins } from "./standard-plugins.js";
 
-/** Options of an ensemble that decide what it does; here each call does one task. */
-const DECIDED = [
-  ...([
-    "tasks",
-    "phases",
-    "loops",
-    "graph",
-    "workflow",
-    "parallelErrorStrategy",
-    "maxConcurrency",
-  ] as const),
-  ...([
-    "managerModel",
-    "managerModelOptions",
-    "managerMaxIterations",
-    "managerPromptStrategy",
-    "hierarchicalConstraints",
-  ] as const),
-] as const;
 const OWN: readonly string[] = MCP_SERVING_SETTINGS;
-const TAKEN = ENSEMBLE_OPTIONS.filter((name) => !(DECIDED as readonly string[]).includes(name));
+const TAKEN = ENSEMBLE_OPTIONS.filter(
+  (name) => !(SHAPE_OPTIONS as readonly string[]).includes(name),
+);
 
 /** Options of `mcpServer()`. What an ensemble takes beside its tasks is taken here too, and holds for the run of each call. */
 export interface McpServingOptions
-  extends McpServingSettings, Omit<EnsembleOptions, (typeof DECIDED)[number]> {}
+  extends McpServingSettings, Omit<EnsembleOptions, (typeof SHAPE_OPTIONS)[number]> {}
 
 /**
  * Offers tools and tasks to MCP clients: editors, chat programs, other agents. Each call is a run of its own on one kernel, with everything
@@ -101,23 +85,12 @@ function variablesOf(task: AnyTask): readonly string[] {
   );
 }
 
-/** A listener of one call needs an ensemble of its own; all other calls share one. */
 function runnerOf(
   options: EnsembleOptions,
   kernel: KernelOf,
   tasks: readonly AnyTask[],
 ): TaskRunner {
-  const quiet = new Ensemble({ ...options, kernel, tasks });
-  return ({ inputs, listener, ...run }) => {
-    const ensemble =
-      listener === undefined
-        ? quiet
-        : new Ensemble({
-            ...options,
-            kernel,
-            tasks,
-            listeners: [...(options.listeners ?? []), listener],
-          });
-    return ensemble.run(inputs, run);
-  };
+  const ensemble = new Ensemble(derivedOptions(options, { kernel, tasks }));
+  return ({ inputs, listener, ...run }) =>
+    ensemble.run(inputs, { ...run, listeners: listener === undefined ? undefined : [listener] });
 }

@@ -3,6 +3,7 @@ import type { RunOptions } from "../contracts/run.js";
 import { Agent, checkModel, checkModelOptions } from "../contracts/agent.js";
 import { checkCostConfiguration } from "../contracts/cost.js";
 import { ValidationError } from "../contracts/errors.js";
+import { checkPriority } from "../contracts/delegation-request.js";
 import { CALLBACK_EVENTS } from "../contracts/events.js";
 import { HierarchicalConstraints } from "../contracts/constraints.js";
 import { checkShape } from "./shape.js";
@@ -80,6 +81,8 @@ const RUN_OPTIONS = [
   "bindings",
   "throwOnError",
   "cancelGraceMs",
+  "listeners",
+  "priority",
   "parent",
 ];
 
@@ -148,8 +151,7 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   requireDuration("Ensemble toolTimeoutMs", o.toolTimeoutMs);
   requireBoolean("Ensemble verbose", o.verbose);
   checkRateLimit("Ensemble rateLimit", o.rateLimit);
-  requireArray("Ensemble listeners", o.listeners);
-  for (const listener of o.listeners ?? []) checkCallbacks("a listener", listener);
+  checkListeners("Ensemble", o.listeners);
   checkCallbacks("Ensemble", o);
   requireArray("Ensemble plugins", o.plugins);
   checkExporters(o.traceExporter);
@@ -276,6 +278,11 @@ function checkDelegation(o: EnsembleOptions): void {
   );
 }
 
+function checkListeners(what: string, listeners: readonly object[] | undefined): void {
+  requireArray(`${what} listeners`, listeners);
+  for (const listener of listeners ?? []) checkCallbacks(`a listener of ${what}`, listener);
+}
+
 function checkCallbacks(what: string, listener: object): void {
   requireObject(what, listener);
   for (const name of [...CALLBACKS, "on"])
@@ -313,6 +320,8 @@ export function checkRunOptions(o: RunOptions): void {
   requireFunction("bindings", o.bindings);
   requireBoolean("throwOnError", o.throwOnError);
   requireDelay("cancelGraceMs", o.cancelGraceMs);
+  checkListeners("run()", o.listeners);
+  if (o.priority !== undefined) checkPriority("run() priority", o.priority);
 }
 
 /** @throws ValidationError for inputs that are no plain record. */

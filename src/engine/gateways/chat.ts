@@ -197,7 +197,7 @@ function rateLimitsOf({ run, record }: TaskFrame, model: ChatModel): readonly Ow
   if (model.rateLimit !== undefined)
     limits.push({ owner: model.wraps ?? model, limit: model.rateLimit });
   if (options.rateLimit !== undefined && !bringsModelOrLimit(record))
-    limits.push({ owner: options, limit: options.rateLimit });
+    limits.push({ owner: options.rateLimit, limit: options.rateLimit }); // ensembles with the same object share its window
   return limits;
 }
 

@@ -1,5 +1,6 @@
 import type { CaptureModeDefinition } from "../../contracts/capture.js";
 import type { Agent } from "../../contracts/agent.js";
+import type { DelegationRequest } from "../../contracts/delegation.js";
 import type { ContextFormatter } from "../../contracts/context-format.js";
 import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
 import type { NewEvent } from "../../contracts/events.js";
@@ -31,6 +32,8 @@ import { Cancellation } from "../../util/abort/cancellation.js";
 import { Pricing } from "../../contracts/pricing.js";
 import { contextIdsOf, fillTask } from "../plan/plan.js";
 
+type Priority = DelegationRequest["priority"];
+
 /** The limits of a run. */
 export interface RunLimits {
   readonly graceMs: number;
@@ -61,6 +64,7 @@ export interface ActiveRunParts {
   readonly formatter: ContextFormatter | undefined;
   readonly redactor: RunRedactor;
   readonly views: RunViews;
+  readonly priority: Priority;
 }
 
 /** How others see a run. */
@@ -87,6 +91,7 @@ export class ActiveRun {
   readonly capture: CaptureModeDefinition;
   readonly formatter: ContextFormatter | undefined;
   readonly redactor: RunRedactor;
+  readonly priority: Priority;
   readonly pricing: Pricing | undefined;
   readonly executors: readonly TaskExecutor[];
   readonly retryPolicy: RetryPolicy | undefined;
@@ -135,6 +140,7 @@ export class ActiveRun {
     this.capture = parts.capture;
     this.formatter = parts.formatter;
     this.redactor = parts.redactor;
+    this.priority = parts.priority;
     const prices = settings.find(Tokens.CostConfiguration);
     this.pricing = prices === undefined ? undefined : new Pricing(prices, this.warn);
     this.executors = settings.all(Tokens.TaskExecutor);

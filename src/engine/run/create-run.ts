@@ -59,13 +59,15 @@ export function createRun(
     formatter,
     redactor,
     views: VIEWS,
+    priority: runOptions.priority ?? joined?.priority ?? "NORMAL",
   });
 }
 
-function subscribe(events: RunEvents, { options, onEvent }: RunRequest): void {
+function subscribe(events: RunEvents, { options, runOptions, onEvent }: RunRequest): void {
   if (onEvent !== undefined) events.onAll(onEvent);
   for (const listener of options.listeners ?? []) events.onCallbacks(listener);
   events.onCallbacks(options);
+  for (const listener of runOptions.listeners ?? []) events.onCallbacks(listener);
 }
 
 /** Lets the run end with the user's signal, its time limit and its handle. */

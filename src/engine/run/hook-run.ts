@@ -34,11 +34,13 @@ export interface JoinedRun {
   readonly run: HookRun;
   readonly ledger: Ledger;
   readonly cancellation: Cancellation<AgentEnsembleError>;
+  readonly priority: ActiveRunParts["priority"];
 }
 
 type HookRunParts = Pick<
   ActiveRunParts,
-  "id" | "inputs" | "tags" | "parent" | "base" | "settings" | "redactor" | "ledger" | "cancellation"
+  | ("id" | "inputs" | "tags" | "parent" | "base")
+  | ("settings" | "redactor" | "ledger" | "cancellation" | "priority")
 >;
 
 /** A run as taps see it. Outputs hold it, so it lets go of the run when that ends. */
@@ -53,6 +55,7 @@ export class ActiveHookRun implements HookRun {
   readonly #redactor: RunRedactor;
   readonly #ledger: Ledger;
   readonly #cancellation: Cancellation<AgentEnsembleError>;
+  readonly #priority: ActiveRunParts["priority"];
   /** While it goes on. */
   #run: ActiveRun | undefined;
 
@@ -67,6 +70,7 @@ export class ActiveHookRun implements HookRun {
     this.#redactor = parts.redactor;
     this.#ledger = parts.ledger;
     this.#cancellation = parts.cancellation;
+    this.#priority = parts.priority;
     this.#run = run;
     Object.freeze(this);
   }
@@ -83,13 +87,19 @@ export class ActiveHookRun implements HookRun {
       redactor: new RunRedactor(settings, []),
       ledger: new Ledger(undefined),
       cancellation: new Cancellation<AgentEnsembleError>(),
+      priority: "NORMAL",
     });
   }
 
   /** @throws ValidationError for anything but the `run` of a hook call, a task context or a scope. */
   static toJoin(parent: RunInfo): JoinedRun {
     if (parent instanceof ActiveHookRun)
-      return { run: parent, ledger: parent.#ledger, cancellation: parent.#cancellation };
+      return {
+        run: parent,
+        ledger: parent.#ledger,
+        cancellation: parent.#cancellation,
+        priority: parent.#priority,
+      };
     throw new ValidationError(
       "Not a running run: pass the `run` of the task context or hook call as it is",
     );

@@ -33,7 +33,7 @@ export class TaskFrame {
     } = {},
   ) {
     this.depth = o.depth ?? 0;
-    this.priority = o.priority ?? "NORMAL";
+    this.priority = o.priority ?? run.priority;
   }
 
   /** A name within the attempt that is the same in each execution of the run: the id, with `~2` behind it for its second use. */

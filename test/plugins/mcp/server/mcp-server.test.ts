@@ -8,6 +8,7 @@ import {
   Agent,
   definePlugin,
   Ensemble,
+  RateLimit,
   reject,
   replace,
   Task,
@@ -51,6 +52,26 @@ describe("mcpServer()", () => {
   afterEach(async () => {
     await Promise.all(clients.splice(0).map((client) => client.close()));
     await Promise.all(servers.splice(0).map((server) => server.close()));
+  });
+
+  it("keeps one rate limit for all its tasks, also for calls that ask for progress", async () => {
+    const model = new ScriptedModel(() => "Hello");
+    const client = await clientOf(
+      mcpServer({
+        model,
+        rateLimit: RateLimit.of(1, 60_000).with({ waitTimeoutMs: 20 }),
+        tasks: [
+          new Task({ name: "greet", description: "Say hello" }),
+          new Task({ name: "part", description: "Say goodbye" }),
+        ],
+      }),
+    );
+    const call = async (name: string): Promise<Called> =>
+      (await client.callTool({ name, arguments: {} }, { onprogress: () => undefined })) as Called;
+    expect(textOf(await call("greet"))).to.equal("Hello");
+    expect((await call("part")).isError).to.equal(true);
+    expect((await call("greet")).isError).to.equal(true);
+    expect(model.requests).to.have.length(1);
   });
 
   describe("refuses when it is made", () => {
