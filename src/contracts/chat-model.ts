@@ -139,6 +139,11 @@ export interface ChatModel {
   readonly wraps?: ChatModel | undefined;
   chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatResponse>;
   stream?(request: ChatRequest, options?: ChatCallOptions): AsyncIterable<ChatChunk>;
+  /**
+   * Throws where the model can't be called as it is set up, for instance without its key. Connects to nothing and returns at once; a wrapper passes it on.
+   * Called once for each model of a plan when its run starts, so that nothing is spent first. Default: every model is taken for usable.
+   */
+  check?(): void;
   /** Takes the model's own secrets (its key, secret headers) out of a text, before traces and recordings leave the process. Quick; a wrapper passes it on. */
   redact?(text: string): string;
 }

@@ -223,6 +223,7 @@ export type {
   StructuredTaskOptions,
   TaskHandler,
 } from "./task.js";
+export type { ModelCheck } from "./model-check.js";
 export { createToken, Tokens } from "./tokens.js";
 export type { Token } from "./tokens.js";
 export { resumeOf, tool, ToolResult } from "./tool.js";

@@ -8,6 +8,7 @@ import type {
   TaskExecutor,
   WorkflowExecutor,
 } from "./executors.js";
+import type { ModelCheck } from "./model-check.js";
 import type { CaptureMode, CaptureModeDefinition } from "./capture.js";
 import type { ContextFormatDefinition } from "./context-format.js";
 import type { CostConfiguration } from "./cost.js";
@@ -40,6 +41,7 @@ export function createToken<T>(name: string): Token<T, "single" | "many"> {
 export const Tokens = Object.freeze({
   ChatModel: createToken<ChatModel>("ChatModel"),
   ChatModelProvider: createToken<ChatModelProvider>("ChatModelProvider", "many"),
+  ModelCheck: createToken<ModelCheck>("ModelCheck"),
   WorkflowExecutor: createToken<WorkflowExecutor>("WorkflowExecutor", "many"),
   TaskExecutor: createToken<TaskExecutor>("TaskExecutor", "many"),
   AgentSynthesizer: createToken<AgentSynthesizer>("AgentSynthesizer"),

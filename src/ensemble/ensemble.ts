@@ -21,6 +21,7 @@ import { Tokens } from "../contracts/tokens.js";
 import { dagOf, describePlan } from "../diagram/dag.js";
 import { mermaidOf } from "../diagram/mermaid.js";
 import { checkEnsembleOptions, checkInputs, checkRunOptions } from "./validation.js";
+import { checkModels } from "./check-models.js";
 import { EventQueue } from "./event-queue.js";
 import { inferWorkflow } from "./infer-workflow.js";
 import { explain } from "../explain/explain.js";
@@ -62,6 +63,7 @@ export class Ensemble {
       entries: taskEntries(this.#options),
       workflow: inferWorkflow(this.#options),
       validate: validateRun,
+      checkModels,
       warnings: unusedOptions,
     };
     this.#owned = options.kernel === undefined;

@@ -68,9 +68,12 @@ export class Settings {
   }
 
   /** The model of a task: the run's own binding, the agent's, the task's, the ensemble's, the container's. */
-  model(task: AnyTask, agent: Agent | undefined): ChatModel | undefined {
+  model(
+    task: Pick<AnyTask, "model"> | undefined,
+    agent: Pick<Agent, "model"> | undefined,
+  ): ChatModel | undefined {
     if (this.#isOwn(Tokens.ChatModel)) return this.get(Tokens.ChatModel);
-    const ref = agent?.model ?? task.model ?? this.options.model;
+    const ref = agent?.model ?? task?.model ?? this.options.model;
     return ref === undefined ? this.find(Tokens.ChatModel) : this.resolve(ref);
   }
 

@@ -22,6 +22,7 @@ export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
   const joined =
     runOptions.parent === undefined ? undefined : ActiveHookRun.toJoin(runOptions.parent);
   const prepared = prepareRun(request);
+  request.shape.checkModels(prepared.draft.plan, prepared.settings, prepared.workflow);
   const formatter =
     options.contextFormat === undefined ? undefined : await formatterOf(prepared.settings);
   const run = createRun(request, prepared, joined, formatter);

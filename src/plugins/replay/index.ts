@@ -79,6 +79,7 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
       requireUnused("replayFrom", replay);
       const current = (replay = new ReplaySource(new RecordingSource(source), settings));
       bind.single(Tokens.Clock, { override: true }).toConstantValue(current.time);
+      bind.single(Tokens.ModelCheck, { override: true }).toConstantValue(() => undefined); // no model is called, so none needs its key
       bind
         .single(Tokens.IdGenerator, { override: true })
         .toConstantValue({ next: (use) => current.nextId(use) });

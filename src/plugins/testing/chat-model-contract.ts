@@ -136,6 +136,9 @@ function sameCalls(actual: readonly ToolCall[] | undefined, expected: readonly T
 }
 
 function textSuite(use: Use): void {
+  it("passes its own check, where it has one", () =>
+    use(textAnswer("Hello"), async ({ model }) => model.check?.()));
+
   it("answers with the text", () =>
     use(textAnswer("Hello"), async (subject) => {
       const response = await subject.model.chat(HELLO);

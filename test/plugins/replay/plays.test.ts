@@ -13,6 +13,7 @@ import {
   RateLimit,
   RateLimitTimeoutError,
   Task,
+  Tokens,
   answer,
   definePlugin,
   tool,
@@ -125,6 +126,7 @@ describe("what is replayed", () => {
     const tasks = [Task.of("Say hello")];
     const named = definePlugin({
       name: "named-model",
+      bind: (bind) => void bind.single(Tokens.ModelCheck).toConstantValue(() => undefined),
       apply: ({ hooks }) =>
         hooks.beforeLlmCall.tap({ name: "answer", lane: "answer" }, () =>
           answer({

@@ -43,6 +43,9 @@ async function passing(tests: readonly CollectedTest[]): Promise<readonly string
 const stubborn: ChatModel = {
   provider: "stubborn",
   modelId: "stubborn",
+  check: () => {
+    throw new Error("no");
+  },
   chat: () =>
     Promise.resolve({ message: { role: "assistant", content: "no" }, finishReason: "other" }),
   async *stream() {

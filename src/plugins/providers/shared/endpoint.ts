@@ -49,8 +49,20 @@ export interface Endpoint {
   readonly redact: SecretFilter;
 }
 
-/** Connects lazily: the client is loaded and made by the first call, and shared by all later ones. `modelId` is for error messages. */
-export type Connector = (modelId: string) => Promise<Endpoint>;
+/** The way to an endpoint. `modelId` is for error messages. */
+export interface Connector {
+  /** Connects lazily: the first call loads the client and makes it, and all later ones share it. */
+  connect(modelId: string): Promise<Endpoint>;
+  /** Looks for the address and the key that the first call needs. @throws ModelCallError */
+  check(modelId: string): void;
+}
+
+/** Where calls go, and with which key. */
+interface Address extends Pick<Endpoint, "baseURL" | "isVendor"> {
+  /** Whether a header stands in for the key. */
+  readonly hasKeyHeader: boolean;
+  readonly apiKey: string | undefined;
+}
 
 function fromEnvironment(name: string): string | undefined {
   const value = process.env[name]?.trim();
@@ -68,8 +80,9 @@ class EndpointOpener {
     this.#modelId = modelId;
   }
 
-  async open(): Promise<Endpoint> {
-    const { headers, timeoutMs, fetch } = this.#options;
+  /** Reads the options and the environment. @throws ModelCallError for an address or a key that can't work. */
+  address(): Address {
+    const { headers } = this.#options;
     const baseURL = this.#baseURL();
     const host = new URL(baseURL).hostname;
     const vendorHost = new URL(this.#vendor.defaultURL).hostname;
@@ -77,7 +90,12 @@ class EndpointOpener {
     const hasKeyHeader = Object.keys(headers).some((name) =>
       this.#vendor.keyHeaders.includes(name.toLowerCase()),
     );
-    const apiKey = this.#key(isVendor && !hasKeyHeader);
+    return { baseURL, isVendor, hasKeyHeader, apiKey: this.#key(isVendor && !hasKeyHeader) };
+  }
+
+  async open(): Promise<Endpoint> {
+    const { headers, timeoutMs, fetch } = this.#options;
+    const { baseURL, isVendor, hasKeyHeader, apiKey } = this.address();
     const post = await this.#vendor.open({
       apiKey: apiKey ?? PLACEHOLDER_KEY,
       baseURL,
@@ -144,11 +162,16 @@ class EndpointOpener {
 /** A connector for these options. A failed first attempt (no key yet) is not remembered. */
 export function createConnector(vendor: Vendor, options: ResolvedProviderOptions): Connector {
   let endpoint: Promise<Endpoint> | undefined;
-  return (modelId) => {
-    endpoint ??= new EndpointOpener(vendor, options, modelId).open().catch((error: unknown) => {
-      endpoint = undefined;
-      throw error;
-    });
-    return endpoint;
+  return {
+    connect(modelId) {
+      endpoint ??= new EndpointOpener(vendor, options, modelId).open().catch((error: unknown) => {
+        endpoint = undefined;
+        throw error;
+      });
+      return endpoint;
+    },
+    check(modelId) {
+      if (endpoint === undefined) new EndpointOpener(vendor, options, modelId).address();
+    },
   };
 }

@@ -82,7 +82,7 @@ export class HttpCall {
 
   /** Where the call goes. */
   async connect(): Promise<Endpoint> {
-    this.#endpoint = await this.#deadline.race(this.#line.connector(this.#modelId));
+    this.#endpoint = await this.#deadline.race(this.#line.connector.connect(this.#modelId));
     return this.#endpoint;
   }
 

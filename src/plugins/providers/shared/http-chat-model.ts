@@ -93,6 +93,11 @@ export class HttpChatModel implements ChatModel {
     Object.freeze(this);
   }
 
+  /** @throws ModelCallError for a missing or malformed key or address. */
+  check(): void {
+    this.#line.connector.check(this.modelId);
+  }
+
   redact(text: string): string {
     return this.#line.redact(text);
   }

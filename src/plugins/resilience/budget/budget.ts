@@ -2,6 +2,7 @@ import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { BudgetSettings } from "./budget-options.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { requireUsable } from "../../../contracts/model-check.js";
 import { createToken, Tokens } from "../../../contracts/tokens.js";
 import { Account } from "./account.js";
 
@@ -36,6 +37,8 @@ export class Budget {
           hint: "Make costConfiguration a function of the call: it sees provider and modelId.",
         },
       );
+    if (this.cheaper !== undefined)
+      requireUsable("budget downgradeTo", this.cheaper, run.find(Tokens.ModelCheck));
     return new Account({
       limits: this.settings,
       cheaper: this.cheaper,

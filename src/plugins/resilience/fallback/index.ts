@@ -1,6 +1,7 @@
 import type { ModelRef } from "../../../contracts/chat-model.js";
 import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
+import { requireUsable } from "../../../contracts/model-check.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { FallbackChain, FallbackChains } from "../shared/fallback-chain.js";
 import { checkFallbackModels, requireAttemptPolicy } from "./checks.js";
@@ -22,6 +23,10 @@ export function fallback(models: readonly ModelRef[]): Plugin {
       bind.many(FallbackChains).toConstantValue(chain);
     },
     apply({ hooks }) {
+      hooks.beforeRun.tap({ name: "models" }, ({ run }) => {
+        const check = run.find(Tokens.ModelCheck);
+        for (const model of chain.models) requireUsable("fallback()", model, check);
+      });
       hooks.beforeLlmCall.tap(
         { name: "response-format", lane: "transform", order: "post" },
         (call) => fittingRequest(call, chain),

@@ -23,6 +23,7 @@ class RateLimitedModel implements ChatModel {
   readonly rateLimit: RateLimit;
   readonly stream?: Stream;
   readonly redact?: (text: string) => string;
+  readonly check?: () => void;
   readonly #inner: ChatModel;
 
   constructor(inner: ChatModel, rateLimit: RateLimit) {
@@ -34,6 +35,7 @@ class RateLimitedModel implements ChatModel {
     const { stream } = inner;
     if (stream !== undefined)
       this.stream = (request, options) => stream.call(inner, request, options);
+    if (inner.check !== undefined) this.check = () => inner.check?.();
     if (inner.redact !== undefined) this.redact = (text) => inner.redact?.(text) ?? text;
     Object.freeze(this);
   }

@@ -16,6 +16,10 @@ export class FallbackChain {
     ];
   }
 
+  get models(): readonly ChatModel[] {
+    return this.#models;
+  }
+
   has(model: ChatModel): boolean {
     return this.#models.includes(model.wraps ?? model);
   }

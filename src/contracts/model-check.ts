@@ -1,0 +1,23 @@
+import type { ChatModel } from "./chat-model.js";
+import { AgentEnsembleError, ValidationError } from "./errors.js";
+import { messageOf } from "../util/errors.js";
+
+/** Throws where a model can't be called as it is set up. Connects to nothing. */
+export type ModelCheck = (model: ChatModel) => void;
+
+/**
+ * Checks a model before a run spends anything: with `check`, by default with the model's own `check()`.
+ * `who` names the caller of the model in the error.
+ * @throws ValidationError with the model's error as its cause.
+ */
+export function requireUsable(who: string, model: ChatModel, check: ModelCheck | undefined): void {
+  try {
+    if (check === undefined) model.check?.();
+    else check(model);
+  } catch (cause) {
+    throw new ValidationError(`${who} has no usable model: ${messageOf(cause)}`, {
+      cause,
+      hint: AgentEnsembleError.isInstance(cause) ? cause.hint : undefined,
+    });
+  }
+}

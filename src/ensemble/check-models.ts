@@ -1,0 +1,45 @@
+import type { ChatModel } from "../contracts/chat-model.js";
+import type { WorkflowExecutor } from "../contracts/executors.js";
+import type { Plan, PlannedTask } from "../contracts/plan.js";
+import type { AnyTask } from "../contracts/task.js";
+import type { Settings } from "../engine/plan/settings.js";
+import { requireUsable } from "../contracts/model-check.js";
+import { Tokens } from "../contracts/tokens.js";
+
+/**
+ * Checks every model that a plan names, each once, so that a missing key is found before a call is paid for.
+ * @throws ValidationError naming the task or agent that would call the model.
+ */
+export function checkModels(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
+  const check = settings.find(Tokens.ModelCheck);
+  const checked = new Set<ChatModel>();
+  for (const [who, model] of modelsOf(plan, settings, workflow)) {
+    if (model === undefined || checked.has(model)) continue;
+    checked.add(model);
+    requireUsable(who, model, check);
+  }
+}
+
+/** The models of a plan, with who calls each. */
+function* modelsOf(
+  plan: Plan,
+  settings: Settings,
+  workflow: WorkflowExecutor,
+): Generator<readonly [string, ChatModel | undefined]> {
+  const { managerModel, agents = [] } = plan.options;
+  if (workflow.reads?.includes("managerModel") ?? managerModel !== undefined)
+    yield ["The manager", settings.model(undefined, { model: managerModel })];
+  for (const planned of plan.tasks) yield* modelsOfTask(planned, settings);
+  for (const agent of agents) yield [`Agent '${agent.role}'`, settings.model(undefined, agent)];
+}
+
+function* modelsOfTask(
+  { task, agent }: PlannedTask,
+  settings: Settings,
+): Generator<readonly [string, ChatModel | undefined]> {
+  const name = `'${task.name ?? task.description}'`;
+  if (task.handler === undefined) yield [`Task ${name}`, settings.model(task, agent)];
+  const { reflect }: AnyTask = task;
+  if (typeof reflect === "object" && reflect.model !== undefined)
+    yield [`The reflection of task ${name}`, settings.resolve(reflect.model)];
+}
