@@ -277,6 +277,19 @@ describe("a task out of time", () => {
     }
   });
 
+  it("ends the tasks that it started", async () => {
+    let child: AbortSignal | undefined;
+    const parent = scoped("parent", async (scope) => {
+      const id = scope.define(waiting("child", ({ signal }) => void (child = signal)));
+      await scope.runTask(id);
+    });
+    const { events } = await runToEnd({ tasks: [parent.with({ timeoutMs: 5 })] });
+    expect(child?.aborted).to.equal(true);
+    expect(
+      events.flatMap((event) => (event.type === "task_failed" ? [event.taskDescription] : [])),
+    ).to.deep.equal(["child", "parent"]);
+  });
+
   it("leaves the others alone", async () => {
     const { output, error } = await runToEnd({
       tasks: [slow(untilAborted), echo("b")],
@@ -340,6 +353,22 @@ describe("a tool out of time", () => {
       expect([raw, outcome]).to.deep.equal(["done", "TIMED_OUT"]);
       expect(told).to.include("Tool error: ").and.include("5 ms");
     }
+  });
+});
+
+describe("the end of a run", () => {
+  it("comes after its trace exporters", async () => {
+    const order: string[] = [];
+    await runToEnd({
+      tasks: [echo("a")],
+      traceExporter: async () => {
+        await pause(5);
+        order.push("exported");
+      },
+      onEnsembleCompleted: () => void order.push("completed"),
+    });
+    order.push("resolved");
+    expect(order).to.deep.equal(["exported", "completed", "resolved"]);
   });
 });
 

@@ -165,6 +165,27 @@ describe("the gateway of tool calls", () => {
     });
     expect(output.totalToolCalls).to.equal(2);
   });
+
+  it("records a call whose after tap fails", async () => {
+    const broken = tapping("broken", ({ hooks }) =>
+      hooks.afterToolCall.tap({ name: "store" }, ({ tool: { name } }) => {
+        if (name === "add") throw new Error("disk full");
+      }),
+    );
+    const { value, events, output } = await inTask(
+      (scope) =>
+        rejection(scope.callTool({ id: "1", name: "add", arguments: '{"a":2}' }, [add as AnyTool])),
+      { plugins: [broken] },
+    );
+    expect(value).to.have.property("code", "AE_PLUGIN");
+    const calls = events.filter((event) => event.type === "tool_called");
+    expect(calls.map(({ toolName, outcome }) => [toolName, outcome])).to.deep.equal([
+      ["add", "FAILURE"],
+      ["use-scope", "SUCCESS"],
+    ]);
+    expect(calls[0]?.toolResult).to.include("disk full");
+    expect(output.totalToolCalls).to.equal(2);
+  });
 });
 
 describe("the gateway of delegation", () => {
@@ -398,6 +419,18 @@ describe("the gateway of memory", () => {
       scope: "notes",
       taskId: "task-1",
     });
+  });
+
+  it("adds run, task, attempt and role to the metadata; values of the writer win", async () => {
+    const stored: MemoryEntry[] = [];
+    const metadata = { agentRole: "Archivist", topic: "food" };
+    const { output } = await runToEnd({
+      tasks: [scoped("boss", (scope) => scope.writeMemory("notes", { ...entry, metadata }))],
+      plugins: [remembering([], async (e) => void stored.push(e))],
+    });
+    expect(stored.map((e) => e.metadata)).to.deep.equal([
+      { ...metadata, runId: output.runId, taskId: "task-1", attempt: "1" },
+    ]);
   });
 
   it("writes what a transform has made of it, and not what a policy refuses", async () => {

@@ -192,6 +192,17 @@ describe("the run of a hook call", () => {
     expect(seen).to.deep.equal([[], ["a"], ["a", "b"]]);
   });
 
+  it("lists outputs in the order of the plan, not of their end", async () => {
+    const slow = new Task({ description: "slow", handler: async () => (await pause(5), "slow") });
+    const quick = echo("quick");
+    let seen: readonly string[] = [];
+    await runToEnd({
+      tasks: [slow, quick, echo("last", [slow, quick])],
+      plugins: [beforeTasks((run) => void (seen = run.outputs().map(({ raw }) => raw)))],
+    });
+    expect(seen).to.deep.equal(["slow", "quick"]);
+  });
+
   it("adds to the metrics of a task that has begun, and of no other", async () => {
     const { output } = await runToEnd({
       tasks: [echo("x")],
@@ -253,6 +264,32 @@ describe("the run of a hook call", () => {
     expect(JSON.stringify(seen[1])).to.not.include('"x"');
   });
 
+  it("redacts what its models know, also after its end", async () => {
+    const model = new ScriptedModel(["done"]);
+    const knowing = Object.assign(model, {
+      redact: (text: string) => text.replaceAll("sesame", "[known]"),
+    });
+    let run: HookRun | undefined;
+    await runToEnd({
+      tasks: [new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) })],
+      model: knowing,
+      plugins: [beforeTasks((own) => void (run = own))],
+    });
+    expect(run?.redact("open sesame")).to.equal("open [known]");
+    expect(run?.redactValue({ note: "sesame" })).to.deep.equal({ note: "[known]" });
+  });
+
+  it("redacts warnings that no listener receives", async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error): void => void warnings.push(message);
+    process.on("warning", note);
+    const plugins = [beforeTasks((run) => void run.warn("saw sk-proj-0123456789abcdefghij"))];
+    await new Ensemble({ tasks: [echo("x")], plugins }).run();
+    await pause(5);
+    process.off("warning", note);
+    expect(warnings).to.deep.equal(["saw [redacted]"]);
+  });
+
   it("formats structured data as the run's prompts do", async () => {
     const rows = Array.from({ length: 9 }, (_, n) => ({ number: n }));
     const text = JSON.stringify(rows);
@@ -312,6 +349,45 @@ describe("the run of a hook call", () => {
     expect(calls).to.deep.equal(["reflection 0", "task 0"]);
     expect(output.metrics).to.include({ totalTokens: 22, llmCallCount: 2 });
     expect(output.metrics.ledger[0]).to.include({ purpose: "reflection", taskId: "task-1" });
+  });
+
+  it("numbers a model call on behalf of a task after the calls of the task", async () => {
+    const calls: string[] = [];
+    await runToEnd({
+      model: new ScriptedModel(["done", "judged"]),
+      tasks: [new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) })],
+      plugins: [
+        tapping("judge", ({ hooks }) => {
+          hooks.afterTask.tap({ name: "ask" }, async (call) => {
+            const request = { messages: [{ role: "user" as const, content: "Judge" }] };
+            await call.run.chat(call, request, { purpose: "reflection" });
+          });
+          hooks.beforeLlmCall.tap(({ purpose, iteration }) => {
+            calls.push(`${purpose} ${iteration}`);
+          });
+        }),
+      ],
+    });
+    expect(calls).to.deep.equal(["task 0", "reflection 1"]);
+  });
+
+  it("counts a model call on behalf of a task at the end of the run", async () => {
+    let of: TaskCall | undefined;
+    const { output } = await runToEnd({
+      model: new ScriptedModel([{ text: "summary", usage }]),
+      tasks: [echo("x")],
+      plugins: [
+        beforeTasks((_run, call) => void (of = call)),
+        tapping("summary", ({ hooks }) => {
+          hooks.afterRun.tap({ name: "ask" }, async ({ run }) => {
+            const request = { messages: [{ role: "user" as const, content: "Sum up" }] };
+            if (of !== undefined) await run.chat(of, request, { purpose: "reflection" });
+          });
+        }),
+      ],
+    });
+    expect(output.metrics).to.include({ totalTokens: 11, llmCallCount: 1 });
+    expect(output.metrics.ledger).to.have.length(1);
   });
 
   it("writes to memory on behalf of a task: to the run's store or another, through the hooks", async () => {

@@ -201,6 +201,25 @@ describe("a retry policy", () => {
     ]);
   });
 
+  it("keeps the model of an earlier retry where a later one names none", async () => {
+    const other = new ScriptedModel([busy(), "from the other"], { modelId: "other" });
+    const { output } = await runToEnd({
+      model: new ScriptedModel([busy()]),
+      tasks: [say()],
+      plugins: [
+        policy((_failure, attempt) =>
+          attempt === 1 ? { delayMs: 0, model: other } : { delayMs: 0 },
+        ),
+      ],
+    });
+    expect(output.raw).to.equal("from the other");
+    expect(output.metrics.ledger.map(({ modelId }) => modelId)).to.deep.equal([
+      "scripted",
+      "other",
+      "other",
+    ]);
+  });
+
   it("may give up; the error tells how often it was tried", async () => {
     const model = new ScriptedModel([busy()], { onExhausted: "repeat-last" });
     const { error, output } = await runToEnd({

@@ -1,5 +1,5 @@
 import type { Plugin, RunInfo, WorkflowResult } from "agentensemble";
-import { Agent, Ensemble, Kernel, Task, Tokens, definePlugin } from "agentensemble";
+import { Agent, Ensemble, Kernel, Loop, Task, Tokens, definePlugin } from "agentensemble";
 import { ScriptedModel, testKernel } from "agentensemble/testing";
 import { expect } from "chai";
 import {
@@ -43,6 +43,19 @@ describe("a run inside a task", () => {
     expect(own).to.equal(11);
     expect(output.metrics).to.include({ totalTokens: 22, llmCallCount: 2 });
     expect(new Set(output.metrics.ledger.map(({ runId }) => runId)).size).to.equal(2);
+  });
+
+  it("with `parent` counts in every ledger above it", async () => {
+    const joined = (name: string, inner: Ensemble): Task =>
+      new Task({
+        description: name,
+        handler: async (ctx) => (await inner.run({}, { parent: ctx.run })).raw,
+      });
+    const innermost = new Ensemble({ model: spending(), tasks: [say()] });
+    const middle = new Ensemble({ tasks: [joined("middle", innermost)] });
+    const { output } = await runToEnd({ tasks: [joined("outer", middle)] });
+    expect(output.metrics).to.include({ totalTokens: 11, llmCallCount: 1 });
+    expect(output.metrics.ledger).to.have.length(1);
   });
 
   it("with `parent` ends with the outer run", async () => {
@@ -263,6 +276,42 @@ describe("a workflow of a plugin", () => {
       plugins: [half],
     });
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "b"]);
+  });
+
+  it("gets a loop in a part of the plan only where the part has the whole loop", async () => {
+    const seen: unknown[] = [];
+    const parts = definePlugin({
+      name: "parts",
+      bind: (bind) => {
+        bind.many(Tokens.WorkflowExecutor).toConstantValue({
+          name: "PARTS",
+          execute: async (plan, run) => {
+            const ids = plan.tasks.map(({ id }) => id);
+            await run.runWorkflow("NOTE", ids);
+            return run.runWorkflow("NOTE", ids.slice(0, 1));
+          },
+        });
+        bind.many(Tokens.WorkflowExecutor).toConstantValue({
+          name: "NOTE",
+          execute: async ({ tasks, loops }) => {
+            const ofLoops = tasks.map(({ group }) => group !== undefined);
+            seen.push([loops.map(({ name }) => name), ofLoops]);
+            return { raw: "noted", taskOutputs: [] };
+          },
+        });
+      },
+    });
+    const body = [echo("a"), echo("b")];
+    const { error } = await runToEnd({
+      loops: [new Loop({ name: "again", tasks: body, maxIterations: 2 })],
+      workflow: "PARTS",
+      plugins: [parts],
+    });
+    expect(error).to.equal(undefined);
+    expect(seen).to.deep.equal([
+      [["again"], [true, true]],
+      [[], [false]],
+    ]);
   });
 });
 

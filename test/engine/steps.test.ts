@@ -2,7 +2,7 @@ import type { ChatModel, DelegationRequest, EnsembleHooks, EnsembleOptions } fro
 import { Agent, ExitEarlySignal, Task } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { echo, runToEnd, scoped, tapping } from "../support/kernel-fixtures.js";
+import { echo, runToEnd, scoped, tapping, untilAborted } from "../support/kernel-fixtures.js";
 import { pause } from "../support/time.js";
 
 const request = (taskId: string, agentRole: string): DelegationRequest => ({
@@ -95,6 +95,30 @@ describe("delegations side by side", () => {
       ["Quick", "quick text"],
       ["Slow", "slow text"],
     ]);
+  });
+});
+
+describe("a task that ends before its delegation", () => {
+  it("ends the worker", async () => {
+    let signal: AbortSignal | undefined;
+    const waitingModel: ChatModel = {
+      provider: "test",
+      modelId: "waiting",
+      chat: (_request, o = {}) => {
+        ({ signal } = o);
+        return signal === undefined ? Promise.reject(new Error("no signal")) : untilAborted(signal);
+      },
+    };
+    const boss = scoped("boss", async (scope) => {
+      await scope.delegate(request("d1", "Writer"));
+    });
+    const { events } = await runToEnd({
+      agents: [writer(waitingModel)],
+      tasks: [boss.with({ timeoutMs: 5 })],
+    });
+    expect(signal?.aborted).to.equal(true);
+    const ends = events.flatMap((event) => (event.type === "task_failed" ? [event.taskId] : []));
+    expect(ends).to.deep.equal(["task-1.1", "task-1"]);
   });
 });
 

@@ -256,6 +256,76 @@ describe("an observer", () => {
     await kernel.dispose();
   });
 
+  it("of a plugin sees an event first, then each `on` and each callback in their given order", async () => {
+    const seen: string[] = [];
+    const to = (name: string) => (): void => void seen.push(name);
+    const kernel = new Kernel({
+      plugins: [
+        tapping("watch", ({ events }) => {
+          for (const name of ["plugin 1", "plugin 2"])
+            events.on(({ type }) => (type === "task_started" ? to(name)() : undefined));
+        }),
+      ],
+    });
+    const listener = (name: string): EnsembleListener => ({
+      on: ({ type }) => (type === "task_started" ? to(`${name} on`)() : undefined),
+      onTaskStart: to(`${name} callback`),
+    });
+    await new Ensemble({
+      tasks: [echo("a")],
+      kernel,
+      listeners: [listener("first"), listener("second")],
+      ...listener("options"),
+    }).run();
+    expect(seen).to.deep.equal([
+      ...["plugin 1", "plugin 2", "first on", "second on", "options on"],
+      ...["first callback", "second callback", "options callback"],
+    ]);
+    await kernel.dispose();
+  });
+
+  it("that emits several events has them delivered in the order of emission", async () => {
+    const plugin = tapping("nested", ({ hooks, events }) => {
+      let warn: ((message: string) => void) | undefined;
+      hooks.beforeRun.tap(({ run }) => {
+        warn = (message) => run.warn(message);
+      });
+      events.on((event) => {
+        if (event.type === "task_started") for (const text of ["1", "2", "3"]) warn?.(text);
+        if (event.type === "run_warning" && event.message === "1") warn?.("4");
+      });
+    });
+    const { events } = await runToEnd({ tasks: [echo("a")], plugins: [plugin] });
+    expectOrderly(events);
+    expect(
+      events.flatMap((event) => (event.type === "run_warning" ? [event.message] : [])),
+    ).to.deep.equal(["1", "2", "3", "4"]);
+  });
+
+  it("is taken away alone", async () => {
+    const seen: string[] = [];
+    const kernel = new Kernel({
+      plugins: [
+        tapping("watch", ({ events }) => {
+          const off = events.on(({ type }) => {
+            seen.push(`first ${type}`);
+            off();
+          });
+          events.on(({ type }) => void seen.push(type));
+        }),
+      ],
+    });
+    await new Ensemble({ tasks: [echo("a")], kernel }).run();
+    expect(seen).to.deep.equal([
+      "first ensemble_started",
+      "ensemble_started",
+      "task_started",
+      "task_completed",
+      "ensemble_completed",
+    ]);
+    await kernel.dispose();
+  });
+
   it("may cancel the run from inside an event", async () => {
     const controller = new AbortController();
     const ensemble = new Ensemble({

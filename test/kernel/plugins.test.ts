@@ -3,6 +3,7 @@ import { Ensemble, Kernel, ValidationError, definePlugin } from "agentensemble";
 import { expect } from "chai";
 import { rejection } from "../support/rejection.js";
 import { echo, failure, waiting } from "../support/kernel-fixtures.js";
+import { pause } from "../support/time.js";
 
 /** A plugin that writes down what is done with it. */
 function traced(log: string[], name: string, more: Partial<Plugin> = {}): Plugin {
@@ -246,6 +247,27 @@ describe("Kernel.dispose", () => {
     expect(await failure(ensemble.run())).to.have.property("code", "AE_VALIDATION");
     expect(() => ensemble.stream()).to.not.throw();
     expect(await failure(ensemble.stream().output)).to.have.property("code", "AE_VALIDATION");
+  });
+
+  it("waits for the end of running runs before it disposes plugins", async () => {
+    const log: string[] = [];
+    const plugin = definePlugin({
+      name: "logger",
+      apply: ({ hooks }) => {
+        hooks.afterRun.tap({ name: "end" }, async () => {
+          await pause(5);
+          log.push("afterRun");
+        });
+      },
+      dispose: () => void log.push("dispose"),
+    });
+    const kernel = new Kernel({ plugins: [plugin] });
+    let disposed: Promise<void> | undefined;
+    const tasks = [waiting("wait", () => void (disposed = kernel.dispose()))];
+    const error = await failure(new Ensemble({ kernel, tasks }).run());
+    await disposed;
+    expect(error).to.have.property("code", "AE_RUN_CANCELLED");
+    expect(log).to.deep.equal(["afterRun", "dispose"]);
   });
 
   it("is the ensemble's own business where it made the kernel, and only there", async () => {
