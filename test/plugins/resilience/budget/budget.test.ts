@@ -204,6 +204,32 @@ describe("a budget of tokens", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
+  it("sends a call for which exactly the least output is left, and none with one token less", async () => {
+    const least = 100;
+    for (const [left, sent] of [
+      [least + 1, [least + 1]],
+      [least, [least]],
+      [least - 1, []],
+    ] as const) {
+      const model = spending();
+      const ended = await run({ maxTokens: INPUT + left }, { model, tasks: tasks(1) });
+      expect(limitsOf(model), `${left} left`).to.deep.equal(sent);
+      expect(exceeded(ended), `${left} left`).to.have.length(sent.length === 0 ? 1 : 0);
+    }
+  });
+
+  it("sends a call that wants exactly what is left, and none that wants one token more", async () => {
+    for (const [wanted, sent] of [
+      [49, [49]],
+      [50, [50]],
+      [51, []],
+    ] as const) {
+      const model = spending();
+      await run({ maxTokens: INPUT + 50 }, { model, tasks: tasks(1, wanted) });
+      expect(limitsOf(model), `${wanted} wanted`).to.deep.equal(sent);
+    }
+  });
+
   it("warns when it cut an answer", async () => {
     const model = new ScriptedModel([
       { text: "cut", usage: { inputTokens: INPUT, outputTokens: 200 } },
@@ -365,6 +391,25 @@ describe("calls in parallel", () => {
     expect(ended.error).to.equal(undefined);
     expect(order).to.deep.equal(["t1", "t2", "t3", "t4", "t5"]);
     expect(ended.output.metrics.totalTokens).to.equal(150);
+  });
+
+  it("wait where exactly the least output may become free", async () => {
+    const model = spending(10);
+    const stub = definePlugin({
+      name: "stub",
+      apply: ({ hooks }) =>
+        hooks.beforeLlmCall.tap({ name: "stub", lane: "answer" }, async ({ taskId }) => {
+          if (taskId !== "first") return undefined;
+          await pause(5);
+          return answer({ message: { role: "assistant", content: "stub" }, finishReason: "stop" });
+        }),
+    });
+    const { error } = await run(
+      { maxTokens: INPUT + 100 },
+      { model, tasks: [task("first", 10), task("big")], workflow: "PARALLEL", plugins: [stub] },
+    );
+    expect(error).to.equal(undefined);
+    expect(limitsOf(model)).to.deep.equal([100]);
   });
 
   it("do not overtake one that waits, even where they would fit", async () => {
@@ -579,6 +624,16 @@ describe("a budget of cost", () => {
     expect(ended.output.metrics.costEstimate?.totalCost).to.be.closeTo(4.4, 1e-9);
   });
 
+  it("refuses a call for which its tokens are exactly enough and its cost is not", async () => {
+    const model = spending(undefined, { modelId: "dear" });
+    const ended = await run(
+      { maxTokens: INPUT + 100, maxCost: 1 },
+      { model, tasks: tasks(1), costConfiguration: prices },
+    );
+    expect(limitsOf(model)).to.deep.equal([]);
+    expect(ended.error).to.include({ code: "AE_BUDGET_EXCEEDED", limit: "maxCost" });
+  });
+
   it("goes to the cheaper model, then stops", async () => {
     const dear = spending(undefined, { modelId: "dear" });
     const cheap = spending(undefined, { modelId: "cheap" });
@@ -683,6 +738,21 @@ describe("a budget of time", () => {
     expect(ended.error).to.include({ limit: "maxDurationMs" });
     expect(exceeded(ended)[0]).to.include({ allowed: 100, used: 120 });
     expect(limitsOf(model)).to.deep.equal([undefined, undefined]);
+  });
+
+  it("starts no call at exactly its limit", async () => {
+    let nowMs = 0;
+    const clock = definePlugin({
+      name: "clock",
+      bind: (bind) =>
+        void bind
+          .single(Tokens.Clock)
+          .toConstantValue({ now: () => new Date(nowMs), monotonicMs: () => nowMs }),
+    });
+    const model = new ScriptedModel(() => ((nowMs += 50), "x"));
+    const ended = await run({ maxDurationMs: 100 }, { model, tasks: tasks(3), plugins: [clock] });
+    expect(done(ended.output)).to.deep.equal(["t1", "t2"]);
+    expect(ended.error).to.include({ limit: "maxDurationMs" });
   });
 });
 
