@@ -208,7 +208,7 @@ describe("a retry policy", () => {
       tasks: [say()],
       plugins: [
         policy((_failure, attempt) =>
-          attempt > 2 ? undefined : { delayMs: 0, model: attempt === 1 ? other : undefined },
+          attempt > 2 ? undefined : { delayMs: 0, ...(attempt === 1 && { model: other }) },
         ),
       ],
     });
