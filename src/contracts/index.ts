@@ -78,6 +78,7 @@ export {
   MemoryConflictError,
   MemoryStoreError,
   ReviewError,
+  ReviewUnavailableError,
   ReviewTimeoutError,
 } from "./state-errors.js";
 export type { FileAccessReason } from "./state-errors.js";
@@ -171,7 +172,7 @@ export type {
 } from "./reflection.js";
 export type { Redactor, SecretFilter } from "./redaction.js";
 export type { RetryPolicy } from "./retry.js";
-export { Review, ReviewDecision } from "./review.js";
+export { asReviewDecision, Review, ReviewDecision } from "./review.js";
 export type {
   ApprovalPolicy,
   OnReviewTimeout,
@@ -180,8 +181,12 @@ export type {
   ReviewHandler,
   ReviewOptions,
   ReviewQuestion,
+  ReviewRemarks,
   ReviewRequest,
+  ReviewResolution,
+  ReviewStore,
   ReviewTiming,
+  StoredReview,
 } from "./review.js";
 export { CaptureMode } from "./capture.js";
 export type { CaptureModeDefinition } from "./capture.js";

@@ -76,7 +76,7 @@ export function checkReview(what: string, review: unknown): void {
 }
 
 /** What a person decided. */
-export interface ReviewDecision {
+export interface ReviewDecision extends ReviewRemarks {
   readonly type: "CONTINUE" | "EDIT" | "EXIT_EARLY";
   /** The text to use instead; of EDIT. */
   readonly revisedOutput?: string;
@@ -84,23 +84,75 @@ export interface ReviewDecision {
   readonly timedOut?: boolean;
 }
 
-/** Makes decisions. */
+/** What a decision may say beside what is to be done. */
+export interface ReviewRemarks {
+  /** Who decided, as the program that asked knows them. The framework passes it on and does not check it. */
+  readonly by?: string | undefined;
+  /** Why. The model is told it where a tool call is refused. */
+  readonly comment?: string | undefined;
+}
+
+/** Makes decisions. Each takes `by` and `comment`. */
 export const ReviewDecision = Object.freeze({
-  /** Go on as it is. */
-  continue: (): ReviewDecision => Object.freeze({ type: "CONTINUE" as const }),
-  /** Go on with this text instead. @throws ValidationError for anything but a string. */
-  edit: (text: string): ReviewDecision => {
+  /** Go on as it is. @throws ValidationError for other options. */
+  continue: (o: ReviewRemarks = {}): ReviewDecision => {
+    checkOptions("ReviewDecision.continue", o, ["by", "comment"]);
+    return decided("continue", { type: "CONTINUE" }, o);
+  },
+  /** Go on with this text instead. @throws ValidationError for anything but a string, and for other options. */
+  edit: (text: string, o: ReviewRemarks = {}): ReviewDecision => {
     if (typeof text !== "string")
       throw new ValidationError(`ReviewDecision.edit text must be a string, got: ${preview(text)}`);
-    return Object.freeze({ type: "EDIT" as const, revisedOutput: text });
+    checkOptions("ReviewDecision.edit", o, ["by", "comment"]);
+    return decided("edit", { type: "EDIT", revisedOutput: text }, o);
   },
   /** End the run here; what is done is kept. `timedOut`: it was the clock; the run's exit reason is then TIMEOUT. @throws ValidationError for other options. */
-  exitEarly: (o: { readonly timedOut?: boolean | undefined } = {}): ReviewDecision => {
-    checkOptions("ReviewDecision.exitEarly", o, ["timedOut"]);
+  exitEarly: (
+    o: ReviewRemarks & { readonly timedOut?: boolean | undefined } = {},
+  ): ReviewDecision => {
+    checkOptions("ReviewDecision.exitEarly", o, ["timedOut", "by", "comment"]);
     requireBoolean("ReviewDecision.exitEarly timedOut", o.timedOut);
-    return Object.freeze({ type: "EXIT_EARLY" as const, timedOut: o.timedOut ?? false });
+    return decided("exitEarly", { type: "EXIT_EARLY", timedOut: o.timedOut ?? false }, o);
   },
 });
+
+function decided(
+  maker: string,
+  decision: ReviewDecision,
+  { by, comment }: ReviewRemarks,
+): ReviewDecision {
+  for (const [name, value] of Object.entries({ by, comment }))
+    if (value !== undefined && typeof value !== "string")
+      throw new ValidationError(
+        `ReviewDecision.${maker} ${name} must be a text, got: ${preview(value)}`,
+      );
+  return Object.freeze({
+    ...decision,
+    ...(by !== undefined && { by }),
+    ...(comment !== undefined && { comment }),
+  });
+}
+
+/**
+ * The decision that a value stands for: checked, without fields that no decision has.
+ * @throws ValidationError for anything else.
+ */
+export function asReviewDecision(value: unknown): ReviewDecision {
+  const { type, revisedOutput, timedOut, by, comment } =
+    typeof value === "object" && value !== null
+      ? (value as { readonly [K in keyof ReviewDecision]?: never }) // each is checked by its maker
+      : ({} as Readonly<Record<string, never>>);
+  if (type === "CONTINUE") return ReviewDecision.continue({ by, comment });
+  if (type === "EXIT_EARLY") return ReviewDecision.exitEarly({ timedOut, by, comment });
+  if (type === "EDIT" && typeof revisedOutput === "string")
+    return ReviewDecision.edit(revisedOutput, { by, comment });
+  throw new ValidationError(
+    type === "EDIT"
+      ? "An EDIT must have a text as revisedOutput"
+      : `Not a review decision: ${preview(value)}`,
+    { hint: "Make it with ReviewDecision.continue(), .edit(text) or .exitEarly()." },
+  );
+}
 
 /** What a handler is asked. `reviewId` is the same for the same question of a run, so that an answer may come later and by another way. */
 export interface ReviewRequest {
@@ -113,6 +165,10 @@ export interface ReviewRequest {
   readonly taskOutput: string;
   readonly timing: ReviewTiming;
   readonly prompt?: string;
+  /** When it was asked first, as an ISO instant. */
+  readonly requestedAt: string;
+  /** Until when an answer is waited for, as an ISO instant; missing where that is for ever. */
+  readonly deadline?: string;
   /** 0: for ever. The framework keeps the time; the handler may show it. */
   readonly timeoutMs: number;
   readonly onTimeout: OnReviewTimeout;
@@ -123,6 +179,56 @@ export interface ReviewRequest {
 
 /** Asks a person, and gives what was decided. The gate stays closed when it throws or answers nonsense. */
 export type ReviewHandler = (request: ReviewRequest) => Awaitable<ReviewDecision>;
+
+/** A review as a store keeps it: data alone. */
+export interface StoredReview extends Omit<ReviewRequest, "signal"> {
+  /** Missing while nobody has decided. */
+  readonly decision?: ReviewDecision;
+  /** When it was decided, as an ISO instant. */
+  readonly decidedAt?: string;
+}
+
+/** What became of an answer. */
+export interface ReviewResolution {
+  /**
+   * `resolved`: the answer holds. `decided`: an earlier one does. `over`: nobody waits any more, since the time is up or the run has ended. `unknown`: the
+   * store knows no such review.
+   */
+  readonly outcome: "resolved" | "decided" | "over" | "unknown";
+  /** The review as it is now, with the decision that holds; missing where it is unknown. */
+  readonly review?: StoredReview;
+}
+
+/**
+ * The inbox of reviews: runs ask here, and whatever shows reviews to people (a page, a terminal, a route) lists and answers them here. One store serves any
+ * number of ensembles. `reviewStoreContract` of `agentensemble/testing` is its suite of tests.
+ */
+export interface ReviewStore {
+  /**
+   * Keeps a question, and tells those who listen. Where reviews outlive the process an id that is known gives the review as it was kept first, with its
+   * decision where it has one.
+   * @throws ReviewError for an id that is waiting already in this process.
+   */
+  ask(request: Omit<ReviewRequest, "signal">): Awaitable<StoredReview>;
+  /** What waits, oldest first. */
+  pending(): Awaitable<readonly StoredReview[]>;
+  /**
+   * Answers a review; of several answers the first holds. Who may answer (`requiredRole`) is for the caller to check.
+   * @throws ValidationError for what is no decision; the review goes on waiting.
+   */
+  resolve(reviewId: string, decision: ReviewDecision): Awaitable<ReviewResolution>;
+  /**
+   * The decision, for the run that asked. When `signal` is aborted the review is over, unless it outlives the process: then it waits until its deadline.
+   * @throws the signal's reason; ReviewError for an unknown id.
+   */
+  waitFor(reviewId: string, signal: AbortSignal): Promise<ReviewDecision>;
+  /** Calls `fn` with each new review; call what it returns to stop. A function that throws is reported as a process warning, and the review waits all the same. */
+  onRequest(fn: (review: StoredReview) => unknown): () => void;
+  /** Whether somebody answers in this process: a function listens, or whoever made the store says so. */
+  isWatched(): boolean;
+  /** How a review is answered from outside this process: a command, an address. Only where reviews outlive the process; a run then waits unwatched, too. */
+  howToAnswer?(reviewId: string): string;
+}
 
 /** A question of the framework's or of a tool's, before it has an id and a deadline. */
 export interface ReviewQuestion extends ReviewOptions {
@@ -144,13 +250,13 @@ export interface ReviewAsker {
   readonly signal: AbortSignal;
 }
 
-/** The one way to a person: gives the question to the run's handler, keeps the time, emits the events. Bound by the review plugin. */
+/** The one way to a person: gives the question to the run's handler, else to its store, keeps the time, emits the events. Bound by the review plugin. */
 export interface ReviewGate {
-  /** Whether the run has a handler. */
-  hasHandler(run: HookRun): boolean;
+  /** Whether anybody can answer: the run has a handler, its store is watched, or reviews outlive the process. */
+  canAsk(run: HookRun): boolean;
   /**
    * The decision; after a time-out that of `onTimeout`.
-   * @throws ToolConfigurationError without a handler; ReviewTimeoutError; ReviewError; the signal's reason.
+   * @throws ReviewUnavailableError where nobody can answer; ReviewTimeoutError; ReviewError; the signal's reason.
    */
   ask(question: ReviewQuestion, asker: ReviewAsker): Promise<ReviewDecision>;
 }

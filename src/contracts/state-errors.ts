@@ -76,6 +76,16 @@ export class ReviewTimeoutError extends AgentEnsembleError {
   }
 }
 
+/** Somebody has to be asked, and nobody can answer: the run has no review handler, and nobody watches its review store. */
+export class ReviewUnavailableError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_REVIEW_UNAVAILABLE", message, {
+      hint: "Give the ensemble a reviewHandler, ReviewHandler.console() for instance, or let something answer from its review store.",
+      ...details,
+    });
+  }
+}
+
 /** A review handler threw, or answered with something that is no decision. The gate stays closed. */
 export class ReviewError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {

@@ -16,7 +16,7 @@ import type { MemoryStore } from "./memory.js";
 import type { SecretFilter } from "./redaction.js";
 import type { ReflectionStore } from "./reflection.js";
 import type { RetryPolicy } from "./retry.js";
-import type { ApprovalPolicy, ReviewGate, ReviewHandler } from "./review.js";
+import type { ApprovalPolicy, ReviewGate, ReviewHandler, ReviewStore } from "./review.js";
 import type { TokenCounter } from "./token-counter.js";
 import type { Clock, IdGenerator } from "./runtime.js";
 import type { ToolLike } from "./tool.js";
@@ -49,6 +49,7 @@ export const Tokens = Object.freeze({
   RetryPolicy: createToken<RetryPolicy>("RetryPolicy"),
   MemoryStore: createToken<MemoryStore>("MemoryStore"),
   ReviewHandler: createToken<ReviewHandler>("ReviewHandler"),
+  ReviewStore: createToken<ReviewStore>("ReviewStore"),
   ReviewGate: createToken<ReviewGate>("ReviewGate"),
   ApprovalPolicy: createToken<ApprovalPolicy>("ApprovalPolicy", "many"),
   ReflectionStore: createToken<ReflectionStore>("ReflectionStore"),

@@ -3,7 +3,8 @@ import type { TaskScope } from "./run.js";
 import type { Awaitable, JsonSchema, OutputSchema } from "./types.js";
 import { problemOfSchemaPatterns } from "../util/schema/schema-patterns.js";
 import { isValidating } from "../util/schema/standard-schema.js";
-import { ToolConfigurationError, ValidationError } from "./errors.js";
+import { ValidationError } from "./errors.js";
+import { ReviewUnavailableError } from "./state-errors.js";
 import {
   checkOptions,
   preview,
@@ -89,7 +90,7 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /**
    * Asks a person whether to go on, from inside the tool. An edit gives `revisedOutput`; what follows from the decision is up to the tool.
-   * @throws ToolConfigurationError without a review handler; ReviewTimeoutError and ReviewError.
+   * @throws ReviewUnavailableError where nobody can answer; ReviewTimeoutError and ReviewError.
    */
   requestApproval(o: {
     readonly description: string;
@@ -112,7 +113,7 @@ export interface ToolBase<I = never> {
   readonly sequential?: boolean | undefined;
   /** Time for one call in milliseconds; beyond it the model is told. Default: none. */
   readonly timeoutMs?: number | undefined;
-  /** Each call waits for a person's yes; an edit changes the input. Without a review handler the task fails. Default false. */
+  /** Each call waits for a person's yes; an edit changes the input. Where nobody can answer the task fails before it starts. Default false. */
   readonly requireApproval?: boolean | undefined;
   /** Whether this very call needs approval; decides instead of `requireApproval`. */
   needsApproval?(input: I): boolean;
@@ -305,11 +306,9 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
 }
 
 /** The error of a tool that needs approval where nobody can give it. */
-export function noReviewer(toolName: string): ToolConfigurationError {
+export function noReviewer(toolName: string): ReviewUnavailableError {
   const message = `Tool '${toolName}' requires approval but no ReviewHandler is configured on the ensemble. Add .reviewHandler(ReviewHandler.console()) to the ensemble builder.`;
-  return new ToolConfigurationError(message, {
-    hint: "Give the ensemble one: new Ensemble({ reviewHandler: ReviewHandler.console(), ... }).",
-  });
+  return new ReviewUnavailableError(message);
 }
 
 /** What a tool returned, as a result. @throws where an object has no JSON. */

@@ -133,7 +133,7 @@ export const EntityMemory = Object.freeze({
 /** Asks a person, and gives what was decided; see the contract. */
 export type ReviewHandler = Handler;
 
-/** Handlers for `EnsembleOptions.reviewHandler`. For answers that come by another way see `reviewInbox` of `agentensemble/review`. */
+/** Handlers for `EnsembleOptions.reviewHandler`. Where answers come by another way, leave it out and answer from the review store: see `reviewInbox` of `agentensemble/review`. */
 export const ReviewHandler = Object.freeze({
   /** Asks at the terminal, one question at a time. @throws ValidationError for what is no stream. */
   console: (options?: ConsoleReviewOptions): ReviewHandler => consoleHandler(options),

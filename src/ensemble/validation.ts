@@ -226,7 +226,7 @@ function checkState(o: EnsembleOptions): void {
     throw new ValidationError(
       `Ensemble reviewHandler must be a function, got: ${preview(o.reviewHandler)}`,
       {
-        hint: "Use ReviewHandler.console(), or the handler of a reviewInbox().",
+        hint: "Use ReviewHandler.console(), or plugins: [review({ store: reviewInbox() })].",
       },
     );
   requireOneOf("Ensemble reviewPolicy", o.reviewPolicy, [

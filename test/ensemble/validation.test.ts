@@ -217,7 +217,7 @@ describe("new Ensemble with something else than what it keeps its state with", (
     [
       { reviewHandler: reviewInbox() },
       "Ensemble reviewHandler must be a function",
-      "the handler of a reviewInbox()",
+      "review({ store: reviewInbox() })",
     ],
   ];
   for (const [options, message, hint] of cases) {

@@ -19,6 +19,7 @@ async function ask(call: TaskCall, taskOutput: string): Promise<ReviewDecision> 
     taskDescription: task.description,
     taskOutput,
     timing: "AFTER_EXECUTION",
+    requestedAt: clock.now().toISOString(),
     timeoutMs: LIMIT_MS,
     onTimeout: "EXIT_EARLY",
     signal,

@@ -100,7 +100,7 @@ class CallContext implements ToolContext {
     const { run, record } = this.#progress.frame;
     const { name } = this.#tool;
     const gate = run.settings.find(Tokens.ReviewGate);
-    if (gate === undefined || !gate.hasHandler(run.info)) throw noReviewer(name);
+    if (gate === undefined || !gate.canAsk(run.info)) throw noReviewer(name);
     const { taskId, parentTaskId, agentRole, attempt } = record;
     return gate.ask(
       {

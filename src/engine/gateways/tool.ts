@@ -13,7 +13,7 @@ import {
   ToolExecutionError,
   reasonOf,
 } from "../../contracts/errors.js";
-import { ReviewTimeoutError } from "../../contracts/state-errors.js";
+import { ReviewTimeoutError, ReviewUnavailableError } from "../../contracts/state-errors.js";
 import { ToolResult, toToolResult } from "../../contracts/tool.js";
 import { knownNames } from "../../contracts/validation.js";
 import { messageOf, toError } from "../../util/errors.js";
@@ -27,7 +27,7 @@ import { executeTool } from "./tool-execution.js";
 /**
  * The gateway of all tool calls: finds the tool, checks the input, takes the step, keeps time and record.
  * A refusal is a failed result.
- * @throws ToolExecutionError when the tool threw or took too long; ToolConfigurationError, ExitEarlySignal and the run's reason as they are.
+ * @throws ToolExecutionError when the tool threw or took too long; ToolConfigurationError, ReviewUnavailableError, ExitEarlySignal and the run's reason as they are.
  */
 export async function callTool(
   frame: TaskFrame,
@@ -168,7 +168,8 @@ function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boo
     isStopped ||
     isBrokenGuard ||
     ToolConfigurationError.isInstance(failure) ||
-    ReviewTimeoutError.isInstance(failure)
+    ReviewTimeoutError.isInstance(failure) ||
+    ReviewUnavailableError.isInstance(failure)
   )
     return reason ?? toError(failure);
   return new ToolExecutionError(

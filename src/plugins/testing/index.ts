@@ -9,6 +9,8 @@ export { memoryStoreContract } from "./memory-store-contract.js";
 export type { MemoryStoreContractOptions, MemoryStoreUnderTest } from "./memory-store-scenario.js";
 export { recordingListener } from "./recording-listener.js";
 export type { RecordingListener } from "./recording-listener.js";
+export { reviewStoreContract } from "./review-store-contract.js";
+export type { ReviewStoreContractOptions, ReviewStoreUnderTest } from "./review-store-contract.js";
 export { ScriptedModel } from "./scripted-model.js";
 export type { ScriptedModelOptions } from "./scripted-model.js";
 export type { ScriptedToolCall, ScriptStep as Step } from "./script-step.js";

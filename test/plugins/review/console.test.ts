@@ -35,6 +35,7 @@ function request(o: Partial<ReviewRequest> = {}): ReviewRequest {
     taskDescription: "Write a line",
     taskOutput: "A line",
     timing: "AFTER_EXECUTION",
+    requestedAt: "2026-01-01T00:00:00.000Z",
     timeoutMs: 0,
     onTimeout: "EXIT_EARLY",
     signal: new AbortController().signal,

@@ -4,9 +4,12 @@ import type {
   PlainTaskOptions,
   ReviewHandler,
   ReviewRequest,
+  ReviewStore,
   RunOptions,
+  StoredReview,
 } from "agentensemble";
 import {
+  Agent,
   AgentEnsembleError,
   answer,
   definePlugin,
@@ -16,11 +19,14 @@ import {
   Review,
   ReviewDecision,
   ReviewError,
+  ReviewUnavailableError,
   RunCancelledError,
   Task,
+  tool,
   Tokens,
 } from "agentensemble";
-import { review } from "agentensemble/review";
+import { review, reviewInbox } from "agentensemble/review";
+import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
 import { echo, runToEnd, tapping, untilAborted } from "../../support/kernel-fixtures.js";
@@ -88,6 +94,7 @@ describe("the review gate", () => {
       agentRole: "(deterministic)",
     });
     expect(of(events, "review_requested")[0]).to.deep.include(told);
+    expect(Date.parse(told.deadline ?? "") - Date.parse(told.requestedAt)).to.equal(50);
     expect(of(events, "review_resolved")[0]).to.deep.include({
       reviewId: told.reviewId,
       taskId: "task-1",
@@ -217,29 +224,122 @@ describe("the review gate", () => {
   });
 });
 
-describe("a review without anybody to ask", () => {
-  it("goes on, with one warning for each task that requires one", async () => {
-    const write = required({
-      beforeReview: Review.required(),
-      outputGuardrails: [({ raw }) => (raw === "draft" ? true : GuardrailResult.failure("no"))],
+describe("a review that nobody can answer", () => {
+  const ways: Readonly<Record<string, EnsembleOptions>> = {
+    "before a task": { tasks: [required({ review: undefined, beforeReview: Review.required() })] },
+    "of a task's output": { tasks: [required()] },
+    "of every output": { tasks: [echo("Write")], reviewPolicy: "AFTER_EVERY_TASK" },
+    "of the last output": { tasks: [echo("Write")], reviewPolicy: "AFTER_LAST_TASK" },
+  };
+  for (const [way, options] of Object.entries(ways))
+    it(`fails the task before it starts: ${way}`, async () => {
+      let done = 0;
+      const counting = tapping("count", ({ hooks }) =>
+        hooks.afterTask.tap({ name: "count" }, ({ outcome }) => void (done += +(outcome === "ok"))),
+      );
+      const { error, output } = await runToEnd({ ...options, plugins: [counting] });
+      const unavailable = ReviewUnavailableError.find(error);
+      expect([unavailable?.code, done, output.taskOutputs.length]).to.deep.equal([
+        "AE_REVIEW_UNAVAILABLE",
+        0,
+        0,
+      ]);
+      expect(unavailable?.message).to.match(/^Task 'Write' .*, but nobody can answer it$/);
     });
-    const { output, events } = await runToEnd({
-      tasks: [write, required({ description: "Other" })],
+
+  it("fails the last task only where the policy asks about no other", async () => {
+    const { error, output } = await runToEnd({
+      tasks: [echo("a"), echo("b")],
+      workflow: "SEQUENTIAL",
+      reviewPolicy: "AFTER_LAST_TASK",
     });
-    expect(output.exitReason).to.equal("COMPLETED");
-    expect(of(events, "run_warning").map(({ message }) => message)).to.deep.equal([
-      "Task 'Write' requires a review, but the run has no review handler: it goes on without one",
-      "Task 'Other' requires a review, but the run has no review handler: it goes on without one",
-    ]);
+    expect(ReviewUnavailableError.find(error)?.message).to.include("Task 'b'");
+    expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a"]);
+  });
+
+  it("is none where the review is to be skipped", async () => {
+    const tasks = [required({ review: Review.skip() })];
+    const { output } = await runToEnd({ tasks, reviewPolicy: "AFTER_EVERY_TASK" });
     expect(output.exitReason).to.equal("COMPLETED");
   });
 
-  it("warns once of a policy that has no effect, and never of a review to be skipped", async () => {
-    const tasks = [echo("a"), echo("b"), required({ review: Review.skip() })];
-    const { events } = await runToEnd({ tasks, reviewPolicy: "AFTER_EVERY_TASK" });
+  it("fails a task with a tool that needs approval at every call, before anything is spent", async () => {
+    const model = new ScriptedModel(["done"]);
+    const send = tool({
+      name: "send",
+      description: "Sends",
+      requireApproval: true,
+      execute: () => "sent",
+    });
+    const agent = new Agent({ role: "Clerk", goal: "g", model, tools: [send] });
+    const byAgent = new Task({ description: "Do", agent });
+    const byHandler = new Task({ description: "Do", handler: send });
+    for (const task of [byAgent, byHandler]) {
+      const { error } = await runToEnd({ tasks: [task] });
+      expect(ReviewUnavailableError.find(error)?.message).to.include("Tool 'send'");
+    }
+    const shared = definePlugin({
+      name: "shared",
+      bind: (bind) => void bind.many(Tokens.Tool).toConstantValue(send),
+    });
+    const tasks = [new Task({ description: "Do", agent: agent.with({ tools: [] }) })];
+    const { error } = await runToEnd({ tasks, plugins: [shared] });
+    expect(ReviewUnavailableError.find(error)?.code).to.equal("AE_REVIEW_UNAVAILABLE");
+    expect(model.requests).to.deep.equal([]);
+  });
+
+  it("waits where reviews outlive the process, and one warning says how it is answered", async () => {
+    const inbox = reviewInbox();
+    const store: ReviewStore = {
+      ask: (request) => {
+        setImmediate(() => inbox.resolve(request.reviewId, CONTINUE));
+        return inbox.ask(request);
+      },
+      pending: () => inbox.pending(),
+      resolve: (id, decision) => inbox.resolve(id, decision),
+      waitFor: (id, signal) => inbox.waitFor(id, signal),
+      onRequest: (fn) => inbox.onRequest(fn),
+      isWatched: () => false,
+      howToAnswer: (id) => `acme answer ${id}`,
+    };
+    const { output, events } = await runToEnd({
+      tasks: [required(), required({ description: "Other" })],
+      workflow: "SEQUENTIAL",
+      plugins: [review({ store })],
+    });
+    expect(output.exitReason).to.equal("COMPLETED");
+    const id = of(events, "review_requested")[0]?.reviewId ?? "";
     expect(of(events, "run_warning").map(({ message }) => message)).to.deep.equal([
-      "The ensemble's reviewPolicy has no effect: the run has no review handler",
+      `The run waits for a review that nobody answers in this process. To answer it: acme answer ${id}`,
     ]);
+  });
+});
+
+describe("a review that was decided before it is asked again", () => {
+  it("is not waited for, and its deadline is that of the first asking", async () => {
+    const inbox = reviewInbox();
+    const past = "2020-01-01T00:00:00.000Z";
+    const store = (known: Partial<StoredReview>): ReviewStore => ({
+      ask: (request) => inbox.ask({ ...request, ...known }),
+      pending: () => inbox.pending(),
+      resolve: (id, decision) => inbox.resolve(id, decision),
+      waitFor: (id, signal) => inbox.waitFor(id, signal),
+      onRequest: (fn) => inbox.onRequest(fn),
+      isWatched: () => true,
+    });
+    const edited = await runToEnd(
+      {
+        tasks: [required()],
+        plugins: [review({ store: store({ decision: ReviewDecision.edit("kept") }) })],
+      },
+      { runId: "edited" },
+    );
+    expect(edited.output.raw).to.equal("kept");
+    const late = await runToEnd(
+      { tasks: [required()], plugins: [review({ store: store({ deadline: past }) })] },
+      { runId: "late" },
+    );
+    expect(late.output.exitReason).to.equal("TIMEOUT");
   });
 });
 

@@ -6,9 +6,9 @@ import {
   ReviewHandler,
   Task,
   ValidationError,
-  type ReviewRequest,
+  type StoredReview,
 } from "agentensemble";
-import { reviewInbox, type ReviewInbox } from "agentensemble/review";
+import { review, reviewInbox, type ReviewInbox } from "agentensemble/review";
 import { expect } from "chai";
 import { rejection, rejectionOf } from "../../support/rejection.js";
 import { ReviewError } from "agentensemble";
@@ -82,7 +82,7 @@ describe("reviewInbox", () => {
     await using ensemble = new Ensemble({
       tasks: [task("a"), task("b")],
       workflow: "PARALLEL",
-      reviewHandler: inbox.handler,
+      plugins: [review({ store: inbox })],
     });
     const running = ensemble.run();
     await waiting(inbox, 2);
@@ -90,12 +90,12 @@ describe("reviewInbox", () => {
       ["a", "b"],
       ["a", "b"],
     ]);
-    const [a, b] = inbox.pending() as [ReviewRequest, ReviewRequest];
-    expect(inbox.resolve(b.reviewId, ReviewDecision.edit("better"))).to.equal(true);
+    const [a, b] = inbox.pending() as [StoredReview, StoredReview];
+    expect(inbox.resolve(b.reviewId, ReviewDecision.edit("better")).outcome).to.equal("resolved");
     expect([
-      inbox.resolve(b.reviewId, ReviewDecision.exitEarly()),
+      inbox.resolve(b.reviewId, ReviewDecision.exitEarly()).outcome,
       inbox.resolve("unknown", ReviewDecision.continue()),
-    ]).to.deep.equal([false, false]);
+    ]).to.deep.equal(["decided", { outcome: "unknown" }]);
     expect(inbox.pending()).to.deep.equal([a]);
     inbox.resolve(a.reviewId, ReviewDecision.continue());
     expect((await running).taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "better"]);
@@ -104,7 +104,10 @@ describe("reviewInbox", () => {
 
   it("refuses what is no decision, and goes on waiting", async () => {
     const inbox = reviewInbox();
-    await using ensemble = new Ensemble({ tasks: [task("a")], reviewHandler: inbox.handler });
+    await using ensemble = new Ensemble({
+      tasks: [task("a")],
+      plugins: [review({ store: inbox })],
+    });
     const running = ensemble.run();
     await waiting(inbox, 1);
     const id = inbox.pending()[0]?.reviewId ?? "";
@@ -116,7 +119,7 @@ describe("reviewInbox", () => {
       { type: "EXIT_EARLY", timedOut: "yes" },
     ])
       expect(() => inbox.resolve(id, odd as never)).to.throw(ValidationError);
-    expect(inbox.resolve(id, ReviewDecision.continue())).to.equal(true);
+    expect(inbox.resolve(id, ReviewDecision.continue()).outcome).to.equal("resolved");
     expect((await running).exitReason).to.equal("COMPLETED");
   });
 
@@ -125,11 +128,14 @@ describe("reviewInbox", () => {
     const controller = new AbortController();
     await using ensemble = new Ensemble({
       tasks: [task("a", { review: Review.of({ timeoutMs: 5 }) })],
-      reviewHandler: inbox.handler,
+      plugins: [review({ store: inbox })],
     });
     expect((await ensemble.run()).exitReason).to.equal("TIMEOUT");
     expect(inbox.pending()).to.deep.equal([]);
-    await using cancelled = new Ensemble({ tasks: [task("a")], reviewHandler: inbox.handler });
+    await using cancelled = new Ensemble({
+      tasks: [task("a")],
+      plugins: [review({ store: inbox })],
+    });
     const running = rejection(cancelled.run({}, { signal: controller.signal }));
     await waiting(inbox, 1);
     expect(inbox.pending()).to.have.length(1);
@@ -150,7 +156,10 @@ describe("reviewInbox", () => {
       setImmediate(() => inbox.resolve(reviewId, ReviewDecision.continue()));
       throw new Error("odd");
     });
-    await using ensemble = new Ensemble({ tasks: [task("a")], reviewHandler: inbox.handler });
+    await using ensemble = new Ensemble({
+      tasks: [task("a")],
+      plugins: [review({ store: inbox })],
+    });
     await ensemble.run();
     stop();
     await ensemble.run();
@@ -165,7 +174,10 @@ describe("reviewInbox", () => {
 
   it("refuses a second question of the same id while the first waits: an answer must not reach the wrong run", async () => {
     const inbox = reviewInbox();
-    await using ensemble = new Ensemble({ tasks: [task("a")], reviewHandler: inbox.handler });
+    await using ensemble = new Ensemble({
+      tasks: [task("a")],
+      plugins: [review({ store: inbox })],
+    });
     const first = ensemble.run({}, { runId: "same" });
     await waiting(inbox, 1);
     const second = await rejectionOf(AgentEnsembleError, ensemble.run({}, { runId: "same" }));

@@ -4,7 +4,7 @@ import {
   ReviewDecision,
   ReviewTimeoutError,
   Task,
-  ToolConfigurationError,
+  ReviewUnavailableError,
   ValidationError,
   tool,
 } from "agentensemble";
@@ -95,7 +95,7 @@ describe("requestApproval of a tool's context", () => {
     });
     expect(ValidationError.find(error)?.message).to.include("Review timeoutMs");
     const { error: nobody } = await runToEnd({ tasks: [asking({ description: "Really?" }, [])] });
-    expect(ToolConfigurationError.find(nobody)?.message).to.include("Tool 'ask' requires approval");
+    expect(ReviewUnavailableError.find(nobody)?.message).to.include("Tool 'ask' requires approval");
   });
 
   it("goes by functions only in what a tool says of approval", () => {

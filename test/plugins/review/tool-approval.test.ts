@@ -7,7 +7,7 @@ import {
   Task,
   Tokens,
   tool,
-  ToolConfigurationError,
+  ReviewUnavailableError,
 } from "agentensemble";
 import { ScriptedModel, type Step } from "agentensemble/testing";
 import { review } from "agentensemble/review";
@@ -248,7 +248,7 @@ describe("the approval of tool calls", () => {
   it("fails the task where nobody can be asked", async () => {
     const { tool: write, written } = writer();
     const { error } = await call(write, file, []);
-    expect(ToolConfigurationError.find(error)?.message).to.equal(
+    expect(ReviewUnavailableError.find(error)?.message).to.equal(
       "Tool 'write' requires approval but no ReviewHandler is configured on the ensemble. Add .reviewHandler(ReviewHandler.console()) to the ensemble builder.",
     );
     expect(written).to.deep.equal([]);
@@ -350,7 +350,7 @@ describe("the approval of tool calls", () => {
       const { error } = await call(plain().tool, file, [], {
         plugins: [binding("sure", () => true)],
       });
-      expect(ToolConfigurationError.find(error)?.code).to.equal("AE_TOOL_CONFIGURATION");
+      expect(ReviewUnavailableError.find(error)?.code).to.equal("AE_REVIEW_UNAVAILABLE");
     });
   });
 

@@ -6,42 +6,54 @@ import type {
   ReviewHandler,
   ReviewQuestion,
   ReviewRequest,
+  ReviewStore,
+  StoredReview,
 } from "../../../contracts/review.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { ReviewDefaults } from "./review-gate-options.js";
-import { ToolConfigurationError } from "../../../contracts/errors.js";
 import { checkReviewOptions, ReviewDecision } from "../../../contracts/review.js";
-import { ReviewTimeoutError } from "../../../contracts/state-errors.js";
+import {
+  ReviewError,
+  ReviewTimeoutError,
+  ReviewUnavailableError,
+} from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { withTimeout } from "../../../util/abort/timeouts.js";
+import { settleWithin, withTimeout } from "../../../util/abort/timeouts.js";
+import { messageOf } from "../../../util/errors.js";
 import { endOfWait } from "../shared/end-of-wait.js";
 import { decisionOf, decisionOfError } from "./decision.js";
 
 /** A request before it has a signal. */
 type OpenRequest = Omit<ReviewRequest, "signal">;
 
-/** Gives questions to the run's handler, and keeps the time itself: the gate does not depend on what the handler does. */
+/** The last instant that a Date can be. */
+const LAST_INSTANT_MS = 8.64e15;
+
+/** Gives questions to the run's handler, else to its store, and keeps the time itself: the gate does not depend on what these do. */
 export class HandlerGate implements ReviewGate {
   readonly #defaults: ReviewDefaults;
   /** How often a run has asked each question. */
   readonly #asked = new WeakMap<HookRun, Map<string, number>>();
+  /** Runs that were told that nobody answers in this process. */
+  readonly #warned = new WeakSet<HookRun>();
 
   constructor(defaults: ReviewDefaults) {
     this.#defaults = defaults;
   }
 
-  hasHandler(run: HookRun): boolean {
-    return run.find(Tokens.ReviewHandler) !== undefined;
+  canAsk(run: HookRun): boolean {
+    if (run.find(Tokens.ReviewHandler) !== undefined) return true;
+    const store = run.get(Tokens.ReviewStore);
+    return store.isWatched() || store.howToAnswer !== undefined;
   }
 
   async ask(question: ReviewQuestion, asker: ReviewAsker): Promise<Decision> {
     checkReviewOptions("Review", question);
     const { run } = asker;
-    const handler = run.find(Tokens.ReviewHandler);
-    if (handler === undefined)
-      throw new ToolConfigurationError("No ReviewHandler is configured on the ensemble", {
-        hint: "Set reviewHandler: ReviewHandler.console(), or your own.",
-      });
+    if (!this.canAsk(run))
+      throw new ReviewUnavailableError(
+        `Nobody can answer the review of '${question.taskDescription}'`,
+      );
     const request = this.#request(question, asker);
     const clock = run.get(Tokens.Clock);
     const startedMs = clock.monotonicMs();
@@ -57,7 +69,7 @@ export class HandlerGate implements ReviewGate {
     const { runId: _, ...told } = request;
     run.emit({ ...told, ...reviewedPlace(asker), type: "review_requested" });
     try {
-      const { decision, timedOut } = await decideWithin(handler, request, asker.signal);
+      const { decision, timedOut } = await this.#decide(request, asker);
       resolved(decision.type, timedOut);
       return decision;
     } catch (error) {
@@ -66,8 +78,39 @@ export class HandlerGate implements ReviewGate {
     }
   }
 
+  /** The one place where a decision comes from: the run's handler, else its store. */
+  async #decide(request: OpenRequest, { run, signal }: ReviewAsker): Promise<SettledReview> {
+    const handler = run.find(Tokens.ReviewHandler);
+    if (handler !== undefined) {
+      const ask = (ended: AbortSignal): Promise<unknown> => handed(handler, request, ended);
+      return decideWithin(ask, request, { ms: request.timeoutMs || Infinity, signal });
+    }
+    const store = run.get(Tokens.ReviewStore);
+    const { decision, deadline } = await settleWithin(askStore(store, request), signal);
+    if (decision !== undefined) return settled(decisionOf(decision));
+    this.#warnUnwatched(run, store, request.reviewId);
+    const ms =
+      deadline === undefined
+        ? Infinity
+        : Math.max(0, Date.parse(deadline) - run.get(Tokens.Clock).now().getTime());
+    return decideWithin((ended) => store.waitFor(request.reviewId, ended), request, { ms, signal });
+  }
+
+  /** Says once in a run how somebody outside the process can answer, where nobody does inside. */
+  #warnUnwatched(run: HookRun, store: ReviewStore, reviewId: string): void {
+    if (store.isWatched() || this.#warned.has(run)) return;
+    this.#warned.add(run);
+    const how = store.howToAnswer?.(reviewId) ?? "its store says how";
+    run.warn(
+      `The run waits for a review that nobody answers in this process. To answer it: ${how}`,
+    );
+  }
+
   #request(question: ReviewQuestion, asker: ReviewAsker): OpenRequest {
     const { timing, taskDescription, taskOutput, prompt, requiredRole } = question;
+    const timeoutMs = question.timeoutMs ?? this.#defaults.timeoutMs;
+    const askedMs = asker.run.get(Tokens.Clock).now().getTime();
+    const endMs = timeoutMs === 0 ? Infinity : askedMs + timeoutMs;
     return {
       reviewId: this.#idOf(question, asker),
       runId: asker.run.id,
@@ -76,7 +119,9 @@ export class HandlerGate implements ReviewGate {
       taskDescription,
       taskOutput,
       timing,
-      timeoutMs: question.timeoutMs ?? this.#defaults.timeoutMs,
+      requestedAt: new Date(askedMs).toISOString(),
+      ...(endMs <= LAST_INSTANT_MS && { deadline: new Date(endMs).toISOString() }),
+      timeoutMs,
       onTimeout: question.onTimeout ?? this.#onTimeout(question),
       ...(prompt === undefined
         ? {}
@@ -108,24 +153,43 @@ interface SettledReview {
   readonly timedOut: boolean;
 }
 
-/** A `timeoutMs` of 0 waits without a limit. */
+/** What `ask` gives within the time; silence becomes what `onTimeout` says. */
 function decideWithin(
-  handler: ReviewHandler,
+  ask: (signal: AbortSignal) => Promise<unknown>,
   request: OpenRequest,
-  ended: AbortSignal,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
 ): Promise<SettledReview> {
-  return withTimeout((signal) => askHandler(handler, Object.freeze({ ...request, signal })), {
-    ms: request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : request.timeoutMs,
+  return withTimeout((ended) => decisionFrom(ask(ended)), {
+    ms,
     late: () => decisionOfSilence(request),
-    signal: ended,
-    ended: () => endOfWait(ended),
+    signal,
+    ended: () => endOfWait(signal),
   });
 }
 
-async function askHandler(handler: ReviewHandler, request: ReviewRequest): Promise<SettledReview> {
+/** Calls the handler; what it throws rejects. */
+async function handed(
+  handler: ReviewHandler,
+  request: OpenRequest,
+  signal: AbortSignal,
+): Promise<unknown> {
+  return handler(Object.freeze({ ...request, signal }));
+}
+
+async function askStore(store: ReviewStore, request: OpenRequest): Promise<StoredReview> {
+  try {
+    return await store.ask(request);
+  } catch (error) {
+    throw ReviewError.isInstance(error)
+      ? error
+      : new ReviewError(`The review store failed: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function decisionFrom(asking: Promise<unknown>): Promise<SettledReview> {
   let answer: unknown;
   try {
-    answer = await handler(request);
+    answer = await asking;
   } catch (error) {
     return settled(decisionOfError(error));
   }

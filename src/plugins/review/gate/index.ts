@@ -5,30 +5,34 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 import { HandlerGate } from "./handler-gate.js";
 import { resolveReviewOptions } from "./review-gate-options.js";
-import { TaskReviews } from "./task-reviews.js";
+import { unwatchedReviews } from "../store/review-inbox.js";
+import { taskReviews } from "./task-reviews.js";
 
 export type { ReviewPluginOptions } from "./review-gate-options.js";
 
 /**
  * Lets people look at tasks: before (`Task.beforeReview`), and after (`Task.review`, `reviewPolicy`). One of the standard plugins; add your own to change
- * how long people are waited for where a review does not say.
+ * where reviews wait, and how long people are waited for where a review does not say.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function review(options: ReviewPluginOptions = {}): Plugin {
-  const gate = new HandlerGate(resolveReviewOptions(options));
-  const reviews = new TaskReviews();
+  const { store, ...defaults } = resolveReviewOptions(options);
+  const gate = new HandlerGate(defaults);
   return definePlugin({
     name: "review",
     bind(bind) {
       bind.single(Tokens.ReviewGate, { default: true }).toConstantValue(gate);
+      if (store === undefined)
+        bind.single(Tokens.ReviewStore, { default: true }).toConstantValue(unwatchedReviews());
+      else bind.single(Tokens.ReviewStore).toConstantValue(store);
       bind.many(Tokens.PromptTemplates).toConstantValue(REVIEW_TEMPLATES);
     },
     apply({ hooks }) {
       // Behind the guardrails: nobody is asked about what is refused anyway.
       hooks.beforeTask.tap({ name: "review", lane: "policy", order: "post" }, (call) =>
-        reviews.before(call),
+        taskReviews.before(call),
       );
-      hooks.afterTask.tap({ name: "review", lane: "review" }, (call) => reviews.after(call));
+      hooks.afterTask.tap({ name: "review", lane: "review" }, (call) => taskReviews.after(call));
     },
   });
 }

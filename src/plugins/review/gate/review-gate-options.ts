@@ -1,6 +1,7 @@
-import type { OnReviewTimeout } from "../../../contracts/review.js";
+import type { OnReviewTimeout, ReviewStore } from "../../../contracts/review.js";
 import { checkReviewOptions } from "../../../contracts/review.js";
-import { checkOptions } from "../../../contracts/validation.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, preview } from "../../../contracts/validation.js";
 
 /** Options of `review`: what holds for a review that says nothing else. */
 export interface ReviewPluginOptions {
@@ -8,6 +9,8 @@ export interface ReviewPluginOptions {
   readonly timeoutMs?: number | undefined;
   /** Default EXIT_EARLY. With CONTINUE the approval of a tool call still ends as EXIT_EARLY: nobody has approved it. */
   readonly onTimeout?: OnReviewTimeout | undefined;
+  /** Where reviews wait, for ensembles without a `reviewHandler`. Default: in memory, under `Tokens.ReviewStore`. */
+  readonly store?: ReviewStore | undefined;
 }
 
 /** What holds for every review that says nothing else. */
@@ -17,10 +20,18 @@ export interface ReviewDefaults {
 }
 
 /** @throws ValidationError for what does not fit. */
-export function resolveReviewOptions(options: ReviewPluginOptions): ReviewDefaults {
-  checkOptions("review", options, ["timeoutMs", "onTimeout"]);
+export function resolveReviewOptions(
+  options: ReviewPluginOptions,
+): ReviewDefaults & Pick<ReviewPluginOptions, "store"> {
+  checkOptions("review", options, ["timeoutMs", "onTimeout", "store"]);
   checkReviewOptions("review", options);
+  const { store } = options;
+  if (store !== undefined && typeof (store as Partial<ReviewStore> | null)?.ask !== "function")
+    throw new ValidationError(`review store must be a ReviewStore, got: ${preview(store)}`, {
+      hint: "Make it with reviewInbox().",
+    });
   return Object.freeze({
+    store,
     timeoutMs: options.timeoutMs ?? 300_000,
     onTimeout: options.onTimeout ?? "EXIT_EARLY",
   });

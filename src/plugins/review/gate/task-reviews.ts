@@ -1,11 +1,11 @@
 import type { After, Replace, TaskCall } from "../../../contracts/hooks.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Review, ReviewAsker, ReviewGate } from "../../../contracts/review.js";
-import type { HookRun } from "../../../contracts/run.js";
 import type { Awaitable, OutputSchema } from "../../../contracts/types.js";
 import type { ReadEdit } from "../shared/ask-until-fits.js";
 import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { replace } from "../../../contracts/hooks.js";
+import { ReviewUnavailableError } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { checkValue, parseText } from "../../../util/schema/standard-schema.js";
 import { askUntilFits } from "../shared/ask-until-fits.js";
@@ -14,61 +14,52 @@ type AfterTask = After<TaskCall, "output", TaskOutput>;
 type Edit = Partial<Pick<TaskOutput, "raw" | "parsed">>;
 
 /** The gates in front of and behind tasks. */
-export class TaskReviews {
-  /** What each run was warned of. */
-  readonly #warned = new WeakMap<HookRun, Set<string>>();
-
-  /** Asks before a task is done, where it wants that. There is no text yet, so an edit lets it pass. @throws ExitEarlySignal */
+export const taskReviews = Object.freeze({
+  /**
+   * Asks before a task is done, where it wants that. There is no text yet, so an edit lets it pass.
+   * @throws ExitEarlySignal; ReviewUnavailableError where anybody has to be asked about this task, before or after, and nobody can answer.
+   */
   before(call: TaskCall): Awaitable<void> {
     const { beforeReview } = call.task;
-    if (beforeReview?.mode !== "REQUIRED") return undefined;
-    const gate = this.#gateFor(call, beforeReview);
-    return gate === undefined ? undefined : askBefore(gate, call, beforeReview);
-  }
+    const isAsked = beforeReview?.mode === "REQUIRED";
+    if (!isAsked && !mayBeReviewed(call)) return undefined;
+    const gate = gateFor(call);
+    return isAsked ? askBefore(gate, call, beforeReview) : undefined;
+  },
 
   /** Asks about an output: where the task wants that, else where the ensemble's policy does. @throws ExitEarlySignal */
   after(call: AfterTask): Awaitable<void | Replace<Edit>> {
-    if (call.outcome !== "ok" || call.task.review?.mode === "SKIP") return undefined;
+    if (call.outcome !== "ok" || !mayBeReviewed(call)) return undefined;
     const { review } = call.task;
-    const { reviewPolicy = "NEVER" } = review === undefined ? call.run.options : {};
-    if (review === undefined && reviewPolicy === "NEVER") return undefined;
-    const gate = this.#gateFor(call, review);
-    if (gate === undefined) return undefined;
-    if (
-      review === undefined &&
-      reviewPolicy === "AFTER_LAST_TASK" &&
-      call.isLast?.(call.output) !== true
-    )
-      return undefined;
-    return askAfter(gate, call, call.output, review);
-  }
+    if (review === undefined && !isReviewedByPolicy(call)) return undefined;
+    return askAfter(gateFor(call), call, call.output, review);
+  },
+});
 
-  /** `undefined`, and a warning, where nobody is there to be asked. */
-  #gateFor({ run, taskId, task }: TaskCall, review: Review | undefined): ReviewGate | undefined {
-    const gate = run.find(Tokens.ReviewGate);
-    if (gate?.hasHandler(run) === true) return gate;
-    if (review === undefined)
-      this.#warn(
-        run,
-        "",
-        "The ensemble's reviewPolicy has no effect: the run has no review handler",
-      );
-    else
-      this.#warn(
-        run,
-        taskId,
-        `Task '${task.description}' requires a review, but the run has no review handler: it goes on without one`,
-      );
-    return undefined;
-  }
+/** Whether somebody has to be asked about the task's output, as far as that is known before there is one. */
+function mayBeReviewed({ task: { review }, run, isLast }: TaskCall): boolean {
+  if (review !== undefined) return review.mode === "REQUIRED";
+  const { reviewPolicy = "NEVER" } = run.options;
+  return reviewPolicy === "AFTER_LAST_TASK" ? isLast !== undefined : reviewPolicy !== "NEVER";
+}
 
-  #warn(run: HookRun, about: string, message: string): void {
-    const warned = this.#warned.get(run) ?? new Set<string>();
-    this.#warned.set(run, warned);
-    if (warned.has(about)) return;
-    warned.add(about);
-    run.warn(message);
-  }
+function isReviewedByPolicy({
+  run,
+  isLast,
+  output,
+}: AfterTask & { readonly outcome: "ok" }): boolean {
+  return run.options.reviewPolicy !== "AFTER_LAST_TASK" || isLast?.(output) === true;
+}
+
+/** @throws ReviewUnavailableError where nobody can answer. */
+function gateFor({ run, task }: TaskCall): ReviewGate {
+  const gate = run.find(Tokens.ReviewGate);
+  if (gate?.canAsk(run) === true) return gate;
+  const wants =
+    task.review === undefined && task.beforeReview === undefined
+      ? "is to be reviewed by the ensemble's reviewPolicy"
+      : "requires a review";
+  throw new ReviewUnavailableError(`Task '${task.description}' ${wants}, but nobody can answer it`);
 }
 
 async function askBefore(gate: ReviewGate, call: TaskCall, review: Review): Promise<void> {

@@ -1,8 +1,9 @@
 import type { OnReviewTimeout, ReviewDecision } from "../../../contracts/review.js";
 import type { RunInfo } from "../../../contracts/run.js";
 import type { Tool, ToolContext } from "../../../contracts/tool.js";
-import { ExitEarlySignal, ToolConfigurationError } from "../../../contracts/errors.js";
+import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { checkReviewOptions } from "../../../contracts/review.js";
+import { ReviewUnavailableError } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { checkOptions, requireText } from "../../../contracts/validation.js";
@@ -45,7 +46,7 @@ const INPUT = Object.freeze({
 
 /**
  * The tool `human_input`: lets an agent ask a person a question. The answer is an edit of the review; continue tells the model to go on, exit early ends the
- * run. Without a review handler the model is told that nobody is there.
+ * run. Where nobody can answer the model is told so.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput> {
@@ -97,7 +98,8 @@ function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   warned.add(scope.run);
   scope.emit({
     type: "run_warning",
-    message: "Tool 'human_input' has nobody to ask: the run has no review handler",
+    message:
+      "Tool 'human_input' has nobody to ask: the run has no review handler, and nobody watches its review store",
   });
 }
 
@@ -109,7 +111,7 @@ async function askPerson(
   try {
     return await ctx.requestApproval(question);
   } catch (error) {
-    if (ToolConfigurationError.isInstance(error)) return undefined;
+    if (ReviewUnavailableError.isInstance(error)) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
-import { ToolApprovals } from "./tool-approvals.js";
+import { checkApprovable, ToolApprovals } from "./tool-approvals.js";
 
 /** Lets tool calls wait for a person's yes, where the tool or an `ApprovalPolicy` wants that. One of the standard plugins. */
 export function toolApproval(): Plugin {
@@ -8,6 +8,7 @@ export function toolApproval(): Plugin {
   return definePlugin({
     name: "review-tool-approval",
     apply({ hooks }) {
+      hooks.beforeTask.tap({ name: "approval", lane: "policy", order: "post" }, checkApprovable);
       hooks.beforeToolCall.tap(
         { name: "ask for approval", lane: "transform", order: "post" },
         (call) => approvals.ask(call),

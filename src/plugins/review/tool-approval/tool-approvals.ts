@@ -1,9 +1,10 @@
 import type { ToolCall } from "../../../contracts/chat-model.js";
-import type { Reject, Replace, ToolCallContext } from "../../../contracts/hooks.js";
+import type { Reject, Replace, TaskCall, ToolCallContext } from "../../../contracts/hooks.js";
 import type { ReviewGate } from "../../../contracts/review.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import { reject, replace } from "../../../contracts/hooks.js";
-import { noReviewer } from "../../../contracts/tool.js";
+import type { AnyTool } from "../../../contracts/tool.js";
+import { isTool, noReviewer } from "../../../contracts/tool.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { preview } from "../../../contracts/validation.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
@@ -22,7 +23,7 @@ export class ToolApprovals {
   readonly #approvals = new WeakMap<ToolCall, Approval>();
   readonly #library = new PromptLibrary(REVIEW_TEMPLATES);
 
-  /** Asks where the tool or a policy wants it; an edit changes the arguments. @throws ToolConfigurationError where nobody can be asked. */
+  /** Asks where the tool or a policy wants it; an edit changes the arguments. @throws ReviewUnavailableError where nobody can answer. */
   ask(call: ToolCallContext): Awaitable<void | Replace<Pick<ToolCallContext, "input">>> {
     if (toolWantsApproval(call)) return this.#approve(call, true);
     const policies = call.run.all(Tokens.ApprovalPolicy);
@@ -74,9 +75,22 @@ export class ToolApprovals {
   }
 }
 
-function gateFor({ run, tool }: ToolCallContext): ReviewGate {
+/** Refuses a task with a tool that needs approval at every call, where nobody can answer: nothing is spent on it. @throws ReviewUnavailableError */
+export function checkApprovable({ run, task, agent }: TaskCall): void {
+  const own = task.handler === undefined ? (agent?.tools ?? task.tools) : [task.handler];
+  const tool =
+    own.find(needsApproval) ??
+    (task.handler === undefined ? run.all(Tokens.Tool).find(needsApproval) : undefined);
+  if (tool !== undefined) gateFor({ run, tool });
+}
+
+function needsApproval(tool: unknown): tool is AnyTool {
+  return isTool(tool) && tool.requireApproval === true && tool.needsApproval === undefined;
+}
+
+function gateFor({ run, tool }: Pick<ToolCallContext, "run" | "tool">): ReviewGate {
   const gate = run.find(Tokens.ReviewGate);
-  if (gate?.hasHandler(run) === true) return gate;
+  if (gate?.canAsk(run) === true) return gate;
   throw noReviewer(tool.name);
 }
 

@@ -5,6 +5,7 @@ import {
   ToolConfigurationError,
   ToolExecutionError,
 } from "../../../contracts/errors.js";
+import { ReviewUnavailableError } from "../../../contracts/state-errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import { parseText, isValidating } from "../../../util/schema/standard-schema.js";
 
@@ -102,6 +103,7 @@ export async function callStep(
 /** What is no failure of the step's work, such as a broken hook, fails the task as it does for any call; the gateway of the pipeline's own call must know it. */
 function endsTheTask(error: unknown): Error {
   if (ToolConfigurationError.isInstance(error) || ExitEarlySignal.isInstance(error)) return error;
+  if (ReviewUnavailableError.isInstance(error)) return error;
   return new ToolConfigurationError(messageOf(error), { cause: error });
 }
 

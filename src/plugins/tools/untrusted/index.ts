@@ -5,7 +5,7 @@ import { ReadRuns } from "./read-runs.js";
 
 /**
  * Once a run has read text from outside (a tool with `untrusted: true` has answered in it, in a delegate's task too), every call of a tool that writes,
- * sends or does not say what it does waits for a person. Without a review handler such a call fails its task.
+ * sends or does not say what it does waits for a person. Where nobody can answer such a call fails its task.
  */
 export function approveAfterUntrusted(): Plugin {
   const runs = new ReadRuns();

@@ -7,7 +7,7 @@ import {
   ReviewDecision,
   Task,
   tool,
-  ToolConfigurationError,
+  ReviewUnavailableError,
 } from "agentensemble";
 import { mcpTools } from "agentensemble/mcp";
 import { memoryTool } from "agentensemble/memory";
@@ -123,7 +123,7 @@ describe("approveAfterUntrusted()", () => {
       noting("act", calls, { effect: "write" }),
     ];
     const { error } = await run({ tools, steps: [call("fetch"), call("act")], attended: false });
-    expect(ToolConfigurationError.find(error)?.message).to.include("act");
+    expect(ReviewUnavailableError.find(error)?.message).to.include("act");
     expect(calls).to.deep.equal(["fetch x"]);
   });
 
@@ -309,7 +309,7 @@ describe("approveAfterUntrusted()", () => {
 
     it("fails at the tool that acts and not at the delegation where nobody can be asked", async () => {
       const { calls, error } = await led(false);
-      expect([calls, ToolConfigurationError.find(error)?.message.includes("'act'")]).to.deep.equal([
+      expect([calls, ReviewUnavailableError.find(error)?.message.includes("'act'")]).to.deep.equal([
         ["fetch a", "fetch b"],
         true,
       ]);
@@ -376,7 +376,7 @@ describe("approveAfterUntrusted()", () => {
           attended,
           answer: ReviewDecision.exitEarly(),
         });
-        expect([calls, ToolConfigurationError.find(error) !== undefined]).to.deep.equal([
+        expect([calls, ReviewUnavailableError.find(error) !== undefined]).to.deep.equal([
           ["fetch x"],
           !attended,
         ]);

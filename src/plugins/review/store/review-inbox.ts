@@ -1,0 +1,136 @@
+import type {
+  ReviewDecision,
+  ReviewResolution,
+  ReviewStore,
+  StoredReview,
+} from "../../../contracts/review.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { asReviewDecision } from "../../../contracts/review.js";
+import { ReviewError } from "../../../contracts/state-errors.js";
+import { requireFunction } from "../../../contracts/validation.js";
+import { emitProcessWarning } from "../../../util/process-warning.js";
+import { messageOf } from "../../../util/errors.js";
+import { systemClock } from "../../../util/runtime.js";
+
+/** So many reviews that are answered or over are known, so that a late answer is told what became of them. */
+const KEPT_ENDED = 1_000;
+
+/** A review store in memory, which answers at once. */
+export interface ReviewInbox extends ReviewStore {
+  ask(request: StoredReview): StoredReview;
+  pending(): readonly StoredReview[];
+  resolve(reviewId: string, decision: ReviewDecision): ReviewResolution;
+}
+
+/** Makes a review store in memory, for `review({ store })`. Nothing in it outlives the process. It counts as watched: whoever makes one answers. */
+export function reviewInbox(): ReviewInbox {
+  return new MemoryReviews(true);
+}
+
+/** The store of kernels without another one: nobody answers there until somebody listens. */
+export function unwatchedReviews(): ReviewStore {
+  return new MemoryReviews(false);
+}
+
+interface Entry {
+  review: StoredReview;
+  state: "waiting" | "decided" | "over";
+  /** Ends the wait of the run that asked. */
+  settle?: (decision: ReviewDecision) => void;
+}
+
+class MemoryReviews implements ReviewInbox {
+  readonly #watched: boolean;
+  readonly #waiting = new Map<string, Entry>();
+  readonly #ended = new Map<string, Entry>();
+  readonly #listeners = new Set<{ readonly fn: (review: StoredReview) => unknown }>();
+
+  constructor(watched: boolean) {
+    this.#watched = watched;
+  }
+
+  ask(request: StoredReview): StoredReview {
+    const { reviewId } = request;
+    if (this.#waiting.has(reviewId))
+      throw new ReviewError(`Review '${reviewId}' is waiting already`, {
+        hint: "Two runs at once can't have the same runId where people are asked.",
+      });
+    const review = Object.freeze({ ...request });
+    this.#ended.delete(reviewId);
+    this.#waiting.set(reviewId, { review, state: "waiting" });
+    for (const { fn } of this.#listeners) void tell(fn, review);
+    return review;
+  }
+
+  pending(): readonly StoredReview[] {
+    return [...this.#waiting.values()].map(({ review }) => review);
+  }
+
+  resolve(reviewId: string, decision: ReviewDecision): ReviewResolution {
+    const checked = asReviewDecision(decision);
+    const entry = this.#waiting.get(reviewId);
+    if (entry === undefined) {
+      const { state, review } = this.#ended.get(reviewId) ?? {};
+      return review === undefined
+        ? { outcome: "unknown" }
+        : { outcome: state === "over" ? "over" : "decided", review };
+    }
+    const decidedAt = systemClock.now().toISOString();
+    entry.review = Object.freeze({ ...entry.review, decision: checked, decidedAt });
+    this.#end(entry, "decided");
+    entry.settle?.(checked);
+    return { outcome: "resolved", review: entry.review };
+  }
+
+  waitFor(reviewId: string, signal: AbortSignal): Promise<ReviewDecision> {
+    const decided = this.#ended.get(reviewId)?.review.decision;
+    if (decided !== undefined) return Promise.resolve(decided);
+    const entry = this.#waiting.get(reviewId);
+    if (entry === undefined)
+      return Promise.reject(new ReviewError(`Review '${reviewId}' is not waiting`));
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#end(entry, "over");
+        reject(signal.reason);
+      };
+      entry.settle = (decision) => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(decision);
+      };
+      if (signal.aborted) onAbort();
+      else signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  onRequest(fn: (review: StoredReview) => unknown): () => void {
+    if (fn === undefined) throw new ValidationError("onRequest needs a function");
+    requireFunction("onRequest's argument", fn);
+    const listener = { fn };
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  isWatched(): boolean {
+    return this.#watched || this.#listeners.size > 0;
+  }
+
+  #end(entry: Entry, state: "decided" | "over"): void {
+    const { reviewId } = entry.review;
+    this.#waiting.delete(reviewId);
+    entry.state = state;
+    this.#ended.set(reviewId, entry);
+    if (this.#ended.size <= KEPT_ENDED) return;
+    for (const oldest of this.#ended.keys()) return void this.#ended.delete(oldest);
+  }
+}
+
+/** An observer: what it throws changes nothing for the run. */
+async function tell(fn: (review: StoredReview) => unknown, review: StoredReview): Promise<void> {
+  try {
+    await fn(review);
+  } catch (error) {
+    emitProcessWarning(
+      `A function that was told of review '${review.reviewId}' failed: ${messageOf(error)}`,
+    );
+  }
+}

@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import type { ReviewStore, StoredReview } from "../../contracts/review.js";
+import type { Awaitable } from "../../contracts/types.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { ReviewDecision } from "../../contracts/review.js";
+import { checkOptions } from "../../contracts/validation.js";
+
+/** A store as a test of `reviewStoreContract` gets it. */
+export interface ReviewStoreUnderTest {
+  /** Empty, and watched by nobody else. */
+  readonly store: ReviewStore;
+  /** With `reopens`: opens what the store has left, as another process would. */
+  readonly reopen?: (() => Awaitable<ReviewStore>) | undefined;
+  /** Closes everything, and removes what lies on disks and servers. */
+  readonly dispose?: (() => Awaitable<void>) | undefined;
+}
+
+/** How `reviewStoreContract` gets its stores, and what they can do. */
+export interface ReviewStoreContractOptions {
+  /** Called once per test. */
+  create(): Awaitable<ReviewStoreUnderTest>;
+  /** Reviews outlive the process: needs `reopen`. Default false. */
+  readonly reopens?: boolean | undefined;
+}
+
+type Use = (
+  body: (store: ReviewStore, subject: ReviewStoreUnderTest) => Promise<void>,
+) => Promise<void>;
+
+const YES = ReviewDecision.continue({ by: "ana", comment: "fine" });
+const NO = ReviewDecision.exitEarly({ by: "ben" });
+
+function question(reviewId: string, o: Partial<StoredReview> = {}): StoredReview {
+  return {
+    reviewId,
+    runId: "run-1",
+    taskId: "task-1",
+    agentRole: "Writer",
+    taskDescription: "Write a line",
+    taskOutput: "A line \u2028 \u{1F980}",
+    timing: "AFTER_EXECUTION",
+    requestedAt: "2026-01-01T00:00:00.000Z",
+    timeoutMs: 0,
+    onTimeout: "EXIT_EARLY",
+    ...o,
+  };
+}
+
+const never = (): AbortSignal => new AbortController().signal;
+
+/** So long a wait that has to end is waited for. */
+const END_MS = 1_000;
+
+async function ending<T>(wait: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("the wait did not end")), END_MS);
+  });
+  return Promise.race([wait, late]).finally(() => clearTimeout(timer));
+}
+
+async function idsOf(store: ReviewStore): Promise<readonly string[]> {
+  return (await store.pending()).map(({ reviewId }) => reviewId);
+}
+
+function askingSuite(use: Use): void {
+  it("lists what waits as it was asked, oldest first", () =>
+    use(async (store) => {
+      const first = question("b", { prompt: "Good?", requiredRole: "editor" });
+      await store.ask(first);
+      await store.ask(question("a", { requestedAt: "2026-01-01T00:00:00.001Z" }));
+      assert.deepEqual(await idsOf(store), ["b", "a"]);
+      assert.deepEqual({ ...(await store.pending())[0] }, first);
+    }));
+  it("is not changed by what is done to a question afterwards", () =>
+    use(async (store) => {
+      const asked = { ...question("a") };
+      const asking = store.ask(asked);
+      asked.taskOutput = "something else";
+      await asking;
+      assert.equal((await store.pending())[0]?.taskOutput, question("a").taskOutput);
+    }));
+  it("tells those who listen of each new review until they stop, and survives their failures", () =>
+    use(async (store) => {
+      const told: string[] = [];
+      assert.equal(store.isWatched(), false);
+      const stop = store.onRequest(({ reviewId }) => void told.push(reviewId));
+      const stopFailing = store.onRequest(() => {
+        throw new Error("a listener that fails on purpose");
+      });
+      assert.equal(store.isWatched(), true);
+      await store.ask(question("a"));
+      stop();
+      stopFailing();
+      assert.equal(store.isWatched(), false);
+      await store.ask(question("b"));
+      assert.deepEqual([told, await idsOf(store)], [["a"], ["a", "b"]]);
+    }));
+}
+
+function answeringSuite(use: Use): void {
+  it("gives a decision to the run that waits, with who decided and why", () =>
+    use(async (store) => {
+      await store.ask(question("a"));
+      const waiting = store.waitFor("a", never());
+      const { outcome, review } = await store.resolve("a", YES);
+      assert.deepEqual([outcome, { ...review?.decision }], ["resolved", { ...YES }]);
+      assert.ok(!Number.isNaN(Date.parse(review?.decidedAt ?? "")), "decidedAt is no instant");
+      assert.deepEqual({ ...(await ending(waiting)) }, { ...YES });
+      assert.deepEqual(await idsOf(store), []);
+    }));
+  it("gives a decision that was made before anybody waited", () =>
+    use(async (store) => {
+      await store.ask(question("a"));
+      await store.resolve("a", ReviewDecision.edit("better"));
+      assert.equal((await ending(store.waitFor("a", never()))).revisedOutput, "better");
+    }));
+  it("lets one of several answers hold, and tells the others which", () =>
+    use(async (store) => {
+      await store.ask(question("a"));
+      const answers = await Promise.all([YES, NO, YES].map((d) => store.resolve("a", d)));
+      const outcomes = answers.map(({ outcome }) => outcome).sort();
+      assert.deepEqual(outcomes, ["decided", "decided", "resolved"]);
+      const held = answers.map(({ review }) => review?.decision?.by);
+      assert.equal(new Set(held).size, 1, `several hold: ${held.join(", ")}`);
+      assert.equal((await ending(store.waitFor("a", never()))).by, held[0]);
+    }));
+  it("keeps reviews apart", () =>
+    use(async (store) => {
+      for (const id of ["a", "b"]) await store.ask(question(id));
+      const waiting = Promise.all(["a", "b"].map((id) => store.waitFor(id, never())));
+      await store.resolve("b", NO);
+      assert.deepEqual(await idsOf(store), ["a"]);
+      await store.resolve("a", YES);
+      assert.deepEqual(
+        (await ending(waiting)).map(({ type }) => type),
+        ["CONTINUE", "EXIT_EARLY"],
+      );
+    }));
+  it("knows no review that was never asked", () =>
+    use(async (store) => {
+      assert.deepEqual({ ...(await store.resolve("a", YES)) }, { outcome: "unknown" });
+      await assert.rejects(async () => store.waitFor("a", never()));
+    }));
+  it("refuses what is no decision, and the review goes on waiting", () =>
+    use(async (store) => {
+      await store.ask(question("a"));
+      for (const odd of [undefined, "CONTINUE", {}, { type: "EDIT" }, { ...YES, by: 1 }])
+        await assert.rejects(
+          async () => store.resolve("a", odd as never), // wrong on purpose
+          (error) => ValidationError.isInstance(error),
+        );
+      assert.deepEqual(await idsOf(store), ["a"]);
+      assert.equal((await store.resolve("a", YES)).outcome, "resolved");
+    }));
+}
+
+function endingSuite(use: Use): void {
+  it("ends the wait with its signal; a review whose deadline is past is over", () =>
+    use(async (store) => {
+      await store.ask(question("a", { timeoutMs: 1, deadline: "2026-01-01T00:00:00.001Z" }));
+      const controller = new AbortController();
+      const waiting = assert.rejects(ending(store.waitFor("a", controller.signal)), /nobody waits/);
+      controller.abort(new Error("nobody waits"));
+      await waiting;
+      assert.deepEqual(await idsOf(store), []);
+      assert.equal((await store.resolve("a", YES)).outcome, "over");
+    }));
+  it("waits for nothing with a signal that is aborted already", () =>
+    use(async (store) => {
+      await store.ask(question("a"));
+      const ended = AbortSignal.abort(new Error("ended before"));
+      await assert.rejects(ending(store.waitFor("a", ended)), /ended before/);
+    }));
+}
+
+function reopenSuite(use: Use): void {
+  const reopened = async ({ reopen }: ReviewStoreUnderTest): Promise<ReviewStore> =>
+    (await reopen?.()) ?? assert.fail("a store that reopens needs `reopen`");
+  it("keeps what waits for another process, and says how it is answered", () =>
+    use(async (store, subject) => {
+      await store.ask(question("a"));
+      const other = await reopened(subject);
+      assert.deepEqual(await idsOf(other), ["a"]);
+      assert.ok((other.howToAnswer?.("a") ?? "").includes("a"), "howToAnswer says nothing");
+      assert.equal((await other.resolve("a", YES)).outcome, "resolved");
+    }));
+  it("gives the first asking and its decision when the same is asked again", () =>
+    use(async (store, subject) => {
+      await store.ask(question("a"));
+      await store.resolve("a", YES);
+      const other = await reopened(subject);
+      const again = await other.ask(question("a", { requestedAt: "2026-01-02T00:00:00.000Z" }));
+      assert.equal(again.requestedAt, question("a").requestedAt);
+      assert.deepEqual({ ...again.decision }, { ...YES });
+    }));
+}
+
+/**
+ * Registers mocha tests (it uses the global `describe` and `it`) that every review store should pass.
+ *
+ * @example
+ * reviewStoreContract("mine", { create: async () => ({ store: await openMine() }) });
+ * @throws ValidationError for an unknown option.
+ */
+export function reviewStoreContract(name: string, options: ReviewStoreContractOptions): void {
+  checkOptions("reviewStoreContract()", options, ["create", "reopens"]);
+  const use: Use = async (body) => {
+    const subject = await options.create();
+    try {
+      await body(subject.store, subject);
+    } finally {
+      await subject.dispose?.();
+    }
+  };
+  describe(`review store contract: ${name}`, () => {
+    askingSuite(use);
+    answeringSuite(use);
+    endingSuite(use);
+    if (options.reopens === true) reopenSuite(use);
+  });
+}
