@@ -118,7 +118,9 @@ function answeringSuite(use: Use): void {
   it("lets one of several answers hold, and tells the others which", () =>
     use(async (store) => {
       await store.ask(question("a"));
-      const answers = await Promise.all([YES, NO, YES].map((d) => store.resolve("a", d)));
+      const answers = await Promise.all(
+        [YES, NO, YES].map(async (decision) => store.resolve("a", decision)),
+      );
       const outcomes = answers.map(({ outcome }) => outcome).sort();
       assert.deepEqual(outcomes, ["decided", "decided", "resolved"]);
       const held = answers.map(({ review }) => review?.decision?.by);
