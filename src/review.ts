@@ -6,8 +6,8 @@ export type { TextSink } from "./plugins/review/handlers/terminal.js";
 export { Review, ReviewDecision } from "./contracts/review.js";
 export { review } from "./plugins/review/gate/index.js";
 export type { ReviewPluginOptions } from "./plugins/review/gate/index.js";
-export { reviewInbox } from "./plugins/review/store/review-inbox.js";
-export type { ReviewInbox } from "./plugins/review/store/review-inbox.js";
+export { reviewInbox } from "./plugins/review/gate/review-inbox.js";
+export type { ReviewInbox } from "./plugins/review/gate/review-inbox.js";
 export { humanInputTool } from "./plugins/review/human-input/human-input-tool.js";
 export type {
   HumanInput,

@@ -5,7 +5,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 import { HandlerGate } from "./handler-gate.js";
 import { resolveReviewOptions } from "./review-gate-options.js";
-import { unwatchedReviews } from "../store/review-inbox.js";
+import { unwatchedReviews } from "./review-inbox.js";
 import { taskReviews } from "./task-reviews.js";
 
 export type { ReviewPluginOptions } from "./review-gate-options.js";
