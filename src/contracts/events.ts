@@ -4,7 +4,7 @@ import type { ChatMessage } from "./chat-model.js";
 import type { ExitReason, TaskOutput } from "./output.js";
 import type { Redactor } from "./redaction.js";
 import type { TaskReflection } from "./reflection.js";
-import type { OnReviewTimeout, ReviewDecision, ReviewTiming } from "./review.js";
+import type { ReviewDecision, ReviewRequest } from "./review.js";
 
 /** What every event has: `seq` counts the events of a run without gaps, `at` is an ISO instant. */
 export interface EvBase<T extends string> {
@@ -150,16 +150,8 @@ export type MemoryReadEvent = EvTask<"memory_read"> & {
 };
 export type MemoryWrittenEvent = EvTask<"memory_written"> & { readonly scope: string };
 /** Somebody is asked; the fields are those of the request, and the answer may come from elsewhere by `reviewId`. */
-export type ReviewRequestedEvent = EvTask<"review_requested"> & {
-  readonly reviewId: string;
-  readonly taskDescription: string;
-  readonly taskOutput: string;
-  readonly timing: ReviewTiming;
-  readonly prompt?: string;
-  readonly timeoutMs: number;
-  readonly onTimeout: OnReviewTimeout;
-  readonly requiredRole?: string;
-};
+export type ReviewRequestedEvent = EvTask<"review_requested"> &
+  Omit<ReviewRequest, "runId" | "taskId" | "agentRole" | "signal">;
 /** The decision, of a person or of the clock. */
 export type ReviewResolvedEvent = EvTask<"review_resolved"> & {
   readonly reviewId: string;
