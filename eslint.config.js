@@ -37,21 +37,6 @@ const beyondExports = {
 };
 const exportAll = { selector: "ExportAllDeclaration", message: "List the exported names." };
 
-/** Files that still break a limit. This list only shrinks. */
-const OVER_LIMITS = {
-  "max-lines-per-function": [
-    "src/plugins/observability/prometheus/metric-set.ts",
-    "src/plugins/testing/memory-store-contract.ts",
-    "src/plugins/testing/shared-memory-suite.ts",
-    "src/plugins/testing/trace-exporter-contract.ts",
-  ],
-  "max-params": [
-    "src/plugins/observability/otel/run-trace.ts",
-    "src/plugins/observability/otel/tracing.ts",
-    "src/plugins/observability/prometheus/metric-set.ts",
-  ],
-};
-
 export default tseslint.config(
   { ignores: ["dist/", "coverage/", "out/", "traces/"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
@@ -112,7 +97,6 @@ export default tseslint.config(
       "no-restricted-syntax": ["error", exportAll, getter, ...impure],
     },
   },
-  ...Object.entries(OVER_LIMITS).map(([rule, files]) => ({ files, rules: { [rule]: "off" } })),
   {
     files: ["src/*.ts"],
     rules: { "no-restricted-syntax": ["error", beyondExports, exportAll] },

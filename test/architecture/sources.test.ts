@@ -1,5 +1,14 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect } from "chai";
-import { readProjectFile, typeScriptFiles } from "../support/project.js";
+import { projectRoot, readProjectFile, typeScriptFiles } from "../support/project.js";
+
+interface LintConfig {
+  readonly default: readonly {
+    readonly files?: readonly string[];
+    readonly rules?: Readonly<Record<string, unknown>>;
+  }[];
+}
 
 const sources = typeScriptFiles("src").map((path) => ({ path, text: readProjectFile(path) }));
 
@@ -22,6 +31,20 @@ describe("the sources", () => {
     expect(
       sources.filter(({ text }) => text.split("\n").length > 401).map(({ path }) => path),
     ).to.deep.equal([]);
+  });
+
+  it("are all held to the linter's limits of size", async () => {
+    const { default: configs } = (await import(
+      pathToFileURL(join(projectRoot, "eslint.config.js")).href
+    )) as LintConfig; // a script has no declarations
+    for (const limit of ["complexity", "max-lines", "max-lines-per-function", "max-params"])
+      expect(
+        configs.filter(({ rules }) => limit in (rules ?? {})).map(({ files }) => files),
+        limit,
+      ).to.deep.equal([["src/**/*.ts"]]);
+    const excused = /eslint-disable\S* .*\b(?:complexity|max-(?:lines|params))\b/;
+    expect(sources.filter(({ text }) => excused.test(text))).to.deep.equal([]);
+    expect("// eslint-disable-next-line eqeqeq, max-lines-per-function").to.match(excused);
   });
 
   it("keep the kernel within 1,300 lines, and kernel and engine within 5,700", () => {

@@ -177,10 +177,12 @@ function copySuite(use: Use): void {
     }));
 }
 
-function validationSuite(use: Use): void {
-  const entry = entryOf("an apple");
+/** Calls that a store rejects, each with the message. */
+function refusedCalls(
+  entry: MemoryEntry,
+): readonly (readonly [string, (store: MemoryStore) => Promise<unknown>])[] {
   const missing = undefined as never; // as from plain JavaScript
-  const refused: readonly (readonly [string, (store: MemoryStore) => Promise<unknown>])[] = [
+  return [
     ...["", " \t", missing].flatMap((scope) => [
       [
         "scope must not be null or blank",
@@ -207,9 +209,13 @@ function validationSuite(use: Use): void {
         ] as const,
     ),
   ];
+}
+
+function validationSuite(use: Use): void {
+  const entry = entryOf("an apple");
   it("rejects what it can't work with, in the words of the contract", () =>
     use(async (store) => {
-      for (const [message, act] of refused) {
+      for (const [message, act] of refusedCalls(entry)) {
         const error = await rejection(act(store));
         assert.ok(
           ValidationError.isInstance(error),

@@ -63,6 +63,9 @@ function versionSuite(use: UseBoth): void {
       for (const { entries, version } of readings) assert.equal(entries.length, version);
       await writing;
     }));
+}
+
+function staleWriteSuite(use: UseBoth): void {
   it("writes nothing when the scope has another version", () =>
     use(async (store, other) => {
       await other.store("s", entryOf("an apple"));
@@ -163,6 +166,9 @@ function lockSuite(use: UseBoth): void {
       await store.withLock("s", () => store.store("s", entryOf("an apple")));
       assert.equal((await store.withLock("s", () => store.retrieve("s", "apple", 1))).length, 1);
     }));
+}
+
+function lockEndSuite(use: UseBoth): void {
   it("gives up after the time to wait, and does nothing then", () =>
     use(async (store, other) => {
       let worked = false;
@@ -206,6 +212,8 @@ export function sharedMemorySuite(use: Use): void {
       await body(sharing(store), sharing((await another?.()) ?? store));
     });
   versionSuite(useBoth);
+  staleWriteSuite(useBoth);
   conflictSuite(useBoth);
   lockSuite(useBoth);
+  lockEndSuite(useBoth);
 }

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import type { ExecutionMetrics } from "../../contracts/output.js";
-import type { ExecutionTrace, TraceExporter } from "../../contracts/trace.js";
+import type {
+  ErrorTrace,
+  ExecutionTrace,
+  TaskTrace,
+  TraceExporter,
+} from "../../contracts/trace.js";
 import type { Awaitable } from "../../contracts/types.js";
 import { NO_METRICS } from "../../contracts/output.js";
 import { checkOptions } from "../../contracts/validation.js";
@@ -32,19 +37,23 @@ const METRICS: ExecutionMetrics = Object.freeze({
   tasks: Object.freeze([]),
 });
 
+const PLACE = Object.freeze({
+  taskId: "task-1",
+  agentRole: "Tester",
+  taskDescription: "Say hello",
+});
+
 /** A trace of a run with one task; frozen, so that an exporter that changes it throws. */
 function traceOf(runId: string, failed = false): ExecutionTrace {
   const startedAt = new Date(Date.UTC(2026, 0, 1));
   const completedAt = new Date(startedAt.getTime() + 40);
-  const place = { taskId: "task-1", agentRole: "Tester", taskDescription: "Say hello" };
-  const times = { startedAt, completedAt, durationMs: 40 };
+  const times = { startedAt, completedAt };
   const data = {
     schemaVersion: "1.1",
     captureMode: "OFF",
     ensembleId: runId,
     workflow: "SEQUENTIAL",
-    startedAt,
-    completedAt,
+    ...times,
     totalDurationMs: 40,
     exitReason: failed ? ("ERROR" as const) : ("COMPLETED" as const),
     inputs: Object.freeze({ topic: "Grüße \u2028 <&>" }),
@@ -57,39 +66,9 @@ function traceOf(runId: string, failed = false): ExecutionTrace {
         allowDelegation: false,
       }),
     ]),
-    taskTraces: Object.freeze([
-      Object.freeze({
-        ...place,
-        ...times,
-        parentTaskId: undefined,
-        attempt: 1,
-        outcome: failed ? ("failed" as const) : ("ok" as const),
-        expectedOutput: "A greeting",
-        prompts: undefined,
-        llmInteractions: Object.freeze([]),
-        toolCalls: Object.freeze([]),
-        delegations: Object.freeze([]),
-        finalOutput: failed ? undefined : "Hello",
-        parsedOutput: undefined,
-        metrics: METRICS,
-        memory: Object.freeze([]),
-      }),
-    ]),
+    taskTraces: Object.freeze([taskTraceOf(times, failed)]),
     metrics: METRICS,
-    errors: Object.freeze(
-      failed
-        ? [
-            Object.freeze({
-              ...place,
-              errorType: "Error",
-              code: "AE_VALIDATION",
-              message: "no",
-              stackTrace: undefined,
-              occurredAt: completedAt,
-            }),
-          ]
-        : [],
-    ),
+    errors: Object.freeze(failed ? [errorOf(completedAt)] : []),
     loopTraces: Object.freeze([]),
     phases: Object.freeze([]),
     metadata: Object.freeze({}),
@@ -102,6 +81,40 @@ function traceOf(runId: string, failed = false): ExecutionTrace {
     await writeFile(path, toJson());
   };
   return Object.freeze({ ...data, toJson, save });
+}
+
+function taskTraceOf(
+  times: Pick<TaskTrace, "startedAt" | "completedAt">,
+  failed: boolean,
+): TaskTrace {
+  return Object.freeze({
+    ...PLACE,
+    ...times,
+    durationMs: 40,
+    parentTaskId: undefined,
+    attempt: 1,
+    outcome: failed ? "failed" : "ok",
+    expectedOutput: "A greeting",
+    prompts: undefined,
+    llmInteractions: Object.freeze([]),
+    toolCalls: Object.freeze([]),
+    delegations: Object.freeze([]),
+    finalOutput: failed ? undefined : "Hello",
+    parsedOutput: undefined,
+    metrics: METRICS,
+    memory: Object.freeze([]),
+  });
+}
+
+function errorOf(occurredAt: Date): ErrorTrace {
+  return Object.freeze({
+    ...PLACE,
+    errorType: "Error",
+    code: "AE_VALIDATION",
+    message: "no",
+    stackTrace: undefined,
+    occurredAt,
+  });
 }
 
 /**

@@ -23,14 +23,12 @@ export class ModelSpans {
 
   begin(run: RunTrace, call: LlmCall): void {
     const content = this.tracing.captureContent ? requestContent(call.request, run.redact) : {};
-    const open = begin(
-      this.tracing,
-      run.clock,
-      run.contextOf(call.taskId, call.parentTaskId),
-      nameOf(call),
-      { ...this.#attributes(call), ...content },
-      { client: true },
-    );
+    const open = begin(run, {
+      parent: run.contextOf(call.taskId, call.parentTaskId),
+      name: nameOf(call),
+      attributes: { ...this.#attributes(call), ...content },
+      client: true,
+    });
     this.#queueOf(run, call).push(modelCallKey(call), {
       ...open,
       streams: call.model.stream !== undefined,
@@ -68,7 +66,7 @@ export class ModelSpans {
         [ATTRIBUTES.timeToFirstChunk]: (firstChunkMs - startedMs) / 1000,
       });
     if (call.outcome !== "ok") span.setAttribute(ATTRIBUTES.outcome, call.outcome);
-    if (call.error !== undefined) noteError(this.tracing, span, call.error, at, run.redact);
+    if (call.error !== undefined) noteError(run, span, call.error, at);
     span.end(at);
     if (call.outcome === "answered") return; // nobody was called
     const { instruments } = this.tracing;
@@ -85,16 +83,12 @@ export class ModelSpans {
 
   /** An answer out of a cache or a recording: no call, so no client span, and nothing in the metrics. */
   #answered(run: RunTrace, call: EndedLlmCall, endedMs: number): void {
-    const attributes = { ...this.#attributes(call), [ATTRIBUTES.outcome]: "answered" };
-    const startedMs = endedMs - call.durationMs;
-    const { span } = begin(
-      this.tracing,
-      run.clock,
-      run.contextOf(call.taskId, call.parentTaskId),
-      nameOf(call),
-      attributes,
-      { startedMs },
-    );
+    const { span } = begin(run, {
+      parent: run.contextOf(call.taskId, call.parentTaskId),
+      name: nameOf(call),
+      attributes: { ...this.#attributes(call), [ATTRIBUTES.outcome]: "answered" },
+      startedMs: endedMs - call.durationMs,
+    });
     span.end(run.clock.instant(endedMs));
   }
 

@@ -11,6 +11,17 @@ import { ATTRIBUTES, OPERATIONS, SPAN_EVENTS } from "./semantic-names.js";
 import { openTask, placeOfChild } from "./task-trace.js";
 import { RunClock, begin, errorAttribute, noteError } from "./tracing.js";
 
+/** A task whose span is to begin. */
+interface NewTask {
+  readonly taskId: string;
+  readonly parentTaskId: string | undefined;
+  /** Of its agent. Absent: it has none, or none is known. */
+  readonly role?: string | undefined;
+  readonly description: string;
+  readonly event: Ev<"task_started"> | undefined;
+  readonly model?: ChatModel | undefined;
+}
+
 /** What is going on in one run. Nothing here is shared with another run, so runs side by side don't mix. */
 export class RunTrace {
   readonly clock: RunClock;
@@ -60,9 +71,7 @@ export class RunTrace {
     };
     const name =
       this.#name === undefined ? OPERATIONS.workflow : `${OPERATIONS.workflow} ${this.#name}`;
-    this.#root = begin(this.tracing, this.clock, parent, name, attributes, {
-      startedMs: this.startedMs,
-    });
+    this.#root = begin(this, { parent, name, attributes, startedMs: this.startedMs });
     return this.#root;
   }
 
@@ -80,7 +89,7 @@ export class RunTrace {
     }
     root.span.setAttribute(ATTRIBUTES.exitReason, e?.exitReason ?? "ERROR");
     if (e !== undefined) root.span.setAttribute(ATTRIBUTES.totalTokens, e.totalTokens);
-    if (this.error !== undefined) noteError(this.tracing, root.span, this.error, at, this.redact);
+    if (this.error !== undefined) noteError(this, root.span, this.error, at);
     root.span.end(at);
     this.tracing.instruments.run(atMs - this.startedMs, {
       ...this.#named(),
@@ -97,14 +106,9 @@ export class RunTrace {
     const event = this.#announced.shift(call.taskId);
     const going = this.#tasks.last(call.taskId);
     if (event !== undefined || going === undefined) {
-      this.#begin(
-        call.taskId,
-        call.parentTaskId,
-        call.agent?.role,
-        call.task.description,
-        event,
-        model,
-      );
+      const { taskId, parentTaskId, agent, task } = call;
+      const { description } = task;
+      this.#begin({ taskId, parentTaskId, role: agent?.role, description, event, model });
       return;
     }
     going.span.addEvent(
@@ -127,11 +131,11 @@ export class RunTrace {
   }
 
   failed(e: Ev<"task_failed">): void {
+    const { taskId, parentTaskId, taskDescription: description } = e;
     const event =
-      this.#tasks.last(e.taskId) === undefined ? this.#announced.shift(e.taskId) : undefined;
+      this.#tasks.last(taskId) === undefined ? this.#announced.shift(taskId) : undefined;
     const task =
-      this.#tasks.shift(e.taskId) ??
-      this.#begin(e.taskId, e.parentTaskId, undefined, e.taskDescription, event, undefined);
+      this.#tasks.shift(taskId) ?? this.#begin({ taskId, parentTaskId, description, event });
     this.#tasks.remove(e.taskId, task);
     this.#endTask(task, e.cause);
   }
@@ -160,39 +164,35 @@ export class RunTrace {
   memoryRead(e: Ev<"memory_read">): void {
     const endedMs = this.clock.ms();
     const store = e.scope ?? e.kind;
-    const { span } = begin(
-      this.tracing,
-      this.clock,
-      this.contextOf(e.taskId, e.parentTaskId),
-      `${OPERATIONS.memorySearch} ${store}`,
-      {
+    const { span } = begin(this, {
+      parent: this.contextOf(e.taskId, e.parentTaskId),
+      name: `${OPERATIONS.memorySearch} ${store}`,
+      attributes: {
         [ATTRIBUTES.operation]: OPERATIONS.memorySearch,
         [ATTRIBUTES.memoryStore]: store,
         [ATTRIBUTES.memoryKind]: e.kind,
         [ATTRIBUTES.memoryRecords]: e.entries,
       },
-      { startedMs: endedMs - e.durationMs },
-    );
+      startedMs: endedMs - e.durationMs,
+    });
     span.end(this.clock.instant(endedMs));
   }
 
   /** A write that succeeded, told with its task; or one that failed, known by its hook only. */
-  memoryWrite(scope: string, context: Context, error: Error | undefined): void {
+  memoryWrite(scope: string, parent: Context, error: Error | undefined): void {
     const endedMs = this.clock.ms();
-    const { span } = begin(
-      this.tracing,
-      this.clock,
-      context,
-      `${OPERATIONS.memoryCreate} ${scope}`,
-      {
+    const { span } = begin(this, {
+      parent,
+      name: `${OPERATIONS.memoryCreate} ${scope}`,
+      attributes: {
         [ATTRIBUTES.operation]: OPERATIONS.memoryCreate,
         [ATTRIBUTES.memoryStore]: scope,
         [ATTRIBUTES.memoryRecords]: 1,
       },
-      { startedMs: this.memoryWrites.shift(scope) ?? endedMs },
-    );
+      startedMs: this.memoryWrites.shift(scope) ?? endedMs,
+    });
     const at = this.clock.instant(endedMs);
-    if (error !== undefined) noteError(this.tracing, span, error, at, this.redact);
+    if (error !== undefined) noteError(this, span, error, at);
     span.end(at);
   }
 
@@ -200,14 +200,8 @@ export class RunTrace {
     this.memoryWrites.push(scope, this.clock.ms());
   }
 
-  #begin(
-    taskId: string,
-    parentTaskId: string | undefined,
-    role: string | undefined,
-    description: string,
-    event: Ev<"task_started"> | undefined,
-    model: ChatModel | undefined,
-  ): OpenTask {
+  #begin(begun: NewTask): OpenTask {
+    const { taskId, parentTaskId, role, description, event, model } = begun;
     const { names, captureContent } = this.tracing;
     const parent = parentTaskId === undefined ? undefined : this.task(parentTaskId);
     const operation = role === undefined ? OPERATIONS.task : OPERATIONS.agent;
@@ -225,13 +219,12 @@ export class RunTrace {
         event.taskIndex > 0 && { [ATTRIBUTES.taskIndex]: event.taskIndex }),
       ...(captureContent && { [ATTRIBUTES.taskDescription]: this.redact(description) }),
     };
-    const place =
-      parent === undefined ? this.root().context : placeOfChild(parent, role, description);
-    const task = openTask(
-      begin(this.tracing, this.clock, place, `${operation} ${role ?? taskId}`, attributes),
-      taskId,
-      role,
-    );
+    const span = begin(this, {
+      parent: parent === undefined ? this.root().context : placeOfChild(parent, role, description),
+      name: `${operation} ${role ?? taskId}`,
+      attributes,
+    });
+    const task = openTask(span, taskId, role);
     this.#tasks.push(taskId, task);
     return task;
   }
@@ -240,7 +233,7 @@ export class RunTrace {
     const atMs = this.clock.ms();
     const at = this.clock.instant(atMs);
     for (const { span } of [...task.modelCalls.values(), ...task.toolCalls.values()]) span.end(at); // abandoned ones
-    if (error !== undefined) noteError(this.tracing, task.span, error, at, this.redact);
+    if (error !== undefined) noteError(this, task.span, error, at);
     task.span.end(at);
     if (task.agentRole !== undefined)
       this.tracing.instruments.agent(atMs - task.startedMs, {

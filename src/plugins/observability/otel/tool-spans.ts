@@ -23,17 +23,15 @@ export class ToolSpans {
 
   begin(run: RunTrace, { call, tool, taskId, parentTaskId, agentRole }: ToolCallContext): void {
     const { captureContent } = this.tracing;
-    const open = begin(
-      this.tracing,
-      run.clock,
-      run.contextOf(taskId, parentTaskId),
-      `${OPERATIONS.tool} ${tool.name}`,
-      {
+    const open = begin(run, {
+      parent: run.contextOf(taskId, parentTaskId),
+      name: `${OPERATIONS.tool} ${tool.name}`,
+      attributes: {
         ...this.#attributes(run, tool.name, agentRole, taskId),
         [ATTRIBUTES.toolCallId]: call.id,
         ...(captureContent && { [ATTRIBUTES.toolArguments]: run.redact(call.arguments) }),
       },
-    );
+    });
     run.task(taskId)?.toolCalls.push(call, { ...open, call, children: 0, end: undefined });
   }
 
@@ -71,7 +69,7 @@ export class ToolSpans {
     const { atMs = run.clock.ms(), error, failed = false, text = "" } = end ?? {};
     const at = run.clock.instant(atMs);
     if (captureContent && text !== "") span.setAttribute(ATTRIBUTES.toolResult, run.redact(text));
-    if (error !== undefined) noteError(this.tracing, span, error, at, run.redact);
+    if (error !== undefined) noteError(run, span, error, at);
     const isFailure = error === undefined && (failed || e.outcome === "FAILURE");
     if (isFailure) this.#markFailed(span);
     span.end(at);
@@ -90,15 +88,12 @@ export class ToolSpans {
         [ATTRIBUTES.toolResult]: run.redact(e.toolResult),
       }),
     };
-    const place = run.contextOf(e.taskId, e.parentTaskId);
-    const { span } = begin(
-      this.tracing,
-      run.clock,
-      place,
-      `${OPERATIONS.tool} ${e.toolName}`,
+    const { span } = begin(run, {
+      parent: run.contextOf(e.taskId, e.parentTaskId),
+      name: `${OPERATIONS.tool} ${e.toolName}`,
       attributes,
-      { startedMs: endedMs - e.durationMs },
-    );
+      startedMs: endedMs - e.durationMs,
+    });
     if (e.outcome === "FAILURE") this.#markFailed(span);
     span.end(run.clock.instant(endedMs));
   }

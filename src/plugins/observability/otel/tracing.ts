@@ -52,17 +52,29 @@ export class RunClock {
   }
 }
 
+/** What the spans of one run share. */
+export interface RunScope {
+  readonly tracing: Tracing;
+  readonly clock: RunClock;
+  /** Takes out the secrets that the run knows of. */
+  redact(text: string): string;
+}
+
+/** A span that is to begin. */
+export interface NewSpan {
+  readonly parent: Context;
+  readonly name: string;
+  readonly attributes: Attributes;
+  /** On the monotonic clock. Default: now. */
+  readonly startedMs?: number;
+  /** Whether the span is of a call to another system. Default false. */
+  readonly client?: boolean;
+}
+
 /** Begins a span below `parent`. */
 export function begin(
-  { api, tracer }: Tracing,
-  clock: RunClock,
-  parent: Context,
-  name: string,
-  attributes: Attributes,
-  {
-    startedMs = clock.ms(),
-    client = false,
-  }: { readonly startedMs?: number; readonly client?: boolean } = {},
+  { tracing: { api, tracer }, clock }: RunScope,
+  { parent, name, attributes, startedMs = clock.ms(), client = false }: NewSpan,
 ): OpenSpan {
   const kind = client ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL;
   const span = tracer.startSpan(
@@ -74,25 +86,19 @@ export function begin(
 }
 
 /** How a step ended, for its span: a failure is an error, a wish to stop is none. */
-export function noteError(
-  { api }: Tracing,
-  span: Span,
-  error: Error,
-  at: HrTime,
-  redact: (text: string) => string,
-): void {
+export function noteError(run: RunScope, span: Span, error: Error, at: HrTime): void {
   if (!isFault(error)) return;
   const root = rootOf(error);
-  const message = redact(root.message).slice(0, 1000);
+  const message = run.redact(root.message).slice(0, 1000);
   span.setAttribute(ATTRIBUTES.errorType, errorTypeOf(root));
-  span.setStatus({ code: api.SpanStatusCode.ERROR, message });
+  span.setStatus({ code: run.tracing.api.SpanStatusCode.ERROR, message });
   const code = AgentEnsembleError.isInstance(root) ? { code: root.code } : {};
   span.recordException(
     {
       name: root.name,
       message,
       ...code,
-      ...(root.stack !== undefined && { stack: redact(root.stack) }),
+      ...(root.stack !== undefined && { stack: run.redact(root.stack) }),
     },
     at,
   );

@@ -25,92 +25,102 @@ export interface MetricSet {
   readonly toolSeconds: Histogram;
 }
 
-type MetricClass = new (o: {
-  name: string;
-  help: string;
-  labelNames: string[];
-  registers: Registry[];
-  buckets?: number[];
-}) => Counter | Gauge | Histogram;
+type Metric = Counter | Gauge | Histogram;
+
+interface MetricOptions {
+  readonly help: string;
+  readonly labelNames: string[];
+  readonly buckets?: number[];
+}
+
+type MetricClass = new (o: MetricOptions & { name: string; registers: Registry[] }) => Metric;
+
+/** Makes metrics in a registry, or finds those that it has. */
+class MetricMaker {
+  constructor(
+    readonly client: PromClient,
+    readonly registry: Registry,
+    readonly prefix: string,
+  ) {}
+
+  counter(name: string, help: string, ...labelNames: string[]): Counter {
+    return this.#metric(this.client.Counter, name, { help, labelNames });
+  }
+
+  gauge(name: string, help: string): Gauge {
+    return this.#metric(this.client.Gauge, name, { help, labelNames: [] });
+  }
+
+  histogram(name: string, help: string, buckets: number[], labelNames: string[]): Histogram {
+    return this.#metric(this.client.Histogram, name, { help, labelNames, buckets });
+  }
+
+  #metric<M extends Metric>(kind: MetricClass, end: string, options: MetricOptions): M {
+    const { registry } = this;
+    const name = `${this.prefix}${end}`;
+    const known: unknown = registry.getSingleMetric(name);
+    if (known !== undefined && !(known instanceof kind))
+      throw new ValidationError(`prometheus: the registry has a metric '${name}' of another kind`);
+    return (known ?? new kind({ ...options, name, registers: [registry] })) as M; // an instance of `kind`, which every caller passes as the class of M
+  }
+}
 
 /**
  * Makes the metrics in a registry; those that another kernel has made there are shared.
  * @throws ValidationError where a name is taken by a metric of another kind.
  */
 export function createMetrics(client: PromClient, registry: Registry, prefix: string): MetricSet {
-  const make = <M extends Counter | Gauge | Histogram>(
-    kind: MetricClass,
-    end: string,
-    help: string,
-    labelNames: string[],
-    buckets?: number[],
-  ): M => {
-    const name = `${prefix}${end}`;
-    const known: unknown = registry.getSingleMetric(name);
-    if (known !== undefined && !(known instanceof kind))
-      throw new ValidationError(`prometheus: the registry has a metric '${name}' of another kind`);
-    const options = {
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      ...(buckets !== undefined && { buckets }),
-    };
-    return (known ?? new kind(options)) as M; // an instance of `kind`, which every caller passes as the class of M
-  };
-  const counter = (name: string, help: string, ...labels: string[]): Counter =>
-    make(client.Counter, name, help, labels);
-  const gauge = (name: string, help: string): Gauge => make(client.Gauge, name, help, []);
-  const seconds = (name: string, help: string, buckets: number[], ...labels: string[]): Histogram =>
-    make(client.Histogram, name, help, labels, buckets);
+  const make = new MetricMaker(client, registry, prefix);
   return {
     registry,
-    runs: counter("runs_total", "Runs that have ended", "workflow", "exit_reason"),
-    activeRuns: gauge("active_runs", "Runs that are going on"),
-    runSeconds: seconds("run_duration_seconds", "Duration of runs", TASK_SECONDS, "workflow"),
-    completedTasks: counter(
+    runs: make.counter("runs_total", "Runs that have ended", "workflow", "exit_reason"),
+    activeRuns: make.gauge("active_runs", "Runs that are going on"),
+    runSeconds: make.histogram("run_duration_seconds", "Duration of runs", TASK_SECONDS, [
+      "workflow",
+    ]),
+    completedTasks: make.counter(
       "completed_tasks_total",
       "Tasks whose output was accepted",
       "agent_role",
     ),
-    failedTasks: counter(
+    failedTasks: make.counter(
       "failed_tasks_total",
       "Tasks that failed or were stopped",
       "agent_role",
       "error_type",
     ),
-    activeTasks: gauge("active_tasks", "Tasks that are going on"),
-    taskSeconds: seconds("task_duration_seconds", "Duration of tasks", TASK_SECONDS, "agent_role"),
-    modelCallSeconds: seconds(
+    activeTasks: make.gauge("active_tasks", "Tasks that are going on"),
+    taskSeconds: make.histogram("task_duration_seconds", "Duration of tasks", TASK_SECONDS, [
+      "agent_role",
+    ]),
+    modelCallSeconds: make.histogram(
       "llm_call_duration_seconds",
       "Duration of attempts of model calls",
       CALL_SECONDS,
-      "provider",
-      "model",
-      "purpose",
-      "outcome",
+      ["provider", "model", "purpose", "outcome"],
     ),
-    tokens: counter("tokens_total", "Tokens that vendors reported", "direction", "model"),
-    cost: counter("estimated_cost_total", "Cost of model calls by costConfiguration", "currency"),
-    retries: counter("retries_total", "Model calls that were to be tried again", "agent_role"),
-    rateLimited: counter(
+    tokens: make.counter("tokens_total", "Tokens that vendors reported", "direction", "model"),
+    cost: make.counter(
+      "estimated_cost_total",
+      "Cost of model calls by costConfiguration",
+      "currency",
+    ),
+    retries: make.counter("retries_total", "Model calls that were to be tried again", "agent_role"),
+    rateLimited: make.counter(
       "rate_limited_total",
       "Model calls that had to wait for a rate limit",
       "agent_role",
     ),
-    toolExecutions: counter(
+    toolExecutions: make.counter(
       "tool_executions_total",
       "Tool calls",
       "tool_name",
       "agent_role",
       "outcome",
     ),
-    toolSeconds: seconds(
-      "tool_duration_seconds",
-      "Duration of tools",
-      TOOL_SECONDS,
+    toolSeconds: make.histogram("tool_duration_seconds", "Duration of tools", TOOL_SECONDS, [
       "tool_name",
       "agent_role",
-    ),
+    ]),
   };
 }
