@@ -1,12 +1,20 @@
-import type { AgentSummary } from "./trace.js";
 import type { MapReduceNode } from "./map-reduce.js";
 import type { PlanEdge, PlanStep } from "./plan-description.js";
+
+/** An agent as a trace names it. */
+export interface AgentSummary {
+  readonly role: string;
+  readonly goal: string;
+  readonly background: string | undefined;
+  readonly toolNames: readonly string[];
+  readonly allowDelegation: boolean;
+}
 
 /** A task, or a loop, in a {@link Dag}. */
 export interface DagTask {
   /** The task's id; `$loop:{name}` for a loop, `{graph}/{state}` for a state of a graph. */
   readonly id: string;
-  /** As it was written, template variables not filled. */
+  /** As it was written, template variables not filled; in `run_planned` they are filled. */
   readonly description: string;
   readonly expectedOutput: string;
   /** `(deterministic)` for a handler, `(synthesized)` where the agent is not known before the run, `(loop)` for a loop. */

@@ -35,6 +35,10 @@ export type AnyGraph = Graph<any>;
 
 /** Options of an ensemble. Configuration reference (seed 002). */
 export interface EnsembleOptions extends EnsembleCallbacks {
+  /** Identifies the ensemble to observers: at most 64 letters, digits, `-` and `_`. Default: none. */
+  readonly name?: string | undefined;
+  /** States for observers what the ensemble does. Default: none. */
+  readonly description?: string | undefined;
   /** Workers without a task of their own, for delegation. */
   readonly agents?: readonly Agent[] | undefined;
   readonly tasks?: readonly AnyTask[] | undefined;

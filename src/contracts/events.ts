@@ -1,3 +1,4 @@
+import type { Dag } from "./dag.js";
 import type { DelegationRequest, DelegationResponse } from "./delegation.js";
 import type { AgentEnsembleError } from "./errors.js";
 import type { ChatMessage } from "./chat-model.js";
@@ -5,6 +6,7 @@ import type { ExitReason, TaskOutput } from "./output.js";
 import type { Redactor } from "./redaction.js";
 import type { TaskReflection } from "./reflection.js";
 import type { ReviewDecision, ReviewRequest } from "./review.js";
+import type { Inputs } from "./types.js";
 
 /** What every event has: `seq` counts the events of a run without gaps, `at` is an ISO instant. */
 export interface EvBase<T extends string> {
@@ -43,6 +45,16 @@ export type EnsembleCompletedEvent = EvBase<"ensemble_completed"> & {
   readonly completedAt: string;
   readonly totalTokens: number;
   readonly totalToolCalls: number;
+};
+/** The plan of a run, before its first task begins. */
+export type RunPlannedEvent = EvBase<"run_planned"> & {
+  /** The options `name` and `description` of the ensemble; each is absent where it is not set. */
+  readonly ensemble: { readonly name?: string; readonly description?: string };
+  /** Those of the ensemble and of the run. */
+  readonly inputs: Inputs;
+  readonly tags: Readonly<Record<string, string>>;
+  /** With its templates filled. Absent where nothing is bound to `Tokens.PlanDiagram`, and where the plan can't be drawn. */
+  readonly dag?: Dag;
 };
 export type RunFailedEvent = EvBase<"run_failed"> & {
   readonly code: string;
@@ -214,6 +226,7 @@ export type RunWarningEvent = EvBase<"run_warning"> & { readonly message: string
 /** Everything that can happen in a run, as one closed union. */
 export type EnsembleEvent =
   | EnsembleStartedEvent
+  | RunPlannedEvent
   | EnsembleCompletedEvent
   | RunFailedEvent
   | TaskStartedEvent

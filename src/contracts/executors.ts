@@ -1,3 +1,4 @@
+import type { Dag } from "./dag.js";
 import type { EnsembleOptions } from "./ensemble-options.js";
 import type { TaskCall } from "./hooks.js";
 import type { WorkflowResult } from "./output.js";
@@ -29,6 +30,12 @@ export interface WorkflowExecutor {
    * @throws ValidationError for tasks that can't be put into an order.
    */
   describe?(plan: Plan): PlanDescription;
+}
+
+/** Draws the plan of a run. Bound to `Tokens.PlanDiagram`; called only where an observer listens to `run_planned`. */
+export interface PlanDiagram {
+  /** @param plan with its templates filled. @throws what keeps the plan from being drawn: the run then warns and goes on. */
+  dagOf(plan: Plan, workflow: WorkflowExecutor): Dag;
 }
 
 /** What an executor hands back. Without `parsed` the text itself is the value, or its parse by the task's schema. */

@@ -20,7 +20,7 @@ export type {
 } from "./chat-model.js";
 export { HierarchicalConstraints } from "./constraints.js";
 export type { HierarchicalConstraintsOptions } from "./constraints.js";
-export type { Dag, DagEdge, DagTask } from "./dag.js";
+export type { AgentSummary, Dag, DagEdge, DagTask } from "./dag.js";
 export { DelegationPolicyResult } from "./delegation.js";
 export type {
   DelegationPolicy,
@@ -99,6 +99,7 @@ export type {
   AgentSynthesizer,
   AgentToolSource,
   ExecutorResult,
+  PlanDiagram,
   PromptPreview,
   TaskExecutor,
   WorkflowExecutor,
@@ -242,7 +243,6 @@ export type {
   ToolReturn,
 } from "./tool.js";
 export type {
-  AgentSummary,
   CapturedMessage,
   DelegationRecord,
   DelegationTrace,

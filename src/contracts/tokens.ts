@@ -5,6 +5,7 @@ import type { DelegationPolicy } from "./delegation.js";
 import type {
   AgentSynthesizer,
   AgentToolSource,
+  PlanDiagram,
   TaskExecutor,
   WorkflowExecutor,
 } from "./executors.js";
@@ -44,6 +45,7 @@ export const Tokens = Object.freeze({
   ModelCheck: createToken<ModelCheck>("ModelCheck"),
   WorkflowExecutor: createToken<WorkflowExecutor>("WorkflowExecutor", "many"),
   TaskExecutor: createToken<TaskExecutor>("TaskExecutor", "many"),
+  PlanDiagram: createToken<PlanDiagram>("PlanDiagram"),
   AgentSynthesizer: createToken<AgentSynthesizer>("AgentSynthesizer"),
   PromptTemplates: createToken<Readonly<Record<string, string>>>("PromptTemplates", "many"),
   RetryPolicy: createToken<RetryPolicy>("RetryPolicy"),

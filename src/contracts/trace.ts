@@ -2,6 +2,7 @@ import type { Agent } from "./agent.js";
 import type { CaptureModeDefinition } from "./capture.js";
 import type { ChatMessage, ChatResponse } from "./chat-model.js";
 import type { CostEstimate } from "./cost.js";
+import type { AgentSummary } from "./dag.js";
 import type { DelegationRequest } from "./delegation.js";
 import type { AgentEnsembleError } from "./errors.js";
 import type { GraphHistory } from "./graph.js";
@@ -133,15 +134,6 @@ export interface RunRecord {
 /** Makes the trace of a finished run, when somebody first reads it. */
 export interface TraceBuilder {
   build(record: RunRecord): ExecutionTrace;
-}
-
-/** An agent as a trace names it. */
-export interface AgentSummary {
-  readonly role: string;
-  readonly goal: string;
-  readonly background: string | undefined;
-  readonly toolNames: readonly string[];
-  readonly allowDelegation: boolean;
 }
 
 /** A message of a model call's conversation, as capture modes from STANDARD on keep it. */

@@ -1,10 +1,10 @@
 import type { Agent } from "../contracts/agent.js";
-import type { Dag, DagTask } from "../contracts/dag.js";
+import type { AgentSummary, Dag, DagTask } from "../contracts/dag.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { WorkflowExecutor } from "../contracts/executors.js";
 import type { Plan, PlannedTask } from "../contracts/plan.js";
 import type { PlanDescription, PlanStep } from "../contracts/plan-description.js";
 import type { AnyTask } from "../contracts/task.js";
-import type { AgentSummary } from "../contracts/trace.js";
 import type { EnsembleShape } from "../engine/run/prepare-run.js";
 import { isTool } from "../contracts/tool.js";
 import { createPlan } from "../engine/plan/plan.js";
@@ -31,8 +31,19 @@ export function describePlan(
   { entries, workflow }: Pick<EnsembleShape, "entries" | "workflow">,
 ): DescribedPlan {
   const { plan } = createPlan(options, entries, undefined);
-  const known = builtInWorkflows().find(({ name }) => name === workflow);
-  return { plan, workflow, description: known?.describe?.(plan) ?? describeTasks(plan) };
+  return describedBy(
+    plan,
+    builtInWorkflows().find(({ name }) => name === workflow) ?? { name: workflow },
+  );
+}
+
+/** The plan as a workflow describes it; without a description every task follows its context. @throws ValidationError for tasks that can't be put into an order. */
+export function describedBy(
+  plan: Plan,
+  workflow: Pick<WorkflowExecutor, "name" | "describe">,
+): DescribedPlan {
+  const description = workflow.describe?.(plan) ?? describeTasks(plan);
+  return { plan, workflow: workflow.name, description };
 }
 
 /** The diagram of a plan. @throws ValidationError for tasks that can't be put into an order. */

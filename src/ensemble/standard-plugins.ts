@@ -1,4 +1,5 @@
 import type { Plugin } from "../contracts/plugin.js";
+import { planDiagram } from "../diagram/plan-diagram.js";
 import { agentsHandler } from "../plugins/agents/handler/index.js";
 import { agentsReact } from "../plugins/agents/react/index.js";
 import { agentsSynthesis } from "../plugins/agents/synthesis/index.js";
@@ -50,6 +51,7 @@ export function standardPlugins(): readonly Plugin[] {
     memory(),
     reflection(),
     contextFormat(),
+    planDiagram(),
     observabilityCapture(),
     observabilityTrace(),
     openaiProvider(),

@@ -22,10 +22,13 @@ import {
   requireText,
 } from "../contracts/validation.js";
 
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const CALLBACKS = Object.keys(CALLBACK_EVENTS);
 /** Every option of an ensemble. */
 export const ENSEMBLE_OPTIONS: readonly string[] = [
   ...[
+    "name",
+    "description",
     "agents",
     "tasks",
     "phases",
@@ -112,6 +115,12 @@ function checkMembers(
 /** Refuses what stands in an ensemble's own options. @throws ValidationError */
 export function checkEnsembleOptions(o: EnsembleOptions): void {
   checkOptions("Ensemble", o, ENSEMBLE_OPTIONS);
+  if (o.name !== undefined && !(typeof o.name === "string" && NAME.test(o.name)))
+    throw new ValidationError(
+      `Ensemble name must be 1 to 64 letters, digits, - or _, got: ${preview(o.name)}`,
+    );
+  if (o.description !== undefined)
+    requireText(o.description, "Ensemble description must not be blank when set");
   checkMembers("agents", o.agents, Agent);
   checkMembers("tasks", o.tasks, Task);
   checkModel("Ensemble model", o.model);

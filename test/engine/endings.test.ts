@@ -49,7 +49,11 @@ describe("a cancelled run", () => {
     expect(error).to.be.instanceOf(RunCancelledError);
     expect(output).to.include({ exitReason: "CANCELLED", isComplete: false });
     expect(raws(output)).to.deep.equal([]);
-    expect(typesOf(events)).to.deep.equal(["ensemble_started", "ensemble_completed"]);
+    expect(typesOf(events)).to.deep.equal([
+      "ensemble_started",
+      "run_planned",
+      "ensemble_completed",
+    ]);
     expect(seen).to.deep.equal(["aborted"]);
   });
 

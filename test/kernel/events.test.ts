@@ -115,6 +115,7 @@ describe("the events of a run", () => {
     await runToEnd({ tasks: [echo("a")], plugins: [plugin] });
     expect(order).to.deep.equal([
       "ensemble_started",
+      "run_planned",
       "task_started",
       "beforeTask",
       "afterTask",
@@ -319,6 +320,7 @@ describe("an observer", () => {
     expect(seen).to.deep.equal([
       "first ensemble_started",
       "ensemble_started",
+      "run_planned",
       "task_started",
       "task_completed",
       "ensemble_completed",
@@ -471,7 +473,12 @@ describe("an early rejection", () => {
       tasks: [echo("a")],
       plugins: [tapping("no", ({ hooks }) => hooks.beforeRun.tap(() => reject("closed")))],
     });
-    expect(typesOf(events)).to.deep.equal(["ensemble_started", "run_failed", "ensemble_completed"]);
+    expect(typesOf(events)).to.deep.equal([
+      "ensemble_started",
+      "run_planned",
+      "run_failed",
+      "ensemble_completed",
+    ]);
     expectOrderly(events);
   });
 });

@@ -1,8 +1,12 @@
+import type { Dag } from "../../contracts/dag.js";
+import type { WorkflowExecutor } from "../../contracts/executors.js";
 import type { EnsembleOutput } from "../../contracts/output.js";
 import type { ActiveRun } from "./active-run.js";
 import type { PreparedRun, RunRequest } from "./prepare-run.js";
 import type { RunEnd, RunOutput } from "./run-output.js";
 import { RunCancelledError } from "../../contracts/errors.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { messageOf } from "../../util/errors.js";
 import { formatterOf } from "../gateways/prompt-format.js";
 import { createRun } from "./create-run.js";
 import { ActiveHookRun } from "./hook-run.js";
@@ -50,7 +54,7 @@ async function runBetweenHooks(
   prepared: PreparedRun,
   request: RunRequest,
 ): Promise<EnsembleOutput> {
-  announceStart(run, prepared.workflow.name, request);
+  announceStart(run, prepared.workflow, request);
   warnOfSetup(run, prepared, request);
   const { end, output } = await new RunStep(run, prepared.workflow).take();
   await exportTrace(run, output);
@@ -59,21 +63,43 @@ async function runBetweenHooks(
   throw attach(end.error, output);
 }
 
-function announceStart(
-  { events, options, plan }: ActiveRun,
-  workflow: string,
-  request: RunRequest,
-): void {
-  if (!events.listens("ensemble_started")) return;
+function announceStart(run: ActiveRun, workflow: WorkflowExecutor, request: RunRequest): void {
+  const { events, options, plan, info } = run;
   const { toolLogTruncateLength = options.toolLogTruncateLength } = request.runOptions;
+  if (events.listens("ensemble_started"))
+    events.emit({
+      type: "ensemble_started",
+      workflow: workflow.name,
+      totalTasks: plan.tasks.length,
+      startedAt: events.now(),
+      verbose: options.verbose ?? false,
+      toolLogTruncateLength: toolLogTruncateLength ?? TOOL_LOG_LENGTH,
+    });
+  if (!events.listens("run_planned")) return;
+  const { name, description } = options;
+  const dag = diagramOf(run, workflow);
   events.emit({
-    type: "ensemble_started",
-    workflow,
-    totalTasks: plan.tasks.length,
-    startedAt: events.now(),
-    verbose: options.verbose ?? false,
-    toolLogTruncateLength: toolLogTruncateLength ?? TOOL_LOG_LENGTH,
+    type: "run_planned",
+    ensemble: {
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description }),
+    },
+    inputs: info.inputs,
+    tags: info.tags,
+    ...(dag !== undefined && { dag }),
   });
+}
+
+function diagramOf(
+  { plan, settings, warn }: ActiveRun,
+  workflow: WorkflowExecutor,
+): Dag | undefined {
+  try {
+    return settings.find(Tokens.PlanDiagram)?.dagOf(plan, workflow);
+  } catch (error) {
+    warn(`The plan can't be drawn: ${messageOf(error)}`);
+    return undefined;
+  }
 }
 
 function warnOfSetup(

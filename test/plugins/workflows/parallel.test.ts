@@ -23,7 +23,7 @@ describe("PARALLEL", () => {
     });
     expect(output.raw).to.equal("c");
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "b", "c"]);
-    expect(typesOf(events).slice(1, 4)).to.deep.equal([
+    expect(typesOf(events).slice(2, 5)).to.deep.equal([
       "task_started",
       "task_started",
       "task_started",

@@ -1,7 +1,7 @@
 import type { CostEstimate } from "../../../contracts/cost.js";
 import type { ExecutionMetrics, ExitReason } from "../../../contracts/output.js";
+import type { AgentSummary } from "../../../contracts/dag.js";
 import type {
-  AgentSummary,
   ErrorTrace,
   ExecutionTrace,
   GraphTrace,

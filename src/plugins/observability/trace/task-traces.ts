@@ -1,7 +1,7 @@
 import type { Agent } from "../../../contracts/agent.js";
 import type { ChatMessage } from "../../../contracts/chat-model.js";
+import type { AgentSummary } from "../../../contracts/dag.js";
 import type {
-  AgentSummary,
   DelegationRecord,
   DelegationTrace,
   ErrorTrace,

@@ -394,6 +394,7 @@ describe("mcpServer()", () => {
       expect(textOf(result)).to.equal("hi");
       expect(events.map(({ type }) => type)).to.deep.equal([
         "ensemble_started",
+        "run_planned",
         "task_started",
         "tool_called",
         "task_completed",
