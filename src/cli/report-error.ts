@@ -1,5 +1,6 @@
 import type { OutputTerminal } from "./terminal.js";
 import { AgentEnsembleError, PromptTemplateError } from "../contracts/errors.js";
+import { errorRedactor } from "../contracts/redaction.js";
 import { printableLine, printableText } from "../util/printable.js";
 import { messageOf } from "../util/errors.js";
 
@@ -17,22 +18,32 @@ function chainOf(error: unknown): readonly unknown[] {
   return chain;
 }
 
+/** What an error and its causes say, as it may be shown: without secrets, and safe for terminals. */
+type Shown = (text: string) => string;
+
+function shownOf(error: unknown): Shown {
+  const redact = errorRedactor(error);
+  return (text) => printableText(redact(text));
+}
+
 /** Advice along the chain, less what only repeats a message. */
-function hintsOf(chain: readonly unknown[]): readonly string[] {
+function hintsOf(chain: readonly unknown[], shown: Shown): readonly string[] {
   const messages = chain.map(messageOf);
   const hints = chain.flatMap((e) => {
     if (PromptTemplateError.isInstance(e))
       return [`Give them as ${e.missingVariables.map((name) => `--input ${name}=...`).join(" ")}`];
     return AgentEnsembleError.isInstance(e) && e.hint !== undefined ? [e.hint] : [];
   });
-  return [...new Set(hints)].filter((hint) => !messages.some((message) => hint.includes(message)));
+  return [...new Set(hints)]
+    .filter((hint) => !messages.some((message) => hint.includes(message)))
+    .map(shown);
 }
 
 /** What the chain says, less what an outer message has said already. */
-function messagesOf(chain: readonly unknown[]): readonly string[] {
+function messagesOf(chain: readonly unknown[], shown: Shown): readonly string[] {
   const said: string[] = [];
   for (const e of chain) {
-    const message = printableText(messageOf(e));
+    const message = shown(messageOf(e));
     if (!said.some((earlier) => earlier.includes(message)))
       said.push(message.length > MAX_LENGTH ? `${message.slice(0, MAX_LENGTH)}...` : message);
   }
@@ -42,14 +53,15 @@ function messagesOf(chain: readonly unknown[]): readonly string[] {
 /** An error as a person reads it: what happened, why, what to do. Stack traces only where asked for. */
 export function errorText(error: unknown, { paintMessage, verbose }: OutputTerminal): string {
   const chain = chainOf(error);
-  const [message = "", ...causes] = messagesOf(chain);
+  const shown = shownOf(error);
+  const [message = "", ...causes] = messagesOf(chain, shown);
   const code = AgentEnsembleError.isInstance(error) ? ` ${printableLine(error.code)}` : "";
   return [
     `${paintMessage("red", `error${code}:`)} ${message}`,
     ...causes.map((cause) => `  because: ${cause}`),
-    ...hintsOf(chain).map((hint) => `  ${paintMessage("cyan", "hint:")} ${printableText(hint)}`),
+    ...hintsOf(chain, shown).map((hint) => `  ${paintMessage("cyan", "hint:")} ${hint}`),
     ...(verbose
-      ? chain.map((e) => printableText(e instanceof Error ? (e.stack ?? e.message) : messageOf(e)))
+      ? chain.map((e) => shown(e instanceof Error ? (e.stack ?? e.message) : messageOf(e)))
       : []),
   ].join("\n");
 }
@@ -57,12 +69,13 @@ export function errorText(error: unknown, { paintMessage, verbose }: OutputTermi
 /** An error as `--json` gives it. */
 export function errorJson(error: unknown): Readonly<Record<string, unknown>> {
   const chain = chainOf(error);
-  const [message, ...causes] = messagesOf(chain);
+  const shown = shownOf(error);
+  const [message, ...causes] = messagesOf(chain, shown);
   return {
     code: AgentEnsembleError.isInstance(error) ? error.code : null,
     name: error instanceof Error ? error.name : "Error",
     message,
     causes,
-    hints: hintsOf(chain),
+    hints: hintsOf(chain, shown),
   };
 }

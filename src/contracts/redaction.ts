@@ -1,1 +1,30 @@
+import type { Redactor } from "../util/redaction/redactor.js";
+import { createRedactor } from "../util/redaction/redactor.js";
+
 export type { Redactor, SecretFilter } from "../util/redaction/redactor.js";
+
+/** The key under which an event, an output and a trace keep the redactor of their run. */
+export const REDACTOR: unique symbol = Symbol.for("agentensemble/redactor") as never;
+
+/** The redactor of the run that an event, an output or a trace belongs to; `undefined` for anything else. */
+export function redactorOf(value: unknown): Redactor | undefined {
+  return typeof value === "object" && value !== null
+    ? (value as { readonly [REDACTOR]?: Redactor })[REDACTOR]
+    : undefined;
+}
+
+/**
+ * Takes secrets out of what an error says, before the text leaves the process: those that the runs
+ * know of which the error and its causes ended, else those of the environment.
+ */
+export function errorRedactor(error: unknown): (text: string) => string {
+  const found = new Set<Redactor>();
+  const seen = new Set<unknown>();
+  for (let e = error; e instanceof Error && !seen.has(e); e = e.cause) {
+    seen.add(e);
+    const redactor = redactorOf((e as { readonly output?: unknown }).output);
+    if (redactor !== undefined) found.add(redactor);
+  }
+  if (found.size === 0) found.add(createRedactor());
+  return (text) => [...found].reduce((result, redactor) => redactor.redactText(result), text);
+}

@@ -35,7 +35,7 @@ export function createRun(
   const clock = settings.get(Tokens.Clock);
   const id = runOptions.runId ?? settings.get(Tokens.IdGenerator).next("run");
   const cancellation = new Cancellation(joined?.cancellation);
-  const redactor = new RunRedactor(settings, draft.plan.tasks);
+  const redactor = new RunRedactor(settings, draft.plan.tasks, joined?.redactor);
   const events = new RunEvents(id, clock, kernel.hub, redactor);
   const base = { startedAt: clock.startOf?.(id) ?? clock.now(), startedMs: clock.monotonicMs() };
   subscribe(events, request);

@@ -35,6 +35,7 @@ export interface JoinedRun {
   readonly ledger: Ledger;
   readonly cancellation: Cancellation<AgentEnsembleError>;
   readonly priority: ActiveRunParts["priority"];
+  readonly redactor: RunRedactor;
 }
 
 type HookRunParts = Pick<
@@ -99,6 +100,7 @@ export class ActiveHookRun implements HookRun {
         ledger: parent.#ledger,
         cancellation: parent.#cancellation,
         priority: parent.#priority,
+        redactor: parent.#redactor,
       };
     throw new ValidationError(
       "Not a running run: pass the `run` of the task context or hook call as it is",

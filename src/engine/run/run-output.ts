@@ -8,6 +8,7 @@ import type {
   TaskOutput,
   WorkflowResult,
 } from "../../contracts/output.js";
+import type { Redactor } from "../../contracts/redaction.js";
 import type { AnyTask, Task } from "../../contracts/task.js";
 import type { ExecutionTrace, RunRecord, TraceBuilder } from "../../contracts/trace.js";
 import type { ContextFormatSavings } from "../../contracts/context-format.js";
@@ -15,6 +16,7 @@ import type { UsageRecord } from "../../contracts/usage.js";
 import type { ActiveRun } from "./active-run.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
+import { REDACTOR } from "../../contracts/redaction.js";
 import { executionMetrics } from "../../contracts/metrics.js";
 
 /** How a run ended. */
@@ -87,6 +89,10 @@ export class RunOutput implements EnsembleOutput {
     this.#builder = settings.find(Tokens.TraceBuilder);
     this.#byId = run.outputs;
     this.#ids = run.ids;
+  }
+
+  get [REDACTOR](): Redactor {
+    return this.#record.redactor;
   }
 
   get completedTasks(): readonly TaskOutput[] {

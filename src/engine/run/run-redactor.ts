@@ -5,16 +5,21 @@ import type { Settings } from "../plan/settings.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { createRedactor } from "../../util/redaction/redactor.js";
 
-/** The redactor of a run. Made when first used, since it looks through the environment; knows the models of the plan, and those that are called later. */
+/**
+ * The redactor of a run. Made when first used, since it looks through the environment; knows the models of the plan, those that are called later, and
+ * those that runs call which joined this one.
+ */
 export class RunRedactor implements Redactor {
   readonly #settings: Settings;
   readonly #models = new Set<ChatModel>();
+  readonly #parent: RunRedactor | undefined;
   #tasks: readonly PlannedTask[];
   #made: Redactor | undefined;
 
-  constructor(settings: Settings, tasks: readonly PlannedTask[]) {
+  constructor(settings: Settings, tasks: readonly PlannedTask[], parent?: RunRedactor) {
     this.#settings = settings;
     this.#tasks = tasks;
+    this.#parent = parent;
   }
 
   redactText(text: string): string {
@@ -28,6 +33,7 @@ export class RunRedactor implements Redactor {
   /** A model that is called. */
   knows(model: ChatModel): void {
     this.#models.add(model);
+    this.#parent?.knows(model);
   }
 
   /** The run has ended, and its plan can go: outputs keep their redactor. */
@@ -40,6 +46,8 @@ export class RunRedactor implements Redactor {
   }
 
   #make(): Redactor {
+    const { model: ofEnsemble } = this.#settings.options;
+    if (typeof ofEnsemble === "object") this.#models.add(ofEnsemble); // also where no task calls it
     for (const { task, agent } of this.#tasks) {
       const model = task.handler === undefined ? this.#settings.model(task, agent) : undefined; // names were resolved when the run was validated
       if (model !== undefined) this.#models.add(model);

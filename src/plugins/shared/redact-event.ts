@@ -1,5 +1,11 @@
 import type { EnsembleEvent } from "../../contracts/events.js";
 import type { Redactor } from "../../contracts/redaction.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { redactorOf } from "../../contracts/redaction.js";
+
+/** An event as plain JSON data: its own fields, without secrets and without live objects. */
+export type RedactedEvent = Pick<EnsembleEvent, "type" | "v" | "seq" | "runId" | "at"> &
+  Readonly<Record<string, unknown>>;
 
 /** An event with its texts redacted, for observers that show it elsewhere. Live objects in it (`taskOutput`, `cause`, ...) stay as they are. */
 export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleEvent {
@@ -7,4 +13,25 @@ export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleE
     typeof value === "string" ? [[name, redactor.redactText(value)]] : [],
   );
   return { ...event, ...Object.fromEntries(texts) } as EnsembleEvent; // with the same fields, texts for texts
+}
+
+/**
+ * Returns an event as data that may leave the process: secrets that its run knows of are replaced by `[redacted]`,
+ * and live objects (`taskOutput`, `cause`, `request`, ...) become JSON. Takes an event exactly as a listener got it.
+ * A secret that a model streams in several `token` events is recognised in none of them.
+ * @throws ValidationError for a copy of an event or anything else, whose run is not known.
+ */
+export function redacted(event: EnsembleEvent): RedactedEvent {
+  const redactor = redactorOf(event);
+  if (redactor === undefined)
+    throw new ValidationError(
+      "redacted() takes an event as a listener got it: the run of this one is not known",
+      { hint: "Pass the event itself, not a copy and not one that was read from JSON." },
+    );
+  const redact = (value: unknown): unknown =>
+    typeof value === "string" ? redactor.redactText(value) : redactor.redactValue(value);
+  const fields = Object.entries(event).flatMap(
+    ([name, value]: [string, unknown]) => (value === undefined ? [] : [[name, redact(value)]]), // not by the names of fields: one of them is `token`
+  );
+  return Object.fromEntries(fields) as RedactedEvent; // with the same names
 }

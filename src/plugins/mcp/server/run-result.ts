@@ -6,6 +6,7 @@ import {
   TaskExecutionError,
   ToolExecutionError,
 } from "../../../contracts/errors.js";
+import { errorRedactor } from "../../../contracts/redaction.js";
 import { messageOf } from "../../../util/errors.js";
 
 /** The output of the task that was called. @throws RunCancelledError where a review ended the run before it. */
@@ -20,7 +21,7 @@ export function finished<T>(output: EnsembleOutput, task: Task<T>): TaskOutput<T
 
 const LONGEST = 2000;
 const STACK_LINE = /^\s+at .*$/gm;
-/** A value behind the name of something secret, a bearer token, a password in an address. */
+/** Beside what the run's redactor takes out: a value behind the name of something secret, with blanks around its sign. Clients may be strangers. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi, "$1 [redacted]"],
   [
@@ -32,14 +33,15 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * What a client is told of a failure: what went wrong, without the stack and without what looks like a secret. What the server is to change
+ * What a client is told of a failure: what went wrong, without the stack, the secrets that its run knows of and what looks like one. What the server is to change
  * (the hints of its errors) is none of the client's business; errors that are not the framework's have no text that is meant for others.
  */
 export function failureText(error: unknown): string {
   if (!AgentEnsembleError.isInstance(error)) return "Internal error";
   const inner = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error;
   const thrown = ToolExecutionError.isInstance(inner) ? (inner.cause ?? inner) : inner;
-  const text = messageOf(thrown).slice(0, LONGEST).replace(STACK_LINE, "").trimEnd();
+  const known = errorRedactor(error)(messageOf(thrown)); // before it is cut: half a secret has no shape any more
+  const text = known.slice(0, LONGEST).replace(STACK_LINE, "").trimEnd();
   return SECRETS.reduce(
     (result, [pattern, replacement]) => result.replace(pattern, replacement),
     text,

@@ -1,6 +1,7 @@
 import type { EnsembleEvent, Ev, EventType } from "../../../contracts/events.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import type { Paint } from "./terminal-text.js";
+import { redactorOf } from "../../../contracts/redaction.js";
 import { createRedactor } from "../../../util/redaction/redactor.js";
 import { redactEvent } from "../../shared/redact-event.js";
 import { isStopped, RunProgress } from "./run-progress.js";
@@ -35,8 +36,10 @@ export class ProgressPrinter {
   }
 
   /** Prints an event; those of other types are passed over. */
-  handle(e: EnsembleEvent, redactor: Redactor = (this.#redactor ??= createRedactor())): void {
-    if (SHOWN.includes(e.type)) this.#show(redactEvent(e, redactor)); // before texts are cut: half a secret has no shape any more
+  handle(e: EnsembleEvent, ofRun: Redactor | undefined = redactorOf(e)): void {
+    if (!SHOWN.includes(e.type)) return;
+    const redactor = ofRun ?? (this.#redactor ??= createRedactor());
+    this.#show(redactEvent(e, redactor)); // before texts are cut: half a secret has no shape any more
   }
 
   #show(e: EnsembleEvent): void {

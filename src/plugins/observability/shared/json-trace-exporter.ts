@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Dag } from "../../../contracts/dag.js";
 import type { ExecutionTrace } from "../../../contracts/trace.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { redactorOf } from "../../../contracts/redaction.js";
 import {
   checkOptions,
   preview,
@@ -53,7 +54,7 @@ export function jsonTraceExporter(options: JsonTraceExporterOptions): JsonTraceE
     export: async (trace: ExecutionTrace): Promise<void> => {
       await trace.save(file ?? pathOf(trace, ".json"));
       if (dag === undefined) return;
-      const diagram = redactedDag(dagOfRun(dag(), trace), createRedactor());
+      const diagram = redactedDag(dagOfRun(dag(), trace), redactorOf(trace) ?? createRedactor());
       await writeTraceFile(pathOf(trace, ".dag.json"), [JSON.stringify(diagram, null, 2)]);
     },
   });

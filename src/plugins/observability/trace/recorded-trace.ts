@@ -12,8 +12,10 @@ import type {
   TaskTrace,
   TraceBuilder,
 } from "../../../contracts/trace.js";
+import type { Redactor } from "../../../contracts/redaction.js";
 import type { Fields } from "../../../util/objects.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { REDACTOR } from "../../../contracts/redaction.js";
 import { writeTraceFile } from "../shared/trace-files.js";
 import { historyTraces } from "./history-traces.js";
 import { TraceKeeper } from "./keeper.js";
@@ -69,6 +71,10 @@ class RecordedTrace implements ExecutionTrace {
     this.phases = phases;
     this.#tasks = new TaskTraces(record, clock, this.#keeper);
     Object.freeze(this);
+  }
+
+  get [REDACTOR](): Redactor {
+    return this.#record.redactor;
   }
 
   get metrics(): ExecutionMetrics {
