@@ -8,6 +8,8 @@ export const ExitCode = Object.freeze({
   FAILED: 1,
   /** Wrong arguments, a file that can't be used, an ensemble that can't be run: nothing was spent. */
   USAGE: 2,
+  /** The run waits for something that may come later: run it again. */
+  SUSPENDED: 75,
   TIMEOUT: 124,
   CANCELLED: 130,
 } as const);

@@ -32,6 +32,7 @@ const EXIT_CODES: Readonly<Record<ExitReason, number>> = {
   USER_EXIT_EARLY: ExitCode.OK,
   TIMEOUT: ExitCode.TIMEOUT,
   CANCELLED: ExitCode.CANCELLED,
+  SUSPENDED: ExitCode.SUSPENDED,
   ERROR: ExitCode.FAILED,
 };
 

@@ -115,6 +115,8 @@ export interface ModelCapabilities {
   readonly attachments?: readonly string[] | undefined;
   /** It asks nobody (a replay, a stub), so no rate limit holds for its calls, whoever bears it. */
   readonly exemptFromRateLimits?: boolean | undefined;
+  /** Its answers were paid for before, so budgets reserve nothing for its calls. Default false. */
+  readonly exemptFromBudgets?: boolean | undefined;
 }
 
 /** Per-call options: the signal ends the call, whatever state it is in. */
@@ -167,4 +169,5 @@ export type Purpose =
   | "reflection"
   | "review"
   | "map"
-  | "reduce";
+  | "reduce"
+  | "remote";

@@ -2,7 +2,10 @@ import type { ChatModel, ChatResponse } from "./chat-model.js";
 import { ModelCallError } from "./errors.js";
 
 /** @throws ModelCallError for what is no response: models are other people's code. */
-export function checkResponse(response: unknown, model: ChatModel): ChatResponse {
+export function checkResponse(
+  response: unknown,
+  model: Pick<ChatModel, "provider" | "modelId">,
+): ChatResponse {
   const message = (response as ChatResponse | null | undefined)?.message as
     { readonly content?: unknown; readonly toolCalls?: unknown } | null | undefined;
   const { content, toolCalls: calls = [] } = message ?? {};

@@ -236,28 +236,6 @@ export class PromptTemplateError extends AgentEnsembleError {
   }
 }
 
-/** Some tasks of a parallel run with CONTINUE_ON_ERROR failed; the others are finished. */
-export class ParallelExecutionError extends AgentEnsembleError {
-  readonly completedTaskOutputs: readonly Content<"taskOutput">[];
-  /** By task id. Skipped tasks are in neither list. */
-  readonly failedTaskCauses: ReadonlyMap<string, Error>;
-  readonly failedCount: number;
-  readonly completedCount: number;
-  constructor(
-    total: number,
-    completedTaskOutputs: readonly Content<"taskOutput">[],
-    failedTaskCauses: ReadonlyMap<string, Error>,
-  ) {
-    super("AE_PARALLEL_EXECUTION", `${failedTaskCauses.size} of ${total} tasks failed`, {
-      cause: failedTaskCauses.values().next().value,
-    });
-    this.completedTaskOutputs = Object.freeze([...completedTaskOutputs]);
-    this.failedTaskCauses = failedTaskCauses;
-    this.failedCount = failedTaskCauses.size;
-    this.completedCount = completedTaskOutputs.length;
-  }
-}
-
 /** The model's text never became a value of the task's schema. Roadmap phase 6 (seed 001). */
 export class OutputParsingError extends AgentEnsembleError {
   /** The last text that was refused. */
@@ -314,6 +292,14 @@ export class RunCancelledError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_RUN_CANCELLED", message, details);
   }
+}
+
+/**
+ * The run waits for something that may come after the process has ended, for instance a person. A tap, a tool or a handler throws it: what is in flight
+ * ends, no further task starts, and the run rejects with it. Its exit reason is SUSPENDED; the outputs so far are kept.
+ */
+export class RunSuspendedError extends RunCancelledError {
+  override readonly code: string = "AE_RUN_SUSPENDED";
 }
 
 /** The run was not finished within its `timeoutMs`. */
@@ -385,6 +371,11 @@ export class ExitEarlySignal extends AgentEnsembleError {
     super("AE_EXIT_EARLY", message);
     this.timedOut = o.timedOut ?? false;
   }
+}
+
+/** Whether what was thrown is no failure of the work but ends the run: an early exit, or a wait beyond the process. */
+export function endsRun(thrown: unknown): thrown is ExitEarlySignal | RunSuspendedError {
+  return ExitEarlySignal.isInstance(thrown) || RunSuspendedError.isInstance(thrown);
 }
 
 /** The reason of a refusal as a model reads it: the words of who refused, else the message. */

@@ -229,10 +229,25 @@ export interface MemoryWrite {
   readonly entry: MemoryEntry;
 }
 
+/** A model call that a task made in an earlier execution of the run. */
+export interface RestoredCall {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly purpose: Purpose;
+  /** As `LlmCall.iteration`. */
+  readonly iteration: number;
+  /** Its `usage` counts in ledger, totals and trace, with outcome `answered`. */
+  readonly response: ChatResponse;
+}
+
 /** What an answer to `beforeTask` gives; `parsed` comes from the task's schema where absent. */
 export interface TaskAnswer {
   readonly raw: string;
   readonly parsed?: unknown;
+  /** The model calls that led to it. Default: none. */
+  readonly calls?: readonly RestoredCall[] | undefined;
+  /** The number of tool calls that led to it. Default 0. */
+  readonly toolCallCount?: number | undefined;
 }
 
 /** All hooks. Lanes and what each may change: `docs/hooks.md`. */
@@ -274,12 +289,7 @@ export interface EnsembleHooks {
     DelegationResponse,
     { readonly response: DelegationResponse }
   >;
-  readonly beforeMemoryWrite: BeforeHook<
-    MemoryWrite,
-    Pick<MemoryWrite, "entry">,
-    never,
-    "transform" | "policy"
-  >;
+  readonly beforeMemoryWrite: BeforeHook<MemoryWrite, Pick<MemoryWrite, "entry">, MemoryEntry>;
   readonly afterMemoryWrite: AfterHook<
     MemoryWrite,
     "entry",
@@ -349,11 +359,7 @@ export const HOOKS: { readonly [K in keyof EnsembleHooks]: DefinitionOf<Ensemble
   afterToolCall: { lanes: AFTER, defaultLane: "transform", fields: { result: true } },
   beforeDelegation: { lanes: BEFORE, defaultLane: "policy", fields: { request: true } },
   afterDelegation: { lanes: AFTER, defaultLane: "transform", fields: { response: true } },
-  beforeMemoryWrite: {
-    lanes: { transform: true, policy: true },
-    defaultLane: "policy",
-    fields: { entry: true },
-  },
+  beforeMemoryWrite: { lanes: BEFORE, defaultLane: "policy", fields: { entry: true } },
   afterMemoryWrite: {
     lanes: { transform: true, commit: true },
     defaultLane: "transform",

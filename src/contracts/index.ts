@@ -47,11 +47,11 @@ export {
   MaxIterationsExceededError,
   ModelCallError,
   OutputParsingError,
-  ParallelExecutionError,
   PluginError,
   PromptTemplateError,
   RateLimitTimeoutError,
   RunCancelledError,
+  RunSuspendedError,
   RunTimeoutError,
   TaskExecutionError,
   TaskTimeoutError,
@@ -64,6 +64,7 @@ export {
   GraphNoEdgeMatchedError,
   MaxGraphStepsExceededError,
   MaxLoopIterationsExceededError,
+  ParallelExecutionError,
 } from "./workflow-errors.js";
 export type { FetchFailure } from "./state-errors.js";
 export {
@@ -125,6 +126,7 @@ export type {
   PromptSection,
   Reject,
   Replace,
+  RestoredCall,
   RunCall,
   TapOptions,
   TaskAnswer,
@@ -266,4 +268,4 @@ export type {
   TraceExporter,
 } from "./trace.js";
 export type { Awaitable, Inputs, JsonSchema, Outcome, OutputSchema } from "./types.js";
-export type { UsageRecord } from "./usage.js";
+export type { ForeignUsage, SpentUsage, UsageRecord } from "./usage.js";

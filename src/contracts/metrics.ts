@@ -14,6 +14,7 @@ export interface UsageSums {
   readonly outputTokens: number;
   readonly llmLatencyMs: number;
   readonly unknownUsageCalls: number;
+  readonly llmCallCount: number;
 }
 
 /** Adds counts to counts. */
@@ -52,13 +53,15 @@ function sumUsage(records: readonly UsageRecord[]): UsageSums {
   let outputTokens = 0;
   let llmLatencyMs = 0;
   let unknownUsageCalls = 0;
+  let llmCallCount = 0;
   for (const record of records) {
+    llmCallCount += record.calls ?? 1;
     if (record.inputTokens < 0 || record.outputTokens < 0) unknownUsageCalls++;
     inputTokens += Math.max(0, record.inputTokens);
     outputTokens += Math.max(0, record.outputTokens);
     llmLatencyMs += record.latencyMs;
   }
-  return { inputTokens, outputTokens, llmLatencyMs, unknownUsageCalls };
+  return { inputTokens, outputTokens, llmLatencyMs, unknownUsageCalls, llmCallCount };
 }
 
 function count(value: number | undefined): number {
@@ -67,7 +70,7 @@ function count(value: number | undefined): number {
 
 /** The tokens of a response as a record keeps them: -1 where the vendor said nothing; an answer given instead of a call, and a call that was refused, use nothing unless they say so. */
 export function tokensOf(
-  response: ChatResponse | undefined,
+  response: Pick<ChatResponse, "usage"> | undefined,
   free: boolean,
 ): Pick<UsageRecord, "inputTokens" | "outputTokens" | "cachedInputTokens" | "reasoningTokens"> {
   const usage = response?.usage;
@@ -91,8 +94,8 @@ function isMade({ outcome }: ToolCallRecord): boolean {
 }
 
 /** How many tool calls an attempt has made. */
-export function toolCallCountOf({ tools, calls }: TaskRecord): number {
-  let count = 0;
+export function toolCallCountOf({ tools, calls, restoredToolCalls = 0 }: TaskRecord): number {
+  let count = restoredToolCalls;
   for (const tool of tools) if (isMade(tool)) count++;
   for (const call of calls) for (const tool of call.tools) if (isMade(tool)) count++;
   return count;
@@ -127,8 +130,8 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
     inputTokens: known ? usage.inputTokens : -1,
     outputTokens: known ? usage.outputTokens : -1,
     totalTokens: known ? usage.inputTokens + usage.outputTokens : -1,
-    llmCallCount: calls.length,
-    toolCallCount: tools.length,
+    llmCallCount: usage.llmCallCount,
+    toolCallCount: records.reduce((sum, r) => sum + (r.restoredToolCalls ?? 0), tools.length),
     llmLatencyMs: usage.llmLatencyMs,
     toolExecutionMs: tools.reduce((sum, t) => sum + (t.endedMs - t.startedMs), 0),
     delegationCount: records.reduce((sum, r) => sum + r.delegations.length, 0),
@@ -170,7 +173,7 @@ export function executionMetrics(
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     totalTokens: usage.inputTokens + usage.outputTokens,
-    llmCallCount: ledger.length,
+    llmCallCount: usage.llmCallCount,
     llmLatencyMs: usage.llmLatencyMs,
     unknownUsageCalls: usage.unknownUsageCalls,
     ...(contextFormat !== undefined && { contextFormat }),

@@ -18,7 +18,8 @@ declare module "./errors.js" {
 }
 
 /** How a run ended. */
-export type ExitReason = "COMPLETED" | "USER_EXIT_EARLY" | "TIMEOUT" | "CANCELLED" | "ERROR";
+export type ExitReason =
+  "COMPLETED" | "USER_EXIT_EARLY" | "TIMEOUT" | "CANCELLED" | "SUSPENDED" | "ERROR";
 
 /** What a task's own model and tool calls used. A token count is -1 when one of the calls reported none. */
 export interface TaskMetrics {

@@ -26,6 +26,7 @@ import type { MemoryAccess } from "./trace.js";
 import type { Token } from "./tokens.js";
 import type { AnyTool, ToolResult } from "./tool.js";
 import type { Inputs } from "./types.js";
+import type { ForeignUsage, SpentUsage, UsageRecord } from "./usage.js";
 
 /** What anyone may know about a run. */
 export interface RunInfo {
@@ -54,8 +55,8 @@ export interface MemoryTarget {
 /**
  * The run as taps, tools and executors see it: `run` of every hook call and of a task's scope. The same object for the whole run, so it can be a key.
  *
- * After the end of the run look-ups, `modelFor`, `resolveModel`, `redact` and `redactValue` work as before. `emit`, `warn`, `stop`, `recordMetrics` and
- * `setTraceId` do nothing, `listens` returns false, `outputs` returns an empty list, `format` returns its text, `chat` and `writeMemory` reject with
+ * After the end of the run look-ups, `modelFor`, `resolveModel`, `redact` and `redactValue` work as before. `emit`, `warn`, `stop`, `cancel`, `spent`,
+ * `recordMetrics` and `setTraceId` do nothing, `listens` returns false, `outputs` and `earlierUsage` are empty lists, `format` returns its text, `chat` and `writeMemory` reject with
  * ValidationError.
  */
 export interface HookRun extends RunInfo {
@@ -83,9 +84,18 @@ export interface HookRun extends RunInfo {
   warn(message: string): void;
   /** Ends the run: no further task starts, work in progress may finish. The first reason stays; the run fails with it, unless it is an ExitEarlySignal. */
   stop(reason: AgentEnsembleError): void;
+  /** Ends the run at once: signals are aborted, and what is in flight is waited for no longer than the grace period. The first reason stays. */
+  cancel(reason: AgentEnsembleError): void;
+  /**
+   * Counts usage of earlier executions of this run: in its budgets, and in its totals unless the entry is `restored`. Call it in a `policy` tap of
+   * `beforeRun` that is not of order `post`. @throws ValidationError for an entry without a model, or with a count that is none.
+   */
+  spent(usage: readonly SpentUsage[]): void;
+  /** What `spent` was given so far, with prices. */
+  readonly earlierUsage: readonly UsageRecord[];
   /** The outputs of the run so far, as its own output would list them: the last one of each task, those of internal tasks left out. */
   outputs(): readonly TaskOutput[];
-  /** Adds to what the metrics of a task say about prompts and memory. Does nothing for a task that has not begun. */
+  /** Adds to what the metrics of a task say. Does nothing for a task that has not begun. @throws ValidationError for usage without a model. */
   recordMetrics(taskId: string, measures: TaskMetricsUpdate): void;
   /** The text without secrets: those of the environment, of the models called so far, and of `Tokens.SecretFilter`. Never throws. */
   redact(text: string): string;
@@ -284,6 +294,8 @@ export interface TaskMetricsUpdate {
   readonly promptBuildMs?: number | undefined;
   readonly memoryRetrievalMs?: number | undefined;
   readonly memoryOperations?: Partial<MemoryOperationCounts> | undefined;
+  /** What other processes used on behalf of the task: in ledger, totals and trace with purpose `remote`. */
+  readonly usage?: readonly ForeignUsage[] | undefined;
   /** What was read or written; kept, and a function called, only where the run's capture mode wants it. */
   readonly memory?: MemoryAccess | (() => MemoryAccess) | undefined;
 }

@@ -92,6 +92,8 @@ export interface TaskRecord {
   /** Tool calls of a task that called no model. */
   readonly tools: readonly ToolCallRecord[];
   readonly delegations: readonly DelegationRecord[];
+  /** Tool calls of an earlier execution that led to its answer; they are not in `tools`. */
+  readonly restoredToolCalls?: number | undefined;
   readonly output: TaskOutput | undefined;
   readonly error: Error | undefined;
   readonly metrics: TaskMetrics;

@@ -20,8 +20,40 @@ export interface UsageRecord {
   readonly outputCost?: number | undefined;
   readonly currency?: string | undefined;
   readonly latencyMs: number;
+  /** How many calls it stands for. Default 1. */
+  readonly calls?: number | undefined;
+  /** Who made the call, where that was another process: see `ForeignUsage`. */
+  readonly source?: string | undefined;
   /** 1 for the first try of this call. */
   readonly attempt: number;
   readonly outcome: "ok" | "answered" | "failed" | "aborted";
   readonly tags: Readonly<Record<string, string>>;
+}
+
+/** Tokens that another process used on behalf of a task, one entry for each model. Tokens that it does not know are absent. */
+export interface ForeignUsage {
+  /** Who used them, for instance the address of a service. */
+  readonly source?: string | undefined;
+  readonly provider: string;
+  readonly modelId: string;
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  readonly cachedInputTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+  /** Number of model calls. Default 1. */
+  readonly calls?: number | undefined;
+  /** What they cost. Default: by the run's `costConfiguration`. */
+  readonly cost?: number | undefined;
+  /** Of `cost`. Default `USD`. */
+  readonly currency?: string | undefined;
+}
+
+/** Tokens that an earlier execution of the same run used. */
+export interface SpentUsage extends ForeignUsage {
+  readonly taskId?: string | undefined;
+  readonly agentRole?: string | undefined;
+  /** Default `task`. */
+  readonly purpose?: Purpose | undefined;
+  /** Whether an answer of this execution brings it again, so that only budgets count it here. Default false. */
+  readonly restored?: boolean | undefined;
 }

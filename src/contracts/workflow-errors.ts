@@ -72,3 +72,25 @@ export class GraphNoEdgeMatchedError extends AgentEnsembleError {
     this.outputPreview = outputPreview;
   }
 }
+
+/** Some tasks of a parallel run with CONTINUE_ON_ERROR failed; the others are finished. */
+export class ParallelExecutionError extends AgentEnsembleError {
+  readonly completedTaskOutputs: readonly TaskOutput[];
+  /** By task id. Skipped tasks are in neither list. */
+  readonly failedTaskCauses: ReadonlyMap<string, Error>;
+  readonly failedCount: number;
+  readonly completedCount: number;
+  constructor(
+    total: number,
+    completedTaskOutputs: readonly TaskOutput[],
+    failedTaskCauses: ReadonlyMap<string, Error>,
+  ) {
+    super("AE_PARALLEL_EXECUTION", `${failedTaskCauses.size} of ${total} tasks failed`, {
+      cause: failedTaskCauses.values().next().value,
+    });
+    this.completedTaskOutputs = Object.freeze([...completedTaskOutputs]);
+    this.failedTaskCauses = failedTaskCauses;
+    this.failedCount = failedTaskCauses.size;
+    this.completedCount = completedTaskOutputs.length;
+  }
+}

@@ -26,7 +26,7 @@ const declared: {
   afterToolCall: { transform: true, policy: true, review: true, commit: true },
   beforeDelegation: { transform: true, policy: true, answer: true },
   afterDelegation: { transform: true, policy: true, review: true, commit: true },
-  beforeMemoryWrite: { transform: true, policy: true },
+  beforeMemoryWrite: { transform: true, policy: true, answer: true },
   afterMemoryWrite: { transform: true, commit: true },
 };
 const outcomes: Readonly<Record<Outcome, true>> = {

@@ -255,7 +255,7 @@ describe("registering a tap", () => {
   });
 
   it("refuses a lane that this hook does not have", () => {
-    const { beforeRun, afterRun, beforeMemoryWrite } = new Kernel().hooks as unknown as Untyped;
+    const { beforeRun, afterRun, afterMemoryWrite } = new Kernel().hooks as unknown as Untyped;
     expect(() => beforeRun.tap({ name: "x", lane: "answer" }, nothing)).to.throw(
       ValidationError,
       "Known: policy",
@@ -264,9 +264,9 @@ describe("registering a tap", () => {
       ValidationError,
       "transform, commit",
     );
-    expect(() => beforeMemoryWrite.tap({ name: "x", lane: "answer" }, nothing)).to.throw(
+    expect(() => afterMemoryWrite.tap({ name: "x", lane: "policy" }, nothing)).to.throw(
       ValidationError,
-      "transform, policy",
+      "transform, commit",
     );
   });
 

@@ -128,8 +128,8 @@ export function wrongVerdicts({ hooks: h }: Kernel): void {
   h.afterTask.tap(() => reject("no"));
   // @ts-expect-error a commit returns nothing
   h.afterTask.tap({ name: "x", lane: "commit" }, () => replace({ raw: "" }));
-  // @ts-expect-error there is nothing to answer
-  h.beforeMemoryWrite.tap({ name: "x", lane: "answer" }, () => undefined);
+  // @ts-expect-error what was written is not judged
+  h.afterMemoryWrite.tap({ name: "x", lane: "policy" }, () => undefined);
   // @ts-expect-error a run has policies only
   h.beforeRun.tap({ name: "x", lane: "transform" }, () => undefined);
 }

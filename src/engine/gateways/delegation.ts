@@ -11,12 +11,7 @@ import type { TaskAttempt } from "../tasks/task-attempt.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
 import { canonicalRole } from "../../contracts/agent.js";
 import { checkRequest } from "../../contracts/delegation-request.js";
-import {
-  ExitEarlySignal,
-  TaskExecutionError,
-  ValidationError,
-  reasonOf,
-} from "../../contracts/errors.js";
+import { TaskExecutionError, ValidationError, endsRun, reasonOf } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
 import { Task } from "../../contracts/task.js";
 import { messageOf, toError } from "../../util/errors.js";
@@ -178,9 +173,9 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     const isBrokenGuard = reached !== "work" && outcome !== "rejected";
     const thrown = (isBrokenGuard ? error : undefined) ?? broken ?? this.exit;
     if (thrown !== undefined) return thrown;
-    const isStopped = cancellation.reason !== undefined || ExitEarlySignal.isInstance(error);
+    const isStopped = cancellation.reason !== undefined || endsRun(error);
     if (error !== undefined && isStopped) return error;
-    return ExitEarlySignal.isInstance(run.stopped) ? run.stopped : undefined; // the delegator shall not spend more
+    return endsRun(run.stopped) ? run.stopped : undefined; // the delegator shall not spend more
   }
 
   /** A response that names the reason why there is no result. */

@@ -5,9 +5,11 @@ import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
 
+import { ValidationError } from "../../contracts/errors.js";
 import { MEMORY_METADATA } from "../../contracts/memory.js";
 import { noMemoryStore, storeFailure } from "../../contracts/state-errors.js";
 import { Tokens } from "../../contracts/tokens.js";
+import { preview } from "../../contracts/validation.js";
 import { takeStep } from "../../kernel/hooks/step.js";
 import { FrameStep } from "../tasks/task-frame.js";
 import { messageOf, toError } from "../../util/errors.js";
@@ -32,7 +34,7 @@ export async function writeMemory(
   await takeStep(step);
   if (step.broken !== undefined) throw step.broken;
   if (step.outcome === "rejected") return;
-  if (step.outcome !== "ok") throw toError(step.error);
+  if (step.result === undefined) throw toError(step.error);
   if (run.events.listens("memory_written"))
     run.emit({ type: "memory_written", ...frame.identity, scope });
 }
@@ -60,13 +62,23 @@ class MemoryStep extends FrameStep<MemoryWrite, MemoryEntry> {
     }
   }
 
+  /** The entry was written in an earlier execution of the run. */
+  override fromAnswer(value: unknown): MemoryEntry {
+    if (typeof (value as Partial<MemoryEntry> | null)?.content === "string")
+      return value as MemoryEntry; // checked as far as it is read here
+    throw new ValidationError(
+      `answer() of beforeMemoryWrite must give the entry that was written, got: ${preview(value)}`,
+    );
+  }
+
   override done(): void {
     const { outcome, error } = this;
-    const { scope, entry } = this.call;
+    const { scope } = this.call;
     const { kind = "scope" } = this.target;
     if (outcome === "rejected")
       this.warn(`Memory scope '${scope}': the entry was not written: ${messageOf(error)}`);
-    if (outcome !== "ok") return;
+    const { result: entry } = this;
+    if (entry === undefined) return;
     this.frame.run.keepMetrics(this.frame.record, {
       memoryOperations: { [kind === "scope" ? "scopeWrites" : "longTermStores"]: 1 },
       memory: () => ({
@@ -79,9 +91,9 @@ class MemoryStep extends FrameStep<MemoryWrite, MemoryEntry> {
   }
 
   settled(): AfterPayload {
-    const { outcome, error, call } = this;
-    return outcome === "ok"
-      ? { outcome, ...call }
+    const { outcome, error, result, call } = this;
+    return result !== undefined
+      ? { outcome, ...call, entry: result }
       : { outcome, error: toError(error), ...call, entry: undefined };
   }
 }

@@ -7,10 +7,10 @@ import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
 import {
-  ExitEarlySignal,
   TaskTimeoutError,
   ToolConfigurationError,
   ToolExecutionError,
+  endsRun,
   reasonOf,
 } from "../../contracts/errors.js";
 import { ReviewTimeoutError, ReviewUnavailableError } from "../../contracts/state-errors.js";
@@ -158,7 +158,7 @@ function finish(progress: ToolCallProgress, outcome: ToolOutcome, result: ToolRe
 function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boolean): Error {
   const { frame, call } = progress;
   const { reason } = frame.cancellation;
-  const isStopped = reason !== undefined || ExitEarlySignal.isInstance(failure);
+  const isStopped = reason !== undefined || endsRun(failure);
   const isTimedOut = TaskTimeoutError.isInstance(failure);
   const outcome = isStopped ? "CANCELLED" : isTimedOut ? "TIMED_OUT" : "ERROR";
   const problem = messageOf(failure);

@@ -18,6 +18,7 @@ import type {
 import type { Clock } from "../../contracts/runtime.js";
 import type { AnyTask } from "../../contracts/task.js";
 import type { Inputs } from "../../contracts/types.js";
+import type { UsageRecord } from "../../contracts/usage.js";
 import type { HookPoints } from "../../kernel/hooks/points.js";
 import type { TaskAttempt, TimeBase } from "../tasks/task-attempt.js";
 import type { Ledger } from "../usage/ledger.js";
@@ -31,6 +32,7 @@ import { knownNames } from "../../contracts/validation.js";
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { Pricing } from "../../contracts/pricing.js";
 import { contextIdsOf, fillTask } from "../plan/plan.js";
+import { addForeign } from "../usage/elsewhere.js";
 
 type Priority = DelegationRequest["priority"];
 
@@ -109,6 +111,8 @@ export class ActiveRun {
   /** Agents that were made for tasks without one. */
   readonly madeAgents: Agent[] = [];
   readonly reports: WorkflowReport[] = [];
+  /** What earlier executions used, as a plugin says. */
+  readonly earlierUsage: UsageRecord[] = [];
   /** The id under which a tracing system knows the run. */
   traceId: string | undefined;
   /** The run as taps see it. */
@@ -188,7 +192,8 @@ export class ActiveRun {
   }
 
   keepMetrics(record: TaskAttempt, measures: TaskMetricsUpdate): void {
-    const { memory } = measures;
+    const { memory, usage } = measures;
+    if (usage !== undefined) addForeign(this, record, usage);
     if (memory !== undefined && this.capture.capturesMemory)
       record.addMemory(typeof memory === "function" ? memory() : memory);
     record.note(measures);

@@ -16,6 +16,7 @@ import type {
 import type { AnyTask } from "../../contracts/task.js";
 import type { Token } from "../../contracts/tokens.js";
 import type { Inputs } from "../../contracts/types.js";
+import type { SpentUsage, UsageRecord } from "../../contracts/usage.js";
 import type { Settings } from "../plan/settings.js";
 import type { ActiveRun, ActiveRunParts } from "./active-run.js";
 import { ValidationError } from "../../contracts/errors.js";
@@ -23,11 +24,13 @@ import { Tokens } from "../../contracts/tokens.js";
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { TaskFrame } from "../tasks/task-frame.js";
 import { ActiveTaskScope } from "../tasks/task-scope.js";
+import { addSpent } from "../usage/elsewhere.js";
 import { Ledger } from "../usage/ledger.js";
 import { RunRedactor } from "./run-redactor.js";
 import { toError } from "../../util/errors.js";
 
 const NO_OUTPUTS: readonly TaskOutput[] = Object.freeze([]);
+const NO_USAGE: readonly UsageRecord[] = Object.freeze([]);
 
 /** What a run that joins another one shares with it. */
 export interface JoinedRun {
@@ -139,6 +142,15 @@ export class ActiveHookRun implements HookRun {
   stop(reason: AgentEnsembleError): void {
     this.#run?.stop(reason);
   }
+  cancel(reason: AgentEnsembleError): void {
+    this.#run?.cancellation.cancel(reason);
+  }
+  spent(usage: readonly SpentUsage[]): void {
+    if (this.#run !== undefined) addSpent(this.#run, usage);
+  }
+  get earlierUsage(): readonly UsageRecord[] {
+    return this.#run?.earlierUsage ?? NO_USAGE;
+  }
   outputs(): readonly TaskOutput[] {
     return this.#run?.completed() ?? NO_OUTPUTS;
   }
@@ -184,7 +196,7 @@ export class ActiveHookRun implements HookRun {
     const record = run.records.findLast((r) => r.taskId === taskId);
     if (record === undefined) throw new ValidationError(`Task '${taskId}' has not begun`);
     const frame = new TaskFrame(run, record, run.cancellationFor(signal));
-    frame.iterations = (record.calls.at(-1)?.iteration ?? -1) + 1;
+    frame.iterations = (record.lastCall?.iteration ?? -1) + 1;
     return new ActiveTaskScope(frame);
   }
 }

@@ -10,7 +10,9 @@ import {
   ExitEarlySignal,
   PluginError,
   RunCancelledError,
+  RunSuspendedError,
   RunTimeoutError,
+  endsRun,
 } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
 import { Step, takeStep } from "../../kernel/hooks/step.js";
@@ -31,6 +33,7 @@ const EXIT_REASONS: readonly ExitReason[] = [
   "USER_EXIT_EARLY",
   "TIMEOUT",
   "CANCELLED",
+  "SUSPENDED",
   "ERROR",
 ];
 
@@ -132,10 +135,7 @@ function runEndOf(run: ActiveRun, { result, error }: RunStep): RunEnd {
   }
   const taskOutputs = run.completed();
   const partial = { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
-  const reason =
-    run.cancellation.reason ??
-    run.stopped ??
-    (ExitEarlySignal.isInstance(error) ? error : undefined);
+  const reason = run.cancellation.reason ?? run.stopped ?? (endsRun(error) ? error : undefined);
   return reason === undefined
     ? { result: partial, exitReason: "ERROR", error: asOurs(error) }
     : { result: partial, ...endOf(reason) };
@@ -148,9 +148,11 @@ function endOf(reason: AgentEnsembleError): Pick<RunEnd, "exitReason" | "error">
   return {
     exitReason: RunTimeoutError.isInstance(reason)
       ? "TIMEOUT"
-      : RunCancelledError.isInstance(reason)
-        ? "CANCELLED"
-        : "ERROR",
+      : RunSuspendedError.isInstance(reason)
+        ? "SUSPENDED"
+        : RunCancelledError.isInstance(reason)
+          ? "CANCELLED"
+          : "ERROR",
     error: reason,
   };
 }

@@ -7,9 +7,10 @@ import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
 import type { TaskFrame } from "./task-frame.js";
 import type { TaskValue } from "../../contracts/task-value.js";
-import { ExitEarlySignal, ValidationError } from "../../contracts/errors.js";
+import { ValidationError, endsRun } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
+import { addRestored } from "../usage/elsewhere.js";
 import { FrameStep } from "./task-frame.js";
 import { FinishedTask } from "./task-output.js";
 import { ActiveTaskScope } from "./task-scope.js";
@@ -40,7 +41,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
     const { run, record, cancellation } = this.frame;
     const now = run.clock.monotonicMs();
     if (broken !== undefined) {
-      const isAborted = cancellation.reason !== undefined || ExitEarlySignal.isInstance(broken);
+      const isAborted = cancellation.reason !== undefined || endsRun(broken);
       const thrown: unknown = this.error ?? broken;
       record.end(now, isAborted ? "aborted" : "failed", thrown);
       // What could not be stored or reported was done all the same, and is paid for: the run keeps it.
@@ -83,6 +84,9 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
       throw new ValidationError(
         `answer() of beforeTask must give { raw: string }, got: ${preview(answer)}`,
       );
+    const { run, record } = this.frame;
+    if (answer.calls !== undefined) addRestored(run, record, answer.calls);
+    record.restoredToolCalls = answer.toolCallCount;
     return this.#finished(await valueOf(this.planned, answer));
   }
 

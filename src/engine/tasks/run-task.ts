@@ -8,12 +8,12 @@ import type { ActiveRun } from "../run/active-run.js";
 import type { TaskIdentity } from "./task-frame.js";
 import { checkPriority } from "../../contracts/delegation-request.js";
 import {
-  ExitEarlySignal,
   RunCancelledError,
   RunTimeoutError,
   TaskExecutionError,
   TaskTimeoutError,
   ValidationError,
+  endsRun,
 } from "../../contracts/errors.js";
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
@@ -238,7 +238,7 @@ class TaskRun {
     const { run } = this;
     if (!this.#announced) this.#announce();
     const { reason } = this.#cancellation;
-    const isExit = ExitEarlySignal.isInstance(error);
+    const isExit = endsRun(error);
     if (isExit) run.stop(error);
     const stop = isStop(reason) || isExit ? (reason ?? (error as AgentEnsembleError)) : undefined;
     const cause = stop ?? toError(error);

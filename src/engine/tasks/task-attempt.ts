@@ -66,6 +66,7 @@ export class TaskAttempt implements TaskRecord {
   outcome: TaskRecord["outcome"] = "running";
   messages: readonly ChatMessage[] | undefined;
   calls: readonly ModelCallRecord[] = NONE;
+  restoredToolCalls: number | undefined;
   tools: readonly ToolCallRecord[] = NONE;
   delegations: readonly DelegationRecord[] = NONE;
   output: TaskOutput | undefined;
@@ -75,6 +76,8 @@ export class TaskAttempt implements TaskRecord {
   /** What plugins measured. */
   measures: Measures | undefined;
   memory: MemoryAccess[] | undefined;
+  /** The last call that it made itself. */
+  lastCall: ModelCallRecord | undefined;
 
   constructor(start: AttemptStart) {
     this.base = start.base;
@@ -105,13 +108,18 @@ export class TaskAttempt implements TaskRecord {
   }
 
   addCall(call: ModelCallRecord): void {
+    this.lastCall = call;
+    this.addForeign(call);
+  }
+
+  /** A call of another process: no tool was called because of it. */
+  addForeign(call: ModelCallRecord): void {
     if (this.calls.length === 0) this.calls = [call];
     else (this.calls as ModelCallRecord[]).push(call); // its own array from the first call on
   }
 
   addTool(tool: ToolCallRecord): void {
-    const last = this.calls.at(-1);
-    if (last !== undefined) last.tools.push(tool);
+    if (this.lastCall !== undefined) this.lastCall.tools.push(tool);
     else if (this.tools.length === 0) this.tools = [tool];
     else (this.tools as ToolCallRecord[]).push(tool);
   }

@@ -16,10 +16,10 @@ export interface TaskIdentity {
 
 /** The data of one attempt of a task while it goes on. Gateways take it; the scope shows it to executors. */
 export class TaskFrame {
-  /** Model calls of this attempt so far. */
-  iterations = 0;
   /** How often each id of a tool call was used in this attempt. */
   #uses: Map<string, number> | undefined;
+  /** Model calls of this attempt so far. */
+  iterations = 0;
   readonly depth: number;
   readonly priority: DelegationRequest["priority"];
 

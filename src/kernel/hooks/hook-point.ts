@@ -12,6 +12,7 @@ import {
   HookRejectedError,
   PluginError,
   ValidationError,
+  endsRun,
 } from "../../contracts/errors.js";
 import {
   checkOptions,
@@ -194,12 +195,7 @@ export class HookPoint {
     };
     const failed = (firing: Firing<unknown>, error: unknown): AgentEnsembleError | null => {
       const attributed = this.#attribute(plugin, options.name, error);
-      if (
-        !firing.observing &&
-        (onError !== "skip" ||
-          (AgentEnsembleError.isInstance(error) && error.code === "AE_EXIT_EARLY"))
-      )
-        return attributed;
+      if (!firing.observing && (onError !== "skip" || endsRun(error))) return attributed;
       firing.warn(`A tap was skipped: ${attributed.message}`);
       return null;
     };

@@ -1,8 +1,8 @@
-import type { AgentEnsembleError } from "../../contracts/errors.js";
+import type { AgentEnsembleError, ExitEarlySignal } from "../../contracts/errors.js";
 import type { Awaitable, Outcome } from "../../contracts/types.js";
 import type { Checker } from "./lanes.js";
 import type { HookPair } from "./points.js";
-import { ExitEarlySignal } from "../../contracts/errors.js";
+import { endsRun } from "../../contracts/errors.js";
 import { toError } from "../../util/errors.js";
 import { isThenable } from "../../util/objects.js";
 import { Firing } from "./hook-point.js";
@@ -118,7 +118,7 @@ function fail<P extends object, R>(
   error: unknown,
 ): void {
   if (firing !== undefined) step.call = firing.call; // as the taps before the one that threw have left it
-  const isAborted = step.stopped() !== undefined || ExitEarlySignal.isInstance(error);
+  const isAborted = step.stopped() !== undefined || endsRun(error);
   step.outcome = isAborted ? "aborted" : "failed";
   step.error = error;
 }

@@ -93,7 +93,9 @@ class TaskReader {
   add(trace: Fields): void {
     const task = textField(trace, "taskId");
     const attempt = numberField(trace, "attempt");
-    const calls = objectsOf(trace, "llmInteractions", "A model call");
+    const calls = objectsOf(trace, "llmInteractions", "A model call").filter(
+      ({ purpose }) => purpose !== "remote", // made by other processes
+    );
     calls.forEach((call, index) => this.#call(task, call, calls[index + 1]));
     for (const holder of [...calls, trace])
       for (const tool of objectsOf(holder, "toolCalls", "A tool call"))

@@ -55,6 +55,13 @@ export class StagedHookRun implements HookRun {
   stop(): void {
     // nothing goes on
   }
+  cancel(): void {
+    // nothing goes on
+  }
+  spent(): void {
+    // no totals
+  }
+  readonly earlierUsage = NOTHING;
   outputs(): readonly TaskOutput[] {
     return NOTHING;
   }

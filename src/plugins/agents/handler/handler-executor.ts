@@ -5,12 +5,12 @@ import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import {
   AgentExecutionError,
-  ExitEarlySignal,
   RunCancelledError,
   RunTimeoutError,
   TaskTimeoutError,
   ToolExecutionError,
   ValidationError,
+  endsRun,
 } from "../../../contracts/errors.js";
 import { isTool } from "../../../contracts/tool.js";
 import { Schemas } from "../shared/schemas.js";
@@ -61,7 +61,7 @@ export class HandlerExecutor implements TaskExecutor {
 
 /** Whether what was thrown is a way to end the run and not a failure of the handler. An inner run of the handler's may have been cancelled by itself. */
 function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
-  if (ExitEarlySignal.isInstance(thrown)) return true;
+  if (endsRun(thrown)) return true;
   if (!signal.aborted) return false;
   return (
     thrown === signal.reason ||

@@ -3,7 +3,7 @@ import type {
   DelegationPolicyContext,
   DelegationRequest,
 } from "../../../contracts/delegation.js";
-import { ExitEarlySignal } from "../../../contracts/errors.js";
+import { endsRun } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { Cancellation } from "../../../util/abort/cancellation.js";
 import { settleWithin } from "../../../util/abort/timeouts.js";
@@ -64,7 +64,7 @@ async function decideByPolicy(
   try {
     answer = await policy(request, context);
   } catch (error) {
-    if (ExitEarlySignal.isInstance(error)) throw error;
+    if (endsRun(error)) throw error;
     return { type: "REJECT", reason: `${name} threw: ${messageOf(error)}` };
   }
   return (

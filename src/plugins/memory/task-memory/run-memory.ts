@@ -8,7 +8,7 @@ import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { MemoryTemplateName } from "./task-memory-prompts.js";
 import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { Phase, PhaseReview } from "../../../contracts/phase.js";
-import { ExitEarlySignal } from "../../../contracts/errors.js";
+import { endsRun } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { memoryOfCall } from "../../shared/memory/task-memory.js";
 import { entryOfOutput } from "./entry-of-output.js";
@@ -99,7 +99,7 @@ export class RunMemory {
       try {
         await write();
       } catch (error) {
-        if (signal.aborted || ExitEarlySignal.isInstance(error)) throw error;
+        if (signal.aborted || endsRun(error)) throw error;
         failures.push(toError(error));
       }
     }
@@ -160,7 +160,7 @@ export class RunMemory {
     try {
       return await read();
     } catch (error) {
-      if (!this.#lenient || call.signal.aborted || ExitEarlySignal.isInstance(error)) throw error;
+      if (!this.#lenient || call.signal.aborted || endsRun(error)) throw error;
       this.#warn(`Task '${call.task.description}' goes on without a part of its memory`, error);
       return NOTHING;
     }

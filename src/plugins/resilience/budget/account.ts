@@ -2,6 +2,7 @@ import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { CostConfiguration } from "../../../contracts/cost.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { Clock } from "../../../contracts/runtime.js";
+import type { UsageRecord } from "../../../contracts/usage.js";
 import type { Amount, LimitName } from "./amount.js";
 import type { BudgetSettings } from "./budget-options.js";
 import type { Demand } from "./demand.js";
@@ -117,6 +118,12 @@ export class Account {
     this.#reservedCost -= amount.cost;
     this.#tokens += used.tokens;
     this.#cost += used.cost;
+  }
+
+  /** Counts what an earlier execution of the run used. */
+  charge({ inputTokens, outputTokens, cost = 0 }: UsageRecord): void {
+    this.#tokens += Math.max(0, inputTokens) + Math.max(0, outputTokens);
+    this.#cost += cost;
   }
 
   #roomInTokens(demand: Demand, held: Amount): number {

@@ -59,7 +59,7 @@ export class BudgetKeeper {
   /** The last of all transforms: reserves, waiting where that helps, and chooses model and allowance. @throws the signal's reason when that ends the wait. */
   reserve(call: LlmCall): Awaitable<RequestPatch | undefined> {
     const { limited } = this.#lineageOf(call.run);
-    if (!isSome(limited)) return undefined;
+    if (!isSome(limited) || call.model.capabilities?.exemptFromBudgets === true) return undefined;
     const tokens = this.#tokens.of(call.request, call.run.get(Tokens.TokenCounter));
     return typeof tokens === "number"
       ? this.#reserve(call, limited, tokens)

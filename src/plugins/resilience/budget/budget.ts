@@ -39,13 +39,15 @@ export class Budget {
       );
     if (this.cheaper !== undefined)
       requireUsable("budget downgradeTo", this.cheaper, run.find(Tokens.ModelCheck));
-    return new Account({
+    const account = new Account({
       limits: this.settings,
       cheaper: this.cheaper,
       owner: run,
       costPrices: this.settings.maxCost === undefined ? undefined : prices,
       clock: run.get(Tokens.Clock),
     });
+    for (const usage of run.earlierUsage) account.charge(usage);
+    return account;
   }
 }
 

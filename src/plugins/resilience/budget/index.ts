@@ -47,7 +47,10 @@ export function standardBudgets(): Plugin {
       bind.single(BudgetKeeping).toConstantValue(keeper);
     },
     apply({ hooks }) {
-      hooks.beforeRun.tap({ name: "budget", lane: "policy" }, (call) => keeper.open(call));
+      // After those that say what earlier executions of the run have used.
+      hooks.beforeRun.tap({ name: "budget", lane: "policy", order: "post" }, (call) =>
+        keeper.open(call),
+      );
       hooks.afterRun.tap({ name: "budget", lane: "transform" }, (call) => keeper.close(call));
       hooks.beforeLlmCall.tap({ name: "budget", lane: "transform", order: "post" }, (call) =>
         keeper.reserve(call),

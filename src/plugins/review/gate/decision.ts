@@ -1,4 +1,4 @@
-import { ExitEarlySignal } from "../../../contracts/errors.js";
+import { ExitEarlySignal, RunSuspendedError } from "../../../contracts/errors.js";
 import { asReviewDecision, ReviewDecision } from "../../../contracts/review.js";
 import { ReviewError, ReviewTimeoutError } from "../../../contracts/state-errors.js";
 import { messageOf } from "../../../util/errors.js";
@@ -18,6 +18,11 @@ export function decisionOf(answer: unknown): ReviewDecision {
 export function decisionOfError(error: unknown): ReviewDecision {
   if (ExitEarlySignal.isInstance(error))
     return ReviewDecision.exitEarly({ timedOut: error.timedOut });
-  if (ReviewError.isInstance(error) || ReviewTimeoutError.isInstance(error)) throw error;
+  if (
+    ReviewError.isInstance(error) ||
+    ReviewTimeoutError.isInstance(error) ||
+    RunSuspendedError.isInstance(error)
+  )
+    throw error;
   throw new ReviewError(`The review handler failed: ${messageOf(error)}`, { cause: error });
 }

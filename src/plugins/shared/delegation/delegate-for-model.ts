@@ -1,6 +1,6 @@
 import type { DelegationRequest, DelegationResponse } from "../../../contracts/delegation.js";
 import type { DelegateOptions, TaskScope } from "../../../contracts/run.js";
-import { ExitEarlySignal, ToolConfigurationError } from "../../../contracts/errors.js";
+import { ToolConfigurationError, endsRun } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { messageOf } from "../../../util/errors.js";
 
@@ -28,7 +28,7 @@ export async function delegateForModel(
       o,
     );
   } catch (error) {
-    if (ExitEarlySignal.isInstance(error) || scope.signal.aborted) throw error;
+    if (endsRun(error) || scope.signal.aborted) throw error;
     throw new ToolConfigurationError(
       `Delegation to '${agentRole}' could not be judged: ${messageOf(error)}`,
       { cause: error },

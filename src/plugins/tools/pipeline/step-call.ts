@@ -1,10 +1,6 @@
 import type { AnyTool, ToolContext, ToolReturn } from "../../../contracts/tool.js";
 import type { OutputSchema } from "../../../contracts/types.js";
-import {
-  ExitEarlySignal,
-  ToolConfigurationError,
-  ToolExecutionError,
-} from "../../../contracts/errors.js";
+import { ToolConfigurationError, ToolExecutionError, endsRun } from "../../../contracts/errors.js";
 import { ReviewUnavailableError } from "../../../contracts/state-errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import { parseText, isValidating } from "../../../util/schema/standard-schema.js";
@@ -102,7 +98,7 @@ export async function callStep(
 
 /** What is no failure of the step's work, such as a broken hook, fails the task as it does for any call; the gateway of the pipeline's own call must know it. */
 function endsTheTask(error: unknown): Error {
-  if (ToolConfigurationError.isInstance(error) || ExitEarlySignal.isInstance(error)) return error;
+  if (ToolConfigurationError.isInstance(error) || endsRun(error)) return error;
   if (ReviewUnavailableError.isInstance(error)) return error;
   return new ToolConfigurationError(messageOf(error), { cause: error });
 }
@@ -118,7 +114,7 @@ async function callAlone(
   try {
     return stepResult(await tool.execute(input.value, ctx as ToolContext)); // whoever calls a tool without a context has tools that need none
   } catch (error) {
-    if (ToolConfigurationError.isInstance(error) || ExitEarlySignal.isInstance(error)) throw error;
+    if (ToolConfigurationError.isInstance(error) || endsRun(error)) throw error;
     return threw(tool, error);
   }
 }

@@ -6,7 +6,7 @@ import type { Plan, PlannedTask } from "../../../contracts/plan.js";
 import type { Run } from "../../../contracts/run.js";
 import type { AnyTask } from "../../../contracts/task.js";
 import type { Reduction } from "./reduction.js";
-import { ParallelExecutionError } from "../../../contracts/errors.js";
+import { ParallelExecutionError } from "../../../contracts/workflow-errors.js";
 import { PARALLEL_OPTIONS } from "../shared/parallel-options.js";
 import { packBins, totalTokens } from "./bin-packing.js";
 import { SizeEstimate } from "./size-estimate.js";

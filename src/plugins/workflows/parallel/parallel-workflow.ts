@@ -3,12 +3,8 @@ import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
 import type { SubPlanOptions, Run } from "../../../contracts/run.js";
 import type { Node } from "./dependency-graph.js";
-import {
-  AgentEnsembleError,
-  ExitEarlySignal,
-  ParallelExecutionError,
-  RunCancelledError,
-} from "../../../contracts/errors.js";
+import { AgentEnsembleError, RunCancelledError, endsRun } from "../../../contracts/errors.js";
+import { ParallelExecutionError } from "../../../contracts/workflow-errors.js";
 import { PARALLEL_OPTIONS } from "../shared/parallel-options.js";
 import { describeTasks } from "../shared/describe-tasks.js";
 import { lastIn } from "../shared/last.js";
@@ -117,9 +113,7 @@ class DependencyRun {
 
   #failed(node: Node, error: unknown): void {
     const stopped =
-      this.run.signal.aborted ||
-      ExitEarlySignal.isInstance(error) ||
-      RunCancelledError.isInstance(error);
+      this.run.signal.aborted || endsRun(error) || RunCancelledError.isInstance(error);
     if (stopped) this.#halted ??= error;
     else if (this.#siblings === undefined) this.#failures.set(node.id, toError(error));
     else if (this.#halted === undefined || RunCancelledError.isInstance(this.#halted)) {
