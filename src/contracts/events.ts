@@ -6,6 +6,7 @@ import type { ExitReason, TaskOutput } from "./output.js";
 import type { Redactor } from "./redaction.js";
 import type { TaskReflection } from "./reflection.js";
 import type { ReviewDecision, ReviewRequest } from "./review.js";
+import type { CalledToolOutcome } from "./trace.js";
 import type { Inputs } from "./types.js";
 
 /** What every event has: `seq` counts the events of a run without gaps, `at` is an ISO instant. */
@@ -29,6 +30,11 @@ interface TaskPlace {
   readonly taskIndex: number;
   readonly totalTasks: number;
   readonly taskDescription: string;
+  /**
+   * Counts how often the task is done, from 1. `task_completed` and `task_failed` bear the last attempt: guardrails may have had the task done again
+   * since its `task_started`.
+   */
+  readonly attempt: number;
 }
 
 export type EnsembleStartedEvent = EvBase<"ensemble_started"> & {
@@ -117,17 +123,38 @@ export type TokenEvent = EvTask<"token"> & {
   readonly token: string;
   readonly taskDescription: string;
 };
-export type ToolCalledEvent = EvTask<"tool_called"> & {
-  readonly taskIndex: number;
-  readonly toolName: string;
-  readonly toolArguments: string;
-  /** The full text, `Error: ...` for a failure. */
-  readonly toolResult: string;
-  readonly structuredResult: unknown;
-  readonly durationMs: number;
-  readonly outcome: "SUCCESS" | "FAILURE";
-};
+interface ToolCallPlace {
+  /** The id by which the model named the call; unique within one answer of the model. */
+  readonly callId: string;
+  /** The model call that asked for it, as in `llm_iteration_completed`; -1 where no model asked. */
+  readonly iteration: number;
+}
+/** A tool call begins: before its input is checked and before anybody is asked. Each has one `tool_called`. */
+export type ToolStartedEvent = EvTask<"tool_started"> &
+  ToolCallPlace & {
+    readonly toolName: string;
+    /** As the model wrote them. */
+    readonly toolArguments: string;
+    /** The options of the tool; absent where they are not set. */
+    readonly title?: string;
+    readonly private?: boolean;
+  };
+export type ToolCalledEvent = EvTask<"tool_called"> &
+  ToolCallPlace & {
+    readonly taskIndex: number;
+    readonly toolName: string;
+    readonly toolArguments: string;
+    /** The full text, `Error: ...` for a failure. */
+    readonly toolResult: string;
+    readonly structuredResult: unknown;
+    readonly durationMs: number;
+    readonly outcome: "SUCCESS" | "FAILURE";
+    /** The same in more words. */
+    readonly toolOutcome: CalledToolOutcome;
+  };
 interface DelegationPlace {
+  /** The task that the worker does; absent where there is none, because the delegation was refused or answered. */
+  readonly workerTaskId?: string;
   readonly delegationId: string;
   readonly delegatingAgentRole: string;
   readonly workerRole: string;
@@ -236,6 +263,7 @@ export type EnsembleEvent =
   | LlmIterationStartedEvent
   | LlmIterationCompletedEvent
   | TokenEvent
+  | ToolStartedEvent
   | ToolCalledEvent
   | DelegationStartedEvent
   | DelegationCompletedEvent

@@ -245,6 +245,7 @@ export type {
   ToolReturn,
 } from "./tool.js";
 export type {
+  CalledToolOutcome,
   CapturedMessage,
   DelegationRecord,
   DelegationTrace,

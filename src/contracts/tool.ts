@@ -109,6 +109,10 @@ export interface ToolBase<I = never> {
   readonly name: string;
   /** For the model: what it does, when to use it, an example. */
   readonly description: string;
+  /** Its name for people, in `tool_started`. Default: none. */
+  readonly title?: string | undefined;
+  /** Marks `tool_started`: front ends for users leave out arguments and result. Default false. */
+  readonly private?: boolean | undefined;
   /** Never run beside other calls of the same turn. Default false. */
   readonly sequential?: boolean | undefined;
   /** Time for one call in milliseconds; beyond it the model is told. Default: none. */
@@ -163,7 +167,7 @@ export interface DynamicToolProvider {
 export type ToolLike = AnyTool | DynamicToolProvider;
 
 const TOOL_FIELDS = [
-  ...["name", "description", "input", "execute", "sequential", "timeoutMs"],
+  ...["name", "title", "description", "input", "execute", "private", "sequential", "timeoutMs"],
   ...[
     "requireApproval",
     "needsApproval",
@@ -216,6 +220,8 @@ export function tool<I>(t: Tool<I>): Tool<I> {
 /** Names of tools that every vendor of models takes. */
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
+const BOOLEANS = ["private", "sequential", "requireApproval", "untrusted", "delegates"] as const;
+
 function checkFields(t: ToolBase<never>): void {
   if (!TOOL_NAME.test(t.name)) {
     throw new ValidationError(
@@ -226,9 +232,9 @@ function checkFields(t: ToolBase<never>): void {
     );
   }
   const what = `Tool '${t.name}'`;
+  if (t.title !== undefined) requireText(t.title, `${what} title must not be blank when set`);
   requireDuration(`${what} timeoutMs`, t.timeoutMs);
-  for (const field of ["sequential", "requireApproval", "untrusted", "delegates"] as const)
-    requireBoolean(`${what} ${field}`, t[field]);
+  for (const field of BOOLEANS) requireBoolean(`${what} ${field}`, t[field]);
   for (const field of [
     "needsApproval",
     "approvalDescription",

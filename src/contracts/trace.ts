@@ -51,6 +51,9 @@ export type ToolOutcome =
   | "CANCELLED"
   | "SKIPPED_MAX_ITERATIONS";
 
+/** How a tool call ended that was made. */
+export type CalledToolOutcome = Exclude<ToolOutcome, "SKIPPED_MAX_ITERATIONS">;
+
 /** What a task read from memory or wrote to it. Kept by capture modes that want it. */
 export interface MemoryAccess {
   readonly operation: "read" | "write";

@@ -76,6 +76,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
   #failed: DelegationResponse | undefined;
   #refusal: string | undefined;
   #worker: TaskAttempt | undefined;
+  #workerTaskId: string | undefined;
 
   constructor(
     frame: TaskFrame,
@@ -106,9 +107,11 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
 
   async work(): Promise<DelegationResponse> {
     const { run, identity } = this.frame;
+    const workerTaskId = this.options.taskId ?? (await this.#define());
+    this.#workerTaskId = workerTaskId;
     if (run.events.listens("delegation_started"))
       run.emit({ type: "delegation_started", ...identity, ...this.#place() });
-    const output = await this.#runWorker();
+    const output = await this.#runWorker(workerTaskId);
     const { taskId, agentRole: workerRole } = this.call.request;
     const response: DelegationResponse = {
       taskId,
@@ -189,11 +192,10 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return this.frame.run.clock.monotonicMs() - this.#startedMs;
   }
 
-  async #runWorker(): Promise<TaskOutput> {
+  async #runWorker(taskId: string): Promise<TaskOutput> {
     const { request } = this.call;
     const { run, record, depth, priority, cancellation } = this.frame;
-    const asked = this.team.get(canonicalRole(request.agentRole));
-    const taskId = this.options.taskId ?? (await this.#define(request, asked));
+    const asked = this.#asked;
     const own = run.planned(taskId).agent ?? (await run.agents.get(taskId));
     const isSame =
       own !== undefined && canonicalRole(own.role) === canonicalRole(request.agentRole);
@@ -224,8 +226,17 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     }
   }
 
-  async #define(request: DelegationRequest, agent: Agent | undefined): Promise<string> {
-    const { taskDescription: description, expectedOutputSchema, maxOutputRetries } = request;
+  get #asked(): Agent | undefined {
+    return this.team.get(canonicalRole(this.call.request.agentRole));
+  }
+
+  async #define(): Promise<string> {
+    const agent = this.#asked;
+    const {
+      taskDescription: description,
+      expectedOutputSchema,
+      maxOutputRetries,
+    } = this.call.request;
     const common = { description, expectedOutput: this.options.expectedOutput, agent };
     const task =
       expectedOutputSchema === undefined
@@ -249,6 +260,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
       taskDescription: request.taskDescription,
       delegationDepth: depth + 1,
       request,
+      ...(this.#workerTaskId !== undefined && { workerTaskId: this.#workerTaskId }),
     };
   }
 
@@ -273,7 +285,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
       worker: this.#worker,
     });
     if (!run.events.listens(succeeded ? "delegation_completed" : "delegation_failed")) return;
-    const ended = { ...identity, ...this.#place(), durationMs: endedMs - startedMs };
+    const ended = { ...identity, ...this.#place(), durationMs: Math.round(endedMs - startedMs) };
     if (succeeded) run.emit({ type: "delegation_completed", ...ended, response });
     else {
       const cause = this.error === undefined ? undefined : { cause: toError(this.error) };
@@ -290,6 +302,7 @@ type DelegationPlace = Pick<
   | "taskDescription"
   | "delegationDepth"
   | "request"
+  | "workerTaskId"
 >;
 
 /** @throws ValidationError for what is no response: taps are other people's code. */

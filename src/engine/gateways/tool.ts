@@ -2,7 +2,7 @@ import type { ToolCall } from "../../contracts/chat-model.js";
 import type { ToolCallContext } from "../../contracts/hooks.js";
 import type { TaskScope } from "../../contracts/run.js";
 import type { AnyTool } from "../../contracts/tool.js";
-import type { ToolOutcome } from "../../contracts/trace.js";
+import type { CalledToolOutcome } from "../../contracts/trace.js";
 import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
@@ -45,6 +45,7 @@ export async function callTool(
     idempotencyKey: `${frame.run.info.id}/${frame.origin}/${frame.nameOf(call.id)}`,
   };
   const tool = tools.find((t) => t.name === call.name);
+  emitToolStarted(progress, tool);
   if (tool === undefined) {
     const names = tools.map((t) => t.name);
     const problem = `Unknown tool '${call.name}'. ${knownNames(call.name, names)}`;
@@ -148,7 +149,11 @@ function invalidInput(tool: AnyTool, problem: string): string {
   return `Invalid input for tool '${tool.name}': ${problem}`;
 }
 
-function finish(progress: ToolCallProgress, outcome: ToolOutcome, result: ToolResult): ToolResult {
+function finish(
+  progress: ToolCallProgress,
+  outcome: CalledToolOutcome,
+  result: ToolResult,
+): ToolResult {
   const text = result.ok ? result.output : `Error: ${result.errorMessage ?? ""}`;
   keep(progress, outcome, text, result.structured);
   return result;
@@ -179,14 +184,30 @@ function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boo
   );
 }
 
+function emitToolStarted({ frame, call }: ToolCallProgress, tool: AnyTool | undefined): void {
+  const { run } = frame;
+  if (!run.events.listens("tool_started")) return;
+  const { title, private: isPrivate } = tool ?? {};
+  run.emit({
+    type: "tool_started",
+    ...frame.identity,
+    callId: call.id,
+    iteration: frame.iterations - 1,
+    toolName: call.name,
+    toolArguments: call.arguments,
+    ...(title !== undefined && { title }),
+    ...(isPrivate === true && { private: true }),
+  });
+}
+
 function keep(
   { frame, call, startedMs }: ToolCallProgress,
-  outcome: ToolOutcome,
+  outcome: CalledToolOutcome,
   result: string,
   structured?: unknown,
 ): void {
   const { run, record } = frame;
-  const { name: toolName, arguments: toolArguments } = call;
+  const { id: callId, name: toolName, arguments: toolArguments } = call;
   const endedMs = run.clock.monotonicMs();
   record.addTool({
     toolName,
@@ -202,11 +223,14 @@ function keep(
     type: "tool_called",
     ...frame.identity,
     taskIndex: run.indexOf(record.taskId),
+    callId,
+    iteration: frame.iterations - 1,
     toolName,
     toolArguments,
     toolResult: result,
     structuredResult: structured,
-    durationMs: endedMs - startedMs,
+    durationMs: Math.round(endedMs - startedMs),
     outcome: outcome === "SUCCESS" ? "SUCCESS" : "FAILURE",
+    toolOutcome: outcome,
   });
 }

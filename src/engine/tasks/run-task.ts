@@ -123,12 +123,11 @@ class TaskRun {
   #begin(agent: Agent | undefined, startedMs: number): TaskAttempt {
     const { run, planned, extras } = this;
     const previous = this.#record;
-    const first = extras.attempt ?? (run.attempts.get(planned.id) ?? 0) + 1;
     const record = new TaskAttempt({
       base: run.base,
       taskId: planned.id,
       parentTaskId: extras.parentTaskId,
-      attempt: previous === undefined ? first : previous.attempt + 1,
+      attempt: previous === undefined ? this.#nextAttempt : previous.attempt + 1,
       identity: extras.identity ?? planned.id,
       task: planned.task,
       agent,
@@ -140,6 +139,11 @@ class TaskRun {
     this.#record = record;
     run.records.push(record);
     return record;
+  }
+
+  /** Of the first attempt, before it begins. */
+  get #nextAttempt(): number {
+    return this.extras.attempt ?? (this.run.attempts.get(this.planned.id) ?? 0) + 1;
   }
 
   #callOf(
@@ -199,7 +203,7 @@ class TaskRun {
     if (!events.listens("task_started")) return;
     events.emit({
       type: "task_started",
-      ...this.#place(),
+      ...this.#place(this.#nextAttempt),
       startedAt: events.now(),
       verbose: options.verbose === true || this.planned.agent?.verbose === true,
     });
@@ -220,12 +224,13 @@ class TaskRun {
     outputs.set(this.planned.id, output);
     this.#releaseTokens(output.raw);
     if (!events.listens("task_completed")) return output;
+    const { attempt } = this.#record as TaskAttempt; // a completed task has a record
     events.emit({
       type: "task_completed",
-      ...this.#place(),
-      startedAt: (this.#record as TaskAttempt).wallClock(this.#startedMs).toISOString(), // a completed task has a record
+      ...this.#place(attempt),
+      startedAt: (this.#record as TaskAttempt).wallClock(this.#startedMs).toISOString(),
       completedAt: output.completedAt.toISOString(),
-      durationMs: output.durationMs,
+      durationMs: Math.round(output.durationMs),
       toolCallCount: output.toolCallCount,
       tokenCount: output.metrics.totalTokens,
       taskOutput: output,
@@ -247,9 +252,9 @@ class TaskRun {
     if (run.events.listens("task_failed"))
       run.events.emit({
         type: "task_failed",
-        ...this.#place(),
+        ...this.#place((this.#record as TaskAttempt).attempt), // recorded above
         failedAt: run.events.now(),
-        durationMs: run.clock.monotonicMs() - this.#startedMs,
+        durationMs: Math.round(run.clock.monotonicMs() - this.#startedMs),
         reason: messageOf(cause),
         cause: failure,
       });
@@ -284,13 +289,14 @@ class TaskRun {
   }
 
   /** What the events of the task's start and end have in common. */
-  #place(): TaskPlace {
+  #place(attempt: number): TaskPlace {
     const { run, planned } = this;
     return {
       ...this.#identity(),
       taskIndex: run.indexOf(planned.id),
       totalTasks: run.plan.tasks.length,
       taskDescription: planned.task.description,
+      attempt,
     };
   }
 }
@@ -299,6 +305,7 @@ interface TaskPlace extends TaskIdentity {
   readonly taskIndex: number;
   readonly totalTasks: number;
   readonly taskDescription: string;
+  readonly attempt: number;
 }
 
 function isStop(reason: AgentEnsembleError | undefined): boolean {

@@ -11,8 +11,8 @@ export class RunState {
   #verbose = false;
   #toolLogTruncateLength = 200;
   readonly #tasks = new Map<string, TaskState>();
-  /** Delegations whose task has not started yet. */
-  #delegations: readonly Ev<"delegation_started">[] = [];
+  /** The delegations that go on, by the task of the worker. */
+  readonly #delegations = new Map<string | undefined, Ev<"delegation_started">>();
 
   /** Characters of a tool's input and output that are shown; -1 for all. */
   get toolLogTruncateLength(): number {
@@ -32,11 +32,11 @@ export class RunState {
         this.#toolLogTruncateLength = e.toolLogTruncateLength;
         return;
       case "delegation_started":
-        this.#delegations = [...this.#delegations, e];
+        this.#delegations.set(e.workerTaskId, e);
         return;
       case "delegation_completed":
       case "delegation_failed":
-        this.#delegations = this.#delegations.filter((d) => d.delegationId !== e.delegationId);
+        this.#delegations.delete(e.workerTaskId);
         return;
       case "task_started":
         this.#tasks.set(e.taskId, { verbose: e.verbose, context: this.#contextOf(e) });
@@ -54,7 +54,7 @@ export class RunState {
 
   #contextOf(e: Ev<"task_started">): LogContext {
     const { runId, taskId, parentTaskId, agentRole, taskIndex, totalTasks } = e;
-    const delegation = this.#delegationOf(e);
+    const delegation = this.#delegations.get(taskId);
     return {
       runId,
       taskId,
@@ -66,15 +66,5 @@ export class RunState {
         delegationDepth: delegation.delegationDepth,
       }),
     };
-  }
-
-  /** The delegation that a task starts for; a task of the plan may have another description than its delegation. */
-  #delegationOf(e: Ev<"task_started">): Ev<"delegation_started"> | undefined {
-    const waiting = this.#delegations.filter(
-      (d) => d.taskId === e.parentTaskId && d.workerRole === e.agentRole,
-    );
-    const found = waiting.find((d) => d.taskDescription === e.taskDescription) ?? waiting[0];
-    this.#delegations = this.#delegations.filter((d) => d !== found);
-    return found;
   }
 }

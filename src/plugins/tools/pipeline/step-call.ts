@@ -23,8 +23,10 @@ function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
   // The type demands every field that a tool has: one that is added later can't be forgotten here.
   const tied: { readonly [K in keyof Required<AnyTool>]: AnyTool[K] } = {
     name: tool.name,
+    title: tool.title,
     description: tool.description,
     input: tool.input,
+    private: tool.private,
     sequential: tool.sequential,
     timeoutMs: tool.timeoutMs,
     requireApproval: tool.requireApproval,

@@ -32,6 +32,8 @@ export class ToolPipeline implements Tool<unknown> {
   readonly timeoutMs: number | undefined;
   readonly sequential: boolean;
   readonly requireApproval: boolean | undefined;
+  /** Whether a step is. */
+  readonly private: boolean;
   /** Whether a step's results come from outside. */
   readonly untrusted: boolean;
   /** The strongest of the steps'; unknown when that of one is. */
@@ -66,6 +68,7 @@ export class ToolPipeline implements Tool<unknown> {
     this.timeoutMs = timeoutMs;
     this.sequential = sequential ?? steps.some(({ tool }) => tool.sequential === true);
     this.requireApproval = requireApproval;
+    this.private = steps.some(({ tool }) => tool.private === true);
     this.untrusted = steps.some(({ tool }) => tool.untrusted === true);
     this.effect = strongestEffect(steps);
     Object.freeze(this);

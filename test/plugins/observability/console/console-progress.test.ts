@@ -49,6 +49,7 @@ function task(
     taskIndex: 1,
     totalTasks: 2,
     taskDescription,
+    attempt: 1,
     startedAt: at,
     verbose: false,
   };
@@ -58,6 +59,7 @@ function done(runId: string, taskId = "research", tokenCount = 30): EnsembleEven
     taskIndex: 1,
     totalTasks: 2,
     taskDescription: "Find it",
+    attempt: 1,
     startedAt: at,
     completedAt: at,
   };
@@ -75,7 +77,7 @@ function done(runId: string, taskId = "research", tokenCount = 30): EnsembleEven
   };
 }
 function failed(runId: string, reason: string): EnsembleEvent {
-  const place = { taskIndex: 2, totalTasks: 2, taskDescription: "Write", failedAt: at };
+  const place = { taskIndex: 2, totalTasks: 2, taskDescription: "Write", attempt: 1, failedAt: at };
   return {
     ...base,
     ...place,
@@ -94,12 +96,15 @@ function toolCalled(
   outcome: "SUCCESS" | "FAILURE" = "SUCCESS",
 ): EnsembleEvent {
   const call = {
+    callId: "call-1",
+    iteration: 0,
     toolName,
     toolArguments: "{}",
     toolResult: "Error: gone",
     structuredResult: undefined,
     durationMs: 12,
     outcome,
+    toolOutcome: outcome,
   };
   return {
     ...base,
