@@ -68,9 +68,8 @@ await using tour = new Ensemble({
 function report(output: EnsembleOutput, by: UsageGrouping): void {
   console.log(`By ${by}`);
   for (const row of usageReport(output, { by })) {
-    const gaps = row.unpricedCalls > 0 ? `, without ${row.unpricedCalls} that have no price` : "";
     console.log(
-      `  ${row.key}: ${row.calls} calls, ${row.totalTokens} tokens, ${formatCost(row.cost)}${gaps}`,
+      `  ${row.key}: ${row.calls} calls, ${row.totalTokens} tokens, ${formatCost(row.cost)}`,
     );
   }
 }
@@ -80,7 +79,7 @@ console.log(`${output.raw}\n`);
 for (const by of ["agent", "task", "task-tree", "purpose", "tag:customer"] as const)
   report(output, by);
 
-// The attempt that failed reported no tokens, so its price is not known, and the estimate for the whole run would be too low: there is none.
+// The attempt that failed reported no tokens, so its price is not known: the estimate says "at least".
 console.log(`\nThe whole run: ${formatCost(output.metrics.costEstimate)}`);
 for (const { toolName, calls, failures: failed } of output.metrics.tools)
   console.log(`Tool ${toolName}: ${calls} calls, ${failed} failed`);

@@ -16,6 +16,7 @@ export interface Listing {
 const EXTENSIONS = [".md", ".txt", ".rst"];
 const MAX_DOCUMENTS = 40;
 const MAX_BYTES = 200_000;
+const NOT_TEXT = "is not a text file: it must be UTF-8 without zero bytes";
 
 /** Why a file cannot be used; `undefined` when it can. */
 async function problemOf(path: string): Promise<string | undefined> {
@@ -25,7 +26,18 @@ async function problemOf(path: string): Promise<string | undefined> {
   if (!EXTENSIONS.includes(extname(path).toLowerCase()))
     return `is none of ${EXTENSIONS.join(", ")}`;
   if (found.size === 0) return "is empty";
-  return found.size > MAX_BYTES ? `has ${found.size} bytes, more than ${MAX_BYTES}` : undefined;
+  if (found.size > MAX_BYTES) return `has ${found.size} bytes, more than ${MAX_BYTES}`;
+  return textOf(await readFile(path)) === undefined ? NOT_TEXT : undefined;
+}
+
+/** The text that bytes are; `undefined` where they are none. */
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 async function filesAt(input: string): Promise<readonly string[]> {
@@ -71,13 +83,7 @@ export async function readDocument(
   { name, path }: Document,
   signal?: AbortSignal,
 ): Promise<string> {
-  const bytes = await readFile(path, { signal });
-  const notText = (cause?: unknown): Error =>
-    new Error(`${name} is not a text file: it must be UTF-8 without zero bytes`, { cause });
-  if (bytes.includes(0)) throw notText();
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw notText(cause);
-  }
+  const text = textOf(await readFile(path, { signal }));
+  if (text === undefined) throw new Error(`${name} ${NOT_TEXT}`);
+  return text;
 }

@@ -1,6 +1,6 @@
 // A team reads documents and writes a briefing in which every quotation is checked against its source.
 // Run it: npm start -- [file or folder] [--out folder]     (npm start -- --help tells the rest)
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentEnsembleError, RunCancelledError } from "agentensemble";
 import { chooseModel } from "../support/model.js";
@@ -9,17 +9,29 @@ import { listDocuments } from "./documents.js";
 import { briefingTeam } from "./team.js";
 import { counted, explain, printable } from "./terminal.js";
 
+/** The command that shows a trace. */
+const READ = "npx agentensemble trace show";
+
+/** Makes sure that the files can be written, before anything is spent, and removes those of an earlier run. */
+async function prepareOutput(out: string, files: readonly string[]): Promise<void> {
+  try {
+    await mkdir(out, { recursive: true });
+    for (const file of files) {
+      await writeFile(file, "");
+      await rm(file);
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`Cannot write to the output folder '${out}': ${reason}`, { cause });
+  }
+}
+
 async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): Promise<void> {
   const briefingFile = join(out, "briefing.md");
   const traceFile = join(out, "trace.json");
   const { documents, skipped } = await listDocuments(input, briefingFile);
   const { model, name, note } = chooseModel(8);
-  await mkdir(out, { recursive: true }).catch((cause: unknown) => {
-    throw new Error(
-      `Cannot make the output folder '${out}': ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
-  });
+  await prepareOutput(out, [briefingFile, traceFile]);
 
   console.log(printable(`Briefing on ${counted(documents.length, "document")} from ${input}`));
   for (const line of skipped) console.log(printable(`  left out: ${line}`));
@@ -30,7 +42,7 @@ async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): 
     .run({}, { signal })
     .catch((error: unknown) => {
       if (AgentEnsembleError.isInstance(error) && error.output !== undefined)
-        console.log(`No briefing was written; ${traceFile} holds what happened.\n`);
+        console.log(`No briefing was written. What happened: ${READ} ${traceFile}\n`);
       throw error;
     })
     .finally(() => ensemble.dispose());
@@ -47,7 +59,9 @@ async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): 
     `# Briefing: ${input}\n\n${text}\n\n## Sources\n\n${list}\n\n${checked}\n`,
   );
   console.log(
-    printable(`${text}\n\n${checked}\nBriefing: ${briefingFile}\nTrace:    ${traceFile}`),
+    printable(
+      `${text}\n\n${checked}\nBriefing: ${briefingFile}\nTrace:    ${traceFile}\nRead it:  ${READ} ${traceFile}`,
+    ),
   );
 }
 

@@ -36,7 +36,7 @@ export function briefingTeam(
     model,
     tasks: [...pages.map(({ read }) => read), ...extracts, briefing, check],
     maxConcurrency: 4,
-    plugins: [consoleProgress(progress)],
+    plugins: [consoleProgress({ errors: false, ...progress })],
     traceExporter: jsonTraceExporter({ file: traceFile }),
   });
   return { ensemble, briefing, check };

@@ -25,8 +25,9 @@ export function explain(error: unknown, stacks: boolean): string {
   if (stacks)
     return printable(chain.map(({ stack, message }) => stack ?? message).join("\ncaused by "));
   const ours = chain.filter((link) => AgentEnsembleError.isInstance(link));
-  const why = ours.find((link) => link.hint !== undefined)?.hint ?? ours.at(-1)?.message ?? "";
-  return printable(
-    [...new Set([chain[0]?.message ?? "", why])].filter((line) => line !== "").join("\n"),
-  );
+  const [what = ""] = chain.map(({ message }) => message);
+  // A hint that repeats a message, and a reason that the first message holds, say nothing new.
+  const hint = ours.map((link) => link.hint ?? "").findLast((text) => text !== "");
+  const why = hint ?? ours.at(-1)?.message ?? "";
+  return printable(what.includes(why) ? what : `${what}\n${why}`);
 }

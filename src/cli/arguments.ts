@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ValidationError } from "../contracts/errors.js";
-import { preview } from "../contracts/validation.js";
+import { knownNames, preview } from "../contracts/validation.js";
 import { lineOf } from "../util/json/locate.js";
 import { isRefusedKey } from "../util/json/refused-keys.js";
 import { isObject } from "../util/objects.js";
@@ -109,4 +109,18 @@ export async function inputsOf(o: {
   if (unsafe !== undefined)
     throw new ValidationError(`An input can't be named ${preview(unsafe[0])}`);
   return Object.fromEntries(pairs);
+}
+
+/** @throws ValidationError for the first `--input` that nothing in the team reads. `known` is undefined where nobody knows what is read. */
+export function checkInputNames(
+  given: readonly string[] | undefined,
+  known: readonly string[] | undefined,
+): void {
+  if (known === undefined) return;
+  for (const name of (given ?? []).map((pair) => pair.slice(0, pair.indexOf("=")).trim()))
+    if (!known.includes(name))
+      throw new ValidationError(
+        `--input ${name}: no template of this team has a variable {${name}}. ${known.length === 0 ? "It has none." : knownNames(name, known)}`,
+        { hint: "An input that only code reads is declared in `inputs` of the ensemble." },
+      );
 }

@@ -3,9 +3,9 @@ import type { Inputs } from "../contracts/types.js";
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
 import type { OutputTerminal } from "./terminal.js";
 
-import { inputsOf } from "./arguments.js";
+import { checkInputNames, inputsOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
-import { endEnsemble, loadEnsemble } from "./load-ensemble.js";
+import { accessOf, endEnsemble, loadEnsemble } from "./load-ensemble.js";
 import { toJsonValue } from "../util/json/to-json-value.js";
 import { printableLine, printableText } from "../util/printable.js";
 import { counted } from "../util/text.js";
@@ -67,6 +67,7 @@ export async function explainCommand(
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
   try {
+    checkInputNames(o.input, accessOf(ensemble).inputNames());
     const explanation = await ensemble.explain(inputs);
     await (o.json === true
       ? terminal.json(toJsonValue(explanation))

@@ -56,7 +56,7 @@ function withRunOptions(command: Command): Command {
     .option("--capture <mode>", "how much the trace keeps: OFF, STANDARD or FULL")
     .option("--timeout <duration>", "cancel after 500ms, 30s, 5m, 1h")
     .option("--trace <file.json>", "write the trace, also of a run that fails")
-    .option("-q, --quiet", "no progress");
+    .option("-q, --quiet", "no progress; warnings and errors are printed all the same");
 }
 
 function addRun(program: Command, terminal: OutputTerminal, done: Done): void {

@@ -44,6 +44,16 @@ class StatusLine {
   }
 }
 
+/** Shows the warnings of a run, and nothing else of it. Ends when the events do. */
+export async function showWarnings(
+  events: AsyncIterable<EnsembleEvent>,
+  target: ProgressTarget,
+  paint: Paint,
+): Promise<void> {
+  const printer = new ProgressPrinter((text) => void target.write(text), paint);
+  for await (const event of events) if (event.type === "run_warning") printer.handle(event);
+}
+
 /** Shows the events of a run: lines, and on a terminal below them a line that says what goes on. Ends when the events do, and leaves nothing behind. */
 export async function showProgress(
   events: AsyncIterable<EnsembleEvent>,
@@ -55,6 +65,7 @@ export async function showProgress(
   const printer = new ProgressPrinter(
     (text) => void target.write(live ? `${CLEAR_LINE}${text}` : text),
     paint,
+    false, // the command prints the run's error itself
   );
   const columns = (): number =>
     target.columns === undefined || target.columns === 0 ? 80 : target.columns; // 0: a terminal that does not say

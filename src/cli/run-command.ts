@@ -6,11 +6,11 @@ import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
-import { checkTraceFile, durationOf, inputsOf } from "./arguments.js";
+import { checkInputNames, checkTraceFile, durationOf, inputsOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
 import { interruptible } from "./interruption.js";
 import { accessOf, endEnsemble, loadEnsemble } from "./load-ensemble.js";
-import { showProgress } from "./progress.js";
+import { showProgress, showWarnings } from "./progress.js";
 import { errorText } from "./report-error.js";
 import { runJson } from "./run-result.js";
 
@@ -99,16 +99,15 @@ async function conduct(
   o: RunArguments,
 ): Promise<number> {
   const handle = ensemble.stream(inputs, await runOptionsOf(ensemble, o));
-  const silent = o.json === true || o.quiet === true;
+  const show = o.json === true || o.quiet === true ? showWarnings : showProgress;
   const cancel = (signal: string): void => {
     void terminal.message(`${signal}: the run is being cancelled. Again to stop at once.`);
     handle.cancel(signal);
   };
   const output = await interruptible(
-    Promise.all([
-      handle.output,
-      silent ? undefined : showProgress(handle.events, process.stderr, terminal.paintMessage),
-    ]).then(([result]) => result),
+    Promise.all([handle.output, show(handle.events, process.stderr, terminal.paintMessage)]).then(
+      ([result]) => result,
+    ),
     cancel,
   );
   return finish(output, terminal, o);
@@ -127,6 +126,7 @@ export async function runCommand(
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
   try {
+    checkInputNames(o.input, accessOf(ensemble).inputNames());
     for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
     return await conduct(ensemble, inputs, terminal, o);
   } finally {

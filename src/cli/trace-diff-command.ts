@@ -24,20 +24,29 @@ function cells([a, b]: readonly [RunMeasures | null, RunMeasures | null]): reado
 }
 
 function taskLines(task: TaskDifference, paint: Paint): readonly string[] {
-  const { taskId, difference, outcome } = task;
+  const { taskId, difference, tools, outcome } = task;
   const [before, after] = outcome;
   const head = `${printableLine(taskId, 60)}${task.attempt > 1 ? ` attempt ${task.attempt}` : ""}`;
   const outcomes =
     before !== null && after !== null && before !== after
       ? [`${head}: ${printableLine(before, 30)}, now ${printableLine(after, 30)}`]
       : [];
-  if (difference === null) return outcomes;
   return [
     ...outcomes,
-    `${head}, first line that differs:`,
-    paint("red", `- ${printableLine(difference[0], 200)}`),
-    paint("green", `+ ${printableLine(difference[1], 200)}`),
+    ...pairLines(`${head}, first tool call that differs:`, tools, paint),
+    ...pairLines(`${head}, first line that differs:`, difference, paint),
   ];
+}
+
+/** Two texts below each other; nothing where they are the same. */
+function pairLines(
+  head: string,
+  texts: readonly [string | null, string | null] | null,
+  paint: Paint,
+): readonly string[] {
+  if (texts === null) return [];
+  const [before, after] = texts.map((text) => printableLine(text ?? "(none)", 200));
+  return [head, paint("red", `- ${before}`), paint("green", `+ ${after}`)];
 }
 
 /** A comparison as a person reads it: a table with the first run's figures before the second's, then what differs. */
@@ -54,8 +63,11 @@ function differenceText(d: TraceDifference, paint: Paint): string {
     [...rows, ["Total", printableLine(exit, 40), ...cells(d.totals)]],
     2,
   );
-  const changes = d.tasks.flatMap((task) => taskLines(task, paint));
-  const end = d.different ? "The runs differ." : "Same tasks, same outputs.";
+  const inputs = d.inputs.flatMap(({ name, values }) =>
+    pairLines(`Input '${printableLine(name, 60)}':`, values, paint),
+  );
+  const changes = [...inputs, ...d.tasks.flatMap((task) => taskLines(task, paint))];
+  const end = d.different ? "The runs differ." : "Same inputs, tasks, tool results and outputs.";
   return [
     `${printableLine(d.runs[0], 80)} | ${printableLine(d.runs[1], 80)}`,
     "",

@@ -1,11 +1,13 @@
 import type { Spent, TaskView, TraceView } from "./trace-view.js";
+import { canonicalJson } from "../util/json/canonical.js";
+import { asFields } from "../util/objects.js";
 
 /** What one run spent, and how long it took. */
 export interface RunMeasures extends Spent {
   readonly durationMs: number;
 }
 
-/** How a task of two runs compares. `difference` is the first line that is not the same in both outputs. */
+/** How a task of two runs compares. `difference` is the first line that is not the same in both outputs, `tools` the first tool call or delegation. */
 export interface TaskDifference {
   readonly taskId: string;
   readonly attempt: number;
@@ -13,6 +15,13 @@ export interface TaskDifference {
   readonly outcome: readonly [string | null, string | null];
   readonly measures: readonly [RunMeasures | null, RunMeasures | null];
   readonly difference: readonly [string, string] | null;
+  readonly tools: readonly [string, string] | null;
+}
+
+/** An input that two runs do not share; `null` where a run has none of that name. */
+export interface InputDifference {
+  readonly name: string;
+  readonly values: readonly [string | null, string | null];
 }
 
 /** How two runs compare. Times, tokens and costs alone are no difference. */
@@ -20,6 +29,7 @@ export interface TraceDifference {
   readonly different: boolean;
   readonly runs: readonly [string, string];
   readonly exitReasons: readonly [string, string];
+  readonly inputs: readonly InputDifference[];
   readonly totals: readonly [RunMeasures, RunMeasures];
   readonly tasks: readonly TaskDifference[];
 }
@@ -49,15 +59,48 @@ function firstDifference(a: string, b: string): readonly [string, string] | null
   return [left[line] ?? "", right[line] ?? ""];
 }
 
+/** What a task's tools and workers were given and gave back, in order. */
+function stepsOf(task: TaskView): readonly string[] {
+  const tools = [...task.calls.flatMap((call) => call.tools), ...task.tools].map(
+    (tool) => `${tool.tool}(${tool.arguments}) ${tool.outcome}: ${tool.result}`,
+  );
+  const delegations = task.delegations.flatMap(({ to, description, result, worker }) => [
+    ...(worker === null ? [] : stepsOf(worker)),
+    `delegation to ${to} (${description}): ${result}`,
+  ]);
+  return [...tools, ...delegations];
+}
+
+/** The first steps that differ; an empty text where one of the tasks made no further one. */
+function firstStep(a: TaskView, b: TaskView): readonly [string, string] | null {
+  const [left, right] = [stepsOf(a), stepsOf(b)];
+  for (let i = 0; i < Math.max(left.length, right.length); i++)
+    if (left[i] !== right[i]) return [left[i] ?? "", right[i] ?? ""];
+  return null;
+}
+
+/** The inputs of two runs that differ, by name. */
+function inputDifferences(a: TraceView, b: TraceView): readonly InputDifference[] {
+  const texts = ({ inputs }: TraceView): ReadonlyMap<string, string> =>
+    new Map(Object.entries(asFields(inputs) ?? {}).map(([k, v]) => [k, canonicalJson(v)]));
+  const [left, right] = [texts(a), texts(b)];
+  return [...new Set([...left.keys(), ...right.keys()])]
+    .filter((name) => left.get(name) !== right.get(name))
+    .map((name) => ({ name, values: [left.get(name) ?? null, right.get(name) ?? null] }));
+}
+
 function compare(a: TaskView, b: TaskView): TaskDifference {
   const difference = firstDifference(a.output ?? "", b.output ?? "");
+  const tools = firstStep(a, b);
+  const same = difference === null && tools === null && a.outcome === b.outcome;
   return {
     taskId: a.taskId,
     attempt: a.attempt,
-    status: difference === null && a.outcome === b.outcome ? "same" : "changed",
+    status: same ? "same" : "changed",
     outcome: [a.outcome, b.outcome],
     measures: [measuresOf(a), measuresOf(b)],
     difference,
+    tools,
   };
 }
 
@@ -72,6 +115,7 @@ function unmatched(task: TaskView, status: "added" | "removed"): TaskDifference 
     outcome: status === "added" ? [null, outcome] : [outcome, null],
     measures: status === "added" ? [null, measures] : [measures, null],
     difference: null,
+    tools: null,
   };
 }
 
@@ -84,10 +128,15 @@ export function compareTraces(a: TraceView, b: TraceView): TraceDifference {
   });
   const added = [...right].filter(([key]) => !left.has(key));
   const tasks = [...ofLeft, ...added.map(([, task]) => unmatched(task, "added"))];
+  const inputs = inputDifferences(a, b);
   return {
-    different: a.exitReason !== b.exitReason || tasks.some(({ status }) => status !== "same"),
+    different:
+      inputs.length > 0 ||
+      a.exitReason !== b.exitReason ||
+      tasks.some(({ status }) => status !== "same"),
     runs: [a.runId, b.runId],
     exitReasons: [a.exitReason, b.exitReason],
+    inputs,
     totals: [measuresOf(a), measuresOf(b)],
     tasks,
   };

@@ -7,7 +7,11 @@ import type {
   ToolView,
   TraceView,
 } from "./trace-view.js";
-import { readableCount, readableDuration } from "../plugins/observability/console/terminal-text.js";
+import {
+  readableCount,
+  readableDuration,
+  readableRole,
+} from "../plugins/observability/console/terminal-text.js";
 import { printableText, printableLine } from "../util/printable.js";
 import { counted } from "../util/text.js";
 
@@ -24,11 +28,11 @@ export function timeText(ms: number): string {
   return ms < 0 ? "?" : readableDuration(ms);
 }
 
-/** `0.0123 USD`, or nothing. */
+/** `0.0123 USD`, `at least 0.0123 USD`, or nothing. */
 export function costText(cost: Spent["cost"]): string {
-  return cost === null
-    ? ""
-    : `${Number(cost.amount.toPrecision(4))}${cost.currency === "" ? "" : ` ${printableLine(cost.currency, 10)}`}`;
+  if (cost === null) return "";
+  const currency = cost.currency === "" ? "" : ` ${printableLine(cost.currency, 10)}`;
+  return `${cost.atLeast ? "at least " : ""}${Number(cost.amount.toPrecision(4))}${currency}`;
 }
 
 function spentText({ inputTokens, outputTokens, cost }: Spent): string {
@@ -46,7 +50,7 @@ class TreeMaker {
 
   task(task: TaskView): TreeNode {
     const attempt = task.attempt > 1 ? ` attempt ${task.attempt}` : "";
-    const role = printableLine(task.agentRole, 40);
+    const role = readableRole(task.agentRole);
     const name = this.#paint(
       "bold",
       `${printableLine(task.taskId, 60)}${role === "" ? "" : ` ${role.startsWith("(") ? role : `(${role})`}`}`,

@@ -4,6 +4,8 @@ import type { TraceFields } from "./trace-fields.js";
 export interface Cost {
   readonly amount: number;
   readonly currency: string;
+  /** Whether calls without a known price are left out. */
+  readonly atLeast: boolean;
 }
 
 /** Tokens and money; -1 and `null` where they are not known. */
@@ -73,6 +75,8 @@ export interface TraceView extends Spent {
   readonly runId: string;
   readonly workflow: string;
   readonly exitReason: string;
+  /** As the trace keeps them. */
+  readonly inputs: unknown;
   readonly captureMode: string;
   readonly startedAt: string;
   readonly durationMs: number;
@@ -81,7 +85,7 @@ export interface TraceView extends Spent {
 }
 
 /** Of metrics, under our names or the format's (`totalInputTokens`). A sum of nothing but unknown figures is unknown. */
-function spentOf(metrics: TraceFields | undefined): Spent {
+function spentOf(metrics: TraceFields | undefined, currency: string): Spent {
   const unknownCalls = metrics?.number("unknownUsageCalls", 0) ?? 0;
   const tokens = (name: string, total: string): number => {
     const sum = metrics?.number(name, metrics.number(total, -1)) ?? -1;
@@ -90,18 +94,27 @@ function spentOf(metrics: TraceFields | undefined): Spent {
   return {
     inputTokens: tokens("inputTokens", "totalInputTokens"),
     outputTokens: tokens("outputTokens", "totalOutputTokens"),
-    cost: shownCost(metrics?.raw("costEstimate") ?? metrics?.raw("totalCostEstimate"), metrics),
+    cost: estimateOf(metrics, currency),
   };
 }
 
-/** A number, or an estimate with its parts. */
-function shownCost(value: unknown, metrics: TraceFields | undefined): Cost | null {
-  if (typeof value === "number") return { amount: value, currency: "" };
-  if (value === undefined || metrics === undefined) return null;
-  const name = metrics.raw("costEstimate") === undefined ? "totalCostEstimate" : "costEstimate";
-  const estimate = metrics.object(name);
+/** The estimate in metrics, under our name or the format's. Some writers have a number there, in the currency of the run. */
+function estimateOf(metrics: TraceFields | undefined, currency: string): Cost | null {
+  const name = metrics?.raw("costEstimate") === undefined ? "totalCostEstimate" : "costEstimate";
+  const value = metrics?.raw(name);
+  if (typeof value === "number") return { amount: value, currency, atLeast: false };
+  const estimate = value === undefined ? undefined : metrics?.object(name);
   const amount = estimate?.number("totalCost", Number.NaN) ?? Number.NaN;
-  return Number.isNaN(amount) ? null : { amount, currency: estimate?.text("currency") ?? "" };
+  if (estimate === undefined || Number.isNaN(amount)) return null;
+  const atLeast = estimate.number("unpricedCalls", 0) > 0;
+  return { amount, currency: estimate.text("currency") || currency, atLeast };
+}
+
+/** The currency of a trace, which its model calls don't repeat: that of the run's costs, else of its first task with costs. */
+function currencyOf(trace: TraceFields): string {
+  const metrics = [trace, ...trace.list("taskTraces")].map((part) => part.object("metrics"));
+  const costs = metrics.map((part) => estimateOf(part, ""));
+  return costs.find((cost) => cost !== null && cost.currency !== "")?.currency ?? "";
 }
 
 function toolView(tool: TraceFields): ToolView {
@@ -114,7 +127,8 @@ function toolView(tool: TraceFields): ToolView {
   };
 }
 
-function callView(call: TraceFields): CallView {
+function callView(call: TraceFields, currency: string): CallView {
+  const cost = call.raw("cost");
   const [provider, model] = [call.text("provider"), call.text("modelId")];
   return {
     model: provider === "" ? model : `${provider}:${model}`,
@@ -123,7 +137,7 @@ function callView(call: TraceFields): CallView {
     durationMs: call.duration("latency"),
     inputTokens: call.number("inputTokens", -1),
     outputTokens: call.number("outputTokens", -1),
-    cost: shownCost(call.raw("cost"), undefined),
+    cost: typeof cost === "number" ? { amount: cost, currency, atLeast: false } : null,
     responseType: call.text("responseType"),
     responseText: call.text("responseText"),
     error: call.optionalText("error") ?? null,
@@ -131,7 +145,7 @@ function callView(call: TraceFields): CallView {
   };
 }
 
-function delegationView(delegation: TraceFields): DelegationView {
+function delegationView(delegation: TraceFields, currency: string): DelegationView {
   const worker = delegation.object("workerTrace");
   return {
     from: delegation.text("delegatorRole"),
@@ -140,12 +154,12 @@ function delegationView(delegation: TraceFields): DelegationView {
     succeeded: delegation.flag("succeeded") ?? true,
     result: delegation.text("result"),
     durationMs: delegation.duration("duration"),
-    worker: worker === undefined ? null : taskView(worker, 0),
+    worker: worker === undefined ? null : taskView(worker, 0, currency),
   };
 }
 
 /** Tasks of traces without ids are numbered as the framework numbers them. */
-function taskView(task: TraceFields, index: number): TaskView {
+function taskView(task: TraceFields, index: number, currency: string): TaskView {
   const output = task.optionalText("finalOutput") ?? null;
   const prompts = task.object("prompts");
   return {
@@ -160,10 +174,10 @@ function taskView(task: TraceFields, index: number): TaskView {
       prompts === undefined
         ? null
         : { system: prompts.text("systemPrompt"), user: prompts.text("userPrompt") },
-    ...spentOf(task.object("metrics")),
-    calls: task.list("llmInteractions").map(callView),
+    ...spentOf(task.object("metrics"), currency),
+    calls: task.list("llmInteractions").map((call) => callView(call, currency)),
     tools: task.list("toolCalls").map(toolView),
-    delegations: task.list("delegations").map(delegationView),
+    delegations: task.list("delegations").map((part) => delegationView(part, currency)),
   };
 }
 
@@ -178,15 +192,17 @@ function errorView(error: TraceFields): ErrorView {
 
 /** @throws Misshapen */
 export function traceView(trace: TraceFields): TraceView {
+  const currency = currencyOf(trace);
   return {
     runId: trace.text("ensembleId"),
     workflow: trace.text("workflow"),
     exitReason: trace.text("exitReason"),
+    inputs: trace.raw("inputs") ?? {},
     captureMode: trace.text("captureMode"),
     startedAt: trace.text("startedAt"),
     durationMs: trace.duration("totalDuration"),
-    ...spentOf(trace.object("metrics")),
-    tasks: trace.list("taskTraces").map(taskView),
+    ...spentOf(trace.object("metrics"), currency),
+    tasks: trace.list("taskTraces").map((task, i) => taskView(task, i, currency)),
     errors: trace.list("errors").map(errorView),
   };
 }

@@ -10,6 +10,8 @@ export interface CommandLineAccess {
   use(plugin: Plugin): void;
   /** A model from its name, by the providers of the ensemble's own kernel. @throws ValidationError naming the providers there are. */
   model(name: string): Promise<ChatModel>;
+  /** The inputs that the tasks name or the ensemble sets. `undefined` where code of a task reads inputs too, so that nobody knows all. */
+  inputNames(): readonly string[] | undefined;
   /** Ends the kernel, whoever made it. */
   end(): Promise<void>;
 }

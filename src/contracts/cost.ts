@@ -16,12 +16,16 @@ export interface CostRates {
 /** Prices: rates for all models, or a function that gives the cost of one call (`undefined` where it has no price). */
 export type CostConfiguration = CostRates | ((call: UsageRecord) => number | undefined);
 
-/** What calls cost. Where a function gave the prices, `inputCost` and `outputCost` are 0 and only the total is known. */
+/**
+ * What calls cost: the sum of those with a known price. Where a function gave the prices, `inputCost` and `outputCost` are 0 and only the total is known.
+ */
 export interface CostEstimate {
   readonly inputCost: number;
   readonly outputCost: number;
   readonly totalCost: number;
   readonly currency: string;
+  /** Calls that the sum leaves out, because their price is unknown: they cost more than `totalCost`. Missing where every call has a price. */
+  readonly unpricedCalls?: number;
 }
 
 /** @throws ValidationError for anything but rates of 0 or more, or a function. */

@@ -28,23 +28,29 @@ export function addOperations(
   ) as unknown as MemoryOperationCounts; // the same names
 }
 
-/** The cost of calls that all have a price; nothing where one has none, or where they are of several currencies. */
-function sumCost(records: readonly UsageRecord[]): CostEstimate | undefined {
-  const [first] = records;
-  if (first?.cost === undefined) return undefined;
-  const { currency = "USD" } = first;
-  let [inputCost, outputCost, totalCost] = [0, 0, 0];
+/** The cost of the calls whose price is known; nothing where none is, or where they are of several currencies. */
+export function sumCost(records: readonly UsageRecord[]): CostEstimate | undefined {
+  let sole: string | undefined;
+  let [inputCost, outputCost, totalCost, unpricedCalls] = [0, 0, 0, 0];
   for (const record of records) {
-    if (record.cost === undefined || (record.currency ?? "USD") !== currency) return undefined;
+    if (record.cost === undefined) {
+      unpricedCalls++;
+      continue;
+    }
+    const { currency = "USD" } = record;
+    sole ??= currency;
+    if (currency !== sole) return undefined;
     inputCost += record.inputCost ?? 0;
     outputCost += record.outputCost ?? 0;
     totalCost += record.cost;
   }
+  if (sole === undefined) return undefined;
   return {
     inputCost: roundedCost(inputCost),
     outputCost: roundedCost(outputCost),
     totalCost: roundedCost(totalCost),
-    currency,
+    currency: sole,
+    ...(unpricedCalls > 0 && { unpricedCalls }),
   };
 }
 

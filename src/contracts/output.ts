@@ -38,7 +38,7 @@ export interface TaskMetrics {
   /** Time spent building prompts, in milliseconds. */
   readonly promptBuildMs: number;
   readonly memoryOperations: MemoryOperationCounts;
-  /** What the calls cost; missing without `costConfiguration`, and where the price of a call is unknown. */
+  /** What the calls cost, as far as their prices are known. Missing without `costConfiguration`, and where no price is known. */
   readonly costEstimate?: CostEstimate;
 }
 

@@ -15,27 +15,39 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** The candidate closest to `name` (case ignored), or `undefined` when none is near enough to be a likely typing mistake. */
+/** The most edits that a typing mistake is made of. */
+const MOST_EDITS = 3;
+
+/**
+ * The candidate closest to `name` (case ignored), or `undefined` when none is near enough to be a likely typing mistake: at most
+ * half of its characters are edited, never more than three, and never all of them.
+ */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  let bestDistance = Math.min(MOST_EDITS, Math.max(1, Math.floor(name.length / 2))) + 1;
   for (const candidate of candidates) {
+    if (Math.abs(name.length - candidate.length) >= bestDistance) continue;
     const d = distance(name.toLowerCase().slice(0, 100), candidate.toLowerCase().slice(0, 100));
-    if (d < bestDistance) [best, bestDistance] = [candidate, d];
+    if (d < bestDistance && d < Math.max(name.length, candidate.length))
+      [best, bestDistance] = [candidate, d];
   }
   return best;
 }
 
 /** More names than a reader looks through. */
-const MANY = 20;
+const MANY = 10;
 
-/** `Known: a, b, c. Did you mean 'b'?`: the tail of every message about an unknown name. A long list stands behind the nearest name. */
-export function knownNames(name: string, candidates: readonly string[]): string {
+/**
+ * `Did you mean 'b'? Known: a, b, c.`: the tail of every message about an unknown name. At most ten names are listed; `where`
+ * says where the others are.
+ */
+export function knownNames(name: string, candidates: readonly string[], where = ""): string {
+  if (candidates.length === 0) return "None is registered.";
   const nearest = nearestName(name, candidates);
-  const known = candidates.length > 0 ? `Known: ${candidates.join(", ")}.` : "None is registered.";
-  if (nearest === undefined) return known;
-  const advice = `Did you mean '${nearest}'?`;
-  return candidates.length > MANY ? `${advice} ${known}` : `${known} ${advice}`;
+  const more = candidates.length - MANY;
+  const listed = candidates.slice(0, MANY).join(", ");
+  const known = more > 0 ? `${listed} and ${more} more${where}.` : `${listed}.`;
+  return `${nearest === undefined ? "" : `Did you mean '${nearest}'? `}Known: ${known}`;
 }
 
 /** A value as it appears in messages: JSON where possible, cut at 200 characters. */
@@ -68,7 +80,9 @@ export function checkOptions(what: string, options: unknown, known: readonly str
   }
   for (const key of Object.keys(options)) {
     if (!known.includes(key))
-      throw new ValidationError(`Unknown option '${key}' in ${what}. ${knownNames(key, known)}`);
+      throw new ValidationError(
+        `Unknown option '${key}' in ${what}. ${knownNames(key, known, ", all in the type of these options")}`,
+      );
   }
 }
 

@@ -23,6 +23,7 @@ import { mermaidOf } from "../diagram/mermaid.js";
 import { checkEnsembleOptions, checkInputs, checkRunOptions } from "./validation.js";
 import { checkModels } from "./check-models.js";
 import { EventQueue } from "./event-queue.js";
+import { inputNames } from "./input-names.js";
 import { inferWorkflow } from "./infer-workflow.js";
 import { explain } from "../explain/explain.js";
 import { Cancellation } from "../util/abort/cancellation.js";
@@ -185,6 +186,7 @@ export class Ensemble {
         await this.#internals.ready();
         return new Settings(this.#internals, this.#options, undefined).resolve(name);
       },
+      inputNames: () => inputNames(this.#options, this.#shape.entries),
       end: () => this.#kernel.dispose(),
     };
   }

@@ -30,6 +30,8 @@ export default new Ensemble({ model: new ScriptedModel(["Otters \\u001b[31mswim.
   "number.mjs": "export default 42;",
   "broken.mjs": "const a = ;",
   "throws.mjs": 'function start() { throw new TypeError("no such thing"); }\nstart();',
+  "unhandled.mjs": `${IMPORTS}export default new Ensemble({ inputs: { place: "here" }, tasks: [Task.of("Write about {topic}")] });`,
+  "warned.mjs": `${IMPORTS}export default new Ensemble({ managerMaxIterations: 3, tasks: [new Task({ description: "x", handler: () => "x" })] });`,
   "invalid.mjs": `${IMPORTS}export default new Ensemble({ taks: [] });`,
   "waits.mjs": "await new Promise(() => {});",
   "lacks.mjs": 'import "@some/thing/part";',
@@ -113,6 +115,20 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       expect(JSON.parse(json.stdout))
         .to.deep.include({ raw: "the result", trace: null })
         .and.to.have.nested.property("traceError.code", "AE_VALIDATION");
+    });
+
+    it("keeps warnings on standard error with --quiet", async () => {
+      const { stdout, stderr } = await project.run(["run", "warned.mjs", "-q"]);
+      expect(stdout).to.equal("x\n");
+      expect(stderr).to.equal(
+        "warning: Option 'managerMaxIterations' has no effect in workflow SEQUENTIAL, only in HIERARCHICAL\n",
+      );
+    });
+
+    it("prints what made a run fail once", async () => {
+      const { stderr } = await project.run(["run", "failing.mjs"]);
+      expect(stderr.split("the disk is full")).to.have.lengthOf(2);
+      expect(stderr).to.match(/fail {2}bad \(code\) after [^:\n]+\n/);
     });
 
     it("shows no progress with --quiet", async () => {
@@ -332,6 +348,16 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
         /--trace: can't write node_modules: it is no file/,
       ],
       ["a missing variable", ["run", "team.mjs"], /\[topic\][^]*--input topic=/],
+      [
+        "an input that no template names",
+        ["run", "unhandled.mjs", "--input", "topic=a", "--input", "toipc=b"],
+        /--input toipc: no template of this team[^]*Did you mean 'topic'\? Known: place, topic\.[^]*hint:/,
+      ],
+      [
+        "the same input of explain",
+        ["explain", "unhandled.mjs", "--input", "toipc=b"],
+        /Did you mean 'topic'/,
+      ],
       [
         "an unknown capture mode",
         ["run", "echo.mjs", "--capture", "OF"],

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { TraceView } from "../../src/cli/trace-view.js";
 import { FileFormatError } from "../../src/contracts/state-errors.js";
+import { costText } from "../../src/cli/trace-tree.js";
 import { compareTraces } from "../../src/cli/trace-diff.js";
 import { readTraceFile } from "../../src/cli/trace-file.js";
 import { partOf } from "../../src/cli/trace-show-command.js";
@@ -138,12 +139,12 @@ describe("agentensemble trace", () => {
       const { stdout } = await project.run(["trace", "show", "foreign.json"]);
       expect(stdout).to.include("run run-7 SEQUENTIAL 62 min 4 s, 11 in, 21 out, capture OFF");
       expect(stdout).to.include("task-1 (Planner) ok 2.3 s, 10 in, 20 out, 0.001235 EUR");
-      expect(stdout).to.include("500 ms, ? in, 7 out, 0.25: asked for 1 tool");
+      expect(stdout).to.include("500 ms, ? in, 7 out, 0.25 EUR: asked for 1 tool");
       expect(stdout).to.match(
         /├─ delegation Planner -> Writer 1\.0 s [^\n]*: ok\n│ {2}│ {2}└─ task-1 \(Writer\) ok 1\.0 s, 3 in, 4 out\n/,
       );
       expect(stdout)
-        .to.include("task-2 (Doer) failed 1.0 s, 1 in, 1 out, 0.5")
+        .to.include("task-2 (Doer) failed 1.0 s, 1 in, 1 out, 0.5 EUR")
         .and.include("TimeoutException: too late");
     });
 
@@ -164,6 +165,22 @@ describe("agentensemble trace", () => {
       expect(await shown(0)).to.include({ inputTokens: 0, outputTokens: 0 });
     });
 
+    it("says of a cost without all its calls that it is the least", () => {
+      expect(costText({ amount: 0.5, currency: "EUR", atLeast: true })).to.equal(
+        "at least 0.5 EUR",
+      );
+      project.write(
+        "unpriced.json",
+        JSON.stringify({
+          ...FOREIGN,
+          metrics: { costEstimate: { totalCost: 2, currency: "EUR", unpricedCalls: 1 } },
+        }),
+      );
+      return readTraceFile(join(project.path, "unpriced.json")).then(({ cost }) =>
+        expect(cost).to.deep.equal({ amount: 2, currency: "EUR", atLeast: true }),
+      );
+    });
+
     it("shows one task with its texts, by id or role", async () => {
       const { stdout } = await project.run(["trace", "show", "foreign.json", "--task", "planner"]);
       expect(stdout)
@@ -178,7 +195,7 @@ describe("agentensemble trace", () => {
     it("names the tasks there are when --task is none of them", async () => {
       const { code, stderr } = await project.run(["trace", "show", "ours.json", "--task", "fact"]);
       expect(code).to.equal(2);
-      expect(stderr).to.include("Known: facts, text. Did you mean 'facts'?");
+      expect(stderr).to.include("Did you mean 'facts'? Known: facts, text.");
     });
 
     it("shows with --errors what went wrong and nothing else", async () => {
@@ -375,8 +392,30 @@ describe("agentensemble trace", () => {
       const { code, stdout } = await project.run(["trace", "diff", "foreign.json", "later.json"]);
       expect(code).to.equal(0);
       expect(stdout)
-        .to.include("Same tasks, same outputs.")
+        .to.include("Same inputs, tasks, tool results and outputs.")
         .and.match(/Total .*11 \| 99/);
+    });
+
+    it("finds other inputs and other tool results where the outputs are the same", async () => {
+      const [call] = plan?.llmInteractions ?? [];
+      const calls = [
+        {
+          ...call,
+          toolCalls: call?.toolCalls.map((tool) => ({ ...tool, result: "another result" })),
+        },
+      ];
+      const other = {
+        ...FOREIGN,
+        inputs: { topic: "owls" },
+        taskTraces: [{ ...plan, llmInteractions: calls }, act],
+      };
+      project.write("other.json", JSON.stringify(other));
+      const { code, stdout } = await project.run(["trace", "diff", "foreign.json", "other.json"]);
+      expect(code).to.equal(1);
+      expect(stdout)
+        .to.include(`Input 'topic':\n- (none)\n+ "owls"`)
+        .and.match(/task-1, first tool call that differs:\n- [^\n]+\n\+ [^\n]*another result/)
+        .and.include("The runs differ.");
     });
 
     it("ends with 1 and names tasks that were added, removed or changed", async () => {

@@ -1,7 +1,8 @@
 import type { AgentOptions } from "agentensemble";
-import { Agent, Task, ToolResult, ValidationError, tool } from "agentensemble";
+import { Agent, Ensemble, Task, ToolResult, ValidationError, tool } from "agentensemble";
 import { expect } from "chai";
 import { z } from "zod";
+import { knownNames, nearestName } from "../../src/contracts/validation.js";
 
 /** The message with which a constructor refuses. */
 function refusal(make: () => unknown): string {
@@ -18,6 +19,37 @@ const agent = (changes: object): string =>
   refusal(() => new Agent({ role: "r", goal: "g", ...changes }));
 const task = (changes: object): string => refusal(() => new Task({ description: "d", ...changes }));
 const noop = tool({ name: "noop", description: "Does nothing", execute: () => "" });
+
+describe("an unknown name", () => {
+  const names = Array.from({ length: 24 }, (_, i) => `option${i}`);
+
+  it("is answered with the nearest one first, then ten at most, then how many more there are", () => {
+    expect(knownNames("optoin3", names, ", all in the docs")).to.equal(
+      `Did you mean 'option3'? Known: ${names.slice(0, 10).join(", ")} and 14 more, all in the docs.`,
+    );
+    expect(knownNames("b", ["bb", "c"])).to.equal("Did you mean 'bb'? Known: bb, c.");
+    expect(knownNames("x", [])).to.equal("None is registered.");
+  });
+
+  it("is not answered with one that is no likely typing mistake", () => {
+    for (const [given, known] of [
+      ["x", "y"],
+      ["pg", "ai"],
+      ["abc", "xyz"],
+      ["memoryScopeOfTheTask", "memoryStoreForTask"],
+    ] as const)
+      expect(nearestName(given, [known]), given).to.equal(undefined);
+    expect(nearestName("TEMPRATURE", ["temperature"])).to.equal("temperature");
+    expect(nearestName("taks", ["task"])).to.equal("task");
+  });
+
+  it("lists ten options of an ensemble, and says where the others are", () => {
+    const message = refusal(() => new Ensemble({ taks: [] } as never));
+    expect(message).to.match(/^Unknown option 'taks' in Ensemble\. Did you mean 'tasks'\? Known: /);
+    expect(message).to.match(/ and \d+ more, all in the type of these options\.$/);
+    expect(message.split(",").length).to.be.lessThan(12);
+  });
+});
 
 describe("Agent", () => {
   it("refuses with the messages of the specification", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { briefingTeam } from "../../examples/briefing/team.js";
 import { checkTask, readTask, type Page } from "../../examples/briefing/tasks.js";
@@ -172,6 +172,59 @@ describe("the briefing example", () => {
         expect(code).to.equal(1);
         expect(stderr).to.include(text);
         expect(stderr).not.to.match(/^\s+at /m);
+      }
+    });
+
+    it("leaves a file out that is no text, and reads the others", async () => {
+      await writeFile(join(folder, "latin.txt"), Buffer.from([0x61, 0xe9, 0x62]));
+      const out = join(folder, "out");
+      const { code, stdout } = await main(folder, "--out", out).finished;
+      expect(code).to.equal(0);
+      expect(stdout)
+        .to.include("left out: latin.txt is not a text file: it must be UTF-8")
+        .and.to.include("Briefing on 2 documents")
+        .and.to.include(`agentensemble trace show ${join(out, "trace.json")}`)
+        .and.to.include("(code)")
+        .and.not.to.include("(deterministic)");
+    });
+
+    for (const file of ["briefing.md", "trace.json"])
+      it(`refuses an output folder in which ${file} can't be written before a model is asked`, async () => {
+        const server = await OpenAIServer.start({ kind: "hang" });
+        try {
+          const out = join(folder, "out");
+          await mkdir(join(out, file), { recursive: true });
+          const { code, stderr } = await runProgram(
+            ["dist/examples/briefing/main.js", folder, "--out", out],
+            { OPENAI_API_KEY: "loopback", OPENAI_BASE_URL: server.url },
+          ).finished;
+          expect(code).to.equal(1);
+          expect(stderr).to.include(`Cannot write to the output folder '${out}'`);
+          expect(server.requests).to.deep.equal([]);
+        } finally {
+          await server.close();
+        }
+      });
+
+    it("removes an earlier briefing when a run fails, and says once why it failed", async () => {
+      const server = await OpenAIServer.start({
+        kind: "status",
+        status: 401,
+        body: { error: { message: "wrong key" } },
+      });
+      try {
+        const out = join(folder, "out");
+        await mkdir(out);
+        await writeFile(join(out, "briefing.md"), "# Old");
+        const { code, stdout, stderr } = await runProgram(
+          ["dist/examples/briefing/main.js", join(folder, "bees.md"), "--out", out],
+          { OPENAI_API_KEY: "loopback", OPENAI_BASE_URL: server.url },
+        ).finished;
+        expect(code).to.equal(1);
+        expect(stdout + stderr).to.match(/^(?:(?!wrong key)[^])*wrong key(?:(?!wrong key)[^])*$/);
+        expect(await readdir(out)).to.deep.equal(["trace.json"]);
+      } finally {
+        await server.close();
       }
     });
 

@@ -250,7 +250,7 @@ describe("registering a tap", () => {
 
   it("refuses an unknown lane, lists those there are and suggests one", () => {
     expect(refusal({ name: "x", lane: "transfrom" }, nothing)).to.match(
-      /'transfrom'.*transform, policy, answer.*Did you mean 'transform'/,
+      /'transfrom'.*Did you mean 'transform'.*transform, policy, answer/,
     );
   });
 

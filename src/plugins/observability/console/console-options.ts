@@ -1,5 +1,5 @@
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview } from "../../../contracts/validation.js";
+import { checkOptions, preview, requireBoolean } from "../../../contracts/validation.js";
 
 /** Where progress lines go: `process.stdout`, or anything with `write`. */
 export interface ProgressStream {
@@ -13,14 +13,18 @@ export interface ConsoleProgressOptions {
   readonly stream?: ProgressStream | undefined;
   /** Default: whether the stream is a terminal. The environment variable `NO_COLOR`, when not empty, turns colours off in any case. */
   readonly color?: boolean | undefined;
+  /** Whether the error of a failed run is printed. `false` for a program that prints it itself; reasons that the error leaves out are printed all the same. Default true. */
+  readonly errors?: boolean | undefined;
 }
 
 /** Applies the defaults. @throws ValidationError for what does not fit. */
 export function resolveConsoleProgressOptions(options: ConsoleProgressOptions): {
   readonly stream: ProgressStream;
   readonly color: boolean;
+  readonly errors: boolean;
 } {
-  checkOptions("consoleProgress", options, ["stream", "color"]);
+  checkOptions("consoleProgress", options, ["stream", "color", "errors"]);
+  requireBoolean("consoleProgress errors", options.errors);
   const stream: ProgressStream = options.stream === undefined ? process.stdout : options.stream;
   if (typeof stream !== "object" || stream === null || typeof stream.write !== "function") {
     throw new ValidationError(
@@ -33,5 +37,6 @@ export function resolveConsoleProgressOptions(options: ConsoleProgressOptions): 
     );
   }
   const allowed = (process.env["NO_COLOR"] ?? "") === "";
-  return { stream, color: allowed && (options.color ?? stream.isTTY === true) };
+  const { color = stream.isTTY === true, errors = true } = options;
+  return { stream, color: allowed && color, errors };
 }

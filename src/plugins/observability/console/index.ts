@@ -13,11 +13,15 @@ export type { ConsoleProgressOptions, ProgressStream } from "./console-options.j
  * @throws ValidationError for an unknown option or a stream without `write`.
  */
 export function consoleProgress(options: ConsoleProgressOptions = {}): Plugin {
-  const { stream, color } = resolveConsoleProgressOptions(options);
+  const { stream, color, errors } = resolveConsoleProgressOptions(options);
   return definePlugin({
     name: "observability-console",
     apply({ events }) {
-      const printer = new ProgressPrinter((text) => void stream.write(text), painter(color));
+      const printer = new ProgressPrinter(
+        (text) => void stream.write(text),
+        painter(color),
+        errors,
+      );
       events.on((e, redactor) => printer.handle(e, redactor), { only: SHOWN });
     },
   });

@@ -5,7 +5,7 @@ import { redactorOf } from "../../../contracts/redaction.js";
 import { createRedactor } from "../../../util/redaction/redactor.js";
 import { redactEvent } from "../../shared/redact-event.js";
 import { isStopped, RunProgress } from "./run-progress.js";
-import { readableCount, readableDuration } from "./terminal-text.js";
+import { readableCount, readableDuration, readableRole } from "./terminal-text.js";
 import { counted } from "../../../util/text.js";
 import { printableLine } from "../../../util/printable.js";
 
@@ -29,10 +29,15 @@ export class ProgressPrinter {
   /** For events that come without one of their run. */
   #redactor: Redactor | undefined;
   readonly #runs = new Map<string, RunProgress>();
+  readonly #errors: boolean;
+  /** By run: failures whose reasons are not printed yet, because the error of the run may hold them. */
+  readonly #unexplained = new Map<string, Ev<"task_failed">[]>();
 
-  constructor(write: (text: string) => void, paint: Paint) {
+  /** `errors`: whether errors of runs are printed. */
+  constructor(write: (text: string) => void, paint: Paint, errors = true) {
     this.#write = write;
     this.#paint = paint;
+    this.#errors = errors;
   }
 
   /** Prints an event; those of other types are passed over. */
@@ -43,16 +48,14 @@ export class ProgressPrinter {
   }
 
   #show(e: EnsembleEvent): void {
+    if (e.type !== "run_failed" && e.type !== "task_failed") this.#explain(e.runId, "");
     switch (e.type) {
       case "ensemble_started":
         return this.#runStarted(e);
       case "ensemble_completed":
         return this.#runCompleted(e);
       case "run_failed":
-        return this.#line(
-          e,
-          this.#paint("red", `Run failed: ${printableLine(`${e.code} ${e.message}`, 320)}`),
-        );
+        return this.#runFailed(e);
       case "run_warning":
         return this.#line(e, this.#paint("yellow", `warning: ${printableLine(e.message, 300)}`));
       case "task_started":
@@ -110,10 +113,28 @@ export class ProgressPrinter {
   #taskFailed(e: Ev<"task_failed">): void {
     this.#runs.get(e.runId)?.failed(e);
     const word = isStopped(e) ? this.#paint("yellow", "stop") : this.#paint("red", "fail");
-    this.#line(
-      e,
-      `${word}  ${this.#name(e)} after ${readableDuration(e.durationMs)}: ${printableLine(e.reason, 300)}`,
-    );
+    const head = `${word}  ${this.#name(e)} after ${readableDuration(e.durationMs)}`;
+    this.#line(e, this.#errors ? `${head}: ${printableLine(e.reason, 300)}` : head);
+    if (this.#errors || isStopped(e)) return;
+    const failures = this.#unexplained.get(e.runId);
+    if (failures === undefined) this.#unexplained.set(e.runId, [e]);
+    else failures.push(e);
+  }
+
+  #runFailed(e: Ev<"run_failed">): void {
+    this.#explain(e.runId, e.message);
+    if (!this.#errors) return;
+    const text = printableLine(`${e.code} ${e.message}`, 320);
+    this.#line(e, this.#paint("red", `Run failed: ${text}`));
+  }
+
+  /** Prints the reasons of a run's failures that are still to be told and not in `message`: the run went on, or failed for another one. */
+  #explain(runId: string, message: string): void {
+    const failures = this.#unexplained.get(runId) ?? [];
+    this.#unexplained.delete(runId);
+    for (const e of failures)
+      if (!message.includes(e.reason))
+        this.#line(e, `      ${this.#name(e)} failed: ${printableLine(e.reason, 300)}`);
   }
 
   #toolCalled(e: Ev<"tool_called">): void {
@@ -134,8 +155,8 @@ export class ProgressPrinter {
   }
 
   #name(e: { readonly taskId: string; readonly agentRole: string }): string {
-    const role = printableLine(e.agentRole, 40);
-    return `${printableLine(e.taskId, 40)} ${role.startsWith("(") ? role : `(${role})`}`; // "(deterministic)" bears its own
+    const role = readableRole(e.agentRole);
+    return `${printableLine(e.taskId, 40)} ${role.startsWith("(") ? role : `(${role})`}`; // "(code)" bears its own
   }
 
   /** One run alone needs no label; several at once need one on every line. */

@@ -1,6 +1,6 @@
 import type { Ev } from "../../../contracts/events.js";
 import { textTable } from "./summary-table.js";
-import { readableCount, readableDuration } from "./terminal-text.js";
+import { readableCount, readableDuration, readableRole } from "./terminal-text.js";
 import { printableLine } from "../../../util/printable.js";
 
 interface Row {
@@ -76,7 +76,7 @@ export class RunProgress {
     const tasks = [...this.#rows.values()];
     const rows = tasks.map((row) => [
       `${printableLine(row.taskId, 40)}${row.starts > 1 ? ` (x${row.starts})` : ""}`,
-      printableLine(row.agentRole, 40),
+      readableRole(row.agentRole),
       row.status,
       readableDuration(row.durationMs),
       readableCount(row.tokens),

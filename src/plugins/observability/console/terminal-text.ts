@@ -1,3 +1,4 @@
+import { printableLine } from "../../../util/printable.js";
 import { styleText } from "node:util";
 
 /** The styles that progress lines use. */
@@ -25,4 +26,9 @@ export function readableDuration(ms: number): string {
 /** A token count; `?` where it is not known. */
 export function readableCount(count: number): string {
   return count < 0 ? "?" : String(count);
+}
+
+/** The role of an agent on one line; `(code)` for a task with a handler. */
+export function readableRole(role: string): string {
+  return role === "(deterministic)" ? "(code)" : printableLine(role, 40);
 }

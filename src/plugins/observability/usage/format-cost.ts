@@ -1,15 +1,14 @@
 import type { CostEstimate } from "../../../contracts/cost.js";
 
-/** A cost for people: `$0.0042`, `12.5 credits`; `unknown` where there is none. Small amounts keep two digits that say something. */
+/** A cost for people: `$0.0042`, `12.5 credits`; `unknown` where there is none. Small amounts keep two digits that say something. `at least` stands before a sum that leaves calls out. */
 export function formatCost(cost: CostEstimate | undefined): string {
   if (cost === undefined) return "unknown";
-  const { totalCost, currency } = cost;
+  const { totalCost, currency, unpricedCalls = 0 } = cost;
   const digits =
     totalCost > 0 && totalCost < 0.1 ? Math.min(8, 1 - Math.floor(Math.log10(totalCost))) : 2;
   const fraction = { minimumFractionDigits: Math.min(2, digits), maximumFractionDigits: digits };
-  if (!/^[A-Z]{3}$/.test(currency))
-    return `${new Intl.NumberFormat("en-US", fraction).format(totalCost)} ${currency}`;
-  return new Intl.NumberFormat("en-US", { style: "currency", currency, ...fraction }).format(
-    totalCost,
-  );
+  const amount = /^[A-Z]{3}$/.test(currency)
+    ? new Intl.NumberFormat("en-US", { style: "currency", currency, ...fraction }).format(totalCost)
+    : `${new Intl.NumberFormat("en-US", fraction).format(totalCost)} ${currency}`;
+  return unpricedCalls > 0 ? `at least ${amount}` : amount;
 }

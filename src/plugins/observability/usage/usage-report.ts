@@ -3,7 +3,7 @@ import type { EnsembleOutput } from "../../../contracts/output.js";
 import type { UsageRecord } from "../../../contracts/usage.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, knownNames, preview } from "../../../contracts/validation.js";
-import { roundedCost } from "../../../contracts/cost.js";
+import { sumCost } from "../../../contracts/metrics.js";
 
 /**
  * What the rows of a report stand for. `task`: each task with its own calls; `task-tree`: each task that nobody delegated, with the calls of everything
@@ -30,7 +30,7 @@ export interface UsageRow {
   readonly unknownUsageCalls: number;
   /** Added up, also where calls ran side by side. */
   readonly latencyMs: number;
-  /** The sum of the calls that have a price; missing where none has, or where they are in several currencies. */
+  /** The sum of the calls that have a price, as in `metrics.costEstimate`; missing where none has, or where they are in several currencies. */
   readonly cost?: CostEstimate;
   /** Calls without a price. */
   readonly unpricedCalls: number;
@@ -49,9 +49,7 @@ class ReportRow {
   unknownUsageCalls = 0;
   latencyMs = 0;
   unpricedCalls = 0;
-  #currency: string | undefined;
-  #mixed = false;
-  #cost = { inputCost: 0, outputCost: 0, totalCost: 0 };
+  readonly #records: UsageRecord[] = [];
 
   constructor(readonly key: string) {}
 
@@ -64,32 +62,8 @@ class ReportRow {
     this.cachedInputTokens += Math.max(0, record.cachedInputTokens);
     this.reasoningTokens += Math.max(0, record.reasoningTokens);
     this.latencyMs += record.latencyMs;
-    this.#price(record);
-  }
-
-  #price({ cost, inputCost = 0, outputCost = 0, currency = "USD" }: UsageRecord): void {
-    if (cost === undefined) {
-      this.unpricedCalls++;
-      return;
-    }
-    this.#mixed ||= this.#currency !== undefined && this.#currency !== currency;
-    this.#currency ??= currency;
-    this.#cost = {
-      inputCost: this.#cost.inputCost + inputCost,
-      outputCost: this.#cost.outputCost + outputCost,
-      totalCost: this.#cost.totalCost + cost,
-    };
-  }
-
-  get cost(): CostEstimate | undefined {
-    if (this.#currency === undefined || this.#mixed) return undefined;
-    const { inputCost, outputCost, totalCost } = this.#cost;
-    return Object.freeze({
-      inputCost: roundedCost(inputCost),
-      outputCost: roundedCost(outputCost),
-      totalCost: roundedCost(totalCost),
-      currency: this.#currency,
-    });
+    if (record.cost === undefined) this.unpricedCalls++;
+    this.#records.push(record);
   }
 
   frozen(): UsageRow {
@@ -104,8 +78,8 @@ class ReportRow {
       unknownUsageCalls,
       latencyMs,
       unpricedCalls,
-      cost,
     } = this;
+    const cost = sumCost(this.#records);
     const totalTokens = inputTokens + outputTokens;
     const counts = {
       key,

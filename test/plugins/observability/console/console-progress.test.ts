@@ -209,6 +209,29 @@ describe("consoleProgress", () => {
     expect(text).to.contain("Run failed: AE_TASK_EXECUTION no\n");
   });
 
+  it("leaves the error of a run to the program that prints it, but no reason that the error does not hold", () => {
+    const options = { errors: false };
+    const end = {
+      ...base,
+      runId: "r1",
+      type: "run_failed",
+      code: "AE_PARALLEL_EXECUTION",
+    } as const;
+    const told = printed(
+      [start("r1"), failed("r1", "no disk"), { ...end, message: "Task failed: x: no disk" }],
+      options,
+    ).join("");
+    expect(told).to.include("fail").and.not.include("no disk").and.not.include("Run failed");
+    const other = [
+      start("r1"),
+      failed("r1", "no disk"),
+      { ...end, message: "1 of 2 tasks failed" },
+    ];
+    expect(printed(other, options).join("")).to.match(/failed: no disk\n$/);
+    const went = [start("r1"), failed("r1", "no disk"), task("r1", "next", "A", "x")];
+    expect(printed(went, options).join("")).to.match(/failed: no disk\nstart/);
+  });
+
   it("colours on a terminal, or when told to, but never with NO_COLOR", () => {
     const escape = "\u001b[";
     expect(printed([start("r1")], {}, true).join("")).to.contain(escape);

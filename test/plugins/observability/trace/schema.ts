@@ -183,6 +183,7 @@ export const OURS: Readonly<Record<string, Shape>> = {
     ledger: "Usage[]",
   },
   MemoryOperations: { scopeReads: "count", scopeWrites: "count" },
+  Cost: { unpricedCalls: "!count" },
   Memory: { operation: "text", kind: "text", scope: "!text", entries: "text[]" },
   Tool: { toolName: "text", calls: "count", failures: "count", duration: "duration" },
   TaskMetrics: { taskId: "text", agentRole: "text", metrics: "Metrics" },

@@ -65,7 +65,13 @@ describe("usageReport", () => {
         reasoningTokens: 1,
         unknownUsageCalls: 1,
         latencyMs: 6,
-        cost: { inputCost: 0.06, outputCost: 0.04, totalCost: 0.3, currency: "USD" },
+        cost: {
+          inputCost: 0.06,
+          outputCost: 0.04,
+          totalCost: 0.3,
+          currency: "USD",
+          unpricedCalls: 1,
+        },
         unpricedCalls: 1,
       },
     ]);
@@ -282,10 +288,11 @@ describe("the ledger of a run", () => {
       );
       const document = JSON.parse(trace.toJson()) as {
         readonly metrics: { readonly ledger: readonly unknown[] };
-        readonly totalCostEstimate: unknown;
+        readonly totalCostEstimate: { readonly totalCost: number; readonly unpricedCalls: number };
       };
       expect(document.metrics.ledger).to.have.length(counter.calls);
-      expect(document.totalCostEstimate).to.equal(null); // two calls have no price, and a sum without them would be too low
+      expect(document.totalCostEstimate.totalCost).to.equal(row?.cost?.totalCost);
+      expect(document.totalCostEstimate.unpricedCalls).to.equal(2); // the overload and the cut answer
     });
 });
 
@@ -372,9 +379,21 @@ describe("a call that the vendor refused", () => {
       refused({ partialText: "Once" }),
       refused({ code: "AE_MODEL_CONNECTION" }),
     ]) {
-      const { metrics } = await run(error);
+      const { metrics, taskOutputs, trace } = await run(error);
       expect(metrics).to.include({ unknownUsageCalls: 1, totalTokens: 15 });
-      expect(metrics.costEstimate).to.equal(undefined);
+      const cost = {
+        inputCost: 0.1,
+        outputCost: 0.5,
+        totalCost: 0.6,
+        currency: "USD",
+        unpricedCalls: 1,
+      };
+      expect(metrics.costEstimate).to.deep.equal(cost);
+      expect(taskOutputs[0]?.metrics.costEstimate).to.deep.equal(cost);
+      expect(trace.totalCostEstimate).to.deep.equal(cost);
+      const [row] = usageReport(metrics.ledger, { by: "task" });
+      expect([row?.cost, row?.unpricedCalls]).to.deep.equal([cost, 1]);
+      expect(formatCost(metrics.costEstimate)).to.equal("at least $0.60");
     }
   });
 });

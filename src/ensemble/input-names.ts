@@ -1,0 +1,40 @@
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { PlanEntry } from "../engine/plan/plan.js";
+import { Agent } from "../contracts/agent.js";
+import { PromptTemplateError } from "../contracts/errors.js";
+import { createPlan } from "../engine/plan/plan.js";
+
+const NO_PROMPTS: NonNullable<ReturnType<typeof Agent.promptsOf>> = Object.freeze({});
+
+/** The inputs that the templates of a team name or its options set; `undefined` where a handler may read others. */
+export function inputNames(
+  options: EnsembleOptions,
+  entries: readonly PlanEntry[],
+): readonly string[] | undefined {
+  if (entries.some(({ task }) => task.handler !== undefined)) return undefined;
+  const variables = (options.agents ?? []).flatMap((agent) => {
+    const { goal, background } = Agent.promptsOf(agent) ?? NO_PROMPTS;
+    return [goal, background].flatMap((text) => text?.variables ?? []);
+  });
+  return [
+    ...new Set([
+      ...Object.keys(options.inputs ?? {}),
+      ...variablesOfTasks(options, entries),
+      ...variables,
+    ]),
+  ];
+}
+
+/** Every variable of the plan is missing where no input is given. */
+function variablesOfTasks(
+  options: EnsembleOptions,
+  entries: readonly PlanEntry[],
+): readonly string[] {
+  try {
+    createPlan(options, entries, {});
+    return [];
+  } catch (error) {
+    if (PromptTemplateError.isInstance(error)) return error.missingVariables;
+    return []; // what else is wrong with the plan the run reports
+  }
+}
