@@ -8,7 +8,9 @@ runSteps([
   ["format", "npm run --silent format:check"],
   ["import rules", "npm run --silent rules"],
   ["unused code", "npm run --silent unused"],
-  afterTest ? ["coverage", "npx c8 report"] : ["tests and coverage", "npm run --silent coverage"],
+  afterTest
+    ? ["coverage", "node scripts/coverage.mjs --after-test"]
+    : ["tests and coverage", "npm run --silent coverage"],
   ["package", "npm run --silent package"],
   ["examples", "node scripts/run-examples.mjs"],
 ]);

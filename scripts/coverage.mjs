@@ -47,7 +47,7 @@ function percents(summary, folder) {
 if (!process.argv.includes("--after-test")) {
   rmSync(`${root}coverage`, { recursive: true, force: true });
   const env = { ...process.env, NODE_V8_COVERAGE: `${root}coverage/tmp` };
-  run("mocha/bin/mocha.js", ["--parallel", "dist/test/**/*.test.js"], env);
+  run("mocha/bin/mocha.js", ["--parallel", "--forbid-pending", "dist/test/**/*.test.js"], env);
 }
 run("c8/bin/c8.js", ["report", ...withoutCode().flatMap((file) => ["--exclude", file])]);
 

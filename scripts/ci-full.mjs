@@ -1,0 +1,64 @@
+// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, the measurements.
+// Goes on after a step that fails, prints a table and fails if any step failed. Arguments choose steps by the beginnings of their names.
+import { randomInt } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { runStep } from "./steps.mjs";
+
+const NODE_VERSIONS = [20, 22, 24];
+const HALF_HOUR_MS = 30 * 60_000;
+const root = fileURLToPath(new URL("..", import.meta.url));
+const mocha = "node_modules/mocha/bin/mocha.js --parallel --forbid-pending";
+const rounds = Number(process.env.FUZZ_SEEDS ?? 10);
+if (!Number.isSafeInteger(rounds) || rounds < 1) {
+  console.error(`FUZZ_SEEDS must be an integer > 0, got: '${process.env.FUZZ_SEEDS}'`);
+  process.exit(1);
+}
+
+/** Returns the compiled test files with property tests. */
+function propertyTests() {
+  return readdirSync(`${root}dist/test`, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".test.js"))
+    .map((file) => `dist/test/${file}`)
+    .filter((file) => readFileSync(root + file, "utf8").includes('from "fast-check"'));
+}
+
+/** Runs the property tests with a seed of their own. `FUZZ_SEED` repeats what failed. */
+function fuzz() {
+  const FUZZ_SEED = String(randomInt(2 ** 31));
+  return runStep(`fuzz FUZZ_SEED=${FUZZ_SEED}`, `node ${mocha} ${propertyTests().join(" ")}`, {
+    env: { ...process.env, FUZZ_SEED },
+    limitMs: HALF_HOUR_MS,
+  });
+}
+
+const measured = (script) => [
+  script,
+  () => runStep(script, `npm run --silent ${script}`, { limitMs: HALF_HOUR_MS }),
+];
+const steps = [
+  ...NODE_VERSIONS.map((version) => [
+    `node ${version}`,
+    () =>
+      runStep(`node ${version}`, `npx --yes node@${version} ${mocha} 'dist/test/**/*.test.js'`, {
+        limitMs: HALF_HOUR_MS,
+      }),
+  ]),
+  ...Array.from({ length: rounds }, () => ["fuzz", fuzz]),
+  measured("recall"),
+  measured("bench"),
+];
+
+const wanted = process.argv.slice(2);
+const chosen = steps.filter(
+  ([name]) => wanted.length === 0 || wanted.some((start) => name.startsWith(start)),
+);
+if (chosen.length === 0) {
+  const names = [...new Set(steps.map(([name]) => name))].join(", ");
+  console.error(`No step begins with ${wanted.join(" or ")}. There are: ${names}.`);
+  process.exit(1);
+}
+const build = runStep("build", "npm run --silent build");
+const ends = build.status === 0 ? [build, ...chosen.map(([, run]) => run())] : [build];
+console.table(ends.map(({ name, end, seconds }) => ({ step: name, end, seconds })));
+process.exitCode = ends.some(({ status }) => status !== 0) ? 1 : 0;
