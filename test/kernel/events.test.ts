@@ -22,7 +22,7 @@ import {
   untilAborted,
   waiting,
 } from "../support/kernel-fixtures.js";
-import { pause } from "../support/time.js";
+import { endLimitsAtOnce, pause } from "../support/time.js";
 
 const ENDS: readonly string[] = ["task_completed", "task_failed"];
 
@@ -384,15 +384,9 @@ describe("a trace exporter", () => {
   });
 
   it("that never ends is a warning after thirty seconds", async () => {
-    const waiting = globalThis.setTimeout;
-    const limits: (number | undefined)[] = [];
+    let limits: ReturnType<typeof endLimitsAtOnce> | undefined;
     const hanging = (): Promise<void> => {
-      // From here on half a minute is no time.
-      const impatient = (callback: () => void, ms?: number): NodeJS.Timeout => (
-        limits.push(ms),
-        waiting(callback, 0)
-      );
-      globalThis.setTimeout = impatient as typeof setTimeout; // used with a callback and a time only
+      limits = endLimitsAtOnce();
       return new Promise(() => undefined);
     };
     try {
@@ -404,9 +398,9 @@ describe("a trace exporter", () => {
       expect(warnings).to.deep.equal([
         "A trace exporter failed: it did not finish within 30000 ms",
       ]);
-      expect(limits).to.include(30_000);
+      expect(limits?.limitsMs).to.include(30_000);
     } finally {
-      globalThis.setTimeout = waiting;
+      limits?.restore();
     }
   });
 

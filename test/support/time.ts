@@ -15,3 +15,15 @@ export async function until(
     await pause(5);
   }
 }
+
+/** Ends every time limit at once that is set from here on. `restore` undoes that; `limitsMs` holds the limits. */
+export function endLimitsAtOnce(): { readonly limitsMs: (number | undefined)[]; restore(): void } {
+  const waiting = globalThis.setTimeout;
+  const limitsMs: (number | undefined)[] = [];
+  const impatient = (callback: () => void, ms?: number): NodeJS.Timeout => {
+    limitsMs.push(ms);
+    return waiting(callback, 0);
+  };
+  globalThis.setTimeout = impatient as typeof setTimeout; // used with a callback and a time only
+  return { limitsMs, restore: () => void (globalThis.setTimeout = waiting) };
+}
