@@ -8,6 +8,7 @@ import type { TaskReflection } from "./reflection.js";
 import type { ReviewDecision, ReviewRequest } from "./review.js";
 import type { CalledToolOutcome } from "./trace.js";
 import type { Inputs } from "./types.js";
+import type { UsageRecord } from "./usage.js";
 
 /** What every event has: `seq` counts the events of a run without gaps, `at` is an ISO instant. */
 export interface EvBase<T extends string> {
@@ -119,6 +120,15 @@ export type LlmIterationCompletedEvent = EvTask<"llm_iteration_completed"> & {
   readonly inputTokens: number;
   readonly outputTokens: number;
 };
+/** An attempt of a model call has ended: the record that usage reports and budgets count. Runs that joined this one emit their own. */
+export type UsageRecordedEvent = EvBase<"usage_recorded"> &
+  UsageRecord & {
+    /** As in `llm_iteration_completed`; absent for usage of other processes. */
+    readonly iteration?: number;
+    /** The message of what failed. */
+    readonly error?: string;
+    readonly errorCode?: string;
+  };
 export type TokenEvent = EvTask<"token"> & {
   readonly token: string;
   readonly taskDescription: string;
@@ -262,6 +272,7 @@ export type EnsembleEvent =
   | TaskInputEvent
   | LlmIterationStartedEvent
   | LlmIterationCompletedEvent
+  | UsageRecordedEvent
   | TokenEvent
   | ToolStartedEvent
   | ToolCalledEvent

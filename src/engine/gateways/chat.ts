@@ -118,7 +118,7 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
     if (this.reached !== "work" && this.outcome !== "answered") return;
     const { request, model, iteration } = this.call;
     const usage = this.#usage();
-    run.ledger.add(usage);
+    run.ledger.add(usage, { iteration, error: this.error });
     run.redactor.knows(model);
     const made: ModelCallRecord = {
       usage,
@@ -224,14 +224,15 @@ function emitCompleted(frame: TaskFrame, response: ChatResponse, iteration: numb
   if (!run.events.listens("llm_iteration_completed")) return;
   const { toolCalls = [], content } = response.message;
   const usage = record.calls.at(-1)?.usage;
+  const latencyMs = Math.round(usage?.latencyMs ?? 0);
   run.emit({
     type: "llm_iteration_completed",
     ...frame.identity,
     taskDescription: record.task.description,
     iteration,
     iterationIndex: iteration,
-    durationMs: usage?.latencyMs ?? 0,
-    latencyMs: usage?.latencyMs ?? 0,
+    durationMs: latencyMs,
+    latencyMs,
     responseType: toolCalls.length > 0 ? "TOOL_CALLS" : "FINAL_ANSWER",
     responseText: content,
     toolRequests: toolCalls.map((c) => ({ name: c.name, arguments: c.arguments })),

@@ -50,7 +50,7 @@ export function createRun(
     points: kernel.points,
     events,
     clock,
-    ledger: new Ledger(joined?.ledger),
+    ledger: new Ledger(joined?.ledger, events),
     cancellation,
     limits: limitsOf(request),
     streaming: options.streaming ?? (request.streaming || events.listensTo("token") || undefined),

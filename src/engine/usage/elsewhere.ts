@@ -39,7 +39,7 @@ export function addRestored(
       ...tokensOf(checked, true),
       outcome: "answered",
     });
-    run.ledger.add(usage);
+    run.ledger.add(usage, { iteration });
     const { startedMs } = record;
     const call = { usage, iteration, startedMs, response: checked, error: undefined, tools: [] };
     record.addCall(call);

@@ -1,12 +1,38 @@
 import type { UsageRecord } from "../../contracts/usage.js";
+import type { RunEvents } from "../run/run-events.js";
+import { AgentEnsembleError } from "../../contracts/errors.js";
+import { messageOf } from "../../util/errors.js";
+
+/** What a usage record does not hold. */
+interface CallFacts {
+  readonly iteration?: number | undefined;
+  readonly error?: unknown;
+}
 
 /** All model calls of a run, and of the runs that joined it. */
 export class Ledger {
   readonly records: UsageRecord[] = [];
-  constructor(readonly parent: Ledger | undefined) {}
+  constructor(
+    readonly parent: Ledger | undefined,
+    /** Those of the run itself: each record is emitted once, in the run that made the call. */
+    readonly events?: RunEvents,
+  ) {}
 
-  add(record: UsageRecord): void {
+  add(record: UsageRecord, { iteration, error }: CallFacts = {}): void {
+    this.#keep(record);
+    if (this.events?.listens("usage_recorded") !== true) return;
+    this.events.emit({
+      type: "usage_recorded",
+      ...record,
+      latencyMs: Math.round(record.latencyMs),
+      ...(iteration !== undefined && { iteration }),
+      ...(error !== undefined && { error: messageOf(error) }),
+      ...(AgentEnsembleError.isInstance(error) && { errorCode: error.code }),
+    });
+  }
+
+  #keep(record: UsageRecord): void {
     this.records.push(record);
-    this.parent?.add(record);
+    if (this.parent !== undefined) this.parent.#keep(record);
   }
 }
