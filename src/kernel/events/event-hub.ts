@@ -23,7 +23,7 @@ export class EventHub implements EventStream {
   readonly faulty = new WeakSet<object>();
 
   on(sink: Listener, o: ObserveOptions = {}): () => void {
-    check(o);
+    checkObserver(o);
     const observer: Observer = { sink, only: o.only && [...o.only], tokens: o.tokens };
     this.#observers.add(observer);
     if (observer.tokens !== undefined) this.#streamed.add(observer);
@@ -56,7 +56,7 @@ function reads({ only }: Observer, type: EventType): boolean {
 }
 
 /** @throws ValidationError for options that have no effect. */
-function check(o: ObserveOptions): void {
+function checkObserver(o: ObserveOptions): void {
   checkOptions("events.on", o, ["only", "tokens"]);
   requireArray("events.on only", o.only);
   requireFunction("events.on tokens", o.tokens);
