@@ -206,6 +206,9 @@ export type ReviewResolvedEvent = EvTask<"review_resolved"> & {
   readonly reviewId: string;
   readonly decision: ReviewDecision["type"] | "FAIL";
   readonly timedOut: boolean;
+  /** Who decided, where that is known. */
+  readonly by?: string;
+  readonly comment?: string;
   readonly durationMs: number;
 };
 export type TaskReflectedEvent = EvTask<"task_reflected"> & {

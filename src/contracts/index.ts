@@ -255,6 +255,8 @@ export type {
   GraphTrace,
   LlmInteraction,
   LoopTrace,
+  ReviewRecord,
+  ReviewTrace,
   MapReduceLevelTrace,
   MemoryAccess,
   ModelCallRecord,

@@ -1,6 +1,6 @@
 import type { ToolCallContext } from "./hooks.js";
 import type { HookRun } from "./run.js";
-import type { Awaitable } from "./types.js";
+import type { Awaitable, JsonSchema } from "./types.js";
 import { ValidationError } from "./errors.js";
 import { requirePrompt, type Text } from "./prompt-text.js";
 import {
@@ -165,6 +165,16 @@ export interface ReviewRequest {
   readonly taskOutput: string;
   readonly timing: ReviewTiming;
   readonly prompt?: string;
+  /** The tool whose call waits for approval, or that asks. */
+  readonly toolName?: string;
+  /** The id of that call. */
+  readonly callId?: string;
+  /** The whole input of a call that waits for approval, as JSON data with its keys in the order of the tool's schema. */
+  readonly input?: unknown;
+  /** The texts of the request show only a part of the input, or `input` lacks what has no JSON form. Whoever shows the request says so. */
+  readonly truncated?: true;
+  /** What an edit has to be, where it is more than any text. */
+  readonly editSchema?: JsonSchema;
   /** When it was asked first, as an ISO instant. */
   readonly requestedAt: string;
   /** Until when an answer is waited for, as an ISO instant; missing where that is for ever. */
@@ -235,6 +245,11 @@ export interface ReviewQuestion extends ReviewOptions {
   readonly timing: ReviewTiming;
   readonly taskDescription: string;
   readonly taskOutput: string;
+  readonly toolName?: string | undefined;
+  readonly callId?: string | undefined;
+  readonly input?: unknown;
+  readonly truncated?: boolean | undefined;
+  readonly editSchema?: JsonSchema | undefined;
   /** Tells apart several questions of one task and attempt. */
   readonly key: string;
 }

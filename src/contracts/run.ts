@@ -22,7 +22,7 @@ import type { TaskOutput, WorkflowResult } from "./output.js";
 import type { Plan } from "./plan.js";
 import type { BindApi } from "./plugin.js";
 import type { AnyTask, Task } from "./task.js";
-import type { MemoryAccess } from "./trace.js";
+import type { MemoryAccess, ReviewRecord } from "./trace.js";
 import type { Token } from "./tokens.js";
 import type { AnyTool, ToolResult } from "./tool.js";
 import type { Inputs } from "./types.js";
@@ -56,7 +56,7 @@ export interface MemoryTarget {
  * The run as taps, tools and executors see it: `run` of every hook call and of a task's scope. The same object for the whole run, so it can be a key.
  *
  * After the end of the run look-ups, `modelFor`, `resolveModel`, `redact` and `redactValue` work as before. `emit`, `warn`, `stop`, `cancel`, `spent`,
- * `recordMetrics` and `setTraceId` do nothing, `listens` returns false, `outputs` and `earlierUsage` are empty lists, `format` returns its text, `chat` and `writeMemory` reject with
+ * `recordMetrics`, `recordReview` and `setTraceId` do nothing, `listens` returns false, `outputs` and `earlierUsage` are empty lists, `format` returns its text, `chat` and `writeMemory` reject with
  * ValidationError.
  */
 export interface HookRun extends RunInfo {
@@ -97,6 +97,8 @@ export interface HookRun extends RunInfo {
   outputs(): readonly TaskOutput[];
   /** Adds to what the metrics of a task say. Does nothing for a task that has not begun. @throws ValidationError for usage without a model. */
   recordMetrics(taskId: string, measures: TaskMetricsUpdate): void;
+  /** Adds a review to the trace. */
+  recordReview(review: ReviewRecord): void;
   /** The text without secrets: those of the environment, of the models called so far, and of `Tokens.SecretFilter`. Never throws. */
   redact(text: string): string;
   /** A copy of the value as JSON can hold it, all texts redacted and fields named like secrets left out. Never throws. */

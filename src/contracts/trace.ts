@@ -10,6 +10,7 @@ import type { Loop, LoopHistory } from "./loop.js";
 import type { MapReduceNode } from "./map-reduce.js";
 import type { MemoryOperationCounts } from "./memory.js";
 import type { ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput } from "./output.js";
+import type { ReviewDecision, ReviewRequest, ReviewTiming } from "./review.js";
 import type { Redactor } from "./redaction.js";
 import type { RunInfo, WorkflowReport } from "./run.js";
 import type { AnyTask } from "./task.js";
@@ -114,6 +115,18 @@ export interface TaskRecord {
   readonly mapReduce?: MapReduceNode | undefined;
 }
 
+/** A review as the run keeps it. `FAIL`: there was no decision. */
+export interface ReviewRecord {
+  readonly request: Omit<ReviewRequest, "signal">;
+  /** On the monotonic clock. */
+  readonly startedMs: number;
+  readonly endedMs: number;
+  readonly decision: ReviewDecision["type"] | "FAIL";
+  readonly timedOut: boolean;
+  readonly by?: string | undefined;
+  readonly comment?: string | undefined;
+}
+
 /** Everything a run leaves behind; what traces are built from. */
 export interface RunRecord {
   readonly run: RunInfo;
@@ -128,6 +141,7 @@ export interface RunRecord {
   readonly metrics: ExecutionMetrics;
   readonly warnings: readonly string[];
   readonly reports: readonly WorkflowReport[];
+  readonly reviews: readonly ReviewRecord[];
   /** How much the trace is to keep. */
   readonly capture: CaptureModeDefinition;
   /** Takes out the secrets that the run knows of. A record itself holds everything as it was. */
@@ -238,6 +252,25 @@ export interface TaskTrace {
   readonly mapReduceLevel?: number;
 }
 
+/** A review in a trace: what was asked, who decided what, and how long that took. */
+export interface ReviewTrace {
+  readonly reviewId: string;
+  readonly taskId: string;
+  readonly agentRole: string;
+  readonly timing: ReviewTiming;
+  /** What the person was told of the task or the call. */
+  readonly description: string;
+  readonly toolName: string | undefined;
+  readonly requestedAt: Date;
+  readonly resolvedAt: Date;
+  readonly durationMs: number;
+  /** `FAIL`: there was no decision. */
+  readonly decision: ReviewRecord["decision"];
+  readonly timedOut: boolean;
+  readonly by: string | undefined;
+  readonly comment: string | undefined;
+}
+
 /** One level of a map-reduce run in a trace. */
 export interface MapReduceLevelTrace {
   readonly level: number;
@@ -319,6 +352,8 @@ export interface ExecutionTrace {
   readonly graphTrace?: GraphTrace;
   /** Empty without phases. */
   readonly phases: readonly PhaseTrace[];
+  /** Missing where nobody was asked. */
+  readonly reviews?: readonly ReviewTrace[];
   /** What the run cost, as in `metrics.costEstimate`; missing where that is. */
   readonly totalCostEstimate?: CostEstimate | undefined;
   /** Under which a tracing system (OpenTelemetry) knows the run; missing where none is in use. */

@@ -63,3 +63,12 @@ export function cutText(text: string, length: number, mark: string): string {
   const end = code >= 0xd800 && code < 0xdc00 ? length - 1 : length;
   return `${text.slice(0, end)}${mark}`;
 }
+
+/** The text; where it is longer than `limit` characters its start and its end, with its length between. Never half a character. */
+export function excerpt(text: string, limit = 200): string {
+  if (text.length <= limit) return text;
+  const half = Math.floor(limit / 2);
+  const code = text.charCodeAt(text.length - half);
+  const from = text.length - half + (code >= 0xdc00 && code < 0xe000 ? 1 : 0);
+  return `${cutText(text, half, "")} ... [${text.length} characters] ... ${text.slice(from)}`;
+}

@@ -108,6 +108,8 @@ class CallContext implements ToolContext {
         timing: "DURING_EXECUTION",
         taskDescription: description,
         taskOutput: "",
+        toolName: name,
+        callId: this.toolCallId,
         key: `${name}:${this.toolCallId}`,
       },
       { run: run.info, taskId, parentTaskId, agentRole, attempt, signal: this.signal },

@@ -17,6 +17,7 @@ import type {
 } from "../../contracts/run.js";
 import type { Clock } from "../../contracts/runtime.js";
 import type { AnyTask } from "../../contracts/task.js";
+import type { ReviewRecord } from "../../contracts/trace.js";
 import type { Inputs } from "../../contracts/types.js";
 import type { UsageRecord } from "../../contracts/usage.js";
 import type { HookPoints } from "../../kernel/hooks/points.js";
@@ -113,6 +114,7 @@ export class ActiveRun {
   readonly reports: WorkflowReport[] = [];
   /** What earlier executions used, as a plugin says. */
   readonly earlierUsage: UsageRecord[] = [];
+  readonly reviews: ReviewRecord[] = [];
   /** The id under which a tracing system knows the run. */
   traceId: string | undefined;
   /** The run as taps see it. */

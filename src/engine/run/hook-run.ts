@@ -15,6 +15,7 @@ import type {
 } from "../../contracts/run.js";
 import type { AnyTask } from "../../contracts/task.js";
 import type { Token } from "../../contracts/tokens.js";
+import type { ReviewRecord } from "../../contracts/trace.js";
 import type { Inputs } from "../../contracts/types.js";
 import type { SpentUsage, UsageRecord } from "../../contracts/usage.js";
 import type { Settings } from "../plan/settings.js";
@@ -156,6 +157,9 @@ export class ActiveHookRun implements HookRun {
   }
   recordMetrics(taskId: string, measures: TaskMetricsUpdate): void {
     this.#run?.recordMetrics(taskId, measures);
+  }
+  recordReview(review: ReviewRecord): void {
+    this.#run?.reviews.push(review);
   }
   redact(text: string): string {
     return this.#redactor.redactText(text);

@@ -80,6 +80,7 @@ export class RunOutput implements EnsembleOutput {
       tasks: run.records,
       warnings: run.warnings,
       reports,
+      reviews: run.reviews,
       capture: run.capture,
       redactor: run.redactor,
       traceId: run.traceId,

@@ -68,6 +68,9 @@ export class StagedHookRun implements HookRun {
   recordMetrics(): void {
     // no task
   }
+  recordReview(): void {
+    // no trace
+  }
   redact(text: string): string {
     return text;
   }

@@ -113,6 +113,39 @@ describe("ReviewHandler.console", () => {
     expect(written()).to.include("  | over\n");
   });
 
+  describe("with an input that is not shown as a whole", () => {
+    const body = `Dear Ana ${"x".repeat(3_000)} send the key to Eve`;
+    const input = { to: "ana@example.org", body };
+
+    it("shows the start and the end of each long field with its length", async () => {
+      const { ask, written } = desk("c\n");
+      expect(await ask({ input })).to.deep.equal(CONTINUE);
+      expect(written()).to.include("  | to: ana@example.org\n");
+      expect(written()).to.match(
+        /\| body: Dear Ana x+ \.\.\. \[3029 characters\] \.\.\. x+ send the key to Eve\n/,
+      );
+      expect(written()).to.include("Not all of the input is shown");
+    });
+
+    it("takes an empty line for a yes only after all of it was shown", async () => {
+      const { ask, written } = desk("\nv\n\n");
+      expect(await ask({ input })).to.deep.equal(CONTINUE);
+      expect(written()).to.include(`  | body: ${body}\n`);
+      const refused = desk("\n\nx\n");
+      expect((await refused.ask({ input })).type).to.equal("EXIT_EARLY");
+      const lossy = desk("\nx\n");
+      expect((await lossy.ask({ input: { to: "Map(1)" }, truncated: true })).type).to.equal(
+        "EXIT_EARLY",
+      );
+    });
+
+    it("takes an empty line for a yes where all of it is shown", async () => {
+      const { ask, written } = desk("\n");
+      expect(await ask({ input: { to: "ana", lines: [1, { a: null }] } })).to.deep.equal(CONTINUE);
+      expect(written()).to.include('  | lines: [1,{"a":null}]\n').and.not.include("[v]");
+    });
+  });
+
   it("asks two that come at once one after the other, and each gets its own answer", async () => {
     const { ask, input, written } = desk();
     const answers = Promise.all([ask({ taskOutput: "first" }), ask({ taskOutput: "second" })]);

@@ -343,7 +343,39 @@ describe("a review that was decided before it is asked again", () => {
   });
 });
 
+describe("the trace of a run", () => {
+  it("tells of each review who decided what, and of none where nobody was asked", async () => {
+    const silent = Review.of({ timeoutMs: 5, onTimeout: "CONTINUE" });
+    const tasks = [required(), required({ description: "Other", review: silent })];
+    const { output } = await ask({ tasks, workflow: "SEQUENTIAL" }, [
+      ReviewDecision.edit("better", { by: "ana", comment: "too long" }),
+      ({ signal }) => untilAborted(signal),
+    ]);
+    const told = output.trace.reviews?.map(({ description, decision, by, comment, timedOut }) => {
+      return [description, decision, by, comment, timedOut];
+    });
+    expect(told).to.deep.equal([
+      ["Write", "EDIT", "ana", "too long", false],
+      ["Other", "CONTINUE", undefined, undefined, true],
+    ]);
+    const unasked = await runToEnd({ tasks: [echo("a")] });
+    expect(unasked.output.trace.toJson()).to.not.include('"reviews"');
+  });
+});
+
 describe("an edit", () => {
+  it("of a structured output is described by a JSON Schema", async () => {
+    const task = required({
+      outputType: z.object({ total: z.number() }),
+      handler: () => ({ total: 1 }),
+    } as never);
+    const { asked } = await ask({ tasks: [task, required()], workflow: "SEQUENTIAL" }, [CONTINUE]);
+    expect(asked.map(({ editSchema }) => editSchema?.["required"])).to.deep.equal([
+      ["total"],
+      undefined,
+    ]);
+  });
+
   const Invoice = z.object({ total: z.number() });
   const invoice = (o: object = {}): Task<{ total: number }> =>
     new Task({

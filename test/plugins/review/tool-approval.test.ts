@@ -14,6 +14,7 @@ import { review } from "agentensemble/review";
 import { expect } from "chai";
 import { z } from "zod";
 import { runToEnd, tapping, untilAborted } from "../../support/kernel-fixtures.js";
+import { problemsOf } from "../observability/trace/schema.js";
 import { person, type Answer } from "./fixtures.js";
 
 const CONTINUE = ReviewDecision.continue();
@@ -104,11 +105,84 @@ describe("the approval of tool calls", () => {
     ]);
   });
 
-  it("cuts a long input in its own words", async () => {
-    const { asked } = await call(writer().tool, { path: "a", content: "x".repeat(1000) }, [
-      CONTINUE,
+  it("shows the start and the end of a long text with its length, and hands over the whole input", async () => {
+    const content = `start ${"x".repeat(1000)} end`;
+    const { asked } = await call(writer().tool, { path: "a", content }, [CONTINUE]);
+    const [request] = asked;
+    expect(request?.taskDescription).to.match(
+      /^write \{"path":"a","content":"start x+ \.\.\. \[1010 characters\] \.\.\. x+ end"\}$/,
+    );
+    expect([request?.truncated, request?.input]).to.deep.equal([true, { path: "a", content }]);
+  });
+
+  it("shows the keys in the order of the schema, whatever the order of the model", async () => {
+    const { asked } = await call(writer().tool, { content: "text", path: "a.txt" }, [CONTINUE]);
+    const [request] = asked;
+    expect([request?.taskDescription, Object.keys(request?.input as object)]).to.deep.equal([
+      'write {"path":"a.txt","content":"text"}',
+      ["path", "content"],
     ]);
-    expect(asked[0]?.taskDescription).to.have.length("write ".length + 203);
+    const plain = tool({
+      name: "pay",
+      description: "Pays",
+      requireApproval: true,
+      input: {
+        type: "object",
+        properties: {
+          to: { type: "array", items: { type: "object", properties: { name: {}, iban: {} } } },
+          amount: { type: "number" },
+        },
+      },
+      execute: () => "paid",
+    });
+    const disordered = { zeta: 1, amount: 5, alpha: 2, to: [{ iban: "CH1", name: "Ana" }] };
+    const paid = await call(plain as AnyTool, disordered, [CONTINUE]);
+    expect(JSON.stringify(paid.asked[0]?.input)).to.equal(
+      '{"to":[{"name":"Ana","iban":"CH1"}],"amount":5,"alpha":2,"zeta":1}',
+    );
+  });
+
+  it("says so where a part of the input has no JSON form", async () => {
+    const schema = z
+      .object({ path: z.string(), content: z.string() })
+      .transform(({ path, content }) => ({ path, content: new Map([["text", content]]) }));
+    const jsonSchema = { type: "object", properties: { path: {}, content: {} } };
+    const odd = writer({}).tool;
+    const { asked } = await call({ ...odd, input: { schema, jsonSchema } } as AnyTool, file, [
+      EXIT,
+    ]);
+    expect(asked[0]?.truncated).to.equal(true);
+  });
+
+  it("tells which call waits, and what an edit has to be", async () => {
+    const { asked } = await call(writer().tool, file, [CONTINUE]);
+    const { toolName, callId, editSchema, truncated } = asked[0] ?? {};
+    expect([toolName, typeof callId, truncated]).to.deep.equal(["write", "string", undefined]);
+    expect(editSchema).to.deep.include({ type: "object", required: ["path", "content"] });
+  });
+
+  it("tells the model why a person refused it, with who decided in the event and the trace", async () => {
+    const no = ReviewDecision.exitEarly({ by: "ana", comment: "wrong folder" });
+    const { told, events, output } = await call(writer().tool, file, [no]);
+    expect(told).to.equal(
+      "Error: Tool call rejected by reviewer: write\nThe reviewer's comment: wrong folder",
+    );
+    const resolved = events.find(({ type }) => type === "review_resolved");
+    expect(resolved).to.include({ by: "ana", comment: "wrong folder", decision: "EXIT_EARLY" });
+    const [review, ...others] = output.trace.reviews ?? [];
+    expect(others).to.deep.equal([]);
+    expect(review).to.include({
+      taskId: "task-1",
+      timing: "DURING_EXECUTION",
+      toolName: "write",
+      decision: "EXIT_EARLY",
+      by: "ana",
+      comment: "wrong folder",
+      timedOut: false,
+    });
+    const written = JSON.parse(output.trace.toJson()) as { readonly reviews: readonly object[] };
+    expect(problemsOf(written, "Trace", "trace", new Set())).to.deep.equal([]);
+    expect(written.reviews[0]).to.include({ by: "ana", toolName: "write" });
   });
 
   const edits: readonly (readonly [string, AnyTool["input"], unknown, string, unknown])[] = [

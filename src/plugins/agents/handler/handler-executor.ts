@@ -13,7 +13,7 @@ import {
   endsRun,
 } from "../../../contracts/errors.js";
 import { isTool } from "../../../contracts/tool.js";
-import { Schemas } from "../shared/schemas.js";
+import { Schemas } from "../../shared/schemas.js";
 import { HandlerContext } from "./handler-context.js";
 import { handlerResult } from "./handler-result.js";
 import { messageOf } from "../../../util/errors.js";

@@ -1,7 +1,7 @@
 import type { AnyTask } from "../../../contracts/task.js";
 import type { OutputSchema } from "../../../contracts/types.js";
 import type { Checked } from "../../../util/schema/standard-schema.js";
-import type { Schemas } from "../shared/schemas.js";
+import type { Schemas } from "../../shared/schemas.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import { checkValue } from "../../../util/schema/standard-schema.js";

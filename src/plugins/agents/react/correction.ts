@@ -1,7 +1,7 @@
 import type { ChatResponse } from "../../../contracts/chat-model.js";
 import type { OutputSchema } from "../../../contracts/types.js";
 import type { Checked } from "../../../util/schema/standard-schema.js";
-import type { SchemaFacts } from "../shared/schemas.js";
+import type { SchemaFacts } from "../../shared/schemas.js";
 import type { Conversation } from "./conversation.js";
 import { preview } from "../../../contracts/validation.js";
 import { outputParsingError, parseOutput } from "../shared/output-parser.js";

@@ -1,6 +1,6 @@
 import type { OutputSchema } from "../../../contracts/types.js";
 import type { Checked } from "../../../util/schema/standard-schema.js";
-import type { SchemaFacts } from "./schemas.js";
+import type { SchemaFacts } from "../../shared/schemas.js";
 import { OutputParsingError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { checkValue } from "../../../util/schema/standard-schema.js";

@@ -6,7 +6,7 @@ import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool, ToolLike } from "../../../contracts/tool.js";
 import type { JsonSchema } from "../../../contracts/types.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
-import type { Schemas } from "./schemas.js";
+import type { Schemas } from "../../shared/schemas.js";
 import type { AgentTemplateName } from "./agent-prompts.js";
 import { AgentEnsembleError, ToolConfigurationError } from "../../../contracts/errors.js";
 import { isTool, isToolProvider, TOOL_NAME } from "../../../contracts/tool.js";

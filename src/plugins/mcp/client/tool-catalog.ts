@@ -9,6 +9,8 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
 import { settleWithin } from "../../../util/abort/timeouts.js";
+import { excerptJson } from "../../../util/json/excerpt.js";
+import { toJsonValue } from "../../../util/json/to-json-value.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { RequestRefused } from "./mcp-session.js";
 import { describedInput } from "../../shared/described-input.js";
@@ -196,7 +198,7 @@ export class ToolCatalog {
         return server.requireApproval || changed.has(remote.name);
       },
       approvalDescription: (input: unknown) =>
-        `MCP ${server.name}: ${remote.name}\nArguments: ${preview(input)}`,
+        `MCP ${server.name}: ${remote.name}\nArguments: ${excerptJson(toJsonValue(input)).text}`,
       execute: (input: unknown, ctx: ToolContext) => this.#call(remote.name, input, ctx),
     });
   }

@@ -8,6 +8,7 @@ import type {
   LoopTrace,
   MapReduceLevelTrace,
   PhaseTrace,
+  ReviewTrace,
   RunRecord,
   TaskTrace,
   TraceBuilder,
@@ -19,6 +20,7 @@ import { REDACTOR } from "../../../contracts/redaction.js";
 import { writeTraceFile } from "../shared/trace-files.js";
 import { historyTraces } from "./history-traces.js";
 import { TraceKeeper } from "./keeper.js";
+import { reviewTraces } from "./review-traces.js";
 import { mapReduceLevels } from "./map-reduce-levels.js";
 import { TaskTraces } from "./task-traces.js";
 import { traceJson, traceJsonPieces } from "./trace-json.js";
@@ -45,6 +47,7 @@ class RecordedTrace implements ExecutionTrace {
   readonly loopTraces: readonly LoopTrace[];
   declare readonly graphTrace?: GraphTrace;
   readonly phases: readonly PhaseTrace[];
+  declare readonly reviews?: readonly ReviewTrace[];
   readonly #record: RunRecord;
   readonly #keeper: TraceKeeper;
   readonly #tasks: TaskTraces;
@@ -69,6 +72,7 @@ class RecordedTrace implements ExecutionTrace {
     this.loopTraces = loopTraces;
     if (graphTrace !== undefined) this.graphTrace = graphTrace;
     this.phases = phases;
+    if (record.reviews.length > 0) this.reviews = reviewTraces(record.reviews, clock, this.#keeper);
     this.#tasks = new TaskTraces(record, clock, this.#keeper);
     Object.freeze(this);
   }

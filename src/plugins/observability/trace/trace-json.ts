@@ -4,6 +4,7 @@ import type {
   ErrorTrace,
   ExecutionTrace,
   LlmInteraction,
+  ReviewTrace,
   TaskTrace,
   ToolCallTrace,
 } from "../../../contracts/trace.js";
@@ -118,6 +119,16 @@ function errorTrace(error: ErrorTrace): Json {
   };
 }
 
+function reviewTrace({ durationMs, ...review }: ReviewTrace): Json {
+  return {
+    ...review,
+    duration: isoDuration(durationMs),
+    toolName: review.toolName ?? null,
+    by: review.by ?? null,
+    comment: review.comment ?? null,
+  };
+}
+
 /** Everything but the tasks. */
 function head(trace: ExecutionTrace): Json {
   return {
@@ -147,6 +158,7 @@ function head(trace: ExecutionTrace): Json {
         ? null
         : { ...trace.graphTrace, terminationReason: trace.graphTrace.terminationReason ?? null },
     phases: trace.phases,
+    ...(trace.reviews !== undefined && { reviews: trace.reviews.map(reviewTrace) }),
     traceId: trace.traceId ?? null,
     metadata: trace.metadata,
   };

@@ -5,6 +5,7 @@ import type {
   ReviewGate,
   ReviewHandler,
   ReviewQuestion,
+  ReviewRemarks,
   ReviewRequest,
   ReviewStore,
   StoredReview,
@@ -57,20 +58,32 @@ export class HandlerGate implements ReviewGate {
     const request = this.#request(question, asker);
     const clock = run.get(Tokens.Clock);
     const startedMs = clock.monotonicMs();
-    const resolved = (decision: Decision["type"] | "FAIL", timedOut: boolean): void =>
+    const resolved = (
+      decision: Decision["type"] | "FAIL",
+      timedOut: boolean,
+      { by, comment }: ReviewRemarks = {},
+    ): void => {
+      const endedMs = clock.monotonicMs();
+      const remarks = {
+        ...(by !== undefined && { by }),
+        ...(comment !== undefined && { comment }),
+      };
+      run.recordReview({ request, startedMs, endedMs, decision, timedOut, ...remarks });
       run.emit({
         ...reviewedPlace(asker),
         type: "review_resolved",
         reviewId: request.reviewId,
         decision,
         timedOut,
-        durationMs: clock.monotonicMs() - startedMs,
+        ...remarks,
+        durationMs: endedMs - startedMs,
       });
+    };
     const { runId: _, ...told } = request;
     run.emit({ ...told, ...reviewedPlace(asker), type: "review_requested" });
     try {
       const { decision, timedOut } = await this.#decide(request, asker);
-      resolved(decision.type, timedOut);
+      resolved(decision.type, timedOut, decision);
       return decision;
     } catch (error) {
       resolved("FAIL", ReviewTimeoutError.isInstance(error));
@@ -127,6 +140,7 @@ export class HandlerGate implements ReviewGate {
         ? {}
         : { prompt: typeof prompt === "string" ? prompt : prompt.fill(asker.run.inputs) }),
       ...(requiredRole === undefined ? {} : { requiredRole }),
+      ...contentsOf(question),
     };
   }
 
@@ -146,6 +160,23 @@ export class HandlerGate implements ReviewGate {
     asked.set(id, count);
     return count === 1 ? id : `${id}-${count}`;
   }
+}
+
+/** What a question is about beside its texts. */
+function contentsOf({
+  toolName,
+  callId,
+  input,
+  truncated,
+  editSchema,
+}: ReviewQuestion): Partial<OpenRequest> {
+  return {
+    ...(toolName !== undefined && { toolName }),
+    ...(callId !== undefined && { callId }),
+    ...(input !== undefined && { input }),
+    ...(truncated === true && { truncated }),
+    ...(editSchema !== undefined && { editSchema }),
+  };
 }
 
 interface SettledReview {

@@ -6,7 +6,7 @@ import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 import { HandlerGate } from "./handler-gate.js";
 import { resolveReviewOptions } from "./review-gate-options.js";
 import { unwatchedReviews } from "./review-inbox.js";
-import { taskReviews } from "./task-reviews.js";
+import { TaskReviews } from "./task-reviews.js";
 
 export type { ReviewPluginOptions } from "./review-gate-options.js";
 
@@ -18,6 +18,7 @@ export type { ReviewPluginOptions } from "./review-gate-options.js";
 export function review(options: ReviewPluginOptions = {}): Plugin {
   const { store, ...defaults } = resolveReviewOptions(options);
   const gate = new HandlerGate(defaults);
+  const reviews = new TaskReviews();
   return definePlugin({
     name: "review",
     bind(bind) {
@@ -30,9 +31,9 @@ export function review(options: ReviewPluginOptions = {}): Plugin {
     apply({ hooks }) {
       // Behind the guardrails: nobody is asked about what is refused anyway.
       hooks.beforeTask.tap({ name: "review", lane: "policy", order: "post" }, (call) =>
-        taskReviews.before(call),
+        reviews.before(call),
       );
-      hooks.afterTask.tap({ name: "review", lane: "review" }, (call) => taskReviews.after(call));
+      hooks.afterTask.tap({ name: "review", lane: "review" }, (call) => reviews.after(call));
     },
   });
 }

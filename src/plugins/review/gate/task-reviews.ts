@@ -1,6 +1,6 @@
 import type { After, Replace, TaskCall } from "../../../contracts/hooks.js";
 import type { TaskOutput } from "../../../contracts/output.js";
-import type { Review, ReviewAsker, ReviewGate } from "../../../contracts/review.js";
+import type { Review, ReviewAsker, ReviewGate, ReviewQuestion } from "../../../contracts/review.js";
 import type { Awaitable, OutputSchema } from "../../../contracts/types.js";
 import type { ReadEdit } from "../shared/ask-until-fits.js";
 import { ExitEarlySignal } from "../../../contracts/errors.js";
@@ -8,13 +8,16 @@ import { replace } from "../../../contracts/hooks.js";
 import { ReviewUnavailableError } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { checkValue, parseText } from "../../../util/schema/standard-schema.js";
+import { Schemas } from "../../shared/schemas.js";
 import { askUntilFits } from "../shared/ask-until-fits.js";
 
 type AfterTask = After<TaskCall, "output", TaskOutput>;
 type Edit = Partial<Pick<TaskOutput, "raw" | "parsed">>;
 
 /** The gates in front of and behind tasks. */
-export const taskReviews = Object.freeze({
+export class TaskReviews {
+  readonly #schemas = new Schemas();
+
   /**
    * Asks before a task is done, where it wants that. There is no text yet, so an edit lets it pass.
    * @throws ExitEarlySignal; ReviewUnavailableError where anybody has to be asked about this task, before or after, and nobody can answer.
@@ -25,16 +28,18 @@ export const taskReviews = Object.freeze({
     if (!isAsked && !mayBeReviewed(call)) return undefined;
     const gate = gateFor(call);
     return isAsked ? askBefore(gate, call, beforeReview) : undefined;
-  },
+  }
 
   /** Asks about an output: where the task wants that, else where the ensemble's policy does. @throws ExitEarlySignal */
   after(call: AfterTask): Awaitable<void | Replace<Edit>> {
     if (call.outcome !== "ok" || !mayBeReviewed(call)) return undefined;
     const { review } = call.task;
     if (review === undefined && !isReviewedByPolicy(call)) return undefined;
-    return askAfter(gateFor(call), call, call.output, review);
-  },
-});
+    const { outputType } = call.task;
+    const editSchema = outputType === undefined ? undefined : this.#schemas.find(outputType);
+    return askAfter(gateFor(call), call, call.output, { ...optionsOf(review), editSchema });
+  }
+}
 
 /** Whether somebody has to be asked about the task's output, as far as that is known before there is one. */
 function mayBeReviewed({ task: { review }, run, isLast }: TaskCall): boolean {
@@ -78,11 +83,11 @@ async function askAfter(
   gate: ReviewGate,
   call: TaskCall,
   output: TaskOutput,
-  review: Review | undefined,
+  options: Partial<ReviewQuestion>,
 ): Promise<void | Replace<Edit>> {
   const { description, outputType } = call.task;
   const question = {
-    ...optionsOf(review),
+    ...options,
     timing: "AFTER_EXECUTION" as const,
     taskDescription: description,
     taskOutput: output.raw,

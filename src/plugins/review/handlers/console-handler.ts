@@ -9,7 +9,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { ReviewDecision } from "../../../contracts/review.js";
 import { ReviewError } from "../../../contracts/state-errors.js";
 import { checkOptions, preview } from "../../../contracts/validation.js";
-import { choicesOf, headerOf } from "./review-text.js";
+import { choicesOf, headerOf, isPartial, wholeInputOf } from "./review-text.js";
 import { Terminal } from "./terminal.js";
 
 /** Options of `ReviewHandler.console`. */
@@ -47,6 +47,8 @@ export function consoleHandler(options: ConsoleReviewOptions = {}): ReviewHandle
 
 /** One question and what is said until it is decided. */
 class ConsoleConversation {
+  #sawAll = false;
+
   constructor(
     readonly request: ReviewRequest,
     readonly terminal: Terminal,
@@ -67,6 +69,16 @@ class ConsoleConversation {
     }
   }
 
+  /** An empty line approves nothing that was not shown. */
+  get #isShown(): boolean {
+    return this.#sawAll || !isPartial(this.request);
+  }
+
+  #showAll(): void {
+    this.#sawAll = true;
+    this.output.write(wholeInputOf(this.request));
+  }
+
   async #choose(): Promise<Decision> {
     const { signal } = this.request;
     for (;;) {
@@ -74,10 +86,11 @@ class ConsoleConversation {
       const line = await this.terminal.readLine(signal);
       if (line === undefined) return this.#nobody();
       const choice = line.trim().toLowerCase();
-      if (choice === "" || choice === "c" || choice === "continue")
+      if (choice === "c" || choice === "continue" || (choice === "" && this.#isShown))
         return ReviewDecision.continue();
       if (choice === "x" || choice === "exit") return ReviewDecision.exitEarly();
-      if (choice === "e" || choice === "edit") {
+      if (choice === "v" && isPartial(this.request)) this.#showAll();
+      else if (choice === "e" || choice === "edit") {
         const decision = await this.#edit();
         if (decision !== undefined) return decision;
       } else await this.terminal.forgetTypedAhead(signal); // the rest of a paste that was meant for something else

@@ -1,6 +1,10 @@
 import type { ReviewRequest } from "../../../contracts/review.js";
+import { isObject } from "../../../util/objects.js";
 import { printableText } from "../../../util/printable.js";
+import { excerpt, textOf } from "../../../util/text.js";
 
+/** Characters of a field that are shown at once. */
+const FIELD_LIMIT = 1_000;
 const LINE = "-".repeat(60);
 const TIMINGS = {
   BEFORE_EXECUTION: "before the task",
@@ -10,20 +14,18 @@ const TIMINGS = {
 const AUTOMATIC = { EXIT_EARLY: "auto-x", CONTINUE: "auto-c", FAIL: "auto-fail" } as const;
 
 /** Everything there is to know before deciding. Text from models stands behind a bar, so that it can't pass for a question of ours. */
-export function headerOf({
-  timing,
-  taskId,
-  agentRole,
-  taskDescription,
-  taskOutput,
-  prompt,
-  requiredRole,
-}: ReviewRequest): string {
+export function headerOf(request: ReviewRequest): string {
+  const { timing, taskId, agentRole, taskDescription, taskOutput, input, prompt, requiredRole } =
+    request;
   const facts = [
     `== Review ${TIMINGS[timing]} ${"=".repeat(Math.max(0, 49 - TIMINGS[timing].length))}`,
     `Task:   ${printableText(taskId)} ${agentRole.startsWith("(") ? printableText(agentRole) : `(${printableText(agentRole)})`}`,
     barred(taskDescription),
     ...(taskOutput === "" ? [] : ["Output:", barred(taskOutput)]),
+    ...(input === undefined ? [] : ["Input:", barred(fieldsOf(input, FIELD_LIMIT))]),
+    ...(isPartial(request)
+      ? ["(Not all of the input is shown: v shows it. An empty line approves nothing until then.)"]
+      : []),
     ...(prompt === undefined ? [] : ["Asked:", barred(prompt)]),
     ...(requiredRole === undefined ? [] : [`Wanted: ${printableText(requiredRole)}`]),
     LINE,
@@ -31,11 +33,31 @@ export function headerOf({
   return `\n${facts.join("\n")}\n`;
 }
 
+/** Whether the header leaves out a part of the input, or the request itself does. */
+export function isPartial({ input, truncated }: ReviewRequest): boolean {
+  return truncated === true || fieldsOf(input, FIELD_LIMIT) !== fieldsOf(input, Infinity);
+}
+
+/** The input without anything left out. */
+export function wholeInputOf({ input }: ReviewRequest): string {
+  return `Input:\n${barred(fieldsOf(input, Infinity))}\n`;
+}
+
+/** Each field on a line of its own; of one that is longer than `limit` characters the start and the end. */
+function fieldsOf(input: unknown, limit: number): string {
+  if (!isObject(input)) return excerpt(textOf(input), limit);
+  return Object.entries(input)
+    .map(([name, value]) => `${name}: ${excerpt(textOf(value ?? "null"), limit)}`)
+    .join("\n");
+}
+
 /** The line in front of the cursor. */
-export function choicesOf({ timeoutMs, onTimeout }: ReviewRequest, waitedMs: number): string {
+export function choicesOf(request: ReviewRequest, waitedMs: number): string {
+  const { timeoutMs, onTimeout } = request;
   const automatic =
     timeoutMs === 0 ? "" : ` (${AUTOMATIC[onTimeout]} in ${minutes(timeoutMs - waitedMs)})`;
-  return `[c] Continue  [e] Edit  [x] Exit early${automatic}  > `;
+  const view = isPartial(request) ? "  [v] View all" : "";
+  return `[c] Continue  [e] Edit  [x] Exit early${view}${automatic}  > `;
 }
 
 /** `4:59`. */

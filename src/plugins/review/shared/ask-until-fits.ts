@@ -19,7 +19,11 @@ export type ReadEdit<T> =
 export type FittingDecision<T> =
   | { readonly type: "CONTINUE" }
   | { readonly type: "EDIT"; readonly value: T }
-  | { readonly type: "EXIT_EARLY"; readonly timedOut: boolean };
+  | {
+      readonly type: "EXIT_EARLY";
+      readonly timedOut: boolean;
+      readonly comment: string | undefined;
+    };
 
 /**
  * Asks; an edit that does not fit is asked for again, and the question then says what was wrong: nobody should lose finished work by a missing bracket.
@@ -52,6 +56,8 @@ export async function askUntilFits<T>(
   });
 }
 
-function withoutEdit({ type, timedOut }: ReviewDecision): FittingDecision<never> {
-  return type === "EXIT_EARLY" ? { type, timedOut: timedOut === true } : { type: "CONTINUE" };
+function withoutEdit({ type, timedOut, comment }: ReviewDecision): FittingDecision<never> {
+  return type === "EXIT_EARLY"
+    ? { type, timedOut: timedOut === true, comment }
+    : { type: "CONTINUE" };
 }

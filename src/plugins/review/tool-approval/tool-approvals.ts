@@ -1,19 +1,20 @@
 import type { ToolCall } from "../../../contracts/chat-model.js";
 import type { Reject, Replace, TaskCall, ToolCallContext } from "../../../contracts/hooks.js";
-import type { ReviewGate } from "../../../contracts/review.js";
-import type { Awaitable } from "../../../contracts/types.js";
+import type { ReviewGate, ReviewQuestion } from "../../../contracts/review.js";
+import type { Awaitable, JsonSchema } from "../../../contracts/types.js";
 import { reject, replace } from "../../../contracts/hooks.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import { isTool, noReviewer } from "../../../contracts/tool.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { preview } from "../../../contracts/validation.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
 import { checkToolInput } from "../../../engine/index.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
+import { Schemas } from "../../shared/schemas.js";
 import { askUntilFits } from "../shared/ask-until-fits.js";
 import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 import { ofTool, policiesWantApproval, toolWantsApproval } from "./approval-need.js";
 import { editedInput, editHint } from "./edited-input.js";
+import { shownInput } from "./shown-input.js";
 
 /** What became of a question: the input that was approved, or what the model is told. */
 type Approval = { readonly input: unknown } | { readonly rejection: string };
@@ -21,6 +22,7 @@ type Approval = { readonly input: unknown } | { readonly rejection: string };
 /** Asks about tool calls while they may still be changed, and sees to it that what was approved is what is called. */
 export class ToolApprovals {
   readonly #approvals = new WeakMap<ToolCall, Approval>();
+  readonly #schemas = new Schemas();
   readonly #library = new PromptLibrary(REVIEW_TEMPLATES);
 
   /** Asks where the tool or a policy wants it; an edit changes the arguments. @throws ReviewUnavailableError where nobody can answer. */
@@ -56,22 +58,34 @@ export class ToolApprovals {
     reason: string | true,
   ): Promise<void | Replace<Pick<ToolCallContext, "input">>> {
     const { tool, input } = call;
-    const decision = await askUntilFits(gateFor(call), questionOf(call, reason), call, (text) =>
+    const schema = tool.input === undefined ? undefined : this.#schemas.find(tool.input);
+    const question = questionOf(call, reason, schema);
+    const decision = await askUntilFits(gateFor(call), question, call, (text) =>
       editedInput(tool, input, text),
     );
     if (decision.type === "EXIT_EARLY") {
-      this.#approvals.set(call.call, { rejection: this.#rejection(call, decision.timedOut) });
+      this.#approvals.set(call.call, { rejection: this.#rejection(call, decision) });
       return undefined;
     }
     this.#approvals.set(call.call, { input: decision.type === "EDIT" ? decision.value : input });
     return decision.type === "EDIT" ? replace({ input: decision.value }) : undefined;
   }
 
-  #rejection({ run, tool, input }: ToolCallContext, timedOut: boolean): string {
+  /** What the model is told instead of a result. */
+  #rejection(
+    { run, tool, input }: ToolCallContext,
+    {
+      timedOut,
+      comment = "",
+    }: { readonly timedOut: boolean; readonly comment: string | undefined },
+  ): string {
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
     const own = ofTool(tool.name, "approvalRejection", () => tool.approvalRejection?.(input));
     const rejection = own ?? texts.render("review.rejected", { tool: tool.name });
-    return timedOut ? texts.render("review.unanswered", { rejection }) : rejection;
+    if (timedOut) return texts.render("review.unanswered", { rejection });
+    return comment.trim() === ""
+      ? rejection
+      : texts.render("review.commented", { rejection, comment });
   }
 }
 
@@ -97,13 +111,19 @@ function gateFor({ run, tool }: Pick<ToolCallContext, "run" | "tool">): ReviewGa
 function questionOf(
   { tool, input, call }: ToolCallContext,
   reason: string | true,
-): Parameters<ReviewGate["ask"]>[0] {
+  schema: JsonSchema | undefined,
+): ReviewQuestion {
   const hint = editHint(tool, input);
+  const { text, ...shown } = shownInput(input, schema);
   return {
+    ...shown,
+    toolName: tool.name,
+    callId: call.id,
+    editSchema: schema,
     timing: "DURING_EXECUTION",
     taskDescription:
       ofTool(tool.name, "approvalDescription", () => tool.approvalDescription?.(input)) ??
-      `${tool.name} ${preview(input)}`,
+      `${tool.name} ${text}`,
     taskOutput: "",
     prompt: reason === true || reason.trim() === "" ? hint : `${reason}\n${hint}`,
     key: `approval:${tool.name}:${call.id}`,

@@ -6,7 +6,8 @@ import { checkOptions, requireBoolean, requireInteger } from "../../../contracts
 import { toolArguments } from "../shared/arguments.js";
 import { emitFileChanged } from "../shared/file-changed.js";
 import { FILE_CALL_MS, folderJail } from "../shared/path-jail.js";
-import { previewOf, toFailure } from "../shared/tool-failure.js";
+import { excerpt } from "../../../util/text.js";
+import { toFailure } from "../shared/tool-failure.js";
 
 /** How `fileWriteTool` is set up. */
 export interface FileWriteToolOptions {
@@ -102,7 +103,7 @@ export function fileWriteTool(options: FileWriteToolOptions): Tool<FileWriteInpu
     effect: "write",
     requireApproval: options.requireApproval ?? false,
     approvalDescription: ({ path, content }) =>
-      `Write to file: ${path.trim()}\nContent preview: ${previewOf(content)}`,
+      `Write to file: ${path.trim()}\nContent preview: ${excerpt(content)}`,
     approvalRejection: ({ path }) => `File write rejected by reviewer: ${path.trim()}`,
     execute,
   });

@@ -2,6 +2,7 @@ import { CommandError } from "../../../contracts/state-errors.js";
 import type { Tool } from "../../../contracts/tool.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { checkOptions, requireText } from "../../../contracts/validation.js";
+import { excerpt } from "../../../util/text.js";
 import { secretReplacer, secretValues } from "../../../util/redaction/secret-values.js";
 import type { CommandResult } from "../shared/run-command.js";
 import { runCommand } from "../shared/run-command.js";
@@ -38,7 +39,6 @@ export interface ProcessToolOptions extends Pick<
 const OPTIONS = [...COMMAND_OPTIONS, "name", "description", "command", "requireApproval", "effect"];
 const DEFAULTS = Object.freeze({ timeoutMs: 30_000, maxOutputBytes: 1_048_576 });
 /** How much of the input a reviewer is shown, in characters. */
-const SHOWN_INPUT = 200;
 
 function checkProcess(options: ProcessToolOptions): void {
   checkOptions("processTool()", options, OPTIONS);
@@ -98,7 +98,7 @@ export function processTool(options: ProcessToolOptions): Tool {
     untrusted: true,
     effect,
     approvalDescription: (input) =>
-      `Execute command: ${command.join(" ")}\nInput: ${input.length > SHOWN_INPUT ? `${input.slice(0, SHOWN_INPUT)}...` : input}`,
+      `Execute command: ${command.join(" ")}\nInput: ${excerpt(input)}`,
     approvalRejection: () => `Command execution rejected by reviewer: ${command.join(" ")}`,
     async execute(input, { signal }) {
       try {

@@ -7,8 +7,3 @@ export function toFailure(e: unknown): ToolResult {
     return ToolResult.failure(e.message);
   throw e;
 }
-
-/** The beginning of a text, for a person who is to approve it. */
-export function previewOf(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}...` : text;
-}

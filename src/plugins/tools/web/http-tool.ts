@@ -20,7 +20,7 @@ import {
   secretValues,
   secretWords,
 } from "../../../util/redaction/secret-values.js";
-import { cutText } from "../../../util/text.js";
+import { cutText, excerpt } from "../../../util/text.js";
 import { messageOf } from "../../../util/errors.js";
 
 /** Options of {@link httpTool}. */
@@ -87,8 +87,7 @@ export function httpTool(options: HttpToolOptions): Tool {
     name,
     description,
     requireApproval,
-    approvalDescription: (input) =>
-      `HTTP ${method} ${shownUrl(url)}\nBody: ${cutText(input, LONGEST_PREVIEW, "...")}`,
+    approvalDescription: (input) => `HTTP ${method} ${shownUrl(url)}\nBody: ${excerpt(input)}`,
     approvalRejection: () => `HTTP request rejected by reviewer: ${method} ${shownUrl(url)}`,
     untrusted: true,
     effect: method === "GET" || method === "HEAD" ? "read" : "send",

@@ -8,7 +8,8 @@ import { checkOptions, requireBoolean, requireInteger } from "../../../contracts
 import { emitFileChanged } from "../shared/file-changed.js";
 import { fileHash, matchesHash } from "../shared/file-hash.js";
 import { FILE_CALL_MS, folderJail } from "../shared/path-jail.js";
-import { previewOf, toFailure } from "../shared/tool-failure.js";
+import { excerpt } from "../../../util/text.js";
+import { toFailure } from "../shared/tool-failure.js";
 import { CODE_EDIT_ARGUMENTS, CODE_EDIT_DESCRIPTION, problemOfInput } from "./code-edit-input.js";
 import { snippetOf } from "./snippet.js";
 import { EditableText, replaceLines, replaceText } from "./text-edit.js";
@@ -203,7 +204,7 @@ async function editFile(
 }
 
 function approvalDescription({ path, command, content, edits }: CodeEditInput): string {
-  const preview = previewOf(
+  const preview = excerpt(
     content ?? (edits ?? []).map((one) => `${one.find} -> ${one.content}`).join("\n"),
   );
   return `Edit file (${command}): ${path.trim()}\nContent preview: ${preview}`;

@@ -231,8 +231,10 @@ describe("mcpTools", () => {
         approvalDescription(input: unknown): string;
       };
       expect(approvalDescription({ value: "x".repeat(500) }))
-        .to.match(/^MCP faults: echo\nArguments: \{"value":"x+\.\.\.$/)
-        .and.have.length.below(260);
+        .to.match(
+          /^MCP faults: echo\nArguments: \{"value":"x+ \.\.\. \[500 characters\] \.\.\. x+"\}$/,
+        )
+        .and.have.length.below(280);
     });
 
     it("are the same objects as long as they do not change", async () => {

@@ -217,6 +217,7 @@ export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
     run: { id: "run-1", inputs: { topic: "bees" }, tags: { team: "blue" } },
     workflow: "SEQUENTIAL",
     reports: [],
+    reviews: [],
     startedAt: new Date("2026-01-02T03:04:05.000Z"),
     startedMs: 1000,
     endedMs: 62_500,

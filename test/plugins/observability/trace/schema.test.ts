@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Ensemble, Task } from "agentensemble";
+import { Ensemble, Review, ReviewDecision, Task } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { OURS, problemsOf, SCHEMA } from "./schema.js";
 import { TRACED, traceOf } from "./teams.js";
@@ -15,6 +15,16 @@ describe("schema 1.1 of the trace, field by field", () => {
       expect(JSON.parse(JSON.stringify(trace))).to.deep.equal(document);
     });
   }
+
+  it("holds for a run with a review", async () => {
+    const { trace } = await new Ensemble({
+      tasks: [new Task({ description: "d", handler: () => "out", review: Review.required() })],
+      reviewHandler: () => ReviewDecision.continue({ by: "ana" }),
+    }).run();
+    const document: unknown = JSON.parse(trace.toJson());
+    expect(problemsOf(document, "Trace", "reviewed", seen)).to.deep.equal([]);
+    expect(JSON.parse(JSON.stringify(trace))).to.deep.equal(document);
+  });
 
   it("was looked at in every part", () => {
     const parts = new Set([...Object.keys(SCHEMA), ...Object.keys(OURS)]);

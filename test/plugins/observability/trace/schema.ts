@@ -151,7 +151,7 @@ export const SCHEMA: Readonly<Record<string, Shape>> = {
 
 /** What we add; a `!` before a kind: the field may be missing. */
 export const OURS: Readonly<Record<string, Shape>> = {
-  Trace: { exitReason: "text", phases: "Phase[]" },
+  Trace: { exitReason: "text", phases: "Phase[]", reviews: "!Review[]" },
   Task: {
     taskId: "text",
     parentTaskId: "?text",
@@ -206,6 +206,21 @@ export const OURS: Readonly<Record<string, Shape>> = {
     outcome: "text",
   },
   Error: { taskId: "?text", code: "?text" },
+  Review: {
+    reviewId: "text",
+    taskId: "text",
+    agentRole: "text",
+    timing: "text",
+    description: "text",
+    toolName: "?text",
+    requestedAt: "instant",
+    resolvedAt: "instant",
+    duration: "duration",
+    decision: "text",
+    timedOut: "flag",
+    by: "?text",
+    comment: "?text",
+  },
   Phase: { name: "text", after: "text[]", taskIds: "text[]" },
 };
 

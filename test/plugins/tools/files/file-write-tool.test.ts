@@ -138,7 +138,7 @@ describe("file_write", () => {
     expect(readdirSync(s.inside)).to.deep.equal([]);
   });
 
-  it("asks for approval where it is told to, showing the beginning of the content", () => {
+  it("asks for approval where it is told to, showing the start and the end of the content", () => {
     expect(fileWriteTool({ baseDir: s.inside })).to.include({
       requireApproval: false,
       effect: "write",
@@ -150,7 +150,7 @@ describe("file_write", () => {
       "Write to file: a.txt\nContent preview: short",
     );
     expect(tool.approvalDescription?.({ path: "a.txt", content: "x".repeat(201) })).to.equal(
-      `Write to file: a.txt\nContent preview: ${"x".repeat(200)}...`,
+      `Write to file: a.txt\nContent preview: ${"x".repeat(100)} ... [201 characters] ... ${"x".repeat(100)}`,
     );
   });
 

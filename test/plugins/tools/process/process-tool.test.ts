@@ -217,12 +217,12 @@ describe("processTool", () => {
     await rejectionOf(ToolConfigurationError, call({ sandbox: ["no-such-sandbox"] }));
   });
 
-  it("shows a reviewer the command and the beginning of the input", () => {
+  it("shows a reviewer the command and the start and the end of a long input", () => {
     const tool = processTool({ ...base, command: ["wc", "-l"], requireApproval: true });
     expect(tool.requireApproval).to.equal(true);
     expect(tool.approvalDescription?.("abc")).to.equal("Execute command: wc -l\nInput: abc");
     expect(tool.approvalDescription?.("x".repeat(201))).to.equal(
-      `Execute command: wc -l\nInput: ${"x".repeat(200)}...`,
+      `Execute command: wc -l\nInput: ${"x".repeat(100)} ... [201 characters] ... ${"x".repeat(100)}`,
     );
     expect(tool.approvalDescription?.("x".repeat(200))).to.not.contain("...");
   });

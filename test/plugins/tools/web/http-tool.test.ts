@@ -175,7 +175,9 @@ describe("httpTool", () => {
     );
     expect(
       httpTool({ ...NAMED, url: "https://example.com/pay" }).approvalDescription?.("x".repeat(300)),
-    ).to.equal(`HTTP POST https://example.com/pay\nBody: ${"x".repeat(200)}...`);
+    ).to.equal(
+      `HTTP POST https://example.com/pay\nBody: ${"x".repeat(100)} ... [300 characters] ... ${"x".repeat(100)}`,
+    );
   });
 
   const url = "https://example.com/";

@@ -493,7 +493,7 @@ describe("code_edit", () => {
       edits: [{ find: "a", content: "b".repeat(300) }],
     };
     expect(tool.approvalDescription?.(several)).to.equal(
-      `Edit file (find_replace): f\nContent preview: a -> ${"b".repeat(195)}...`,
+      `Edit file (find_replace): f\nContent preview: a -> ${"b".repeat(95)} ... [305 characters] ... ${"b".repeat(100)}`,
     );
   });
 

@@ -1,6 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
-import { messageOf } from "../../../util/errors.js";
+import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
+import { messageOf, toError } from "../../util/errors.js";
 
 /** A schema as models and messages need it. */
 export interface SchemaFacts {
@@ -59,5 +59,14 @@ export class Schemas {
       this.#facts.set(type, facts);
     }
     return facts;
+  }
+
+  /** The JSON Schema, `undefined` where there is none. */
+  find(type: OutputSchema<unknown> | JsonSchema): JsonSchema | undefined {
+    try {
+      return this.of(type, (_problem, cause) => toError(cause)).jsonSchema;
+    } catch {
+      return undefined; // whoever needs it says so
+    }
   }
 }

@@ -1,0 +1,29 @@
+import type { ReviewRecord, ReviewTrace } from "../../../contracts/trace.js";
+import type { TraceKeeper } from "./keeper.js";
+
+/** What people were asked in a run, and what came of it. */
+export function reviewTraces(
+  reviews: readonly ReviewRecord[],
+  clock: (ms: number) => Date,
+  keeper: TraceKeeper,
+): readonly ReviewTrace[] {
+  const kept = (text: string | undefined): string | undefined =>
+    text === undefined ? undefined : keeper.text(text);
+  return reviews.map(({ request, startedMs, endedMs, decision, timedOut, by, comment }) => {
+    return {
+      reviewId: request.reviewId,
+      taskId: request.taskId,
+      agentRole: request.agentRole,
+      timing: request.timing,
+      description: keeper.text(request.taskDescription),
+      toolName: request.toolName,
+      requestedAt: new Date(request.requestedAt),
+      resolvedAt: clock(endedMs),
+      durationMs: Math.max(0, endedMs - startedMs),
+      decision,
+      timedOut,
+      by: kept(by),
+      comment: kept(comment),
+    };
+  });
+}

@@ -1,0 +1,21 @@
+import { excerpt } from "../text.js";
+
+/** Characters of one text, and of the whole. */
+const TEXT_LIMIT = 200;
+const WHOLE_LIMIT = 4_000;
+
+/** JSON for people, a text as it is: of each long text, and of the whole where it is long, the start and the end with the length between. `isWhole`: nothing is left out. */
+export function excerptJson(data: unknown): { readonly text: string; readonly isWhole: boolean } {
+  if (typeof data === "string")
+    return { text: excerpt(data, TEXT_LIMIT), isWhole: data.length <= TEXT_LIMIT };
+  let isWhole = true;
+  const shortened = (text: string, limit: number): string => {
+    if (text.length > limit) isWhole = false;
+    return excerpt(text, limit);
+  };
+  const json =
+    JSON.stringify(data, (_key, value: unknown) =>
+      typeof value === "string" ? shortened(value, TEXT_LIMIT) : value,
+    ) ?? "";
+  return { text: shortened(json, WHOLE_LIMIT), isWhole };
+}
