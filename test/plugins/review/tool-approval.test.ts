@@ -136,7 +136,7 @@ describe("the approval of tool calls", () => {
       execute: () => "paid",
     });
     const disordered = { zeta: 1, amount: 5, alpha: 2, to: [{ iban: "CH1", name: "Ana" }] };
-    const paid = await call(plain as AnyTool, disordered, [CONTINUE]);
+    const paid = await call(plain, disordered, [CONTINUE]);
     expect(JSON.stringify(paid.asked[0]?.input)).to.equal(
       '{"to":[{"name":"Ana","iban":"CH1"}],"amount":5,"alpha":2,"zeta":1}',
     );
@@ -148,7 +148,7 @@ describe("the approval of tool calls", () => {
       .transform(({ path, content }) => ({ path, content: new Map([["text", content]]) }));
     const jsonSchema = { type: "object", properties: { path: {}, content: {} } };
     const odd = writer({}).tool;
-    const { asked } = await call({ ...odd, input: { schema, jsonSchema } } as AnyTool, file, [
+    const { asked } = await call({ ...odd, input: { schema, jsonSchema } }, file, [
       EXIT,
     ]);
     expect(asked[0]?.truncated).to.equal(true);
