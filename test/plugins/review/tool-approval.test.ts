@@ -148,9 +148,7 @@ describe("the approval of tool calls", () => {
       .transform(({ path, content }) => ({ path, content: new Map([["text", content]]) }));
     const jsonSchema = { type: "object", properties: { path: {}, content: {} } };
     const odd = writer({}).tool;
-    const { asked } = await call({ ...odd, input: { schema, jsonSchema } }, file, [
-      EXIT,
-    ]);
+    const { asked } = await call({ ...odd, input: { schema, jsonSchema } }, file, [EXIT]);
     expect(asked[0]?.truncated).to.equal(true);
   });
 
