@@ -8,7 +8,8 @@ import type { Awaitable } from "./types.js";
 export interface BindApi {
   /**
    * A token with one value. Two direct bindings of it are a boot error, unless one says `override`.
-   * `default: true` gives way to any direct binding: what a plugin brings so that things work without configuration.
+   * `default: true` gives way to any direct binding: what a plugin brings so that things work without configuration. Of several defaults that of the plugin
+   * listed last holds.
    */
   single<T>(
     token: Token<T, "single">,
@@ -44,6 +45,8 @@ export interface KernelApi {
   use(plugin: Plugin): this;
   readonly hooks: EnsembleHooks;
   readonly container: Container;
+  /** The names of the plugins whose values a look-up of this token gives. */
+  providers(token: Token<unknown, "single" | "many">): readonly string[];
   boot(): Promise<void>;
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -99,7 +99,7 @@ export class Bindings {
     for (const [id, cardinality] of this.#cardinality) {
       const token = id as AnyToken; // only tokens are kept there
       if (!this.container.isBound(token)) continue;
-      const owner = this.#ownerOf(token, cardinality);
+      const owner = this.providers(token).join("', '");
       try {
         if (cardinality === "many") {
           await this.container.getAllAsync(token);
@@ -118,11 +118,13 @@ export class Bindings {
     }
   }
 
-  #ownerOf(token: AnyToken, cardinality: "single" | "many"): string {
-    if (cardinality === "many")
-      return [...(this.#contributors.get(token) ?? [DIRECT.plugin])].join("', '");
+  /** Who bound what a look-up gives: one plugin, all contributors of a token that collects, or nobody. */
+  providers(token: AnyToken): readonly string[] {
+    if (!this.container.isBound(token)) return [];
+    if (this.#cardinality.get(token) === "many")
+      return [...(this.#contributors.get(token) ?? [DIRECT.plugin])];
     const direct = this.container.isCurrentBound(token) ? DIRECT : this.#defaultOwners.get(token);
-    return (this.#owners.get(token) ?? direct ?? DIRECT).plugin;
+    return [(this.#owners.get(token) ?? direct ?? DIRECT).plugin];
   }
 
   isBound(token: Token<unknown, "single" | "many">): boolean {
@@ -196,12 +198,12 @@ export class Bindings {
     };
   }
 
+  /** Of the defaults of several plugins the last one holds. */
   #bindDefault<T>(plugin: string, token: Token<T>): BindToFluentSyntax<T> {
     const other = this.#defaultOwners.get(token);
-    if (other !== undefined)
-      throw new ValidationError(
-        `Token '${tokenName(token)}' has a default from both '${other.plugin}' and '${plugin}'`,
-      );
+    if (other?.plugin === plugin)
+      throw new ValidationError(`Token '${tokenName(token)}' has two defaults from '${plugin}'`);
+    if (other !== undefined) this.#defaults.unbind(token);
     this.#defaultOwners.set(token, { plugin, override: false });
     return this.#defaults.bind<T>(token);
   }

@@ -101,6 +101,11 @@ export class Kernel implements KernelApi {
     return this.#booting;
   }
 
+  /** The names of the plugins whose values a look-up of this token gives; `kernel.container` for a binding made there. Empty before booting, and where nothing is bound. */
+  providers(token: Token<unknown, "single" | "many">): readonly string[] {
+    return this.#booting === undefined ? [] : this.#bindings.providers(token);
+  }
+
   /** Cancels what still runs, then disposes the plugins in reverse order. @throws AggregateError of whatever fails on the way. */
   dispose(): Promise<void> {
     this.#disposing ??= this.#dispose();

@@ -114,13 +114,57 @@ describe("bindings of one value", () => {
     expect(error.message).to.include("'a'").and.include("'b'");
   });
 
-  it("are a boot error when two plugins bring a default", async () => {
-    const token = createToken<number>("two-defaults");
+  describe("that are defaults of several plugins", () => {
+    const token = createToken<string>("several-defaults");
+    const byDefault = (name: string): Plugin =>
+      binds(name, (b) => void b.single(token, { default: true }).toConstantValue(name));
+    const booted = async (...plugins: readonly Plugin[]): Promise<readonly unknown[]> => {
+      await using kernel = new Kernel({ plugins });
+      expect(kernel.providers(token)).to.deep.equal([]);
+      await kernel.boot();
+      return [kernel.container.get(token), kernel.providers(token)];
+    };
+
+    it("give way to that of the plugin listed last, and the kernel tells whose holds", async () => {
+      const [a, b] = [byDefault("a"), byDefault("b")];
+      expect(await booted(a, b)).to.deep.equal(["b", ["b"]]);
+      expect(await booted(b, a)).to.deep.equal(["a", ["a"]]);
+      expect(await booted({ ...a, dependsOn: ["b"] }, b)).to.deep.equal(["a", ["a"]]);
+    });
+
+    it("give way to a direct binding, wherever it stands", async () => {
+      const direct = binds("direct", (b) => void b.single(token).toConstantValue("direct"));
+      for (const plugins of [
+        [byDefault("a"), direct, byDefault("b")],
+        [direct, byDefault("a")],
+      ])
+        expect(await booted(...plugins)).to.deep.equal(["direct", ["direct"]]);
+      await using kernel = new Kernel({ plugins: [byDefault("a")] });
+      kernel.container.bind(token).toConstantValue("user");
+      await kernel.boot();
+      expect([kernel.container.get(token), kernel.providers(token)]).to.deep.equal([
+        "user",
+        ["kernel.container"],
+      ]);
+    });
+
+    it("are a boot error when one plugin brings two", async () => {
+      const twice = binds("twice", (b) => {
+        for (const value of ["x", "y"]) b.single(token, { default: true }).toConstantValue(value);
+      });
+      const error = await failure(new Kernel({ plugins: [twice] }).boot());
+      expect(error.message).to.include("has two defaults from 'twice'");
+    });
+  });
+
+  it("name all contributors of a token that collects, and nobody of one that is not bound", async () => {
+    const tokens = createToken<number>("contributions", "many");
     const plugin = (name: string): Plugin =>
-      binds(name, (b) => void b.single(token, { default: true }).toConstantValue(1));
-    expect((await failure(new Kernel({ plugins: [plugin("a"), plugin("b")] }).boot())).message)
-      .to.include("'a'")
-      .and.include("'b'");
+      binds(name, (b) => void b.many(tokens).toConstantValue(1));
+    await using kernel = new Kernel({ plugins: [plugin("a"), plugin("b")] });
+    await kernel.boot();
+    expect(kernel.providers(tokens)).to.deep.equal(["a", "b"]);
+    expect(kernel.providers(createToken("unheard-of"))).to.deep.equal([]);
   });
 
   it("know no other options", async () => {
