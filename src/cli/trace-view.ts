@@ -44,7 +44,9 @@ export interface DelegationView {
   readonly succeeded: boolean;
   readonly result: string;
   readonly durationMs: number;
+  /** `null` also where the worker is a task of the run itself: that with the id. */
   readonly worker: TaskView | null;
+  readonly workerTaskId: string | null;
 }
 
 /** One attempt of a task. */
@@ -154,6 +156,7 @@ function delegationView(delegation: TraceFields, currency: string): DelegationVi
     succeeded: delegation.flag("succeeded") ?? true,
     result: delegation.text("result"),
     durationMs: delegation.duration("duration"),
+    workerTaskId: delegation.optionalText("workerTaskId") ?? null,
     worker: worker === undefined ? null : taskView(worker, 0, currency),
   };
 }

@@ -17,14 +17,23 @@ export interface DagTask {
   /** As it was written, template variables not filled; in `run_planned` they are filled. */
   readonly description: string;
   readonly expectedOutput: string;
-  /** `(deterministic)` for a handler, `(synthesized)` where the agent is not known before the run, `(loop)` for a loop. */
+  /**
+   * `(deterministic)` for a handler, `(synthesized)` where the agent is not known before the run, `(assigned)` where a manager chooses it,
+   * `(loop)` for a loop, `(end)` for the end of a graph.
+   */
   readonly agentRole: string;
   /** Ids of the tasks in its `context`. */
   readonly dependsOn: readonly string[];
   /** Index in `parallelGroups`. */
   readonly parallelGroup: number;
   readonly onCriticalPath: boolean;
-  readonly nodeType?: MapReduceNode["nodeType"] | NonNullable<PlanStep["nodeType"]>;
+  /** `graph-end`: where a graph ends, id `__END__`. `manager`: who assigns the tasks of HIERARCHICAL. `delegated`: made by a delegation during the run. */
+  readonly nodeType?:
+    | MapReduceNode["nodeType"]
+    | NonNullable<PlanStep["nodeType"]>
+    | "graph-end"
+    | "manager"
+    | "delegated";
   readonly mapReduceLevel?: number;
   readonly loopMaxIterations?: number;
   /** The tasks that a loop repeats. */
@@ -33,7 +42,18 @@ export interface DagTask {
   readonly phase?: string;
 }
 
-/** A transition of a graph. `fired` is false: nothing has been run. */
+/** How two tasks are connected. */
+export interface DagLink {
+  readonly fromTaskId: string;
+  readonly toTaskId: string;
+  /**
+   * `context`: the second gets the output of the first. `order`: it only begins after it. `repeat`: from the last task of a loop to its first.
+   * `delegation`: the first hands the second to its agent.
+   */
+  readonly kind: "context" | "order" | "repeat" | "delegation";
+}
+
+/** A transition of a graph. `fired` is false in a plan: nothing has been run. */
 export interface DagEdge extends PlanEdge {
   readonly fired: boolean;
 }
@@ -48,12 +68,22 @@ export interface Dag {
   readonly workflow: string;
   readonly agents: readonly AgentSummary[];
   readonly tasks: readonly DagTask[];
+  /** Between tasks and parts of loops; empty for a graph, see `graphEdges`. Ours; not in the schema. */
+  readonly edges: readonly DagLink[];
   /** Ids of tasks that may run at the same time, in the order of the groups. */
   readonly parallelGroups: readonly (readonly string[])[];
   /** Ids of the longest chain of tasks that wait for each other. */
   readonly criticalPath: readonly string[];
-  readonly mapReduceMode?: "STATIC";
+  /** `ADAPTIVE` only for what ran: its tree is not known before. */
+  readonly mapReduceMode?: "STATIC" | "ADAPTIVE";
   readonly mode?: "graph";
   readonly graphEdges?: readonly DagEdge[];
   readonly graphStartStateId?: string;
 }
+
+/** The diagram of an ensemble after a run: with the time of the run, and of a graph the transitions that were made. */
+export type RunDag = Dag & {
+  readonly generatedAt: Date;
+  readonly graphTerminationReason?: string | null;
+  readonly graphStepsRun?: number;
+};

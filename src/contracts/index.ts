@@ -20,7 +20,7 @@ export type {
 } from "./chat-model.js";
 export { HierarchicalConstraints } from "./constraints.js";
 export type { HierarchicalConstraintsOptions } from "./constraints.js";
-export type { AgentSummary, Dag, DagEdge, DagTask } from "./dag.js";
+export type { AgentSummary, Dag, DagEdge, DagLink, DagTask, RunDag } from "./dag.js";
 export { DelegationPolicyResult } from "./delegation.js";
 export type {
   DelegationPolicy,

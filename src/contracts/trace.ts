@@ -85,6 +85,8 @@ export interface TaskRecord {
   readonly parentTaskId: string | undefined;
   readonly attempt: number;
   readonly task: AnyTask;
+  /** Ids of the tasks in its `context`. */
+  readonly contextIds?: readonly string[];
   readonly agent: Agent | undefined;
   readonly agentRole: string;
   readonly startedMs: number;
@@ -221,6 +223,9 @@ export interface DelegationTrace {
   readonly priority: DelegationRequest["priority"];
   readonly result: string;
   readonly succeeded: boolean;
+  /** The id of the task it led to, where it came to that. */
+  readonly workerTaskId: string | undefined;
+  /** That task; `undefined` where a manager delegated: the tasks of its workers stand in `taskTraces` themselves. */
   readonly workerTrace: TaskTrace | undefined;
 }
 
@@ -234,6 +239,8 @@ export interface TaskTrace {
   readonly taskDescription: string;
   readonly expectedOutput: string;
   readonly agentRole: string;
+  /** Ids of the tasks in its `context`. */
+  readonly dependsOn: readonly string[];
   readonly startedAt: Date;
   readonly completedAt: Date;
   readonly durationMs: number;
@@ -292,6 +299,8 @@ export interface LoopTrace {
   readonly memoryMode: Loop["memoryMode"];
   /** Names of the body's tasks, for each iteration. */
   readonly iterations: readonly (readonly string[])[];
+  /** Their ids, as in `taskTraces` and in diagrams. */
+  readonly taskIds: readonly (readonly string[])[];
 }
 
 /** The way a run took through its graph. */
@@ -328,7 +337,7 @@ export interface ErrorTrace {
   readonly occurredAt: Date;
 }
 
-/** What happened in a run: schema 1.1 of the `.trace.json` format. Immutable, and without the secrets that the framework knows of. */
+/** What happened in a run: schema 1.3 of the `.trace.json` format. Immutable, and without the secrets that the framework knows of. */
 export interface ExecutionTrace {
   readonly schemaVersion: string;
   readonly captureMode: string;

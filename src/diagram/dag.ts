@@ -10,8 +10,11 @@ import { isTool } from "../contracts/tool.js";
 import { createPlan } from "../engine/plan/plan.js";
 import { roleFor } from "../plugins/agents/synthesis/template-synthesizer.js";
 import { describeTasks } from "../plugins/workflows/shared/describe-tasks.js";
+import { MANAGER_ROLE } from "../plugins/workflows/hierarchical/team-validation.js";
 import { builtInWorkflows } from "./built-in-workflows.js";
-import { criticalPathOf, levelsOf } from "./levels.js";
+import { GRAPH_END } from "../plugins/shared/graph-end.js";
+import { criticalPathOf, levelsOf } from "../plugins/shared/levels.js";
+import { linksOf } from "./links.js";
 
 type Facts = Omit<DagTask, "parallelGroup" | "onCriticalPath">;
 
@@ -48,17 +51,22 @@ export function describedBy(
 
 /** The diagram of a plan. @throws ValidationError for tasks that can't be put into an order. */
 export function dagOf({ plan, workflow, description }: DescribedPlan): Dag {
-  const { steps, graph } = description;
+  const { graph, managed } = description;
+  const manager = managed === true ? managerOf(plan) : undefined;
+  const steps = manager === undefined ? description.steps : led(description.steps, manager.id);
   const levels = levelsOf(steps);
   const criticalPath = graph === undefined ? criticalPathOf(steps, levels) : [];
   const critical = new Set(criticalPath);
   const byId = new Map(plan.tasks.map((task) => [task.id, task]));
   const groups: string[][] = [];
-  const tasks = steps.map((step): DagTask => {
-    const { id } = step;
-    const parallelGroup = levels.get(id) ?? 0;
+  const nodes = steps.map((step) =>
+    step.id === manager?.id ? manager : nodeOf(step, byId, plan, managed === true),
+  );
+  const tasks = [...nodes, ...(graph === undefined ? [] : [GRAPH_END])].map((node): DagTask => {
+    const { id } = node;
+    const parallelGroup = levels.get(id) ?? groups.length; // the end comes last
     (groups[parallelGroup] ??= []).push(id);
-    return { ...nodeOf(step, byId, plan), parallelGroup, onCriticalPath: critical.has(id) };
+    return { ...node, parallelGroup, onCriticalPath: critical.has(id) };
   });
   return {
     schemaVersion: "1.3",
@@ -66,6 +74,7 @@ export function dagOf({ plan, workflow, description }: DescribedPlan): Dag {
     workflow,
     agents: agentsOf(plan),
     tasks,
+    edges: graph === undefined ? linksOf(steps, tasks) : [],
     parallelGroups: groups,
     criticalPath,
     ...(plan.tasks.some(({ mapReduce }) => mapReduce !== undefined)
@@ -81,35 +90,65 @@ export function dagOf({ plan, workflow, description }: DescribedPlan): Dag {
   };
 }
 
-/** Who will do a task, as far as that is known before the run. */
-function roleOf(task: AnyTask, { agentSynthesizer }: EnsembleOptions): string {
-  if (task.handler !== undefined) return "(deterministic)";
-  return (
-    task.agent?.role ??
-    (agentSynthesizer === undefined ? roleFor(task.description) : "(synthesized)")
-  );
+/** The task of the manager. Its id is that of the first task which a run adds to the plan. */
+function managerOf({ tasks }: Plan): Facts {
+  return {
+    id: `task-${tasks.length + 1}`,
+    description: "Assign the tasks",
+    expectedOutput: "",
+    agentRole: MANAGER_ROLE,
+    dependsOn: [],
+    nodeType: "manager",
+  };
 }
 
-function factsOf({ id, task, contextIds, mapReduce }: PlannedTask, plan: Plan): Facts {
+/** The manager's step, and the others behind it. */
+function led(steps: readonly PlanStep[], managerId: string): readonly PlanStep[] {
+  const others = steps.map((step) => ({ ...step, after: [managerId, ...step.after] }));
+  return [{ id: managerId, after: [] }, ...others];
+}
+
+/** Who will do a task, as far as that is known before the run. A manager chooses among agents that are given. */
+function roleOf(
+  task: AnyTask,
+  { agentSynthesizer, agents }: EnsembleOptions,
+  managed: boolean,
+): string {
+  if (task.handler !== undefined) return "(deterministic)";
+  if (task.agent !== undefined) return task.agent.role;
+  if (managed && (agents ?? []).length > 0) return "(assigned)";
+  return agentSynthesizer === undefined ? roleFor(task.description) : "(synthesized)";
+}
+
+function factsOf(
+  { id, task, contextIds, mapReduce }: PlannedTask,
+  plan: Plan,
+  managed: boolean,
+): Facts {
   const { description, expectedOutput } = task;
   return {
     id,
     description,
     expectedOutput,
-    agentRole: roleOf(task, plan.options),
+    agentRole: roleOf(task, plan.options, managed),
     dependsOn: contextIds,
     ...mapReduce,
   };
 }
 
 /** A step of the description as a node; the tasks of a loop stand in it. */
-function nodeOf(step: PlanStep, tasks: ReadonlyMap<string, PlannedTask>, plan: Plan): Facts {
+function nodeOf(
+  step: PlanStep,
+  tasks: ReadonlyMap<string, PlannedTask>,
+  plan: Plan,
+  managed: boolean,
+): Facts {
   const { id, nodeType, phase, title, dependsOn } = step;
   const task = tasks.get(id);
   const facts =
     task === undefined
       ? { id, description: title ?? id, expectedOutput: "", agentRole: "(loop)", dependsOn: [] }
-      : factsOf(task, plan);
+      : factsOf(task, plan, managed);
   return {
     ...facts,
     ...(dependsOn !== undefined && { dependsOn }),
@@ -118,7 +157,7 @@ function nodeOf(step: PlanStep, tasks: ReadonlyMap<string, PlannedTask>, plan: P
     ...(step.body !== undefined && {
       loopMaxIterations: step.maxRuns ?? 1,
       loopBody: step.body.map((part, parallelGroup) => ({
-        ...nodeOf(part, tasks, plan),
+        ...nodeOf(part, tasks, plan, managed),
         parallelGroup,
         onCriticalPath: false,
       })),
@@ -126,17 +165,18 @@ function nodeOf(step: PlanStep, tasks: ReadonlyMap<string, PlannedTask>, plan: P
   };
 }
 
-/** The agents that are known, workers first, each once. */
+/** The agents that are known, workers first, each role once. */
 function agentsOf(plan: Plan): readonly AgentSummary[] {
-  const agents = new Set<Agent>([
+  const agents = [
     ...(plan.options.agents ?? []),
     ...plan.tasks.flatMap(({ agent }) => agent ?? []),
-  ]);
-  return [...agents].map(({ role, goal, background, tools, allowDelegation }) => ({
-    role,
-    goal,
-    background,
-    toolNames: tools.flatMap((tool) => (isTool(tool) ? [tool.name] : [])),
-    allowDelegation,
-  }));
+  ];
+  const byRole = new Map<string, Agent>(agents.toReversed().map((agent) => [agent.role, agent]));
+  return [...new Set(agents.map(({ role }) => role))].flatMap((of) => {
+    const agent = byRole.get(of);
+    if (agent === undefined) return [];
+    const { role, goal, background, tools, allowDelegation } = agent;
+    const toolNames = tools.flatMap((tool) => (isTool(tool) ? [tool.name] : []));
+    return [{ role, goal, background, toolNames, allowDelegation }];
+  });
 }

@@ -154,7 +154,7 @@ function drawGraph(
   { tasks, graphEdges = [], graphStartStateId = "" }: Dag,
 ): void {
   chart.add(`${chart.nameOf(keyOf("start"))}(["start"])`);
-  for (const task of tasks) chart.task(task);
+  for (const task of tasks) if (task.nodeType !== "graph-end") chart.task(task);
   chart.add(`${chart.nameOf("__END__")}(["end"])`);
   chart.edge(keyOf("start"), graphStartStateId);
   for (const edge of graphEdges)
@@ -167,13 +167,14 @@ function drawGraph(
 }
 
 /** The manager is given the tasks and hands them to whom it likes. */
-function drawHierarchy(chart: Flowchart, { tasks, agents }: Dag): void {
+function drawHierarchy(chart: Flowchart, { tasks: all, agents }: Dag): void {
   const manager = keyOf("manager");
+  const tasks = all.filter(({ nodeType }) => nodeType !== "manager");
   for (const task of tasks) chart.task(task);
   chart.add(`${chart.nameOf(manager)}{{"Manager"}}`);
   const roles = new Set([
     ...agents.map(({ role }) => role),
-    ...tasks.map(({ agentRole }) => agentRole),
+    ...tasks.map(({ agentRole }) => agentRole).filter((role) => role !== "(assigned)"),
   ]);
   for (const role of roles) chart.add(`${chart.nameOf(keyOf("worker", role))}(["${label(role)}"])`);
   drawContexts(chart, tasks);

@@ -96,6 +96,63 @@ describe("ensemble.toDag()", () => {
     expect(dag.tasks.map(({ dependsOn }) => dependsOn)).to.deep.equal([[], [], []]);
   });
 
+  const drawn = ({ edges }: Dag): readonly string[] =>
+    edges.map(({ fromTaskId, toTaskId, kind }) => `${fromTaskId} ${kind} ${toTaskId}`);
+
+  it("has an edge for every context, and for every order without one", () => {
+    const x = plain("x");
+    const tasks = [x, plain("y"), plain("z", [x])];
+    expect(drawn(new Ensemble({ workflow: "SEQUENTIAL", tasks }).toDag())).to.deep.equal([
+      "x order y",
+      "x context z",
+      "y order z",
+    ]);
+    expect(drawn(new Ensemble({ tasks }).toDag())).to.deep.equal(["x context z"]);
+  });
+
+  it("has the edges inside loops and back, and those between phases", () => {
+    const draft = plain("draft");
+    const loop = new Loop({
+      name: "polish",
+      tasks: [draft, plain("score"), plain("judge", [draft])],
+      maxIterations: 2,
+    });
+    const looped = new Ensemble({ workflow: "SEQUENTIAL", tasks: [plain("a")], loops: [loop] });
+    expect(drawn(looped.toDag())).to.deep.equal([
+      "a order $loop:polish",
+      "polish/draft order polish/score",
+      "polish/draft context polish/judge",
+      "polish/score order polish/judge",
+      "polish/judge repeat polish/draft",
+    ]);
+    const first = new Phase({ name: "first", tasks: [plain("a"), plain("b")] });
+    const second = new Phase({ name: "second", tasks: [plain("c")], after: [first] });
+    expect(drawn(new Ensemble({ phases: [first, second] }).toDag())).to.deep.equal([
+      "first/a order first/b",
+      "first/b order second/c",
+    ]);
+  });
+
+  it("of HIERARCHICAL has the manager, and no roles that nobody has", () => {
+    const agents = ["Owl", "Mouse", "Owl"].map((role) => new Agent({ role, goal: "See" }));
+    const tasks = [Task.of("Research it"), new Task({ description: "Look", agent: agents[0] })];
+    const dag = new Ensemble({ workflow: "HIERARCHICAL", tasks, agents }).toDag();
+    expect(dag.tasks.map(({ id, agentRole, nodeType }) => [id, agentRole, nodeType])).to.deep.equal(
+      [
+        ["task-3", "Manager", "manager"],
+        ["task-1", "(assigned)", undefined],
+        ["task-2", "Owl", undefined],
+      ],
+    );
+    expect(drawn(dag)).to.deep.equal(["task-3 delegation task-1", "task-3 delegation task-2"]);
+    expect(
+      dag.agents.map(({ role }) => role),
+      "each role once",
+    ).to.deep.equal(["Owl", "Mouse"]);
+    const made = new Ensemble({ workflow: "HIERARCHICAL", tasks: [Task.of("Research it")] });
+    expect(taskOf(made.toDag(), "task-1").agentRole).to.equal("Researcher");
+  });
+
   it("refuses what run() would refuse because of the tasks", () => {
     const [a = plain("a"), b = plain("b")] = diamond();
     expect(() => new Ensemble({ workflow: "SEQUENTIAL", tasks: [b, a] }).toDag()).to.throw(
@@ -194,7 +251,12 @@ describe("ensemble.toDag()", () => {
     expect(dag.tasks.map(({ id, nodeType }) => [id, nodeType])).to.deep.equal([
       ["support/triage", "graph-state"],
       ["support/fix", "graph-state"],
+      ["__END__", "graph-end"],
     ]);
+    expect(dag.parallelGroups.at(-1)).to.deep.equal(["__END__"]);
+    expect(dag.edges, "its transitions are its edges").to.deep.equal([]);
+    const ids = new Set(dag.tasks.map(({ id }) => id));
+    for (const { toStateId } of dag.graphEdges ?? []) expect(ids).to.include(toStateId);
     expect(dag.graphEdges).to.deep.equal([
       {
         fromStateId: "support/triage",

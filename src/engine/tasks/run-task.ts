@@ -134,6 +134,7 @@ class TaskRun {
       agentRole: this.#role,
       startedMs,
       previous,
+      contextIds: planned.contextIds,
       mapReduce: planned.mapReduce,
     });
     this.#record = record;

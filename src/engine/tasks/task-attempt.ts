@@ -46,6 +46,7 @@ export interface AttemptStart {
   readonly startedMs: number;
   /** The attempt that this one repeats, where a guardrail refused it. */
   readonly previous?: TaskAttempt | undefined;
+  readonly contextIds?: readonly string[];
   readonly mapReduce?: PlannedTask["mapReduce"];
 }
 
@@ -61,6 +62,7 @@ export class TaskAttempt implements TaskRecord {
   readonly agentRole: string;
   readonly startedMs: number;
   readonly previous: TaskAttempt | undefined;
+  readonly contextIds: readonly string[];
   readonly mapReduce: PlannedTask["mapReduce"];
   endedMs: number;
   outcome: TaskRecord["outcome"] = "running";
@@ -90,6 +92,7 @@ export class TaskAttempt implements TaskRecord {
     this.agentRole = start.agentRole;
     this.startedMs = start.startedMs;
     this.previous = start.previous;
+    this.contextIds = start.contextIds ?? NONE;
     this.mapReduce = start.mapReduce;
     this.endedMs = start.startedMs;
   }

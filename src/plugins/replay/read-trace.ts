@@ -40,7 +40,7 @@ export function positionKey({
 }
 
 /**
- * Makes a recording of a trace: of an object, or of the JSON of schema 1.1, which is `text`.
+ * Makes a recording of a trace: of an object, or of the JSON of schema 1.x, which is `text`.
  * @throws FileFormatError for what is no trace, another schema, or a trace that keeps less than replaying needs.
  */
 export function readTrace(value: unknown, source: string, text?: string): Recording {

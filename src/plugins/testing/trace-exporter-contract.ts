@@ -49,7 +49,7 @@ function traceOf(runId: string, failed = false): ExecutionTrace {
   const completedAt = new Date(startedAt.getTime() + 40);
   const times = { startedAt, completedAt };
   const data = {
-    schemaVersion: "1.1",
+    schemaVersion: "1.3",
     captureMode: "OFF",
     ensembleId: runId,
     workflow: "SEQUENTIAL",
@@ -92,6 +92,7 @@ function taskTraceOf(
     ...times,
     durationMs: 40,
     parentTaskId: undefined,
+    dependsOn: [],
     attempt: 1,
     outcome: failed ? "failed" : "ok",
     expectedOutput: "A greeting",

@@ -29,7 +29,7 @@ export interface JsonTraceExporter {
 }
 
 /**
- * Writes the trace of every run as JSON (schema 1.1): `{ensembleId}.json` in `dir`, or always to `file`. Each file appears whole or not at all;
+ * Writes the trace of every run as JSON (schema 1.3): `{ensembleId}.json` in `dir`, or always to `file`. Each file appears whole or not at all;
  * missing folders are made. Pass it as `traceExporter`, or bind it to `Tokens.TraceExporter`.
  * @throws ValidationError unless exactly one of `dir` and `file` is given.
  */

@@ -1,14 +1,8 @@
-import type { Dag, DagEdge, DagTask } from "../../../contracts/dag.js";
+import type { Dag, DagEdge, DagTask, RunDag } from "../../../contracts/dag.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import type { ExecutionTrace, GraphTrace } from "../../../contracts/trace.js";
+import { tasksOf } from "./trace-dag.js";
 import { Graph } from "../../../contracts/graph.js";
-
-/** The diagram of an ensemble after a run: with the time of the run, and of a graph the transitions that were made. */
-export type RunDag = Dag & {
-  readonly generatedAt: Date;
-  readonly graphTerminationReason?: string | null;
-  readonly graphStepsRun?: number;
-};
 
 function edgesAfter(
   edges: readonly DagEdge[],
@@ -24,8 +18,28 @@ function edgesAfter(
   }));
 }
 
+/** The nodes with the texts and roles that the tasks with their ids had in the run: readers join both files by them. */
+function tasksAfter(tasks: readonly DagTask[], trace: ExecutionTrace): readonly DagTask[] {
+  const ran = tasksOf(trace.taskTraces);
+  const after = (node: DagTask): DagTask => {
+    const task = ran.get(node.id);
+    return {
+      ...node,
+      ...(task !== undefined && {
+        description: task.taskDescription,
+        expectedOutput: task.expectedOutput,
+        agentRole: task.agentRole,
+      }),
+      ...(node.loopBody !== undefined && { loopBody: node.loopBody.map(after) }),
+    };
+  };
+  return tasks.map(after);
+}
+
 /** What the run adds to the diagram. Of two edges between the same states both count as fired. */
-export function dagOfRun(dag: Dag, { completedAt, graphTrace }: ExecutionTrace): RunDag {
+export function dagOfRun(plan: Dag, trace: ExecutionTrace): RunDag {
+  const { completedAt, graphTrace } = trace;
+  const dag = { ...plan, tasks: tasksAfter(plan.tasks, trace) };
   if (graphTrace === undefined || dag.graphEdges === undefined)
     return { ...dag, generatedAt: completedAt };
   return {

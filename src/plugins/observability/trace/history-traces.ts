@@ -30,6 +30,7 @@ function loopTrace(
     outputMode: loop.outputMode,
     memoryMode: loop.memoryMode,
     iterations: iterations.map((outputs) => names.slice(0, outputs.length)),
+    taskIds: iterations.map((outputs) => outputs.map(({ taskId }) => taskId)),
   };
 }
 

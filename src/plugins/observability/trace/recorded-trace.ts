@@ -36,7 +36,7 @@ interface Made {
 
 /** The trace of one run. Its parts are made from the run's record when they are first read, since most runs are never looked at. */
 class RecordedTrace implements ExecutionTrace {
-  readonly schemaVersion = "1.1";
+  readonly schemaVersion = "1.3";
   readonly captureMode: string;
   readonly ensembleId: string;
   readonly workflow: string;
@@ -149,7 +149,7 @@ function capturedInputs(value: unknown): Fields {
   return isObject(value) ? value : { inputs: value }; // what a mode's redact may make of them
 }
 
-/** Builds traces of schema 1.1 from the records that runs leave behind. */
+/** Builds traces of schema 1.3 from the records that runs leave behind. */
 export const recordedTraceBuilder: TraceBuilder = Object.freeze({
   build: (record: RunRecord): ExecutionTrace => new RecordedTrace(record),
 });

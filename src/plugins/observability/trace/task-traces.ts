@@ -18,7 +18,12 @@ import { CallTraces, tracedText } from "./call-traces.js";
 import { spanOf } from "./wall-clock.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Makes the traces of a run's tasks; workers stand inside the delegations that led to them. */
+/** Whether a task is that of a manager: the tasks that it hands out are tasks of the run, with lanes of their own. */
+function isManager({ calls }: TaskRecord): boolean {
+  return calls[0]?.usage.purpose === "manager";
+}
+
+/** Makes the traces of a run's tasks; those of delegates stand inside the delegations that led to them, those of a manager's workers beside it. */
 export class TaskTraces {
   readonly #run: RunRecord;
   readonly #clock: WallClock;
@@ -32,7 +37,7 @@ export class TaskTraces {
     this.#calls = new CallTraces(run.capture, keeper, clock);
   }
 
-  /** Every attempt of every task that is not a delegation's worker. */
+  /** Every attempt of every task that is not inside a delegation. */
   topLevel(): readonly TaskTrace[] {
     return Object.freeze([...this.each()]);
   }
@@ -40,7 +45,9 @@ export class TaskTraces {
   /** The same, each made when it is asked for. */
   *each(): Generator<TaskTrace> {
     const workers = new Set(
-      this.#run.tasks.flatMap((task) => task.delegations.map((delegation) => delegation.worker)),
+      this.#run.tasks.flatMap((task) =>
+        isManager(task) ? [] : task.delegations.map((delegation) => delegation.worker),
+      ),
     );
     for (const task of this.#run.tasks) if (!workers.has(task)) yield this.#taskTrace(task);
   }
@@ -61,11 +68,14 @@ export class TaskTraces {
       taskDescription: keeper.text(task.description),
       expectedOutput: keeper.text(task.expectedOutput),
       agentRole: record.agentRole,
+      dependsOn: record.contextIds ?? [],
       ...spanOf(this.#clock, record.startedMs, this.#end(record)),
       prompts: this.#prompts(record.messages),
       llmInteractions: record.calls.map((call) => this.#calls.interaction(call)),
       toolCalls: this.#calls.tools(record.tools),
-      delegations: record.delegations.map((delegation) => this.#delegationTrace(delegation)),
+      delegations: record.delegations.map((delegation) =>
+        this.#delegationTrace(delegation, !isManager(record)),
+      ),
       finalOutput: output === undefined ? undefined : keeper.text(output.raw),
       parsedOutput:
         output === undefined || output.parsed === output.raw
@@ -90,7 +100,8 @@ export class TaskTraces {
     return { ...access, entries: access.entries.map((entry) => this.#keeper.text(entry)) };
   }
 
-  #delegationTrace(record: DelegationRecord): DelegationTrace {
+  #delegationTrace(record: DelegationRecord, inside: boolean): DelegationTrace {
+    const { worker } = record;
     return {
       delegatorRole: record.delegatorRole,
       workerRole: record.workerRole,
@@ -100,7 +111,8 @@ export class TaskTraces {
       priority: record.priority,
       result: this.#keeper.text(record.result),
       succeeded: record.succeeded,
-      workerTrace: record.worker === undefined ? undefined : this.#taskTrace(record.worker),
+      workerTaskId: worker?.taskId,
+      workerTrace: worker === undefined || !inside ? undefined : this.#taskTrace(worker),
     };
   }
 
@@ -129,19 +141,21 @@ export class TaskTraces {
     };
   }
 
-  /** Every agent that worked, once. `allowDelegation` tells whether it delegated in this run. */
+  /** Every role that worked, once, as the first agent of that role has it. `allowDelegation` tells whether it delegated in this run. */
   agents(): readonly AgentSummary[] {
-    const delegated = new Map<Agent, boolean>();
+    const workers = new Map<string, { readonly agent: Agent; readonly delegated: boolean }>();
     for (const { agent, delegations } of this.#run.tasks) {
-      if (agent !== undefined)
-        delegated.set(agent, delegated.get(agent) === true || delegations.length > 0);
+      if (agent === undefined) continue;
+      const known = workers.get(agent.role);
+      const delegated = known?.delegated === true || delegations.length > 0;
+      workers.set(agent.role, { agent: known?.agent ?? agent, delegated });
     }
-    const summaries = [...delegated].map(([agent, allowDelegation]) => ({
+    const summaries = [...workers.values()].map(({ agent, delegated }) => ({
       role: agent.role,
       goal: this.#keeper.text(agent.goal),
       background: agent.background === undefined ? undefined : this.#keeper.text(agent.background),
       toolNames: agent.tools.flatMap((tool) => (isTool(tool) ? [tool.name] : [])),
-      allowDelegation,
+      allowDelegation: delegated,
     }));
     return Object.freeze(summaries);
   }

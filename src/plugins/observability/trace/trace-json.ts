@@ -69,6 +69,7 @@ function delegation({ durationMs, workerTrace, ...rest }: DelegationTrace): Json
   return {
     ...rest,
     duration: isoDuration(durationMs),
+    workerTaskId: rest.workerTaskId ?? null,
     workerTrace: workerTrace === undefined ? null : taskTrace(workerTrace),
   };
 }
@@ -97,6 +98,10 @@ function runMetricsJson({ tasks, tools, ledger, ...metrics }: ExecutionMetrics):
     totalToolCalls: metrics.toolCallCount,
     totalDelegations: metrics.delegationCount,
     totalCostEstimate: metrics.costEstimate ?? null,
+    totalLlmLatency: isoDuration(metrics.llmLatencyMs),
+    totalToolExecutionTime: isoDuration(metrics.toolExecutionMs),
+    totalMemoryRetrievalTime: isoDuration(metrics.memoryRetrievalMs),
+    totalPromptBuildTime: isoDuration(metrics.promptBuildMs),
     ...taskMetrics(metrics),
     tools: tools.map(({ durationMs, ...use }) => ({ ...use, duration: isoDuration(durationMs) })),
     tasks: tasks.map((task) => ({ ...task, metrics: taskMetrics(task.metrics) })),
@@ -164,7 +169,7 @@ function head(trace: ExecutionTrace): Json {
   };
 }
 
-/** A trace as plain JSON data: the names of schema 1.1, with ours beside them. Whatever a run holds is JSON already when it stands in a trace. */
+/** A trace as plain JSON data: the names of schema 1.3, with ours beside them. Whatever a run holds is JSON already when it stands in a trace. */
 export function traceJson(trace: ExecutionTrace): unknown {
   return { ...head(trace), taskTraces: trace.taskTraces.map(taskTrace) };
 }

@@ -171,7 +171,7 @@ describe("the JSON of a trace", () => {
   it("says what a run was", () => {
     const { agents, taskTraces, metrics, errors, ...rest } = json();
     expect(rest).to.deep.equal({
-      schemaVersion: "1.1",
+      schemaVersion: "1.3",
       captureMode: "OFF",
       ensembleId: "run-1",
       workflow: "SEQUENTIAL",
@@ -236,6 +236,7 @@ describe("the JSON of a trace", () => {
     expect(delegation).to.deep.equal({
       delegatorRole: "Researcher",
       workerRole: "Writer",
+      workerTaskId: "research.1",
       taskDescription: "Write it",
       startedAt: "2026-01-02T03:04:06.800Z",
       completedAt: "2026-01-02T03:04:06.900Z",

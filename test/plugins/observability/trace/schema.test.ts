@@ -4,7 +4,7 @@ import { ScriptedModel } from "agentensemble/testing";
 import { OURS, problemsOf, SCHEMA } from "./schema.js";
 import { TRACED, traceOf } from "./teams.js";
 
-describe("schema 1.1 of the trace, field by field", () => {
+describe("schema 1.3 of the trace, field by field", () => {
   const seen = new Set<string>();
 
   for (const name of TRACED) {
@@ -43,9 +43,15 @@ describe("schema 1.1 of the trace, field by field", () => {
 });
 
 describe("the trace of", () => {
-  it("a hierarchical run nests the worker's trace, and keeps refused delegations", async () => {
+  it("a hierarchical run has the tasks of its workers beside the manager's, and keeps refused delegations", async () => {
     const { taskTraces } = await traceOf("hierarchical");
-    expect(taskTraces.map(({ agentRole }) => agentRole)).to.deep.equal(["Manager"]);
+    expect(
+      taskTraces.map(({ taskId, parentTaskId, agentRole }) => [taskId, parentTaskId, agentRole]),
+    ).to.deep.equal([
+      ["task-2", undefined, "Manager"],
+      ["facts", "task-2", "Researcher"],
+    ]);
+    expect(taskTraces[1]).to.include({ finalOutput: "They sleep in the air." });
     const delegations = taskTraces[0]?.delegations ?? [];
     expect(
       delegations.map(({ workerRole, succeeded, priority }) => [workerRole, succeeded, priority]),
@@ -53,11 +59,13 @@ describe("the trace of", () => {
       ["Researcher", true, "NORMAL"],
       ["Nobody", false, "NORMAL"],
     ]);
-    expect(delegations[0]?.workerTrace).to.include({
-      taskId: "facts",
-      finalOutput: "They sleep in the air.",
-    });
-    expect(delegations[1]?.workerTrace).to.equal(undefined);
+    expect(
+      delegations.map(({ workerTaskId, workerTrace }) => [workerTaskId, workerTrace]),
+      "each task stands in the trace once",
+    ).to.deep.equal([
+      ["facts", undefined],
+      [undefined, undefined],
+    ]);
   });
 
   it("a loop shows its iterations, and each attempt of its tasks", async () => {

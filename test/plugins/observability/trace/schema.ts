@@ -18,7 +18,7 @@ const metrics = {
 };
 
 /**
- * The `.trace.json` format, schema 1.1, as the viewer of the Java version reads it, and after the names in `OURS` what this version adds.
+ * The `.trace.json` format, schema 1.3, as the viewer of the Java version reads it, and after the names in `OURS` what this version adds.
  * A field that is in neither table, or missing, or of another kind, is a change of the format.
  */
 export const SCHEMA: Readonly<Record<string, Shape>> = {
@@ -111,6 +111,10 @@ export const SCHEMA: Readonly<Record<string, Shape>> = {
     totalToolCalls: "count",
     totalDelegations: "count",
     totalCostEstimate: "?Cost",
+    totalLlmLatency: "duration",
+    totalToolExecutionTime: "duration",
+    totalMemoryRetrievalTime: "duration",
+    totalPromptBuildTime: "duration",
   },
   MemoryOperations: {
     shortTermEntriesWritten: "count",
@@ -157,6 +161,7 @@ export const OURS: Readonly<Record<string, Shape>> = {
     parentTaskId: "?text",
     attempt: "count",
     outcome: "text",
+    dependsOn: "text[]",
     toolCalls: "ToolCall[]",
     memory: "Memory[]",
     nodeType: "!text",
@@ -174,7 +179,8 @@ export const OURS: Readonly<Record<string, Shape>> = {
     error: "?text",
     errorCode: "?text",
   },
-  Delegation: { priority: "text" },
+  Delegation: { priority: "text", workerTaskId: "?text" },
+  Loop: { taskIds: "text[][]" },
   RunMetrics: {
     ...metrics,
     unknownUsageCalls: "count",

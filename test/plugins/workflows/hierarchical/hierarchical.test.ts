@@ -104,9 +104,9 @@ describe("HIERARCHICAL", () => {
     expect(promptOf(workers.requests[1])).to.include("Name the sources").and.to.include("Writer 1");
     expect(output.getOutput(facts)?.raw).to.equal("Writer 2");
     expect(
-      output.trace.taskTraces.flatMap(({ delegations }) =>
-        delegations.map(({ workerTrace }) => workerTrace?.attempt),
-      ),
+      output.trace.taskTraces
+        .filter(({ parentTaskId }) => parentTaskId !== undefined)
+        .map(({ attempt }) => attempt),
     ).to.deep.equal([1, 2]);
     expect(events.filter(({ type }) => type === "delegation_completed")).to.have.length(2);
   });
@@ -189,7 +189,10 @@ describe("HIERARCHICAL", () => {
       ["Writer", "worker"],
       ["Manager", "manager"],
     ]);
-    expect(output.trace.taskTraces.map(({ agentRole }) => agentRole)).to.deep.equal(["Manager"]);
+    expect(output.trace.taskTraces.map(({ agentRole }) => agentRole)).to.deep.equal([
+      "Manager",
+      "Writer",
+    ]);
   });
 
   it("makes agents for tasks without one only where no workers are given", async () => {

@@ -290,6 +290,10 @@ describe("a loop", () => {
           ["draft", "judge"],
           ["draft", "judge"],
         ],
+        taskIds: [
+          ["polish/draft", "polish/judge"],
+          ["polish/draft", "polish/judge"],
+        ],
       },
     ]);
   });

@@ -1,4 +1,4 @@
-import { ValidationError } from "../contracts/errors.js";
+import { ValidationError } from "../../contracts/errors.js";
 
 /** Something that waits for others. */
 export interface OrderedStep {
