@@ -60,20 +60,20 @@ function firstDifference(a: string, b: string): readonly [string, string] | null
 }
 
 /** What a task's tools and workers were given and gave back, in order. */
-function stepsOf(task: TaskView): readonly string[] {
+function actionsOf(task: TaskView): readonly string[] {
   const tools = [...task.calls.flatMap((call) => call.tools), ...task.tools].map(
     (tool) => `${tool.tool}(${tool.arguments}) ${tool.outcome}: ${tool.result}`,
   );
   const delegations = task.delegations.flatMap(({ to, description, result, worker }) => [
-    ...(worker === null ? [] : stepsOf(worker)),
+    ...(worker === null ? [] : actionsOf(worker)),
     `delegation to ${to} (${description}): ${result}`,
   ]);
   return [...tools, ...delegations];
 }
 
 /** The first steps that differ; an empty text where one of the tasks made no further one. */
-function firstStep(a: TaskView, b: TaskView): readonly [string, string] | null {
-  const [left, right] = [stepsOf(a), stepsOf(b)];
+function firstAction(a: TaskView, b: TaskView): readonly [string, string] | null {
+  const [left, right] = [actionsOf(a), actionsOf(b)];
   for (let i = 0; i < Math.max(left.length, right.length); i++)
     if (left[i] !== right[i]) return [left[i] ?? "", right[i] ?? ""];
   return null;
@@ -91,7 +91,7 @@ function inputDifferences(a: TraceView, b: TraceView): readonly InputDifference[
 
 function compare(a: TaskView, b: TaskView): TaskDifference {
   const difference = firstDifference(a.output ?? "", b.output ?? "");
-  const tools = firstStep(a, b);
+  const tools = firstAction(a, b);
   const same = difference === null && tools === null && a.outcome === b.outcome;
   return {
     taskId: a.taskId,

@@ -14,7 +14,7 @@ import {
   requireText,
 } from "./validation.js";
 
-/** Options of an agent. Seed 003. */
+/** Options of an agent. */
 export interface AgentOptions {
   /** Who it is: in its prompt, in events, and the name under which others delegate to it. */
   readonly role: string;
@@ -36,6 +36,8 @@ export interface AgentOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** Its prompts and responses are logged at level info. Default false. */
   readonly verbose?: boolean | undefined;
+  /** How many of the run's last outputs its tasks are told, beside those in their `context`; needs `memory.shortTerm` of the ensemble. Default: the ensemble's window. */
+  readonly shortTermWindow?: number | undefined;
   /** Whether it may hand subtasks to other agents of the run, with the tool `delegate`. Default false. */
   readonly allowDelegation?: boolean | undefined;
 }
@@ -52,6 +54,7 @@ const AGENT_FIELDS = [
   "modelOptions",
   "rateLimit",
   "verbose",
+  "shortTermWindow",
   "allowDelegation",
 ] as const;
 const MODEL_OPTION_FIELDS = [
@@ -113,6 +116,7 @@ export class Agent implements AgentOptions {
   readonly modelOptions: ModelOptions | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly verbose: boolean;
+  readonly shortTermWindow: number | undefined;
   readonly allowDelegation: boolean;
   /** The texts that were given as prompt texts; `goal` and `background` show them unfilled. */
   readonly #prompts: AgentPrompts | undefined;
@@ -129,6 +133,7 @@ export class Agent implements AgentOptions {
     checkModelOptions("Agent modelOptions", options.modelOptions);
     checkRateLimit("Agent rateLimit", options.rateLimit);
     requireBoolean("Agent verbose", options.verbose);
+    requireInteger("Agent shortTermWindow", options.shortTermWindow, 0);
     requireBoolean("Agent allowDelegation", options.allowDelegation);
     this.role = options.role;
     this.goal = String(options.goal);
@@ -142,6 +147,7 @@ export class Agent implements AgentOptions {
     this.modelOptions = options.modelOptions;
     this.rateLimit = options.rateLimit;
     this.verbose = options.verbose ?? false;
+    this.shortTermWindow = options.shortTermWindow;
     this.allowDelegation = options.allowDelegation ?? false;
     Object.freeze(this);
   }

@@ -15,7 +15,7 @@ export interface HierarchicalConstraintsOptions {
   readonly requiredStages?: readonly (readonly string[])[] | undefined;
 }
 
-/** Limits on who a hierarchical team's manager may delegate to, how often and in which order. Checked by the framework, not by the prompt. Seed 003. */
+/** Limits on who a hierarchical team's manager may delegate to, how often and in which order. Checked by the framework, not by the prompt. */
 export class HierarchicalConstraints {
   readonly requiredWorkers: readonly string[];
   readonly allowedWorkers: readonly string[];

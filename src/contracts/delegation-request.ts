@@ -23,7 +23,7 @@ export function checkPriority(field: string, priority: unknown): void {
     );
 }
 
-/** Requests come from tools, plugins and taps: other people's code. @throws ValidationError naming the field. Seed 003. */
+/** Requests come from tools, plugins and taps: other people's code. @throws ValidationError naming the field. */
 export function checkRequest(request: DelegationRequest, { taskId }: DelegateOptions): void {
   if (typeof request !== "object" || request === null)
     throw new ValidationError(`A delegation request must be an object, got: ${preview(request)}`);

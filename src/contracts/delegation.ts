@@ -4,7 +4,7 @@ import type { Awaitable, JsonSchema } from "./types.js";
 import { ValidationError } from "./errors.js";
 import { requireText } from "./validation.js";
 
-/** A subtask that one agent hands to another. Seed 003. */
+/** A subtask that one agent hands to another. */
 export interface DelegationRequest {
   /** Correlates the request with its response and its events. */
   readonly taskId: string;

@@ -33,7 +33,7 @@ export type PromptTemplate = string | ((values: Readonly<Record<string, unknown>
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyGraph = Graph<any>;
 
-/** Options of an ensemble. Configuration reference (seed 002). */
+/** Options of an ensemble. */
 export interface EnsembleOptions extends EnsembleCallbacks {
   /** Identifies the ensemble to observers: at most 64 letters, digits, `-` and `_`. Default: none. */
   readonly name?: string | undefined;

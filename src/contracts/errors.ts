@@ -69,14 +69,14 @@ export class AgentEnsembleError extends Error {
   }
 }
 
-/** A mistake in the configuration: an option, a name, a graph. Thrown by constructors, or by `run()` before anything is spent. Seed 004. */
+/** A mistake in the configuration: an option, a name, a graph. Thrown by constructors, or by `run()` before anything is spent. */
 export class ValidationError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_VALIDATION", message, details);
   }
 }
 
-/** A task failed. `cause` is the specific error; `completedTaskOutputs` is the work finished before. Every workflow reports failures this way. Seed 004. */
+/** A task failed. `cause` is the specific error; `completedTaskOutputs` is the work finished before. Every workflow reports failures this way. */
 export class TaskExecutionError extends AgentEnsembleError {
   readonly taskDescription: string;
   readonly agentRole: string;
@@ -97,7 +97,7 @@ export class TaskExecutionError extends AgentEnsembleError {
   }
 }
 
-/** An agent could not do its task: its model failed, or its handler threw. `cause` says why. Seed 004. */
+/** An agent could not do its task: its model failed, or its handler threw. `cause` says why. */
 export class AgentExecutionError extends AgentEnsembleError {
   readonly agentRole: string;
   readonly taskDescription: string;
@@ -164,7 +164,7 @@ export class ModelCallError extends AgentEnsembleError {
   }
 }
 
-/** A tool threw. Agents pass its text to the model and go on; only a custom executor sees this error. Seed 004. */
+/** A tool threw. Agents pass its text to the model and go on; only a custom executor sees this error. */
 export class ToolExecutionError extends AgentEnsembleError {
   readonly toolName: string;
   readonly toolInput: string;
@@ -186,7 +186,7 @@ export class ToolConfigurationError extends AgentEnsembleError {
   }
 }
 
-/** The model went on asking for tools after it had been told to stop. Seed 004. */
+/** The model went on asking for tools after it had been told to stop. */
 export class MaxIterationsExceededError extends AgentEnsembleError {
   readonly agentRole: string;
   readonly taskDescription: string;
@@ -212,7 +212,7 @@ export class MaxIterationsExceededError extends AgentEnsembleError {
   }
 }
 
-/** Template variables without a value; all of them are named. Seed 004. */
+/** Template variables without a value; all of them are named. */
 export class PromptTemplateError extends AgentEnsembleError {
   readonly missingVariables: readonly string[];
   readonly template: string;
@@ -236,7 +236,7 @@ export class PromptTemplateError extends AgentEnsembleError {
   }
 }
 
-/** The model's text never became a value of the task's schema. Roadmap phase 6 (seed 001). */
+/** The model's text never became a value of the task's schema. */
 export class OutputParsingError extends AgentEnsembleError {
   /** The last text that was refused. */
   readonly rawOutput: string;
@@ -255,7 +255,7 @@ export class OutputParsingError extends AgentEnsembleError {
   }
 }
 
-/** A guardrail refused a task's input or output, or could not judge it. Roadmap phase 8 (seed 001). */
+/** A guardrail refused a task's input or output, or could not judge it. */
 export class GuardrailViolationError extends AgentEnsembleError {
   readonly type: "INPUT" | "OUTPUT";
   readonly violationMessage: string;
@@ -322,14 +322,14 @@ export class TaskTimeoutError extends AgentEnsembleError {
   }
 }
 
-/** A model call waited for its turn longer than its rate limit allows. Seed 004. */
+/** A model call waited for its turn longer than its rate limit allows. */
 export class RateLimitTimeoutError extends AgentEnsembleError {
   readonly rateLimit: Content<"rateLimit">;
   readonly waitTimeoutMs: number;
   constructor(rateLimit: Content<"rateLimit">, waitTimeoutMs: number) {
     super(
       "AE_RATE_LIMIT_TIMEOUT",
-      `Rate limit exceeded: waited ${waitTimeoutMs}ms but no token became available. Limit: ${rateLimit.requests} requests per ${rateLimit.periodMs}ms. Increase waitTimeout or reduce concurrency.`,
+      `Rate limit exceeded: waited ${waitTimeoutMs}ms but no token became available. Limit: ${rateLimit.requests} requests per ${rateLimit.periodMs}ms. Increase waitTimeoutMs or reduce concurrency.`,
     );
     this.rateLimit = rateLimit;
     this.waitTimeoutMs = waitTimeoutMs;

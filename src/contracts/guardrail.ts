@@ -8,7 +8,7 @@ export interface GuardrailResult {
   readonly reason?: string;
 }
 
-/** Makes verdicts. Anything a guardrail returns that is neither a verdict nor `true` counts as a violation. Roadmap phase 8 (seed 001). */
+/** Makes verdicts. Anything a guardrail returns that is neither a verdict nor `true` counts as a violation. */
 export const GuardrailResult: {
   success(): GuardrailResult;
   failure(reason: string): GuardrailResult;

@@ -160,7 +160,7 @@ function checkBody(name: string, tasks: readonly AnyTask[]): void {
     keys.add(key);
     if (task.context.some((context) => !tasks.includes(context))) {
       throw new ValidationError(
-        `Loop '${name}' body task '${key}' declares context() on a task outside the loop body. Outer-DAG dependencies must be declared on the Loop itself via Loop.builder().context(...).`,
+        `Loop '${name}' body task '${key}' has a task outside the loop body in its \`context\`. What the loop waits for stands in the \`context\` of the loop itself.`,
         { hint: "Put the outer task into the loop's own `context`." },
       );
     }

@@ -1,4 +1,4 @@
-/** The place of a task in a map-reduce tree, as traces and diagrams show it. Seed 002. */
+/** The place of a task in a map-reduce tree, as traces and diagrams show it. */
 export interface MapReduceNode {
   /** `direct`: the one task that does all items at once, where they are small enough. */
   readonly nodeType: "map" | "reduce" | "final-reduce" | "direct";

@@ -79,12 +79,24 @@ export interface EntityMemory {
 
 /** What the whole team remembers, beside the scopes of its tasks. At least one kind must be on. */
 export interface MemoryOptions {
-  /** Outputs of earlier tasks of the same run, for every later task; they replace the context of previous tasks in the prompt. Default false. */
-  readonly shortTerm?: boolean | undefined;
+  /**
+   * Outputs of earlier tasks of the same run, for every later task; they replace the context of previous tasks in the prompt. Default false.
+   * `window` limits them to the last so many, beside those in the task's `context`; an agent's `shortTermWindow` comes before it.
+   */
+  readonly shortTerm?: boolean | { readonly window: number } | undefined;
   readonly longTerm?: LongTermMemory | undefined;
   readonly entity?: EntityMemory | undefined;
   /** Default 5. */
   readonly longTermMaxResults?: number | undefined;
+}
+
+/** How many outputs of a run short-term memory holds for the tasks of an agent; `undefined` where it is off. */
+export function shortTermWindow(
+  { shortTerm }: MemoryOptions,
+  agent: { readonly shortTermWindow?: number | undefined } | undefined,
+): number | undefined {
+  if (shortTerm === undefined || shortTerm === false) return undefined;
+  return agent?.shortTermWindow ?? (shortTerm === true ? Infinity : shortTerm.window);
 }
 
 /** How often memory was used. Reads and writes of task scopes are counted apart from those of the team's memory. */

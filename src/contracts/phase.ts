@@ -4,7 +4,7 @@ import { ValidationError } from "./errors.js";
 import { Task } from "./task.js";
 import { checkOptions, preview, requireArray, requireInteger } from "./validation.js";
 
-/** Options of a phase. Configuration reference (seed 002). */
+/** Options of a phase. */
 export interface PhaseOptions {
   /** Unique within the ensemble; the key in `output.phaseOutputs`. */
   readonly name: string;

@@ -16,7 +16,7 @@ interface RateLimitChanges {
 
 /**
  * How many model calls may start in any period of some length; on an ensemble, an agent, a task or a model. Immutable.
- * An agent, a task or a model with a limit has one window for all runs of a kernel; ensembles of a kernel with the same limit object share one. Configuration reference (seed 002).
+ * An agent, a task or a model with a limit has one window for all runs of a kernel; ensembles of a kernel with the same limit object share one.
  */
 export class RateLimit {
   private constructor(

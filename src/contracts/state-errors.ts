@@ -69,7 +69,7 @@ export class ReviewTimeoutError extends AgentEnsembleError {
   constructor(timeoutMs: number, details: ErrorDetails = {}) {
     super(
       "AE_REVIEW_TIMEOUT",
-      `Review gate timed out after ${timeoutMs / 1000}s (OnTimeoutAction.FAIL)`,
+      `Review gate timed out after ${timeoutMs / 1000}s (onTimeout: FAIL)`,
       details,
     );
     this.timeoutMs = timeoutMs;

@@ -38,7 +38,7 @@ export type AnyTask = Task<any>;
 /** Does a task without a model: returns its value, throws to fail. A `ToolResult` it returns is unwrapped. */
 export type TaskHandler<T> = (ctx: TaskContext) => Awaitable<T>;
 
-/** Options that every task takes. Seed 003 and the configuration reference (seed 002). */
+/** Options that every task takes. */
 export interface CommonTaskOptions {
   /** Its id, when given; else `task-{position}`. */
   readonly name?: string | undefined;
@@ -146,7 +146,7 @@ function checkHandler(o: AnyTaskOptions): void {
     );
   };
   if (o.agent !== undefined) both("an explicit agent", "LLM; remove the agent.");
-  if (o.model !== undefined) both("a chatLanguageModel", "LLM; remove the chatLanguageModel.");
+  if (o.model !== undefined) both("a model", "LLM; remove the model.");
   if (o.tools !== undefined && o.tools.length > 0)
     both("tools", "LLM; configure tools inside the handler instead.");
   if (o.maxIterations !== undefined)

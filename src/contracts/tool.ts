@@ -279,7 +279,7 @@ export function isToolProvider(value: unknown): value is DynamicToolProvider {
 
 /**
  * Checks a list of tools as given to an agent or a task.
- * @throws ValidationError naming the index of what is no tool, or a name that occurs twice. Seeds 003 and 004.
+ * @throws ValidationError naming the index of what is no tool, or a name that occurs twice.
  */
 export function checkTools(prefix: string, tools: readonly unknown[]): void {
   const names = new Set<string>();
@@ -289,15 +289,12 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
     if (isToolProvider(entry)) return;
     if (!isTool(entry)) {
       const kind = typeof entry === "object" ? (entry.constructor?.name ?? "Object") : typeof entry;
-      throw new ValidationError(
-        `${prefix} at index ${index} (${kind}) is neither an AgentTool nor has @Tool-annotated methods`,
-        {
-          hint:
-            typeof entry === "function"
-              ? `A function that makes a tool has to be called: ${entry.name === "" ? "makeTool" : entry.name}(...).`
-              : "Make it with tool({ name, description, execute }), or pass an object with name, description and execute.",
-        },
-      );
+      throw new ValidationError(`${prefix} at index ${index} (${kind}) is no tool`, {
+        hint:
+          typeof entry === "function"
+            ? `A function that makes a tool has to be called: ${entry.name === "" ? "makeTool" : entry.name}(...).`
+            : "Make it with tool({ name, description, execute }), or pass an object with name, description and execute.",
+      });
     }
     requireText(entry.name, `${prefix} at index ${index} must have a name`);
     if (names.has(entry.name))
@@ -313,7 +310,7 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
 
 /** The error of a tool that needs approval where nobody can give it. */
 export function noReviewer(toolName: string): ReviewUnavailableError {
-  const message = `Tool '${toolName}' requires approval but no ReviewHandler is configured on the ensemble. Add .reviewHandler(ReviewHandler.console()) to the ensemble builder.`;
+  const message = `Tool '${toolName}' requires approval but the ensemble has no \`reviewHandler\`. Set it, for instance to ReviewHandler.console().`;
   return new ReviewUnavailableError(message);
 }
 

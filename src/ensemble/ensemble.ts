@@ -226,7 +226,7 @@ function requireHandlers(tasks: readonly AnyTask[]): void {
   const bare = tasks.find((task) => task.handler === undefined);
   if (bare === undefined) return;
   throw new ValidationError(
-    `Task '${bare.description}' has no handler configured. Ensemble.run(Task...) requires all tasks to have a handler. Provide a handler via Task.builder().handler(...), or use Ensemble.run(ChatModel, Task...) for AI-backed tasks, or configure chatLanguageModel(model) on the Ensemble builder.`,
+    `Task '${bare.description}' has no handler. Without a model Ensemble.run() takes tasks with handlers only. Give the task a \`handler\`, or pass a model first.`,
     { hint: 'Pass a model first: Ensemble.run("openai:gpt-4o-mini", task).' },
   );
 }

@@ -37,18 +37,18 @@ function problemOfGraph(o: EnsembleOptions): string | undefined {
   const { tasks = [], phases = [], loops = [], graph, workflow } = o;
   if (graph === undefined) return undefined;
   if (tasks.length + phases.length + loops.length > 0)
-    return "Cannot mix graph() with task() / loop() / phase() on the same Ensemble. Graph is an exclusive orchestration style; pick one per ensemble.";
+    return "An ensemble with `graph` can't have `tasks`, `loops` or `phases` too: a graph decides the whole order.";
   return workflow === undefined
     ? undefined
-    : `Workflow.${workflow} does not support a Graph. Use the default workflow (no .workflow(...) call) when declaring a graph.`;
+    : `Workflow.${workflow} does not support a Graph. Leave \`workflow\` out of an ensemble with a \`graph\`.`;
 }
 
 function problemOfMix(o: EnsembleOptions): string | undefined {
   const { tasks = [], phases = [], loops = [], workflow } = o;
   if (phases.length > 0 && tasks.length > 0)
-    return "Cannot mix task() and phase() on the same Ensemble. Use flat tasks for simple pipelines, or phases for named workstreams with parallel execution -- but not both on the same ensemble.";
+    return "An ensemble can't have both `tasks` and `phases`. Put all tasks into phases, or list them without phases.";
   if (phases.length > 0 && loops.length > 0)
-    return "Cannot mix loop() and phase() on the same Ensemble. Use loops within a flat task list, or compose phases instead.";
+    return "An ensemble can't have both `loops` and `phases`. Use loops beside `tasks`, or phases alone.";
   return loops.length > 0 && workflow === "HIERARCHICAL"
     ? "Workflow.HIERARCHICAL does not support Loop nodes. Use Workflow.SEQUENTIAL or Workflow.PARALLEL when declaring loops."
     : undefined;

@@ -57,12 +57,12 @@ function phaseEntries(phase: Phase): readonly PlanEntry[] {
 /** The error message for a task without a model. */
 export function withoutModel({ task, group, id }: PlannedTask): string {
   const advice =
-    "Set chatLanguageModel on the task, the ensemble, or provide an explicit agent or handler.";
+    "Set `model` on the ensemble, the task or its agent, or give the task a `handler`.";
   if (group instanceof Loop)
     return `Loop '${group.name}' body task '${task.name ?? task.description}' has no LLM source. ${advice}`;
   if (group instanceof Graph)
     return `Graph '${group.name}' state '${id.slice(group.name.length + 1)}' Task has no LLM source. ${advice}`;
   const place =
     group === undefined || group instanceof PhaseReview ? "" : ` in phase '${group.name}'`;
-  return `Task '${task.description}'${place} has no LLM available. Provide an explicit agent, a task-level chatLanguageModel, an ensemble-level chatLanguageModel, or configure a deterministic handler.`;
+  return `Task '${task.description}'${place} has no LLM available. Set \`model\` on the ensemble, the task or its agent, or give the task a \`handler\`.`;
 }

@@ -1,6 +1,8 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { WorkflowExecutor } from "../contracts/executors.js";
 import type { PreparedRun } from "../engine/run/prepare-run.js";
+import type { Plan } from "../contracts/plan.js";
+import { shortTermWindow } from "../contracts/memory.js";
 import { Tokens } from "../contracts/tokens.js";
 
 /** Names each given option that has no effect in this run, with the reason. */
@@ -16,12 +18,12 @@ export function unusedOptions({ draft, workflow, settings }: PreparedRun): reado
   return [
     ...literal,
     ...ofTasks(plan),
-    ...ofMemory(plan.options),
+    ...ofMemory(plan),
     ...ofWorkflow(plan.options, workflow, settings.all(Tokens.WorkflowExecutor)),
   ];
 }
 
-function ofTasks(plan: PreparedRun["draft"]["plan"]): readonly string[] {
+function ofTasks(plan: Plan): readonly string[] {
   return plan.tasks.flatMap(({ task }) => {
     if (task.agent === undefined) return [];
     const options = [
@@ -35,9 +37,22 @@ function ofTasks(plan: PreparedRun["draft"]["plan"]): readonly string[] {
   });
 }
 
-function ofMemory({ memory }: EnsembleOptions): readonly string[] {
-  const idle = memory?.longTermMaxResults !== undefined && memory.longTerm === undefined;
-  return idle ? ["Option 'memory.longTermMaxResults' has no effect without memory.longTerm"] : [];
+function ofMemory({ options, tasks }: Plan): readonly string[] {
+  const { memory = {}, agents = [] } = options;
+  const idle = memory.longTermMaxResults !== undefined && memory.longTerm === undefined;
+  const windowed = new Set(
+    shortTermWindow(memory, undefined) === undefined
+      ? [...agents, ...tasks.flatMap(({ agent }) => agent ?? [])]
+      : [],
+  );
+  return [
+    ...(idle ? ["Option 'memory.longTermMaxResults' has no effect without memory.longTerm"] : []),
+    ...[...windowed].flatMap(({ role, shortTermWindow: window }) =>
+      window === undefined
+        ? []
+        : [`Option 'shortTermWindow' of agent '${role}' has no effect without memory.shortTerm`],
+    ),
+  ];
 }
 
 /** Options that other workflows read and this one does not. A workflow without `reads` may read any. */

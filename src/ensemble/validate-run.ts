@@ -18,7 +18,7 @@ export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowEx
     settings.find(Tokens.ChatModel) === undefined
   ) {
     throw new ValidationError(
-      "Ensemble rateLimit is configured but chatLanguageModel is null. An ensemble-level chatLanguageModel is required when rateLimit is set.",
+      "Ensemble rateLimit needs a model of the ensemble, and there is none. Set `model` on the ensemble, or bind Tokens.ChatModel.",
     );
   }
   const shared = settings.all(Tokens.Tool).filter(isTool);

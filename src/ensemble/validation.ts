@@ -21,6 +21,7 @@ import {
   requireOneOf,
   requireText,
 } from "../contracts/validation.js";
+import { isObject } from "../util/objects.js";
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const CALLBACKS = Object.keys(CALLBACK_EVENTS);
@@ -182,6 +183,14 @@ function checkMethods(
     });
 }
 
+/** @throws ValidationError for anything but true, false or a window. */
+function checkShortTerm(shortTerm: unknown): void {
+  if (!isObject(shortTerm)) return requireBoolean("Ensemble memory.shortTerm", shortTerm);
+  checkOptions("Ensemble memory.shortTerm", shortTerm, ["window"]);
+  const { window = Number.NaN } = shortTerm as { readonly window?: unknown }; // checked next
+  requireInteger("Ensemble memory.shortTerm window", window, 1);
+}
+
 function checkMemory(memory: EnsembleOptions["memory"]): void {
   if (memory === undefined) return;
   checkOptions("Ensemble memory", memory, [
@@ -190,7 +199,7 @@ function checkMemory(memory: EnsembleOptions["memory"]): void {
     "entity",
     "longTermMaxResults",
   ]);
-  requireBoolean("Ensemble memory.shortTerm", memory.shortTerm);
+  checkShortTerm(memory.shortTerm);
   checkMethods(
     "Ensemble memory.longTerm",
     memory.longTerm,
@@ -203,7 +212,12 @@ function checkMemory(memory: EnsembleOptions["memory"]): void {
     ["put", "get", "getAll"],
     "Use EntityMemory.inMemory().",
   );
-  if (memory.shortTerm !== true && memory.longTerm === undefined && memory.entity === undefined) {
+  if (
+    memory.shortTerm !== true &&
+    !isObject(memory.shortTerm) &&
+    memory.longTerm === undefined &&
+    memory.entity === undefined
+  ) {
     throw new ValidationError(
       "EnsembleMemory must have at least one memory type enabled: shortTerm=true, longTerm, or entityMemory",
       {

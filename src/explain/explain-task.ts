@@ -11,6 +11,7 @@ import type { Settings } from "../engine/plan/settings.js";
 import type { TaskDetails } from "./model.js";
 import { Agent } from "../contracts/agent.js";
 import { ValidationError } from "../contracts/errors.js";
+import { shortTermWindow } from "../contracts/memory.js";
 import { NO_METRICS } from "../contracts/output.js";
 import { isToolProvider } from "../contracts/tool.js";
 import { Tokens } from "../contracts/tokens.js";
@@ -40,7 +41,7 @@ function placeholder({ id, task }: PlannedTask, agentRole: string): TaskOutput {
 
 /** What plugins would add to the prompt, by the slots that task and ensemble declare. */
 function declaredSections(
-  { task }: PlannedTask,
+  { task, agent }: PlannedTask,
   { memory, memoryStore }: EnsembleOptions,
   hasStore: boolean,
 ): PromptSection[] {
@@ -50,7 +51,7 @@ function declaredSections(
       slot: "memory",
       text: `[memory of scope "${name}"]`,
     })),
-    ...(memory?.shortTerm === true
+    ...((shortTermWindow(memory ?? {}, agent) ?? 0) > 0
       ? [{ slot: "shortTerm" as const, text: "[outputs of earlier tasks of this run]" }]
       : []),
     ...(memory?.longTerm === undefined

@@ -48,7 +48,7 @@ const FUNCTIONS = [
   "inputEstimator",
 ] as const;
 
-/** Options of a map-reduce. What an ensemble takes beside its tasks is taken here too, and holds for all of them. Configuration reference (seed 002). */
+/** Options of a map-reduce. What an ensemble takes beside its tasks is taken here too, and holds for all of them. */
 export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DECIDED)[number]> {
   /** What is worked through, at least one. */
   readonly items: readonly I[];

@@ -92,7 +92,7 @@ describe("Loop", () => {
     [
       "a body task that needs an outer one",
       { name: "l", tasks: [new Task({ description: "B", context: [outside] })] },
-      "Loop 'l' body task 'B' declares context() on a task outside the loop body.",
+      "Loop 'l' body task 'B' has a task outside the loop body in its `context`.",
     ],
     [
       "an unknown option",

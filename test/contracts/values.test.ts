@@ -58,9 +58,7 @@ describe("Agent", () => {
     expect(agent({ maxIterations: 0 })).to.equal("Agent maxIterations must be > 0, got: 0");
     expect(agent({ maxIterations: 1.5 })).to.equal("Agent maxIterations must be > 0, got: 1.5");
     expect(agent({ tools: [noop, null] })).to.equal("Tool at index 1 must not be null");
-    expect(agent({ tools: [new Date(0)] })).to.equal(
-      "Tool at index 0 (Date) is neither an AgentTool nor has @Tool-annotated methods",
-    );
+    expect(agent({ tools: [new Date(0)] })).to.equal("Tool at index 0 (Date) is no tool");
     expect(agent({ tools: [noop, noop] })).to.match(/^Duplicate tool name 'noop'/);
     const forgotten = (): Agent =>
       new Agent({ role: "r", goal: "g", tools: [function clockTool() {} as never] });
@@ -116,9 +114,7 @@ describe("Task", () => {
     expect(task({ description: "" })).to.equal("Task description must not be blank");
     expect(task({ expectedOutput: " " })).to.equal("Task expectedOutput must not be blank");
     expect(task({ tools: [null] })).to.equal("Task tool at index 0 must not be null");
-    expect(task({ tools: [noop, {}] })).to.equal(
-      "Task tool at index 1 (Object) is neither an AgentTool nor has @Tool-annotated methods",
-    );
+    expect(task({ tools: [noop, {}] })).to.equal("Task tool at index 1 (Object) is no tool");
     expect(task({ maxIterations: 0 })).to.equal("Task maxIterations must be > 0 when set, got: 0");
     expect(task({ context: [undefined] })).to.equal(
       "Task context element at index 0 must not be null",
@@ -137,7 +133,7 @@ describe("Task", () => {
       `Task cannot have both a handler and an explicit agent. ${without} LLM; remove the agent.`,
     );
     expect(both({ model: "openai:x" })).to.equal(
-      `Task cannot have both a handler and a chatLanguageModel. ${without} LLM; remove the chatLanguageModel.`,
+      `Task cannot have both a handler and a model. ${without} LLM; remove the model.`,
     );
     expect(both({ tools: [noop] })).to.equal(
       `Task cannot have both a handler and tools. ${without} LLM; configure tools inside the handler instead.`,

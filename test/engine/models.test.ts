@@ -61,7 +61,7 @@ describe("the model of a task", () => {
     const error = await failure(new Ensemble({ tasks }).run());
     expect(error).to.have.property("code", "AE_VALIDATION");
     expect(error.message).to.equal(
-      "Task 'second' has no LLM available. Provide an explicit agent, a task-level chatLanguageModel, an ensemble-level chatLanguageModel, or configure a deterministic handler.",
+      "Task 'second' has no LLM available. Set `model` on the ensemble, the task or its agent, or give the task a `handler`.",
     );
     expect(model.requests).to.deep.equal([]);
   });

@@ -15,7 +15,7 @@ const graph = (): Graph<"a"> =>
 const make = (o: object): Ensemble => new Ensemble(o); // as JavaScript may call it
 
 const NO_MIX =
-  "Cannot mix graph() with task() / loop() / phase() on the same Ensemble. Graph is an exclusive orchestration style; pick one per ensemble.";
+  "An ensemble with `graph` can't have `tasks`, `loops` or `phases` too: a graph decides the whole order.";
 
 describe("an ensemble's shape", () => {
   const refused: readonly (readonly [string, object, string])[] = [
@@ -25,17 +25,17 @@ describe("an ensemble's shape", () => {
     [
       "a graph with a workflow",
       { graph: graph(), workflow: "HIERARCHICAL" },
-      "Workflow.HIERARCHICAL does not support a Graph. Use the default workflow (no .workflow(...) call) when declaring a graph.",
+      "Workflow.HIERARCHICAL does not support a Graph. Leave `workflow` out of an ensemble with a `graph`.",
     ],
     [
       "phases beside tasks",
       { phases: [phase()], tasks: [task()] },
-      "Cannot mix task() and phase() on the same Ensemble. Use flat tasks for simple pipelines, or phases for named workstreams with parallel execution -- but not both on the same ensemble.",
+      "An ensemble can't have both `tasks` and `phases`. Put all tasks into phases, or list them without phases.",
     ],
     [
       "phases beside loops",
       { phases: [phase()], loops: [loop()] },
-      "Cannot mix loop() and phase() on the same Ensemble. Use loops within a flat task list, or compose phases instead.",
+      "An ensemble can't have both `loops` and `phases`. Use loops beside `tasks`, or phases alone.",
     ],
     [
       "loops in HIERARCHICAL",

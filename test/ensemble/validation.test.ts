@@ -145,7 +145,7 @@ describe("Ensemble.run", () => {
     );
     expect(await messageOf(null, Task.of("a"))).to.equal("model must not be null");
     expect(await messageOf(echo("a"), Task.of("Write"))).to.equal(
-      "Task 'Write' has no handler configured. Ensemble.run(Task...) requires all tasks to have a handler. Provide a handler via Task.builder().handler(...), or use Ensemble.run(ChatModel, Task...) for AI-backed tasks, or configure chatLanguageModel(model) on the Ensemble builder.",
+      "Task 'Write' has no handler. Without a model Ensemble.run() takes tasks with handlers only. Give the task a `handler`, or pass a model first.",
     );
   });
 });

@@ -66,7 +66,7 @@ export class TaskFrame {
 /** The error of a task that needs a model where nothing has one. */
 export function noModel(description: string): ValidationError {
   return new ValidationError(
-    `No LLM available for task '${description}'. Provide a task-level chatLanguageModel or an ensemble-level chatLanguageModel.`,
+    `No LLM available for task '${description}'. Set \`model\` on the ensemble, the task or its agent.`,
   );
 }
 

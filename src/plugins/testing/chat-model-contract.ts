@@ -361,7 +361,7 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
 }
 
 /**
- * Registers mocha tests (it uses the global `describe` and `it`) that every chat model should pass.
+ * Registers tests with the global `describe` and `it` of any runner that every chat model should pass.
  * `create` is called once per test with what the service behind the model is to do, typically to program a loopback server.
  *
  * @example

@@ -247,7 +247,7 @@ function validationSuite(use: Use): void {
 }
 
 /**
- * Registers mocha tests (it uses the global `describe` and `it`) that every memory store should pass.
+ * Registers tests with the global `describe` and `it` of any runner that every memory store should pass.
  *
  * @example
  * memoryStoreContract("mine", { create: async () => ({ store: await openMine() }), shared: true });

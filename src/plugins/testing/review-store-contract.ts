@@ -199,7 +199,7 @@ function reopenSuite(use: Use): void {
 }
 
 /**
- * Registers mocha tests (it uses the global `describe` and `it`) that every review store should pass.
+ * Registers tests with the global `describe` and `it` of any runner that every review store should pass.
  *
  * @example
  * reviewStoreContract("mine", { create: async () => ({ store: await openMine() }) });

@@ -115,7 +115,7 @@ function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): vo
 }
 
 /**
- * Registers mocha tests (it uses the global `describe` and `it`) that every task executor should pass. The executor is given a scope without
+ * Registers tests with the global `describe` and `it` of any runner that every task executor should pass. The executor is given a scope without
  * a run behind it: calls of the model are answered by `model`, tools run as they are.
  *
  * @example

@@ -41,27 +41,34 @@ const AT_WORK_MS = 20;
 /** After this long a call with absurd input is stopped. */
 const PATIENCE_MS = 300;
 const HANDLE_LIMIT_MS = 2_000;
-const SUITE_TIMEOUT_MS = 60_000;
+const TEST_LIMIT_MS = 60_000;
+
+/** Registers a test. Where the runner lets a registered test take longer, as mocha does, it gets a minute. */
+function test(title: string, body: () => void | Promise<void>): void {
+  const registered: unknown = it(title, body);
+  const { timeout } = (registered ?? {}) as { readonly timeout?: unknown };
+  if (typeof timeout === "function") timeout.call(registered, TEST_LIMIT_MS);
+}
 
 function shapeSuite({ create, valid, invalid = [] }: ToolContractOptions): void {
-  it("has a name that models may write, and a description", () => {
+  test("has a name that models may write, and a description", () => {
     const tool = create();
     assert.ok(isTool(tool));
     assert.match(tool.name, /^[A-Za-z0-9_-]{1,64}$/);
     assert.match(tool.description, /\S/);
   });
 
-  it("describes its input as an object, or takes a single text", () => {
+  test("describes its input as an object, or takes a single text", () => {
     const schema = jsonSchemaOf(create());
     if (schema === undefined) for (const input of valid) assert.equal(typeof input, "string");
     else assert.equal(schema["type"] ?? "object", "object");
   });
 
-  it("has a schema that OpenAI and Anthropic take", () => {
+  test("has a schema that OpenAI and Anthropic take", () => {
     assert.deepEqual(schemaProblems(jsonSchemaOf(create()) ?? { type: "object" }), []);
   });
 
-  it("tells the model what each parameter is for", () => {
+  test("tells the model what each parameter is for", () => {
     assert.deepEqual(
       undescribed(jsonSchemaOf(create()) ?? {}),
       [],
@@ -69,7 +76,7 @@ function shapeSuite({ create, valid, invalid = [] }: ToolContractOptions): void 
     );
   });
 
-  it("accepts the valid inputs and refuses the others before it runs", async () => {
+  test("accepts the valid inputs and refuses the others before it runs", async () => {
     const tool = create();
     if (tool.input === undefined)
       assert.deepEqual(invalid, [], "without a schema nothing is refused");
@@ -81,7 +88,7 @@ function shapeSuite({ create, valid, invalid = [] }: ToolContractOptions): void 
 }
 
 function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
-  it("succeeds with the valid inputs, and leaves them as they are", async () => {
+  test("succeeds with the valid inputs, and leaves them as they are", async () => {
     assert.ok(valid.length > 0, "toolContract() needs at least one valid input");
     for (const input of valid) {
       const trial = tryTool(create(), input);
@@ -90,7 +97,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
     }
   });
 
-  it("runs several calls at once on one object", async () => {
+  test("runs several calls at once on one object", async () => {
     const tool = create();
     const endings = await Promise.all(
       [...valid, ...valid].map((input) => tryTool(tool, input).ending),
@@ -98,7 +105,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
     endings.forEach(assertSuccess);
   });
 
-  it("does not mix calls that run at once", async () => {
+  test("does not mix calls that run at once", async () => {
     const alone: string[][] = [];
     for (const input of valid)
       alone.push([
@@ -115,7 +122,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
     }
   });
 
-  it("tells of a failure by a failed result or by throwing", async () => {
+  test("tells of a failure by a failed result or by throwing", async () => {
     for (const input of failing)
       assert.ok(
         isFailure(await tryTool(create(), input).ending),
@@ -123,7 +130,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
       );
   });
 
-  it("answers absurd input with a result or an error of the framework", async () => {
+  test("answers absurd input with a result or an error of the framework", async () => {
     for (const { input, ending } of await endingsOfAbsurd(create, valid))
       assertOrderly(input, ending);
   });
@@ -170,7 +177,7 @@ function endSuite(options: ToolContractOptions): void {
     return endingWithin(trial, ABORT_LIMIT_MS);
   };
 
-  it("ends soon after its signal", async () => {
+  test("ends soon after its signal", async () => {
     assert.notEqual(
       (await stopped()).kind,
       "hung",
@@ -178,7 +185,7 @@ function endSuite(options: ToolContractOptions): void {
     );
   });
 
-  it("ends soon when its signal came before it", async () => {
+  test("ends soon when its signal came before it", async () => {
     const trial = tryTool(create(), long, { aborted: true });
     assert.notEqual(
       (await endingWithin(trial, ABORT_LIMIT_MS)).kind,
@@ -187,7 +194,7 @@ function endSuite(options: ToolContractOptions): void {
     );
   });
 
-  it("leaves nothing behind that keeps the process alive", async () => {
+  test("leaves nothing behind that keeps the process alive", async () => {
     await sleep(1); // the test runner sets its own timer when the test has begun
     const before = handles();
     for (const input of [...valid, ...failing]) await patiently(create(), input);
@@ -196,7 +203,7 @@ function endSuite(options: ToolContractOptions): void {
   });
 
   if (secrets.length === 0) return;
-  it("lets no secret be read in its results and errors", async () => {
+  test("lets no secret be read in its results and errors", async () => {
     for (const input of [...valid, ...failing])
       assertNoSecret(secrets, await tryTool(create(), input).ending);
     assertNoSecret(secrets, await stopped());
@@ -205,7 +212,7 @@ function endSuite(options: ToolContractOptions): void {
 }
 
 /**
- * Registers mocha tests (it uses the global `describe` and `it`) that every tool should pass: name, description and schema as the vendors take them,
+ * Registers tests with the global `describe` and `it` of any runner that every tool should pass: name, description and schema as the vendors take them,
  * every parameter described, results with a JSON form, inputs left alone, calls that do not mix, absurd input answered in order, an end soon after the
  * signal, nothing left open, no secret told.
  *
@@ -226,8 +233,7 @@ export function toolContract<I>(name: string, options: ToolContractOptions<I>): 
   for (const secret of options.secrets ?? [])
     requireText(secret, "toolContract() secrets must be texts with something in them");
   const anyOptions = options as ToolContractOptions<never> as ToolContractOptions; // inputs are only handed from `valid` to the tool they belong to
-  describe(`tool contract: ${name}`, function () {
-    this.timeout(SUITE_TIMEOUT_MS);
+  describe(`tool contract: ${name}`, () => {
     shapeSuite(anyOptions);
     runSuite(anyOptions);
     endSuite(anyOptions);

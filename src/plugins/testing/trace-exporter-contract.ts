@@ -119,7 +119,7 @@ function errorOf(occurredAt: Date): ErrorTrace {
 }
 
 /**
- * Registers mocha tests (it uses the global `describe` and `it`) that every trace exporter should pass.
+ * Registers tests with the global `describe` and `it` of any runner that every trace exporter should pass.
  *
  * @example
  * traceExporterContract("my exporter", { create: () => ({ exporter: myExporter(server.url), exported: () => server.runIds }) });

@@ -152,7 +152,7 @@ function endingSuite(
 }
 
 /**
- * Registers mocha tests (it uses the global `describe` and `it`) that every workflow should pass. The workflow is given a run in which the tasks
+ * Registers tests with the global `describe` and `it` of any runner that every workflow should pass. The workflow is given a run in which the tasks
  * are not really done, so no model is needed.
  *
  * @example

@@ -141,7 +141,7 @@ for (const row of ROWS) {
         expect(output.exitReason).to.equal(row.name === "HIERARCHICAL" ? "COMPLETED" : "ERROR");
         if (row.name === "HIERARCHICAL") return; // the manager is told, and goes on
         expect(ReviewTimeoutError.find(error)?.message).to.equal(
-          "Review gate timed out after 0.02s (OnTimeoutAction.FAIL)",
+          "Review gate timed out after 0.02s (onTimeout: FAIL)",
         );
         expect(done).to.deep.equal(["subject"]);
       });

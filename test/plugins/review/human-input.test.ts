@@ -86,7 +86,7 @@ describe("humanInputTool", () => {
     ).to.equal("TIMEOUT");
     const failed = await question([silent], humanInputTool({ timeoutMs: 10, onTimeout: "FAIL" }));
     expect(ReviewTimeoutError.find(failed.error)?.message).to.equal(
-      "Review gate timed out after 0.01s (OnTimeoutAction.FAIL)",
+      "Review gate timed out after 0.01s (onTimeout: FAIL)",
     );
     expect([failed.output.exitReason, failed.output.metrics.llmCallCount]).to.deep.equal([
       "ERROR",

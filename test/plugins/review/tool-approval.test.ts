@@ -321,7 +321,7 @@ describe("the approval of tool calls", () => {
     const { tool: write, written } = writer();
     const { error } = await call(write, file, []);
     expect(ReviewUnavailableError.find(error)?.message).to.equal(
-      "Tool 'write' requires approval but no ReviewHandler is configured on the ensemble. Add .reviewHandler(ReviewHandler.console()) to the ensemble builder.",
+      "Tool 'write' requires approval but the ensemble has no `reviewHandler`. Set it, for instance to ReviewHandler.console().",
     );
     expect(written).to.deep.equal([]);
   });

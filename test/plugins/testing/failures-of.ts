@@ -3,8 +3,7 @@ export async function failuresOf(register: () => void): Promise<readonly string[
   const tests: { readonly title: string; readonly fn: () => unknown }[] = [];
   const outer = { describe: globalThis.describe, it: globalThis.it };
   const collecting = {
-    describe: (_title: string, fn: (this: unknown) => void): void =>
-      fn.call({ timeout: () => undefined }),
+    describe: (_title: string, fn: () => void): void => fn(),
     it: (title: string, fn: () => unknown): void => void tests.push({ title, fn }),
   };
   Object.assign(globalThis, collecting);

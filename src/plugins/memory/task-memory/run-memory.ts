@@ -6,7 +6,7 @@ import type { HookRun } from "../../../contracts/run.js";
 import type { UsedMemory } from "../../shared/memory/task-memory.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { MemoryTemplateName } from "./task-memory-prompts.js";
-import { MEMORY_METADATA } from "../../../contracts/memory.js";
+import { MEMORY_METADATA, shortTermWindow } from "../../../contracts/memory.js";
 import { Phase, PhaseReview } from "../../../contracts/phase.js";
 import { endsRun } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
@@ -49,10 +49,9 @@ export class RunMemory {
 
   /** What a task is told: at once where nothing has to be asked for. */
   sectionsFor(call: TaskCall): readonly PromptSection[] | Promise<readonly PromptSection[]> {
+    const window = shortTermWindow(this.#team, call.agent);
     const shortTerm =
-      this.#team.shortTerm === true
-        ? this.#sections.shortTerm(this.#earlierOutputs(call))
-        : NOTHING;
+      window === undefined ? NOTHING : this.#sections.shortTerm(this.#earlierOutputs(call, window));
     const told = call.revision === undefined ? undefined : this.#told.get(call.taskId);
     if (told !== undefined) return [...told, ...shortTerm];
     const scopes = this.#scopesOf(call);
@@ -90,7 +89,7 @@ export class RunMemory {
   async keep(call: DoneTask): Promise<void> {
     const { taskId, output, signal } = call;
     this.#told.delete(taskId);
-    if (this.#team.shortTerm === true)
+    if (shortTermWindow(this.#team, undefined) !== undefined)
       this.run.recordMetrics(taskId, { memoryOperations: { shortTermEntriesWritten: 1 } });
     if (output.raw.trim() === "") return; // nothing to remember, and nothing that could be embedded
     this.#kept.add(taskId);
@@ -167,17 +166,21 @@ export class RunMemory {
   }
 
   /**
-   * The outputs of the run so far, and what else the task is given: its context is not printed beside them.
+   * The last outputs of the run so far, and what else the task is given: its context is not printed beside them.
    * A given output stands for the run's own of the same task; what the task is told as its previous output is not told twice.
    */
-  #earlierOutputs({ contextOutputs, revision }: TaskCall): readonly TaskOutput[] {
+  #earlierOutputs({ contextOutputs, revision }: TaskCall, window: number): readonly TaskOutput[] {
     const given = new Set(contextOutputs);
     const outputs = this.run.outputs().flatMap((output) => {
       const instead = contextOutputs.filter(({ taskId }) => taskId === output.taskId);
       for (const used of instead) given.delete(used);
       return instead.length === 0 ? [output] : instead;
     });
-    return [...outputs, ...given].filter(({ raw }) => raw !== revision?.previousOutput);
+    const others = outputs.filter((output) => !contextOutputs.includes(output));
+    const old = new Set(others.slice(0, Math.max(0, others.length - window)));
+    return [...outputs, ...given].filter(
+      (output) => !old.has(output) && output.raw !== revision?.previousOutput,
+    );
   }
 
   #scopesOf({ task }: TaskCall): readonly MemoryScope[] {

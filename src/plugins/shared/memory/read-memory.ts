@@ -36,7 +36,7 @@ export async function readMemory(user: MemoryUser, reading: MemoryReading): Prom
   const durationMs = clock.monotonicMs() - startedMs;
   const scope = kind === "scope" ? { scope: name } : undefined;
   user.recordMetrics({
-    memoryOperations: { [count]: 1 },
+    ...((kind !== "entity" || size > 0) && { memoryOperations: { [count]: 1 } }), // nothing is looked up where there are no facts
     memory: () => ({ operation: "read", kind, ...scope, entries: textsOf(found) }),
   });
   if (!user.listens("memory_read")) return found;

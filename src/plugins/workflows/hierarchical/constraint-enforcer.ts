@@ -23,7 +23,7 @@ export class ConstraintEnforcer {
     this.#stages = constraints.requiredStages.map((stage) => new Set(stage.map(canonicalRole)));
   }
 
-  /** Why this worker may not be asked now. Counts nothing. Seed 000. */
+  /** Why this worker may not be asked now. Counts nothing. */
   refusal(role: string): string | undefined {
     const key = canonicalRole(role);
     if (this.#allowed.size > 0 && !this.#allowed.has(key))
@@ -52,7 +52,7 @@ export class ConstraintEnforcer {
     this.#completed.add(canonicalRole(role));
   }
 
-  /** What a finished run has left undone. Seed 004. */
+  /** What a finished run has left undone. */
   violations(): readonly string[] {
     const missing = this.#constraints.requiredWorkers.filter(
       (role) => !this.#completed.has(canonicalRole(role)),

@@ -7,7 +7,7 @@ const WHERE = "HierarchicalConstraints.";
 
 /**
  * What the constraints say, held against the team. Without `roles` (those of agents that are still to be made are not known yet) only against themselves.
- * @throws ValidationError for the first rule that does not hold. Seed 003.
+ * @throws ValidationError for the first rule that does not hold.
  */
 export function checkConstraints(
   constraints: HierarchicalConstraints,

@@ -31,7 +31,7 @@ import { messageOf } from "../../../util/errors.js";
 
 const DEFAULT_MAX_ITERATIONS = 20;
 
-/** The workflow HIERARCHICAL: an agent of its own, the manager, hands the tasks to workers and writes the final answer. Seed 000. */
+/** The workflow HIERARCHICAL: an agent of its own, the manager, hands the tasks to workers and writes the final answer. */
 export class HierarchicalWorkflow implements WorkflowExecutor {
   readonly name = "HIERARCHICAL";
   readonly reads = [

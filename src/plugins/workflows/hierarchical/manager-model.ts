@@ -25,7 +25,7 @@ export function managerModel({ options }: Plan, run: Run): ModelRef | undefined 
   const bare = agents.find((agent) => agent.model === undefined);
   if (bare !== undefined) {
     throw new ValidationError(
-      `No LLM available for agent '${bare.role}'. Provide a model of its own or an ensemble-level chatLanguageModel.`,
+      `No LLM available for agent '${bare.role}'. Set \`model\` on the agent or the ensemble.`,
       {
         hint: 'Set `model` on the ensemble, for instance "openai:gpt-4o-mini".',
       },
@@ -34,7 +34,7 @@ export function managerModel({ options }: Plan, run: Run): ModelRef | undefined 
   const found = own ?? run.workers.find((worker) => worker.model !== undefined)?.model;
   if (found !== undefined) return found;
   throw new ValidationError(
-    "No Manager LLM available for hierarchical workflow. Set ensemble-level chatLanguageModel or managerLlm.",
+    "No LLM available for the manager of workflow HIERARCHICAL. Set `model` or `managerModel` on the ensemble.",
     {
       hint: "The options are called `model` and `managerModel`.",
     },

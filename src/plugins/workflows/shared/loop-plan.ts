@@ -19,7 +19,7 @@ export function bodyIds(plan: Plan, loop: Loop): readonly string[] {
   return loop.tasks.flatMap((task) => plan.idOf(task) ?? []);
 }
 
-/** @throws ValidationError where one of `tasks` needs the output of one of `all` that is neither in `done` nor before it. Adds their ids to `done`. Seed 003. */
+/** @throws ValidationError where one of `tasks` needs the output of one of `all` that is neither in `done` nor before it. Adds their ids to `done`. */
 export function checkOrder(
   all: ReadonlyMap<string, PlannedTask>,
   tasks: readonly PlannedTask[],

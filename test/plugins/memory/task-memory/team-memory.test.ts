@@ -1,4 +1,4 @@
-import type { LongTermMemory, MemoryEntry } from "agentensemble";
+import type { EnsembleOptions, LongTermMemory, MemoryEntry } from "agentensemble";
 import {
   Agent,
   Ensemble,
@@ -38,6 +38,20 @@ const echoing = (): ScriptedModel =>
 const shortTermOf = (prompt: string | undefined): readonly string[] =>
   [...(prompt ?? "").matchAll(/^### (.*)$/gm)].map(([, heading = ""]) => heading);
 
+describe("entity memory", () => {
+  it("counts look-ups where it has facts, and none where it is empty", async () => {
+    const lookUps = async (...facts: readonly string[]): Promise<number> => {
+      const entity = EntityMemory.inMemory();
+      for (const fact of facts) entity.put(fact, "known");
+      const { output } = await runToEnd({
+        ...{ tasks: [writing("A"), writing("B")], model: echoing(), memory: { entity } },
+      });
+      return output.metrics.memoryOperations.entityLookups;
+    };
+    expect([await lookUps(), await lookUps("Acme")]).to.deep.equal([0, 2]);
+  });
+});
+
 describe("short-term memory", () => {
   it("shows each task the outputs of the run so far, exactly as specified, instead of the context", async () => {
     const first = writing("First");
@@ -56,6 +70,33 @@ describe("short-term memory", () => {
     expect(prompts[1]).to.equal(`${head}${block("First")}\n`);
     expect(prompts[2]).to.equal(`${head}${block("First")}${block("Second")}\n`);
     expect(output.metrics.memoryOperations.shortTermEntriesWritten).to.equal(3);
+  });
+
+  it("shows no more than the last outputs of its window, beside those of the context", async () => {
+    const told = async (memory: EnsembleOptions["memory"], window?: number): Promise<unknown> => {
+      const model = echoing();
+      const [first, second, third] = ["First", "Second", "Third"].map((name) => writing(name));
+      const agent = new Agent({ role: "Writer", goal: "Write", shortTermWindow: window });
+      const tasks = [first, second, third].flatMap((task) => task ?? []);
+      const context = first === undefined ? [] : [first];
+      const last = [writing("Fourth"), writing("Fifth", { context, agent })];
+      const { events } = await runToEnd({
+        ...{ tasks: [...tasks, ...last], model, memory, workflow: "SEQUENTIAL" },
+      });
+      const warnings = events.filter(({ type }) => type === "run_warning").length;
+      const shown = userPrompts(model.requests).map(shortTermOf);
+      return [warnings, ...[2, 3, 4].map((i) => shown[i]?.map((role) => role.slice(8)).join(" "))];
+    };
+    const window = { shortTerm: { window: 1 } };
+    expect(await told(window)).to.deep.equal([0, "Second", "Third", "First Fourth"]);
+    expect(await told(window, 2)).to.deep.equal([0, "Second", "Third", "First Third Fourth"]);
+    expect(await told({ shortTerm: true }, 0)).to.deep.equal([
+      0,
+      "First Second",
+      "First Second Third",
+      "First",
+    ]);
+    expect(await told({ entity: EntityMemory.inMemory() }, 2)).to.deep.equal([1, "", "", "First"]);
   });
 
   it("is there for handlers' outputs and for answers from elsewhere, and not for failed tasks", async () => {

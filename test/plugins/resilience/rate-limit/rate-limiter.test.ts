@@ -192,7 +192,7 @@ describe("the rate limiter", () => {
     if (!RateLimitTimeoutError.isInstance(reason)) throw new Error(`no refusal: ${String(reason)}`);
     expect([reason.rateLimit, reason.waitTimeoutMs]).to.deep.equal([limit, 1_000]);
     expect(reason.message).to.equal(
-      "Rate limit exceeded: waited 1000ms but no token became available. Limit: 1 requests per 60000ms. Increase waitTimeout or reduce concurrency.",
+      "Rate limit exceeded: waited 1000ms but no token became available. Limit: 1 requests per 60000ms. Increase waitTimeoutMs or reduce concurrency.",
     );
   });
 

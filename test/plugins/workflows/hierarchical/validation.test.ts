@@ -154,7 +154,7 @@ describe("a hierarchical ensemble", () => {
       tasks: [new Task({ description: "Write", model })],
     });
     expect(without.error?.message).to.equal(
-      "No Manager LLM available for hierarchical workflow. Set ensemble-level chatLanguageModel or managerLlm.",
+      "No LLM available for the manager of workflow HIERARCHICAL. Set `model` or `managerModel` on the ensemble.",
     );
     const bare = await lead([], {
       model: undefined,
