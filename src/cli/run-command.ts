@@ -92,7 +92,7 @@ function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
   }
 }
 
-async function conduct(
+async function runUntilInterrupted(
   ensemble: LoadedEnsemble,
   inputs: Inputs,
   terminal: OutputTerminal,
@@ -128,7 +128,7 @@ export async function runCommand(
   try {
     checkInputNames(o.input, accessOf(ensemble).inputNames());
     for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
-    return await conduct(ensemble, inputs, terminal, o);
+    return await runUntilInterrupted(ensemble, inputs, terminal, o);
   } finally {
     await endEnsemble(ensemble);
   }

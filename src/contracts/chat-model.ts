@@ -137,7 +137,7 @@ export interface ChatModel {
   readonly capabilities?: ModelCapabilities | undefined;
   /** Holds for all calls of this model object, in all runs of a kernel. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Of a model that a plugin puts before another one for a call: that other one. Rate limits and fallbacks go by it. */
+  /** The model that this one wraps. Rate limits and fallbacks are kept under it. */
   readonly wraps?: ChatModel | undefined;
   chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatResponse>;
   stream?(request: ChatRequest, options?: ChatCallOptions): AsyncIterable<ChatChunk>;

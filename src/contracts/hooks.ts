@@ -151,7 +151,7 @@ export interface TaskCall {
   readonly revision?: Revision | undefined;
   /** The task that delegated or defined this one. */
   readonly parentTaskId?: string | undefined;
-  /** Whether the run is done with this task when it has this output; absent where it certainly is not. */
+  /** Whether this is the last task of the run, given its output. Absent where it is not. */
   readonly isLast?: ((output: TaskOutput) => boolean) | undefined;
   /** Ends with the task. */
   readonly signal: AbortSignal;
@@ -172,11 +172,11 @@ export interface LlmCall {
   readonly request: ChatRequest;
   readonly model: ChatModel;
   /**
-   * What the model may put out at most, beside the request's own `maxOutputTokens`: the kernel sends the lower of the two. Set by budgets. It is no part
-   * of the request, so that caches and recordings know a request by what was asked. Absent: no further limit.
+   * Limit of output tokens beside the `maxOutputTokens` of the request. The engine sends the lower one. Budgets set it.
+   * It is not part of the request, because caches and recordings compare requests. Absent: no further limit.
    */
   readonly allowance?: OutputAllowance | undefined;
-  /** The rate limits that hold for this call, with who bears each: one window per bearer. */
+  /** The rate limits that hold for this call, each with its owner: one window per owner. */
   readonly rateLimits: readonly OwnedRateLimit[];
   /** Of calls that wait for a rate limit, those of a higher priority go first. That of the task: see `RunTaskOptions.priority`. Default `NORMAL`. */
   readonly priority?: DelegationRequest["priority"] | undefined;

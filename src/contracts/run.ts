@@ -210,7 +210,7 @@ export interface RunTaskOptions {
   readonly priority?: DelegationRequest["priority"] | undefined;
   /** Ends this task earlier than the run. Tasks that share a signal share its cost. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether the run is done with this task. Default: the last one in the plan's list is taken for it. */
+  /** Whether this is the last task of the run. Default: true for the last task of the plan. */
   readonly last?: IsLast | undefined;
 }
 

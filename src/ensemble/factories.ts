@@ -137,8 +137,8 @@ export type ReviewHandler = Handler;
 export const ReviewHandler = Object.freeze({
   /** Asks at the terminal, one question at a time. @throws ValidationError for what is no stream. */
   console: (options?: ConsoleReviewOptions): ReviewHandler => consoleHandler(options),
-  /** Says yes to everything: for tests, and for runs that nobody watches. */
+  /** Approves every request: for tests, and for runs that nobody watches. */
   autoApprove: (): ReviewHandler => autoApprove(),
-  /** Says yes to everything after `delayMs` milliseconds. @throws ValidationError for what is no time to wait. */
+  /** Approves every request after `delayMs` milliseconds. @throws ValidationError for what is no time to wait. */
   autoApproveWithDelay: (delayMs: number): ReviewHandler => autoApproveWithDelay(delayMs),
 });

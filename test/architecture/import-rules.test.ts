@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { projectRoot } from "../support/project.js";
@@ -15,6 +16,10 @@ interface Report {
     }[];
   };
 }
+
+const RULES = createRequire(import.meta.url)(join(projectRoot, ".dependency-cruiser.cjs")) as {
+  readonly forbidden: readonly { readonly name: string }[];
+}; // a script has no declarations
 
 /** What dependency-cruiser says about the project in `root`, judged by our rules. */
 function cruise(root: string, folders: readonly string[]): Report {
@@ -117,6 +122,34 @@ const BROKEN: Readonly<Record<string, string>> = {
   "examples/e.ts": 'import { k } from "../src/kernel/index.js"; export const e = k;',
 };
 
+/** Packages that one place of the sources may import, each with the rule that says so. */
+const VENDORS: Readonly<Record<string, string>> = {
+  "@ai-sdk/provider": "@ai-sdk/",
+  "@anthropic-ai/sdk": "@anthropic-ai/",
+  "@electric-sql/pglite": "@electric-sql/",
+  "@energetic-ai/core": "@energetic-ai/",
+  "@modelcontextprotocol/client": "@modelcontextprotocol/",
+  "@opentelemetry/api": "@opentelemetry/",
+  "@toon-format/toon": "@toon-format/",
+  commander: "commander/",
+  diff: "diff/",
+  "eventsource-parser": "eventsource-parser/",
+  "html-to-text": "(ipaddr\\.js|temporal-polyfill|html-to-text|turndown)/",
+  pg: "pg/",
+  "prom-client": "prom-client",
+  re2js: "re2js/",
+};
+
+/** Each package, imported where none of them may be. */
+const withVendors = (): Readonly<Record<string, string>> => {
+  const files = Object.keys(VENDORS).flatMap((name) => [
+    [`node_modules/${name}/package.json`, JSON.stringify({ name, main: "index.js" })],
+    [`node_modules/${name}/index.js`, "module.exports = {};"],
+  ]);
+  const imports = Object.keys(VENDORS).map((name) => `import "${name}";`);
+  return { ...Object.fromEntries(files), "src/ensemble/vendors.ts": imports.join("\n") };
+};
+
 describe("the import rules", function () {
   this.timeout(240_000);
 
@@ -132,11 +165,17 @@ describe("the import rules", function () {
 
   it("find each kind of breach, and nothing else", () => {
     const root = temporaryFolder();
-    for (const [path, text] of Object.entries(BROKEN)) {
+    for (const [path, text] of Object.entries({ ...BROKEN, ...withVendors() })) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), text);
     }
-    expect(breaches(cruise(root, ["src", "test", "examples"]))).to.deep.equal([
+    const found = cruise(root, ["src", "test", "examples"]);
+    const broken = new Set(found.summary.violations.map(({ rule }) => rule.name));
+    expect([...broken]).to.have.members(RULES.forbidden.map(({ name }) => name));
+    const vendors = Object.entries(VENDORS).map(
+      ([name, rule]) => `vendor-${rule}: src/ensemble/vendors.ts -> node_modules/${name}/index.js`,
+    );
+    const planted = [
       "barrels-are-for-users: src/engine/barrel.ts -> src/contracts/index.ts",
       "command-line-uses-the-face: src/cli/main.ts -> src/kernel/bad.ts",
       "contracts-load-no-package: src/contracts/loads-package.ts -> node_modules/inversify/index.js",
@@ -166,6 +205,7 @@ describe("the import rules", function () {
       "vendor-openai: src/contracts/types-of-vendor.ts -> node_modules/openai/index.js",
       "vendor-openai: src/plugins/g/two/lazy.ts -> node_modules/openai/index.js",
       "vendor-wink-: src/plugins/providers/openai/client.ts -> node_modules/wink-nlp/index.js",
-    ]);
+    ];
+    expect(breaches(found)).to.deep.equal([...planted, ...vendors].sort());
   });
 });

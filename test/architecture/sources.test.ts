@@ -69,6 +69,30 @@ describe("the sources", () => {
     expect(where(/^export \*/m)).to.deep.equal(["src/index.ts"]); // the contracts, for users
   });
 
+  it("fire hooks in one file, which takeStep() alone imports", () => {
+    expect(where(/\.fire\(/)).to.deep.equal(["src/kernel/hooks/lanes.ts"]);
+    expect(where(/\bfire(?:Before|After)\(/)).to.deep.equal([
+      "src/kernel/hooks/lanes.ts",
+      "src/kernel/hooks/step.ts",
+    ]);
+    expect(where(/\btakeStep\(/)).to.deep.equal([
+      "src/engine/gateways/chat.ts",
+      "src/engine/gateways/delegation.ts",
+      "src/engine/gateways/memory.ts",
+      "src/engine/gateways/tool.ts",
+      "src/engine/run/run-step.ts",
+      "src/engine/tasks/run-task.ts",
+    ]);
+  });
+
+  it("cite no documents that readers do not have", () => {
+    const cited = /\b(?:seeds? \d{3}|roadmap phase|issue #?\d|design document)/i;
+    expect(sources.filter(({ text }) => cited.test(text)).map(({ path }) => path)).to.deep.equal(
+      [],
+    );
+    expect("/** Options of an agent. Seed 003. */").to.match(cited);
+  });
+
   it("have doors in their root, which only export", () => {
     const doors = sources.filter(({ path }) => /^src\/[^/]+$/.test(path));
     expect(doors.map(({ path }) => path)).to.include.members(["src/index.ts", "src/testing.ts"]);

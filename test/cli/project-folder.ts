@@ -5,7 +5,7 @@ import { projectRoot } from "../support/project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** How a command ended and what it printed. */
-export interface Ended {
+export interface CommandEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -14,7 +14,7 @@ export interface Ended {
 /** A command that goes on. */
 export interface Started {
   readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<CommandEnd>;
   /** Waits until standard error holds `text`. */
   said(text: string): Promise<void>;
 }
@@ -68,7 +68,7 @@ export class ProjectFolder {
     const texts = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => (texts.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));
-    const ended = new Promise<Ended>((resolve, reject) => {
+    const ended = new Promise<CommandEnd>((resolve, reject) => {
       child.once("error", reject);
       child.once("close", (code) => resolve({ code, ...texts }));
     });
@@ -86,7 +86,10 @@ export class ProjectFolder {
     return { child, ended, said };
   }
 
-  run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  run(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<CommandEnd> {
     return this.start(args, environment).ended;
   }
 }

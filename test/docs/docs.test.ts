@@ -121,6 +121,15 @@ describe("the documentation", () => {
     });
   });
 
+  describe("docs/architecture.md", () => {
+    it("lists exactly the standard plugins", () => {
+      const listed = tableOf("docs/architecture.md", "plugin").flatMap(([names = ""]) =>
+        [...names.matchAll(/[a-z][a-z-]*/g)].map(([name]) => name),
+      );
+      expect(listed).to.have.members(standardPlugins().map(({ name }) => name));
+    });
+  });
+
   describe("docs/prompts.md", () => {
     const page = readProjectFile("docs/prompts.md");
     const documented = [

@@ -22,8 +22,8 @@ import { RunOutput } from "./run-output.js";
 import { FINISH_LIMIT_MS, finishWithin } from "./trace-export.js";
 import { messageOf } from "../../util/errors.js";
 
-/** A run between its work and its return to the user. */
-interface Ended {
+/** How the run ended, with its output. */
+interface StepEnd {
   readonly end: RunEnd;
   readonly output: RunOutput;
 }
@@ -41,7 +41,7 @@ const EXIT_REASONS: readonly ExitReason[] = [
 export class RunStep extends Step<RunCall, WorkflowResult> {
   readonly #run: ActiveRun;
   readonly #workflow: WorkflowExecutor;
-  #ended: Ended | undefined;
+  #ended: StepEnd | undefined;
 
   constructor(run: ActiveRun, workflow: WorkflowExecutor) {
     super({ run: run.info });
@@ -50,7 +50,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
   }
 
   /** Runs the workflow between its hooks. Never rejects. */
-  async take(): Promise<Ended> {
+  async take(): Promise<StepEnd> {
     await takeStep(this);
     const { broken } = this;
     const { end, output } = this.#done();
@@ -117,12 +117,12 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
       : { exitReason: "ERROR", error: asOurs(error) };
   }
 
-  #assembled(end: RunEnd): Ended {
+  #assembled(end: RunEnd): StepEnd {
     return { end, output: new RunOutput(this.#run, this.#workflow.name, end) };
   }
 
-  #done(): Ended {
-    return this.#ended as Ended; // steps are done before their after hook fires
+  #done(): StepEnd {
+    return this.#ended as StepEnd; // steps are done before their after hook fires
   }
 }
 

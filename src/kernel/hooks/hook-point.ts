@@ -53,15 +53,15 @@ export class Firing<P> {
     public call: P,
     readonly warn: (message: string) => void,
     /** Whether the step has failed: verdicts and errors of taps then change nothing. */
-    readonly observing = false,
+    readonly readOnly = false,
   ) {}
 }
 
 type Tap = (call: unknown) => unknown;
 type LaneHook = AsyncSeriesBailHook<[Firing<unknown>], true | undefined>;
 
-/** Lets go of a tap that takes too long. What is called off has the grace period for a limit, and leaves no timer behind. */
-async function limited(
+/** Rejects when a tap exceeds its time limit. An abort ends the limit: the step itself waits no longer than the grace period. */
+async function withinLimit(
   result: PromiseLike<unknown>,
   timeoutMs: number,
   signal: AbortSignal | undefined,
@@ -187,7 +187,7 @@ export class HookPoint {
     const { timeoutMs, onError } = options;
     const settled = (firing: Firing<unknown>, verdict: unknown): true | undefined => {
       if (verdict === undefined || verdict === null) return undefined;
-      if (firing.observing)
+      if (firing.readOnly)
         throw new ValidationError(
           `Tap '${options.name}' of ${this.name} returned a verdict, but the step has no result`,
         );
@@ -195,7 +195,7 @@ export class HookPoint {
     };
     const failed = (firing: Firing<unknown>, error: unknown): AgentEnsembleError | null => {
       const attributed = this.#attribute(plugin, options.name, error);
-      if (!firing.observing && (onError !== "skip" || endsRun(error))) return attributed;
+      if (!firing.readOnly && (onError !== "skip" || endsRun(error))) return attributed;
       firing.warn(`A tap was skipped: ${attributed.message}`);
       return null;
     };
@@ -205,7 +205,9 @@ export class HookPoint {
         const result = fn(firing.call);
         if (isThenable(result)) {
           const verdict = Promise.resolve(
-            timeoutMs === undefined ? result : limited(result, timeoutMs, signalOf(firing.call)),
+            timeoutMs === undefined
+              ? result
+              : withinLimit(result, timeoutMs, signalOf(firing.call)),
           ).then((value) => settled(firing, value));
           verdict.then(
             (value) => done(null, value),

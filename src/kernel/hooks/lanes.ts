@@ -8,7 +8,7 @@ export interface Checker<P> {
   check?(changed: P): Awaitable<P | undefined>;
 }
 
-type Ended = boolean | Promise<boolean>;
+type LaneEnd = boolean | Promise<boolean>;
 
 /** Runs the lanes of a before hook until a verdict. Returns a promise only where a tap or the check does. */
 export function fireBefore<P>(
@@ -33,7 +33,7 @@ export function fireBefore<P>(
 }
 
 /** Returns whether the check of a changed call refuses it. */
-function recheck<P>(firing: Firing<P>, checker: Checker<P>): Ended {
+function recheck<P>(firing: Firing<P>, checker: Checker<P>): LaneEnd {
   return firing.replaced && dismissal(firing, checker);
 }
 
@@ -57,7 +57,7 @@ export function fireAfter<P>(
   const lanes = point.usedLanes;
   for (let i = from; i < lanes.length; i++) {
     const lane = lanes[i] as LaneName; // the index is in range
-    const isDue = lane === "policy" ? !firing.observing : lane === "transform" || outcome === "ok";
+    const isDue = lane === "policy" ? !firing.readOnly : lane === "transform" || outcome === "ok";
     if (!isDue) continue;
     if (lane === "commit") firing.accepted = true; // what fails from here on does not undo the work
     const ended = lane === "review" ? review(point, firing) : point.fire(lane, firing);
@@ -68,15 +68,15 @@ export function fireAfter<P>(
 }
 
 /** Fires the review lane; policies judge once more what it has changed. An early exit is kept in the firing. */
-function review<P>(point: HookPoint, firing: Firing<P>): Ended {
+function review<P>(point: HookPoint, firing: Firing<P>): LaneEnd {
   const exit = (error: unknown): boolean => {
     if (!ExitEarlySignal.isInstance(error)) throw error;
     firing.exit = error;
     return false;
   };
-  const judge = (): Ended => firing.replaced && point.fire("policy", firing);
+  const judge = (): LaneEnd => firing.replaced && point.fire("policy", firing);
   firing.replaced = false;
-  let reviewed: Ended;
+  let reviewed: LaneEnd;
   try {
     reviewed = point.fire("review", firing);
   } catch (error) {

@@ -69,8 +69,8 @@ export async function takeStep<P extends object, R>(step: Step<P, R>): Promise<v
       if (fired !== undefined) await (step.settle?.(fired) ?? fired);
       step.call = firing.call;
     }
-    const begun = begin(step, firing);
-    step.result = isThenable(begun) ? await begun : begun;
+    const pending = begin(step, firing);
+    step.result = isThenable(pending) ? await pending : pending;
   } catch (error) {
     fail(step, firing, error);
   }

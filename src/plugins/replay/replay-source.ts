@@ -90,7 +90,7 @@ export class ReplaySource {
     return refusals.isEmpty || this.#live.has(call.run) ? undefined : this.#refusal(call);
   }
 
-  /** Gives the result of a tool; one that only hands work on is run. */
+  /** Returns the recorded result of a tool; runs tools that only delegate. */
   tool(call: ToolCallContext): undefined | Promise<Answer<ToolResult> | undefined> {
     if (this.#live.has(call.run)) return undefined;
     if (call.tool.replay !== "run") return this.#tool(call);

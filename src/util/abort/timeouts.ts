@@ -5,7 +5,7 @@ import { startTimer } from "./timer.js";
 export type Ender = AbortSignal | Cancellation;
 
 /** How a wait for work ended: the work settled, its time was up, or the signal was aborted. */
-export type Ending = "done" | "late" | "aborted";
+export type WaitEnd = "done" | "late" | "aborted";
 
 const NOTHING = (): void => undefined;
 
@@ -80,9 +80,9 @@ export function sleep(ms: number, ender?: Ender): Promise<void> {
 export function firstEnding(
   work: PromiseLike<unknown>,
   { timeoutMs, signal }: { readonly timeoutMs?: number; readonly signal?: Ender | undefined },
-): Promise<Ending> {
-  return new Promise<Ending>((resolve) => {
-    const end = (ending: Ending): void => {
+): Promise<WaitEnd> {
+  return new Promise<WaitEnd>((resolve) => {
+    const end = (ending: WaitEnd): void => {
       stop?.();
       resolve(ending);
       release();

@@ -67,7 +67,7 @@ export class FileLock {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const file = await create(path);
       if (file !== undefined) return new FileLock(path, file, timing);
-      const seen = await look(path);
+      const seen = await inspect(path);
       if (seen === undefined) continue;
       if (await isHeld(path, seen, timing)) throw new FileInUseError(path, seen.holder);
       if (!(await removeStale(path, seen, timing))) await sleep(ATTEMPT_PAUSE_MS);
@@ -128,7 +128,8 @@ async function remove(file: FileHandle, path: string): Promise<void> {
   }
 }
 
-async function look(path: string): Promise<Seen | undefined> {
+/** Reads a lock file; `undefined` where there is none. */
+async function inspect(path: string): Promise<Seen | undefined> {
   try {
     const { ino, dev, birthtimeNs, mtimeNs } = await stat(path, { bigint: true });
     const text = await readFile(path, "utf8");
@@ -152,7 +153,7 @@ async function isHeld(path: string, seen: Seen, timing: LockTiming): Promise<boo
   for (let waited = 0, step = 1; waited < timing.patienceMs; waited += step) {
     step = Math.min(2 * step, longest); // a file that is being made is complete in a moment
     await sleep(step);
-    const now = await look(path);
+    const now = await inspect(path);
     if (now === undefined) return false;
     if (now.mark !== seen.mark) return isHeld(path, now, timing);
     if (now.touched !== seen.touched) return true;
@@ -172,7 +173,7 @@ async function removeStale(path: string, seen: Seen, timing: LockTiming): Promis
     return false;
   }
   try {
-    const now = await look(path);
+    const now = await inspect(path);
     if (now?.mark === seen.mark && (await isAt(guard, guardPath))) await rm(path, { force: true });
   } finally {
     await remove(guard, guardPath);
@@ -182,14 +183,14 @@ async function removeStale(path: string, seen: Seen, timing: LockTiming): Promis
 
 /** Removes the guard of a process that ended during its takeover. It is moved away first, and put back where it is another's by then. */
 async function clearGuard(path: string, timing: LockTiming): Promise<void> {
-  const seen = await look(path);
+  const seen = await inspect(path);
   if (seen === undefined || (await isHeld(path, seen, timing))) return;
   const folder = await mkdtemp(`${path}.`);
   const moved = join(folder, "guard");
   try {
-    if ((await look(path))?.mark !== seen.mark) return;
+    if ((await inspect(path))?.mark !== seen.mark) return;
     await rename(path, moved);
-    if ((await look(moved))?.text !== seen.text) await link(moved, path); // a living process writes another text
+    if ((await inspect(moved))?.text !== seen.text) await link(moved, path); // a living process writes another text
   } catch (error) {
     if (codeOf(error) !== "ENOENT" && codeOf(error) !== "EEXIST") throw error; // another process was quicker
   } finally {

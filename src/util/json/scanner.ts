@@ -18,7 +18,8 @@ export class JsonScanner {
   #inString = false;
   #escaped = false;
 
-  look(code: number): void {
+  /** Takes the next character code or byte of the text. */
+  scan(code: number): void {
     if (this.#inString) {
       if (this.#escaped) this.#escaped = false;
       else if (code === BACKSLASH) this.#escaped = true;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { lineOf } from "../../../src/util/json/locate.js";
 
-describe("lineInJson", () => {
+describe("lineOf", () => {
   const mistakes: readonly (readonly [string, number])[] = [
     ["", 1],
     ["x", 1],

@@ -18,8 +18,8 @@ describe("JsonScanner", () => {
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const text = JSON.stringify(value);
         const [units, bytes] = [new JsonScanner(), new JsonScanner()];
-        for (let i = 0; i < text.length; i++) units.look(text.charCodeAt(i));
-        for (const byte of Buffer.from(text)) bytes.look(byte);
+        for (let i = 0; i < text.length; i++) units.scan(text.charCodeAt(i));
+        for (const byte of Buffer.from(text)) bytes.scan(byte);
         expect([units.deepest, units.opened]).to.deep.equal([depthOf(value), containersIn(value)]);
         expect(bytes).to.deep.equal(units);
       }),
@@ -28,7 +28,7 @@ describe("JsonScanner", () => {
 
   it("counts no comma, colon or bracket of a text", () => {
     const scanner = new JsonScanner();
-    for (const byte of Buffer.from(String.raw`{"a,:[{\"]": ["]}", 1]}`)) scanner.look(byte);
+    for (const byte of Buffer.from(String.raw`{"a,:[{\"]": ["]}", 1]}`)) scanner.scan(byte);
     expect(scanner).to.include({ deepest: 2, opened: 2, colons: 1, commas: 1 });
   });
 });

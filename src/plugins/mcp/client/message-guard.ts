@@ -39,7 +39,7 @@ export class MessageGuard {
       if (byte === NEWLINE && this.#unit !== "body") this.#endLine();
       else {
         if (byte !== RETURN) this.#lineIsEmpty = false;
-        this.#scanner.look(byte);
+        this.#scanner.scan(byte);
       }
     }
     this.#check();

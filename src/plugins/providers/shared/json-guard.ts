@@ -17,7 +17,7 @@ export class JsonGuard {
   /** @throws InvalidResponseError when the document has become too deep, or too much. */
   scan(text: string): void {
     const scanner = this.#scanner;
-    for (let index = 0; index < text.length; index++) scanner.look(text.charCodeAt(index));
+    for (let index = 0; index < text.length; index++) scanner.scan(text.charCodeAt(index));
     const { deepest, commas, colons, opened } = scanner;
     if (deepest > DEEPEST)
       throw new InvalidResponseError(`The answer is nested more than ${DEEPEST} levels deep`);

@@ -44,8 +44,8 @@ class RateLimitedModel implements ChatModel {
     return this.#inner.chat(request, options);
   }
 
-  static innerOf(bearer: object): ChatModel | undefined {
-    return #inner in bearer ? bearer.#inner : undefined;
+  static innerOf(owner: object): ChatModel | undefined {
+    return #inner in owner ? owner.#inner : undefined;
   }
 }
 
@@ -68,10 +68,10 @@ export function rateLimited(model: ChatModel, limit: RateLimit): ChatModel {
 }
 
 /** The limits of a call with those of wrapped models among their bearers. */
-export function withInnerLimits(borne: readonly OwnedRateLimit[]): readonly OwnedRateLimit[] {
-  const all = [...borne];
-  for (const { owner: bearer } of all) {
-    const inner = RateLimitedModel.innerOf(bearer);
+export function withInnerLimits(owned: readonly OwnedRateLimit[]): readonly OwnedRateLimit[] {
+  const all = [...owned];
+  for (const { owner } of all) {
+    const inner = RateLimitedModel.innerOf(owner);
     if (inner?.rateLimit !== undefined) all.push({ owner: inner, limit: inner.rateLimit }); // looked at in its turn: it may be one of ours again
   }
   return all;

@@ -73,9 +73,9 @@ export class RateLimiter {
   }
 
   #turnOf({ rateLimits, model, request }: LlmCall): Turn {
-    const borne = withInnerLimits(rateLimits);
-    const windows = borne.map(({ owner: bearer, limit }) => this.#windowOf(bearer, limit));
-    const tokens = borne.some(({ limit }) => limit.tokens !== undefined)
+    const owned = withInnerLimits(rateLimits);
+    const windows = owned.map(({ owner, limit }) => this.#windowOf(owner, limit));
+    const tokens = owned.some(({ limit }) => limit.tokens !== undefined)
       ? estimateInput(request)
       : 0;
     return new Turn(
@@ -86,10 +86,10 @@ export class RateLimiter {
     );
   }
 
-  #windowOf(bearer: object, limit: RateLimit): LimitWindow {
-    const window = this.#windows.get(bearer) ?? new LimitWindow(limit);
+  #windowOf(owner: object, limit: RateLimit): LimitWindow {
+    const window = this.#windows.get(owner) ?? new LimitWindow(limit);
     window.limit = limit;
-    this.#windows.set(bearer, window);
+    this.#windows.set(owner, window);
     return window;
   }
 

@@ -7,12 +7,12 @@ import { sleep } from "../../../util/abort/timeouts.js";
 /** The longest that a timer can wait. */
 const LONGEST_MS = 2_147_483_647;
 
-/** Says yes to everything. */
+/** Approves every request. */
 export function autoApprove(): ReviewHandler {
   return () => ReviewDecision.continue();
 }
 
-/** Says yes to everything after `delayMs` milliseconds. @throws ValidationError for what is no time to wait. */
+/** Approves every request after `delayMs` milliseconds. @throws ValidationError for what is no time to wait. */
 export function autoApproveWithDelay(delayMs: number): ReviewHandler {
   checkDelay(delayMs);
   return async ({ signal }) => {

@@ -41,15 +41,15 @@ export class LineInput {
         end();
       };
       const onAbort = (): void => settle(() => reject(signal.reason));
-      const look = (): void => {
+      const deliver = (): void => {
         const line = this.#take();
         if (line !== undefined || this.#ended) settle(() => resolve(line));
       };
       if (signal.aborted) return onAbort();
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#onChange = look;
+      this.#onChange = deliver;
       if (this.#source.readableEnded === true || this.#source.destroyed === true) this.#onEnd();
-      else look();
+      else deliver();
       if (this.#onChange !== undefined) this.#listen();
     });
   }

@@ -14,7 +14,7 @@ export interface OpenedFile {
 }
 
 /** How often a file that is replaced at the very moment is looked at again. */
-const LOOKS = 3;
+const ATTEMPTS = 3;
 const CHUNK = 64 * 1024;
 
 /** Says which file it was, and in which state. */
@@ -50,7 +50,7 @@ export async function openIn(
   name: string,
   shown: string,
 ): Promise<OpenedFile> {
-  for (let look = 1; ; look++) {
+  for (let attempt = 1; ; attempt++) {
     const before = await statFile(root, folder, name, shown);
     const handle = await folder.openFile(name);
     try {
@@ -63,7 +63,7 @@ export async function openIn(
       throw e;
     }
     await handle.close();
-    if (look === LOOKS)
+    if (attempt === ATTEMPTS)
       throw root.errors.denied("path leads to something else each time it is looked at");
   }
 }

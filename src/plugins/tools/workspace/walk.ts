@@ -33,7 +33,7 @@ const DEEPEST = 64;
 /** How many files and folders are looked at before a walk ends. */
 const MAX_ENTRIES = 100_000;
 const LARGEST_GITIGNORE = 64 * 1024;
-/** What the look at one entry takes, in steps of a WorkLimit. */
+/** The cost of one entry, in steps of a WorkLimit. */
 const STEPS_PER_ENTRY = 2_000;
 
 interface Place {
@@ -128,13 +128,13 @@ export class Walk {
       const below = path === "" ? entry.name : `${path}/${entry.name}`;
       if (entry.kind === "other" || rules.ignores(below, entry.name, entry.kind === "directory"))
         continue;
-      if (!(await this.#look(entry, { folder, path: below, rules, depth }))) return false;
+      if (!(await this.#enter(entry, { folder, path: below, rules, depth }))) return false;
     }
     return true;
   }
 
-  /** Looks at one entry; `at` holds the folder that it is in, and its own path. */
-  async #look({ name, kind }: FolderEntry, at: Place): Promise<boolean> {
+  /** Visits a file, or walks a folder. `at` holds the folder that it is in, and its own path. */
+  async #enter({ name, kind }: FolderEntry, at: Place): Promise<boolean> {
     const { folder, path, rules, depth } = at;
     if (kind === "file") {
       if (await this.#visit({ folder, name, path })) return true;
