@@ -53,7 +53,7 @@ function withInputs(command: Command): Command {
 /** What `run` and `replay` have in common. */
 function withRunOptions(command: Command): Command {
   return withInputs(command)
-    .option("--capture <mode>", "how much the trace keeps: OFF, STANDARD or FULL")
+    .option("--capture <mode>", "how much the trace keeps: NONE, OFF, STANDARD or FULL")
     .option("--timeout <duration>", "cancel after 500ms, 30s, 5m, 1h")
     .option("--trace <file.json>", "write the trace, also of a run that fails")
     .option("-q, --quiet", "no progress; warnings and errors are printed all the same");

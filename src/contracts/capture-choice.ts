@@ -57,6 +57,7 @@ function findMode(settings: Settings, name: string): CaptureModeDefinition | und
   const what = `Capture mode '${name}'`;
   for (const field of ["capturesMessages", "capturesMemory", "parsesToolInput"] as const)
     requireBoolean(`${what} ${field}`, mode[field]);
+  if (mode.capturesTexts !== undefined) requireBoolean(`${what} capturesTexts`, mode.capturesTexts);
   if (mode.exportsTo !== undefined)
     requireText(
       mode.exportsTo,

@@ -1,6 +1,7 @@
 /** How much of a run its trace keeps: a built-in mode, or one of a plugin's. */
-export type CaptureMode = "OFF" | "STANDARD" | "FULL" | (string & {});
+export type CaptureMode = "NONE" | "OFF" | "STANDARD" | "FULL" | (string & {});
 export const CaptureMode = Object.freeze({
+  NONE: "NONE",
   OFF: "OFF",
   STANDARD: "STANDARD",
   FULL: "FULL",
@@ -9,6 +10,8 @@ export const CaptureMode = Object.freeze({
 /** A capture mode: a contribution to `Tokens.CaptureMode`, chosen by its name. */
 export interface CaptureModeDefinition {
   readonly name: string;
+  /** `false`: keeps no text and no value of the run's (prompts, answers, arguments, inputs, tags, messages of errors), only names, times, counts and sums. Default true. */
+  readonly capturesTexts?: boolean | undefined;
   /** Keeps the whole conversation of every model call. */
   readonly capturesMessages: boolean;
   /** Keeps what was read from memory and written to it. */

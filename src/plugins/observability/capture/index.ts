@@ -2,13 +2,14 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { jsonTraceExporter } from "../shared/json-trace-exporter.js";
-import { FULL, STANDARD } from "./modes.js";
+import { FULL, NONE, STANDARD } from "./modes.js";
 
-/** The capture modes STANDARD and FULL, and the files that modes with `exportsTo` want. */
+/** The capture modes NONE, STANDARD and FULL, and the files that modes with `exportsTo` want. */
 export function observabilityCapture(): Plugin {
   return definePlugin({
     name: "observability-capture",
     bind(bind) {
+      bind.many(Tokens.CaptureMode).toConstantValue(NONE);
       bind.many(Tokens.CaptureMode).toConstantValue(STANDARD);
       bind.many(Tokens.CaptureMode).toConstantValue(FULL);
       bind

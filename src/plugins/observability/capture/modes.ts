@@ -1,5 +1,14 @@
 import type { CaptureModeDefinition } from "../../../contracts/capture.js";
 
+/** Who did what when, and what it cost: no text of the run's. */
+export const NONE: CaptureModeDefinition = Object.freeze({
+  name: "NONE",
+  capturesTexts: false,
+  capturesMessages: false,
+  capturesMemory: false,
+  parsesToolInput: false,
+});
+
 /** Whole conversations, and what memory was asked and told. */
 export const STANDARD: CaptureModeDefinition = Object.freeze({
   name: "STANDARD",

@@ -88,7 +88,7 @@ export class CallTraces {
       attempt: usage.attempt,
       purpose: usage.purpose,
       provider: usage.provider,
-      modelId: keeper.text(usage.modelId),
+      modelId: keeper.name(usage.modelId),
       startedAt,
       completedAt,
       latencyMs: durationMs,
@@ -100,7 +100,7 @@ export class CallTraces {
       responseType: responseType(record),
       responseText: keeper.text(response?.message.content ?? ""),
       finishReason:
-        response?.finishReason === undefined ? undefined : keeper.text(response.finishReason),
+        response?.finishReason === undefined ? undefined : keeper.name(response.finishReason),
       error: error === undefined ? undefined : keeper.text(messageOf(error)),
       errorCode: AgentEnsembleError.isInstance(error) ? error.code : undefined,
       toolCalls: this.tools(record.tools),

@@ -14,7 +14,13 @@ export class TraceKeeper {
     this.#redactor = redactor;
   }
 
+  /** Nothing of it in modes that keep no texts. */
   text(text: string): string {
+    return this.#mode.capturesTexts === false ? "" : this.name(text);
+  }
+
+  /** A text that says which model or kind it was; kept in every mode. */
+  name(text: string): string {
     if (text === "") return text;
     const seen: unknown = this.#mode.redact === undefined ? text : this.#seen(text);
     // Models, executors and the mode's own function are other people's code: what should be a text may be anything.
@@ -23,7 +29,9 @@ export class TraceKeeper {
       : (JSON.stringify(this.#redactor.redactValue(seen)) ?? "");
   }
 
+  /** Nothing in modes that keep no texts. */
   value(value: unknown): unknown {
+    if (this.#mode.capturesTexts === false) return undefined;
     return this.#redactor.redactValue(
       value === undefined || this.#mode.redact === undefined ? value : this.#seen(value),
     );

@@ -101,7 +101,7 @@ class RecordedTrace implements ExecutionTrace {
   get metadata(): Fields {
     const { run, warnings } = this.#record;
     return Object.freeze({
-      tags: this.#keeper.value(run.tags),
+      tags: this.#keeper.value(run.tags) ?? {},
       ...(warnings.length > 0
         ? { warnings: warnings.map((warning) => this.#keeper.text(warning)) }
         : {}),
@@ -146,6 +146,7 @@ class RecordedTrace implements ExecutionTrace {
 }
 
 function capturedInputs(value: unknown): Fields {
+  if (value === undefined) return {};
   return isObject(value) ? value : { inputs: value }; // what a mode's redact may make of them
 }
 

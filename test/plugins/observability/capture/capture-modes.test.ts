@@ -8,6 +8,7 @@ import type {
   RunOptions,
 } from "agentensemble";
 import {
+  Agent,
   definePlugin,
   Ensemble,
   EntityMemory,
@@ -89,6 +90,62 @@ describe("capture modes", () => {
   afterEach(() => process.chdir(before));
 
   describe("what they keep", () => {
+    it("NONE keeps who did what when and what it cost, and no text of anybody's", async () => {
+      const word = "zinnia";
+      const look = tool({
+        name: "look",
+        description: `Looks for ${word}`,
+        input: { type: "object" },
+        execute: () => `found ${word}`,
+      });
+      const agent = new Agent({
+        role: "Clerk",
+        goal: `Find ${word}`,
+        background: word,
+        tools: [look],
+      });
+      const found = new Task({ name: "find", description: `Find {flower}, ${word}`, agent });
+      const fail = (): string => {
+        throw new Error(`no ${word}`);
+      };
+      const model = new ScriptedModel([
+        { toolCalls: [{ name: "look", arguments: { [word]: word } }] },
+        `It is ${word}`,
+      ]);
+      await using ensemble = new Ensemble({
+        model,
+        workflow: "SEQUENTIAL",
+        tasks: [found, new Task({ name: "fail", description: word, handler: fail })],
+      });
+      const { trace } = await ensemble.run(
+        { flower: word },
+        { captureMode: "NONE", throwOnError: false, tags: { customer: word } },
+      );
+      expect(trace.toJson()).to.not.include(word);
+      expect(trace.inputs).to.deep.equal({});
+      const [first, second] = trace.taskTraces;
+      expect(first).to.include({ taskId: "find", agentRole: "Clerk", outcome: "ok" });
+      expect(
+        first?.llmInteractions.map(({ modelId, responseType }) => [modelId, responseType]),
+      ).to.deep.equal([
+        ["scripted", "TOOL_CALLS"],
+        ["scripted", "FINAL_ANSWER"],
+      ]);
+      expect(first?.llmInteractions[0]?.toolCalls[0]).to.include({
+        toolName: "look",
+        outcome: "SUCCESS",
+        arguments: "",
+        result: "",
+      });
+      expect(second).to.include({ taskId: "fail", outcome: "failed", taskDescription: "" });
+      expect(trace.errors[0]).to.include({
+        taskId: "fail",
+        code: "AE_AGENT_EXECUTION",
+        message: "",
+      });
+      expect(trace.metrics).to.include({ llmCallCount: 2, toolCallCount: 1 });
+    });
+
     it("OFF keeps prompts, calls, tools and tokens, but no conversations, memory and values", async () => {
       const { trace } = await run();
       const [task] = trace.taskTraces;
