@@ -149,6 +149,8 @@ export interface TaskCall {
   /** 1 for the first time the task is done. */
   readonly attempt: number;
   readonly revision?: Revision | undefined;
+  /** How often the task is done again when a policy refuses its output. Default 0. */
+  readonly retriesLeft?: number | undefined;
   /** The task that delegated or defined this one. */
   readonly parentTaskId?: string | undefined;
   /** Whether this is the last task of the run, given its output. Absent where it is not. */

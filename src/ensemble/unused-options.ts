@@ -3,6 +3,7 @@ import type { WorkflowExecutor } from "../contracts/executors.js";
 import type { PreparedRun } from "../engine/run/prepare-run.js";
 import type { Plan } from "../contracts/plan.js";
 import { shortTermWindow } from "../contracts/memory.js";
+import { isTool } from "../contracts/tool.js";
 import { Tokens } from "../contracts/tokens.js";
 
 /** Names each given option that has no effect in this run, with the reason. */
@@ -19,6 +20,7 @@ export function unusedOptions({ draft, workflow, settings }: PreparedRun): reado
     ...literal,
     ...ofTasks(plan),
     ...ofMemory(plan),
+    ...ofAgents(plan, workflow),
     ...ofWorkflow(plan.options, workflow, settings.all(Tokens.WorkflowExecutor)),
   ];
 }
@@ -35,6 +37,27 @@ function ofTasks(plan: Plan): readonly string[] {
         `Task '${task.description}' has an agent of its own, so its option '${option}' has no effect: set it on the agent`,
     );
   });
+}
+
+/** Agents that do no task and that nobody can delegate to. A workflow without `reads` may use them in its own way. */
+function ofAgents(plan: Plan, workflow: WorkflowExecutor): readonly string[] {
+  const { agents = [], agentSynthesizer } = plan.options;
+  if (agents.length === 0 || workflow.reads === undefined) return [];
+  if (workflow.describe?.(plan).managed === true) return [];
+  const mayDelegate = plan.tasks.some(({ task, agent }) =>
+    task.handler === undefined
+      ? (agent?.allowDelegation ?? agentSynthesizer !== undefined) ||
+        [...task.tools, ...(agent?.tools ?? [])].some((t) => isTool(t) && t.delegates === true)
+      : isTool(task.handler),
+  );
+  if (mayDelegate) return [];
+  const busy = new Set(plan.tasks.map(({ agent }) => agent));
+  return agents
+    .filter((agent) => !busy.has(agent))
+    .map(
+      ({ role }) =>
+        `Agent '${role}' is never used: it has no task, and no agent of workflow ${workflow.name} may delegate to it. Set allowDelegation on an agent that has a task`,
+    );
 }
 
 function ofMemory({ options, tasks }: Plan): readonly string[] {

@@ -25,12 +25,22 @@ async function problemOf(judge: Judge, taskSignal: AbortSignal): Promise<string 
 
 async function firstRefusal(
   type: "INPUT" | "OUTPUT",
-  { task, agent, signal }: TaskCall,
+  call: TaskCall,
   guardrails: readonly { readonly name: string; readonly judge: Judge }[],
 ): Promise<Reject | undefined> {
+  const { run, task, agent, signal } = call;
   for (const { name, judge } of guardrails) {
     const problem = await problemOf(judge, signal);
     if (problem === undefined) continue;
+    run.emit({
+      type: "guardrail_refused",
+      taskId: call.taskId,
+      agentRole: agent?.role ?? "(deterministic)",
+      kind: type,
+      message: problem,
+      attempt: call.attempt,
+      retriesLeft: type === "INPUT" ? 0 : (call.retriesLeft ?? 0),
+    });
     return reject(
       new GuardrailViolationError({
         type,

@@ -87,10 +87,10 @@ class TaskRun {
         agent = await settleWithin(made, this.#cancellation, run.limits.graceMs);
       }
       if (agent !== undefined) this.#role = agent.role;
-      this.#announce();
+      this.#announce(contextOutputs);
       let { revision } = extras;
       for (let retries = planned.task.guardrailRetries; ; retries--) {
-        const attempt = this.#attempt(agent, contextOutputs, revision);
+        const attempt = this.#attempt(agent, contextOutputs, revision, retries);
         await takeStep(attempt);
         const output = attempt.conclude();
         if (!(output instanceof Refused)) return this.#accepted(output);
@@ -110,12 +110,13 @@ class TaskRun {
     agent: Agent | undefined,
     contextOutputs: readonly TaskOutput[],
     revision: Revision | undefined,
+    retriesLeft: number,
   ): Attempt {
     const { run, planned, extras } = this;
     if (this.#cancellation.reason !== undefined) throw this.#cancellation.reason;
     const record = this.#begin(agent, run.clock.monotonicMs());
     run.attempts.set(planned.id, record.attempt);
-    const call = this.#callOf(record, contextOutputs, revision);
+    const call = this.#callOf(record, contextOutputs, revision, retriesLeft);
     return new Attempt(new TaskFrame(run, record, this.#cancellation, extras), planned, call);
   }
 
@@ -151,6 +152,7 @@ class TaskRun {
     { attempt, identity, agent }: TaskAttempt,
     contextOutputs: readonly TaskOutput[],
     revision: Revision | undefined,
+    retriesLeft: number,
   ): TaskCall {
     const { run, planned, extras } = this;
     return {
@@ -165,6 +167,7 @@ class TaskRun {
       promptSections: NO_SECTIONS,
       attempt,
       revision,
+      retriesLeft,
       parentTaskId: extras.parentTaskId,
       isLast: this.#isLast(),
       signal: this.#cancellation.signal,
@@ -198,7 +201,7 @@ class TaskRun {
     return task.handler === undefined ? (this.extras.agent ?? agent) : undefined;
   }
 
-  #announce(): void {
+  #announce(contextOutputs: readonly TaskOutput[]): void {
     this.#announced = true;
     const { events, options } = this.run;
     if (!events.listens("task_started")) return;
@@ -206,6 +209,7 @@ class TaskRun {
       type: "task_started",
       ...this.#place(this.#nextAttempt),
       startedAt: events.now(),
+      contextTaskIds: contextOutputs.map(({ taskId }) => taskId),
       verbose: options.verbose === true || this.planned.agent?.verbose === true,
     });
   }
@@ -242,7 +246,7 @@ class TaskRun {
   /** The error that leaves the task: the run's reason when it was stopped, else a TaskExecutionError. */
   #failed(error: unknown): AgentEnsembleError {
     const { run } = this;
-    if (!this.#announced) this.#announce();
+    if (!this.#announced) this.#announce(NO_OUTPUTS);
     const { reason } = this.#cancellation;
     const isExit = endsRun(error);
     if (isExit) run.stop(error);

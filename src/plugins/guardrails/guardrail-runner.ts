@@ -98,6 +98,19 @@ function violation(
   guardrail: { readonly name: string },
 ): Reject {
   const guardrailName = guardrail.name === "" ? undefined : guardrail.name;
+  const { run, taskId, parentTaskId, attempt, retriesLeft = 0 } = call;
+  if (run.listens("guardrail_refused"))
+    run.emit({
+      type: "guardrail_refused",
+      taskId,
+      ...(parentTaskId !== undefined && { parentTaskId }),
+      agentRole: guardedRole(call),
+      ...(guardrailName !== undefined && { guardrailName }),
+      kind: type,
+      message: reason,
+      attempt,
+      retriesLeft: type === "INPUT" ? 0 : retriesLeft,
+    });
   return reject(
     new GuardrailViolationError(
       {

@@ -67,6 +67,7 @@ const LINES: {
       () =>
         `${place(e)} starting | Description: ${described(e.taskDescription)} | Agent: ${printableLine(e.agentRole)}`,
     ),
+    debug(() => `${place(e)} context: ${e.contextTaskIds.length} prior outputs`),
   ],
   task_completed: (e, run, redactor) => [
     info(
@@ -110,6 +111,9 @@ const LINES: {
     }),
     ...(e.responseType === "FINAL_ANSWER"
       ? answerLines(e.responseText, run.isVerbose(e.taskId))
+      : []),
+    ...(e.iteration === 0 && e.responseType === "FINAL_ANSWER" && run.isToolless(e.taskId)
+      ? [debug(() => `Agent '${printableLine(e.agentRole)}' completed (no tools)`)]
       : []),
   ],
   tool_called: (e, run) => [

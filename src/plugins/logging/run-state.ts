@@ -10,6 +10,7 @@ interface TaskState {
 export class RunState {
   #verbose = false;
   #toolLogTruncateLength = 200;
+  readonly #toolless = new Set<string>();
   readonly #tasks = new Map<string, TaskState>();
   /** The delegations that go on, by the task of the worker. */
   readonly #delegations = new Map<string | undefined, Ev<"delegation_started">>();
@@ -22,6 +23,11 @@ export class RunState {
   /** Whether the prompts and answers of a task are shown at level info. */
   isVerbose(taskId: string): boolean {
     return this.#tasks.get(taskId)?.verbose ?? this.#verbose;
+  }
+
+  /** Whether the agent of a task has no tools. */
+  isToolless(taskId: string): boolean {
+    return this.#toolless.has(taskId);
   }
 
   /** Takes note of an event before it is logged. */
@@ -40,6 +46,10 @@ export class RunState {
         return;
       case "task_started":
         this.#tasks.set(e.taskId, { verbose: e.verbose, context: this.#contextOf(e) });
+        return;
+      case "task_input":
+        if (e.toolNames.length === 0) this.#toolless.add(e.taskId);
+        else this.#toolless.delete(e.taskId);
         return;
       default:
     }

@@ -165,8 +165,9 @@ describe("winstonLogging", () => {
       tasks: [new Task({ description: "Greet", agent: worker })],
     });
     expect(lines("info").join("\n")).not.to.include("prompt");
-    expect(lines("debug")[0]).to.match(/^System prompt \(\d+ chars\):\n/);
-    expect(lines("debug")[1])
+    expect(lines("debug")[0]).to.equal("Task 1/1 context: 0 prior outputs");
+    expect(lines("debug")[1]).to.match(/^System prompt \(\d+ chars\):\n/);
+    expect(lines("debug")[2])
       .to.match(/^User prompt \(\d+ chars\):\n/)
       .and.include("Greet");
     expect(lines("debug")).to.include("Agent response (6 chars): Hel lo");

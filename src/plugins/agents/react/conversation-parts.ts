@@ -1,3 +1,4 @@
+import type { Ev } from "../../../contracts/events.js";
 import type { Agent } from "../../../contracts/agent.js";
 import type { ChatMessage, ChatRequest } from "../../../contracts/chat-model.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
@@ -15,4 +16,13 @@ export interface ConversationParts {
   readonly tools: readonly AnyTool[];
   readonly messages: ChatMessage[];
   readonly request: ChatRequest;
+}
+
+/** The fields that every event of the task has. */
+export function taskFieldsOf({
+  taskId,
+  parentTaskId,
+  agentRole,
+}: TaskScope): Pick<Ev<"task_started">, "taskId" | "parentTaskId" | "agentRole"> {
+  return parentTaskId === undefined ? { taskId, agentRole } : { taskId, parentTaskId, agentRole };
 }

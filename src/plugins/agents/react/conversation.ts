@@ -11,6 +11,7 @@ import {
   MaxIterationsExceededError,
   ModelCallError,
 } from "../../../contracts/errors.js";
+import { taskFieldsOf } from "./conversation-parts.js";
 import { PartialOutputEmitter } from "./partial-output-emitter.js";
 import { ToolCallRunner } from "./tool-call-runner.js";
 import { messageOf } from "../../../util/errors.js";
@@ -52,7 +53,7 @@ export class Conversation {
       if (calls === undefined || calls.length === 0) return response;
       if (stopped === STOPPED_TURNS) throw this.#outOfIterations();
       messages.push(response.message);
-      if (!(await this.#callTools(calls))) stopped++;
+      if (!(await this.#callTools(calls, stopped + 1))) stopped++;
     }
   }
 
@@ -92,6 +93,15 @@ export class Conversation {
     });
   }
 
+  #reportLimit(stop: number): void {
+    const { agent, scope } = this.parts;
+    const { role, maxIterations: max } = agent;
+    if (scope.listens("iteration_limit_reached"))
+      scope.emit({ type: "iteration_limit_reached", ...taskFieldsOf(scope), max, stop });
+    const message = `Agent '${role}' exceeded max iterations (${max}). Stop message sent (${stop}/${STOPPED_TURNS + 1}).`;
+    scope.emit({ type: "run_warning", message });
+  }
+
   #outOfIterations(): MaxIterationsExceededError {
     const { agent, call } = this.parts;
     const { role: agentRole, maxIterations } = agent;
@@ -103,8 +113,8 @@ export class Conversation {
     });
   }
 
-  /** Answers all calls of a turn, in their order; `false` when the limit left some of them unmade. */
-  async #callTools(calls: readonly ToolCall[]): Promise<boolean> {
+  /** Answers all calls of a turn, in their order; `false` when the limit left some of them unmade, for the `stop`th time. */
+  async #callTools(calls: readonly ToolCall[], stop: number): Promise<boolean> {
     const { agent, messages, scope, texts } = this.parts;
     const allowed = Math.min(calls.length, agent.maxIterations - this.#toolCallsMade);
     this.#toolCallsMade += allowed;
@@ -114,6 +124,7 @@ export class Conversation {
       messages.push(await turns.callOne(only));
     else if (allowed > 0) messages.push(...(await turns.callAll(calls.slice(0, allowed))));
     if (allowed === calls.length) return true;
+    this.#reportLimit(stop);
     const content = texts.render("agent.stop", { maxIterations: agent.maxIterations });
     for (const call of calls.slice(allowed)) {
       scope.skipTool(call, content);

@@ -3,7 +3,9 @@ import type { OutputSchema } from "../../../contracts/types.js";
 import type { Checked } from "../../../util/schema/standard-schema.js";
 import type { SchemaFacts } from "../../shared/schemas.js";
 import type { Conversation } from "./conversation.js";
+import type { ConversationParts } from "./conversation-parts.js";
 import { preview } from "../../../contracts/validation.js";
+import { taskFieldsOf } from "./conversation-parts.js";
 import { outputParsingError, parseOutput } from "../shared/output-parser.js";
 
 const CUT =
@@ -36,6 +38,7 @@ export async function parseWithCorrections(
     problems.push(result.problem);
     if (problems.length > call.task.maxOutputRetries)
       throw outputParsingError(call.task.description, facts.title, raw, problems);
+    announceCorrection(conversation.parts, problems);
     response = await conversation.ask(
       response,
       texts.render("task.correction", {
@@ -44,4 +47,15 @@ export async function parseWithCorrections(
       }),
     );
   }
+}
+
+function announceCorrection({ call, scope }: ConversationParts, problems: readonly string[]): void {
+  if (!scope.listens("output_corrected")) return;
+  scope.emit({
+    type: "output_corrected",
+    ...taskFieldsOf(scope),
+    correction: problems.length,
+    of: call.task.maxOutputRetries,
+    errors: (problems.at(-1) ?? "").split("\n"),
+  });
 }

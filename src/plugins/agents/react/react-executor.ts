@@ -23,6 +23,7 @@ import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { Schemas } from "../../shared/schemas.js";
 import { AGENT_TEMPLATES } from "../shared/agent-prompts.js";
 import { staticTools, toolsOf, ToolSpecs } from "../shared/tool-resolution.js";
+import { taskFieldsOf } from "./conversation-parts.js";
 import { Conversation } from "./conversation.js";
 import { parseWithCorrections } from "./correction.js";
 
@@ -72,9 +73,11 @@ export class ReactExecutor implements TaskExecutor {
     );
     const conversation = new Conversation({ call, agent, scope, texts, tools, messages, request });
     const response = await conversation.answer();
-    if (response.message.content === "") warnOfSilence(call, agent, scope);
+    const text = response.message.content;
+    const isBlank = text.trim() === "";
+    if (isBlank) warnOfSilence(call, agent, scope);
     if (facts === undefined || call.task.outputType === undefined)
-      return { raw: response.message.content, toolCallCount: conversation.toolCallsMade };
+      return { raw: isBlank ? "" : text, toolCallCount: conversation.toolCallsMade };
     const { raw, parsed } = await parseWithCorrections(
       conversation,
       response,
@@ -191,8 +194,7 @@ function announce(
   const { goal, background } = agentTexts(agent, scope.run.inputs);
   scope.emit({
     type: "task_input",
-    taskId: scope.taskId,
-    ...(scope.parentTaskId !== undefined && { parentTaskId: scope.parentTaskId }),
+    ...taskFieldsOf(scope),
     agentRole: agent.role,
     taskIndex: scope.taskIndex,
     taskDescription: task.description,
@@ -207,7 +209,6 @@ function announce(
 }
 
 function warnOfSilence({ task }: TaskCall, agent: Agent, scope: TaskScope): void {
-  if (!scope.listens("run_warning")) return;
   scope.emit({
     type: "run_warning",
     message: `Agent '${agent.role}' returned empty response for task '${task.description.slice(0, 80)}'`,

@@ -1,4 +1,4 @@
-import type { BudgetExceededEvent } from "../../../contracts/events.js";
+import type { BudgetExceededEvent } from "../../../contracts/plain-events.js";
 import type { LlmCall } from "../../../contracts/hooks.js";
 import type { Account } from "./account.js";
 import type { LimitName } from "./amount.js";

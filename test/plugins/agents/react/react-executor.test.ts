@@ -280,7 +280,7 @@ describe("ReactExecutor", () => {
     expect(await rejection(new ReactExecutor().execute(taskCall(task), scope))).to.equal(reason);
   });
 
-  it("warns of an empty answer, and only when somebody listens", async () => {
+  it("warns of an empty answer", async () => {
     const long = new Task({ description: "x".repeat(100) });
     const heard = fakeScope({ model: new ScriptedModel([""]), listening: ["run_warning"] });
     expect((await new ReactExecutor().execute(taskCall(long), heard)).raw).to.equal("");
@@ -290,9 +290,6 @@ describe("ReactExecutor", () => {
         message: `Agent 'Tester' returned empty response for task '${"x".repeat(80)}'`,
       },
     ]);
-    const unheard = fakeScope({ model: new ScriptedModel([""]) });
-    await new ReactExecutor().execute(taskCall(long), unheard);
-    expect(unheard.events).to.deep.equal([]);
   });
 
   it("announces its input before the first call", async () => {

@@ -51,6 +51,7 @@ function task(
     taskDescription,
     attempt: 1,
     startedAt: at,
+    contextTaskIds: [],
     verbose: false,
   };
 }
