@@ -71,7 +71,7 @@ module.exports = {
         path: "^src/",
         pathNot: [
           "^src/(kernel|util)/",
-          "^src/contracts/(errors|events|hooks|plugin|runtime|tokens|types|validation)\\.ts$",
+          "^src/contracts/(errors|events|hooks|plugin|runtime|token|tokens|types|validation)\\.ts$",
         ],
       },
     },

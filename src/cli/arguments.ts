@@ -96,6 +96,11 @@ async function fileInputs(path: string): Promise<readonly (readonly [string, unk
   });
 }
 
+/** The inputs that `--input` gives, by name: their values are texts. */
+export function namesGiven(input: readonly string[] | undefined): ReadonlySet<string> {
+  return new Set(input?.map((pair) => pair.slice(0, Math.max(pair.indexOf("="), 0)).trim()));
+}
+
 /** The inputs of a run: those of the file, then those given one by one. @throws ValidationError */
 export async function inputsOf(o: {
   readonly input?: readonly string[] | undefined;
@@ -117,7 +122,7 @@ export function checkInputNames(
   known: readonly string[] | undefined,
 ): void {
   if (known === undefined) return;
-  for (const name of (given ?? []).map((pair) => pair.slice(0, pair.indexOf("=")).trim()))
+  for (const name of namesGiven(given))
     if (!known.includes(name))
       throw new ValidationError(
         `--input ${name}: no template of this team has a variable {${name}}. ${known.length === 0 ? "It has none." : knownNames(name, known)}`,

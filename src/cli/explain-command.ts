@@ -1,11 +1,11 @@
 import type { ExplainedTask, Explanation } from "../contracts/ensemble-options.js";
-import type { Inputs } from "../contracts/types.js";
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
 import type { OutputTerminal } from "./terminal.js";
 
-import { checkInputNames, inputsOf } from "./arguments.js";
+import { inputsOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
-import { accessOf, endEnsemble, loadEnsemble } from "./load-ensemble.js";
+import { inputLines } from "./input-form.js";
+import { endEnsemble, formedFor, loadEnsemble } from "./load-ensemble.js";
 import { toJsonValue } from "../util/json/to-json-value.js";
 import { printableLine, printableText } from "../util/printable.js";
 import { counted } from "../util/text.js";
@@ -44,9 +44,10 @@ function explainedLines(task: ExplainedTask, paint: Paint): readonly string[] {
 
 /** An explanation as a person reads it. */
 function explanationText(explanation: Explanation, paint: Paint): string {
-  const { workflow, tasks, estimatedInputTokens, costBound, unbounded } = explanation;
+  const { workflow, inputs, tasks, estimatedInputTokens, costBound, unbounded } = explanation;
   return [
     paint("bold", `${printableLine(workflow)}, ${counted(tasks.length, "task")}`),
+    ...(inputs === undefined ? [] : ["Inputs:", ...inputLines(inputs).map((line) => `  ${line}`)]),
     "",
     ...tasks.flatMap((task) => explainedLines(task, paint)),
     `First calls: about ${estimatedInputTokens} input tokens in all.`,
@@ -63,12 +64,11 @@ export async function explainCommand(
   o: { readonly input?: readonly string[]; readonly inputs?: string; readonly json?: boolean },
   terminal: OutputTerminal,
 ): Promise<number> {
-  const inputs = (await inputsOf(o)) as Inputs; // names of run options are plain inputs here
+  const inputs = await inputsOf(o);
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
   try {
-    checkInputNames(o.input, accessOf(ensemble).inputNames());
-    const explanation = await ensemble.explain(inputs);
+    const explanation = await ensemble.explain(formedFor(ensemble, inputs, o));
     await (o.json === true
       ? terminal.json(toJsonValue(explanation))
       : terminal.text(explanationText(explanation, terminal.paint)));

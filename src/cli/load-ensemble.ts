@@ -1,9 +1,12 @@
 import type { CommandLineAccess } from "../contracts/command-line.js";
 import type { Ensemble } from "../ensemble/ensemble.js";
+import type { Inputs } from "../contracts/types.js";
 import type { Fields } from "../util/objects.js";
 import { COMMAND_LINE } from "../contracts/command-line.js";
 import { AgentEnsembleError, ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
+import { checkInputNames, namesGiven } from "./arguments.js";
+import { formedInputs } from "./input-form.js";
 import { importUserFile } from "./import-user-file.js";
 
 /** What commands need of an ensemble; one of another copy of the package has it too. */
@@ -81,6 +84,18 @@ export function accessOf(ensemble: LoadedEnsemble): CommandLineAccess {
   throw new ValidationError("The default export looks like an Ensemble but was not made by one", {
     hint: "Export the Ensemble itself, made by a version of agentensemble that has this command.",
   });
+}
+
+/** Inputs as the form of the ensemble demands them. @throws ValidationError for one that it does not have, or that is no JSON where it must be. */
+export function formedFor(
+  ensemble: LoadedEnsemble,
+  inputs: Fields,
+  { input }: { readonly input?: readonly string[] | undefined },
+): Inputs {
+  const access = accessOf(ensemble);
+  const form = access.inputSchema?.();
+  if (form === undefined) checkInputNames(input, access.inputNames());
+  return formedInputs(form, inputs, namesGiven(input)); // names of run options among them are reported by the run
 }
 
 /** Ends what an ensemble runs on, whoever made it: the process is about to end. */

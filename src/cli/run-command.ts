@@ -6,10 +6,10 @@ import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
-import { checkInputNames, checkTraceFile, durationOf, inputsOf } from "./arguments.js";
+import { checkTraceFile, durationOf, inputsOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
 import { interruptible } from "./interruption.js";
-import { accessOf, endEnsemble, loadEnsemble } from "./load-ensemble.js";
+import { accessOf, endEnsemble, formedFor, loadEnsemble } from "./load-ensemble.js";
 import { showProgress, showWarnings } from "./progress.js";
 import { errorText } from "./report-error.js";
 import { runJson } from "./run-result.js";
@@ -122,13 +122,12 @@ export async function runCommand(
 ): Promise<number> {
   if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded
   if (o.trace !== undefined) checkTraceFile(o.trace);
-  const inputs = (await inputsOf(o)) as Inputs; // names of run options among them are reported by the run
+  const inputs = await inputsOf(o);
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
   try {
-    checkInputNames(o.input, accessOf(ensemble).inputNames());
     for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
-    return await runUntilInterrupted(ensemble, inputs, terminal, o);
+    return await runUntilInterrupted(ensemble, formedFor(ensemble, inputs, o), terminal, o);
   } finally {
     await endEnsemble(ensemble);
   }

@@ -146,6 +146,11 @@ export interface ChatModel {
    * Called once for each model of a plan when its run starts, so that nothing is spent first. Default: every model is taken for usable.
    */
   check?(): void;
+  /**
+   * Where its calls go and for whose account, as a text that tells nothing: a salted hash of address, organisation and key. Caches keep the answers of
+   * models with different identities apart. Absent: provider and model id say it all.
+   */
+  identity?(): string;
   /** Takes the model's own secrets (its key, secret headers) out of a text, before traces and recordings leave the process. Quick; a wrapper passes it on. */
   redact?(text: string): string;
 }

@@ -1,5 +1,6 @@
 import type { ChatModel } from "./chat-model.js";
 import type { Plugin } from "./plugin.js";
+import type { JsonSchema } from "./types.js";
 
 /** Under this key an ensemble shows the command line what it runs on. It is the same in every copy of the package. */
 export const COMMAND_LINE = Symbol.for("agentensemble/command-line");
@@ -12,6 +13,8 @@ export interface CommandLineAccess {
   model(name: string): Promise<ChatModel>;
   /** The inputs that the tasks name or the ensemble sets. `undefined` where code of a task reads inputs too, so that nobody knows all. */
   inputNames(): readonly string[] | undefined;
+  /** The JSON Schema of the inputs, where the ensemble has an `inputType`. Older copies of the package lack it. */
+  inputSchema?(): JsonSchema | undefined;
   /** Ends the kernel, whoever made it. */
   end(): Promise<void>;
 }

@@ -16,7 +16,7 @@ import type { KernelApi, Plugin } from "./plugin.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { AnyTask } from "./task.js";
 import type { TraceExporter } from "./trace.js";
-import type { Inputs } from "./types.js";
+import type { Inputs, InputSchema, JsonSchema } from "./types.js";
 
 /** The name of a workflow: one of the built-in ones, or of a plugin's. */
 export type Workflow = "SEQUENTIAL" | "PARALLEL" | "HIERARCHICAL" | (string & {});
@@ -58,6 +58,8 @@ export interface EnsembleOptions extends EnsembleCallbacks {
   readonly agentSynthesizer?: AgentSynthesizer | undefined;
   /** Values for template variables; those given to `run()` win. */
   readonly inputs?: Inputs | undefined;
+  /** Checks the inputs of a run, those above included, before anything is spent. Also the form that the command line and MCP clients see. Default: anything. */
+  readonly inputType?: InputSchema<unknown> | undefined;
   /** PARALLEL: `FAIL_FAST` (default) stops everything at the first failure, `CONTINUE_ON_ERROR` finishes what can be finished. */
   readonly parallelErrorStrategy?: "FAIL_FAST" | "CONTINUE_ON_ERROR" | undefined;
   /** PARALLEL: how many tasks run at once. Default: no limit. */
@@ -119,6 +121,8 @@ export interface EnsembleOptions extends EnsembleCallbacks {
 /** What `ensemble.explain()` gives: what would be sent, without sending it. */
 export interface Explanation {
   readonly workflow: string;
+  /** The form of the inputs as JSON Schema, where the ensemble has an `inputType`. */
+  readonly inputs?: JsonSchema;
   /** Those of the plan, then those that the workflow adds. */
   readonly tasks: readonly ExplainedTask[];
   /** Of the first call of each task, added up. */

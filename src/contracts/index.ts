@@ -210,7 +210,6 @@ export type {
   SubPlanOptions,
   Revision,
   Run,
-  RunInfo,
   RunOptions,
   WorkflowReport,
   TaskContext,
@@ -219,6 +218,7 @@ export type {
   TaskMemory,
   TaskScope,
 } from "./run.js";
+export type { RunInfo, RunValue, ScopeName } from "./run-info.js";
 export type { Clock, IdGenerator, IdUse } from "./runtime.js";
 export { prompt, PromptText } from "./prompt-text.js";
 export type { Text } from "./prompt-text.js";
@@ -232,8 +232,9 @@ export type {
   TaskHandler,
 } from "./task.js";
 export type { ModelCheck } from "./model-check.js";
-export { createToken, Tokens } from "./tokens.js";
-export type { Token } from "./tokens.js";
+export { Tokens } from "./tokens.js";
+export { createToken } from "./token.js";
+export type { Token } from "./token.js";
 export { resumeOf, tool, ToolResult } from "./tool.js";
 export type {
   AnyTool,
@@ -270,5 +271,9 @@ export type {
   TraceBuilder,
   TraceExporter,
 } from "./trace.js";
-export type { Awaitable, Inputs, JsonSchema, Outcome, OutputSchema } from "./types.js";
+export { runValue } from "./run-value.js";
+export type { Awaitable, Inputs, InputSchema, JsonSchema, Outcome, OutputSchema } from "./types.js";
 export type { ForeignUsage, SpentUsage, UsageRecord } from "./usage.js";
+export type { Authenticate, HttpRoute, Principal, PrincipalRole } from "./http-route.js";
+export type { RunPlace, TraceContext, TracePropagation } from "./propagation.js";
+export type { SpendingGrant, SpendingGuard, SpendingRequest } from "./spending.js";

@@ -1,7 +1,9 @@
 import type { EvictionPolicy } from "./memory.js";
+import type { RunInfo, ScopeName } from "./run-info.js";
 import type { Clock } from "./runtime.js";
 import { ValidationError } from "./errors.js";
 import { preview, requireText } from "./validation.js";
+import { messageOf } from "../util/errors.js";
 
 /** Keeps the last `n` entries. @throws ValidationError unless `n` is a whole number above 0. */
 export function keepLastEntries(n: number): EvictionPolicy {
@@ -31,25 +33,61 @@ export function keepEntriesWithin(ms: number, clock?: Pick<Clock, "now">): Evict
   });
 }
 
+const NAMED_BY_RUN = "(named by each run)";
+
 /**
  * A named place of a memory store that a task reads before and writes after its work, with what stays there.
- * `{name}` variables in the name of a task's scope are filled from the run's inputs.
+ * `{name}` variables in the name of a task's scope are filled from the run's inputs; a function names it for each run, for instance by the run's values.
  * @throws ValidationError for a blank name or an unsound limit.
  */
 export class MemoryScope {
+  /** `(named by each run)` where a function names it. */
   readonly name: string;
   /** Applied after each write of a task that declares this scope. */
   readonly eviction: EvictionPolicy | undefined;
 
-  private constructor(name: string, eviction: EvictionPolicy | undefined) {
+  readonly #nameIn: ((run: RunInfo) => string) | undefined;
+
+  private constructor(
+    name: string,
+    eviction: EvictionPolicy | undefined,
+    nameIn?: (run: RunInfo) => string,
+  ) {
     this.name = name;
     this.eviction = eviction;
+    this.#nameIn = nameIn;
     Object.freeze(this);
   }
 
-  static of(name: string): MemoryScope {
+  static of(name: ScopeName): MemoryScope {
+    if (typeof name === "function") return new MemoryScope(NAMED_BY_RUN, undefined, name);
     requireText(name, "MemoryScope name must not be null or blank");
     return new MemoryScope(name, undefined);
+  }
+
+  /** The scope under its name in a run; itself where that is the same in all runs. @throws ValidationError where the function throws or returns no name. */
+  inRun(run: RunInfo): MemoryScope {
+    const nameIn = this.#nameIn;
+    if (nameIn === undefined) return this;
+    let name: unknown;
+    try {
+      name = nameIn(run);
+    } catch (cause) {
+      throw new ValidationError(
+        `The function that names a MemoryScope failed: ${messageOf(cause)}`,
+        { cause },
+      );
+    }
+    if (typeof name !== "string" || name.trim() === "")
+      throw new ValidationError(
+        `The function that names a MemoryScope must return a name, got: ${preview(name)}`,
+      );
+    return new MemoryScope(name, this.eviction);
+  }
+
+  /** Whether both have one name in every run. */
+  isSameAs(other: MemoryScope): boolean {
+    return this.name === other.name && this.#nameIn === other.#nameIn;
   }
 
   /** A copy under another name. @throws ValidationError for a blank one. */
@@ -60,12 +98,12 @@ export class MemoryScope {
 
   /** A copy that keeps the last `n` entries; the last policy given wins. */
   keepLastEntries(n: number): MemoryScope {
-    return new MemoryScope(this.name, keepLastEntries(n));
+    return new MemoryScope(this.name, keepLastEntries(n), this.#nameIn);
   }
 
   /** A copy that keeps entries for `ms` milliseconds; the last policy given wins. */
   keepEntriesWithin(ms: number): MemoryScope {
-    return new MemoryScope(this.name, keepEntriesWithin(ms));
+    return new MemoryScope(this.name, keepEntriesWithin(ms), this.#nameIn);
   }
 
   toString(): string {

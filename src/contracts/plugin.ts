@@ -1,7 +1,7 @@
 import type { BindToFluentSyntax, Container } from "inversify";
 import type { EventStream } from "./events.js";
 import type { EnsembleHooks } from "./hooks.js";
-import type { Token } from "./tokens.js";
+import type { Token } from "./token.js";
 import type { Awaitable } from "./types.js";
 
 /** Binds values to tokens; valid only during `bind`. */

@@ -21,19 +21,13 @@ import type { MemoryEntry, MemoryOperationCounts, MemoryStore } from "./memory.j
 import type { TaskOutput, WorkflowResult } from "./output.js";
 import type { Plan } from "./plan.js";
 import type { BindApi } from "./plugin.js";
+import type { RunInfo, RunValue } from "./run-info.js";
 import type { AnyTask, Task } from "./task.js";
 import type { MemoryAccess, ReviewRecord } from "./trace.js";
-import type { Token } from "./tokens.js";
+import type { Token } from "./token.js";
 import type { AnyTool, ToolResult } from "./tool.js";
 import type { Inputs } from "./types.js";
 import type { ForeignUsage, SpentUsage, UsageRecord } from "./usage.js";
-
-/** What anyone may know about a run. */
-export interface RunInfo {
-  readonly id: string;
-  readonly inputs: Inputs;
-  readonly tags: Readonly<Record<string, string>>;
-}
 
 /** Options of a model call on behalf of a task. */
 export interface ChatOptions {
@@ -66,10 +60,6 @@ export interface HookRun extends RunInfo {
   readonly startedAt: Date;
   /** The options of the ensemble, as they were passed. */
   readonly options: EnsembleOptions;
-  /** The run's value of a token: run option, ensemble option, container binding, default. @throws ValidationError where there is none. */
-  get<T>(token: Token<T>): T;
-  /** The same, `undefined` where nothing is bound. */
-  find<T>(token: Token<T>): T | undefined;
   /** All contributions: those of plugins, then those of the ensemble's options, then those of the run. */
   all<T>(token: Token<T, "many">): readonly T[];
   /** The model that a task with this agent calls; `undefined` where there is none. @throws as `resolveModel`. */
@@ -175,6 +165,8 @@ export interface RunOptions {
   readonly runId?: string | undefined;
   /** Bindings for this run only; they come before everything else. */
   readonly bindings?: ((bind: BindApi) => void) | undefined;
+  /** Values for this run and those that join it, each from `runValue(token, value)`; they come behind `bindings` and before everything else. */
+  readonly values?: readonly RunValue[] | undefined;
   /** `false`: a failed run resolves, with `output.error`. Default true. */
   readonly throwOnError?: boolean | undefined;
   /** How long work that ignores its signal is waited for after a stop, in milliseconds. Default 250. */
@@ -248,10 +240,8 @@ export type WorkflowReport =
   | { readonly kind: "phase"; readonly phase: Phase; readonly outputs: readonly TaskOutput[] };
 
 /** What a workflow may do. After the run has been stopped every `runTask` rejects; let it through. */
-export interface Run {
-  readonly id: string;
+export interface Run extends RunInfo {
   readonly signal: AbortSignal;
-  readonly inputs: Inputs;
   readonly plan: Plan;
   /** Whether the run is done with this part of the plan: `true` for the whole plan, `undefined` where the workflow that runs the part does not say. */
   readonly last?: IsLast | undefined;
@@ -274,10 +264,6 @@ export interface Run {
   emit(e: NewEvent): void;
   /** Whether anybody would see an event of this type: ask before building an expensive one. */
   listens(type: EnsembleEvent["type"]): boolean;
-  /** The run's value of a token: run option, ensemble option, container binding, default. @throws ValidationError where there is none. */
-  get<T>(token: Token<T>): T;
-  /** The same, `undefined` where nothing is bound. */
-  find<T>(token: Token<T>): T | undefined;
   all<T>(token: Token<T, "many">): readonly T[];
 }
 

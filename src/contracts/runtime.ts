@@ -1,5 +1,5 @@
 /** What an id is for. */
-export type IdUse = "run" | "delegation";
+export type IdUse = "run" | "delegation" | "request" | "instance";
 
 /** Where times come from; bind another for tests and replay. */
 export interface Clock {

@@ -4,6 +4,7 @@ import type { RateLimit } from "./rate-limit.js";
 import type { ReflectionOptions } from "./reflection.js";
 import type { Review } from "./review.js";
 import type { TaskContext } from "./run.js";
+import type { ScopeName } from "./run-info.js";
 import type { AnyTool, ToolLike } from "./tool.js";
 import type { Awaitable, OutputSchema } from "./types.js";
 import { Agent, checkModel, checkModelOptions } from "./agent.js";
@@ -70,7 +71,7 @@ export interface CommonTaskOptions {
   /** Set over the agent's own, field by field. */
   readonly modelOptions?: ModelOptions | undefined;
   /** Scopes of the ensemble's `memoryStore`: read into the prompt before the task, written with its output after it. */
-  readonly memory?: string | MemoryScope | readonly (string | MemoryScope)[] | undefined;
+  readonly memory?: ScopeName | MemoryScope | readonly (ScopeName | MemoryScope)[] | undefined;
   /** Whether somebody looks at the output before it is accepted; over the ensemble's `reviewPolicy`. */
   readonly review?: Review | undefined;
   /** Whether somebody is asked before the task starts. */
@@ -232,7 +233,8 @@ function scopesOf(memory: unknown): MemoryScope[] {
   const scopes = (Array.isArray(memory) ? (memory as readonly unknown[]) : [memory]).map(
     (scope) => {
       if (scope instanceof MemoryScope) return scope;
-      if (typeof scope === "string") return MemoryScope.of(scope);
+      if (typeof scope === "string" || typeof scope === "function")
+        return MemoryScope.of(scope as ScopeName); // what it returns is checked in the run
       throw new ValidationError(
         scope === null || scope === undefined
           ? "MemoryScope must not be null"
@@ -240,9 +242,7 @@ function scopesOf(memory: unknown): MemoryScope[] {
       );
     },
   );
-  const twice = scopes.find(
-    (scope, i) => scopes.findIndex((other) => other.name === scope.name) < i,
-  );
+  const twice = scopes.find((scope, i) => scopes.findIndex((other) => other.isSameAs(scope)) < i);
   if (twice !== undefined)
     throw new ValidationError(`Task memory names scope '${twice.name}' twice`);
   return scopes;

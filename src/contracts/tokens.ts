@@ -1,4 +1,3 @@
-import type { AbstractNewable } from "inversify";
 import type { ChatModel, ChatModelProvider } from "./chat-model.js";
 import type { HierarchicalConstraints } from "./constraints.js";
 import type { DelegationPolicy } from "./delegation.js";
@@ -13,7 +12,10 @@ import type { ModelCheck } from "./model-check.js";
 import type { CaptureMode, CaptureModeDefinition } from "./capture.js";
 import type { ContextFormatDefinition } from "./context-format.js";
 import type { CostConfiguration } from "./cost.js";
+import type { HttpRoute } from "./http-route.js";
 import type { MemoryStore } from "./memory.js";
+import type { TracePropagation } from "./propagation.js";
+import type { SpendingGuard } from "./spending.js";
 import type { SecretFilter } from "./redaction.js";
 import type { ReflectionStore } from "./reflection.js";
 import type { RetryPolicy } from "./retry.js";
@@ -21,22 +23,9 @@ import type { ApprovalPolicy, ReviewGate, ReviewHandler, ReviewStore } from "./r
 import type { TokenCounter } from "./token-counter.js";
 import type { Clock, IdGenerator } from "./runtime.js";
 import type { ToolLike } from "./tool.js";
+import type { Token } from "./token.js";
 import type { FolderExporter, TraceBuilder, TraceExporter } from "./trace.js";
-
-/**
- * The name of a dependency, typed by what is bound to it. At run time it is `Symbol.for("agentensemble/" + name)`, the same in every copy of the package;
- * the declared type is an abstract class because only that carries `T` through inversify's `get`, `bind` and `@inject`.
- */
-export type Token<T, C extends "single" | "many" = "single"> = AbstractNewable<T> & {
-  readonly __cardinality?: C;
-};
-
-/** Makes a token of your own. `many` collects contributions; `single` (default) has one value. */
-export function createToken<T>(name: string, cardinality: "many"): Token<T, "many">;
-export function createToken<T>(name: string, cardinality?: "single"): Token<T, "single">;
-export function createToken<T>(name: string): Token<T, "single" | "many"> {
-  return Symbol.for(`agentensemble/${name}`) as unknown as Token<T>; // see the type: a symbol at run time
-}
+import { createToken } from "./token.js";
 
 /** The dependencies that the framework itself looks up; see `docs/tokens.md`. */
 export const Tokens = Object.freeze({
@@ -68,6 +57,9 @@ export const Tokens = Object.freeze({
   TraceBuilder: createToken<TraceBuilder>("TraceBuilder"),
   TraceExporter: createToken<TraceExporter>("TraceExporter", "many"),
   FolderExporter: createToken<FolderExporter>("FolderExporter"),
+  TracePropagation: createToken<TracePropagation>("TracePropagation"),
+  SpendingGuard: createToken<SpendingGuard>("SpendingGuard"),
+  HttpRoute: createToken<HttpRoute>("HttpRoute", "many"),
   Clock: createToken<Clock>("Clock"),
   IdGenerator: createToken<IdGenerator>("IdGenerator"),
 });
@@ -86,13 +78,5 @@ export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
   Tokens.ApprovalPolicy,
   Tokens.ContextFormat,
   Tokens.SecretFilter,
+  Tokens.HttpRoute,
 ]);
-
-/** The name a token was made with. */
-export function tokenName(token: unknown): string {
-  return typeof token === "symbol"
-    ? (token.description ?? "").replace(/^agentensemble\//, "")
-    : typeof token === "function"
-      ? token.name
-      : String(token);
-}

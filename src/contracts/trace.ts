@@ -12,7 +12,8 @@ import type { MemoryOperationCounts } from "./memory.js";
 import type { ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput } from "./output.js";
 import type { ReviewDecision, ReviewRequest, ReviewTiming } from "./review.js";
 import type { Redactor } from "./redaction.js";
-import type { RunInfo, WorkflowReport } from "./run.js";
+import type { WorkflowReport } from "./run.js";
+import type { RunInfo } from "./run-info.js";
 import type { AnyTask } from "./task.js";
 import type { Awaitable } from "./types.js";
 import type { UsageRecord } from "./usage.js";
@@ -131,7 +132,7 @@ export interface ReviewRecord {
 
 /** Everything a run leaves behind; what traces are built from. */
 export interface RunRecord {
-  readonly run: RunInfo;
+  readonly run: Pick<RunInfo, "id" | "inputs" | "tags">;
   readonly workflow: string;
   readonly startedAt: Date;
   /** The monotonic clock at `startedAt`. */

@@ -25,5 +25,13 @@ export type OutputSchema<T> =
   | (StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>)
   | { readonly schema: StandardSchemaV1<unknown, T>; readonly jsonSchema: JsonSchema };
 
+/**
+ * Describes the inputs of an ensemble: `In` is what `run()` takes, and what the schema makes of it fills the templates. An object, from a Standard
+ * Schema that also yields JSON Schema, or from any Standard Schema with a JSON Schema written beside it.
+ */
+export type InputSchema<In> =
+  | (StandardSchemaV1<In, unknown> & StandardJSONSchemaV1<In, unknown>)
+  | { readonly schema: StandardSchemaV1<In, unknown>; readonly jsonSchema: JsonSchema };
+
 /** How an intercepted step ended. `answered`: a tap supplied the result. */
 export type Outcome = "ok" | "answered" | "rejected" | "failed" | "aborted";

@@ -6,7 +6,7 @@ import type { EnsembleEvent } from "../contracts/events.js";
 import type { EnsembleOutput } from "../contracts/output.js";
 import type { RunOptions } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
-import type { Inputs } from "../contracts/types.js";
+import type { Inputs, InputSchema } from "../contracts/types.js";
 import type { EnsembleShape, RunRequest } from "../engine/run/prepare-run.js";
 import type { KernelInternals } from "../kernel/kernel.js";
 import { checkModel } from "../contracts/agent.js";
@@ -29,11 +29,12 @@ import { explain } from "../explain/explain.js";
 import { Cancellation } from "../util/abort/cancellation.js";
 import { executeRun } from "../engine/run/execute-run.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
-import { withOrigin } from "../engine/plan/derived-options.js";
+import { sharingOrigin } from "../engine/plan/derived-options.js";
 import { Settings } from "../engine/plan/settings.js";
 import { standardPlugins } from "./standard-plugins.js";
 import { taskEntries } from "./task-entries.js";
 import { validateRun } from "./validate-run.js";
+import { checkedInputs, inputFormOf } from "./typed-inputs.js";
 import { unusedOptions } from "./unused-options.js";
 
 /** A run in progress. `output` settles as `run()` would; `events` ends with the run. */
@@ -44,19 +45,27 @@ export interface RunHandle {
   cancel(reason?: string): void;
 }
 
+/** The arguments of `run()`: inputs may be left out where none are required. */
+type RunParameters<In> =
+  Record<never, never> extends In
+    ? [inputs?: In, options?: RunOptions]
+    : [inputs: In, options?: RunOptions];
+
 /**
  * A team: tasks, who does them, and how they are run. Immutable; every `run()` is independent and may overlap with others.
  *
  * Without a `kernel` it makes one from the standard plugins and its own `plugins`; `dispose()` then ends that kernel.
  * @throws ValidationError from the constructor for what stands in its options; the rest is refused by `run()` before anything is spent.
  */
-export class Ensemble {
+export class Ensemble<In = Inputs> {
   readonly #options: EnsembleOptions;
   readonly #shape: EnsembleShape;
   readonly #kernel: Kernel;
   readonly #internals: KernelInternals;
   readonly #owned: boolean;
 
+  constructor(options: EnsembleOptions & { readonly inputType: InputSchema<In> });
+  constructor(options: EnsembleOptions);
   constructor(options: EnsembleOptions) {
     checkEnsembleOptions(options);
     this.#options = snapshotOf(options);
@@ -109,31 +118,31 @@ export class Ensemble {
    * @throws ValidationError or PromptTemplateError before anything is spent; then TaskExecutionError, ParallelExecutionError, RunCancelledError,
    * RunTimeoutError or what a hook rejected with, all carrying `output`.
    */
-  async run(inputs: Inputs = {}, options: RunOptions = {}): Promise<EnsembleOutput> {
-    checkInputs(inputs);
+  async run(...[inputs, options = {}]: RunParameters<In>): Promise<EnsembleOutput> {
+    const given = checkInputs(inputs);
     checkRunOptions(options);
-    return executeRun({
-      ...this.#request(inputs, options),
+    return this.#execute({
+      ...this.#request(given, options),
       streaming: false,
       handle: new Cancellation<AgentEnsembleError>(),
     });
   }
 
   /** Runs the team and hands out its events, tokens included. Neither reading nor awaiting is required. */
-  stream(inputs: Inputs = {}, options: RunOptions = {}): RunHandle {
-    checkInputs(inputs);
+  stream(...[inputs, options = {}]: RunParameters<In>): RunHandle {
+    const given = checkInputs(inputs);
     checkRunOptions(options);
     const queue = new EventQueue();
     const handle = new Cancellation<AgentEnsembleError>();
     void this.#internals.ready().catch(() => undefined); // starts booting, so that ids can be made; the run reports a failure
     const id = options.runId ?? this.#nextId();
     const request = {
-      ...this.#request(inputs, { ...options, runId: id }),
+      ...this.#request(given, { ...options, runId: id }),
       streaming: true,
       handle,
       onEvent: (event: EnsembleEvent) => queue.push(event),
     };
-    const output = executeRun(request).finally(() => queue.end());
+    const output = this.#execute(request).finally(() => queue.end());
     output.catch(() => undefined); // whoever reads only the events has not left a rejection unhandled
     return {
       id,
@@ -149,10 +158,12 @@ export class Ensemble {
   }
 
   /** What would be sent: validates and plans as `run()` does, calls no model and no tap. */
-  async explain(inputs: Inputs = {}): Promise<Explanation> {
-    checkInputs(inputs);
+  async explain(...[inputs]: RunParameters<In>): Promise<Explanation> {
+    const request = await this.#typed(this.#request(checkInputs(inputs), {}));
     await this.#internals.ready();
-    return explain(this.#request(inputs, {}));
+    const form = inputFormOf(this.#options);
+    const explanation = await explain(request);
+    return form === undefined ? explanation : { ...explanation, inputs: form };
   }
 
   /**
@@ -187,8 +198,22 @@ export class Ensemble {
         return new Settings(this.#internals, this.#options, undefined).resolve(name);
       },
       inputNames: () => inputNames(this.#options, this.#shape.entries),
+      inputSchema: () => inputFormOf(this.#options),
       end: () => this.#kernel.dispose(),
     };
+  }
+
+  #execute(request: RunRequest): Promise<EnsembleOutput> {
+    return this.#options.inputType === undefined
+      ? executeRun(request)
+      : this.#typed(request).then(executeRun);
+  }
+
+  /** The request with its inputs as the `inputType` makes them. @throws ValidationError */
+  async #typed<R extends Pick<RunRequest, "inputs">>(request: R): Promise<R> {
+    const { inputType } = this.#options;
+    if (inputType === undefined) return request;
+    return { ...request, inputs: await checkedInputs(inputType, request.inputs) };
   }
 
   #request(inputs: Inputs, runOptions: RunOptions): Omit<RunRequest, "streaming" | "handle"> {
@@ -218,7 +243,7 @@ function snapshotOf(options: EnsembleOptions): EnsembleOptions {
     ...(Object.fromEntries(copies) as EnsembleOptions), // the same fields
     inputs: options.inputs === undefined ? undefined : Object.freeze({ ...options.inputs }),
   };
-  return Object.freeze(withOrigin(copy, options));
+  return Object.freeze(sharingOrigin(copy, options));
 }
 
 /** @throws ValidationError naming the first task that would need a model. */

@@ -17,6 +17,7 @@ import { Ensemble } from "./ensemble.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
 import { createMcpServer, MCP_SERVING_SETTINGS } from "../plugins/mcp/server/index.js";
 import { standardPlugins } from "./standard-plugins.js";
+import { inputFormOf } from "./typed-inputs.js";
 
 const OWN: readonly string[] = MCP_SERVING_SETTINGS;
 const TAKEN = ENSEMBLE_OPTIONS.filter(
@@ -69,6 +70,8 @@ function portsOf(options: EnsembleOptions, kernel: KernelOf, owned: boolean): Se
   const filled = options.inputs ?? {};
   return {
     prepare: (tasks) => runnerOf(options, kernel, tasks),
+    prepareTool: (task) => runnerOf({ ...options, inputType: undefined }, kernel, [task]),
+    inputSchema: inputFormOf(options),
     variablesOf: (task) => variablesOf(task).filter((name) => !Object.hasOwn(filled, name)),
     boot: () => kernel.boot(),
     dispose: async () => {

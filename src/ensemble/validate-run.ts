@@ -22,13 +22,20 @@ export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowEx
     );
   }
   const shared = settings.all(Tokens.Tool).filter(isTool);
+  const led = isLed(plan, workflow);
   for (const task of plan.tasks) {
-    requireModel(task, settings);
+    if (!led || task.agent !== undefined) requireModel(task, settings);
     checkToolNames(task, shared);
   }
   checkPrompts(settings);
   checkCostConfiguration("Tokens.CostConfiguration", settings.find(Tokens.CostConfiguration)); // the ensemble's was checked, what is bound was not
   workflow.validate?.(plan);
+}
+
+/** Whether a manager chooses among given workers who does a task without an agent: then the worker's model counts, which the workflow checks. */
+function isLed(plan: Plan, workflow: WorkflowExecutor): boolean {
+  const { agents = [] } = plan.options;
+  return agents.length > 0 && workflow.describe?.(plan).managed === true;
 }
 
 /** Names are resolved here too, so that a misspelt provider costs nothing. */

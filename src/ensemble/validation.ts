@@ -1,11 +1,14 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { RunOptions } from "../contracts/run.js";
+import type { Inputs } from "../contracts/types.js";
 import { Agent, checkModel, checkModelOptions } from "../contracts/agent.js";
 import { checkCostConfiguration } from "../contracts/cost.js";
 import { ValidationError } from "../contracts/errors.js";
 import { checkPriority } from "../contracts/delegation-request.js";
 import { CALLBACK_EVENTS } from "../contracts/events.js";
 import { HierarchicalConstraints } from "../contracts/constraints.js";
+import { checkInputType } from "./typed-inputs.js";
+import { checkRunValues } from "../contracts/run-value.js";
 import { checkShape } from "./shape.js";
 import { checkRateLimit } from "../contracts/rate-limit.js";
 import { Task } from "../contracts/task.js";
@@ -39,6 +42,7 @@ export const ENSEMBLE_OPTIONS: readonly string[] = [
     "workflow",
     "agentSynthesizer",
     "inputs",
+    "inputType",
     "parallelErrorStrategy",
     "maxConcurrency",
     "maxDelegationDepth",
@@ -87,6 +91,7 @@ const RUN_OPTIONS = [
   "cancelGraceMs",
   "listeners",
   "priority",
+  "values",
   "parent",
 ];
 
@@ -133,6 +138,7 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
       (o.agentSynthesizer as { readonly synthesize?: unknown }).synthesize ?? null,
     );
   requireObject("Ensemble inputs", o.inputs);
+  checkInputType(o.inputType);
   if (o.parallelErrorStrategy === null)
     throw new ValidationError(
       "Ensemble parallelErrorStrategy must not be null for PARALLEL workflow",
@@ -344,10 +350,12 @@ export function checkRunOptions(o: RunOptions): void {
   requireBoolean("throwOnError", o.throwOnError);
   requireDelay("cancelGraceMs", o.cancelGraceMs);
   checkListeners("run()", o.listeners);
+  checkRunValues(o.values);
   if (o.priority !== undefined) checkPriority("run() priority", o.priority);
 }
 
-/** @throws ValidationError for inputs that are no plain record. */
-export function checkInputs(inputs: unknown): void {
+/** The inputs as a record; none are an empty one. @throws ValidationError for inputs that are no plain record. */
+export function checkInputs(inputs: unknown): Inputs {
   requireObject("run() inputs", inputs);
+  return (inputs ?? {}) as Inputs; // just checked
 }

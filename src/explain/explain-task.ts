@@ -98,8 +98,7 @@ export class TaskExplainer {
     this.plan = run.plan;
     this.#steps = stepsByTask(description);
     this.#counter = settings.get(Tokens.TokenCounter);
-    const { id, inputs } = run;
-    this.#hookRun = ActiveHookRun.idle({ id, inputs, tags: {} }, settings);
+    this.#hookRun = ActiveHookRun.idle(run, settings);
   }
 
   async explain(task: PlannedTask): Promise<TaskDetails> {

@@ -31,6 +31,7 @@ function explainedRun(plan: Plan, settings: Settings, inputs: Inputs): Run {
     id: "explain",
     signal: new AbortController().signal,
     inputs,
+    tags: {},
     plan,
     workers: agents.filter(
       (agent, i) =>

@@ -1,8 +1,9 @@
 import type { BindToFluentSyntax, Container as InversifyContainer } from "inversify";
 import type { BindApi, Plugin } from "../contracts/plugin.js";
-import type { Token } from "../contracts/tokens.js";
+import type { Token } from "../contracts/token.js";
 import { PluginError, ValidationError } from "../contracts/errors.js";
-import { MANY_TOKENS, Tokens, tokenName } from "../contracts/tokens.js";
+import { MANY_TOKENS, Tokens } from "../contracts/tokens.js";
+import { tokenName } from "../contracts/token.js";
 import { checkOptions } from "../contracts/validation.js";
 import { Container, ContainerModule } from "./class-injection.js";
 import { messageOf } from "../util/errors.js";

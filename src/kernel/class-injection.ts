@@ -4,9 +4,9 @@ import type {
   Newable,
   ServiceIdentifier,
 } from "inversify";
-import type { Token } from "../contracts/tokens.js";
+import type { Token } from "../contracts/token.js";
 import { ValidationError } from "../contracts/errors.js";
-import { tokenName } from "../contracts/tokens.js";
+import { tokenName } from "../contracts/token.js";
 import { preview } from "../contracts/validation.js";
 import * as inversify from "./vendor.js";
 

@@ -1,7 +1,7 @@
 import type { Container } from "inversify";
 import type { EnsembleHooks } from "../contracts/hooks.js";
 import type { KernelApi, Plugin } from "../contracts/plugin.js";
-import type { Token } from "../contracts/tokens.js";
+import type { Token } from "../contracts/token.js";
 import type { HookPoints } from "./hooks/points.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";

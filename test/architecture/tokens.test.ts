@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { MANY_TOKENS, tokenName, Tokens } from "../../src/contracts/tokens.js";
+import { MANY_TOKENS, Tokens } from "../../src/contracts/tokens.js";
+import { tokenName } from "../../src/contracts/token.js";
 import { tableOf } from "../support/project.js";
 
 describe("docs/tokens.md", () => {

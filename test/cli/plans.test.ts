@@ -51,6 +51,30 @@ describe("the commands that run nothing", () => {
     expect(stderr).to.include("--input topic=");
   });
 
+  it("explain shows the form of typed inputs, and refuses what does not fit", async () => {
+    project.install("zod", join(projectRoot, "node_modules/zod"));
+    project.write(
+      "typed.mjs",
+      TEAM.replace("import", 'import { z } from "zod";\nimport').replace(
+        "({ model,",
+        "({ model, inputType: z.object({ topic: z.string(), words: z.number().default(9) }),",
+      ),
+    );
+    const run = (...inputs: string[]): ReturnType<ProjectFolder["run"]> =>
+      project.run(["explain", "typed.mjs", ...inputs.flatMap((input) => ["--input", input])]);
+    const { stdout } = await run("topic=otters", "words=5");
+    expect(stdout).to.include("Inputs:\n  topic (string)\n  words (number, optional)");
+    for (const [input, part] of [
+      ["word=5", "Unknown input 'word'"],
+      ["words=five", "--input words must be number"],
+      ["words=5", "topic"],
+    ] as const) {
+      const { code, stderr } = await run(input);
+      expect(code, input).to.equal(2);
+      expect(stderr).to.include(part);
+    }
+  });
+
   it("dag prints Mermaid, and the schema's document with --json", async () => {
     const mermaid = await project.run(["dag", "team.mjs"]);
     expect(mermaid.stdout).to.match(/^flowchart TD\n/);

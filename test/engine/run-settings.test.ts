@@ -87,7 +87,7 @@ describe("a run inside a task", () => {
   });
 
   it("takes no other parent than a run", async () => {
-    const parent: RunInfo = { id: "x", inputs: {}, tags: {} };
+    const parent = { id: "x", inputs: {}, tags: {} } as RunInfo; // what JavaScript may pass
     expect(
       await failure(new Ensemble({ tasks: [echo("x")] }).run({}, { parent })),
     ).to.have.property("code", "AE_VALIDATION");

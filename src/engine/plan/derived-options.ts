@@ -25,7 +25,7 @@ export function derivedOptions(
   const kept: EnsembleOptions = Object.fromEntries(
     Object.entries(options).filter(([name]) => !left.includes(name)),
   ); // fields of the same interface, by their names
-  return withOrigin({ ...kept, ...changes }, options);
+  return sharingOrigin({ ...kept, ...changes }, options);
 }
 
 /** The options that these were derived from, directly or through others; themselves where they were not. */
@@ -34,7 +34,7 @@ export function originOf(options: EnsembleOptions): EnsembleOptions {
 }
 
 /** A copy of options that belongs to the same ensemble as `source`. */
-export function withOrigin(copy: EnsembleOptions, source: EnsembleOptions): EnsembleOptions {
+export function sharingOrigin(copy: EnsembleOptions, source: EnsembleOptions): EnsembleOptions {
   const derived: Derived = { ...copy, [ORIGIN]: originOf(source) };
   return derived;
 }

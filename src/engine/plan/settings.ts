@@ -4,19 +4,21 @@ import type { ChatModel, ModelRef } from "../../contracts/chat-model.js";
 import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
 import type { WorkflowExecutor } from "../../contracts/executors.js";
 import type { AnyTask } from "../../contracts/task.js";
-import type { Token } from "../../contracts/tokens.js";
+import type { Token } from "../../contracts/token.js";
 import type { KernelInternals } from "../../kernel/kernel.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { modelNamed } from "../../contracts/model-name.js";
-import { Tokens, createToken } from "../../contracts/tokens.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { createToken } from "../../contracts/token.js";
 import { knownNames } from "../../contracts/validation.js";
 import { JsonSchemaValidators } from "../../util/schema/json-schema.js";
 
 /** Models made from names, so that all runs of a kernel share their connections. */
 const NamedModels = createToken<Map<string, ChatModel>>("engine/NamedModels");
+const NO_VALUES: ReadonlyMap<unknown, unknown> = new Map();
 const SchemaValidators = createToken<JsonSchemaValidators>("engine/SchemaValidators");
 
-/** Looks up what a run may override: its own bindings, the ensemble's options, the container, its defaults, in this order. */
+/** Looks up what a run may override: its own bindings, its values, the ensemble's options, the container, its defaults, in this order. */
 export class Settings {
   readonly #values = new Map<unknown, unknown>();
   readonly #models = new Map<string, ChatModel>();
@@ -26,7 +28,10 @@ export class Settings {
     readonly options: EnsembleOptions,
     /** Bindings of this run only. */
     readonly own: Container | undefined,
+    /** Values of this run, by token, those of the run that it joined included. */
+    readonly given: ReadonlyMap<unknown, unknown> = NO_VALUES,
   ) {
+    for (const [token, value] of given) this.#option(token as Token<unknown>, value);
     this.#option(Tokens.AgentSynthesizer, options.agentSynthesizer);
     this.#option(Tokens.HierarchicalConstraints, options.hierarchicalConstraints);
     this.#option(Tokens.MemoryStore, options.memoryStore);
@@ -72,7 +77,8 @@ export class Settings {
     task: Pick<AnyTask, "model"> | undefined,
     agent: Pick<Agent, "model"> | undefined,
   ): ChatModel | undefined {
-    if (this.#isOwn(Tokens.ChatModel)) return this.get(Tokens.ChatModel);
+    if (this.#isOwn(Tokens.ChatModel) || this.given.has(Tokens.ChatModel))
+      return this.get(Tokens.ChatModel);
     const ref = agent?.model ?? task?.model ?? this.options.model;
     return ref === undefined ? this.find(Tokens.ChatModel) : this.resolve(ref);
   }
@@ -104,9 +110,10 @@ export class Settings {
     return this.kernel.shared(SchemaValidators, () => new JsonSchemaValidators());
   }
 
-  /** An ensemble option stands before the container, behind the run's own binding. */
+  /** A value of the run or an ensemble option stands before the container, behind the run's own binding. */
   #option<T>(token: Token<T>, value: T | undefined): void {
-    if (value !== undefined && !this.#isOwn(token)) this.#values.set(token, value);
+    if (value !== undefined && !this.#values.has(token) && !this.#isOwn(token))
+      this.#values.set(token, value);
   }
 
   #isOwn(token: Token<unknown, "single" | "many">): boolean {

@@ -25,7 +25,7 @@ export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
   await kernel.ready();
   const joined =
     runOptions.parent === undefined ? undefined : ActiveHookRun.toJoin(runOptions.parent);
-  const prepared = prepareRun(request);
+  const prepared = prepareRun(request, joined?.values);
   request.shape.checkModels(prepared.draft.plan, prepared.settings, prepared.workflow);
   const formatter =
     options.contextFormat === undefined ? undefined : await formatterOf(prepared.settings);

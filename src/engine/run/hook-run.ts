@@ -6,15 +6,10 @@ import type { EnsembleEvent, NewEvent } from "../../contracts/events.js";
 import type { TaskCall } from "../../contracts/hooks.js";
 import type { MemoryEntry } from "../../contracts/memory.js";
 import type { TaskOutput } from "../../contracts/output.js";
-import type {
-  ChatOptions,
-  HookRun,
-  MemoryTarget,
-  RunInfo,
-  TaskMetricsUpdate,
-} from "../../contracts/run.js";
+import type { ChatOptions, HookRun, MemoryTarget, TaskMetricsUpdate } from "../../contracts/run.js";
+import type { RunInfo } from "../../contracts/run-info.js";
 import type { AnyTask } from "../../contracts/task.js";
-import type { Token } from "../../contracts/tokens.js";
+import type { Token } from "../../contracts/token.js";
 import type { ReviewRecord } from "../../contracts/trace.js";
 import type { Inputs } from "../../contracts/types.js";
 import type { SpentUsage, UsageRecord } from "../../contracts/usage.js";
@@ -40,6 +35,7 @@ export interface JoinedRun {
   readonly cancellation: Cancellation<AgentEnsembleError>;
   readonly priority: ActiveRunParts["priority"];
   readonly redactor: RunRedactor;
+  readonly values: ReadonlyMap<unknown, unknown>;
 }
 
 type HookRunParts = Pick<
@@ -81,7 +77,7 @@ export class ActiveHookRun implements HookRun {
   }
 
   /** A run that never goes on: look-ups work, everything else is as after the end of a run. */
-  static idle(info: RunInfo, settings: Settings): HookRun {
+  static idle(info: Pick<RunInfo, "id" | "inputs" | "tags">, settings: Settings): HookRun {
     return new ActiveHookRun({
       id: info.id,
       inputs: info.inputs,
@@ -105,6 +101,7 @@ export class ActiveHookRun implements HookRun {
         cancellation: parent.#cancellation,
         priority: parent.#priority,
         redactor: parent.#redactor,
+        values: parent.#settings.given,
       };
     throw new ValidationError(
       "Not a running run: pass the `run` of the task context or hook call as it is",

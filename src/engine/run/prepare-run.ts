@@ -10,6 +10,7 @@ import type { Cancellation } from "../../util/abort/cancellation.js";
 import type { ChosenCapture } from "../../contracts/capture-choice.js";
 import type { PlanDraft, PlanEntry } from "../plan/plan.js";
 import { chooseCapture } from "../../contracts/capture-choice.js";
+import { valuesByToken } from "../../contracts/run-value.js";
 import { createPlan } from "../plan/plan.js";
 import { Settings } from "../plan/settings.js";
 
@@ -50,17 +51,21 @@ export interface PreparedRun {
 }
 
 /** Validates and plans; calls no model. @throws ValidationError, PromptTemplateError. */
-export function prepareRun({
-  kernel,
-  options,
-  shape,
-  inputs,
-  runOptions,
-}: Pick<RunRequest, "kernel" | "options" | "shape" | "inputs" | "runOptions">): PreparedRun {
+export function prepareRun(
+  {
+    kernel,
+    options,
+    shape,
+    inputs,
+    runOptions,
+  }: Pick<RunRequest, "kernel" | "options" | "shape" | "inputs" | "runOptions">,
+  inherited?: ReadonlyMap<unknown, unknown>,
+): PreparedRun {
   const settings = new Settings(
     kernel,
     options,
     runOptions.bindings === undefined ? undefined : kernel.bindings.forRun(runOptions.bindings),
+    runOptions.values === undefined ? inherited : valuesByToken(runOptions.values, inherited),
   );
   const draft = createPlan(options, shape.entries, inputs);
   const workflow = settings.workflow(shape.workflow);

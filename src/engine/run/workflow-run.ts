@@ -11,7 +11,7 @@ import type {
   RunTaskOptions,
 } from "../../contracts/run.js";
 import type { AnyTask } from "../../contracts/task.js";
-import type { Token } from "../../contracts/tokens.js";
+import type { Token } from "../../contracts/token.js";
 import type { Inputs } from "../../contracts/types.js";
 import type { ActiveRun } from "./active-run.js";
 import { agentOf, teamOf } from "../tasks/agents.js";
@@ -43,6 +43,9 @@ export class WorkflowRun implements Run {
   }
   get inputs(): Inputs {
     return this.#run.info.inputs;
+  }
+  get tags(): Readonly<Record<string, string>> {
+    return this.#run.info.tags;
   }
   runTask(taskId: string, extras?: RunTaskOptions): Promise<TaskOutput> {
     return runTask(

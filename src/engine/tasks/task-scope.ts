@@ -21,7 +21,7 @@ import type {
   TaskScope,
 } from "../../contracts/run.js";
 import type { AnyTask } from "../../contracts/task.js";
-import type { Token } from "../../contracts/tokens.js";
+import type { Token } from "../../contracts/token.js";
 import type { AnyTool, ToolResult } from "../../contracts/tool.js";
 import type { TaskFrame } from "./task-frame.js";
 import { chat } from "../gateways/chat.js";

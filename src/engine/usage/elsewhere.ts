@@ -1,6 +1,6 @@
 import type { RestoredCall } from "../../contracts/hooks.js";
 import type { Pricing } from "../../contracts/pricing.js";
-import type { RunInfo } from "../../contracts/run.js";
+import type { RunInfo } from "../../contracts/run-info.js";
 import type { Clock } from "../../contracts/runtime.js";
 import type { ForeignUsage, SpentUsage, UsageRecord } from "../../contracts/usage.js";
 import type { Ledger } from "./ledger.js";

@@ -12,14 +12,18 @@ export function canonicalRequest(request: ChatRequest): ChatRequest {
   return { ...request, messages: request.messages.map((message) => withIds(message, idOf)) };
 }
 
-/** The SHA-256 of a request and of the model that it goes to, as hexadecimal digits: the name under which caches and recordings keep its answer. */
+/**
+ * The SHA-256 of a request and of the model that it goes to, as hexadecimal digits: the name under which caches and recordings keep its answer.
+ * `identity` is that of the model, where answers of other endpoints and accounts must not count.
+ */
 export function requestKey(
   request: ChatRequest,
   model: { readonly provider: string; readonly modelId: string },
+  identity?: string,
 ): string {
   const { provider, modelId } = model;
   return createHash("sha256")
-    .update(canonicalJson({ provider, modelId, request: canonicalRequest(request) }))
+    .update(canonicalJson({ provider, modelId, identity, request: canonicalRequest(request) }))
     .digest("hex");
 }
 

@@ -2,10 +2,11 @@ import type { ChatModel } from "../../contracts/chat-model.js";
 import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
 import type { HookRun } from "../../contracts/run.js";
 import type { Clock } from "../../contracts/runtime.js";
-import type { Token } from "../../contracts/tokens.js";
+import type { Token } from "../../contracts/token.js";
 import type { TaskOutput } from "../../contracts/output.js";
 import { ValidationError } from "../../contracts/errors.js";
-import { tokenName, Tokens } from "../../contracts/tokens.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { tokenName } from "../../contracts/token.js";
 
 /** Always the same moment; durations are real. */
 const STAGED_CLOCK: Clock = Object.freeze({

@@ -52,6 +52,7 @@ export function stagedPlan(tasks: readonly AnyTask[], options: EnsembleOptions =
 export class StagedRun implements Run {
   readonly id: string;
   readonly inputs = {};
+  readonly tags = {};
   /** Ids in the order in which they were started. */
   readonly started: string[] = [];
   /** Ids of tasks that were started before one of their context tasks was done, without outputs given instead. */

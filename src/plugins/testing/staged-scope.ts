@@ -9,7 +9,7 @@ import type { NewEvent } from "../../contracts/events.js";
 import type { MemoryEntry } from "../../contracts/memory.js";
 import type { HookRun, MemoryTarget, TaskMetricsUpdate, TaskScope } from "../../contracts/run.js";
 import type { AnyTool, ToolContext } from "../../contracts/tool.js";
-import type { Token } from "../../contracts/tokens.js";
+import type { Token } from "../../contracts/token.js";
 import type { Checked } from "../../util/schema/standard-schema.js";
 import { ToolExecutionError, ValidationError } from "../../contracts/errors.js";
 import { ReviewDecision } from "../../contracts/review.js";

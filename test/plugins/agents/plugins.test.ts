@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { BindApi, Plugin } from "../../../src/contracts/plugin.js";
-import { tokenName } from "../../../src/contracts/tokens.js";
+import { tokenName } from "../../../src/contracts/token.js";
 import { agentsHandler } from "../../../src/plugins/agents/handler/index.js";
 import { agentsReact } from "../../../src/plugins/agents/react/index.js";
 import { agentsSynthesis } from "../../../src/plugins/agents/synthesis/index.js";

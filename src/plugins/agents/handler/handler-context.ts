@@ -1,12 +1,7 @@
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskOutput } from "../../../contracts/output.js";
-import type {
-  Revision,
-  RunInfo,
-  TaskContext,
-  TaskMemory,
-  TaskScope,
-} from "../../../contracts/run.js";
+import type { Revision, TaskContext, TaskMemory, TaskScope } from "../../../contracts/run.js";
+import type { RunInfo } from "../../../contracts/run-info.js";
 import type { Task } from "../../../contracts/task.js";
 import type { Inputs } from "../../../contracts/types.js";
 import { contextOutput } from "../../../contracts/output.js";

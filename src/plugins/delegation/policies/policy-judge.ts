@@ -5,7 +5,8 @@ import type {
 } from "../../../contracts/delegation.js";
 import type { DelegationCall, Reject, Replace } from "../../../contracts/hooks.js";
 import { reject, replace } from "../../../contracts/hooks.js";
-import { createToken, Tokens } from "../../../contracts/tokens.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { createToken } from "../../../contracts/token.js";
 import { checkOptions, requireDuration } from "../../../contracts/validation.js";
 import { canonicalRole } from "../../../contracts/agent.js";
 import { PolicyDecisions } from "./policy-decisions.js";

@@ -3,7 +3,7 @@ import type { Server } from "@modelcontextprotocol/server";
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { CallDispatcher } from "./call-dispatcher.js";
-import type { RequestRefusal } from "./http-gate.js";
+import type { RpcRefusal } from "./send-refusal.js";
 import type { ResolvedHttpOptions } from "./mcp-server-options.js";
 import type { Sdk } from "./sdk.js";
 import type { McpHttpEndpoint } from "./types.js";
@@ -13,24 +13,32 @@ import { McpError } from "../../../contracts/state-errors.js";
 import {
   BodyTooLargeError,
   bodyText,
-  sendRefusal,
   sendResponse,
   webRequest,
-} from "./http-exchange.js";
-import { HttpGate } from "./http-gate.js";
+} from "../../shared/http/http-exchange.js";
+import { HttpGate } from "../../shared/http/http-gate.js";
+import { sendRefusal } from "./send-refusal.js";
 import { HttpSessions } from "./http-sessions.js";
 import { messageOf, toError } from "../../../util/errors.js";
 
 /** Time for a client to send a whole request. */
 const RECEIVE_MS = 30_000;
-const NOT_JSON: RequestRefusal = Object.freeze({
+const NOT_JSON: RpcRefusal = Object.freeze({
   status: 415,
   message: "Unsupported Media Type: Content-Type must be application/json",
 });
-const UNREADABLE: RequestRefusal = Object.freeze({
+const UNREADABLE: RpcRefusal = Object.freeze({
   status: 400,
   message: "Parse error: the body is not valid JSON",
   code: -32_700,
+});
+
+/** What the protocol sends and answers. */
+const PROTOCOL = Object.freeze({
+  methods: Object.freeze(["GET", "POST", "DELETE"]),
+  requestHeaders:
+    "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
+  responseHeaders: "mcp-session-id, mcp-protocol-version, www-authenticate",
 });
 
 /** What an endpoint serves with. */
@@ -103,6 +111,7 @@ async function shutDown(
 /** Takes requests to whoever serves their revision of the protocol: each on its own since 2026, in sessions before. */
 class Exchanges {
   readonly #parts: EndpointParts;
+  readonly #path: string;
   readonly #gate: HttpGate;
   readonly #sessions: HttpSessions;
   readonly #modern: ReturnType<Sdk["createMcpHandler"]>;
@@ -112,7 +121,8 @@ class Exchanges {
     const { sdk, createServer, maxMessageBytes, onError } = parts;
     const { maxSessions, sessionIdleMs } = options;
     this.#parts = parts;
-    this.#gate = new HttpGate(sdk, options);
+    this.#path = options.path;
+    this.#gate = new HttpGate({ ...PROTOCOL, ...options });
     this.#sessions = new HttpSessions(
       sdk,
       createServer,
@@ -145,7 +155,7 @@ class Exchanges {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const cors = this.#gate.corsHeaders(request.headers.origin);
-    const refusal = this.#gate.refusal(request);
+    const refusal = this.#gate.refusal(request, (path) => path === this.#path);
     if (refusal !== undefined) return sendRefusal(response, refusal, cors);
     if (this.#closed)
       return sendRefusal(response, { status: 503, message: "The server is closing" }, cors);

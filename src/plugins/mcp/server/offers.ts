@@ -27,7 +27,7 @@ export function offersOf(
   };
   for (const tool of tools)
     add(
-      toolOffer(tool, (task) => ports.prepare([task])),
+      toolOffer(tool, (task) => ports.prepareTool(task)),
       `tool '${tool.name}'`,
     );
   for (const task of tasks)

@@ -17,7 +17,7 @@ export function taskOffer(task: AnyTask, ports: ServerPorts, defaultExpectation:
     description: [task.description, task.expectedOutput]
       .filter((text) => text !== defaultExpectation)
       .join("\n\n"),
-    inputSchema: {
+    inputSchema: ports.inputSchema ?? {
       type: "object",
       properties: Object.fromEntries(variables.map((name) => [name, { type: "string" }])),
       required: variables,

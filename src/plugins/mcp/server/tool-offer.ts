@@ -10,7 +10,8 @@ import { Task } from "../../../contracts/task.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { structuredOf } from "./offer.js";
 import { finished } from "./run-result.js";
-import { inputSchemaOf, isPlainSchema } from "./schemas.js";
+import { isPlainSchema } from "../../../util/schema/schema-sides.js";
+import { inputSchemaOf } from "./schemas.js";
 
 const TEXT_INPUT = Object.freeze({
   type: "object",

@@ -3,7 +3,7 @@ import type { EnsembleListener } from "../../../contracts/events.js";
 import type { EnsembleOutput } from "../../../contracts/output.js";
 import type { AnyTask } from "../../../contracts/task.js";
 import type { AnyTool } from "../../../contracts/tool.js";
-import type { Inputs } from "../../../contracts/types.js";
+import type { Inputs, JsonSchema } from "../../../contracts/types.js";
 
 /** The options of an MCP server that are its own; `mcpServer()` takes those of an ensemble beside them. */
 export interface McpServingSettings {
@@ -100,6 +100,10 @@ export type TaskRunner = (call: CallRun) => Promise<EnsembleOutput>;
 export interface ServerPorts {
   /** Prepares runs of these tasks. @throws ValidationError for options that don't fit together. */
   prepare(tasks: readonly AnyTask[]): TaskRunner;
+  /** Prepares runs of a task that calls a tool, whose arguments are no inputs. @throws as `prepare`. */
+  prepareTool(task: AnyTask): TaskRunner;
+  /** The form of the inputs, where there is one; else the variables of a task are its arguments. */
+  readonly inputSchema: JsonSchema | undefined;
   /** The template variables of a task's texts that have no value yet. */
   variablesOf(task: AnyTask): readonly string[];
   /** @throws what makes a plugin fail to start. */

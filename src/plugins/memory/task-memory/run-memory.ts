@@ -34,6 +34,7 @@ export class RunMemory {
   readonly #told = new Map<string, readonly PromptSection[]>();
   /** Tasks whose outputs stand in their scopes. */
   readonly #kept = new Set<string>();
+  readonly #scopes = new WeakMap<readonly MemoryScope[], readonly MemoryScope[]>();
   #warned = false;
 
   constructor(
@@ -184,7 +185,8 @@ export class RunMemory {
   }
 
   #scopesOf({ task }: TaskCall): readonly MemoryScope[] {
-    if (task.memory.length === 0 || this.#hasStore) return task.memory;
+    if (task.memory.length === 0) return task.memory;
+    if (this.#hasStore) return this.#named(task.memory);
     const names = task.memory.map(({ name }) => name).join(", ");
     if (!this.#warned)
       this.#tell(
@@ -192,6 +194,14 @@ export class RunMemory {
       );
     this.#warned = true;
     return NOTHING;
+  }
+
+  /** The scopes under their names in this run; a function is asked once. */
+  #named(scopes: readonly MemoryScope[]): readonly MemoryScope[] {
+    let named = this.#scopes.get(scopes);
+    if (named === undefined)
+      this.#scopes.set(scopes, (named = scopes.map((scope) => scope.inRun(this.run))));
+    return named;
   }
 
   #warn(what: string, error: unknown): void {

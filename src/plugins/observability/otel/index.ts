@@ -6,7 +6,7 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { ReportFirstFault } from "./report-first-fault.js";
 import { checkOtelOptions } from "./otel-options.js";
-import { contextually, traceContextOf, traceparentOf } from "./propagation.js";
+import { contextually, injected, traceContextOf, underRemote } from "./propagation.js";
 import { startTelemetry } from "./start-telemetry.js";
 import { TRACED, Telemetry } from "./telemetry.js";
 
@@ -44,6 +44,12 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
   let telemetry: Telemetry | undefined;
   return definePlugin({
     name: "observability-otel",
+    bind(bind) {
+      bind.single(Tokens.TracePropagation, { default: true }).toConstantValue({
+        inject: (place) => injected(telemetry, traceContextOf(place)),
+        within: (context, fn) => underRemote(telemetry, context, fn),
+      });
+    },
     apply({ hooks, events }) {
       events.on(
         once.guard((e) => telemetry?.handle(e)),
@@ -60,7 +66,7 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
       telemetry = undefined;
     },
     within: (place, fn) => contextually(telemetry, traceContextOf(place), fn),
-    traceparent: (place) => traceparentOf(telemetry, traceContextOf(place)),
+    traceparent: (place) => injected(telemetry, traceContextOf(place))?.traceparent,
   } satisfies OtelPlugin);
 }
 

@@ -5,6 +5,7 @@ import { loadOptionalPackage } from "../../shared/optional-package.js";
 export type OtelApi = Pick<
   typeof vendor,
   | "context"
+  | "createTraceState"
   | "isSpanContextValid"
   | "metrics"
   | "ROOT_CONTEXT"

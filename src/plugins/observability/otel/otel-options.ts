@@ -1,4 +1,4 @@
-import type { RunInfo } from "../../../contracts/run.js";
+import type { RunInfo } from "../../../contracts/run-info.js";
 import type { SemconvVersion } from "./semantic-names.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import {

@@ -1,5 +1,5 @@
 import type { Attributes, Context, HrTime, Span, Tracer } from "@opentelemetry/api";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { RunInfo } from "../../../contracts/run-info.js";
 import type { Clock } from "../../../contracts/runtime.js";
 import type { Instruments } from "./instruments.js";
 import type { OtelApi } from "./otel-api.js";

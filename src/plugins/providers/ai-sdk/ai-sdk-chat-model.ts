@@ -28,6 +28,7 @@ export class AiSdkChatModel implements ChatModel {
   readonly provider: string;
   readonly modelId: string;
   readonly capabilities: ModelCapabilities;
+  readonly identity?: () => string;
   readonly #model: CallableModel;
   readonly #options: ResolvedAiSdkOptions;
 
@@ -41,6 +42,8 @@ export class AiSdkChatModel implements ChatModel {
     });
     this.#model = model; // the options are written for its specification
     this.#options = options;
+    const { identity } = options;
+    if (identity !== undefined) this.identity = () => identity;
     Object.freeze(this);
   }
 

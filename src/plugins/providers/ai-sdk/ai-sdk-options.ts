@@ -1,5 +1,10 @@
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireDuration } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireDuration,
+  requireText,
+} from "../../../contracts/validation.js";
 import type { CallLimits } from "../shared/call-deadline.js";
 import {
   specificationOf,
@@ -14,6 +19,8 @@ export interface AiSdkOptions {
   readonly timeoutMs?: number | undefined;
   /** The longest silence in milliseconds: before the answer begins, and between two parts of a stream. Default 60000. */
   readonly idleTimeoutMs?: number | undefined;
+  /** What tells this endpoint and account from others of the same provider and model id, for caches: any text of yours. Default: nothing does. */
+  readonly identity?: string | undefined;
   /** Whether the model keeps to JSON schemas by itself. Default: true, unless the model says that it does not. */
   readonly structuredOutput?: boolean | undefined;
 }
@@ -22,6 +29,7 @@ export interface AiSdkOptions {
 export interface ResolvedAiSdkOptions {
   readonly limits: CallLimits;
   readonly structuredOutput: boolean;
+  readonly identity: string | undefined;
   readonly specification: Specification;
 }
 
@@ -56,8 +64,9 @@ export function resolveAiSdkOptions(
   options: AiSdkOptions,
 ): ResolvedAiSdkOptions {
   const specification = checkSpecification(model);
-  checkOptions("aiSdk()", options, ["timeoutMs", "idleTimeoutMs", "structuredOutput"]);
-  const { timeoutMs, idleTimeoutMs, structuredOutput } = options;
+  checkOptions("aiSdk()", options, ["timeoutMs", "idleTimeoutMs", "structuredOutput", "identity"]);
+  const { timeoutMs, idleTimeoutMs, structuredOutput, identity } = options;
+  if (identity !== undefined) requireText(identity, "aiSdk() identity must not be blank when set");
   requireDuration("aiSdk() timeoutMs", timeoutMs);
   requireDuration("aiSdk() idleTimeoutMs", idleTimeoutMs);
   if (structuredOutput !== undefined && typeof structuredOutput !== "boolean") {
@@ -73,6 +82,7 @@ export function resolveAiSdkOptions(
       idleTimeoutMs: idleTimeoutMs ?? DEFAULTS.idleTimeoutMs,
     },
     structuredOutput: structuredOutput ?? declared !== false,
+    identity,
     specification,
   });
 }

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../../util/json/canonical.js";
 import { ModelCallError } from "../../../contracts/errors.js";
 import { baseURLProblem, keyProblem, type ResolvedProviderOptions } from "./provider-options.js";
 import type { SecretFilter } from "../../../contracts/redaction.js";
@@ -55,6 +57,8 @@ export interface Connector {
   connect(modelId: string): Promise<Endpoint>;
   /** Looks for the address and the key that the first call needs. @throws ModelCallError */
   check(modelId: string): void;
+  /** A salted hash of address, headers and key. Never throws: without a usable key it is that of the options alone. */
+  identity(modelId: string): string;
 }
 
 /** Where calls go, and with which key. */
@@ -159,9 +163,17 @@ class EndpointOpener {
   }
 }
 
+/** The salt keeps the hash apart from other hashes of the same key. */
+const IDENTITY_SALT = "agentensemble/model-identity";
+
+function accountHash(account: object): string {
+  return createHash("sha256").update(IDENTITY_SALT).update(canonicalJson(account)).digest("hex");
+}
+
 /** A connector for these options. A failed first attempt (no key yet) is not remembered. */
 export function createConnector(vendor: Vendor, options: ResolvedProviderOptions): Connector {
   let endpoint: Promise<Endpoint> | undefined;
+  let identity: string | undefined;
   return {
     connect(modelId) {
       endpoint ??= new EndpointOpener(vendor, options, modelId).open().catch((error: unknown) => {
@@ -172,6 +184,16 @@ export function createConnector(vendor: Vendor, options: ResolvedProviderOptions
     },
     check(modelId) {
       if (endpoint === undefined) new EndpointOpener(vendor, options, modelId).address();
+    },
+    identity(modelId) {
+      if (identity !== undefined) return identity;
+      const { headers } = options;
+      try {
+        const { baseURL, apiKey } = new EndpointOpener(vendor, options, modelId).address();
+        return (identity = accountHash({ baseURL, apiKey, headers }));
+      } catch {
+        return accountHash({ baseURL: options.baseURL, apiKey: options.apiKey, headers }); // the environment may change before the next call
+      }
     },
   };
 }

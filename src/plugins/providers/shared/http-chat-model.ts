@@ -98,6 +98,10 @@ export class HttpChatModel implements ChatModel {
     this.#line.connector.check(this.modelId);
   }
 
+  identity(): string {
+    return this.#line.connector.identity(this.modelId);
+  }
+
   redact(text: string): string {
     return this.#line.redact(text);
   }

@@ -2,16 +2,19 @@ import type { ChatResponse } from "../../../contracts/chat-model.js";
 import type { AgentEnsembleError } from "../../../contracts/errors.js";
 import type { After, LlmCall, Reject, Replace, RunCall } from "../../../contracts/hooks.js";
 import type { HookRun } from "../../../contracts/run.js";
+import type { SpendingGrant, SpendingGuard, SpendingRequest } from "../../../contracts/spending.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import type { Account } from "./account.js";
 import type { LimitName } from "./amount.js";
 import type { Admission } from "./decision.js";
 import { reject, replace } from "../../../contracts/hooks.js";
-import { createToken, Tokens } from "../../../contracts/tokens.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { createToken } from "../../../contracts/token.js";
 import { AbortWatch } from "../../../util/abort/abort-watch.js";
 import { RequestTokens } from "../shared/request-tokens.js";
 import { withoutResponseFormat } from "../shared/without-response-format.js";
 import { Budgets } from "./budget.js";
+import { checkSpending, Grant } from "./grant.js";
 import { admit } from "./decision.js";
 import { Demand } from "./demand.js";
 import { announce, excess } from "./exceeded.js";
@@ -35,7 +38,7 @@ const FREE: Lineage = Object.freeze({ all: [], limited: [] });
  * Keeps the budgets of runs and of the runs they joined. A call reserves what it may use before it is made and settles afterwards, so that calls in
  * parallel can't go beyond a limit together; where only reservations are in the way it waits for them. It has nothing to do for runs without a budget.
  */
-export class BudgetKeeper {
+export class BudgetKeeper implements SpendingGuard {
   readonly #lineages = new WeakMap<HookRun, Lineage>();
   readonly #tokens = new RequestTokens();
   readonly #aborts = new AbortWatch();
@@ -54,6 +57,12 @@ export class BudgetKeeper {
   /** A run has ended. */
   close({ run }: RunCall): void {
     for (const account of this.#lineageOf(run).all) account.runs.delete(run);
+  }
+
+  /** Sets a part of the run's budgets aside for work elsewhere. @throws BudgetExceededError, ValidationError */
+  grant(run: HookRun, request: SpendingRequest): SpendingGrant {
+    checkSpending(request);
+    return new Grant(this.#lineageOf(run).all, request, (accounts) => this.#advance(accounts));
   }
 
   /** The last of all transforms: reserves, waiting where that helps, and chooses model and allowance. @throws the signal's reason when that ends the wait. */

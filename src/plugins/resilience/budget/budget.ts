@@ -3,7 +3,8 @@ import type { HookRun } from "../../../contracts/run.js";
 import type { BudgetSettings } from "./budget-options.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { requireUsable } from "../../../contracts/model-check.js";
-import { createToken, Tokens } from "../../../contracts/tokens.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { createToken } from "../../../contracts/token.js";
 import { Account } from "./account.js";
 
 /** A limit that every run of a kernel has for itself. Its accounts lie in it, so that runs of other kernels that join one of these runs find them. */

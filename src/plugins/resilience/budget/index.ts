@@ -45,6 +45,7 @@ export function standardBudgets(): Plugin {
     name: "resilience-budgets",
     bind(bind) {
       bind.single(BudgetKeeping).toConstantValue(keeper);
+      bind.single(Tokens.SpendingGuard, { default: true }).toConstantValue(keeper);
     },
     apply({ hooks }) {
       // After those that say what earlier executions of the run have used.

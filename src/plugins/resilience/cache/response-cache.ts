@@ -19,7 +19,8 @@ export class ResponseCache {
   /** @throws what the store throws, and ValidationError for an entry that is none; the kernel warns and calls the model. */
   lookUp(call: LlmCall): Awaitable<Answer<ChatResponse> | undefined> {
     if (this.settings.excludePurposes.has(call.purpose)) return undefined;
-    const key = requestKey(call.request, call.model);
+    const { model } = call;
+    const key = requestKey(call.request, model, (model.wraps ?? model).identity?.());
     this.#keys.set(call.request, key);
     const found: unknown = this.settings.store.get(key);
     return isThenable(found)

@@ -23,6 +23,7 @@ class RateLimitedModel implements ChatModel {
   readonly rateLimit: RateLimit;
   readonly stream?: Stream;
   readonly redact?: (text: string) => string;
+  readonly identity?: () => string;
   readonly check?: () => void;
   readonly #inner: ChatModel;
 
@@ -36,6 +37,7 @@ class RateLimitedModel implements ChatModel {
     if (stream !== undefined)
       this.stream = (request, options) => stream.call(inner, request, options);
     if (inner.check !== undefined) this.check = () => inner.check?.();
+    if (inner.identity !== undefined) this.identity = () => inner.identity?.() ?? "";
     if (inner.redact !== undefined) this.redact = (text) => inner.redact?.(text) ?? text;
     Object.freeze(this);
   }

@@ -1,5 +1,5 @@
 import type { ChatModel, ChatModelProvider, ModelRef } from "../../../contracts/chat-model.js";
-import { createToken } from "../../../contracts/tokens.js";
+import { createToken } from "../../../contracts/token.js";
 import { modelNamed } from "./model-named.js";
 
 /** Models to turn to, one after the other. Names become models when the kernel starts. */

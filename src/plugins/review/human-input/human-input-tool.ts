@@ -1,5 +1,5 @@
 import type { OnReviewTimeout, ReviewDecision } from "../../../contracts/review.js";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { RunInfo } from "../../../contracts/run-info.js";
 import type { Tool, ToolContext } from "../../../contracts/tool.js";
 import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { checkReviewOptions } from "../../../contracts/review.js";

@@ -2,7 +2,7 @@ import type { NewEvent } from "../../../contracts/events.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { MemoryEntry } from "../../../contracts/memory.js";
 import type { MemoryTarget, TaskMetricsUpdate, TaskScope } from "../../../contracts/run.js";
-import type { Token } from "../../../contracts/tokens.js";
+import type { Token } from "../../../contracts/token.js";
 
 /** What the memory of a task needs of it; every task scope has it. */
 export type MemoryUser = Pick<

@@ -1,5 +1,6 @@
 import type { DelegationResponse } from "../../../contracts/delegation.js";
-import type { RunInfo, TaskScope } from "../../../contracts/run.js";
+import type { TaskScope } from "../../../contracts/run.js";
+import type { RunInfo } from "../../../contracts/run-info.js";
 import type { Tool, ToolContext } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { Assignments } from "./assignments.js";

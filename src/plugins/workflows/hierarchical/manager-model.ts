@@ -1,7 +1,7 @@
 import type { ModelRef } from "../../../contracts/chat-model.js";
 import type { Plan } from "../../../contracts/plan.js";
 import type { Run } from "../../../contracts/run.js";
-import type { Token } from "../../../contracts/tokens.js";
+import type { Token } from "../../../contracts/token.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 

@@ -1,9 +1,9 @@
 import type { DelegationResponse } from "../../../contracts/delegation.js";
 import type { After, DelegationCall, Reject } from "../../../contracts/hooks.js";
-import type { RunInfo } from "../../../contracts/run.js";
+import type { RunInfo } from "../../../contracts/run-info.js";
 import type { ConstraintEnforcer } from "./constraint-enforcer.js";
 import { reject } from "../../../contracts/hooks.js";
-import { createToken } from "../../../contracts/tokens.js";
+import { createToken } from "../../../contracts/token.js";
 import { canonicalRole } from "../../../contracts/agent.js";
 
 /** Why a delegation is out of the question whatever the policies say; whoever asks policies asks this first. */

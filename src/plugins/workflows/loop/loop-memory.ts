@@ -18,7 +18,7 @@ export class LoopMemory {
   ) {
     const isUsed = loop.memoryMode !== "ACCUMULATE";
     this.#scopes = new Set(
-      isUsed ? loop.tasks.flatMap((task) => task.memory.map(({ name }) => name)) : [],
+      isUsed ? loop.tasks.flatMap((task) => task.memory.map((scope) => scope.inRun(run).name)) : [],
     );
     this.#store = isUsed ? run.find(Tokens.MemoryStore) : undefined;
   }

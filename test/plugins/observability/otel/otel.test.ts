@@ -15,6 +15,7 @@ import {
   definePlugin,
   Ensemble,
   ExitEarlySignal,
+  Kernel,
   ModelCallError,
   reject,
   replace,
@@ -24,7 +25,7 @@ import {
   ToolResult,
   ValidationError,
 } from "../../../../src/index.js";
-import type { EnsembleOptions, Plugin } from "../../../../src/index.js";
+import type { EnsembleOptions, Plugin, TraceContext } from "../../../../src/index.js";
 import { otel } from "../../../../src/plugins/observability/otel/index.js";
 import type { OtelOptions } from "../../../../src/plugins/observability/otel/index.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
@@ -516,6 +517,52 @@ describe("otel", () => {
       expect(output.raw).to.equal(spans.one("run_task handled").spanContext().spanId);
       expect(plugin.traceparent({ runId: output.runId })).to.equal(undefined); // it is over
       expect(plugin.within({ runId: "unknown" }, () => 5)).to.equal(5);
+    });
+
+    it("carries the trace over a wire to an ensemble elsewhere, whose run joins it", async () => {
+      const service = new Kernel({ plugins: [otel({ tracerProvider: spans.tracerProvider })] });
+      await using served = new Ensemble({
+        kernel: service,
+        model: new ScriptedModel(["served"]),
+        tasks: [oneTask()],
+      });
+      await service.boot();
+      const serve = async (wire: string): Promise<string> =>
+        service.container
+          .get(Tokens.TracePropagation)
+          .within(JSON.parse(wire) as TraceContext, async () => (await served.run()).raw);
+      const calling = new Task({
+        name: "calling",
+        description: "Call",
+        handler: (ctx) =>
+          serve(JSON.stringify(ctx.run.get(Tokens.TracePropagation).inject(ctx) ?? {})),
+      });
+      await run({ tasks: [calling] });
+      const outer = spans.one("run_task calling").spanContext();
+      const inner = spans
+        .named("invoke_workflow")
+        .find(({ parentSpanContext }) => parentSpanContext?.spanId === outer.spanId);
+      expect(inner?.spanContext().traceId).to.equal(outer.traceId);
+      await service.dispose();
+    });
+
+    it("takes up no context that is unsound, and keeps the state of other systems", async () => {
+      await using kernel = new Kernel({
+        plugins: [otel({ tracerProvider: spans.tracerProvider })],
+      });
+      await kernel.boot();
+      const propagation = kernel.container.get(Tokens.TracePropagation);
+      const id = "0af7651916cd43dd8448eb211c80319c";
+      const active = (traceparent: string, tracestate?: string): unknown =>
+        propagation.within({ traceparent, tracestate }, () => {
+          const span = trace.getActiveSpan()?.spanContext();
+          return span && [span.traceId, span.traceState?.get("vendor")];
+        });
+      expect(active(`00-${id}-b7ad6b7169203331-01`, "vendor=x")).to.deep.equal([id, "x"]);
+      for (const unsound of ["", "00-xyz", `00-${"0".repeat(32)}-b7ad6b7169203331-01`])
+        expect(active(unsound)).to.equal(undefined);
+      expect(propagation.within(undefined, () => 5)).to.equal(5);
+      expect(propagation.inject({ run: { id: "unknown" } })).to.equal(undefined);
     });
   });
 

@@ -12,10 +12,12 @@ import {
   standardPlugins,
   tool,
 } from "agentensemble";
-import { budget, cache } from "agentensemble/resilience";
+import { openai, type OpenAIOptions } from "agentensemble/providers/openai";
+import { budget, cache, RateLimit, rateLimited } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
+import { OpenAIServer } from "../../../support/openai-server.js";
 import { pause } from "../../../support/time.js";
 
 const agent = new Agent({ role: "r", goal: "g" });
@@ -302,5 +304,31 @@ describe("cache()", () => {
     const model = new ScriptedModel(async (_, i) => (await pause(2), `answer ${i + 1}`));
     await caching({}, { model, tasks: twice(), workflow: "PARALLEL" });
     expect(model.requests).to.have.length(2);
+  });
+
+  it("keeps the answers of models apart that call another server, or for another account", async () => {
+    const store = watched();
+    const servers = await Promise.all([OpenAIServer.start(), OpenAIServer.start()]);
+    const [first, second] = servers;
+    if (first === undefined || second === undefined) throw new Error("started above");
+    const at = (server: OpenAIServer, o: OpenAIOptions = {}): ChatModel =>
+      openai("gpt-test", { apiKey: "k-1", baseURL: server.url, ...o });
+    const run = async (model: ChatModel): Promise<unknown> =>
+      caching({ store }, { model, tasks: [say("Say")] });
+    try {
+      for (const model of [
+        at(first),
+        at(first),
+        rateLimited(at(first), RateLimit.perSecond(100)),
+        at(second),
+        at(first, { apiKey: "k-2" }),
+        at(first, { headers: { "OpenAI-Organization": "other" } }),
+      ])
+        await run(model);
+      expect(servers.map(({ requests }) => requests.length)).to.deep.equal([3, 1]);
+      expect(store.entries.size).to.equal(4);
+    } finally {
+      await Promise.all(servers.map((server) => server.close()));
+    }
   });
 });

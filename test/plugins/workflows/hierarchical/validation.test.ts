@@ -165,6 +165,18 @@ describe("a hierarchical ensemble", () => {
     expect(model.requests).to.have.length(1);
   });
 
+  it("needs no further model where manager and workers have theirs", async () => {
+    const own = { model: undefined, agents: [writer.with({ model: new ScriptedModel(["text"]) })] };
+    const led = await lead([delegateTask({ agentRole: "Writer", taskNumber: 1 }), "done"], {
+      ...own,
+      tasks: [Task.of("Write")],
+    });
+    expect([led.output.raw, led.error]).to.deep.equal(["done", undefined]);
+    const without = await lead([], { ...own, agents: [writer], tasks: [Task.of("Write")] });
+    expect(without.error).to.have.property("code", "AE_VALIDATION");
+    expect(without.manager.requests).to.have.length(0);
+  });
+
   it("refuses a strategy's prompt that is no text", async () => {
     const strategy = { buildSystemPrompt: () => 7 as never, buildUserPrompt: () => "Lead" };
     expect(

@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RequestRefusal } from "./http-gate.js";
 
 /** Says that a body is larger than allowed. */
 export class BodyTooLargeError extends Error {}
 
 /** A request as the SDK takes it, without its body. Its signal tells that the client is gone. */
-export function webRequest(request: IncomingMessage, response: ServerResponse): Request {
+export function webRequest(request: IncomingMessage, response?: ServerResponse): Request {
   const gone = new AbortController();
-  response.once("close", () => {
+  response?.once("close", () => {
     if (!response.writableFinished) gone.abort(new Error("The client has closed the connection"));
   });
   const headers = new Headers();
@@ -77,23 +76,4 @@ function drained(response: ServerResponse): Promise<void> {
     };
     response.once("drain", done).once("close", done);
   });
-}
-
-/** Refuses a request in the protocol's own form. */
-export function sendRefusal(
-  response: ServerResponse,
-  { status, message, headers, code = -32_000 }: RequestRefusal,
-  cors: Readonly<Record<string, string>> = {},
-): void {
-  if (response.destroyed || response.headersSent) return;
-  const body = JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null });
-  // What is left of the request is not read, so the connection can't be used again.
-  response
-    .writeHead(status, {
-      "Content-Type": "application/json",
-      Connection: "close",
-      ...cors,
-      ...headers,
-    })
-    .end(body);
 }

@@ -1,0 +1,26 @@
+import type { ServerResponse } from "node:http";
+import type { RequestRefusal } from "../../shared/http/http-gate.js";
+
+/** A refusal with the error code of JSON-RPC. Default -32,000. */
+export interface RpcRefusal extends RequestRefusal {
+  readonly code?: number;
+}
+
+/** Refuses a request in the protocol's own form. */
+export function sendRefusal(
+  response: ServerResponse,
+  { status, message, headers, code = -32_000 }: RpcRefusal,
+  cors: Readonly<Record<string, string>> = {},
+): void {
+  if (response.destroyed || response.headersSent) return;
+  const body = JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null });
+  // What is left of the request is not read, so the connection can't be used again.
+  response
+    .writeHead(status, {
+      "Content-Type": "application/json",
+      Connection: "close",
+      ...cors,
+      ...headers,
+    })
+    .end(body);
+}
