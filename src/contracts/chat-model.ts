@@ -175,4 +175,6 @@ export type Purpose =
   | "review"
   | "map"
   | "reduce"
-  | "remote";
+  | "remote"
+  | "summary"
+  | "judge";

@@ -7,6 +7,7 @@ import type { ReviewDecision, ReviewRequest } from "./review.js";
 import type { CalledToolOutcome } from "./trace.js";
 import type {
   BudgetExceededEvent,
+  CallInDoubtEvent,
   EnsembleStartedEvent,
   EvBase,
   EvTask,
@@ -27,6 +28,8 @@ import type {
   RetryScheduledEvent,
   RunFailedEvent,
   RunPlannedEvent,
+  RunResumedEvent,
+  RunSuspendedEvent,
   RunWarningEvent,
   TaskInputEvent,
   TaskPlace,
@@ -134,6 +137,9 @@ export type EnsembleEvent =
   | EnsembleStartedEvent
   | RunPlannedEvent
   | EnsembleCompletedEvent
+  | RunResumedEvent
+  | RunSuspendedEvent
+  | CallInDoubtEvent
   | RunFailedEvent
   | TaskStartedEvent
   | TaskCompletedEvent

@@ -48,6 +48,26 @@ export type RunPlannedEvent = EvBase<"run_planned"> & {
   /** With its templates filled. Absent where nothing is bound to `Tokens.PlanDiagram`, and where the plan can't be drawn. */
   readonly dag?: Dag;
 };
+/** A run goes on that an earlier execution began. */
+export type RunResumedEvent = EvBase<"run_resumed"> & {
+  /** Counts the executions of the run; 2 for the first time that it goes on. */
+  readonly execution: number;
+  /** Tasks whose outputs earlier executions brought. */
+  readonly finishedTasks: number;
+  /** Model calls, tool calls and other steps whose results earlier executions brought. */
+  readonly restoredCalls: number;
+};
+/** A run ends for now and goes on in a later execution. */
+export type RunSuspendedEvent = EvBase<"run_suspended"> & {
+  /** For people: what the run waits for. */
+  readonly waitsFor: string;
+};
+/** A tool call was begun by an earlier execution and has no result: whether it took effect is unknown. */
+export type CallInDoubtEvent = EvTask<"call_in_doubt"> & {
+  /** The idempotency key of the call. */
+  readonly key: string;
+  readonly toolName: string;
+};
 export type RunFailedEvent = EvBase<"run_failed"> & {
   readonly code: string;
   readonly message: string;

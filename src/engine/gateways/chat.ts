@@ -30,7 +30,7 @@ export async function chat(
   const iteration = frame.iterations++;
   record.messages ??= request.messages.slice(0, 2);
   let model = o.model ?? frame.model;
-  emitStarted(frame, request, iteration);
+  if (cancellation.reason === undefined) emitStarted(frame, request, iteration); // an observer may have ended the task
   for (let attempt = 1; ; attempt++) {
     if (cancellation.reason !== undefined) throw cancellation.reason;
     const call: LlmCall = {
@@ -62,7 +62,13 @@ export async function chat(
     if (retry === undefined) throw withAttempts(error, attempt);
     const { delayMs } = retry;
     const reason = messageOf(error);
-    run.emit({ type: "retry_scheduled", ...frame.identity, attempt, delayMs, reason });
+    run.emit({
+      type: "retry_scheduled",
+      ...frame.identity,
+      attempt,
+      delayMs: Math.round(delayMs),
+      reason,
+    });
     await pause(frame, delayMs);
     model = retry.model ?? model;
   }

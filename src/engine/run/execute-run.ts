@@ -121,7 +121,8 @@ function announceEnd(run: ActiveRun, end: RunEnd, output: RunOutput): void {
   if (error !== undefined && exitReason === "ERROR" && events.listens("run_failed"))
     events.emit({ type: "run_failed", code: error.code, message: error.message });
   if (!events.listens("ensemble_completed")) return;
-  const { totalDurationMs, totalToolCalls, metrics } = output;
+  const { totalToolCalls, metrics } = output;
+  const totalDurationMs = Math.round(output.totalDurationMs);
   events.emit({
     type: "ensemble_completed",
     exitReason,

@@ -43,6 +43,9 @@ const PURPOSES: readonly Purpose[] = [
   "review",
   "map",
   "reduce",
+  "remote",
+  "summary",
+  "judge",
 ];
 const DEFAULT_MAX_ENTRIES = 1_000;
 const DEFAULT_TIMEOUT_MS = 2_000;

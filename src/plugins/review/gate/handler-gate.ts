@@ -76,7 +76,7 @@ export class HandlerGate implements ReviewGate {
         decision,
         timedOut,
         ...remarks,
-        durationMs: endedMs - startedMs,
+        durationMs: Math.round(endedMs - startedMs),
       });
     };
     const { runId: _, ...told } = request;

@@ -49,7 +49,7 @@ export async function readMemory(user: MemoryUser, reading: MemoryReading): Prom
     kind,
     ...scope,
     entries: size,
-    durationMs,
+    durationMs: Math.round(durationMs),
   });
   return found;
 }

@@ -173,7 +173,7 @@ export class PhasesRun {
       type: "phase_completed",
       phaseName: phase.name,
       attempt: this.#attempts.get(phase) ?? 1,
-      durationMs: run.get(Tokens.Clock).monotonicMs() - startedMs,
+      durationMs: Math.round(run.get(Tokens.Clock).monotonicMs() - startedMs),
     });
   }
 

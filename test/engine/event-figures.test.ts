@@ -1,0 +1,54 @@
+import type { Clock } from "agentensemble";
+import { Agent, Phase, Task, Tokens, definePlugin, tool } from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { runToEnd, typesOf } from "../support/kernel-fixtures.js";
+
+const look = tool({ name: "look", description: "Looks", execute: () => "nothing" });
+const agent = new Agent({ role: "Seeker", goal: "g", tools: [look] });
+const asked = { toolCalls: [{ name: "look", arguments: { input: "x" } }] };
+
+describe("the figures of events", () => {
+  it("are whole milliseconds, whatever the clock counts", async () => {
+    let ms = 0;
+    const clock: Clock = { now: () => new Date(0), monotonicMs: () => (ms += 1.37) };
+    const fractions = definePlugin({
+      name: "fractions",
+      bind: (bind) => void bind.single(Tokens.Clock).toConstantValue(clock),
+    });
+    const { events } = await runToEnd({
+      model: new ScriptedModel([asked, "found"]),
+      phases: [new Phase({ name: "first", tasks: [new Task({ description: "a", agent })] })],
+      plugins: [fractions],
+    });
+    const figures = events.flatMap((event) =>
+      Object.entries(event).flatMap(([name, value]: [string, unknown]) =>
+        name.endsWith("Ms") ? [[event.type, name, value] as const] : [],
+      ),
+    );
+    expect(figures.map(([type]) => type)).to.include.members([
+      "llm_iteration_completed",
+      "usage_recorded",
+      "tool_called",
+      "task_completed",
+      "phase_completed",
+      "ensemble_completed",
+    ]);
+    expect(figures.filter(([, , value]) => !Number.isInteger(value))).to.deep.equal([]);
+  });
+});
+
+describe("a run that an observer ends", () => {
+  it("announces no model call after that", async () => {
+    const controller = new AbortController();
+    const { events } = await runToEnd(
+      {
+        model: new ScriptedModel(["never"]),
+        tasks: [new Task({ description: "a", agent })],
+        onTaskInput: () => controller.abort(),
+      },
+      { signal: controller.signal },
+    );
+    expect(typesOf(events)).to.include("task_input").and.not.include("llm_iteration_started");
+  });
+});
