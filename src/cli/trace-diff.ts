@@ -37,11 +37,12 @@ export interface TraceDifference {
 /** Tasks by id and attempt; one that a loop did several times gets a number for each time. */
 function keyed(tasks: readonly TaskView[]): ReadonlyMap<string, TaskView> {
   const byKey = new Map<string, TaskView>();
+  const times = new Map<string, number>();
   for (const task of tasks) {
     const base = JSON.stringify([task.taskId, task.attempt]);
-    let key = base;
-    for (let n = 2; byKey.has(key); n++) key = `${base}#${n}`;
-    byKey.set(key, task);
+    const n = (times.get(base) ?? 0) + 1;
+    times.set(base, n);
+    byKey.set(`${base}#${n}`, task);
   }
   return byKey;
 }

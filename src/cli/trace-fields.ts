@@ -21,15 +21,20 @@ function pathName(path: JsonPath): string {
 const ISO_DURATION =
   /^-?P(?:(\d+(?:\.\d+)?)D)?T?(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$/;
 
+/** Steps of a path; each delegation takes three. */
+const DEEPEST = 600;
+
 /** One object of a trace. What is missing is unknown; what is there and of another kind is a mistake. */
 export class TraceFields {
   readonly #value: Fields;
   readonly #path: JsonPath;
 
-  /** @throws Misshapen for what is no object. */
+  /** @throws Misshapen for what is no object, and for what lies too deep: a run delegates a few levels, and readers of a trace walk it level by level. */
   constructor(value: unknown, path: JsonPath) {
     if (!isObject(value))
       throw new MisshapenTrace(`${pathName(path)} must be an object, got: ${preview(value)}`, path);
+    if (path.length > DEEPEST)
+      throw new MisshapenTrace(`Delegations are nested deeper than ${DEEPEST / 3} levels`, path);
     this.#value = value;
     this.#path = path;
   }
