@@ -56,6 +56,10 @@ function withRunOptions(command: Command): Command {
     .option("--capture <mode>", "how much the trace keeps: NONE, OFF, STANDARD or FULL")
     .option("--timeout <duration>", "cancel after 500ms, 30s, 5m, 1h")
     .option("--trace <file.json>", "write the trace, also of a run that fails")
+    .option(
+      "--review <where>",
+      'who answers reviews: "console" (default at a terminal) asks here, "none" nobody',
+    )
     .option("-q, --quiet", "no progress; warnings and errors are printed all the same");
 }
 

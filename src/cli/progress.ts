@@ -54,28 +54,55 @@ export async function showWarnings(
   for await (const event of events) if (event.type === "run_warning") printer.handle(event);
 }
 
-/** Shows the events of a run: lines, and on a terminal below them a line that says what goes on. Ends when the events do, and leaves nothing behind. */
+/** What is written, but nothing between the question and the answer of a review: somebody types on the same terminal. */
+class HeldTarget {
+  readonly #held: string[] = [];
+  #asked = 0;
+
+  constructor(readonly target: ProgressTarget) {}
+
+  get isHeld(): boolean {
+    return this.#asked > 0;
+  }
+
+  write(text: string): void {
+    if (this.isHeld) this.#held.push(text);
+    else this.target.write(text);
+  }
+
+  see({ type }: EnsembleEvent): void {
+    if (type === "review_requested") this.#asked++;
+    if (type !== "review_resolved" || --this.#asked > 0) return;
+    for (const text of this.#held.splice(0)) this.target.write(text);
+  }
+}
+
+/** Shows the events of a run: lines, and on a terminal below them a line that says what goes on. Ends when the events do, and leaves nothing behind. With `holdsWhileAsked` nothing is written while a review waits. */
 export async function showProgress(
   events: AsyncIterable<EnsembleEvent>,
   target: ProgressTarget,
   paint: Paint,
+  holdsWhileAsked = false,
 ): Promise<void> {
   const live = target.isTTY === true;
+  const held = new HeldTarget(target);
   const status = new StatusLine();
   const printer = new ProgressPrinter(
-    (text) => void target.write(live ? `${CLEAR_LINE}${text}` : text),
+    (text) => held.write(live ? `${CLEAR_LINE}${text}` : text),
     paint,
     false, // the command prints the run's error itself
   );
   const columns = (): number =>
     target.columns === undefined || target.columns === 0 ? 80 : target.columns; // 0: a terminal that does not say
-  const redraw = (): void =>
-    void target.write(`${CLEAR_LINE}${paint("dim", status.text(columns()))}`);
+  const redraw = (): void => {
+    if (!held.isHeld) target.write(`${CLEAR_LINE}${paint("dim", status.text(columns()))}`);
+  };
   const timer = live ? setInterval(redraw, FRAME_MS) : undefined;
   try {
     for await (const event of events) {
       status.take(event);
       printer.handle(event);
+      if (holdsWhileAsked) held.see(event);
     }
   } finally {
     clearInterval(timer);

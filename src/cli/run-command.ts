@@ -5,6 +5,7 @@ import type { Inputs } from "../contracts/types.js";
 import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
+import { preview } from "../contracts/validation.js";
 import { Tokens } from "../contracts/tokens.js";
 import { checkTraceFile, durationOf, inputsOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
@@ -25,6 +26,7 @@ export interface RunArguments {
   readonly record?: string | undefined;
   readonly json?: boolean | undefined;
   readonly quiet?: boolean | undefined;
+  readonly review?: string | undefined;
 }
 
 const EXIT_CODES: Readonly<Record<ExitReason, number>> = {
@@ -79,6 +81,26 @@ async function recordersOf({ record }: RunArguments): Promise<readonly Plugin[]>
   return record === undefined ? [] : [(await import("../replay.js")).recordTo(record)];
 }
 
+/** Whether reviews are answered at the terminal; by default where somebody is there. @throws ValidationError */
+function asksHere({ review }: RunArguments): boolean {
+  if (review === undefined) return process.stdin.isTTY && process.stdout.isTTY;
+  if (review === "console" || review === "none") return review === "console";
+  throw new ValidationError(`--review must be console or none, got: ${preview(review)}`);
+}
+
+/** Lets somebody answer at the terminal. Returns whether that is so. */
+async function addTerminal(ensemble: LoadedEnsemble, o: RunArguments): Promise<boolean> {
+  if (!asksHere(o)) return false;
+  const { terminalReviews } = await import("./terminal-reviews.js");
+  try {
+    addPlugin(ensemble, terminalReviews({ input: process.stdin, output: process.stderr }));
+    return true;
+  } catch (error) {
+    if (o.review === undefined && ValidationError.isInstance(error)) return false; // it has begun already, and nobody asked for this
+    throw error;
+  }
+}
+
 /** @throws ValidationError for an ensemble that has it already, or that has begun. */
 function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
   try {
@@ -96,18 +118,20 @@ async function runUntilInterrupted(
   ensemble: LoadedEnsemble,
   inputs: Inputs,
   terminal: OutputTerminal,
-  o: RunArguments,
+  o: RunArguments & { readonly isAsked: boolean },
 ): Promise<number> {
   const handle = ensemble.stream(inputs, await runOptionsOf(ensemble, o));
-  const show = o.json === true || o.quiet === true ? showWarnings : showProgress;
+  const { paintMessage: paint } = terminal;
+  const shown =
+    o.json === true || o.quiet === true
+      ? showWarnings(handle.events, process.stderr, paint)
+      : showProgress(handle.events, process.stderr, paint, o.isAsked);
   const cancel = (signal: string): void => {
     void terminal.message(`${signal}: the run is being cancelled. Again to stop at once.`);
     handle.cancel(signal);
   };
   const output = await interruptible(
-    Promise.all([handle.output, show(handle.events, process.stderr, terminal.paintMessage)]).then(
-      ([result]) => result,
-    ),
+    Promise.all([handle.output, shown]).then(([result]) => result),
     cancel,
   );
   return finish(output, terminal, o);
@@ -121,13 +145,16 @@ export async function runCommand(
   plugins: readonly Plugin[] = [],
 ): Promise<number> {
   if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded
+  asksHere(o);
   if (o.trace !== undefined) checkTraceFile(o.trace);
   const inputs = await inputsOf(o);
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
   try {
     for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
-    return await runUntilInterrupted(ensemble, formedFor(ensemble, inputs, o), terminal, o);
+    const isAsked = await addTerminal(ensemble, o);
+    const given = formedFor(ensemble, inputs, o);
+    return await runUntilInterrupted(ensemble, given, terminal, { ...o, isAsked });
   } finally {
     await endEnsemble(ensemble);
   }

@@ -28,6 +28,8 @@ export default new Ensemble({ model: new ScriptedModel(["Otters \\u001b[31mswim.
   "open-end.mjs": `${IMPORTS}setInterval(() => {}, 1000);\nexport default new Ensemble({ tasks: [new Task({ description: "x", handler: () => "x" })] });`,
   "named.mjs": `${IMPORTS}export const team = new Ensemble({ tasks: [Task.of("x")] });`,
   "number.mjs": "export default 42;",
+  "reviewed.mjs": `import { Ensemble, Review, Task } from "agentensemble";
+export default new Ensemble({ tasks: [new Task({ description: "x", handler: () => "draft", review: Review.required() })] });`,
   "broken.mjs": "const a = ;",
   "throws.mjs": 'function start() { throw new TypeError("no such thing"); }\nstart();',
   "unhandled.mjs": `${IMPORTS}export default new Ensemble({ inputs: { place: "here" }, tasks: [Task.of("Write about {topic}")] });`,
@@ -50,6 +52,26 @@ describe("agentensemble run", () => {
 
   before(() => {
     project = new ProjectFolder(FILES);
+  });
+
+  describe("a run with a review", () => {
+    it("fails before its task starts where nobody is at a terminal, and with --review none", async () => {
+      for (const args of [[], ["--review", "none"]]) {
+        const { code, stderr } = await project.run(["run", "reviewed.mjs", ...args]);
+        expect([code, stderr.includes("nobody can answer it")]).to.deep.equal([1, true]);
+      }
+    });
+
+    it("asks where it is told to, and goes by onTimeout where the input has ended", async () => {
+      const { code, stderr } = await project.run(["run", "reviewed.mjs", "--review", "console"]);
+      expect(stderr).to.include("[c] Continue").and.include("the input has ended");
+      expect(code).to.equal(124);
+    });
+
+    it("refuses another place to ask", async () => {
+      const { code, stderr } = await project.run(["run", "reviewed.mjs", "--review", "page"]);
+      expect([code, stderr.includes("--review must be console or none")]).to.deep.equal([2, true]);
+    });
   });
 
   describe("a run that goes well", () => {

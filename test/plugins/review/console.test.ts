@@ -59,6 +59,8 @@ describe("ReviewHandler.console", () => {
     ["edit\n  kept as it is \n", { type: "EDIT", revisedOutput: "  kept as it is " }],
     ["e\n\nx\n", { type: "EXIT_EARLY", timedOut: false }],
     ["y\nwhat?\nx\n", { type: "EXIT_EARLY", timedOut: false }],
+    ["m\ntoo long\nx\n", { type: "EXIT_EARLY", timedOut: false, comment: "too long" }],
+    ["m\n\nc\n", CONTINUE],
   ];
   for (const [typed, decision] of choices) {
     it(`decides ${JSON.stringify(decision)} on ${JSON.stringify(typed)}`, async () => {

@@ -21,7 +21,8 @@ export interface ConsoleReviewOptions {
 }
 
 /**
- * Asks at the terminal, one question at a time: an empty line or `c` goes on, `e` asks for a new text, `x` ends the run; anything else is asked again.
+ * Asks at the terminal, one question at a time: an empty line or `c` goes on, `e` asks for a new text, `x` ends the run, `m` takes a comment on
+ * what is decided then; anything else is asked again.
  * Where the input has ended nobody is there, and what `onTimeout` says happens at once.
  * @throws ValidationError for an unknown option or what is no stream.
  */
@@ -48,6 +49,7 @@ export function consoleHandler(options: ConsoleReviewOptions = {}): ReviewHandle
 /** One question and what is said until it is decided. */
 class ConsoleConversation {
   #sawAll = false;
+  #comment: string | undefined;
 
   constructor(
     readonly request: ReviewRequest,
@@ -63,7 +65,10 @@ class ConsoleConversation {
     try {
       await this.terminal.forgetTypedAhead(signal);
       this.output.write(headerOf(this.request));
-      return await this.#choose();
+      const decision = await this.#choose();
+      return this.#comment === undefined
+        ? decision
+        : Object.freeze({ ...decision, comment: this.#comment });
     } finally {
       signal.removeEventListener("abort", onAbort);
     }
@@ -86,15 +91,30 @@ class ConsoleConversation {
       const line = await this.terminal.readLine(signal);
       if (line === undefined) return this.#nobody();
       const choice = line.trim().toLowerCase();
-      if (choice === "c" || choice === "continue" || (choice === "" && this.#isShown))
-        return ReviewDecision.continue();
-      if (choice === "x" || choice === "exit") return ReviewDecision.exitEarly();
-      if (choice === "v" && isPartial(this.request)) this.#showAll();
-      else if (choice === "e" || choice === "edit") {
-        const decision = await this.#edit();
-        if (decision !== undefined) return decision;
-      } else await this.terminal.forgetTypedAhead(signal); // the rest of a paste that was meant for something else
+      const decision = this.#decisionOf(choice) ?? (await this.#goOn(choice));
+      if (decision !== undefined) return decision;
     }
+  }
+
+  #decisionOf(choice: string): Decision | undefined {
+    if (choice === "x" || choice === "exit") return ReviewDecision.exitEarly();
+    const isYes = choice === "c" || choice === "continue" || (choice === "" && this.#isShown);
+    return isYes ? ReviewDecision.continue() : undefined;
+  }
+
+  /** What has to be said or shown before there is a decision. */
+  async #goOn(choice: string): Promise<Decision | undefined> {
+    if (choice === "e" || choice === "edit") return this.#edit();
+    if (choice === "m" || choice === "comment") await this.#readComment();
+    else if (choice === "v" && isPartial(this.request)) this.#showAll();
+    else await this.terminal.forgetTypedAhead(this.request.signal); // the rest of a paste that was meant for something else
+    return undefined;
+  }
+
+  async #readComment(): Promise<void> {
+    this.output.write("Comment > ");
+    const text = await this.terminal.readPaste(this.request.signal);
+    this.#comment = text === undefined || text.trim() === "" ? undefined : text;
   }
 
   /** `undefined` for an empty text: somebody has thought better of it. */

@@ -28,6 +28,7 @@ export function headerOf(request: ReviewRequest): string {
       : []),
     ...(prompt === undefined ? [] : ["Asked:", barred(prompt)]),
     ...(requiredRole === undefined ? [] : [`Wanted: ${printableText(requiredRole)}`]),
+    "(m adds a comment to what is decided.)",
     LINE,
   ];
   return `\n${facts.join("\n")}\n`;

@@ -1,0 +1,72 @@
+import type { Ev } from "../contracts/events.js";
+import type { Plugin } from "../contracts/plugin.js";
+import type { ReviewStore, StoredReview } from "../contracts/review.js";
+import type { ConsoleReviewOptions } from "../review.js";
+import { definePlugin } from "../contracts/plugin.js";
+import { roundedCost } from "../contracts/cost.js";
+import { Tokens } from "../contracts/tokens.js";
+import { ReviewHandler } from "../review.js";
+import { messageOf } from "../util/errors.js";
+
+type Streams = Required<{ readonly [K in keyof ConsoleReviewOptions]: ConsoleReviewOptions[K] }>;
+
+/** What runs have used so far, as their usage is recorded. */
+class Spending {
+  readonly #runs = new Map<
+    string,
+    { tokens: number; cost: number; currency: string | undefined }
+  >();
+
+  add({ runId, inputTokens, outputTokens, cost = 0, currency }: Ev<"usage_recorded">): void {
+    const known = this.#runs.get(runId) ?? { tokens: 0, cost: 0, currency };
+    known.tokens += Math.max(0, inputTokens) + Math.max(0, outputTokens);
+    known.cost += cost;
+    known.currency ??= currency;
+    this.#runs.set(runId, known);
+  }
+
+  textOf(runId: string): string {
+    const { tokens, cost, currency } = this.#runs.get(runId) ?? { tokens: 0, cost: 0 };
+    const money = currency === undefined ? "" : `, ${roundedCost(cost)} ${currency}`;
+    return `So far: ${tokens} tokens${money}`;
+  }
+}
+
+/** Answers the reviews of an ensemble without a review handler at the terminal: lets somebody decide, and tells what was spent so far. */
+export function terminalReviews({ input, output }: Streams): Plugin {
+  const spending = new Spending();
+  const open = new Map<string, AbortController>();
+  const decide = ReviewHandler.console({ input, output });
+  const answer = async (store: ReviewStore, review: StoredReview): Promise<void> => {
+    const asking = new AbortController();
+    open.set(review.reviewId, asking);
+    try {
+      const prompt = [review.prompt ?? [], spending.textOf(review.runId)].flat().join("\n");
+      const decision = await decide({ ...review, prompt, signal: asking.signal });
+      const { outcome } = await store.resolve(review.reviewId, { ...decision, by: "terminal" });
+      if (outcome !== "resolved") output?.write(`(not taken: the review is ${outcome})\n`);
+    } catch (error) {
+      if (!asking.signal.aborted) output?.write(`(not answered here: ${messageOf(error)})\n`);
+    } finally {
+      open.delete(review.reviewId);
+    }
+  };
+  let stop: (() => void) | undefined;
+  return definePlugin({
+    name: "terminal-reviews",
+    apply({ events }) {
+      events.on(
+        (event) => {
+          if (event.type === "usage_recorded") spending.add(event);
+          if (event.type === "review_resolved") open.get(event.reviewId)?.abort(); // answered elsewhere, too late, or over
+        },
+        { only: ["usage_recorded", "review_resolved"] },
+      );
+    },
+    start({ get }) {
+      const store = get(Tokens.ReviewStore);
+      stop = store.onRequest((review) => answer(store, review));
+    },
+    dispose: () => stop?.(),
+  });
+}
