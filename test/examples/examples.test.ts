@@ -193,10 +193,10 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "Written: monday.json",
   ],
   "31-cost-report.js": [
-    "By agent\n  Planner: 2 calls, 4600 tokens, $0.00062\n  Scout: 3 calls, 1950 tokens, $0.00032, without 1 that have no price",
+    "By agent\n  Planner: 2 calls, 4600 tokens, $0.00062\n  Scout: 3 calls, 1950 tokens, at least $0.00032",
     "By task-tree\n  plan: 5 calls, 6550 tokens",
     "By tag:customer\n  acme: 5 calls",
-    "The whole run: unknown\nTool delegate: 1 calls, 0 failed",
+    "The whole run: at least $0.00094\nTool delegate: 1 calls, 0 failed",
   ],
   "32-opentelemetry.js": [
     "A service would be sent: traceparent 00-...-...-01",

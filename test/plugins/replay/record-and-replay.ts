@@ -56,7 +56,7 @@ export async function play(
 }
 
 const DURATION = /(duration|latency|Ms$|ExecutionTime$|executionTime|RetrievalTime)/i;
-const LATER_INSTANT = /^(completedAt|occurredAt)$/;
+const LATER_INSTANT = /^(completedAt|occurredAt|requestedAt|resolvedAt)$/;
 
 /** A trace less what depends on how long things took. Instants of beginnings stay where `starts` says so. */
 export function withoutDurations(json: string): unknown {

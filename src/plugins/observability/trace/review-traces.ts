@@ -10,6 +10,8 @@ export function reviewTraces(
   const kept = (text: string | undefined): string | undefined =>
     text === undefined ? undefined : keeper.text(text);
   return reviews.map(({ request, startedMs, endedMs, decision, timedOut, by, comment }) => {
+    const asked = new Date(request.requestedAt);
+    const resolvedAt = clock(endedMs);
     return {
       reviewId: request.reviewId,
       taskId: request.taskId,
@@ -17,8 +19,8 @@ export function reviewTraces(
       timing: request.timing,
       description: keeper.text(request.taskDescription),
       toolName: request.toolName,
-      requestedAt: new Date(request.requestedAt),
-      resolvedAt: clock(endedMs),
+      requestedAt: asked < resolvedAt ? asked : resolvedAt, // two clocks: of the wall and of durations
+      resolvedAt,
       durationMs: Math.max(0, endedMs - startedMs),
       decision,
       timedOut,

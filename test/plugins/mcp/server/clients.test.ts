@@ -95,7 +95,7 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
         const broken = await client.call("break", { input: "" });
         expect(broken.isError).to.equal(true);
         expect(textOf(broken)).to.equal(
-          "The file is locked, password=[redacted] at https://ann:[redacted]@example.test",
+          "The file is locked, password=[redacted] at https://[redacted]@example.test",
         );
         expect(await client.call("refuse", { input: "" })).to.deep.include({
           isError: true,

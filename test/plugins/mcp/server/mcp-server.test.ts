@@ -396,6 +396,7 @@ describe("mcpServer()", () => {
         "ensemble_started",
         "run_planned",
         "task_started",
+        "tool_started",
         "tool_called",
         "task_completed",
         "ensemble_completed",
