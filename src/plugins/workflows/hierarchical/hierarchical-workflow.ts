@@ -72,9 +72,16 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
     });
     for (const message of unusedManagerOptions(plan)) run.emit({ type: "run_warning", message });
     this.#executor.claim(manager);
+    const unmet = (): ConstraintViolationError | undefined => {
+      const violations = enforcer?.violations() ?? [];
+      return violations.length === 0
+        ? undefined
+        : new ConstraintViolationError(violations, assignments.outputs);
+    };
+    this.#constraints.requireOf(manager, unmet);
     const output = await lead(run, run.define(manager), assignments);
-    const violations = enforcer?.violations() ?? [];
-    if (violations.length > 0) throw new ConstraintViolationError(violations, assignments.outputs);
+    const error = unmet(); // once more: an answer from elsewhere passes no policies
+    if (error !== undefined) throw error;
     return { raw: output.raw, taskOutputs: [...assignments.outputs, output] };
   }
 
@@ -132,6 +139,7 @@ async function lead(run: Run, managerId: string, assignments: Assignments): Prom
   } catch (error) {
     if (!TaskExecutionError.isInstance(error)) throw error;
     const { taskDescription, agentRole, cause = error, hint } = error;
+    if (ConstraintViolationError.isInstance(cause)) throw cause;
     const context = { taskDescription, agentRole, completedTaskOutputs: assignments.outputs };
     throw new TaskExecutionError(
       `Hierarchical workflow manager failed: ${messageOf(cause)}`,

@@ -28,6 +28,9 @@ export function hierarchical(): Plugin {
       hooks.beforeDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) =>
         constraints.judge(call),
       );
+      hooks.afterTask.tap({ name: "constraints", lane: "policy" }, (call) =>
+        constraints.judgeAnswer(call),
+      );
       hooks.afterDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) =>
         constraints.note(call),
       );

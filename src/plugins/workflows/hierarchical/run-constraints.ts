@@ -1,6 +1,9 @@
 import type { DelegationResponse } from "../../../contracts/delegation.js";
-import type { After, DelegationCall, Reject } from "../../../contracts/hooks.js";
+import type { AgentEnsembleError } from "../../../contracts/errors.js";
+import type { After, DelegationCall, Reject, TaskCall } from "../../../contracts/hooks.js";
+import type { TaskOutput } from "../../../contracts/output.js";
 import type { RunInfo } from "../../../contracts/run-info.js";
+import type { AnyTask } from "../../../contracts/task.js";
 import type { ConstraintEnforcer } from "./constraint-enforcer.js";
 import { reject } from "../../../contracts/hooks.js";
 import { createToken } from "../../../contracts/token.js";
@@ -15,6 +18,20 @@ export const DelegationConstraint = createToken<(call: DelegationCall) => string
 /** The constraints of hierarchical runs in progress, for taps that know a run only by its info. */
 export class RunConstraints {
   readonly #enforcers = new WeakMap<RunInfo, ConstraintEnforcer>();
+
+  readonly #managers = new WeakMap<AnyTask, () => AgentEnsembleError | undefined>();
+
+  /** Refuses the manager's answer while `unmet` gives an error. */
+  requireOf(manager: AnyTask, unmet: () => AgentEnsembleError | undefined): void {
+    this.#managers.set(manager, unmet);
+  }
+
+  /** Judges the manager's answer before anybody is asked about it: a run that fails anyway asks nobody. */
+  judgeAnswer({ source, outcome }: After<TaskCall, "output", TaskOutput>): void | Reject {
+    if (outcome !== "ok") return undefined;
+    const error = this.#managers.get(source)?.();
+    return error === undefined ? undefined : reject(error);
+  }
 
   /** Holds every delegation of a run to these constraints, peers' ones too. Two managers in one run share the account of the first. */
   enforce(run: RunInfo, enforcer: ConstraintEnforcer): ConstraintEnforcer {

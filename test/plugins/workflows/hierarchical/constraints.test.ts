@@ -3,6 +3,7 @@ import {
   Agent,
   DelegationPolicyResult,
   HierarchicalConstraints,
+  ReviewDecision,
   Task,
   Tokens,
 } from "agentensemble";
@@ -36,6 +37,23 @@ function constrained(o: HierarchicalConstraintsOptions, ...script: readonly Step
 }
 
 describe("the constraints of a hierarchical team", () => {
+  it("are looked at before a person is asked about the manager's answer", async () => {
+    let asked = 0;
+    for (const reviewPolicy of ["AFTER_LAST_TASK", "AFTER_EVERY_TASK"] as const) {
+      const { error } = await lead(["done"], {
+        agents,
+        tasks: [task],
+        hierarchicalConstraints: new HierarchicalConstraints({ requiredWorkers: ["Writer"] }),
+        reviewPolicy,
+        reviewHandler: () => {
+          asked++;
+          return ReviewDecision.continue();
+        },
+      });
+      expect([error?.code, asked]).to.deep.equal(["AE_CONSTRAINT_VIOLATION", 0]);
+    }
+  });
+
   it("refuse in these words, in this order", async () => {
     const ended = await constrained(
       {
@@ -175,7 +193,10 @@ describe("the constraints of a hierarchical team", () => {
         "Hierarchical constraint violated: Required worker 'Editor' was never delegated a task",
     });
     expect(ended.error).to.have.nested.property("completedTaskOutputs.0.raw", "Writer 1");
-    expect(ended.events.filter(({ type }) => type === "task_failed")).to.have.length(0);
+    const failed = ended.events.filter(({ type }) => type === "task_failed");
+    expect(failed.map((event) => "agentRole" in event && event.agentRole)).to.deep.equal([
+      "Manager", // its answer was refused
+    ]);
     const idle = await constrained({ requiredWorkers: ["writer", "Editor"] });
     expect(idle.error).to.have.property("violations").with.length(2);
   });
