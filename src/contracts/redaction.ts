@@ -28,3 +28,33 @@ export function errorRedactor(error: unknown): (text: string) => string {
   if (found.size === 0) found.add(createRedactor());
   return (text) => [...found].reduce((result, redactor) => redactor.redactText(result), text);
 }
+
+/** What stands for a value that the capture mode's own `redact` could not deal with: a broken guard never opens the gate. */
+const WITHHELD = "[redacted: the redact function of the capture mode failed]";
+
+/** A redactor that applies `redact` of a capture mode before it takes secrets out. The same redactor for a mode without one. */
+export function redactorOfMode(
+  mode: { redact?(value: unknown): unknown },
+  redactor: Redactor,
+): Redactor {
+  if (mode.redact === undefined) return redactor;
+  const seen = (value: unknown): unknown => {
+    try {
+      return mode.redact?.(value);
+    } catch {
+      return WITHHELD;
+    }
+  };
+  const redactValue = (value: unknown): unknown =>
+    redactor.redactValue(value === undefined ? value : seen(value));
+  return {
+    redactValue,
+    redactText(text) {
+      const shown = text === "" ? text : seen(text);
+      // The mode's function is other people's code: what should be a text may be anything.
+      return typeof shown === "string"
+        ? redactor.redactText(shown)
+        : (JSON.stringify(redactor.redactValue(shown)) ?? "");
+    },
+  };
+}

@@ -5,6 +5,7 @@ import type { JoinedRun } from "./hook-run.js";
 import type { PreparedRun, RunRequest } from "./prepare-run.js";
 import { RunCancelledError, RunTimeoutError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
+import { redactorOfMode } from "../../contracts/redaction.js";
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { Ledger } from "../usage/ledger.js";
 import { ActiveRun } from "./active-run.js";
@@ -36,7 +37,7 @@ export function createRun(
   const id = runOptions.runId ?? settings.get(Tokens.IdGenerator).next("run");
   const cancellation = new Cancellation(joined?.cancellation);
   const redactor = new RunRedactor(settings, draft.plan.tasks, joined?.redactor);
-  const events = new RunEvents(id, clock, kernel.hub, redactor);
+  const events = new RunEvents(id, clock, kernel.hub, redactorOfMode(capture.mode, redactor));
   const base = { startedAt: clock.startOf?.(id) ?? clock.now(), startedMs: clock.monotonicMs() };
   subscribe(events, request);
   follow(cancellation, request);
