@@ -1,3 +1,4 @@
+import type { KernelDescription } from "../contracts/plugin.js";
 import type { ExplainedTask, Explanation } from "../contracts/ensemble-options.js";
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
 import type { OutputTerminal } from "./terminal.js";
@@ -5,7 +6,7 @@ import type { OutputTerminal } from "./terminal.js";
 import { inputsOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
 import { inputLines } from "./input-form.js";
-import { endEnsemble, formedFor, loadEnsemble } from "./load-ensemble.js";
+import { accessOf, endEnsemble, formedFor, loadEnsemble } from "./load-ensemble.js";
 import { toJsonValue } from "../util/json/to-json-value.js";
 import { printableLine, printableText } from "../util/printable.js";
 import { counted } from "../util/text.js";
@@ -58,16 +59,43 @@ function explanationText(explanation: Explanation, paint: Paint): string {
   ].join("\n");
 }
 
+/** Plugins, who binds each token, and who taps each lane of a hook. */
+function pluginsText({ plugins, tokens, hooks }: KernelDescription, paint: Paint): string {
+  const list = (names: readonly string[]): string => printableLine(names.join(", "), 1_000);
+  return [
+    paint("bold", "Plugins"),
+    ...plugins.map((name) => `  ${printableLine(name)}`),
+    "",
+    paint("bold", "Tokens, and who binds them"),
+    ...tokens.map(({ token, boundBy }) => `  ${printableLine(token)}: ${list(boundBy)}`),
+    "",
+    paint("bold", "Hooks by lane, with their taps in order"),
+    ...hooks.map(({ hook, lane, taps }) => `  ${hook} ${lane}: ${list(taps)}`),
+  ].join("\n");
+}
+
 /** `agentensemble explain <file>`: what would be sent. */
 export async function explainCommand(
   file: string,
-  o: { readonly input?: readonly string[]; readonly inputs?: string; readonly json?: boolean },
+  o: {
+    readonly input?: readonly string[];
+    readonly inputs?: string;
+    readonly json?: boolean;
+    readonly plugins?: boolean;
+  },
   terminal: OutputTerminal,
 ): Promise<number> {
   const inputs = await inputsOf(o);
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
   try {
+    if (o.plugins === true) {
+      const description = await accessOf(ensemble).describe();
+      await (o.json === true
+        ? terminal.json(description)
+        : terminal.text(pluginsText(description, terminal.paint)));
+      return ExitCode.OK;
+    }
     const explanation = await ensemble.explain(formedFor(ensemble, inputs, o));
     await (o.json === true
       ? terminal.json(toJsonValue(explanation))

@@ -109,6 +109,7 @@ function addPlans(program: Command, terminal: OutputTerminal, done: Done): void 
     ),
   )
     .argument("<file>", FILE)
+    .option("--plugins", "show instead which plugin binds which token and taps which hook")
     .addHelpText("after", example("agentensemble explain team.mjs --input topic=otters"))
     .action(async (file: string, o: Parameters<typeof explainCommand>[1]) =>
       done(await explainCommand(file, o, terminal)),

@@ -1,5 +1,5 @@
 import type { ChatModel } from "./chat-model.js";
-import type { Plugin } from "./plugin.js";
+import type { KernelDescription, Plugin } from "./plugin.js";
 import type { JsonSchema } from "./types.js";
 
 /** Under this key an ensemble shows the command line what it runs on. It is the same in every copy of the package. */
@@ -15,6 +15,8 @@ export interface CommandLineAccess {
   inputNames(): readonly string[] | undefined;
   /** The JSON Schema of the inputs, where the ensemble has an `inputType`. Older copies of the package lack it. */
   inputSchema?(): JsonSchema | undefined;
+  /** What the plugins of the kernel bind and tap. */
+  describe(): Promise<KernelDescription>;
   /** Ends the kernel, whoever made it. */
   end(): Promise<void>;
 }

@@ -164,7 +164,7 @@ export type { PhaseOptions } from "./phase.js";
 export type { Plan, PlannedTask } from "./plan.js";
 export type { PlanDescription, PlanEdge, PlanStep } from "./plan-description.js";
 export { definePlugin } from "./plugin.js";
-export type { BindApi, KernelApi, Plugin, PluginContext } from "./plugin.js";
+export type { BindApi, KernelApi, KernelDescription, Plugin, PluginContext } from "./plugin.js";
 export { RateLimit } from "./rate-limit.js";
 export type {
   ReflectionInput,

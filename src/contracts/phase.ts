@@ -9,7 +9,7 @@ export interface PhaseOptions {
   /** Unique within the ensemble; the key in `output.phaseOutputs`. */
   readonly name: string;
   readonly tasks: readonly AnyTask[];
-  /** How its tasks run. Default: the ensemble's, else SEQUENTIAL. HIERARCHICAL is refused. */
+  /** How its tasks run. Default: the ensemble's, else PARALLEL where a task has another of the phase in its `context`, else SEQUENTIAL. HIERARCHICAL is refused. */
   readonly workflow?: Workflow | undefined;
   /** Phases that must be finished before. Default: none, it starts at once. */
   readonly after?: readonly Phase[] | undefined;

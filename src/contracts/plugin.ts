@@ -1,6 +1,6 @@
 import type { BindToFluentSyntax, Container } from "inversify";
 import type { EventStream } from "./events.js";
-import type { EnsembleHooks } from "./hooks.js";
+import type { EnsembleHooks, LaneName } from "./hooks.js";
 import type { Token } from "./token.js";
 import type { Awaitable } from "./types.js";
 
@@ -40,6 +40,20 @@ export interface Plugin {
   dispose?(): Awaitable<void>;
 }
 
+/** What the plugins of a kernel bind and tap; `tokens` and `hooks` are empty before it has booted. */
+export interface KernelDescription {
+  /** By name, in the order in which the kernel got them. */
+  readonly plugins: readonly string[];
+  /** Tokens with a value, of the framework or of plugins, each with the plugins that bind it. `kernel.container` stands for a binding without a plugin. */
+  readonly tokens: readonly { readonly token: string; readonly boundBy: readonly string[] }[];
+  /** Lanes with taps, in the order in which they run; each tap as `plugin/tap`, in the order in which it is called. */
+  readonly hooks: readonly {
+    readonly hook: string;
+    readonly lane: LaneName;
+    readonly taps: readonly string[];
+  }[];
+}
+
 /** The kernel as its users see it; the class is in `agentensemble/kernel`. */
 export interface KernelApi {
   use(plugin: Plugin): this;
@@ -48,6 +62,8 @@ export interface KernelApi {
   /** The names of the plugins whose values a look-up of this token gives. */
   providers(token: Token<unknown, "single" | "many">): readonly string[];
   boot(): Promise<void>;
+  /** Which plugin binds which token and taps which hook. */
+  describe(): KernelDescription;
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

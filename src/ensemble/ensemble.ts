@@ -199,6 +199,10 @@ export class Ensemble<In = Inputs> {
       },
       inputNames: () => inputNames(this.#options, this.#shape.entries),
       inputSchema: () => inputFormOf(this.#options),
+      describe: async () => {
+        await this.#internals.ready();
+        return this.#kernel.describe();
+      },
       end: () => this.#kernel.dispose(),
     };
   }

@@ -1,9 +1,8 @@
 import type { BindToFluentSyntax, Container as InversifyContainer } from "inversify";
-import type { BindApi, Plugin } from "../contracts/plugin.js";
-import type { Token } from "../contracts/token.js";
+import type { BindApi, KernelDescription, Plugin } from "../contracts/plugin.js";
 import { PluginError, ValidationError } from "../contracts/errors.js";
 import { MANY_TOKENS, Tokens } from "../contracts/tokens.js";
-import { tokenName } from "../contracts/token.js";
+import { type Token, tokenName } from "../contracts/token.js";
 import { checkOptions } from "../contracts/validation.js";
 import { Container, ContainerModule } from "./class-injection.js";
 import { messageOf } from "../util/errors.js";
@@ -126,6 +125,12 @@ export class Bindings {
       return [...(this.#contributors.get(token) ?? [DIRECT.plugin])];
     const direct = this.container.isCurrentBound(token) ? DIRECT : this.#defaultOwners.get(token);
     return [(this.#owners.get(token) ?? direct ?? DIRECT).plugin];
+  }
+
+  describe(): KernelDescription["tokens"] {
+    return [...this.#cardinality.keys()]
+      .map((id) => ({ token: tokenName(id), boundBy: this.providers(id as AnyToken) })) // only tokens are kept there
+      .filter(({ boundBy }) => boundBy.length > 0);
   }
 
   isBound(token: Token<unknown, "single" | "many">): boolean {

@@ -1,6 +1,6 @@
 import type { Container } from "inversify";
 import type { EnsembleHooks } from "../contracts/hooks.js";
-import type { KernelApi, Plugin } from "../contracts/plugin.js";
+import type { KernelApi, KernelDescription, Plugin } from "../contracts/plugin.js";
 import type { Token } from "../contracts/token.js";
 import type { HookPoints } from "./hooks/points.js";
 import { ValidationError } from "../contracts/errors.js";
@@ -9,7 +9,7 @@ import { checkOptions, preview, requireArray } from "../contracts/validation.js"
 import { Bindings } from "./bindings.js";
 import { systemClock, uuidGenerator } from "../util/runtime.js";
 import { EventHub } from "./events/event-hub.js";
-import { createHookPoints, facadeFor } from "./hooks/points.js";
+import { allPoints, createHookPoints, facadeFor } from "./hooks/points.js";
 import { PluginHost, checkPlugin } from "./plugin-host.js";
 
 /** What the engine uses of a kernel; not part of the public API. */
@@ -104,6 +104,14 @@ export class Kernel implements KernelApi {
   /** The names of the plugins whose values a look-up of this token gives; `kernel.container` for a binding made there. Empty before booting, and where nothing is bound. */
   providers(token: Token<unknown, "single" | "many">): readonly string[] {
     return this.#booting === undefined ? [] : this.#bindings.providers(token);
+  }
+
+  describe(): KernelDescription {
+    return {
+      plugins: [...this.#plugins.keys()],
+      tokens: this.#bindings.describe(),
+      hooks: allPoints(this.#points).flatMap((point) => point.describe()),
+    };
   }
 
   /** Cancels what still runs, then disposes the plugins in reverse order. @throws AggregateError of whatever fails on the way. */

@@ -1,5 +1,5 @@
 import type { Plugin, PluginError } from "agentensemble";
-import { Ensemble, Kernel, ValidationError, definePlugin } from "agentensemble";
+import { Ensemble, Kernel, Tokens, ValidationError, definePlugin } from "agentensemble";
 import { expect } from "chai";
 import { rejection } from "../support/rejection.js";
 import { echo, failure, waiting } from "../support/kernel-fixtures.js";
@@ -22,6 +22,38 @@ const throwing =
   () => {
     throw new Error(message);
   };
+
+describe("kernel.describe()", () => {
+  const plugin = (name: string, order: "pre" | "post"): Plugin => ({
+    name,
+    bind: (bind) => void bind.many(Tokens.SecretFilter).toConstantValue((text) => text),
+    apply: ({ hooks }) => {
+      hooks.beforeTask.tap({ name: "judge", order }, () => undefined);
+      hooks.beforeTask.tap({ name: "change", lane: "transform" }, () => undefined);
+    },
+  });
+
+  it("tells who binds each token and who taps each lane, in the order in which taps run", async () => {
+    await using kernel = new Kernel({ plugins: [plugin("a", "post"), plugin("b", "pre")] });
+    await kernel.boot();
+    const { plugins, tokens, hooks } = kernel.describe();
+    expect(plugins).to.deep.equal(["a", "b"]);
+    expect(hooks).to.deep.equal([
+      { hook: "beforeTask", lane: "transform", taps: ["a/change", "b/change"] },
+      { hook: "beforeTask", lane: "policy", taps: ["b/judge", "a/judge"] },
+    ]);
+    expect(tokens).to.deep.equal([
+      { token: "SecretFilter", boundBy: ["a", "b"] },
+      { token: "Clock", boundBy: ["kernel"] },
+      { token: "IdGenerator", boundBy: ["kernel"] },
+    ]);
+  });
+
+  it("knows the plugins alone before the kernel has booted", () => {
+    const kernel = new Kernel({ plugins: [plugin("a", "pre")] });
+    expect(kernel.describe()).to.deep.equal({ plugins: ["a"], tokens: [], hooks: [] });
+  });
+});
 
 describe("plugins", () => {
   it("go through bind, apply and start together, and are disposed last in, first out", async () => {

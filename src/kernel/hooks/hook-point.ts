@@ -6,6 +6,7 @@ import type {
   Replace,
   TapOptions,
 } from "../../contracts/hooks.js";
+import type { KernelDescription } from "../../contracts/plugin.js";
 import {
   AgentEnsembleError,
   type ExitEarlySignal,
@@ -112,6 +113,14 @@ export class HookPoint {
 
   get used(): boolean {
     return this.#usedLanes.length > 0;
+  }
+
+  describe(): KernelDescription["hooks"] {
+    return [...this.#used].map(([lane, { taps }]) => ({
+      hook: this.name,
+      lane,
+      taps: taps.map(({ name }) => name),
+    }));
   }
 
   /** Registers a tap of a plugin; `options` may be left out. */
