@@ -18,6 +18,8 @@ export const MEMORY_METADATA = Object.freeze({
   attempt: "attempt",
   /** Set by the memory tool: what the model called it. */
   key: "key",
+  /** Through what the run that wrote the entry had read text from outside before; no entry of a run that had not has it. */
+  untrusted: "untrusted",
   source: "source",
 });
 

@@ -83,6 +83,10 @@ export interface HookRun extends RunInfo {
   spent(usage: readonly SpentUsage[]): void;
   /** What `spent` was given so far, with prices. */
   readonly earlierUsage: readonly UsageRecord[];
+  /** Notes that this run, and those that it joined, have read text from outside: `source` says through what. The first one stays. */
+  noteUntrusted(source: string): void;
+  /** Through what this run, or one that it joined, first read text from outside. */
+  readonly untrustedSource: string | undefined;
   /** The outputs of the run so far, as its own output would list them: the last one of each task, those of internal tasks left out. */
   outputs(): readonly TaskOutput[];
   /** Adds to what the metrics of a task say. Does nothing for a task that has not begun. @throws ValidationError for usage without a model. */

@@ -15,7 +15,7 @@ import { FrameStep } from "../tasks/task-frame.js";
 import { messageOf, toError } from "../../util/errors.js";
 
 /**
- * The gateway of all writes to memory. Every entry bears the run, the task, its attempt and its agent's role.
+ * The gateway of all writes to memory. Every entry bears the run, the task, its attempt and its agent's role, and whether the run had read text from outside.
  * A rejected entry is not written and becomes a warning.
  * @throws ValidationError without a store; MemoryStoreError around what the store throws.
  */
@@ -109,5 +109,7 @@ function withOrigin({ run, record }: TaskFrame, entry: MemoryEntry): MemoryEntry
     [MEMORY_METADATA.taskId]: record.taskId,
     [MEMORY_METADATA.attempt]: String(record.attempt),
   };
-  return Object.freeze({ ...entry, metadata: Object.freeze({ ...origin, ...metadata }) });
+  const { untrustedSource } = run.info;
+  const mark = untrustedSource !== undefined && { [MEMORY_METADATA.untrusted]: untrustedSource };
+  return Object.freeze({ ...entry, metadata: Object.freeze({ ...origin, ...metadata, ...mark }) });
 }

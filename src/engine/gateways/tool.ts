@@ -126,7 +126,9 @@ class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
   }
 
   override done(): void {
-    const { error, reached, outcome } = this;
+    const { error, reached, outcome, tool } = this;
+    if (tool.untrusted === true && outcome !== "rejected")
+      this.call.run.noteUntrusted(`tool '${tool.name}'`);
     if (outcome === "rejected") this.error = new Error(this.#refusal ?? reasonOf(toError(error)));
     else if (ToolExecutionError.isInstance(error))
       this.error = error.cause ?? error; // a tap that answers for the tool reports its failure this way

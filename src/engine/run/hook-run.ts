@@ -57,6 +57,7 @@ export class ActiveHookRun implements HookRun {
   readonly #ledger: Ledger;
   readonly #cancellation: Cancellation<AgentEnsembleError>;
   readonly #priority: ActiveRunParts["priority"];
+  #untrustedSource: string | undefined;
   /** While it goes on. */
   #run: ActiveRun | undefined;
 
@@ -148,6 +149,13 @@ export class ActiveHookRun implements HookRun {
   }
   get earlierUsage(): readonly UsageRecord[] {
     return this.#run?.earlierUsage ?? NO_USAGE;
+  }
+  noteUntrusted(source: string): void {
+    this.#untrustedSource ??= source;
+    this.parent?.noteUntrusted(source);
+  }
+  get untrustedSource(): string | undefined {
+    return this.#untrustedSource ?? this.parent?.untrustedSource;
   }
   outputs(): readonly TaskOutput[] {
     return this.#run?.completed() ?? NO_OUTPUTS;

@@ -63,6 +63,10 @@ export class StagedHookRun implements HookRun {
     // no totals
   }
   readonly earlierUsage = NOTHING;
+  readonly untrustedSource = undefined;
+  noteUntrusted(): void {
+    // nothing goes on
+  }
   outputs(): readonly TaskOutput[] {
     return NOTHING;
   }

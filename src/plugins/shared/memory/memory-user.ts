@@ -1,12 +1,18 @@
 import type { NewEvent } from "../../../contracts/events.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { MemoryEntry } from "../../../contracts/memory.js";
-import type { MemoryTarget, TaskMetricsUpdate, TaskScope } from "../../../contracts/run.js";
+import type {
+  HookRun,
+  MemoryTarget,
+  TaskMetricsUpdate,
+  TaskScope,
+} from "../../../contracts/run.js";
 import type { Token } from "../../../contracts/token.js";
 
 /** What the memory of a task needs of it; every task scope has it. */
 export type MemoryUser = Pick<
   TaskScope,
+  | "run"
   | "taskId"
   | "parentTaskId"
   | "agentRole"
@@ -27,6 +33,9 @@ export class TapMemoryUser implements MemoryUser {
     this.#call = call;
   }
 
+  get run(): HookRun {
+    return this.#call.run;
+  }
   get taskId(): string {
     return this.#call.taskId;
   }

@@ -1,7 +1,11 @@
 import type { MemoryEntry, MemoryOperationCounts } from "../../../contracts/memory.js";
 import type { MemoryUser } from "./memory-user.js";
+import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { storeFailure } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
+
+/** Begins the source of text from outside that was remembered. */
+const REMEMBERED = "memory written after ";
 
 /** What is read, and how it is counted and reported. */
 export interface MemoryReading {
@@ -33,6 +37,7 @@ export async function readMemory(user: MemoryUser, reading: MemoryReading): Prom
   }
   user.signal.throwIfAborted();
   const size = reading.sizeOf(found);
+  noteUntrusted(user, found);
   const durationMs = clock.monotonicMs() - startedMs;
   const scope = kind === "scope" ? { scope: name } : undefined;
   user.recordMetrics({
@@ -52,6 +57,17 @@ export async function readMemory(user: MemoryUser, reading: MemoryReading): Prom
     durationMs: Math.round(durationMs),
   });
   return found;
+}
+
+/** Entries that were written after text from outside had been read may hold it. */
+function noteUntrusted({ run }: MemoryUser, found: unknown): void {
+  if (!Array.isArray(found)) return;
+  for (const { metadata } of found as readonly MemoryEntry[]) {
+    const mark = metadata?.[MEMORY_METADATA.untrusted];
+    if (mark === undefined) continue;
+    run.noteUntrusted(mark.startsWith(REMEMBERED) ? mark : REMEMBERED + mark);
+    return;
+  }
 }
 
 /** What was found, as texts for the trace. */

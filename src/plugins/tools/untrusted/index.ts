@@ -1,14 +1,13 @@
 import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { ReadRuns } from "./read-runs.js";
 
 /**
- * Once a run has read text from outside (a tool with `untrusted: true` has answered in it, in a delegate's task too), every call of a tool that writes,
- * sends or does not say what it does waits for a person. Where nobody can answer such a call fails its task.
+ * Once a run has read text from outside, every call of a tool that writes, sends or does not say what it does waits for a person. Such text comes from a tool
+ * with `untrusted: true`, in a delegate's task too, and from memory that was written after a run had read it. Where nobody can answer such a call fails its
+ * task.
  */
 export function approveAfterUntrusted(): Plugin {
-  const runs = new ReadRuns();
   return definePlugin({
     name: "tools-untrusted",
     bind(bind) {
@@ -17,12 +16,7 @@ export function approveAfterUntrusted(): Plugin {
         needsApproval: ({ run, tool, input }) =>
           (tool.effectOf?.(input) ?? tool.effect) === "read" || tool.delegates === true
             ? false
-            : warningAbout(runs.sourceOf(run)),
-      });
-    },
-    apply({ hooks }) {
-      hooks.afterToolCall.tap({ name: "notice untrusted text" }, ({ run, tool, outcome }) => {
-        if (tool.untrusted === true && outcome !== "rejected") runs.add(run, tool.name);
+            : warningAbout(run.untrustedSource),
       });
     },
   });
@@ -31,5 +25,5 @@ export function approveAfterUntrusted(): Plugin {
 function warningAbout(source: string | undefined): string | false {
   return source === undefined
     ? false
-    : `This run has read text from outside (tool '${source}'), which may hold instructions.`;
+    : `This run has read text from outside (${source}), which may hold instructions.`;
 }

@@ -106,6 +106,69 @@ describe("approveAfterUntrusted()", () => {
     });
   }
 
+  describe("with memory that an earlier run wrote", () => {
+    const stores: Readonly<Record<string, () => MemoryStore>> = {
+      "in memory": () => MemoryStore.inMemory(),
+      "of a file": () => MemoryStore.file(join(temporaryFolder(), "memory.jsonl")),
+    };
+
+    /** A run that calls `first`, and remembers its answer; without the plugin. */
+    async function remember(memoryStore: MemoryStore, tools: readonly AnyTool[]): Promise<void> {
+      const model = new ScriptedModel([...tools.map(({ name }) => call(name)), "remembered"]);
+      const agent = new Agent({ role: "Reader", goal: "g", tools, model });
+      const tasks = [new Task({ description: "Read", agent, memory: ["notes"] })];
+      expect((await runToEnd({ tasks, memoryStore })).error).to.equal(undefined);
+    }
+
+    for (const [kind, open] of Object.entries(stores))
+      it(`asks where that run had read from outside, whatever it then kept: store ${kind}`, async () => {
+        const memoryStore = open();
+        const calls: string[] = [];
+        const fetch = noting("fetch", calls, { untrusted: true, effect: "read" });
+        const act = noting("act", calls, { effect: "send" });
+        const acting = async () => {
+          const model = new ScriptedModel([call("act"), "done"]);
+          const agent = new Agent({ role: "Clerk", goal: "g", tools: [act], model });
+          const { handler, asked } = person(CONTINUE);
+          const task = new Task({ description: "Act", agent, memory: ["notes"] });
+          await runToEnd({
+            tasks: [task],
+            memoryStore,
+            plugins: [approveAfterUntrusted()],
+            reviewHandler: handler,
+          });
+          return asked.map(({ prompt = "" }) => prompt.split("\n")[0]);
+        };
+        await remember(memoryStore, []);
+        expect(await acting()).to.deep.equal([]);
+        await remember(memoryStore, [fetch]);
+        const why =
+          "This run has read text from outside (memory written after tool 'fetch'), which may hold instructions.";
+        expect(await acting()).to.deep.equal([why]);
+        expect(await acting()).to.deep.equal([why]); // what that run wrote bears the mark as well
+      });
+
+    it("asks where a handler has read it", async () => {
+      const memoryStore = MemoryStore.inMemory();
+      const calls: string[] = [];
+      await remember(memoryStore, [noting("fetch", calls, { untrusted: true, effect: "read" })]);
+      const { handler, asked } = person(CONTINUE);
+      const look = new Task({
+        description: "Look",
+        handler: async ({ memory }) => (await memory.retrieve("notes", "x")).length,
+      });
+      const act = noting("act", calls, { effect: "send" });
+      await runToEnd({
+        tasks: [look, new Task({ description: "Act", handler: act })],
+        workflow: "SEQUENTIAL",
+        memoryStore,
+        plugins: [approveAfterUntrusted()],
+        reviewHandler: handler,
+      });
+      expect(asked).to.have.length(1);
+    });
+  });
+
   it("makes no call that the person refuses", async () => {
     const calls: string[] = [];
     const tools = [
