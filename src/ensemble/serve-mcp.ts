@@ -1,12 +1,8 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Kernel as KernelOf } from "../kernel/kernel.js";
-import type {
-  McpServer,
-  McpServingSettings,
-  ServerPorts,
-  TaskRunner,
-} from "../plugins/mcp/server/index.js";
+import type { McpServer, McpServingSettings, ServerPorts } from "../plugins/mcp/server/index.js";
+import type { TaskRunner } from "../plugins/shared/offers/ports.js";
 import { ValidationError } from "../contracts/errors.js";
 import { checkOptions, requireArray } from "../contracts/validation.js";
 import { Task } from "../contracts/task.js";

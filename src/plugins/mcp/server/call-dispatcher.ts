@@ -1,13 +1,13 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { CallSlots } from "./call-slots.js";
 import type { InputCheck } from "./input-checks.js";
-import type { Arguments, CallOptions, CallOutcome, Offer } from "./offer.js";
+import type { Arguments, CallOptions, CallOutcome, Offer } from "../../shared/offers/offer.js";
 import type { Sdk } from "./sdk.js";
 import type { JsonSchema } from "../../../contracts/types.js";
 import { RunCancelledError, ValidationError } from "../../../contracts/errors.js";
 import { Cancellation } from "../../../util/abort/cancellation.js";
 import { NoSlotError } from "./call-slots.js";
-import { failureText } from "./run-result.js";
+import { failureText } from "../../shared/offers/run-result.js";
 import { messageOf, toError } from "../../../util/errors.js";
 
 /** Says what is wrong with a value, if anything is. */

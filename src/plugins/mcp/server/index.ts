@@ -11,7 +11,6 @@ export type {
   McpServingSettings,
   McpTransport,
   ServerPorts,
-  TaskRunner,
 } from "./types.js";
 
 /** Makes a server of tools and tasks over the protocol's SDK, which is loaded when it begins to serve. @throws ValidationError */

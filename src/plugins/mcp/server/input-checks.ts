@@ -1,4 +1,4 @@
-import type { Arguments, Offer } from "./offer.js";
+import type { Arguments, Offer } from "../../shared/offers/offer.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { checkingSchemaOf } from "../../../util/schema/json-schema.js";

@@ -1,11 +1,11 @@
 import type { ResolvedSettings } from "./mcp-server-options.js";
-import type { Offer } from "./offer.js";
+import type { Offer } from "../../shared/offers/offer.js";
 import type { ServerPorts } from "./types.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Task } from "../../../contracts/task.js";
 import { preview } from "../../../contracts/validation.js";
-import { taskOffer } from "./task-offer.js";
-import { toolOffer } from "./tool-offer.js";
+import { taskOffer } from "../../shared/offers/task-offer.js";
+import { toolOffer } from "../../shared/offers/tool-offer.js";
 
 /** Everything that clients can call, by name. @throws ValidationError for a name that clients refuse or that occurs twice. */
 export function offersOf(

@@ -7,7 +7,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { CallDispatcher } from "./call-dispatcher.js";
 import type { ResolvedSettings } from "./mcp-server-options.js";
-import type { Offer } from "./offer.js";
+import type { Offer } from "../../shared/offers/offer.js";
 import type { Sdk } from "./sdk.js";
 import { progressListener } from "./progress.js";
 

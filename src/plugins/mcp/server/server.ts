@@ -1,6 +1,6 @@
 import type { Transport } from "@modelcontextprotocol/server";
 import type { Connection } from "./connection.js";
-import type { Offer } from "./offer.js";
+import type { Offer } from "../../shared/offers/offer.js";
 import type { ResolvedSettings } from "./mcp-server-options.js";
 import type { EndpointParts } from "./http-endpoint.js";
 import type { Sdk } from "./sdk.js";

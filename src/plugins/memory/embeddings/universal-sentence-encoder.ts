@@ -1,6 +1,6 @@
 import type { EmbeddingModel } from "../../../contracts/embedding.js";
 import { ModelCallError, ValidationError } from "../../../contracts/errors.js";
-import { Thread } from "../shared/thread.js";
+import { Thread } from "../../shared/processes/thread.js";
 import { checkTexts } from "./check-texts.js";
 import { SENTENCE_ENCODER_PROGRAM } from "./sentence-encoder-program.js";
 import { messageOf } from "../../../util/errors.js";

@@ -8,7 +8,7 @@ import type { FileLock } from "../../../util/files/file-lock.js";
 import { makeFolder } from "../../../util/files/make-folder.js";
 import { isAt } from "../../../util/files/same-file.js";
 import { codeOf } from "../../../util/objects.js";
-import { acquireLock } from "../shared/acquire-lock.js";
+import { acquireLock } from "../../shared/files/acquire-lock.js";
 import { readWriteLog, type ReadWriteLog } from "./write-log-reader.js";
 import { HEADER_LINE, linesOfTable } from "./record.js";
 

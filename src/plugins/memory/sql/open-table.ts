@@ -1,8 +1,8 @@
 import type { Doing, TextVectors } from "../shared/text-vectors.js";
-import type { SqlDatabase } from "./sql-database.js";
+import type { SqlDatabase } from "../../shared/sql/sql-database.js";
 import type { Statements } from "./statements.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
-import { databaseReason, sqlState } from "./sql-database.js";
+import { databaseReason, sqlState } from "../../shared/sql/sql-database.js";
 import { migration } from "./statements.js";
 
 const COLUMNS = ["id", "scope", "entry"];

@@ -6,7 +6,7 @@ import type {
 } from "../../../contracts/memory.js";
 import type { EntryData } from "../shared/frozen-entry.js";
 import type { ResolvedSqlMemoryOptions, SqlMemoryOptions } from "./sql-options.js";
-import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
+import type { SqlDatabase, SqlRow, SqlValue } from "../../shared/sql/sql-database.js";
 import type { Statements } from "./statements.js";
 import { AgentEnsembleError, ValidationError } from "../../../contracts/errors.js";
 import { MemoryConflictError, MemoryStoreError } from "../../../contracts/state-errors.js";
@@ -25,9 +25,9 @@ import { lockTimeout, ScopeLocks } from "../shared/scope-locks.js";
 import { TextVectors } from "../shared/text-vectors.js";
 import { openTable } from "./open-table.js";
 import { resolveSqlMemoryOptions } from "./sql-options.js";
-import { PgliteDatabase } from "./pglite-database.js";
-import { PostgresDatabase } from "./postgres-database.js";
-import { databaseReason } from "./sql-database.js";
+import { PgliteDatabase } from "../../shared/sql/pglite-database.js";
+import { PostgresDatabase } from "../../shared/sql/postgres-database.js";
+import { databaseReason } from "../../shared/sql/sql-database.js";
 import { statementsOf } from "./statements.js";
 import { hasText } from "../../../util/text.js";
 

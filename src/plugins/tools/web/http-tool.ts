@@ -1,7 +1,7 @@
 import type { Tool } from "../../../contracts/tool.js";
-import type { SafeFetch } from "../shared/safe-fetch.js";
-import type { SafeFetchOptions } from "../shared/safe-fetch-options.js";
-import type { SafeResponse } from "../shared/safe-response.js";
+import type { SafeFetch } from "../../shared/fetch/safe-fetch.js";
+import type { SafeFetchOptions } from "../../shared/fetch/safe-fetch-options.js";
+import type { SafeResponse } from "../../shared/fetch/safe-response.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import {
@@ -10,10 +10,10 @@ import {
   requireBoolean,
   requireText,
 } from "../../../contracts/validation.js";
-import { portOf } from "../shared/host-rules.js";
-import { safeFetch } from "../shared/safe-fetch.js";
-import { checkFetchHeaders } from "../shared/safe-fetch-options.js";
-import { shownAddress, shownUrl } from "../shared/shown-url.js";
+import { portOf } from "../../shared/fetch/host-rules.js";
+import { safeFetch } from "../../shared/fetch/safe-fetch.js";
+import { checkFetchHeaders } from "../../shared/fetch/safe-fetch-options.js";
+import { shownAddress, shownUrl } from "../../shared/fetch/shown-url.js";
 import { outsideLine } from "./outside-text.js";
 import {
   secretReplacer,

@@ -1,8 +1,8 @@
-export { safeFetch } from "../shared/safe-fetch.js";
-export type { SafeFetch, SafeRequestInit } from "../shared/safe-fetch.js";
-export type { AllowedTargets } from "../shared/host-rules.js";
-export type { HostLookup, SafeFetchOptions } from "../shared/safe-fetch-options.js";
-export type { SafeResponse } from "../shared/safe-response.js";
+export { safeFetch } from "../../shared/fetch/safe-fetch.js";
+export type { SafeFetch, SafeRequestInit } from "../../shared/fetch/safe-fetch.js";
+export type { AllowedTargets } from "../../shared/fetch/host-rules.js";
+export type { HostLookup, SafeFetchOptions } from "../../shared/fetch/safe-fetch-options.js";
+export type { SafeResponse } from "../../shared/fetch/safe-response.js";
 export { brave } from "./brave.js";
 export type { BraveOptions } from "./brave.js";
 export { httpTool } from "./http-tool.js";

@@ -1,10 +1,10 @@
-import type { SafeFetch } from "../shared/safe-fetch.js";
+import type { SafeFetch } from "../../shared/fetch/safe-fetch.js";
 import type { SearchResult } from "./search-provider.js";
 import { ToolExecutionError, ValidationError } from "../../../contracts/errors.js";
 import { FetchError } from "../../../contracts/state-errors.js";
-import { portOf } from "../shared/host-rules.js";
-import { safeFetch } from "../shared/safe-fetch.js";
-import { shownAddress } from "../shared/shown-url.js";
+import { portOf } from "../../shared/fetch/host-rules.js";
+import { safeFetch } from "../../shared/fetch/safe-fetch.js";
+import { shownAddress } from "../../shared/fetch/shown-url.js";
 import { quotedBody } from "./outside-text.js";
 import { secretReplacer } from "../../../util/redaction/secret-values.js";
 import { isObject } from "../../../util/objects.js";

@@ -1,6 +1,6 @@
 import type { SearchProvider } from "./search-provider.js";
 import { checkOptions } from "../../../contracts/validation.js";
-import { checkFetchHeaders } from "../shared/safe-fetch-options.js";
+import { checkFetchHeaders } from "../../shared/fetch/safe-fetch-options.js";
 import { secretValues, secretWords } from "../../../util/redaction/secret-values.js";
 import { requireBaseUrl, SearchEndpoint } from "./search-endpoint.js";
 

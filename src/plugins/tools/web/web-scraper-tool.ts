@@ -1,7 +1,7 @@
 import type { Tool } from "../../../contracts/tool.js";
-import type { SafeFetch } from "../shared/safe-fetch.js";
-import type { SafeFetchOptions } from "../shared/safe-fetch-options.js";
-import type { SafeResponse } from "../shared/safe-response.js";
+import type { SafeFetch } from "../../shared/fetch/safe-fetch.js";
+import type { SafeFetchOptions } from "../../shared/fetch/safe-fetch-options.js";
+import type { SafeResponse } from "../../shared/fetch/safe-response.js";
 import type { PageFormat, PageText } from "./page-text.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import {
@@ -11,8 +11,8 @@ import {
   requireOneOf,
 } from "../../../contracts/validation.js";
 import { toolArguments } from "../shared/arguments.js";
-import { safeFetch } from "../shared/safe-fetch.js";
-import { shownAddress } from "../shared/shown-url.js";
+import { safeFetch } from "../../shared/fetch/safe-fetch.js";
+import { shownAddress } from "../../shared/fetch/shown-url.js";
 import { convertPage } from "./page-text.js";
 import { cutText } from "../../../util/text.js";
 import { webTool } from "./web-tool.js";

@@ -6,8 +6,8 @@ import {
   ToolExecutionError,
 } from "../../../../src/contracts/errors.js";
 import { CallSlots, NoSlotError } from "../../../../src/plugins/mcp/server/call-slots.js";
-import { structuredOf } from "../../../../src/plugins/mcp/server/offer.js";
-import { failureText } from "../../../../src/plugins/mcp/server/run-result.js";
+import { structuredOf } from "../../../../src/plugins/shared/offers/offer.js";
+import { failureText } from "../../../../src/plugins/shared/offers/run-result.js";
 import { rejection } from "../../../support/rejection.js";
 
 const never = new AbortController().signal;

@@ -9,7 +9,7 @@ import type { MemoryEntry } from "../../../../src/contracts/memory.js";
 import { MemoryStoreError } from "../../../../src/contracts/state-errors.js";
 import { hashedBagOfWords } from "../../../../src/plugins/memory/embeddings/index.js";
 import { sqlMemoryStore } from "../../../../src/plugins/memory/sql/index.js";
-import { PgliteDatabase } from "../../../../src/plugins/memory/sql/pglite-database.js";
+import { PgliteDatabase } from "../../../../src/plugins/shared/sql/pglite-database.js";
 import { SqlMemoryStore } from "../../../../src/plugins/memory/sql/sql-memory-store.js";
 import { memoryStoreContract } from "../../../../src/testing.js";
 import { projectRoot } from "../../../support/project.js";

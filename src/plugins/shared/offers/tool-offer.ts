@@ -4,7 +4,7 @@ import type { PlannedTask } from "../../../contracts/plan.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { Arguments, Offer } from "./offer.js";
-import type { TaskRunner } from "./types.js";
+import type { TaskRunner } from "./ports.js";
 import { ToolExecutionError } from "../../../contracts/errors.js";
 import { Task } from "../../../contracts/task.js";
 import { Tokens } from "../../../contracts/tokens.js";

@@ -2,9 +2,9 @@ import { expect } from "chai";
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import { AccessDeniedError } from "../../../../src/contracts/state-errors.js";
-import { createAddressJudge } from "../../../../src/plugins/tools/shared/addresses.js";
-import { resolveSafeFetchOptions } from "../../../../src/plugins/tools/shared/safe-fetch-options.js";
-import { AddressPolicy } from "../../../../src/plugins/tools/shared/address-policy.js";
+import { createAddressJudge } from "../../../../src/plugins/shared/fetch/addresses.js";
+import { resolveSafeFetchOptions } from "../../../../src/plugins/shared/fetch/safe-fetch-options.js";
+import { AddressPolicy } from "../../../../src/plugins/shared/fetch/address-policy.js";
 
 const neverAsked = (host: string): never => {
   throw new Error(`the resolver was asked for ${host}`);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Thread, ThreadError } from "../../../../src/plugins/memory/shared/thread.js";
+import { Thread, ThreadError } from "../../../../src/plugins/shared/processes/thread.js";
 import { rejectionOf } from "../../../support/rejection.js";
 
 const PROGRAM = `

@@ -1,6 +1,6 @@
 import type { AnyTask } from "../../../contracts/task.js";
 import type { Arguments, Offer } from "./offer.js";
-import type { ServerPorts } from "./types.js";
+import type { OfferPorts } from "./ports.js";
 import { structuredOf } from "./offer.js";
 import { finished } from "./run-result.js";
 import { outputSchemaOf } from "./schemas.js";
@@ -8,7 +8,7 @@ import { outputSchemaOf } from "./schemas.js";
 const LONGEST_NAME = 64;
 
 /** Offers a task: its variables are the arguments, and each call is a run of it and of the tasks in its context. */
-export function taskOffer(task: AnyTask, ports: ServerPorts, defaultExpectation: string): Offer {
+export function taskOffer(task: AnyTask, ports: OfferPorts, defaultExpectation: string): Offer {
   const tasks = withContext(task);
   const variables = [...new Set(tasks.flatMap((each) => ports.variablesOf(each)))];
   const run = ports.prepare(tasks);

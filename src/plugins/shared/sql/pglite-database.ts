@@ -2,8 +2,8 @@ import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
 import { makeFolder } from "../../../util/files/make-folder.js";
 import type { FileLock } from "../../../util/files/file-lock.js";
-import { acquireLock } from "../shared/acquire-lock.js";
-import { Thread } from "../shared/thread.js";
+import { acquireLock } from "../files/acquire-lock.js";
+import { Thread } from "../processes/thread.js";
 import { missingPackage } from "./missing-package.js";
 
 // Starting PGlite takes seconds, and each statement is one long step, so it runs in a thread.
