@@ -29,7 +29,7 @@ import { explain } from "../explain/explain.js";
 import { Cancellation } from "../util/abort/cancellation.js";
 import { executeRun } from "../engine/run/execute-run.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
-import { sharingOrigin } from "../engine/plan/derived-options.js";
+import { sharingOrigin } from "../contracts/derived-options.js";
 import { Settings } from "../engine/plan/settings.js";
 import { standardPlugins } from "./standard-plugins.js";
 import { taskEntries } from "./task-entries.js";

@@ -8,7 +8,7 @@ import { checkOptions, requireArray } from "../contracts/validation.js";
 import { Task } from "../contracts/task.js";
 import { variablesIn } from "../contracts/template.js";
 import { ENSEMBLE_OPTIONS } from "./validation.js";
-import { SHAPE_OPTIONS, derivedOptions } from "../engine/plan/derived-options.js";
+import { SHAPE_OPTIONS, derivedOptions } from "../contracts/derived-options.js";
 import { Ensemble } from "./ensemble.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
 import { createMcpServer, MCP_SERVING_SETTINGS } from "../plugins/mcp/server/index.js";

@@ -1,4 +1,4 @@
-import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
+import type { EnsembleOptions } from "./ensemble-options.js";
 
 /** Options that decide what an ensemble does, and in which order. */
 export const SHAPE_OPTIONS = [

@@ -3,7 +3,7 @@ import { definePlugin, Ensemble, Kernel, RateLimit, Task } from "agentensemble";
 import { BudgetExceededError, budget } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { derivedOptions, originOf } from "../../src/engine/plan/derived-options.js";
+import { derivedOptions, originOf } from "../../src/contracts/derived-options.js";
 import { failure } from "../support/kernel-fixtures.js";
 
 describe("derived options", () => {
