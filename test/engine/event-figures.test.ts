@@ -1,11 +1,27 @@
 import type { Clock } from "agentensemble";
-import { Agent, Phase, Task, Tokens, definePlugin, tool } from "agentensemble";
+import {
+  Agent,
+  AgentSynthesizer,
+  Phase,
+  ReviewDecision,
+  Task,
+  Tokens,
+  definePlugin,
+  tool,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { runToEnd, typesOf } from "../support/kernel-fixtures.js";
 
 const look = tool({ name: "look", description: "Looks", execute: () => "nothing" });
 const agent = new Agent({ role: "Seeker", goal: "g", tools: [look] });
+const careful = new Agent({
+  role: "Seeker",
+  goal: "g",
+  tools: [
+    tool({ name: "look", description: "Looks", requireApproval: true, execute: () => "nothing" }),
+  ],
+});
 const asked = { toolCalls: [{ name: "look", arguments: { input: "x" } }] };
 
 describe("the figures of events", () => {
@@ -50,5 +66,44 @@ describe("a run that an observer ends", () => {
       { signal: controller.signal },
     );
     expect(typesOf(events)).to.include("task_input").and.not.include("llm_iteration_started");
+  });
+
+  it("announces no task that had not begun, and keeps it on record", async () => {
+    const controller = new AbortController();
+    const { events, output } = await runToEnd(
+      {
+        model: new ScriptedModel(["{}"]),
+        agentSynthesizer: AgentSynthesizer.llmBased(),
+        tasks: [new Task({ description: "a" })],
+        onLlmIterationStarted: () => controller.abort(),
+      },
+      { signal: controller.signal },
+    );
+    expect(typesOf(events))
+      .to.include("llm_iteration_started")
+      .and.not.include.oneOf(["task_started", "task_failed"]);
+    expect(output.exitReason).to.equal("CANCELLED");
+    expect(output.trace.taskTraces.map(({ outcome }) => outcome)).to.deep.equal(["aborted"]);
+  });
+
+  it("asks nobody after that", async () => {
+    const controller = new AbortController();
+    let questions = 0;
+    const { events } = await runToEnd(
+      {
+        model: new ScriptedModel([asked, "done"]),
+        tasks: [new Task({ description: "a", agent: careful })],
+        reviewHandler: () => {
+          questions++;
+          return ReviewDecision.continue();
+        },
+        listeners: [{ on: ({ type }) => void (type === "tool_started" && controller.abort()) }],
+      },
+      { signal: controller.signal },
+    );
+    expect(typesOf(events))
+      .to.include("task_failed")
+      .and.not.include.oneOf(["review_requested", "review_resolved"]);
+    expect(questions).to.equal(0);
   });
 });

@@ -87,6 +87,7 @@ class TaskRun {
         agent = await settleWithin(made, this.#cancellation, run.limits.graceMs);
       }
       if (agent !== undefined) this.#role = agent.role;
+      if (this.#cancellation.reason !== undefined) throw this.#cancellation.reason;
       this.#announce(contextOutputs);
       let { revision } = extras;
       for (let retries = planned.task.guardrailRetries; ; retries--) {
@@ -246,7 +247,6 @@ class TaskRun {
   /** The error that leaves the task: the run's reason when it was stopped, else a TaskExecutionError. */
   #failed(error: unknown): AgentEnsembleError {
     const { run } = this;
-    if (!this.#announced) this.#announce(NO_OUTPUTS);
     const { reason } = this.#cancellation;
     const isExit = endsRun(error);
     if (isExit) run.stop(error);
@@ -254,6 +254,10 @@ class TaskRun {
     const cause = stop ?? toError(error);
     if (this.#record === undefined) this.#recordUnbegun(cause, stop !== undefined);
     const failure = stop ?? this.#executionError(cause);
+    if (!this.#announced) {
+      if (stop !== undefined) return failure;
+      this.#announce(NO_OUTPUTS);
+    }
     if (run.events.listens("task_failed"))
       run.events.emit({
         type: "task_failed",

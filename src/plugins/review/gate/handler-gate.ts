@@ -50,7 +50,8 @@ export class HandlerGate implements ReviewGate {
 
   async ask(question: ReviewQuestion, asker: ReviewAsker): Promise<Decision> {
     checkReviewOptions("Review", question);
-    const { run } = asker;
+    const { run, signal } = asker;
+    if (signal.aborted) throw endOfWait(signal);
     if (!this.canAsk(run))
       throw new ReviewUnavailableError(
         `Nobody can answer the review of '${question.taskDescription}'`,
