@@ -15,6 +15,8 @@ export { standardPlugins } from "./ensemble/standard-plugins.js";
 export { Kernel } from "./kernel/kernel.js";
 export { MapReduceEnsemble } from "./map-reduce/map-reduce-ensemble.js";
 export type { MapReduceOptions } from "./map-reduce/options.js";
+export { guardrails } from "./plugins/guardrails/index.js";
+export type { GuardrailsOptions } from "./plugins/guardrails/index.js";
 export { linearRegex } from "./plugins/guardrails/linear-regex.js";
 export type { LinearRegex } from "./plugins/guardrails/linear-regex.js";
 export type { FileStoreOptions } from "./plugins/memory/file/index.js";

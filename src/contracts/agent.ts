@@ -64,7 +64,10 @@ const MODEL_OPTION_FIELDS = [
   "providerOptions",
 ] as const;
 
-/** @throws ValidationError unless `model` is absent, a model, or a name with a provider before its colon. */
+/**
+ * Checks an option that takes a model. `what` names the option in the error. Asks nobody whether the provider is known: see `HookRun.resolveModel`.
+ * @throws ValidationError unless `model` is absent, a model, or a name with a provider before its colon.
+ */
 export function checkModel(what: string, model: unknown): void {
   if (model === undefined) return;
   if (typeof model === "string") {
@@ -175,7 +178,7 @@ function promptsOf({ goal, background }: AgentOptions): AgentPrompts | undefined
   return { ...(isPrompt && { goal }), ...(background instanceof PromptText && { background }) };
 }
 
-/** The form in which roles are compared: without regard to case and outer blanks. */
+/** Returns the form in which roles are compared: without regard to case and outer blanks. */
 export function canonicalRole(role: string): string {
   return role.trim().toLowerCase();
 }

@@ -69,7 +69,7 @@ const REFUSALS: readonly string[] = Object.freeze([
   "AE_MODEL_CONTEXT_LENGTH",
 ]);
 
-/** Whether a model call failed because the vendor refused it, before it had answered anything. */
+/** Whether a model call failed because the vendor refused it, before it had answered anything: nothing of it is charged. */
 export function isRefused(error: unknown): boolean {
   return (
     ModelCallError.isInstance(error) &&
@@ -78,7 +78,10 @@ export function isRefused(error: unknown): boolean {
   );
 }
 
-/** The cost of a call by rates or by a function; nothing where its tokens are unknown or the function has no price. @throws what a price function throws. */
+/**
+ * Returns the cost of a call by rates or by a function, as the ledger counts it; no fields where its tokens are unknown or the function has no price.
+ * @throws what a price function throws; Error for a price that is no number of 0 or more.
+ */
 export function priceOf(configuration: CostConfiguration, usage: UsageRecord): Price {
   if (typeof configuration === "function") {
     const cost: unknown = configuration(usage);

@@ -1,4 +1,5 @@
 import type { Agent } from "./agent.js";
+import type { TaskOutput } from "./output.js";
 import type { AnyTask } from "./task.js";
 import type { Awaitable, JsonSchema } from "./types.js";
 import { ValidationError } from "./errors.js";
@@ -26,6 +27,23 @@ export interface DelegationResponse {
   readonly parsedOutput?: unknown;
   readonly errors: readonly string[];
   readonly durationMs: number;
+}
+
+/** The key under which the engine keeps the result of the worker in a response. */
+export const WORKER: unique symbol = Symbol.for("agentensemble/delegation-worker") as never;
+
+/** The worker's side of a delegation that was let through. */
+export interface WorkerResult {
+  /** Its finished task; absent where it failed. */
+  readonly output: TaskOutput | undefined;
+}
+
+/**
+ * Returns what the worker of a delegation brought; `undefined` where nobody was asked, because a guard or a policy said no or a tap answered. A copy of the
+ * response (`{ ...response }`) keeps it.
+ */
+export function workerOf(response: DelegationResponse): WorkerResult | undefined {
+  return (response as { readonly [WORKER]?: WorkerResult })[WORKER]; // set by the engine only
 }
 
 /** A policy's verdict on a delegation. */

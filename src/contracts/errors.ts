@@ -373,7 +373,10 @@ export class ExitEarlySignal extends AgentEnsembleError {
   }
 }
 
-/** Whether what was thrown is no failure of the work but ends the run: an early exit, or a wait beyond the process. */
+/**
+ * Whether what was thrown is no failure of the work but ends the run: an early exit, or a wait beyond the process. Who catches errors of tasks, tools or
+ * runs throws these on.
+ */
 export function endsRun(thrown: unknown): thrown is ExitEarlySignal | RunSuspendedError {
   return ExitEarlySignal.isInstance(thrown) || RunSuspendedError.isInstance(thrown);
 }

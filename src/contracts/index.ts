@@ -1,4 +1,4 @@
-export { Agent } from "./agent.js";
+export { Agent, canonicalRole, checkModel } from "./agent.js";
 export type { AgentOptions } from "./agent.js";
 export type {
   ChatCallOptions,
@@ -21,13 +21,14 @@ export type {
 export { HierarchicalConstraints } from "./constraints.js";
 export type { HierarchicalConstraintsOptions } from "./constraints.js";
 export type { AgentSummary, Dag, DagEdge, DagLink, DagTask, RunDag } from "./dag.js";
-export { DelegationPolicyResult } from "./delegation.js";
+export { DelegationPolicyResult, workerOf } from "./delegation.js";
 export type {
   DelegationPolicy,
   DelegationPolicyContext,
   DelegationRequest,
   DelegationResponse,
   ManagerPromptStrategy,
+  WorkerResult,
 } from "./delegation.js";
 export type { EmbeddingModel, StoredVector, VectorMatch, VectorStore } from "./embedding.js";
 export { Workflow } from "./ensemble-options.js";
@@ -58,6 +59,7 @@ export {
   ToolConfigurationError,
   ToolExecutionError,
   ValidationError,
+  endsRun,
 } from "./errors.js";
 export {
   ConstraintViolationError,
@@ -81,6 +83,8 @@ export {
   ReviewError,
   ReviewUnavailableError,
   ReviewTimeoutError,
+  noMemoryStore,
+  storeFailure,
 } from "./state-errors.js";
 export type { FileAccessReason } from "./state-errors.js";
 export type { ErrorDetails, ModelErrorCode } from "./errors.js";
@@ -149,11 +153,12 @@ export type {
   VersionedEntries,
 } from "./memory.js";
 export { MemoryScope } from "./memory-scope.js";
-export { contextOutput } from "./output.js";
+export { contextOutput, findOutput, reviseOutput } from "./output.js";
 export type {
   EnsembleOutput,
   ExecutionMetrics,
   ExitReason,
+  OutputPatch,
   TaskMetrics,
   TaskOutput,
   ToolUse,
@@ -173,9 +178,10 @@ export type {
   ReflectionStrategy,
   TaskReflection,
 } from "./reflection.js";
+export { redactorOf } from "./redaction.js";
 export type { Redactor, SecretFilter } from "./redaction.js";
 export type { RetryPolicy } from "./retry.js";
-export { asReviewDecision, Review, ReviewDecision } from "./review.js";
+export { asReviewDecision, checkReviewOptions, Review, ReviewDecision } from "./review.js";
 export type {
   ApprovalPolicy,
   OnReviewTimeout,
@@ -193,7 +199,8 @@ export type {
 } from "./review.js";
 export { CaptureMode } from "./capture.js";
 export type { CaptureModeDefinition } from "./capture.js";
-export type { CostConfiguration, CostEstimate, CostRates } from "./cost.js";
+export { isRefused, priceOf } from "./cost.js";
+export type { CostConfiguration, CostEstimate, CostRates, Price } from "./cost.js";
 export type {
   ContextFormatDefinition,
   ContextFormatSavings,
@@ -231,11 +238,12 @@ export type {
   StructuredTaskOptions,
   TaskHandler,
 } from "./task.js";
+export { requireUsable } from "./model-check.js";
 export type { ModelCheck } from "./model-check.js";
 export { Tokens } from "./tokens.js";
 export { createToken } from "./token.js";
 export type { Token } from "./token.js";
-export { resumeOf, tool, ToolResult } from "./tool.js";
+export { isTool, isToolProvider, noReviewer, resumeOf, tool, ToolResult } from "./tool.js";
 export type {
   AnyTool,
   DynamicToolProvider,
@@ -245,6 +253,8 @@ export type {
   ToolLike,
   ToolReturn,
 } from "./tool.js";
+export { checkToolInput } from "./tool-input.js";
+export type { Checked } from "./tool-input.js";
 export type {
   CalledToolOutcome,
   CapturedMessage,

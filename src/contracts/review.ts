@@ -38,7 +38,7 @@ export interface Review extends ReviewOptions {
 const REVIEW_OPTIONS = ["prompt", "timeoutMs", "onTimeout", "requiredRole"];
 const ON_TIMEOUT = ["CONTINUE", "EXIT_EARLY", "FAIL"];
 
-/** @throws ValidationError for what can't be said of a review. */
+/** Checks the options of a review. `what` names its owner in the error. @throws ValidationError for a value out of range. */
 export function checkReviewOptions(what: string, o: ReviewOptions): void {
   requireInteger(`${what} timeoutMs`, o.timeoutMs, 0, "0 (waits for ever) or more milliseconds");
   requireOneOf(`${what} onTimeout`, o.onTimeout, ON_TIMEOUT);

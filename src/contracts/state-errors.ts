@@ -17,14 +17,14 @@ export class MemoryStoreError extends AgentEnsembleError {
   }
 }
 
-/** The error of a step that needs a memory store where the run has none. */
+/** Returns the error of a step that needs a memory store where the run has none. */
 export function noMemoryStore(): ValidationError {
   return new ValidationError("There is no memory store", {
     hint: "Give the ensemble a memoryStore, MemoryStore.inMemory() for instance.",
   });
 }
 
-/** What a store threw: the framework's errors as they are, anything else as a MemoryStoreError whose message begins with `what`. */
+/** Returns what a memory store threw as an error: those of the framework as they are, anything else as a MemoryStoreError whose message begins with `what`. */
 export function storeFailure(
   error: unknown,
   what: string,

@@ -8,6 +8,8 @@ import { isObject } from "../util/objects.js";
 import { checkAtOnce, isValidating } from "../util/schema/standard-schema.js";
 import { messageOf } from "../util/errors.js";
 
+export type { Checked } from "../util/schema/standard-schema.js";
+
 /** The input of a tool from a model's arguments. Returns a promise only where the schema does. */
 export function readInput(
   tool: AnyTool,
@@ -27,7 +29,11 @@ export function readInput(
   return { ok: true, value: typeof field === "string" ? field : JSON.stringify(field) };
 }
 
-/** Checks input against the tool's schema. @throws ToolConfigurationError for plain JSON Schema that can't be read. */
+/**
+ * Checks input against the tool's schema, as the engine checks what a model sends. Returns the value as the schema makes it, or the problem as a text.
+ * Without a schema the input must be a string.
+ * @throws ToolConfigurationError for plain JSON Schema that can't be read.
+ */
 export async function checkToolInput(tool: AnyTool, value: unknown): Promise<Checked> {
   return checkInput(tool, value, new JsonSchemaValidators());
 }

@@ -258,7 +258,7 @@ function checkInput({ name, input }: Pick<AnyTool, "name" | "input">): void {
   });
 }
 
-/** Whether `value` can be called as a tool. */
+/** Whether `value` can be called as a tool. The `tools` of agents and tasks, and a task's `handler`, may hold others. */
 export function isTool(value: unknown): value is AnyTool {
   return (
     typeof value === "object" &&
@@ -308,7 +308,7 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
   });
 }
 
-/** The error of a tool that needs approval where nobody can give it. */
+/** Returns the error of a tool that needs approval where nobody can give it: where `ReviewGate.canAsk` is false, or no gate is bound. */
 export function noReviewer(toolName: string): ReviewUnavailableError {
   const message = `Tool '${toolName}' requires approval but the ensemble has no \`reviewHandler\`. Set it, for instance to ReviewHandler.console().`;
   return new ReviewUnavailableError(message);

@@ -1,4 +1,2 @@
 // What plugins use of the engine.
-export { workerOf } from "./gateways/delegation.js";
-
-export { checkToolInput } from "../contracts/tool-input.js";
+export { workerOf } from "../contracts/delegation.js";

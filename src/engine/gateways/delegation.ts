@@ -1,5 +1,9 @@
 import type { Agent } from "../../contracts/agent.js";
-import type { DelegationRequest, DelegationResponse } from "../../contracts/delegation.js";
+import type {
+  DelegationRequest,
+  DelegationResponse,
+  WorkerResult,
+} from "../../contracts/delegation.js";
 import type { NewEvent } from "../../contracts/events.js";
 import type { DelegationCall } from "../../contracts/hooks.js";
 import type { TaskOutput } from "../../contracts/output.js";
@@ -10,6 +14,7 @@ import type { AfterPayload } from "../../kernel/hooks/step.js";
 import type { TaskAttempt } from "../tasks/task-attempt.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
 import { canonicalRole } from "../../contracts/agent.js";
+import { WORKER } from "../../contracts/delegation.js";
 import { checkRequest } from "../../contracts/delegation-request.js";
 import { TaskExecutionError, ValidationError, endsRun, reasonOf } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
@@ -20,19 +25,6 @@ import { checkingSchemaOf } from "../../util/schema/json-schema.js";
 import { teamOf } from "../tasks/agents.js";
 import { FrameStep } from "../tasks/task-frame.js";
 import { contextWithScope } from "./delegation-context.js";
-
-const WORKER = Symbol.for("agentensemble/delegation-worker");
-
-/** The worker's side of a delegation that was let through. */
-export interface WorkerResult {
-  /** Its finished task; absent where it failed. */
-  readonly output: TaskOutput | undefined;
-}
-
-/** What the worker of a delegation brought; `undefined` where nobody was asked, because a guard or a policy said no or a tap answered. */
-export function workerOf(response: DelegationResponse): WorkerResult | undefined {
-  return (response as { readonly [WORKER]?: WorkerResult })[WORKER]; // set here only; survives a tap's `{ ...response }`
-}
 
 function asWorkers(
   response: DelegationResponse,

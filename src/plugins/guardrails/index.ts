@@ -6,7 +6,8 @@ import { GuardrailRunner } from "./guardrail-runner.js";
 export type { GuardrailsOptions } from "./guardrail-runner.js";
 
 /**
- * Lets a task's input guardrails judge it before anything is spent, and its output guardrails what came out.
+ * Lets a task's input guardrails judge it before anything is spent, and its output guardrails what came out. One of the standard plugins; add your own
+ * to change the time limit.
  * @throws ValidationError for an unknown option or a time limit that is no positive number.
  */
 export function guardrails(options: GuardrailsOptions = {}): Plugin {

@@ -1,5 +1,5 @@
 import type { AnyTool } from "../../contracts/tool.js";
-import { checkToolInput } from "../../engine/index.js";
+import { checkToolInput } from "../../contracts/tool-input.js";
 import { jsonSchemaOf } from "./tool-trial.js";
 
 const TEXTS = Object.freeze([

@@ -3,7 +3,7 @@ import type { Tool } from "../../contracts/tool.js";
 import type { TrialEnding } from "./tool-trial.js";
 import { isTool } from "../../contracts/tool.js";
 import { checkOptions, preview, requireArray, requireText } from "../../contracts/validation.js";
-import { checkToolInput } from "../../engine/index.js";
+import { checkToolInput } from "../../contracts/tool-input.js";
 import { sleep } from "../../util/abort/timeouts.js";
 import { absurdInputs } from "./absurd-inputs.js";
 import {

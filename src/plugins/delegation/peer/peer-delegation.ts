@@ -10,7 +10,7 @@ import type { DelegationTemplateName } from "./peer-prompts.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { canonicalRole } from "../../../contracts/agent.js";
-import { workerOf } from "../../../engine/index.js";
+import { workerOf } from "../../../contracts/delegation.js";
 import { delegateForModel } from "../../shared/delegation/delegate-for-model.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { delegateInput } from "./delegate-input.js";

@@ -1,4 +1,4 @@
-import type { BudgetExceededEvent } from "../../../contracts/plain-events.js";
+import type { Ev } from "../../../contracts/events.js";
 import type { LlmCall } from "../../../contracts/hooks.js";
 import type { Account } from "./account.js";
 import type { LimitName } from "./amount.js";
@@ -35,7 +35,7 @@ export function announce(
   call: LlmCall,
   account: Account,
   limit: LimitName,
-  action: BudgetExceededEvent["action"],
+  action: Ev<"budget_exceeded">["action"],
 ): void {
   const { run, taskId, parentTaskId, agentRole } = call;
   const event = {

@@ -1,7 +1,7 @@
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { ReadEdit } from "../shared/ask-until-fits.js";
 import type { Fields } from "../../../util/objects.js";
-import { checkToolInput } from "../../../engine/index.js";
+import { checkToolInput } from "../../../contracts/tool-input.js";
 import { isObject } from "../../../util/objects.js";
 
 /** Which of several text arguments is the main one: the first of these that is there. */

@@ -7,7 +7,7 @@ import type { AnyTool } from "../../../contracts/tool.js";
 import { isTool, noReviewer } from "../../../contracts/tool.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
-import { checkToolInput } from "../../../engine/index.js";
+import { checkToolInput } from "../../../contracts/tool-input.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { Schemas } from "../../shared/schemas.js";
 import { askUntilFits } from "../shared/ask-until-fits.js";

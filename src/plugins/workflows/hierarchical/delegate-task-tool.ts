@@ -9,7 +9,7 @@ import type { ManagerTemplateName } from "./hierarchical-prompts.js";
 import { tool, ToolResult } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
 import { canonicalRole } from "../../../contracts/agent.js";
-import { workerOf } from "../../../engine/index.js";
+import { workerOf } from "../../../contracts/delegation.js";
 import { delegateForModel } from "../../shared/delegation/delegate-for-model.js";
 import { delegateTaskInput } from "./delegate-task-input.js";
 

@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { readProjectFile, typeScriptFiles } from "../support/project.js";
+
+type Api = Readonly<Record<string, Readonly<Record<"types" | "values", readonly string[]>>>>;
+
+/** What plugins use of contracts beside public names and `contracts/validation.ts`. A name may leave this list. */
+const NOT_PUBLIC = [
+  "NO_METRICS",
+  "REDACTOR",
+  "SOURCE_TASK",
+  "TOOL_NAME",
+  "checkRateLimit",
+  "checkTools",
+  "errorRedactor",
+  "keepEntriesWithin",
+  "keepLastEntries",
+  "predecessorsOf",
+  "redactorOfMode",
+  "requireCarried",
+  "shortTermWindow",
+  "sumCost",
+  "tokenName",
+  "variablesIn",
+];
+
+/** Names that a text imports or exports from files of contracts, kernel and engine, without the checks of options. */
+function importedBy(text: string): readonly string[] {
+  const lists = text.matchAll(
+    /\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s+from\s+"[./]*\/(?:contracts\/(?!validation\.js)|kernel\/|engine\/)/g,
+  );
+  return [...lists].flatMap(([, list = ""]) =>
+    list
+      .split(",")
+      .map((name) => name.trim().replace(/^type | as .*/g, ""))
+      .filter((name) => name !== ""),
+  );
+}
+
+describe("the built-in plugins", () => {
+  it("use what is public, checks of options, helpers without a word of the domain, and a few names more", () => {
+    const api = JSON.parse(readProjectFile("test/architecture/public-api.json")) as Api;
+    const known = new Set(Object.values(api).flatMap(({ types, values }) => [...types, ...values]));
+    const imported = new Set(
+      typeScriptFiles("src/plugins").flatMap((path) => importedBy(readProjectFile(path))),
+    );
+    expect([...imported]).to.include.members(["definePlugin", "Tokens"]);
+    expect([...imported].filter((name) => !known.has(name)).sort()).to.deep.equal(NOT_PUBLIC);
+    expect(importedBy('import { type A, b as c } from "../../engine/x.js";')).to.deep.equal([
+      "A",
+      "b",
+    ]);
+  });
+});
