@@ -132,6 +132,8 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
   const known = usage.unknownUsageCalls === 0;
   const measured = records.flatMap((r) => r.measures ?? []);
   const costEstimate = sumCost(calls.map((c) => c.usage));
+  const delegations = records.flatMap((r) => r.delegations);
+  const handedOver = delegations.filter(({ refused }) => refused !== true).length;
   return Object.freeze({
     inputTokens: known ? usage.inputTokens : -1,
     outputTokens: known ? usage.outputTokens : -1,
@@ -140,7 +142,8 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
     toolCallCount: records.reduce((sum, r) => sum + (r.restoredToolCalls ?? 0), tools.length),
     llmLatencyMs: usage.llmLatencyMs,
     toolExecutionMs: tools.reduce((sum, t) => sum + (t.endedMs - t.startedMs), 0),
-    delegationCount: records.reduce((sum, r) => sum + r.delegations.length, 0),
+    delegationCount: handedOver,
+    refusedDelegationCount: delegations.length - handedOver,
     memoryRetrievalMs: measured.reduce((sum, m) => sum + m.memoryRetrievalMs, 0),
     promptBuildMs: measured.reduce((sum, m) => sum + m.promptBuildMs, 0),
     memoryOperations: measured.reduce(

@@ -32,7 +32,10 @@ export interface TaskMetrics {
   readonly llmLatencyMs: number;
   /** Time spent in tools, in milliseconds; calls that ran side by side are added up. */
   readonly toolExecutionMs: number;
+  /** Subtasks handed to other agents, whether or not those succeeded. */
   readonly delegationCount: number;
+  /** Delegations that were refused before any agent was asked. */
+  readonly refusedDelegationCount: number;
   /** Time spent reading memory, in milliseconds. */
   readonly memoryRetrievalMs: number;
   /** Time spent building prompts, in milliseconds. */
@@ -62,6 +65,7 @@ export const NO_METRICS: TaskMetrics = Object.freeze({
   llmLatencyMs: 0,
   toolExecutionMs: 0,
   delegationCount: 0,
+  refusedDelegationCount: 0,
   memoryRetrievalMs: 0,
   promptBuildMs: 0,
   memoryOperations: NO_MEMORY_OPERATIONS,

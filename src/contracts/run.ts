@@ -279,6 +279,8 @@ export interface DelegateOptions {
   readonly expectedOutput?: string | undefined;
   /** The tool call that delegates; it names the worker's task, see `TaskCall.identity`. */
   readonly toolCallId?: string | undefined;
+  /** Why the delegator refuses the request itself: nobody is asked and no hook fires, and it is reported like every refusal. */
+  readonly refusal?: string | undefined;
 }
 
 /** What plugins measured while a task ran; the kernel adds it up. */

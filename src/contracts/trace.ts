@@ -77,6 +77,8 @@ export interface DelegationRecord {
   readonly endedMs: number;
   readonly result: string;
   readonly succeeded: boolean;
+  /** Whether it was handed to nobody: a guard, a tap or its delegator refused it. Default `false`. */
+  readonly refused?: boolean;
   readonly worker: TaskRecord | undefined;
 }
 

@@ -93,7 +93,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
   }
 
   override admits(): boolean {
-    this.#refusal = refusalOf(this.call, this.team);
+    this.#refusal = this.options.refusal ?? refusalOf(this.call, this.team);
     return this.#refusal === undefined;
   }
 
@@ -274,6 +274,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
       endedMs,
       result: succeeded ? (response.rawOutput ?? "") : `Error: ${reason}`,
       succeeded,
+      refused: this.reached === "hooks",
       worker: this.#worker,
     });
     if (!run.events.listens(succeeded ? "delegation_completed" : "delegation_failed")) return;

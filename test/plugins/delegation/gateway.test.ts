@@ -243,5 +243,7 @@ describe("scope.delegate", () => {
       workerTrace: undefined,
       result: "Error: no",
     });
+    expect(output.metrics).to.include({ delegationCount: 1, refusedDelegationCount: 0 });
+    expect(refused.output.metrics).to.include({ delegationCount: 0, refusedDelegationCount: 1 });
   });
 });

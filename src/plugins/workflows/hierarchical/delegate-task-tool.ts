@@ -51,13 +51,14 @@ async function assign(
       texts.render("manager.unknownTask", { count: assignments.count, given: preview(taskNumber) }),
     );
   const missing = listed === undefined ? [] : assignments.missingFor(listed);
-  if (missing.length > 0)
-    return ToolResult.failure(
-      texts.render("manager.missingContext", {
-        number: taskNumberOf(taskNumber),
-        missing: missing.join(", "),
-      }),
-    );
+  if (missing.length > 0) {
+    const refusal = texts.render("manager.missingContext", {
+      number: taskNumberOf(taskNumber),
+      missing: missing.join(", "),
+    });
+    await delegateForModel(scope, input, { toolCallId, refusal });
+    return ToolResult.failure(refusal);
+  }
   parts.onStart(scope.run);
   const finish = assignments.begin();
   const wanted =

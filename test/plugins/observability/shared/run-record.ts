@@ -201,6 +201,7 @@ const totals: ExecutionMetrics = {
     llmCallCount: 3,
     toolCallCount: 1,
     delegationCount: 1,
+    refusedDelegationCount: 0,
     llmLatencyMs: 61_000,
   }),
   unknownUsageCalls: 1,

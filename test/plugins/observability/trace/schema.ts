@@ -13,6 +13,7 @@ const metrics = {
   llmCallCount: "count",
   toolCallCount: "count",
   delegationCount: "count",
+  refusedDelegationCount: "count",
   memoryOperations: "MemoryOperations",
   costEstimate: "?Cost",
 };

@@ -132,7 +132,10 @@ describe("HIERARCHICAL", () => {
       "No agent found with role 'Boss'. Available roles: [Researcher, Writer]",
       "No agent found with role 'manager'. Available roles: [Researcher, Writer]",
     ]);
-    expect(ended.events.filter(({ type }) => type === "delegation_failed")).to.have.length(2);
+    expect(
+      ended.events.flatMap((e) => (e.type === "delegation_failed" ? [e.reason.slice(0, 15)] : [])),
+    ).to.deep.equal(["Task 2 builds o", "Agent not found", "Cannot delegate"]);
+    expect(ended.output.metrics).to.include({ delegationCount: 0, refusedDelegationCount: 3 });
     expect(ended.workers.requests).to.have.length(0);
     expect(ended.output.taskOutputs.map(({ agentRole }) => agentRole)).to.deep.equal(["Manager"]);
   });
