@@ -134,7 +134,8 @@ export interface TaskCall {
   readonly taskId: string;
   /**
    * The name of the task within the run, which does not depend on the order of its siblings: its id; for a delegated task
-   * `{identity of the delegating task}@{its attempt}>{toolCallId}`, with `~2` behind it for the second delegation of one tool call.
+   * `{identity of the delegating task}@{its attempt}>{toolCallId}`, with `~2` behind it for the second delegation of one tool call. A delegation outside
+   * of a tool call has no id behind `>`.
    */
   readonly identity: string;
   /** Its templates are filled. */
@@ -217,6 +218,10 @@ export interface ToolCallContext {
 /** A delegation. */
 export interface DelegationCall {
   readonly run: HookRun;
+  /** The delegating task. */
+  readonly taskId: string;
+  /** `TaskCall.identity` of the worker's task. */
+  readonly identity: string;
   readonly delegatorRole: string;
   readonly request: DelegationRequest;
   readonly depth: number;
@@ -227,6 +232,10 @@ export interface DelegationCall {
 /** A write to memory. */
 export interface MemoryWrite {
   readonly run: HookRun;
+  /** The writing task. */
+  readonly taskId: string;
+  /** Of the task. */
+  readonly attempt: number;
   readonly scope: string;
   readonly entry: MemoryEntry;
 }

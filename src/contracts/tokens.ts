@@ -25,6 +25,7 @@ import type { Clock, IdGenerator } from "./runtime.js";
 import type { ToolLike } from "./tool.js";
 import type { Token } from "./token.js";
 import type { FolderExporter, TraceBuilder, TraceExporter } from "./trace.js";
+import { OUTSIDE_ACCESS } from "./outside.js";
 import { createToken } from "./token.js";
 
 /** The dependencies that the framework itself looks up; see `docs/tokens.md`. */
@@ -42,6 +43,7 @@ export const Tokens = Object.freeze({
   ReviewHandler: createToken<ReviewHandler>("ReviewHandler"),
   ReviewStore: createToken<ReviewStore>("ReviewStore"),
   ReviewGate: createToken<ReviewGate>("ReviewGate"),
+  OutsideAccess: OUTSIDE_ACCESS,
   ApprovalPolicy: createToken<ApprovalPolicy>("ApprovalPolicy", "many"),
   ReflectionStore: createToken<ReflectionStore>("ReflectionStore"),
   CostConfiguration: createToken<CostConfiguration>("CostConfiguration"),
@@ -76,6 +78,7 @@ export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
   Tokens.TraceExporter,
   Tokens.CaptureMode,
   Tokens.ApprovalPolicy,
+  Tokens.OutsideAccess,
   Tokens.ContextFormat,
   Tokens.SecretFilter,
   Tokens.HttpRoute,

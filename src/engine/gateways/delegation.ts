@@ -51,6 +51,8 @@ export async function delegate(
   const team = teamOf(run);
   const step = new DelegationStep(frame, team, options, {
     run: run.info,
+    taskId: record.taskId,
+    identity: `${frame.origin}${frame.nameOf(`>${options.toolCallId ?? ""}`)}`,
     delegatorRole: record.agentRole,
     request: withRole(request, team),
     depth,
@@ -193,13 +195,9 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
       own !== undefined && canonicalRole(own.role) === canonicalRole(request.agentRole);
     const previous = run.outputs.get(taskId);
     const next = run.records.length;
-    const { toolCallId } = this.options;
     const running = run.view.runTask(taskId, {
       parentTaskId: record.taskId,
-      identity:
-        toolCallId === undefined
-          ? undefined
-          : `${this.frame.origin}${this.frame.nameOf(`>${toolCallId}`)}`,
+      identity: this.call.identity,
       agent: isSame ? own : asked, // where two agents of one role were made for different tasks, each does its own
       depth: depth + 1,
       priority: request.priority === "NORMAL" ? priority : request.priority,

@@ -29,7 +29,8 @@ export async function writeMemory(
   if (cancellation.reason !== undefined) throw cancellation.reason;
   const store = target?.store ?? run.settings.find(Tokens.MemoryStore);
   if (store === undefined) throw noMemoryStore();
-  const call = { run: run.info, scope, entry: withOrigin(frame, entry) };
+  const { taskId, attempt } = frame.record;
+  const call = { run: run.info, taskId, attempt, scope, entry: withOrigin(frame, entry) };
   const step = new MemoryStep(frame, call, { ...target, store });
   await takeStep(step);
   if (step.broken !== undefined) throw step.broken;

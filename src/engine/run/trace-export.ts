@@ -5,6 +5,7 @@ import type { RunOutput } from "./run-output.js";
 import { TaskTimeoutError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { withTimeout } from "../../util/abort/timeouts.js";
+import { askOutside } from "../../contracts/outside.js";
 import { messageOf } from "../../util/errors.js";
 
 /** How long exporters, and afterRun taps of a stopped run, may take. */
@@ -16,7 +17,9 @@ export async function exportTrace(run: ActiveRun, output: RunOutput): Promise<vo
   await Promise.all(
     exporters.map(async (exporter) => {
       try {
-        await finishWithin("it", Promise.resolve(exportTo(exporter, output.trace)));
+        const work = async (): Promise<void> => exportTo(exporter, output.trace);
+        const call = { run: run.info, kind: "export", name: "trace" } as const;
+        await finishWithin("it", askOutside(call, work));
       } catch (error) {
         run.warn(`A trace exporter failed: ${messageOf(error)}`);
       }

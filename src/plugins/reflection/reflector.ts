@@ -5,10 +5,13 @@ import type {
   ReflectionStore,
   TaskReflection,
 } from "../../contracts/reflection.js";
+import type { OutsideCall } from "../../contracts/outside.js";
 import type { HookRun } from "../../contracts/run.js";
 
 import { preview } from "../../contracts/validation.js";
 import { Tokens } from "../../contracts/tokens.js";
+import { askOutside } from "../../contracts/outside.js";
+import { isObject } from "../../util/objects.js";
 import { PromptLibrary } from "../shared/prompts/prompt-library.js";
 import { llmStrategy } from "./llm-strategy.js";
 import { notesText } from "./notes.js";
@@ -53,7 +56,9 @@ export class Reflector {
         ask: (prompt) => askForNotes(call, prompt, options),
       });
       const reflection = complete(lesson, previous, call.run.get(Tokens.Clock).now());
-      await store.store(identity, reflection);
+      await askOutside({ ...outside(call), kind: "change", name: "lesson" }, () =>
+        store.store(identity, reflection),
+      );
       call.run.emit({
         type: "task_reflected",
         taskId: call.taskId,
@@ -68,7 +73,10 @@ export class Reflector {
 
   /** @throws Error for what is no reflection: stores are other people's code. Those of a database give null where they have none. */
   async #known(call: TaskCall): Promise<TaskReflection | undefined> {
-    const found: unknown = await this.#store(call).retrieve(identityOf(call));
+    const found: unknown = await askOutside<unknown>(
+      { ...outside(call), kind: "read", name: "lesson", codec: LESSON },
+      () => this.#store(call).retrieve(identityOf(call)),
+    );
     if (found === undefined || found === null) return undefined;
     const { runCount } = found as { readonly runCount?: unknown }; // looked at, not trusted
     if (!isLesson(found) || !Number.isFinite(runCount))
@@ -108,6 +116,20 @@ export class Reflector {
       "Tasks reflect, but no reflectionStore is configured: what is learnt is lost with this process. Use ReflectionStore.file(path).";
     run.warn(message);
   }
+}
+
+const LESSON: OutsideCall["codec"] = {
+  toJson: (found) => found,
+  fromJson: (found) =>
+    isObject(found) ? { ...found, reflectedAt: new Date(String(found["reflectedAt"])) } : found,
+};
+
+function outside({
+  run,
+  taskId,
+  signal,
+}: TaskCall): Pick<OutsideCall, "run" | "taskId" | "signal"> {
+  return { run, taskId, signal };
 }
 
 /** The name of the task, else its description as it was written: the same task with other inputs is still the same task. */

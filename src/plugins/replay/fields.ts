@@ -38,6 +38,23 @@ export function optionalText(fields: Fields, name: string): string | undefined {
   return fields[name] === undefined || fields[name] === null ? undefined : textField(fields, name);
 }
 
+/** A text, or nothing at all; not null. */
+export function absentOrText(fields: Fields, name: string): string | undefined {
+  return fields[name] === undefined ? undefined : textField(fields, name);
+}
+
+export function optionalNumber(fields: Fields, name: string): number | undefined {
+  return fields[name] === undefined ? undefined : numberField(fields, name);
+}
+
+/** Whether it is there; it is true then. */
+export function flagField(fields: Fields, name: string): boolean {
+  const value = fields[name];
+  if (value !== undefined && typeof value !== "boolean")
+    throw new Misshapen(`'${name}' must be true or false, got: ${preview(value)}`, fields, name);
+  return value === true;
+}
+
 export function numberField(fields: Fields, name: string): number {
   const value = fields[name];
   if (typeof value !== "number" || !Number.isFinite(value))

@@ -4,6 +4,9 @@ import type { ReplayOptions } from "./replay-options.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { definePlugin } from "../../contracts/plugin.js";
 import { Tokens } from "../../contracts/tokens.js";
+import type { EnsembleHooks } from "../../contracts/hooks.js";
+import type { EventStream } from "../../contracts/events.js";
+import type { ReplaySteps } from "./replay-steps.js";
 import { checkFile, checkSource, resolveReplayOptions } from "./replay-options.js";
 import { ReplaySource } from "./replay-source.js";
 import { RecordingSource } from "./recording-source.js";
@@ -20,41 +23,16 @@ export type { ReplayOptions } from "./replay-options.js";
 export function recordTo(file: string): Plugin {
   checkFile("recordTo file", file);
   let recording: RecordingFile | undefined;
+  let recorder: Recorder;
   return definePlugin({
     name: "record-to",
-    bind() {
+    bind(bind) {
       requireUnused("recordTo", recording);
       recording = new RecordingFile(file);
+      recorder = new Recorder(recording);
+      bind.many(Tokens.OutsideAccess).toConstantValue(recorder);
     },
-    apply({ hooks }) {
-      const recorder = new Recorder(requireFile(recording));
-      hooks.beforeRun.tap({ name: "record", lane: "policy", order: "pre" }, (call) =>
-        recorder.begin(call),
-      );
-      hooks.beforeLlmCall.tap({ name: "record", lane: "transform", order: "post" }, (call) =>
-        recorder.listen(call),
-      );
-      hooks.beforeLlmCall.tap({ name: "record", lane: "policy", order: "pre" }, (call) =>
-        recorder.check(call),
-      );
-      hooks.afterLlmCall.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
-        recorder.callEnded(call),
-      );
-      hooks.beforeToolCall.tap({ name: "record", lane: "answer", order: "post" }, (call) =>
-        recorder.toolStarts(call),
-      );
-      hooks.afterToolCall.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
-        recorder.toolEnded(call),
-      );
-      hooks.beforeDelegation.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
-        recorder.delegation(call),
-      );
-      // A run that is paid for is not lost because its recording is.
-      hooks.afterRun.tap(
-        { name: "record", lane: "transform", order: "post", onError: "skip" },
-        () => recorder.end(),
-      );
-    },
+    apply: ({ hooks, events }) => tapRecorder(hooks, events, recorder),
     start: () => requireFile(recording).open(),
     async dispose() {
       const file = recording;
@@ -83,8 +61,10 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
       bind
         .single(Tokens.IdGenerator, { override: true })
         .toConstantValue({ next: (use) => current.nextId(use) });
+      bind.many(Tokens.OutsideAccess).toConstantValue(current.steps);
     },
-    apply({ hooks }) {
+    apply({ hooks, events }) {
+      tapSteps(hooks, events, () => replay?.steps);
       hooks.beforeLlmCall.tap({ name: "replay", lane: "transform", order: "post" }, (call) =>
         replay?.replace(call),
       );
@@ -97,6 +77,9 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
       hooks.beforeToolCall.tap({ name: "replay", lane: "answer", order: "pre" }, (call) =>
         replay?.tool(call),
       );
+      hooks.afterLlmCall.tap({ name: "replay", lane: "transform", order: "pre" }, (call) =>
+        replay?.callEnds(call),
+      );
       hooks.afterRun.tap({ name: "replay", lane: "transform" }, (call) => replay?.end(call));
     },
     async start() {
@@ -106,6 +89,95 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
       replay = undefined;
     },
   });
+}
+
+/** Writes down what all steps do, and when. */
+function tapRecorder(hooks: EnsembleHooks, events: EventStream, recorder: Recorder): void {
+  events.on((event) => void (event.type === "task_completed" && recorder.taskCompleted(event)), {
+    only: ["task_completed"],
+  });
+  hooks.beforeTask.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+    recorder.taskStarts(call),
+  );
+  hooks.afterTask.tap({ name: "record", lane: "transform", order: "post" }, (call) =>
+    recorder.taskEnds(call),
+  );
+  hooks.afterTask.tap({ name: "record", lane: "commit", order: "post" }, (call) =>
+    recorder.taskAccepted(call),
+  );
+  hooks.beforeRun.tap({ name: "record", lane: "policy", order: "pre" }, (call) =>
+    recorder.begin(call),
+  );
+  hooks.beforeLlmCall.tap({ name: "record", lane: "transform", order: "post" }, (call) =>
+    recorder.listen(call),
+  );
+  hooks.beforeLlmCall.tap({ name: "record", lane: "policy", order: "pre" }, (call) =>
+    recorder.check(call),
+  );
+  hooks.afterLlmCall.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+    recorder.callEnded(call),
+  );
+  hooks.beforeToolCall.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+    recorder.toolStarts(call),
+  );
+  hooks.beforeToolCall.tap({ name: "record", lane: "answer", order: "post" }, (call) =>
+    recorder.toolExecutes(call),
+  );
+  hooks.afterToolCall.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+    recorder.toolEnded(call),
+  );
+  hooks.beforeDelegation.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+    recorder.delegation(call),
+  );
+  hooks.afterDelegation.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+    recorder.delegated(call),
+  );
+  hooks.beforeMemoryWrite.tap({ name: "record", lane: "answer", order: "pre" }, (call) =>
+    recorder.writeStarts(call),
+  );
+  hooks.afterMemoryWrite.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
+    recorder.written(call),
+  );
+  // A run that is paid for is not lost because its recording is.
+  hooks.afterRun.tap(
+    { name: "record", lane: "transform", order: "post", onError: "skip" },
+    (call) => recorder.end(call),
+  );
+}
+
+/** Keeps the recorded order of all steps but model calls. */
+function tapSteps(
+  hooks: EnsembleHooks,
+  events: EventStream,
+  steps: () => ReplaySteps | undefined,
+): void {
+  const first = { name: "replay-order", lane: "transform", order: "pre" } as const;
+  events.on(
+    (e) => {
+      if (e.type === "task_completed" || e.type === "task_failed")
+        steps()?.taskLeft(e.runId, e.taskId);
+    },
+    { only: ["task_completed", "task_failed"] },
+  );
+  hooks.beforeRun.tap({ name: "replay-order", lane: "policy", order: "pre" }, ({ run }) =>
+    steps()?.begin(run),
+  );
+  hooks.beforeTask.tap(first, (call) => steps()?.taskStarts(call));
+  hooks.afterTask.tap({ name: "replay-order", lane: "transform", order: "post" }, (call) =>
+    steps()?.taskEnds(call),
+  );
+  hooks.afterTask.tap({ name: "replay-order", lane: "commit", order: "post" }, (call) =>
+    steps()?.taskAccepted(call),
+  );
+  hooks.beforeToolCall.tap(first, (call) => steps()?.toolStarts(call));
+  hooks.afterToolCall.tap(first, (call) =>
+    steps()?.ends(call.run.id, steps()?.toolKey(call), call.signal),
+  );
+  hooks.beforeDelegation.tap(first, (call) => steps()?.delegationStarts(call));
+  hooks.afterDelegation.tap(first, (call) => steps()?.delegationEnds(call));
+  hooks.beforeMemoryWrite.tap({ name: "replay", lane: "answer", order: "pre" }, (call) =>
+    steps()?.write(call),
+  );
 }
 
 function requireUnused(what: string, state: object | undefined): void {

@@ -13,9 +13,13 @@ export interface AskedModel {
 }
 
 /** The name of a request. @throws ValidationError for a request that has no JSON. */
-export function callKey(request: ChatRequest, { purpose, ...model }: AskedModel): string {
+export function callKey(
+  request: ChatRequest,
+  { purpose, ...model }: AskedModel,
+  salt: string,
+): string {
   try {
-    return `${purpose}:${requestKey(request, model)}`;
+    return `${purpose}:${salted(requestKey(request, model), salt)}`;
   } catch (cause) {
     throw new ValidationError(
       `A request to ${model.provider}:${model.modelId} can't be recorded or replayed: ${messageOf(cause)}`,
@@ -28,10 +32,22 @@ export function callKey(request: ChatRequest, { purpose, ...model }: AskedModel)
 }
 
 /** The name of a tool call. Arguments that are the same JSON, however it is written, are the same. */
-export function toolKey(tool: string, argumentsText: string): string {
-  return createHash("sha256")
-    .update(canonicalJson([tool, jsonOrText(argumentsText)]))
-    .digest("hex");
+export function toolKey(tool: string, argumentsText: string, salt: string): string {
+  const hash = createHash("sha256").update(canonicalCall(tool, argumentsText)).digest("hex");
+  return salted(hash, salt);
+}
+
+/** Without the salt of a recording nobody can tell by a hash what was asked. Recordings of the first version have none. */
+function salted(hash: string, salt: string): string {
+  return salt === "" ? hash : createHash("sha256").update(`${salt}:${hash}`).digest("hex");
+}
+
+function canonicalCall(tool: string, argumentsText: string): string {
+  try {
+    return canonicalJson([tool, jsonOrText(argumentsText)]);
+  } catch {
+    return JSON.stringify([tool, argumentsText]); // nested too deeply to be put in order
+  }
 }
 
 function jsonOrText(text: string): unknown {

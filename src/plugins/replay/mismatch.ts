@@ -1,7 +1,9 @@
 import type { ToolCallContext } from "../../contracts/hooks.js";
+import type { OutsideCall } from "../../contracts/outside.js";
 import type { HookRun } from "../../contracts/run.js";
 import type { UnknownRequest } from "./difference.js";
 import type { RecordedCall, RecordedTool, Recording } from "./recording.js";
+import type { StepEvent } from "./step-order.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { JournalMismatchError } from "../../contracts/state-errors.js";
 import { preview } from "../../contracts/validation.js";
@@ -57,6 +59,43 @@ export function unknownTool(
       ? "It holds no call of that tool."
       : `The nearest one: ${tool.name}(${preview(nearest.arguments)}) of task '${nearest.task}'.`;
   return new JournalMismatchError(run.redact(`${what} ${known}`), { hint: HINT });
+}
+
+/** A question to the world outside that is not in the recording. */
+export function unknownOutside(
+  recording: Recording,
+  { kind, name, taskId }: Pick<OutsideCall, "kind" | "name" | "taskId">,
+): JournalMismatchError {
+  const what = kind === "review" ? "The decision" : "What was read";
+  const place = taskId === undefined ? "" : ` of task '${taskId}'`;
+  return new JournalMismatchError(
+    `${what}${place} (${name}) is not in ${recording.source}: this run asks for more.`,
+    { hint: HINT },
+  );
+}
+
+/** A recorded step that never comes, while others wait for it. */
+export function missingStep(recording: Recording, { key, phase }: StepEvent): JournalMismatchError {
+  const what = phase === "start" ? "did not start" : "did not end";
+  return new JournalMismatchError(
+    `Step ${stepText(key)} of ${recording.source} ${what} in this run, and what came after it waits for it.`,
+    { hint: HINT },
+  );
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  T: "task",
+  C: "model call",
+  K: "tool call",
+  D: "delegation",
+  W: "write to memory",
+  O: "question",
+};
+
+/** A key as people read it; the id of the run in front of it is left out. */
+function stepText(key: string): string {
+  const [, kind = "", name = key] = /\/([TCKDWO]):(.*)$/s.exec(key) ?? [];
+  return `${KINDS[kind] ?? "step"} '${name}'`;
 }
 
 /** A call that never came to an end in the recording, and should now. */

@@ -1,30 +1,34 @@
-import type { ChatMessage, ChatResponse, Purpose } from "../../contracts/chat-model.js";
+import type { ChatMessage, Purpose } from "../../contracts/chat-model.js";
 
-import type { CallResult, StoredChunk, ToolResultLine } from "./recording-format.js";
-import type { StoredError } from "./stored-error.js";
 import type { Fields } from "../../util/objects.js";
 import { FileFormatError } from "../../contracts/state-errors.js";
 import { preview } from "../../contracts/validation.js";
 import {
   Misshapen,
-  requireFields,
+  absentOrText,
+  flagField,
   instantOf,
   listField,
   numberField,
-  optionalText,
+  optionalNumber,
+  requireFields,
   textField,
 } from "./fields.js";
-import { RECORDING_FORMAT, RECORDING_VERSION } from "./recording-format.js";
+import { FIRST_VERSION, RECORDING_FORMAT, RECORDING_VERSION } from "./recording-format.js";
 import { Recording } from "./recording.js";
-import { ERROR_KINDS } from "./stored-error.js";
+import { readError, readResult, readToolResult } from "./read-result.js";
 
 /** Makes a recording of the lines of its file. */
 export class RecordingReader {
-  readonly recording: Recording;
   readonly #messages: ChatMessage[] = [];
+  #recording: Recording | undefined;
 
-  constructor(readonly path: string) {
-    this.recording = new Recording(path, "recording");
+  constructor(readonly path: string) {}
+
+  /** @throws FileFormatError for a file without its first line. */
+  get recording(): Recording {
+    if (this.#recording === undefined) throw this.#refusal(1, "it is empty");
+    return this.#recording;
   }
 
   /** @throws FileFormatError with the line. A last line that was cut off, because the program broke off, is left out. */
@@ -38,7 +42,7 @@ export class RecordingReader {
       throw this.#refusal(line, "it is not a JSON object", cause);
     }
     try {
-      if (line === 1) checkHeader(fields);
+      if (line === 1) this.#recording = new Recording(this.path, "recording", saltOf(fields));
       else this.#add(fields);
     } catch (cause) {
       if (!(cause instanceof Misshapen)) throw cause;
@@ -62,12 +66,14 @@ export class RecordingReader {
         recording.addRun({
           id: textField(fields, "run"),
           startedAt: instantOf(fields, "startedAt"),
+          parent: absentOrText(fields, "parent"),
         });
         return;
+      case "step":
+        this.#addStep(fields);
+        return;
       case "message":
-        this.#messages[numberField(fields, "n")] = readMessage(
-          requireFields(fields["message"], "'message'"),
-        );
+        this.#addMessage(fields);
         return;
       case "delegation":
         recording.delegationIds.push(textField(fields, "id"));
@@ -83,12 +89,21 @@ export class RecordingReader {
     }
   }
 
+  #addMessage(fields: Fields): void {
+    const n = numberField(fields, "n");
+    if (n !== this.#messages.length)
+      throw new Misshapen(`message ${n} comes where ${this.#messages.length} should`);
+    this.#messages.push(readMessage(requireFields(fields["message"], "'message'")));
+  }
+
   #addCall(fields: Fields): void {
     const { messages: _, ...request } = requireFields(fields["request"], "'request'");
     const numbers = listField(requireFields(fields["request"], "'request'"), "messages");
-    this.recording.addCall({
+    const { recording } = this;
+    recording.addCall({
       keys: keysOf(fields),
       run: textField(fields, "run"),
+      ...readTimes(recording, fields),
       task: textField(fields, "task"),
       iteration: numberField(fields, "iteration"),
       attempt: numberField(fields, "attempt"),
@@ -99,9 +114,20 @@ export class RecordingReader {
       messages: numbers.map((n) => this.#message(n)),
       endMs: numberField(fields, "endMs"),
       ms: numberField(fields, "ms"),
-      answered: fields["answered"] === true,
-      refused: fields["refused"] === true,
+      answered: flagField(fields, "answered"),
+      refused: flagField(fields, "refused"),
       ...readResult(fields),
+    });
+  }
+
+  #addStep(fields: Fields): void {
+    const { recording } = this;
+    const { step = "" } = readTimes(recording, fields);
+    if (flagField(fields, "committed")) recording.committed.add(step);
+    const { value, error } = fields;
+    recording.values.set(step, {
+      ...(value !== undefined && { value }),
+      ...(error !== undefined && { error: readError(error) }),
     });
   }
 
@@ -112,18 +138,36 @@ export class RecordingReader {
   }
 }
 
-function checkHeader(fields: Fields): void {
+/** Checks the first line. */
+function saltOf(fields: Fields): string {
   const { format, version } = fields;
   if (format !== RECORDING_FORMAT)
     throw new Misshapen(`'format' must be "${RECORDING_FORMAT}", got: ${preview(format)}`);
-  if (version !== RECORDING_VERSION)
-    throw new Misshapen(
-      `version ${preview(version)} is not understood, only ${RECORDING_VERSION}: another version of agentensemble wrote it`,
-    );
+  if (version === FIRST_VERSION) return "";
+  if (version === RECORDING_VERSION) return textField(fields, "salt");
+  throw new Misshapen(
+    `version ${preview(version)} is not understood, only ${FIRST_VERSION} and ${RECORDING_VERSION}: another version of agentensemble wrote it`,
+  );
+}
+
+/** The place of a step; nothing in recordings of the first version. */
+function readTimes(recording: Recording, fields: Fields): { readonly step?: string } {
+  const step = absentOrText(fields, "step");
+  if (step === undefined) return {};
+  const ended = optionalNumber(fields, "ended");
+  recording.addStep(textField(fields, "run"), {
+    step,
+    owner: absentOrText(fields, "owner"),
+    started: numberField(fields, "started"),
+    startedMs: numberField(fields, "startedMs"),
+    ended,
+    endedMs: ended === undefined ? undefined : numberField(fields, "endedMs"),
+  });
+  return { step };
 }
 
 function keysOf(fields: Fields): readonly string[] {
-  const redacted = optionalText(fields, "redactedKey");
+  const redacted = absentOrText(fields, "redactedKey");
   return redacted === undefined ? [textField(fields, "key")] : [textField(fields, "key"), redacted];
 }
 
@@ -132,39 +176,12 @@ function readMessage(fields: Fields): ChatMessage {
   return fields as unknown as ChatMessage; // compared and shown only
 }
 
-function readResult(fields: Fields): CallResult {
-  const { response, error, aborted, chunks } = fields;
-  if (response !== undefined) requireFields(response, "'response'");
-  return {
-    ...(response !== undefined && { response: response as ChatResponse }), // the kernel checks it as it checks any model's
-    ...(error !== undefined && { error: readError(error) }),
-    ...(aborted === true && { aborted }),
-    ...(chunks !== undefined && { chunks: listField(fields, "chunks").map(readChunk) }),
-  };
-}
-
-function readChunk(chunk: unknown): StoredChunk {
-  if (typeof chunk === "string") return chunk;
-  const fields = requireFields(chunk, "A chunk");
-  if (fields["type"] !== "tool_call")
-    throw new Misshapen(`A chunk must be a text or a tool_call, got: ${preview(chunk)}`);
-  return fields as unknown as StoredChunk; // of that type
-}
-
-function readError(value: unknown): StoredError {
-  const fields = requireFields(value, "'error'");
-  if (!ERROR_KINDS.includes(textField(fields, "kind")))
-    throw new Misshapen(`the kind of error '${preview(fields["kind"])}' is not known`);
-  textField(fields, "name");
-  textField(fields, "message");
-  return fields as unknown as StoredError; // its other fields are optional
-}
-
 function addTool(recording: Recording, fields: Fields): void {
-  const { result, error, aborted } = fields;
+  const { result, error } = fields;
   recording.addTool({
     keys: keysOf(fields),
     run: textField(fields, "run"),
+    ...readTimes(recording, fields),
     task: textField(fields, "task"),
     attempt: numberField(fields, "attempt"),
     tool: textField(fields, "tool"),
@@ -173,16 +190,6 @@ function addTool(recording: Recording, fields: Fields): void {
     ms: numberField(fields, "ms"),
     ...(result !== undefined && { result: readToolResult(requireFields(result, "'result'")) }),
     ...(error !== undefined && { error: readError(error) }),
-    ...(aborted === true && { aborted }),
+    ...(flagField(fields, "aborted") && { aborted: true }),
   });
-}
-
-function readToolResult(fields: Fields): ToolResultLine {
-  if (typeof fields["ok"] !== "boolean")
-    throw new Misshapen(`'ok' must be true or false, got: ${preview(fields["ok"])}`);
-  return {
-    ok: fields["ok"],
-    text: textField(fields, "text"),
-    ...(fields["structured"] !== undefined && { structured: fields["structured"] }),
-  };
 }

@@ -139,7 +139,7 @@ class TaskReader {
     const outcome = tracedOutcome(call);
     if (outcome === undefined) return;
     const [tool, argumentsText] = [textField(call, "toolName"), textField(call, "arguments")];
-    const keys = [toolKey(tool, argumentsText)];
+    const keys = [toolKey(tool, argumentsText, "")];
     this.recording.addTool({
       keys,
       run: this.run,

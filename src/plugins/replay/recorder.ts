@@ -9,10 +9,16 @@ import type {
   After,
   DelegationCall,
   LlmCall,
+  MemoryWrite,
   Replace,
   RunCall,
+  TaskCall,
   ToolCallContext,
 } from "../../contracts/hooks.js";
+import type { EnsembleEvent } from "../../contracts/events.js";
+import type { MemoryEntry } from "../../contracts/memory.js";
+import type { OutsideAccess, OutsideCall } from "../../contracts/outside.js";
+import type { TaskOutput } from "../../contracts/output.js";
 import type { HookRun } from "../../contracts/run.js";
 import type { ToolResult } from "../../contracts/tool.js";
 import type { RecordingFile } from "./recording-file.js";
@@ -20,6 +26,8 @@ import type {
   CallLine,
   CallResult,
   RecordingLine,
+  StepLine,
+  StepTimes,
   ToolLine,
   ToolResultLine,
 } from "./recording-format.js";
@@ -28,6 +36,7 @@ import { replace } from "../../contracts/hooks.js";
 import { callKey, toolKey } from "./keys.js";
 import { replacedModel } from "./mismatch.js";
 import { recordedOf, recordingModel } from "./recording-model.js";
+import { StepLog } from "./step-log.js";
 import { storeError } from "./stored-error.js";
 import { rounded } from "../../util/objects.js";
 
@@ -40,39 +49,75 @@ interface StoredMessage {
 }
 
 /**
- * Writes down what comes from outside: answers of models and tools, ids, and when runs began. Reads no clock of the run, so as not to change it. Lines
- * are made a moment later, so that no call waits for that.
+ * Writes down what comes from outside: answers of models and tools, decisions of people, reads of stores, ids, and the order in which all steps start and
+ * end. Reads no clock of the run, so as not to change it. Lines are made a moment later, so that no call waits for that.
  */
-export class Recorder {
+export class Recorder implements OutsideAccess {
+  readonly #log = new StepLog();
   /** When each run began, by the machine's clock. */
-  readonly #starts = new WeakMap<HookRun, number>();
+  readonly #starts = new Map<string, { readonly run: HookRun; readonly ms: number }>();
   readonly #messages = new WeakMap<ChatMessage, StoredMessage>();
   /** By the hash of what stands in the file. */
   readonly #numbers = new Map<string, number>();
   /** When each tool call that got past all taps did. */
   readonly #executed = new WeakMap<object, number>();
+  /** Keys of calls by their model, of tool calls and of entries. */
+  readonly #keys = new WeakMap<object, string>();
+  /** Tasks whose outputs are accepted. */
+  readonly #accepted = new Set<string>();
 
   constructor(readonly file: RecordingFile) {}
 
   begin({ run }: RunCall): void {
-    this.#starts.set(run, performance.now());
+    this.#starts.set(run.id, { run, ms: performance.now() });
+    this.#log.begin(run);
     const startedAt = run.startedAt.toISOString();
-    this.#write(run, () => ({ type: "run", run: run.id, startedAt }));
+    this.#write(run, () => ({ type: "run", run: run.id, startedAt, parent: run.parent?.id }));
   }
 
-  end(): Promise<void> {
+  end({ run }: RunCall): Promise<void> {
+    for (const times of this.#log.end(run.id)) this.#step(run, times);
+    this.#starts.delete(run.id);
     return this.file.flush();
+  }
+
+  taskStarts(call: TaskCall): void {
+    const name = this.#log.names(call.run.id)?.taskStarts(call);
+    if (name !== undefined) this.#log.started(call.run.id, name);
+  }
+
+  /** A task that did not come to an output of its own. */
+  taskEnds({ run, taskId, outcome }: After<TaskCall, "output", TaskOutput>): void {
+    const key = outcome === "ok" ? undefined : this.#log.names(run.id)?.task(taskId);
+    this.#step(run, this.#log.ended(run.id, key));
+  }
+
+  taskAccepted({ run, taskId }: TaskCall): void {
+    const key = this.#log.names(run.id)?.task(taskId);
+    if (key !== undefined) this.#accepted.add(key);
+  }
+
+  /** From here on everybody sees the output. */
+  taskCompleted({
+    runId,
+    taskId,
+  }: Pick<EnsembleEvent, "runId"> & { readonly taskId: string }): void {
+    const key = this.#log.names(runId)?.task(taskId);
+    const run = this.#starts.get(runId)?.run;
+    if (run === undefined || key === undefined || !this.#accepted.delete(key)) return;
+    this.#step(run, this.#log.ended(runId, key), { committed: true });
   }
 
   /** Puts a listener before the model. */
   listen(call: LlmCall): Replace<{ readonly model: ChatModel }> {
+    const name = this.#log.names(call.run.id)?.call(call);
+    if (name !== undefined) this.#log.started(call.run.id, name);
     const model = recordingModel(call.model, (request, count, startedMs, result) => {
-      this.#call(
-        { ...call, request: { ...request, messages: request.messages.slice(0, count) } },
-        startedMs,
-        result,
-      );
+      const sent = { ...request, messages: request.messages.slice(0, count) };
+      const times = this.#log.ended(call.run.id, name?.key);
+      this.#call({ ...call, request: sent }, startedMs, { ...result, ...times });
     });
+    if (name !== undefined) this.#keys.set(model, name.key);
     return replace({ model });
   }
 
@@ -85,29 +130,39 @@ export class Recorder {
   callEnded(
     call: After<LlmCall & { readonly durationMs: number }, "response", ChatResponse>,
   ): void {
-    const { outcome, response, error, durationMs } = call;
+    const { outcome, response, error, durationMs, model, run } = call;
+    const times = this.#log.ended(run.id, this.#keys.get(model));
     const sent = { ...call, request: { ...call.request, messages: [...call.request.messages] } };
     const startedMs = performance.now() - durationMs;
-    if (outcome === "answered") this.#call(sent, startedMs, { response }, { answered: true });
+    if (outcome === "answered") this.#call(sent, startedMs, { response, ...times, answered: true });
     else if (RateLimitTimeoutError.isInstance(error))
-      this.#call(sent, startedMs, { error: storeError(error) }, { refused: true });
+      this.#call(sent, startedMs, { error: storeError(error), ...times, refused: true });
+    else this.#step(run, times);
+  }
+
+  toolStarts(call: ToolCallContext): void {
+    const name = this.#log.names(call.run.id)?.tool(call);
+    if (name === undefined) return;
+    this.#log.started(call.run.id, name);
+    this.#keys.set(call.call, name.key);
   }
 
   /** The last before the tool itself. */
-  toolStarts({ call }: ToolCallContext): void {
+  toolExecutes({ call }: ToolCallContext): void {
     this.#executed.set(call, performance.now());
   }
 
   toolEnded(settled: After<ToolCallContext, "result", ToolResult>): void {
     const { run, taskId, attempt, tool, call, outcome } = settled;
+    const steps = this.#log.ended(run.id, this.#keys.get(call));
     const startedMs = this.#executed.get(call);
     const happened = outcome === "answered" || (startedMs !== undefined && outcome !== "rejected");
-    if (tool.replay === "run" || !happened) return;
-    const times = this.#times(run, startedMs);
+    if (tool.replay === "run" || !happened) return this.#step(run, steps);
+    const times = { ...this.#times(run, startedMs), ...steps };
     const ended = toolOutcome(settled);
     this.#write(run, (): ToolLine => {
-      const key = toolKey(tool.name, call.arguments);
-      const redactedKey = toolKey(tool.name, run.redact(call.arguments));
+      const key = toolKey(tool.name, call.arguments, this.file.salt);
+      const redactedKey = toolKey(tool.name, run.redact(call.arguments), this.file.salt);
       const asked = {
         run: run.id,
         task: taskId,
@@ -121,15 +176,65 @@ export class Recorder {
     });
   }
 
-  delegation({ run, request }: DelegationCall): void {
+  delegation(call: DelegationCall): void {
+    const { run, request } = call;
+    const name = this.#log.names(run.id)?.delegation(call);
+    if (name !== undefined) this.#log.started(run.id, name);
     this.#write(run, () => ({ type: "delegation", run: run.id, id: request.taskId }));
+  }
+
+  delegated(call: DelegationCall): void {
+    const key = this.#log.names(call.run.id)?.delegation(call).key;
+    this.#step(call.run, this.#log.ended(call.run.id, key));
+  }
+
+  writeStarts(call: MemoryWrite): void {
+    const name = this.#log.names(call.run.id)?.write(call);
+    if (name === undefined) return;
+    this.#log.started(call.run.id, name);
+    this.#keys.set(call.entry, name.key);
+  }
+
+  written(call: After<MemoryWrite, "entry", MemoryEntry>): void {
+    const { run, outcome, entry, error } = call;
+    const key = entry === undefined ? this.#log.openWrite(run.id, call) : this.#keys.get(entry);
+    this.#step(
+      run,
+      this.#log.ended(run.id, key),
+      outcome === "ok" || error === undefined ? {} : { error: storeError(error) },
+    );
+  }
+
+  async access<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T> {
+    const { run } = this.#starts.get(call.run.id) ?? {};
+    const name = call.kind === "export" ? undefined : this.#log.names(call.run.id)?.outside(call);
+    if (run === undefined || name === undefined) return work();
+    this.#log.started(run.id, name);
+    try {
+      const value = await work();
+      const kept = value === undefined ? {} : { value: call.codec?.toJson(value) ?? value };
+      this.#step(run, this.#log.ended(run.id, name.key), kept);
+      return value;
+    } catch (error) {
+      const kept = call.signal?.aborted === true ? {} : { error: storeError(error) };
+      this.#step(run, this.#log.ended(run.id, name.key), kept);
+      throw error;
+    }
+  }
+
+  #step(
+    run: HookRun,
+    times: StepTimes | undefined,
+    more: Partial<Pick<StepLine, "committed" | "value" | "error">> = {},
+  ): void {
+    if (times === undefined) return;
+    this.#write(run, (): StepLine => ({ type: "step", run: run.id, ...times, ...more }));
   }
 
   #call(
     call: LlmCall,
     startedMs: number,
-    result: CallResult,
-    kind: Pick<CallLine, "answered" | "refused"> = {},
+    result: CallResult & Partial<StepTimes> & Pick<CallLine, "answered" | "refused">,
   ): void {
     const { run, taskId, iteration, attempt, purpose, request } = call;
     const { provider, modelId } = call.model;
@@ -138,8 +243,8 @@ export class Recorder {
     this.#write(run, (): CallLine => {
       const stored = request.messages.map((message) => this.#store(message, run));
       const asked = { ...request, messages: stored.map(({ n }) => n) };
-      const keys = keysOf(request, stored, place);
-      return { type: "call", ...place, ...keys, request: asked, ...times, ...kind, ...result };
+      const keys = keysOf(request, stored, place, this.file.salt);
+      return { type: "call", ...place, ...keys, request: asked, ...times, ...result };
     });
   }
 
@@ -167,7 +272,7 @@ export class Recorder {
   ): { readonly endMs: number; readonly ms: number } {
     const nowMs = performance.now();
     return {
-      endMs: rounded(nowMs - (this.#starts.get(run) ?? nowMs), 3),
+      endMs: rounded(nowMs - (this.#starts.get(run.id)?.ms ?? nowMs), 3),
       ms: rounded(nowMs - (startedMs ?? nowMs), 3),
     };
   }
@@ -183,12 +288,17 @@ function keysOf(
   request: ChatRequest,
   stored: readonly StoredMessage[],
   asked: Parameters<typeof callKey>[1],
+  salt: string,
 ): Keys {
-  const key = callKey(request, asked);
+  const key = callKey(request, asked, salt);
   if (!stored.some(({ changed }) => changed)) return { key };
   return {
     key,
-    redactedKey: callKey({ ...request, messages: stored.map(({ message }) => message) }, asked),
+    redactedKey: callKey(
+      { ...request, messages: stored.map(({ message }) => message) },
+      asked,
+      salt,
+    ),
   };
 }
 

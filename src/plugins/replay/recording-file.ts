@@ -4,6 +4,7 @@ import { ValidationError } from "../../contracts/errors.js";
 import { DraftFile } from "../../util/files/atomic-write.js";
 import { RECORDING_FORMAT, RECORDING_VERSION } from "./recording-format.js";
 import { messageOf } from "../../util/errors.js";
+import { uuidGenerator } from "../../util/runtime.js";
 
 /** Shown to users: a program that breaks off leaves this file, which can be replayed. */
 function partPath(target: string, n: number): string {
@@ -24,6 +25,8 @@ export class RecordingFile {
   #scheduled = false;
   #making = false;
   #failure: unknown;
+  /** Of the hashes in the file. */
+  readonly salt = uuidGenerator.next();
 
   constructor(path: string) {
     this.#target = resolve(path);
@@ -36,7 +39,11 @@ export class RecordingFile {
     } catch (error) {
       throw this.#refusal(error);
     }
-    const header: HeaderLine = { format: RECORDING_FORMAT, version: RECORDING_VERSION };
+    const header: HeaderLine = {
+      format: RECORDING_FORMAT,
+      version: RECORDING_VERSION,
+      salt: this.salt,
+    };
     this.append(() => JSON.stringify(header));
   }
 

@@ -9,11 +9,15 @@ import type { StoredError } from "./stored-error.js";
 
 /** What a recording begins with: one JSON document per line, this one first. */
 export const RECORDING_FORMAT = "agentensemble/recording";
-export const RECORDING_VERSION = 1;
+export const RECORDING_VERSION = 2;
+/** Without the order of steps, their values and the salt. */
+export const FIRST_VERSION = 1;
 
 export interface HeaderLine {
   readonly format: typeof RECORDING_FORMAT;
   readonly version: number;
+  /** Goes into the hashes of requests and arguments. */
+  readonly salt: string;
 }
 
 /** A run began. */
@@ -21,6 +25,32 @@ export interface RunLine {
   readonly type: "run";
   readonly run: string;
   readonly startedAt: string;
+  /** The run that this one joined. */
+  readonly parent?: string | undefined;
+}
+
+/** A step's place in the one order of starts and ends of a run and of those that joined it. Times are milliseconds from the start of the first of them. */
+export interface StepTimes {
+  /** The key of the step. */
+  readonly step: string;
+  /** The key of the task that takes it. */
+  readonly owner?: string | undefined;
+  readonly started: number;
+  readonly startedMs: number;
+  /** Missing where the step never ended, or was refused after its work. */
+  readonly ended?: number | undefined;
+  readonly endedMs?: number | undefined;
+}
+
+/** A step that no other line tells of: a task, a delegation, a write, a decision of a person, a read of a store. */
+export interface StepLine extends StepTimes {
+  readonly type: "step";
+  readonly run: string;
+  /** The end is that of a task whose output was accepted. */
+  readonly committed?: true | undefined;
+  /** What came from outside. */
+  readonly value?: unknown;
+  readonly error?: StoredError | undefined;
 }
 
 /** A message of a conversation. It is written once, and calls name it by its number, since every call repeats all that was said before. */
@@ -53,7 +83,7 @@ export interface CallPlace {
   readonly modelId: string;
 }
 
-export interface CallLine extends CallPlace, CallResult {
+export interface CallLine extends CallPlace, CallResult, Partial<StepTimes> {
   readonly type: "call";
   readonly key: string;
   /** The key of the request as it stands in the file; only where that differs. */
@@ -74,7 +104,7 @@ export interface ToolResultLine {
   readonly structured?: unknown;
 }
 
-export interface ToolLine {
+export interface ToolLine extends Partial<StepTimes> {
   readonly type: "tool";
   readonly run: string;
   readonly task: string;
@@ -97,4 +127,4 @@ export interface DelegationLine {
   readonly id: string;
 }
 
-export type RecordingLine = RunLine | MessageLine | CallLine | ToolLine | DelegationLine;
+export type RecordingLine = RunLine | StepLine | MessageLine | CallLine | ToolLine | DelegationLine;

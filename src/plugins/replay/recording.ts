@@ -1,8 +1,12 @@
 import type { ChatMessage, ChatRequest } from "../../contracts/chat-model.js";
-import type { CallPlace, CallResult, ToolLine } from "./recording-format.js";
+import type { CallPlace, CallResult, StepTimes, ToolLine } from "./recording-format.js";
+import type { StepEvent } from "./step-order.js";
+import type { StoredError } from "./stored-error.js";
 
 /** A model call that can be given back. */
 export interface RecordedCall extends CallPlace, CallResult {
+  /** The key of the step; recordings of the first version and traces have none. */
+  readonly step?: string | undefined;
   readonly keys: readonly string[];
   /** What was asked, as far as the recording tells. */
   readonly request: Omit<ChatRequest, "messages"> | undefined;
@@ -30,6 +34,7 @@ export type RecordedTool = Pick<
   | "endMs"
   | "ms"
 > & {
+  readonly step?: string | undefined;
   readonly keys: readonly string[];
 };
 
@@ -37,6 +42,14 @@ export type RecordedTool = Pick<
 export interface RecordedRun {
   readonly id: string;
   readonly startedAt: Date;
+  /** The id of the run that this one joined. */
+  readonly parent?: string | undefined;
+}
+
+/** What came from outside in a step without a line of its own kind. */
+export interface RecordedValue {
+  readonly value?: unknown;
+  readonly error?: StoredError | undefined;
 }
 
 /** Where something is asked for again. `attempt`: of the call for a model, of the task for a tool. */
@@ -45,6 +58,7 @@ export interface ReplayedPlace {
   readonly task: string;
   readonly iteration?: number | undefined;
   readonly attempt: number;
+  readonly step?: string | undefined;
 }
 
 type Entry = (RecordedCall | RecordedTool) & { readonly iteration?: number };
@@ -107,7 +121,8 @@ function nearest<E extends Entry>(entries: Iterable<E>, place: ReplayedPlace): E
 }
 
 /** Of equal requests the run counts for most, then the task, then the place in it: so branches side by side don't take each other's answers. */
-function savedScore(entry: Entry, { run, task, iteration, attempt }: ReplayedPlace): number {
+function savedScore(entry: Entry, { run, task, iteration, attempt, step }: ReplayedPlace): number {
+  if (step !== undefined && entry.step === step) return IN_PLACE;
   return (
     (entry.run === run ? 8 : 0) +
     (entry.task === task ? 4 : 0) +
@@ -124,7 +139,13 @@ export class Recording {
   readonly allCalls: RecordedCall[] = [];
   readonly allTools: RecordedTool[] = [];
   readonly delegationIds: string[] = [];
+  /** By the key of their step. */
+  readonly values = new Map<string, RecordedValue>();
+  /** Steps that end with an accepted output. */
+  readonly committed = new Set<string>();
   readonly #runs: RecordedRun[] = [];
+  /** By run, starts and ends with their places. */
+  readonly #events = new Map<string, Map<number, StepEvent>>();
   /** By the id of a run of now. */
   readonly #playing = new Map<string, RecordedRun>();
   readonly #given = new Set<RecordedRun>();
@@ -134,7 +155,29 @@ export class Recording {
     readonly source: string,
     /** A trace knows no keys: its calls are found by where they stand. */
     readonly kind: "recording" | "trace",
+    /** Goes into its hashes. */
+    readonly salt = "",
   ) {}
+
+  /** Whether it tells the order of steps, and what came from outside. */
+  get isOrdered(): boolean {
+    return this.#events.size > 0;
+  }
+
+  addStep(run: string, times: StepTimes): void {
+    const { step: key, owner, started, startedMs, ended, endedMs = startedMs } = times;
+    let events = this.#events.get(this.#rootOf(run));
+    if (events === undefined)
+      this.#events.set(this.#rootOf(run), (events = new Map<number, StepEvent>()));
+    events.set(started, { key, owner, phase: "start", ms: startedMs });
+    if (ended !== undefined) events.set(ended, { key, owner, phase: "end", ms: endedMs });
+  }
+
+  /** The starts and ends of the steps of a run, and of the runs that joined it. */
+  eventsOf(run: string): readonly StepEvent[] {
+    const events = [...(this.#events.get(run) ?? [])].sort(([a], [b]) => a - b);
+    return events.map(([, event]) => event);
+  }
 
   addRun(run: RecordedRun): void {
     this.#runs.push(run);
@@ -181,6 +224,11 @@ export class Recording {
       (tool) => tool.run === run.id && tool.aborted === undefined,
     );
     return [...calls, ...tools];
+  }
+
+  #rootOf(id: string): string {
+    const parent = this.#runs.find((run) => run.id === id)?.parent;
+    return parent === undefined ? id : this.#rootOf(parent);
   }
 
   #next(): RecordedRun | undefined {

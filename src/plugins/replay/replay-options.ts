@@ -1,6 +1,12 @@
 import type { ExecutionTrace } from "../../contracts/trace.js";
 import { ValidationError } from "../../contracts/errors.js";
-import { checkOptions, preview, requireOneOf, requireText } from "../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireBoolean,
+  requireOneOf,
+  requireText,
+} from "../../contracts/validation.js";
 
 /** Options of `replayFrom`. */
 export interface ReplayOptions {
@@ -11,15 +17,22 @@ export interface ReplayOptions {
   readonly onMiss?: "fail" | "live" | undefined;
   /** What becomes of a run that did less than the recorded one: `"ignore"` (default), `"warn"` emits a `run_warning`, `"fail"` fails it. */
   readonly onUnused?: "ignore" | "warn" | "fail" | undefined;
+  /** Whether traces of replayed runs are exported. Default true. */
+  readonly exporters?: boolean | undefined;
 }
 
 /** The options with their defaults. */
 export interface ReplaySettings {
   readonly onMiss: "fail" | "live";
   readonly onUnused: "ignore" | "warn" | "fail";
+  readonly exporters: boolean;
 }
 
-const DEFAULTS: ReplaySettings = Object.freeze({ onMiss: "fail", onUnused: "ignore" });
+const DEFAULTS: ReplaySettings = Object.freeze({
+  onMiss: "fail",
+  onUnused: "ignore",
+  exporters: true,
+});
 
 /** @throws ValidationError for what is no path. */
 export function checkFile(what: string, file: unknown): void {
@@ -44,7 +57,9 @@ export function resolveReplayOptions(options: ReplayOptions): ReplaySettings {
   checkOptions("replayFrom", options, Object.keys(DEFAULTS));
   requireOneOf("replayFrom onMiss", options.onMiss, ["fail", "live"]);
   requireOneOf("replayFrom onUnused", options.onUnused, ["ignore", "warn", "fail"]);
+  requireBoolean("replayFrom exporters", options.exporters);
   return Object.freeze({
+    exporters: options.exporters ?? DEFAULTS.exporters,
     onMiss: options.onMiss ?? DEFAULTS.onMiss,
     onUnused: options.onUnused ?? DEFAULTS.onUnused,
   });

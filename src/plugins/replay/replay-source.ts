@@ -10,6 +10,7 @@ import type {
 } from "../../contracts/hooks.js";
 import type { EnsembleOutput } from "../../contracts/output.js";
 import type { HookRun } from "../../contracts/run.js";
+import type { Awaitable } from "../../contracts/types.js";
 import type { IdUse } from "../../contracts/runtime.js";
 import type { UnknownRequest } from "./difference.js";
 import type { ReplaySettings } from "./replay-options.js";
@@ -27,6 +28,7 @@ import { callKey, toolKey } from "./keys.js";
 import { neverEnded, replacedModel, unknownCall, unknownTool, unused } from "./mismatch.js";
 import { positionKey } from "./read-trace.js";
 import { recordedOf } from "./recording-model.js";
+import { ReplaySteps } from "./replay-steps.js";
 import { replayingModel } from "./replaying-model.js";
 import { restoreError } from "./stored-error.js";
 import { VirtualTime } from "./virtual-time.js";
@@ -36,19 +38,31 @@ const PATIENCE_MS = 1_000;
 
 /** Gives back what was recorded: to each request the answer that it got then, in the order in which the answers came. */
 export class ReplaySource {
-  readonly time = new VirtualTime((runId) => this.#begin(runId), systemClock);
+  readonly time = new VirtualTime(
+    (runId) => this.#begin(runId),
+    systemClock,
+    () => this.recording.isOrdered,
+  );
+  readonly steps: ReplaySteps;
   /** When each run began, in virtual time. */
   readonly #starts = new Map<string, number>();
   /** Runs that have left their recording. */
   readonly #live = new WeakSet<HookRun>();
   /** Those that were put in the place of others. */
-  readonly #models = new WeakSet<ChatModel>();
+  readonly #models = new WeakMap<ChatModel, string | undefined>();
   #recording: Recording | undefined;
 
   constructor(
     readonly source: RecordingSource,
     readonly settings: ReplaySettings,
-  ) {}
+  ) {
+    this.steps = new ReplaySteps({
+      recording: () => this.recording,
+      exporters: settings.exporters,
+      advance: (runId, ms) => this.time.advance((this.#starts.get(runId) ?? 0) + ms),
+      missed: (run, error) => this.#missed(run, error),
+    });
+  }
 
   async load(): Promise<void> {
     this.#recording = await this.source.load();
@@ -67,21 +81,30 @@ export class ReplaySource {
   }
 
   /** Puts the recording in the place of the model. */
-  replace(call: LlmCall): Replace<{ readonly model: ChatModel }> | undefined {
+  replace(call: LlmCall): Awaitable<Replace<{ readonly model: ChatModel }> | undefined> {
     if (this.#live.has(call.run)) return undefined;
+    const { key, ready } = this.steps.callStarts(call);
     const recorded = recordedOf(call.model); // what is given back is to be recorded as well, whichever plugin comes first
     const asked = recorded === undefined ? call : { ...call, model: recorded.inner };
     const model = replayingModel(asked.model, (request, signal) =>
-      this.#answer(asked, request, signal),
+      this.#answer(asked, request, { key, signal: signal ?? call.signal }),
     );
-    this.#models.add(model);
-    return replace({ model: recorded?.around(model) ?? model });
+    this.#models.set(model, key);
+    const verdict = replace<{ readonly model: ChatModel }>({
+      model: recorded?.around(model) ?? model,
+    });
+    return ready === undefined ? verdict : ready.then(() => verdict);
   }
 
   /** @throws ValidationError where a later plugin has put in another model, which would be called. */
   check({ run, model }: LlmCall): void {
     if (this.#live.has(run) || this.#models.has(recordedOf(model)?.inner ?? model)) return;
     throw replacedModel("replayFrom(source)");
+  }
+
+  /** A call that no recorded answer ended, ends. */
+  callEnds({ run, model, signal }: LlmCall): void | Promise<void> {
+    return this.steps.ends(run.id, this.#models.get(recordedOf(model)?.inner ?? model), signal);
   }
 
   /** No rate limit holds in a replay, so a wait that was too long is repeated as it was. */
@@ -101,6 +124,7 @@ export class ReplaySource {
   /** @throws JournalMismatchError where that is asked for and something was not used. */
   end({ run, outcome }: After<RunCall, "output", EnsembleOutput>): void {
     this.#starts.delete(run.id);
+    this.steps.end(run);
     const { onUnused } = this.settings;
     const recorded = this.recording.runOf(run.id);
     if (onUnused === "ignore" || outcome !== "ok" || recorded === undefined || this.#live.has(run))
@@ -120,7 +144,7 @@ export class ReplaySource {
   async #answer(
     call: LlmCall,
     request: ChatRequest,
-    signal: AbortSignal | undefined,
+    { key, signal }: { readonly key: string | undefined; readonly signal: AbortSignal },
   ): Promise<CallResult | "live"> {
     const { run, taskId, iteration, purpose, model } = call;
     if (this.#live.has(run)) return "live";
@@ -137,6 +161,7 @@ export class ReplaySource {
     const entry = this.recording.calls.take(this.#callKeys(call, request), {
       ...asked,
       attempt: call.attempt,
+      step: key,
     });
     const difference = entry === undefined ? undefined : this.#traceDifference(entry, asked, run);
     if (entry === undefined || difference !== undefined) {
@@ -144,18 +169,14 @@ export class ReplaySource {
         unknownCall(this.recording, asked, run, difference && `It differs in ${difference}`),
       );
     }
-    await this.#deliver(
-      entry,
-      run,
-      signal ?? call.signal,
-      `Call ${iteration + 1} of task '${taskId}'`,
-    );
+    await this.#deliver(entry, run, signal, `Call ${iteration + 1} of task '${taskId}'`);
     return entry;
   }
 
   async #refusal(call: LlmCall): Promise<Reject | undefined> {
     const { run, taskId, iteration, attempt, request } = call;
-    const place = { run: this.#recordedId(run), task: taskId, iteration, attempt };
+    const step = this.#models.get(recordedOf(call.model)?.inner ?? call.model);
+    const place = { run: this.#recordedId(run), task: taskId, iteration, attempt, step };
     const entry = this.recording.refusals.take(this.#callKeys(call, request), place, true);
     if (entry?.error === undefined) return undefined;
     await this.#deliver(entry, run, call.signal, "A call");
@@ -174,12 +195,15 @@ export class ReplaySource {
     return answer(replayedResult(entry));
   }
 
-  #taken({ run, taskId, attempt, tool, call }: ToolCallContext): RecordedTool | undefined {
+  #taken(context: ToolCallContext): RecordedTool | undefined {
+    const { run, taskId, attempt, tool, call } = context;
+    const { salt, tools } = this.recording;
     const keys = [
-      toolKey(tool.name, call.arguments),
-      toolKey(tool.name, run.redact(call.arguments)),
+      toolKey(tool.name, call.arguments, salt),
+      toolKey(tool.name, run.redact(call.arguments), salt),
     ];
-    return this.recording.tools.take(keys, { run: this.#recordedId(run), task: taskId, attempt });
+    const step = this.steps.toolKey(context);
+    return tools.take(keys, { run: this.#recordedId(run), task: taskId, attempt, step });
   }
 
   /** A trace finds a call by its place; what was asked there, and whom, must be the same. Of the model it knows only what the answer called it. */
@@ -201,38 +225,43 @@ export class ReplaySource {
     const { run, taskId, iteration, attempt, purpose, model } = call;
     if (this.recording.kind === "trace") return [positionKey({ task: taskId, iteration, attempt })];
     const asked = { provider: model.provider, modelId: model.modelId, purpose };
-    const key = callKey(request, asked);
+    const { salt } = this.recording;
+    const key = callKey(request, asked, salt);
     if (this.recording.calls.knows(key)) return [key];
     const messages = run.redactValue(request.messages) as ChatRequest["messages"]; // of the same shape
-    return [key, callKey({ ...request, messages }, asked)];
+    return [key, callKey({ ...request, messages }, asked, salt)];
   }
 
   /** @throws JournalMismatchError, which also ends the run whatever is made of it here; not where the run may go on live. */
-  #missed(run: HookRun, error: () => JournalMismatchError): "live" {
-    if (this.settings.onMiss === "fail") {
-      const mismatch = error();
-      run.stop(mismatch);
-      throw mismatch;
-    }
+  #missed(run: HookRun, error: () => AgentEnsembleError): "live" {
+    if (this.settings.onMiss === "fail") this.#fail(run, error());
     this.#live.add(run);
     this.time.goLive();
+    this.steps.goLive(run.id);
     return "live";
+  }
+
+  #fail(run: HookRun, mismatch: AgentEnsembleError): never {
+    run.stop(mismatch);
+    this.steps.giveUp(run.id, mismatch);
+    throw mismatch;
   }
 
   /** Waits for the moment at which it came in the recording. @throws the signal's reason. */
   async #deliver(
-    { endMs, ms, aborted }: RecordedCall | RecordedTool,
+    { endMs, ms, aborted, step }: RecordedCall | RecordedTool,
     run: HookRun,
     signal: AbortSignal,
     what: string,
   ): Promise<void> {
     if (aborted === true) {
       await sleep(ms + PATIENCE_MS, signal);
-      const mismatch = neverEnded(this.recording, what);
-      run.stop(mismatch);
-      throw mismatch;
+      this.#fail(run, neverEnded(this.recording, what));
     }
-    await this.time.until((this.#starts.get(run.id) ?? 0) + endMs, signal);
+    if (step !== undefined) {
+      await this.steps.ends(run.id, step, signal);
+      signal.throwIfAborted();
+    } else await this.time.until((this.#starts.get(run.id) ?? 0) + endMs, signal);
   }
 
   #recordedId(run: HookRun): string | undefined {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../contracts/runtime.js";
 
 /** Each reading of the clock is later than the one before, by so little that no duration shows it: so what began first comes first. */
@@ -24,6 +25,8 @@ export class VirtualTime implements Clock {
     /** The instant at which the run of this id was started in the recording. */
     readonly recordedStart: (runId: string) => Date | undefined,
     readonly system: Clock,
+    /** Whether the recording tells what comes next, so that time does not have to. */
+    readonly isDriven: () => boolean,
   ) {}
 
   /** From here on at the pace of the machine: something goes on that was not recorded. */
@@ -48,7 +51,17 @@ export class VirtualTime implements Clock {
     return start;
   }
 
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
+  /** The recorded moment `atMs` has come. */
+  advance(atMs: number): void {
+    this.#ms = Math.max(this.#ms, atMs);
+  }
+
+  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (this.isDriven() && this.#live === undefined) {
+      await nextTurn();
+      signal.throwIfAborted();
+      return;
+    }
     return this.until(this.monotonicMs() + ms, signal);
   }
 

@@ -1,6 +1,5 @@
 import type { ChatModel, EnsembleOptions, TaskScope } from "agentensemble";
-import { tool } from "agentensemble";
-import { scoped } from "../../support/kernel-fixtures.js";
+import { Task, tool } from "agentensemble";
 
 const add = tool({
   name: "add",
@@ -12,6 +11,17 @@ const add = tool({
 async function ask(scope: TaskScope, content: string): Promise<string> {
   const request = { messages: [{ role: "user" as const, content }] };
   return (await scope.chat(request, { purpose: "task" })).message.content;
+}
+
+/** A task with everything that a tool may use; a replay runs it again. */
+function scoped(description: string, work: (scope: TaskScope) => Promise<string>): Task {
+  const handler = tool({
+    name: "use-scope",
+    description: "Does what the test wants",
+    replay: "run",
+    execute: (_input, { scope }) => work(scope),
+  });
+  return new Task({ description, handler });
 }
 
 /** The team of `test/fixtures/recordings/version-1.jsonl`: its requests depend on no prompt text of the package. */

@@ -19,6 +19,7 @@ import {
   ReviewUnavailableError,
 } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
+import { askOutside } from "../../../contracts/outside.js";
 import { settleWithin, withTimeout } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
 import { endOfWait } from "../shared/end-of-wait.js";
@@ -44,6 +45,8 @@ export class HandlerGate implements ReviewGate {
 
   canAsk(run: HookRun): boolean {
     if (run.find(Tokens.ReviewHandler) !== undefined) return true;
+    if (run.all(Tokens.OutsideAccess).some((access) => access.decidesReviews?.(run) === true))
+      return true;
     const store = run.get(Tokens.ReviewStore);
     return store.isWatched() || store.howToAnswer !== undefined;
   }
@@ -83,7 +86,12 @@ export class HandlerGate implements ReviewGate {
     const { runId: _, ...told } = request;
     run.emit({ ...told, ...reviewedPlace(asker), type: "review_requested" });
     try {
-      const { decision, timedOut } = await this.#decide(request, asker);
+      const { taskId, signal } = asker;
+      const name = `${question.timing}:${question.key}`;
+      const { decision, timedOut } = await askOutside(
+        { run, taskId, signal, kind: "review", name },
+        () => this.#decide(request, asker),
+      );
       resolved(decision.type, timedOut, decision);
       return decision;
     } catch (error) {

@@ -1,8 +1,10 @@
 import type { MemoryEntry, MemoryOperationCounts } from "../../../contracts/memory.js";
+import type { OutsideCall } from "../../../contracts/outside.js";
 import type { MemoryUser } from "./memory-user.js";
 import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { storeFailure } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
+import { askOutside } from "../../../contracts/outside.js";
 
 /** Begins the source of text from outside that was remembered. */
 const REMEMBERED = "memory written after ";
@@ -29,7 +31,12 @@ export async function readMemory(user: MemoryUser, reading: MemoryReading): Prom
   const startedMs = clock.monotonicMs();
   let found: unknown;
   try {
-    found = await reading.read();
+    const { run, taskId, signal } = user;
+    const codec = kind === "entity" ? FACTS : ENTRIES;
+    found = await askOutside(
+      { run, taskId, signal, kind: "read", name: `${kind}:${name}`, codec },
+      async () => reading.read(),
+    );
   } catch (error) {
     throw storeFailure(error, `${placeOf(kind, name)} could not be read`, "retrieve", name);
   } finally {
@@ -69,6 +76,22 @@ function noteUntrusted({ run }: MemoryUser, found: unknown): void {
     return;
   }
 }
+
+/** What stores give, whatever that is: it is checked when it is counted. */
+const ENTRIES: OutsideCall["codec"] = {
+  toJson: (found) => found,
+  fromJson: (found) =>
+    Array.isArray(found)
+      ? (found as readonly MemoryEntry[]).map((entry) => ({
+          ...entry,
+          storedAt: new Date(entry.storedAt),
+        }))
+      : found,
+};
+const FACTS: OutsideCall["codec"] = {
+  toJson: (found) => (found instanceof Map ? [...(found as Map<unknown, unknown>)] : found),
+  fromJson: (found) => (Array.isArray(found) ? new Map(found as [unknown, unknown][]) : found),
+};
 
 /** What was found, as texts for the trace. */
 function textsOf(found: unknown): readonly string[] {

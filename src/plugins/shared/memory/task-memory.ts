@@ -11,6 +11,7 @@ import type { MemoryUser } from "./memory-user.js";
 import { MemoryStoreError, noMemoryStore, storeFailure } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { preview } from "../../../contracts/validation.js";
+import { askOutside } from "../../../contracts/outside.js";
 import { TapMemoryUser } from "./memory-user.js";
 import { readMemory } from "./read-memory.js";
 
@@ -54,11 +55,14 @@ export class UsedMemory implements TaskMemory {
 
   /** Applies a policy to a scope, by the run's clock. @throws ValidationError without a store; MemoryStoreError around what the store throws. */
   async evict(scope: string, policy: EvictionPolicy): Promise<void> {
-    this.#user.signal.throwIfAborted();
+    const { run, taskId, signal } = this.#user;
+    signal.throwIfAborted();
     const store = this.#storeNow();
     const now = this.#user.get(Tokens.Clock).now();
     try {
-      await store.evict(scope, { apply: (entries) => policy.apply(entries, now) });
+      await askOutside({ run, taskId, signal, kind: "change", name: `evict:${scope}` }, () =>
+        store.evict(scope, { apply: (entries) => policy.apply(entries, now) }),
+      );
     } catch (error) {
       throw storeFailure(error, `Memory scope '${scope}' could not be trimmed`, "evict", scope);
     }

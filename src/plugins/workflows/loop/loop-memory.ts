@@ -5,6 +5,7 @@ import type { Run } from "../../../contracts/run.js";
 import { keepLastEntries } from "../../../contracts/memory-scope.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
+import { askOutside } from "../../../contracts/outside.js";
 import { messageOf } from "../../../util/errors.js";
 
 /** What the scopes of a loop's tasks hold when a further iteration starts. */
@@ -52,9 +53,11 @@ export class LoopMemory {
 
   #apply(store: MemoryStore, scope: string): Promise<void> {
     const { memoryWindowSize } = this.loop;
-    return memoryWindowSize === undefined
-      ? store.clear(scope)
-      : store.evict(scope, keepLastEntries(memoryWindowSize));
+    return askOutside({ run: this.run, kind: "change", name: `loop:${scope}` }, () =>
+      memoryWindowSize === undefined
+        ? store.clear(scope)
+        : store.evict(scope, keepLastEntries(memoryWindowSize)),
+    );
   }
 
   #failure(store: MemoryStore, scope: string, error: unknown): MemoryStoreError {

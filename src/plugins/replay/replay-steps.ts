@@ -1,0 +1,208 @@
+import type { AgentEnsembleError } from "../../contracts/errors.js";
+import type { MemoryEntry } from "../../contracts/memory.js";
+import type {
+  After,
+  Answer,
+  DelegationCall,
+  LlmCall,
+  MemoryWrite,
+  TaskCall,
+  ToolCallContext,
+} from "../../contracts/hooks.js";
+import type { TaskOutput } from "../../contracts/output.js";
+import type { OutsideAccess, OutsideCall } from "../../contracts/outside.js";
+import type { HookRun } from "../../contracts/run.js";
+import type { RecordedValue, Recording } from "./recording.js";
+import type { StepEvent } from "./step-order.js";
+import { answer } from "../../contracts/hooks.js";
+import { missingStep, unknownOutside } from "./mismatch.js";
+import { StepNames } from "./step-names.js";
+import { StepOrder } from "./step-order.js";
+import { restoreError } from "./stored-error.js";
+
+type Gate = void | Promise<void>;
+
+/** What the steps of a replay need of it. */
+export interface ReplayContext {
+  recording(): Recording;
+  readonly exporters: boolean;
+  /** Time goes on to a moment of the recorded run that this one repeats. */
+  advance(runId: string, ms: number): void;
+  /** Ends a run with the error, unless it may go on live. */
+  missed(run: HookRun, error: () => AgentEnsembleError): "live";
+}
+
+/** A run that goes on. */
+interface PlayedRun {
+  readonly run: HookRun;
+  readonly names: StepNames;
+  readonly order: StepOrder;
+}
+
+/** Keeps the steps of replayed runs in the recorded order, and answers what they ask of the world outside. */
+export class ReplaySteps implements OutsideAccess {
+  readonly #runs = new Map<string, PlayedRun>();
+
+  constructor(readonly context: ReplayContext) {}
+
+  begin(run: HookRun): void {
+    const recording = this.context.recording();
+    const id = recording.runOf(run.id)?.id ?? run.id;
+    const outer = run.parent === undefined ? undefined : this.#runs.get(run.parent.id);
+    const order = outer?.order ?? this.#orderOf(run, id);
+    this.#runs.set(run.id, { run, names: new StepNames(id), order });
+  }
+
+  end({ id, parent }: HookRun): void {
+    const played = this.#runs.get(id);
+    this.#runs.delete(id);
+    if (played !== undefined && (parent === undefined || !this.#runs.has(parent.id)))
+      played.order.open();
+  }
+
+  /** A run leaves its recording: nothing of it waits any more. */
+  goLive(runId: string): void {
+    const played = this.#runs.get(runId);
+    this.#runs.delete(runId);
+    played?.order.open();
+  }
+
+  /** A run is no repetition of its recording: what waits fails. */
+  giveUp(runId: string, mismatch: Error): void {
+    this.#runs.get(runId)?.order.open(mismatch);
+  }
+
+  taskStarts(call: TaskCall): Gate {
+    const { names, order } = this.#runs.get(call.run.id) ?? {};
+    const before = names?.task(call.taskId);
+    if (before !== undefined) order?.leave(before); // an attempt that was refused
+    const name = names?.taskStarts(call);
+    return name && order?.start(name.key, name.owner, call.signal);
+  }
+
+  /** A task that comes to no output of its own, or whose output was refused in the recording. */
+  taskEnds(call: After<TaskCall, "output", TaskOutput>): Gate {
+    const { run, taskId, outcome, signal } = call;
+    if (outcome !== "ok") return this.#taskEnds(run, taskId, signal, false);
+    const { names, order } = this.#runs.get(run.id) ?? {};
+    const key = names?.task(taskId);
+    if (names === undefined || key === undefined) return undefined;
+    if (this.context.recording().committed.has(key)) return undefined;
+    return order?.before(names.nextAttempt(call), key, signal);
+  }
+
+  taskAccepted({ run, taskId, signal }: TaskCall): Gate {
+    return this.#taskEnds(run, taskId, signal, true);
+  }
+
+  /** A task is over, in whatever way. */
+  taskLeft(runId: string, taskId: string): void {
+    const { names, order } = this.#runs.get(runId) ?? {};
+    const key = names?.task(taskId);
+    if (key !== undefined) order?.leave(key);
+  }
+
+  /** The key of a call that starts when `ready` is, for {@link ends}. */
+  callStarts(call: LlmCall): { readonly key?: string | undefined; readonly ready: Gate } {
+    const { names, order } = this.#runs.get(call.run.id) ?? {};
+    const name = names?.call(call);
+    if (name === undefined) return { ready: undefined };
+    return { key: name.key, ready: order?.start(name.key, name.owner, call.signal) };
+  }
+
+  toolStarts(call: ToolCallContext): Gate {
+    const { names, order } = this.#runs.get(call.run.id) ?? {};
+    const name = names?.tool(call);
+    return name && order?.start(name.key, name.owner, call.signal);
+  }
+
+  toolKey(call: ToolCallContext): string | undefined {
+    return this.#runs.get(call.run.id)?.names.tool(call).key;
+  }
+
+  delegationStarts(call: DelegationCall): Gate {
+    const { names, order } = this.#runs.get(call.run.id) ?? {};
+    const name = names?.delegation(call);
+    return name && order?.start(name.key, name.owner);
+  }
+
+  delegationEnds(call: DelegationCall): Gate {
+    const { names } = this.#runs.get(call.run.id) ?? {};
+    return this.ends(call.run.id, names?.delegation(call).key);
+  }
+
+  /** A call, a tool call or a delegation ends; the first time it is asked. */
+  ends(runId: string, key: string | undefined, signal?: AbortSignal): Gate {
+    return key === undefined ? undefined : this.#runs.get(runId)?.order.end(key, signal);
+  }
+
+  /** Nothing is written: reads are answered by the recording. @throws what the store threw. */
+  async write(call: MemoryWrite): Promise<Answer<MemoryEntry> | undefined> {
+    const played = this.#played(call.run.id);
+    if (played === undefined) return undefined;
+    const { names, order } = played;
+    const { key, owner } = names.write(call);
+    await order.start(key, owner);
+    await order.end(key);
+    if (!this.#runs.has(call.run.id)) return undefined;
+    const { error } = this.context.recording().values.get(key) ?? {};
+    if (error !== undefined) throw restoreError(error);
+    return answer(call.entry);
+  }
+
+  decidesReviews({ id }: Pick<HookRun, "id">): boolean {
+    return this.#played(id) !== undefined;
+  }
+
+  async access<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T> {
+    if (call.kind === "export") return this.context.exporters ? work() : (undefined as T); // nobody reads what an export gives
+    const played = this.#played(call.run.id);
+    if (played === undefined) return work();
+    const { names, order, run } = played;
+    const { key, owner } = names.outside(call);
+    await order.start(key, owner, call.signal);
+    call.signal?.throwIfAborted();
+    const recorded = this.context.recording().values.get(key);
+    if (recorded === undefined && this.#runs.has(run.id) && call.kind !== "change")
+      this.context.missed(run, () => unknownOutside(this.context.recording(), call));
+    await order.end(key, call.signal);
+    call.signal?.throwIfAborted();
+    if (!this.#runs.has(run.id)) return work(); // live
+    return valueOf(recorded ?? {}, call);
+  }
+
+  #taskEnds(run: HookRun, taskId: string, signal: AbortSignal, isAccepted: boolean): Gate {
+    const key = this.#runs.get(run.id)?.names.task(taskId);
+    if (key === undefined || this.context.recording().committed.has(key) !== isAccepted)
+      return undefined;
+    return this.ends(run.id, key, signal);
+  }
+
+  /** A run whose recording tells what came from outside. */
+  #played(runId: string): PlayedRun | undefined {
+    return this.context.recording().isOrdered ? this.#runs.get(runId) : undefined;
+  }
+
+  #orderOf(run: HookRun, id: string): StepOrder {
+    const { context } = this;
+    return new StepOrder(context.recording().eventsOf(id), {
+      advance: (ms) => context.advance(run.id, ms),
+      missing: (event) => this.#missing(run, event),
+    });
+  }
+
+  #missing(run: HookRun, event: StepEvent): Error | undefined {
+    try {
+      this.context.missed(run, () => missingStep(this.context.recording(), event));
+      return undefined;
+    } catch (error) {
+      return error as Error; // a JournalMismatchError
+    }
+  }
+}
+
+/** @throws what was thrown then. */
+function valueOf<T>({ value, error }: RecordedValue, { codec }: OutsideCall<T>): T {
+  if (error !== undefined) throw restoreError(error);
+  return codec === undefined || value === undefined ? (value as T) : codec.fromJson(value); // as it was recorded
+}

@@ -1,0 +1,244 @@
+/** The start or the end of a recorded step. */
+export interface StepEvent {
+  readonly key: string;
+  readonly phase: "start" | "end";
+  /** Key of the task that takes the step. */
+  readonly owner: string | undefined;
+  /** Milliseconds from the start of the recorded run. */
+  readonly ms: number;
+}
+
+/** How long nothing may happen while steps wait for one that does not come. */
+const PATIENCE_MS = 5_000;
+
+interface ActiveStep {
+  readonly owner: string | undefined;
+  /** Steps that it has started and that have not ended. */
+  children: number;
+  /** Gates at which it waits. */
+  waiting: number;
+}
+
+interface Waiter {
+  /** The step that waits. */
+  readonly key: string;
+  pass(): void;
+  fail(error: Error): void;
+}
+
+/** What an order needs of the replay. */
+export interface OrderListener {
+  /** The time of the recording goes on to here. */
+  advance(ms: number): void;
+  /** A recorded step never comes. Returns the error for the steps that wait; none lets them go on. */
+  missing(event: StepEvent): Error | undefined;
+}
+
+/**
+ * Lets the steps of a run start and end in the recorded order, one after the other. A step waits until everything that came before it in the recording
+ * has come again, however long real work takes. Where no step works any more and the next one has not come, it never will.
+ */
+export class StepOrder {
+  readonly #events: readonly StepEvent[];
+  readonly #byName = new Map<string, StepEvent>();
+  readonly #listener: OrderListener;
+  readonly #passed = new Set<StepEvent>();
+  readonly #waiting = new Map<StepEvent, Waiter>();
+  readonly #active = new Map<string, ActiveStep>();
+  /** Steps that wait for everything before another one but what they do themselves. */
+  readonly #early = new Map<StepEvent, Waiter>();
+  #next = 0;
+  #busy = false;
+  #isOpen = false;
+  #patience: NodeJS.Timeout | undefined;
+
+  constructor(events: readonly StepEvent[], listener: OrderListener) {
+    this.#events = events;
+    this.#listener = listener;
+    for (const event of events) this.#byName.set(nameOf(event.phase, event.key), event);
+  }
+
+  /** A step starts: waits for its turn. A step that was not recorded does not wait. */
+  start(key: string, owner: string | undefined, signal?: AbortSignal): void | Promise<void> {
+    if (this.#isOpen) return undefined;
+    this.#active.set(key, { owner, children: 0, waiting: 0 });
+    const parent = owner === undefined ? undefined : this.#active.get(owner);
+    if (parent !== undefined) parent.children++;
+    return this.#gate(key, "start", signal);
+  }
+
+  /** A step ends: waits for its turn, the first time it is asked. */
+  end(key: string, signal?: AbortSignal): void | Promise<void> {
+    if (this.#isOpen) return undefined;
+    const gate = this.#gate(key, "end", signal);
+    if (gate === undefined) this.leave(key);
+    else return gate.finally(() => this.leave(key));
+  }
+
+  /**
+   * Waits until all that came before the start of `next` has come, but for what the step `key` does itself: while that goes on, nothing else does.
+   * Keeps the order of attempts whose outputs are refused, since no tap runs after a refusal.
+   */
+  before(next: string, key: string, signal: AbortSignal): void | Promise<void> {
+    const event = this.#isOpen ? undefined : this.#byName.get(nameOf("start", next));
+    if (event === undefined || signal.aborted || this.#isNextFor(event, key)) return undefined;
+    return this.#waitIn(this.#early, event, key, signal);
+  }
+
+  /** A step is over, in whatever way. */
+  leave(key: string): void {
+    const step = this.#active.get(key);
+    if (step === undefined) return;
+    this.#active.delete(key);
+    const parent = step.owner === undefined ? undefined : this.#active.get(step.owner);
+    if (parent !== undefined) parent.children--;
+    this.#look();
+  }
+
+  /** Whether the recording has this event. */
+  knows(key: string, phase: StepEvent["phase"]): boolean {
+    return this.#byName.has(nameOf(phase, key));
+  }
+
+  /** From now on nothing waits. */
+  open(error?: Error): void {
+    this.#isOpen = true;
+    clearTimeout(this.#patience);
+    for (const waiter of [...this.#waiting.values(), ...this.#early.values()])
+      if (error === undefined) waiter.pass();
+      else waiter.fail(error);
+    this.#waiting.clear();
+    this.#early.clear();
+  }
+
+  #gate(key: string, phase: StepEvent["phase"], signal?: AbortSignal): void | Promise<void> {
+    const event = this.#byName.get(nameOf(phase, key));
+    if (event === undefined || this.#passed.has(event)) return undefined;
+    if (signal?.aborted === true) {
+      this.#pass(event);
+      return undefined;
+    }
+    if (!this.#busy && this.#front() === event) {
+      this.#pass(event);
+      return undefined;
+    }
+    return this.#waitIn(this.#waiting, event, key, signal);
+  }
+
+  async #waitIn(
+    waiting: Map<StepEvent, Waiter>,
+    event: StepEvent,
+    key: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const step = this.#active.get(key);
+    if (step !== undefined) step.waiting++;
+    const skip = (): void => {
+      const waiter = waiting.get(event);
+      waiting.delete(event);
+      if (waiting === this.#waiting) this.#pass(event);
+      waiter?.pass();
+    };
+    try {
+      await new Promise<void>((pass, fail) => {
+        waiting.set(event, { key, pass, fail });
+        signal?.addEventListener("abort", skip, { once: true });
+        this.#look();
+      });
+    } finally {
+      signal?.removeEventListener("abort", skip);
+      if (step !== undefined) step.waiting--;
+    }
+  }
+
+  /** The first event that has not come. */
+  #front(): StepEvent | undefined {
+    for (;;) {
+      const event = this.#events[this.#next];
+      if (event === undefined || !this.#passed.has(event)) return event;
+      this.#passed.delete(event);
+      this.#byName.delete(nameOf(event.phase, event.key));
+      this.#next++;
+    }
+  }
+
+  #let(event: StepEvent): void {
+    const waiter = this.#waiting.get(event);
+    this.#waiting.delete(event);
+    this.#pass(event);
+    waiter?.pass();
+  }
+
+  /** What follows from an event comes before the next one. */
+  #pass(event: StepEvent): void {
+    this.#passed.add(event);
+    this.#listener.advance(event.ms);
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    if (this.#busy) return;
+    this.#busy = true;
+    setImmediate(() =>
+      setImmediate(() => {
+        this.#busy = false;
+        this.#look();
+      }),
+    );
+  }
+
+  /** Lets the next one go, if it is there. */
+  #look(): void {
+    if (this.#busy || this.#isOpen) return;
+    const front = this.#front();
+    if (front === undefined) return this.open();
+    for (const [event, { key, pass }] of this.#early)
+      if (this.#isNextFor(event, key)) {
+        this.#early.delete(event);
+        return pass();
+      }
+    if (this.#waiting.has(front)) this.#let(front);
+    else if (this.#waiting.size + this.#early.size > 0) this.#suspect(front);
+  }
+
+  /** Whether everything before an event has come, but for what one step does itself. */
+  #isNextFor(event: StepEvent, key: string): boolean {
+    if (this.#busy) return false;
+    for (let i = this.#next; this.#events[i] !== event; i++) {
+      const earlier = this.#events[i];
+      if (earlier === undefined) return true;
+      if (!this.#passed.has(earlier) && earlier.owner !== key) return false;
+    }
+    return true;
+  }
+
+  /** Nothing may ever happen again: steps wait, and no step is left that could take the next one. */
+  #suspect(front: StepEvent): void {
+    const { owner } = front;
+    const ownerEnds = owner === undefined ? undefined : this.#byName.get(nameOf("end", owner));
+    if (ownerEnds !== undefined && this.#waiting.has(ownerEnds)) return this.#missing(front);
+    if (this.#isWorking()) {
+      clearTimeout(this.#patience);
+      this.#patience = undefined;
+      return;
+    }
+    this.#patience ??= setTimeout(() => {
+      this.#patience = undefined;
+      const now = this.#front();
+      if (now !== undefined && !this.#waiting.has(now) && !this.#isWorking()) this.#missing(now);
+    }, PATIENCE_MS);
+  }
+
+  /** Whether a step is under way that waits neither for its turn nor for steps of its own. */
+  #isWorking(): boolean {
+    for (const { children, waiting } of this.#active.values())
+      if (children === 0 && waiting === 0) return true;
+    return false;
+  }
+
+  #missing(front: StepEvent): void {
+    this.open(this.#listener.missing(front));
+  }
+}
+
+function nameOf(phase: StepEvent["phase"], key: string): string {
+  return `${phase} ${key}`;
+}

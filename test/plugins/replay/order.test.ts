@@ -1,0 +1,203 @@
+import type { EnsembleOptions } from "agentensemble";
+import {
+  Agent,
+  MemoryScope,
+  MemoryStore,
+  ReflectionStore,
+  ReviewDecision,
+  Task,
+  tool,
+} from "agentensemble";
+import { recordTo, replayFrom } from "agentensemble/replay";
+import { retry } from "agentensemble/resilience";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { projectRoot } from "../../support/project.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { pause } from "../../support/time.js";
+import { deadModel, play } from "./record-and-replay.js";
+import { version1Team } from "./version-1-team.js";
+
+const worker = (role: string): Agent => new Agent({ role, goal: "Work" });
+
+/** A guardrail that lets everything pass, later. */
+const passed = async (wait: Promise<void>): Promise<true> => {
+  await wait;
+  return true;
+};
+
+/** Runs that wait for real: `waits` says how long each time, which differs between the recording and its replay. */
+interface SetUp {
+  readonly options: (waits: (name: string) => Promise<void>, folder: string) => EnsembleOptions;
+}
+
+const assign = (agentRole: string, taskNumber: number) => ({
+  name: "delegateTask",
+  arguments: { agentRole, taskDescription: "Do it", taskNumber },
+});
+
+const SET_UPS: Readonly<Record<string, SetUp>> = {
+  "a manager who delegates twice in one turn, and a guardrail that waits": {
+    options: (waits) => ({
+      model: new ScriptedModel((request, index) =>
+        index === 0
+          ? { toolCalls: [assign("A", 1), assign("B", 2)] }
+          : JSON.stringify(request.messages).includes("You are A")
+            ? "a"
+            : "b",
+      ),
+      workflow: "HIERARCHICAL",
+      tasks: ["A", "B"].map(
+        (role) =>
+          new Task({
+            description: `Part ${role}`,
+            agent: worker(role),
+            outputGuardrails: [() => passed(waits(role))],
+          }),
+      ),
+    }),
+  },
+  "tasks side by side that read what the others have written, from files": {
+    options: (waits, folder) => ({
+      model: new ScriptedModel((request) => JSON.stringify(request.messages).slice(-300)),
+      memoryStore: MemoryStore.file(join(folder, "memory")),
+      workflow: "PARALLEL",
+      tasks: ["one", "two", "three"].map(
+        (name) =>
+          new Task({
+            name,
+            description: `Write ${name}`,
+            agent: worker(name),
+            memory: [MemoryScope.of("shared")],
+            inputGuardrails: [() => passed(waits(name))],
+          }),
+      ),
+    }),
+  },
+  "handlers that wait beside an agent with short-term memory": {
+    options: (waits) => ({
+      model: new ScriptedModel((request) => JSON.stringify(request.messages).slice(-300)),
+      memory: { shortTerm: true },
+      workflow: "PARALLEL",
+      tasks: [
+        ...["slow", "fast"].map(
+          (name) => new Task({ name, description: name, handler: async () => (await waits(name), name) }), // prettier-ignore
+        ),
+        ...["first", "second"].map(
+          (name) =>
+            new Task({
+              name,
+              description: `Ask ${name}`,
+              agent: worker(name),
+              inputGuardrails: [() => passed(waits(name))],
+            }),
+        ),
+      ],
+    }),
+  },
+  "people who take their time": {
+    options: (waits) => ({
+      model: new ScriptedModel((request) => JSON.stringify(request.messages).slice(-200)),
+      memory: { shortTerm: true },
+      workflow: "PARALLEL",
+      reviewPolicy: "AFTER_EVERY_TASK",
+      reviewHandler: async ({ taskId, taskOutput }) => {
+        await waits(taskId);
+        return ReviewDecision.edit(`${taskOutput} (seen)`);
+      },
+      tasks: ["x", "y"].map((name) => new Task({ name, description: name, agent: worker(name) })),
+    }),
+  },
+  "tools side by side, and lessons from earlier runs": {
+    options: (waits) => ({
+      model: new ScriptedModel((request, index) =>
+        index === 0
+          ? { toolCalls: ["p", "q"].map((n) => ({ name: "look", arguments: { input: n } })) }
+          : JSON.stringify(request.messages).slice(-200),
+      ),
+      reflectionStore: ReflectionStore.inMemory(),
+      tasks: [
+        new Task({
+          name: "t",
+          description: "Look",
+          agent: worker("Looker"),
+          reflect: true,
+          tools: [
+            tool({ name: "look", description: "Looks", execute: async (what) => (await waits(what), `saw ${what}`) }), // prettier-ignore
+          ],
+        }),
+      ],
+    }),
+  },
+};
+
+describe("the order of steps in a replay", () => {
+  for (const [name, { options }] of Object.entries(SET_UPS))
+    it(`is the recorded one however long real work takes: ${name}`, async () => {
+      const folder = temporaryFolder();
+      const file = join(folder, "run.jsonl");
+      const waits = (order: (place: number) => number) => {
+        let place = 0;
+        return (): Promise<void> => pause(order(place++) % 25);
+      };
+      const live = options(
+        waits((n) => n * 7),
+        join(folder, "live"),
+      );
+      const recorded = await play({ ...live, captureMode: "STANDARD" }, [recordTo(file)]);
+      expect(recorded.error).to.equal(undefined);
+      for (const longest of [24, 3]) {
+        const again = options(
+          waits((n) => longest - n * 5 + 100),
+          join(folder, `again-${longest}`),
+        );
+        const model = deadModel(again.model as ScriptedModel);
+        const { output, error } = await play({ ...again, model, captureMode: "STANDARD" }, [
+          replayFrom(file, { onUnused: "fail" }),
+        ]);
+        expect(error?.message).to.equal(undefined);
+        const prompts = (o: typeof output): unknown =>
+          o.trace.taskTraces.map(({ taskId, llmInteractions }) => [
+            taskId,
+            llmInteractions.map(({ messages }) => messages),
+          ]);
+        expect(prompts(output)).to.deep.equal(prompts(recorded.output));
+        expect(output.raw).to.equal(recorded.output.raw);
+        expect(output.metrics.ledger.map(({ taskId }) => taskId)).to.deep.equal(
+          recorded.output.metrics.ledger.map(({ taskId }) => taskId),
+        );
+        expect(model.calls).to.equal(0);
+      }
+    });
+
+  it("names a step that never comes, where others wait for it", async () => {
+    const file = join(temporaryFolder(), "run.jsonl");
+    const team = (names: readonly string[]): EnsembleOptions => ({
+      model: new ScriptedModel(["x", "x", "x"]),
+      workflow: "PARALLEL",
+      tasks: names.map((name) => new Task({ name, description: name, agent: worker(name) })),
+    });
+    await play(team(["gone", "here", "there"]), [recordTo(file)]);
+    const { error } = await play(team(["here", "there"]), [replayFrom(file)]);
+    expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+    expect(error?.message).to.include("task 'gone@1'").and.include("did not start");
+  });
+});
+
+describe("a recording of the first version", () => {
+  it("is replayed", async () => {
+    const file = join(projectRoot, "test/fixtures/recordings/version-1.jsonl");
+    expect(await readFile(file, "utf8")).to.include('"version":1}');
+    const model = deadModel(new ScriptedModel([]));
+    const { output, error } = await play(version1Team(model), [replayFrom(file), retry()]);
+    expect(error).to.equal(undefined);
+    expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal([
+      '41 and one is {"sum":42}',
+      "A, B",
+      "better",
+    ]);
+    expect(output.metrics.totalTokens).to.equal(48);
+  });
+});
