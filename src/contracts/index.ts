@@ -225,7 +225,7 @@ export type {
   TaskMemory,
   TaskScope,
 } from "./run.js";
-export type { RunInfo, RunValue, ScopeName } from "./run-info.js";
+export type { CallingTask, RunInfo, RunValue, ScopeName } from "./run-info.js";
 export type { Clock, IdGenerator, IdUse } from "./runtime.js";
 export { prompt, PromptText } from "./prompt-text.js";
 export type { Text } from "./prompt-text.js";

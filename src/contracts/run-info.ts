@@ -12,6 +12,12 @@ export interface RunInfo {
   find<T>(token: Token<T>): T | undefined;
 }
 
+/** The task that starts a run: the context of its handler, or its scope. */
+export interface CallingTask {
+  readonly run: RunInfo;
+  readonly taskId: string;
+}
+
 /** Wherever a scope of memory is named: a name, or a function that names it for each run. */
 export type ScopeName = string | ((run: RunInfo) => string);
 

@@ -21,7 +21,7 @@ import type { MemoryEntry, MemoryOperationCounts, MemoryStore } from "./memory.j
 import type { TaskOutput, WorkflowResult } from "./output.js";
 import type { Plan } from "./plan.js";
 import type { BindApi } from "./plugin.js";
-import type { RunInfo, RunValue } from "./run-info.js";
+import type { CallingTask, RunInfo, RunValue } from "./run-info.js";
 import type { AnyTask, Task } from "./task.js";
 import type { MemoryAccess, ReviewRecord } from "./trace.js";
 import type { Token } from "./token.js";
@@ -179,8 +179,11 @@ export interface RunOptions {
   readonly listeners?: readonly EnsembleListener[] | undefined;
   /** Of the run's model calls where neither a delegation nor a workflow sets one. Default: that of the run joined with `parent`, else `NORMAL`. */
   readonly priority?: DelegationRequest["priority"] | undefined;
-  /** Joins this run to the ledger and the signal of another, for an `ensemble.run()` inside a handler or tool: pass `ctx.run`. */
-  readonly parent?: RunInfo | undefined;
+  /**
+   * Joins this run to the ledger and the signal of another, for an `ensemble.run()` inside a handler or tool. Pass the context of the handler, or
+   * `ctx.scope` in a tool: usage records then name that task as `caller`. With `ctx.run` they name none.
+   */
+  readonly parent?: RunInfo | CallingTask | undefined;
 }
 
 /**

@@ -28,6 +28,8 @@ export interface UsageRecord {
   readonly attempt: number;
   readonly outcome: "ok" | "answered" | "failed" | "aborted";
   readonly tags: Readonly<Record<string, string>>;
+  /** The task whose handler or tool started the run `runId`. Present where that run was started with a context as `RunOptions.parent`. */
+  readonly caller?: { readonly runId: string; readonly taskId: string } | undefined;
 }
 
 /** Tokens that another process used on behalf of a task, one entry for each model. Tokens that it does not know are absent. */

@@ -51,7 +51,7 @@ export function createRun(
     points: kernel.points,
     events,
     clock,
-    ledger: new Ledger(joined?.ledger, events),
+    ledger: new Ledger(joined?.ledger, events, joined?.caller),
     cancellation,
     limits: limitsOf(request),
     streaming: options.streaming ?? (request.streaming || events.listensTo("token") || undefined),

@@ -7,7 +7,7 @@ import type { TaskCall } from "../../contracts/hooks.js";
 import type { MemoryEntry } from "../../contracts/memory.js";
 import type { TaskOutput } from "../../contracts/output.js";
 import type { ChatOptions, HookRun, MemoryTarget, TaskMetricsUpdate } from "../../contracts/run.js";
-import type { RunInfo } from "../../contracts/run-info.js";
+import type { CallingTask, RunInfo } from "../../contracts/run-info.js";
 import type { AnyTask } from "../../contracts/task.js";
 import type { Token } from "../../contracts/token.js";
 import type { ReviewRecord } from "../../contracts/trace.js";
@@ -31,6 +31,7 @@ const NO_USAGE: readonly UsageRecord[] = Object.freeze([]);
 /** What a run that joins another one shares with it. */
 export interface JoinedRun {
   readonly run: HookRun;
+  readonly caller: UsageRecord["caller"];
   readonly ledger: Ledger;
   readonly cancellation: Cancellation<AgentEnsembleError>;
   readonly priority: ActiveRunParts["priority"];
@@ -93,11 +94,13 @@ export class ActiveHookRun implements HookRun {
     });
   }
 
-  /** @throws ValidationError for anything but the `run` of a hook call, a task context or a scope. */
-  static toJoin(parent: RunInfo): JoinedRun {
+  /** @throws ValidationError for anything but the `run` of a hook call, a task context or a scope, or what holds one. */
+  static toJoin(given: RunInfo | CallingTask): JoinedRun {
+    const [parent, taskId] = "taskId" in given ? [given.run, given.taskId] : [given, undefined];
     if (parent instanceof ActiveHookRun)
       return {
         run: parent,
+        caller: taskId === undefined ? undefined : { runId: parent.id, taskId },
         ledger: parent.#ledger,
         cancellation: parent.#cancellation,
         priority: parent.#priority,
@@ -105,7 +108,7 @@ export class ActiveHookRun implements HookRun {
         values: parent.#settings.given,
       };
     throw new ValidationError(
-      "Not a running run: pass the `run` of the task context or hook call as it is",
+      "Not a running run: pass the context, or the `run` of the task context or hook call, as it is",
     );
   }
 

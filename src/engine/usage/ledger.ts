@@ -16,9 +16,12 @@ export class Ledger {
     readonly parent: Ledger | undefined,
     /** Those of the run itself: each record is emitted once, in the run that made the call. */
     readonly events?: RunEvents,
+    /** The task that started the run. */
+    readonly caller?: UsageRecord["caller"],
   ) {}
 
-  add(record: UsageRecord, { iteration, error }: CallFacts = {}): void {
+  add(made: UsageRecord, { iteration, error }: CallFacts = {}): void {
+    const record = this.caller === undefined ? made : { ...made, caller: this.caller };
     this.#keep(record);
     if (this.events?.listens("usage_recorded") !== true) return;
     this.events.emit({

@@ -6,8 +6,8 @@ import { checkOptions, knownNames, preview } from "../../../contracts/validation
 import { sumCost } from "../../../contracts/metrics.js";
 
 /**
- * What the rows of a report stand for. `task`: each task with its own calls; `task-tree`: each task that nobody delegated, with the calls of everything
- * it delegated or ran; `tag:customer`: the values of the run's tag `customer`.
+ * What the rows of a report stand for. `task`: each task of each run with its own calls; `task-tree`: each task that nobody delegated, with the calls of
+ * everything it delegated or ran, runs that it started with its context as `parent` included; `tag:customer`: the values of the run's tag `customer`.
  */
 export type UsageGrouping =
   "task" | "task-tree" | "agent" | "model" | "provider" | "purpose" | `tag:${string}`;
@@ -16,6 +16,8 @@ export type UsageGrouping =
 export interface UsageRow {
   /** The task's id, the agent's role, `provider:model`, ...; empty for calls without that tag. */
   readonly key: string;
+  /** The run of the task; for `task` and `task-tree` only. */
+  readonly runId?: string;
   /** Attempts, failed ones and answers out of a cache included. */
   readonly calls: number;
   /** Attempts that failed or were cut off. */
@@ -51,7 +53,7 @@ class ReportRow {
   unpricedCalls = 0;
   readonly #records: UsageRecord[] = [];
 
-  constructor(readonly key: string) {}
+  constructor(readonly group: Group) {}
 
   add(record: UsageRecord): void {
     this.calls++;
@@ -68,7 +70,7 @@ class ReportRow {
 
   frozen(): UsageRow {
     const {
-      key,
+      group,
       calls,
       failedCalls,
       inputTokens,
@@ -82,7 +84,7 @@ class ReportRow {
     const cost = sumCost(this.#records);
     const totalTokens = inputTokens + outputTokens;
     const counts = {
-      key,
+      ...group,
       calls,
       failedCalls,
       inputTokens,
@@ -97,32 +99,43 @@ class ReportRow {
   }
 }
 
+/** What a row stands for. */
+type Group = Pick<UsageRow, "key" | "runId">;
+
+const nameOf = ({ runId, key }: Group): string => JSON.stringify([runId, key]);
+
 /** The task that a task goes back to, as far as the calls tell: a task without calls of its own is not among them. */
-function rootsOf(ledger: readonly UsageRecord[]): (record: UsageRecord) => string {
-  const parents = new Map(
-    ledger.map(({ runId, taskId, parentTaskId }) => [
-      JSON.stringify([runId, taskId]),
-      parentTaskId,
-    ]),
-  );
+function rootsOf(ledger: readonly UsageRecord[]): (record: UsageRecord) => Group {
+  const parents = new Map<string, Group>();
+  const callers = new Map<string | undefined, Group>();
+  for (const { runId, taskId, parentTaskId, caller } of ledger) {
+    if (parentTaskId !== undefined)
+      parents.set(nameOf({ runId, key: taskId }), { runId, key: parentTaskId });
+    if (caller !== undefined) callers.set(runId, { runId: caller.runId, key: caller.taskId });
+  }
   return ({ runId, taskId }) => {
-    const seen = new Set([taskId]);
-    let root = taskId;
+    const seen = new Set<string>();
+    let root: Group = { runId, key: taskId };
     for (
-      let parent = parents.get(JSON.stringify([runId, root]));
-      parent !== undefined && !seen.has(parent);
-      parent = parents.get(JSON.stringify([runId, root]))
+      let above: Group | undefined = root;
+      above !== undefined && !seen.has(nameOf(above));
+      above = parents.get(nameOf(root)) ?? callers.get(root.runId)
     ) {
-      root = parent;
-      seen.add(root);
+      root = above;
+      seen.add(nameOf(root));
     }
     return root;
   };
 }
 
-function groupingKey(by: unknown, ledger: readonly UsageRecord[]): (record: UsageRecord) => string {
-  if (by === "task") return ({ taskId }) => taskId;
+function groupingOf(by: unknown, ledger: readonly UsageRecord[]): (record: UsageRecord) => Group {
+  if (by === "task") return ({ runId, taskId }) => ({ key: taskId, runId });
   if (by === "task-tree") return rootsOf(ledger);
+  const key = groupingKey(by);
+  return (record) => ({ key: key(record) });
+}
+
+function groupingKey(by: unknown): (record: UsageRecord) => string {
   if (by === "agent") return ({ agentRole }) => agentRole;
   if (by === "model") return ({ provider, modelId }) => `${provider}:${modelId}`;
   if (by === "provider") return ({ provider }) => provider;
@@ -157,12 +170,13 @@ export function usageReport(
 ): readonly UsageRow[] {
   checkOptions("usageReport", options, ["by"]);
   const ledger = ledgerOf(source);
-  const key = groupingKey(options.by, ledger);
+  const groupOf = groupingOf(options.by, ledger);
   const rows = new Map<string, ReportRow>();
   for (const record of ledger) {
-    const name = key(record);
+    const group = groupOf(record);
+    const name = nameOf(group);
     let row = rows.get(name);
-    if (row === undefined) rows.set(name, (row = new ReportRow(name)));
+    if (row === undefined) rows.set(name, (row = new ReportRow(group)));
     row.add(record);
   }
   const order = (a: UsageRow, b: UsageRow): number =>

@@ -56,6 +56,7 @@ describe("usageReport", () => {
     expect(usageReport(ledger, { by: "task" })).to.deep.equal([
       {
         key: "t",
+        runId: "r",
         calls: 3,
         failedCalls: 1,
         inputTokens: 20,
@@ -108,8 +109,53 @@ describe("usageReport", () => {
       record({ taskId: "d", parentTaskId: "c" }),
     ];
     const rows = usageReport(ledger, { by: "task-tree" });
-    expect(rows.find(({ key }) => key === "a")?.calls).to.equal(4);
+    const callsOf = (run: string): number | undefined =>
+      rows.find(({ key, runId }) => key === "a" && runId === run)?.calls;
+    expect([callsOf("r"), callsOf("other")]).to.deep.equal([3, 1]);
     expect(rows.reduce((sum, { calls }) => sum + calls, 0)).to.equal(6);
+  });
+
+  it("keeps tasks of joined runs apart, and puts them below the task that ran them", async () => {
+    const model = new ScriptedModel(["inner", "inner"]);
+    const inner = new Ensemble({
+      model,
+      tasks: [new Task({ name: "work", description: "Inner work" })],
+    });
+    const askInner = tool({
+      name: "ask_inner",
+      description: "Runs the inner team",
+      input: z.object({}),
+      execute: async (_input, ctx) => (await inner.run({}, { parent: ctx.scope })).raw,
+    });
+    const outer = new Ensemble({
+      tasks: [
+        new Task({
+          description: "Run the inner team",
+          name: "work",
+          handler: async (ctx) => (await inner.run({}, { parent: ctx, runId: "joined" })).raw,
+        }),
+        new Task({
+          description: "Ask the inner team",
+          name: "ask",
+          model: new ScriptedModel([{ toolCalls: [{ name: "ask_inner", arguments: {} }] }, "done"]),
+          tools: [askInner],
+        }),
+      ],
+    });
+    const output = await outer.run({}, { runId: "outer" });
+    const rows = (by: "task" | "task-tree"): readonly unknown[] =>
+      usageReport(output, { by })
+        .map(
+          ({ runId, key, calls }) =>
+            `${runId === "outer" || runId === "joined" ? runId : "other"} ${key} ${calls}`,
+        )
+        .sort();
+    expect(rows("task")).to.deep.equal(["joined work 1", "other work 1", "outer ask 2"]);
+    expect(rows("task-tree")).to.deep.equal(["outer ask 3", "outer work 1"]);
+    expect(output.metrics.ledger.find(({ runId }) => runId === "joined")?.caller).to.deep.equal({
+      runId: "outer",
+      taskId: "work",
+    });
   });
 
   it("neither loses nor invents a token, however it groups", () => {
