@@ -2,56 +2,80 @@
 import type { After, Plugin, Reject, Task, TaskCall, TaskOutput } from "agentensemble";
 import { contextOutput, definePlugin, GuardrailViolationError, reject } from "agentensemble";
 
-type Judge = (signal: AbortSignal) => unknown;
+interface Judge {
+  readonly name: string;
+  readonly ask: (signal: AbortSignal) => unknown;
+}
 
-const LIMIT_MS = 30_000;
+/** Why a guardrail refuses, and what it threw where that is the reason. */
+interface Refusal {
+  readonly reason: string;
+  readonly cause?: unknown;
+}
 
-/** Why a guardrail refuses; `undefined` where it does not. Anything but a clear yes is a no. */
-async function problemOf(judge: Judge, taskSignal: AbortSignal): Promise<string | undefined> {
-  const signal = AbortSignal.any([taskSignal, AbortSignal.timeout(LIMIT_MS)]);
-  const late = new Promise<never>((_, fail) =>
-    signal.addEventListener("abort", () => fail(signal.reason as Error), { once: true }),
-  );
+/** Anything but a clear yes is a no; a guardrail that could not judge says what went wrong. */
+async function refusalOf({ ask }: Judge, signal: AbortSignal): Promise<Refusal | undefined> {
   try {
-    const verdict: unknown = await Promise.race([judge(signal), late]);
-    if (verdict === true) return undefined;
-    const { ok, reason } = (verdict ?? {}) as { readonly ok?: unknown; readonly reason?: unknown };
-    return ok === true ? undefined : typeof reason === "string" ? reason : "no verdict";
-  } catch (error) {
-    taskSignal.throwIfAborted();
-    return String(error);
+    const verdict: unknown = await ask(signal);
+    const { ok, reason } = Object(verdict) as { readonly ok?: unknown; readonly reason?: unknown };
+    if (verdict === true || ok === true) return undefined;
+    if (ok === false)
+      return { reason: typeof reason === "string" ? reason : "the guardrail gave no reason" };
+    const form = "it must return true, { ok: true } or { ok: false, reason }";
+    return { reason: `the guardrail returned ${JSON.stringify(verdict)}; ${form}` };
+  } catch (cause) {
+    return { reason: `the guardrail threw: ${(cause as Error).message}`, cause };
   }
 }
 
-async function firstRefusal(
-  type: "INPUT" | "OUTPUT",
-  call: TaskCall,
-  guardrails: readonly { readonly name: string; readonly judge: Judge }[],
-): Promise<Reject | undefined> {
-  const { run, task, agent, signal } = call;
-  for (const { name, judge } of guardrails) {
-    const problem = await problemOf(judge, signal);
-    if (problem === undefined) continue;
-    run.emit({
-      type: "guardrail_refused",
-      taskId: call.taskId,
-      agentRole: agent?.role ?? "(deterministic)",
-      kind: type,
-      message: problem,
-      attempt: call.attempt,
-      retriesLeft: type === "INPUT" ? 0 : (call.retriesLeft ?? 0),
-    });
-    return reject(
-      new GuardrailViolationError({
-        type,
-        violationMessage: problem,
-        taskDescription: task.description,
-        agentRole: agent?.role ?? "(deterministic)",
-        guardrailName: name === "" ? undefined : name,
-      }),
-    );
+/** As {@link refusalOf}, within a time. The guardrail's signal ends with the task and at the limit. */
+async function judged(
+  judge: Judge,
+  limitMs: number,
+  ended: AbortSignal,
+): Promise<Refusal | undefined> {
+  ended.throwIfAborted();
+  const done = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const interrupted = new Promise<Refusal>((resolve, fail) => {
+    const reason = `the guardrail did not decide within ${limitMs} ms`;
+    timer = setTimeout(() => resolve({ reason }), limitMs);
+    ended.addEventListener("abort", () => fail(ended.reason as Error), { signal: done.signal });
+  });
+  try {
+    return await Promise.race([refusalOf(judge, done.signal), interrupted]);
+  } finally {
+    clearTimeout(timer);
+    done.abort();
   }
-  return undefined;
+}
+
+function refuse(
+  kind: "INPUT" | "OUTPUT",
+  { run, taskId, parentTaskId, task, agent, attempt, retriesLeft = 0 }: TaskCall,
+  { name }: Judge,
+  { reason, ...details }: Refusal,
+): Reject {
+  const agentRole = agent?.role ?? "(deterministic)";
+  const guardrailName = name === "" ? undefined : name;
+  run.emit({
+    type: "guardrail_refused",
+    taskId,
+    agentRole,
+    kind,
+    message: reason,
+    attempt,
+    retriesLeft: kind === "INPUT" ? 0 : retriesLeft,
+    ...(parentTaskId !== undefined && { parentTaskId }),
+    ...(guardrailName !== undefined && { guardrailName }),
+  });
+  const taskDescription = task.description;
+  return reject(
+    new GuardrailViolationError(
+      { type: kind, violationMessage: reason, taskDescription, agentRole, guardrailName },
+      details,
+    ),
+  );
 }
 
 function factsOf({ task, agent, contextOutputs }: TaskCall) {
@@ -63,33 +87,43 @@ function factsOf({ task, agent, contextOutputs }: TaskCall) {
   };
 }
 
-function judgeOutput(call: After<TaskCall, "output", TaskOutput>): Promise<Reject | undefined> {
-  const judges = call.task.outputGuardrails.map((guardrail) => ({
-    name: guardrail.name,
-    judge: (signal: AbortSignal) =>
-      guardrail({
-        ...factsOf(call),
-        raw: call.output?.raw ?? "",
-        parsed: call.output?.parsed as never,
-        signal,
-      }),
-  }));
-  return firstRefusal("OUTPUT", call, judges);
-}
-
-/** Takes the place of the standard plugin of this name. */
-export function guardrails(): Plugin {
+/** Takes the place of the standard plugin of this name. `timeoutMs`: time for each guardrail. */
+export function guardrails({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Plugin {
+  const judgeAll = async (
+    kind: "INPUT" | "OUTPUT",
+    call: TaskCall,
+    judges: readonly Judge[],
+  ): Promise<Reject | undefined> => {
+    for (const judge of judges) {
+      const refusal = await judged(judge, timeoutMs, call.signal);
+      if (refusal !== undefined) return refuse(kind, call, judge, refusal);
+    }
+    return undefined;
+  };
+  const judgeInput = (call: TaskCall): Promise<Reject | undefined> => {
+    const { expectedOutput, inputGuardrails } = call.task;
+    const judges = inputGuardrails.map((guardrail) => ({
+      name: guardrail.name,
+      ask: (signal: AbortSignal) => guardrail({ ...factsOf(call), expectedOutput, signal }),
+    }));
+    return judgeAll("INPUT", call, judges);
+  };
+  const judgeOutput = (
+    call: After<TaskCall, "output", TaskOutput>,
+  ): Promise<Reject | undefined> | undefined => {
+    if (call.output === undefined) return undefined;
+    const { raw, parsed } = call.output;
+    const judges = call.task.outputGuardrails.map((guardrail) => ({
+      name: guardrail.name,
+      ask: (signal: AbortSignal) =>
+        guardrail({ ...factsOf(call), raw, parsed: parsed as never, signal }),
+    }));
+    return judgeAll("OUTPUT", call, judges);
+  };
   return definePlugin({
     name: "guardrails",
     apply({ hooks }) {
-      hooks.beforeTask.tap({ name: "inputs", lane: "policy" }, (call) => {
-        const { expectedOutput } = call.task;
-        const judges = call.task.inputGuardrails.map((guardrail) => ({
-          name: guardrail.name,
-          judge: (signal: AbortSignal) => guardrail({ ...factsOf(call), expectedOutput, signal }),
-        }));
-        return firstRefusal("INPUT", call, judges);
-      });
+      hooks.beforeTask.tap({ name: "inputs", lane: "policy" }, judgeInput);
       hooks.afterTask.tap({ name: "outputs", lane: "policy" }, judgeOutput);
     },
   });
