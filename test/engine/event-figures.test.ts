@@ -11,7 +11,7 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { runToEnd, typesOf } from "../support/kernel-fixtures.js";
+import { echo, runToEnd, typesOf } from "../support/kernel-fixtures.js";
 
 const look = tool({ name: "look", description: "Looks", execute: () => "nothing" });
 const agent = new Agent({ role: "Seeker", goal: "g", tools: [look] });
@@ -105,5 +105,30 @@ describe("a run that an observer ends", () => {
       .to.include("task_failed")
       .and.not.include.oneOf(["review_requested", "review_resolved"]);
     expect(questions).to.equal(0);
+  });
+});
+
+describe("promptBuildMs", () => {
+  it("is what building the prompts of agents' tasks took, and the run's is their sum", async () => {
+    let ms = 0;
+    const clock: Clock = { now: () => new Date(0), monotonicMs: () => ms++ };
+    const { output } = await runToEnd({
+      model: new ScriptedModel(["one", "two"]),
+      workflow: "SEQUENTIAL",
+      tasks: [
+        new Task({ description: "a", agent }),
+        new Task({ description: "b", agent }),
+        echo("no prompt"),
+      ],
+      plugins: [
+        definePlugin({
+          name: "counting-clock",
+          bind: (bind) => void bind.single(Tokens.Clock).toConstantValue(clock),
+        }),
+      ],
+    });
+    const built = output.taskOutputs.map(({ metrics }) => metrics.promptBuildMs);
+    expect(built).to.deep.equal([1, 1, 0]);
+    expect(output.metrics.promptBuildMs).to.equal(2);
   });
 });

@@ -55,7 +55,7 @@ export async function play(
   }
 }
 
-const DURATION = /(duration|latency|Ms$|ExecutionTime$|executionTime|RetrievalTime)/i;
+const DURATION = /(duration|latency|Ms$|ExecutionTime$|executionTime|RetrievalTime|BuildTime$)/i;
 const LATER_INSTANT = /^(completedAt|occurredAt|requestedAt|resolvedAt)$/;
 
 /** A trace less what depends on how long things took. Instants of beginnings stay where `starts` says so. */

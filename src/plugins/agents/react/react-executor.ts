@@ -59,7 +59,10 @@ export class ReactExecutor implements TaskExecutor {
     const resolved = toolsOf(agent, call, scope);
     const tools = resolved instanceof Promise ? await resolved : resolved;
     const format: TaskScope["format"] = (value, text) => scope.format(value, text);
+    const clock = scope.get(Tokens.Clock);
+    const startedMs = clock.monotonicMs();
     const first = this.#prompt({ call, agent, texts, tools, facts, format });
+    scope.recordMetrics({ promptBuildMs: clock.monotonicMs() - startedMs });
     announce(call, agent, first, scope);
     const messages: ChatMessage[] = [
       { role: "system", content: first.systemPrompt },
