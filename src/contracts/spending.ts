@@ -9,7 +9,10 @@ export interface SpendingRequest {
 
 /** What a run sets aside for somebody else. Absent limits: the run has none. */
 export interface SpendingGrant extends SpendingRequest {
-  /** Gives the rest back and counts what was used. Only the first call counts. */
+  /**
+   * Gives the rest back and counts what was used. Only the first call counts.
+   * @throws ValidationError for numbers that are none or below 0; all that was set aside then counts as used.
+   */
   settle(used: { readonly tokens: number; readonly cost?: number | undefined }): void;
 }
 

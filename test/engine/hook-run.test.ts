@@ -183,6 +183,17 @@ describe("the run of a hook call", () => {
     expect(early.output.exitReason).to.equal("USER_EXIT_EARLY");
   });
 
+  it("is neither stopped nor cancelled by what is no error with a code", async () => {
+    for (const end of ["stop", "cancel"] as const)
+      for (const reason of ["enough", undefined, new Error("enough")]) {
+        const { error } = await runToEnd({
+          tasks: [echo("a")],
+          plugins: [beforeTasks((run) => run[end](reason as never))],
+        });
+        expect(error?.message, end).to.include("A run ends with an AgentEnsembleError only");
+      }
+  });
+
   it("knows the outputs so far", async () => {
     const seen: string[][] = [];
     await runToEnd({

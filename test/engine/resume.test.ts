@@ -5,6 +5,7 @@ import {
   RunCancelledError,
   RunSuspendedError,
   Task,
+  ValidationError,
   answer,
   replace,
   tool,
@@ -258,6 +259,29 @@ describe("usage of other processes", () => {
         ],
       });
       expect(error?.message, JSON.stringify(bad)).to.include("recordMetrics usage");
+    }
+  });
+
+  it("is refused where another process sent something else", async () => {
+    const entry = { provider: "p", modelId: "m" };
+    for (const usage of [
+      null,
+      5,
+      [null],
+      [{ ...entry, source: {} }],
+      [{ ...entry, currency: 5 }],
+    ]) {
+      const { error } = await runToEnd({
+        tasks: [scoped("remote", async (scope) => scope.recordMetrics({ usage: usage as never }))],
+      });
+      expect(ValidationError.find(error), JSON.stringify(usage)).to.be.instanceOf(ValidationError);
+      const plugins = [
+        tapping("journal", ({ hooks }) =>
+          hooks.beforeRun.tap(({ run }) => run.spent(usage as never)),
+        ),
+      ];
+      const spent = await runToEnd({ tasks: [scoped("any", async () => undefined)], plugins });
+      expect(spent.error, JSON.stringify(usage)).to.be.instanceOf(ValidationError);
     }
   });
 });

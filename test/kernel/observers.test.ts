@@ -126,6 +126,27 @@ describe("an observer of a kernel", () => {
     await ensemble.dispose();
   });
 
+  it("may subscribe again while it is told of an event, and is told of it once", async () => {
+    const seen: EnsembleEvent[] = [];
+    const plugin = tapping("again", ({ events }) => {
+      let stop = (): void => undefined;
+      const again = (event: EnsembleEvent): void => {
+        if (seen.push(event) > 50) return;
+        stop();
+        stop = events.on(again);
+      };
+      stop = events.on(again);
+    });
+    const { events } = await runToEnd({ tasks: [echo("a")], plugins: [plugin] });
+    expect(seen).to.deep.equal(events);
+  });
+
+  it("is refused where it is no function", async () => {
+    const plugin = tapping("none", ({ events }) => void events.on(undefined as never));
+    const error = await failure(new Ensemble({ tasks: [echo("a")], plugins: [plugin] }).run());
+    expect(error.message).to.include("events.on's first argument must be a function");
+  });
+
   it("is refused with options that are unknown or have no effect", async () => {
     const refused: readonly (readonly [ObserveOptions, string])[] = [
       [{ onyl: [] } as ObserveOptions, "Did you mean 'only'?"],

@@ -1,7 +1,6 @@
 import type { Agent } from "../../contracts/agent.js";
 import type { ChatModel, ChatRequest, ChatResponse, ModelRef } from "../../contracts/chat-model.js";
 import type { EnsembleOptions } from "../../contracts/ensemble-options.js";
-import type { AgentEnsembleError } from "../../contracts/errors.js";
 import type { EnsembleEvent, NewEvent } from "../../contracts/events.js";
 import type { TaskCall } from "../../contracts/hooks.js";
 import type { MemoryEntry } from "../../contracts/memory.js";
@@ -15,8 +14,9 @@ import type { Inputs } from "../../contracts/types.js";
 import type { SpentUsage, UsageRecord } from "../../contracts/usage.js";
 import type { Settings } from "../plan/settings.js";
 import type { ActiveRun, ActiveRunParts } from "./active-run.js";
-import { ValidationError } from "../../contracts/errors.js";
+import { AgentEnsembleError, ValidationError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
+import { preview } from "../../contracts/validation.js";
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { TaskFrame } from "../tasks/task-frame.js";
 import { ActiveTaskScope } from "../tasks/task-scope.js";
@@ -142,10 +142,10 @@ export class ActiveHookRun implements HookRun {
     this.#run?.warn(message);
   }
   stop(reason: AgentEnsembleError): void {
-    this.#run?.stop(reason);
+    this.#run?.stop(checkedReason(reason));
   }
   cancel(reason: AgentEnsembleError): void {
-    this.#run?.cancellation.cancel(reason);
+    this.#run?.cancellation.cancel(checkedReason(reason));
   }
   spent(usage: readonly SpentUsage[]): void {
     if (this.#run !== undefined) addSpent(this.#run, usage);
@@ -211,4 +211,10 @@ export class ActiveHookRun implements HookRun {
     frame.iterations = (record.lastCall?.iteration ?? -1) + 1;
     return new ActiveTaskScope(frame);
   }
+}
+
+/** @throws ValidationError for a reason that callers of the run could not tell by its code. */
+function checkedReason(reason: AgentEnsembleError): AgentEnsembleError {
+  if (AgentEnsembleError.isInstance(reason)) return reason;
+  throw new ValidationError(`A run ends with an AgentEnsembleError only, got: ${preview(reason)}`);
 }

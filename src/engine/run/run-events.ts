@@ -69,7 +69,7 @@ export class RunEvents {
 
   listens(type: EventType): boolean {
     if (this.#closed) return false;
-    return this.#all.length > 0 || this.#byType.has(type) || this.hub.of(type).size > 0;
+    return this.#all.length > 0 || this.#byType.has(type) || this.hub.of(type).length > 0;
   }
 
   /** Whether an observer of the kernel wants the next model call streamed. */

@@ -9,6 +9,7 @@ import { checkResponse } from "../../contracts/chat-response.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { tokensOf } from "../../contracts/metrics.js";
 import { preview, requireArray, requireText } from "../../contracts/validation.js";
+import { isObject } from "../../util/objects.js";
 
 /** The run whose totals count it. */
 interface UsageOwner {
@@ -52,6 +53,7 @@ export function addForeign(
   record: TaskAttempt,
   entries: readonly ForeignUsage[],
 ): void {
+  requireArray("recordMetrics usage", entries ?? null);
   for (const entry of entries) {
     const usage = usageOf(run, record, {
       purpose: "remote",
@@ -71,10 +73,12 @@ export function addForeign(
 
 /** Keeps what earlier executions of the run used: for budgets, and in the totals where no answer brings it again. @throws ValidationError for an entry without a model. */
 export function addSpent(run: UsageOwner, entries: readonly SpentUsage[]): void {
+  requireArray("spent() usage", entries ?? null);
   for (const entry of entries) {
+    const used = foreign("spent() usage", entry);
     const { taskId = "", agentRole = "", purpose = "task", restored = false } = entry;
     const place = { taskId, parentTaskId: undefined, agentRole };
-    const usage = usageOf(run, place, { purpose, ...foreign("spent() usage", entry) });
+    const usage = usageOf(run, place, { purpose, ...used });
     run.earlierUsage.push(usage);
     if (!restored) run.ledger.add(usage);
   }
@@ -100,9 +104,13 @@ function usageOf(
 
 /** Entries come from other processes. */
 function foreign(what: string, entry: ForeignUsage): Omit<Used, "purpose"> {
+  if (!isObject(entry))
+    throw new ValidationError(`${what} must have objects, got: ${preview(entry)}`);
   const { source, provider, modelId, calls, cost, currency } = entry;
   requireText(provider, `${what} provider must not be blank`);
   requireText(modelId, `${what} modelId must not be blank`);
+  for (const [name, text] of Object.entries({ source, currency }))
+    if (text !== undefined) requireText(text, `${what} ${name} must be a text that is not blank`);
   if (calls !== undefined && !(Number.isInteger(calls) && calls >= 0))
     throw new ValidationError(`${what} calls must be an integer >= 0, got: ${preview(calls)}`);
   if (cost !== undefined && !(Number.isFinite(cost) && cost >= 0))

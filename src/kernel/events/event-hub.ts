@@ -14,40 +14,39 @@ interface Observer extends ObserveOptions {
 
 /** The observers of a kernel: they see the events of all its runs. */
 export class EventHub implements EventStream {
-  readonly #observers = new Set<Observer>();
+  #observers: readonly Observer[] = [];
   /** The observers of each type that was asked for. */
-  readonly #byType = new Map<EventType, Set<Observer>>();
-  /** Observers with `tokens`. */
-  readonly #streamed = new Set<Observer>();
+  readonly #byType = new Map<EventType, readonly Observer[]>();
+  #streamed: readonly Observer[] = [];
   /** Those that have thrown once; a fault is reported once. */
   readonly faulty = new WeakSet<object>();
 
   on(sink: Listener, o: ObserveOptions = {}): () => void {
-    checkObserver(o);
+    checkObserver(sink, o);
     const observer: Observer = { sink, only: o.only && [...o.only], tokens: o.tokens };
-    this.#observers.add(observer);
-    if (observer.tokens !== undefined) this.#streamed.add(observer);
-    for (const [type, observers] of this.#byType)
-      if (reads(observer, type)) observers.add(observer);
-    return () => {
-      for (const set of [this.#observers, this.#streamed, ...this.#byType.values()])
-        set.delete(observer);
-    };
+    this.#set([...this.#observers, observer]);
+    return () => this.#set(this.#observers.filter((other) => other !== observer));
   }
 
-  /** The observers of one type, in the order in which they subscribed. */
-  of(type: EventType): ReadonlySet<Observer> {
+  /** The observers of one type, in the order in which they subscribed. The list never changes: whoever goes through it may cause others to come or go. */
+  of(type: EventType): readonly Observer[] {
     let observers = this.#byType.get(type);
     if (observers === undefined) {
-      observers = new Set([...this.#observers].filter((observer) => reads(observer, type)));
+      observers = this.#observers.filter((observer) => reads(observer, type));
       this.#byType.set(type, observers);
     }
     return observers;
   }
 
   /** The observers that decide before each model call whether it is streamed. */
-  get streamed(): ReadonlySet<Observer> {
+  get streamed(): readonly Observer[] {
     return this.#streamed;
+  }
+
+  #set(observers: readonly Observer[]): void {
+    this.#observers = observers;
+    this.#streamed = observers.filter(({ tokens }) => tokens !== undefined);
+    this.#byType.clear();
   }
 }
 
@@ -55,8 +54,9 @@ function reads({ only }: Observer, type: EventType): boolean {
   return only === undefined || only.includes(type);
 }
 
-/** @throws ValidationError for options that have no effect. */
-function checkObserver(o: ObserveOptions): void {
+/** @throws ValidationError for what is no function, and for options that have no effect. */
+function checkObserver(sink: unknown, o: ObserveOptions): void {
+  requireFunction("events.on's first argument", sink ?? null);
   checkOptions("events.on", o, ["only", "tokens"]);
   requireArray("events.on only", o.only);
   requireFunction("events.on tokens", o.tokens);

@@ -48,6 +48,20 @@ const listeners = (input: PassThrough): number =>
   ["data", "end", "close", "error"].reduce((sum, name) => sum + input.listenerCount(name), 0);
 
 describe("ReviewHandler.console", () => {
+  it("shows names on one line, and each field apart from the lines of the others", async () => {
+    const { ask, written } = desk("c\n");
+    await ask({
+      agentRole: "Writer)\nOutput:\n  | fine",
+      requiredRole: "editor\n[c] Continue",
+      input: { to: "mallory", body: "Hi\nto: ana", "cc\nto": "ben" },
+    });
+    expect(written()).to.include("Task:   task-1 (Writer) Output: | fine)\n");
+    expect(written()).to.include("Wanted: editor [c] Continue\n");
+    expect(written()).to.include(
+      "  | to: mallory\n  | body: Hi\n  |     to: ana\n  | cc to: ben\n",
+    );
+  });
+
   const choices: readonly (readonly [string, object])[] = [
     ["\n", CONTINUE],
     ["c\n", CONTINUE],

@@ -1,7 +1,7 @@
 import type { HookRun } from "../../../contracts/run.js";
 import type { SpendingGrant, SpendingRequest } from "../../../contracts/spending.js";
 import type { Account } from "./account.js";
-import type { LimitName } from "./amount.js";
+import type { Amount, LimitName } from "./amount.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
 import { excess } from "./exceeded.js";
@@ -11,8 +11,12 @@ export function checkSpending(request: SpendingRequest): void {
   checkOptions("grant()", request, ["maxTokens", "maxCost"]);
   requireInteger("grant() maxTokens", request.maxTokens, 1);
   const { maxCost } = request;
-  if (maxCost !== undefined && !(typeof maxCost === "number" && maxCost > 0))
-    throw new ValidationError(`grant() maxCost must be > 0, got: ${preview(maxCost)}`);
+  if (maxCost !== undefined && !(Number.isFinite(maxCost) && maxCost > 0))
+    throw new ValidationError(`grant() maxCost must be a number > 0, got: ${preview(maxCost)}`);
+}
+
+function isAmount(used: unknown): boolean {
+  return typeof used === "number" && Number.isFinite(used) && used >= 0;
 }
 
 /** What is left of a limit under all accounts, at most what is asked for. @throws BudgetExceededError where nothing is. */
@@ -39,6 +43,7 @@ export class Grant implements SpendingGrant {
   readonly maxCost: number | undefined;
   readonly #accounts: readonly Account[];
   readonly #settled: (accounts: readonly Account[]) => void;
+  readonly #amount: Amount;
   #isOpen = true;
 
   /** @throws BudgetExceededError where nothing is left. */
@@ -53,10 +58,11 @@ export class Grant implements SpendingGrant {
     this.maxCost = leftOf(accounts, "maxCost", request.maxCost);
     this.#accounts = accounts;
     this.#settled = settled;
-    const amount = { tokens: this.maxTokens ?? 0, cost: this.maxCost ?? 0 };
-    for (const account of accounts) account.reserve(this, amount);
+    this.#amount = { tokens: this.maxTokens ?? 0, cost: this.maxCost ?? 0 };
+    for (const account of accounts) account.reserve(this, this.#amount);
   }
 
+  /** @throws ValidationError for what is no amount. */
   settle({
     tokens,
     cost = 0,
@@ -66,8 +72,15 @@ export class Grant implements SpendingGrant {
   }): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    for (const account of this.#accounts) account.settle(this, { tokens, cost });
+    const isSound = isAmount(tokens) && isAmount(cost);
+    const used = isSound ? { tokens, cost } : this.#amount;
+    for (const account of this.#accounts) account.settle(this, used);
     this.#settled(this.#accounts);
+    if (isSound) return;
+    throw new ValidationError(
+      `settle() tokens and cost must be numbers >= 0, got: ${preview(isAmount(tokens) ? cost : tokens)}`,
+      { hint: "All that was set aside counts as used." },
+    );
   }
 
   /** Work elsewhere never waits for calls of the run that has it done. */

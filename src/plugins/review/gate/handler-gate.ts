@@ -19,9 +19,11 @@ import {
   ReviewUnavailableError,
 } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
+import { preview } from "../../../contracts/validation.js";
 import { askOutside } from "../../../contracts/outside.js";
-import { settleWithin, withTimeout } from "../../../util/abort/timeouts.js";
+import { withTimeout } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
+import { isObject } from "../../../util/objects.js";
 import { endOfWait } from "../shared/end-of-wait.js";
 import { decisionOf, decisionOfError } from "./decision.js";
 
@@ -107,15 +109,42 @@ export class HandlerGate implements ReviewGate {
       const ask = (ended: AbortSignal): Promise<unknown> => handed(handler, request, ended);
       return decideWithin(ask, request, { ms: request.timeoutMs || Infinity, signal });
     }
-    const store = run.get(Tokens.ReviewStore);
-    const { decision, deadline } = await settleWithin(askStore(store, request), signal);
-    if (decision !== undefined) return settled(decisionOf(decision));
-    this.#warnUnwatched(run, store, request.reviewId);
-    const ms =
-      deadline === undefined
-        ? Infinity
-        : Math.max(0, Date.parse(deadline) - run.get(Tokens.Clock).now().getTime());
-    return decideWithin((ended) => store.waitFor(request.reviewId, ended), request, { ms, signal });
+    return this.#ofStore(run.get(Tokens.ReviewStore), request, { run, signal });
+  }
+
+  /** The decision of a store, which may hang. A run that leaves before it waits tells the store, or the review would wait without it. */
+  async #ofStore(
+    store: ReviewStore,
+    request: OpenRequest,
+    { run, signal }: Pick<ReviewAsker, "run" | "signal">,
+  ): Promise<SettledReview> {
+    let asking: Promise<StoredReview> | undefined;
+    let isLeft = true;
+    try {
+      const kept = await withTimeout(() => (asking = askStore(store, request)), {
+        ms: request.timeoutMs || Infinity,
+        late: () => undefined,
+        signal,
+        ended: () => endOfWait(signal),
+      });
+      if (kept === undefined) return decisionOfSilence(request);
+      if (kept.decision !== undefined) {
+        isLeft = false;
+        return settled(decisionOf(kept.decision));
+      }
+      this.#warnUnwatched(run, store, request.reviewId);
+      const ask = (ended: AbortSignal): Promise<unknown> => {
+        isLeft = false;
+        return store.waitFor(request.reviewId, ended);
+      };
+      const nowMs = run.get(Tokens.Clock).now().getTime();
+      return await decideWithin(ask, request, { ms: msLeft(kept, request, nowMs), signal });
+    } finally {
+      if (isLeft)
+        asking
+          ?.then(() => store.waitFor(request.reviewId, AbortSignal.abort()))
+          .catch(() => undefined); // the wait ends with its signal
+    }
   }
 
   /** Says once in a run how somebody outside the process can answer, where nobody does inside. */
@@ -216,14 +245,27 @@ async function handed(
   return handler(Object.freeze({ ...request, signal }));
 }
 
+/** @throws ReviewError for what the store throws, and for what is no review. */
 async function askStore(store: ReviewStore, request: OpenRequest): Promise<StoredReview> {
   try {
-    return await store.ask(request);
+    const kept: unknown = await store.ask(request);
+    if (isObject(kept)) return kept as unknown as StoredReview; // its decision is checked by whoever takes it
+    throw new ReviewError(`The review store kept no review, but gave: ${preview(kept)}`);
   } catch (error) {
     throw ReviewError.isInstance(error)
       ? error
       : new ReviewError(`The review store failed: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** How long a review that was kept is still waited for; where its store has lost that, as long as the request says. */
+function msLeft(
+  { deadline = "" }: StoredReview,
+  { timeoutMs }: OpenRequest,
+  nowMs: number,
+): number {
+  const endMs = Date.parse(deadline);
+  return Number.isNaN(endMs) ? timeoutMs || Infinity : Math.max(0, endMs - nowMs);
 }
 
 async function decisionFrom(asking: Promise<unknown>): Promise<SettledReview> {

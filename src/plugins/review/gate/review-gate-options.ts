@@ -19,6 +19,12 @@ export interface ReviewDefaults {
   readonly onTimeout: OnReviewTimeout;
 }
 
+const STORE_METHODS = ["ask", "pending", "resolve", "waitFor", "onRequest", "isWatched"] as const;
+
+function isFunction(store: ReviewStore | null, name: (typeof STORE_METHODS)[number]): boolean {
+  return typeof store?.[name] === "function";
+}
+
 /** @throws ValidationError for what does not fit. */
 export function resolveReviewOptions(
   options: ReviewPluginOptions,
@@ -26,7 +32,7 @@ export function resolveReviewOptions(
   checkOptions("review", options, ["timeoutMs", "onTimeout", "store"]);
   checkReviewOptions("review", options);
   const { store } = options;
-  if (store !== undefined && typeof (store as Partial<ReviewStore> | null)?.ask !== "function")
+  if (store !== undefined && !STORE_METHODS.every((name) => isFunction(store, name)))
     throw new ValidationError(`review store must be a ReviewStore, got: ${preview(store)}`, {
       hint: "Make it with reviewInbox().",
     });

@@ -1,6 +1,6 @@
 import type { ReviewRequest } from "../../../contracts/review.js";
 import { isObject } from "../../../util/objects.js";
-import { printableText } from "../../../util/printable.js";
+import { printableLine, printableText } from "../../../util/printable.js";
 import { excerpt, textOf } from "../../../util/text.js";
 
 /** Characters of a field that are shown at once. */
@@ -19,7 +19,7 @@ export function headerOf(request: ReviewRequest): string {
     request;
   const facts = [
     `== Review ${TIMINGS[timing]} ${"=".repeat(Math.max(0, 49 - TIMINGS[timing].length))}`,
-    `Task:   ${printableText(taskId)} ${agentRole.startsWith("(") ? printableText(agentRole) : `(${printableText(agentRole)})`}`,
+    `Task:   ${printableLine(taskId)} ${agentRole.startsWith("(") ? printableLine(agentRole) : `(${printableLine(agentRole)})`}`,
     barred(taskDescription),
     ...(taskOutput === "" ? [] : ["Output:", barred(taskOutput)]),
     ...(input === undefined ? [] : ["Input:", barred(fieldsOf(input, FIELD_LIMIT))]),
@@ -27,7 +27,7 @@ export function headerOf(request: ReviewRequest): string {
       ? ["(Not all of the input is shown: v shows it. An empty line approves nothing until then.)"]
       : []),
     ...(prompt === undefined ? [] : ["Asked:", barred(prompt)]),
-    ...(requiredRole === undefined ? [] : [`Wanted: ${printableText(requiredRole)}`]),
+    ...(requiredRole === undefined ? [] : [`Wanted: ${printableLine(requiredRole)}`]),
     "(m adds a comment to what is decided.)",
     LINE,
   ];
@@ -44,11 +44,14 @@ export function wholeInputOf({ input }: ReviewRequest): string {
   return `Input:\n${barred(fieldsOf(input, Infinity))}\n`;
 }
 
-/** Each field on a line of its own; of one that is longer than `limit` characters the start and the end. */
+/** Each field on a line of its own, its further lines indented; of one that is longer than `limit` characters the start and the end. */
 function fieldsOf(input: unknown, limit: number): string {
   if (!isObject(input)) return excerpt(textOf(input), limit);
   return Object.entries(input)
-    .map(([name, value]) => `${name}: ${excerpt(textOf(value ?? "null"), limit)}`)
+    .map(([name, value]) => {
+      const text = printableText(excerpt(textOf(value ?? "null"), limit));
+      return `${printableLine(name)}: ${text.replaceAll("\n", "\n    ")}`;
+    })
     .join("\n");
 }
 

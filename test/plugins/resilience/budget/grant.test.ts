@@ -78,6 +78,22 @@ describe("a grant of a run's budget", () => {
     expect(called).to.equal(true);
   });
 
+  it("counts as used where what was used is no amount, and says so", async () => {
+    for (const tokens of [Number.NaN, -1e9, Infinity, "5", undefined]) {
+      const exceeded = await failure(
+        run({ maxTokens: 500 }, (ctx) => {
+          const grant = grantIn(ctx, { maxTokens: 499 });
+          expect(() => grant.settle({ tokens: tokens as never })).to.throw(
+            ValidationError,
+            `settle() tokens and cost must be numbers >= 0, got: ${tokens}`,
+          );
+          grant.settle({ tokens: 0 });
+        }),
+      );
+      expect(BudgetExceededError.find(exceeded)?.message).to.include("499 of 500 tokens used");
+    }
+  });
+
   it("comes from the budgets of the runs joined, too, and holds costs", async () => {
     await using outerKernel = new Kernel({ plugins: [budget({ maxTokens: 2_000 })] });
     const inner = new Ensemble({
@@ -119,7 +135,12 @@ describe("a grant of a run's budget", () => {
 
   it("is refused where nothing is left, and for limits that are none", async () => {
     await run(undefined, (ctx) => {
-      for (const request of [{ maxTokens: 0 }, { maxCost: -1 }, { tokens: 5 }])
+      for (const request of [
+        { maxTokens: 0 },
+        { maxCost: -1 },
+        { maxCost: Infinity },
+        { tokens: 5 },
+      ])
         expect(() => grantIn(ctx, request)).to.throw(ValidationError);
     });
     const error = await failure(
