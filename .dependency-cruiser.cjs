@@ -102,14 +102,14 @@ module.exports = {
     {
       name: "plugins-meet-through-contracts",
       comment:
-        "A plugin imports helpers, contracts, the index of kernel and engine, its own folder, its own group's shared folder and that of all; never another plugin.",
+        "A plugin imports helpers, contracts, the index of the kernel, its own folder, its own group's shared folder and that of all; never another plugin.",
       severity: "error",
       from: { path: "^src/plugins/([^/]+)/([^/]+)/" },
       to: {
         path: "^src/",
         pathNot: [
           "^src/(contracts|util)/",
-          "^src/(kernel|engine)/index\\.ts$",
+          "^src/kernel/index\\.ts$",
           "^src/plugins/$1/$2/",
           "^src/plugins/($1/)?shared/",
         ],
@@ -123,11 +123,7 @@ module.exports = {
       from: { path: "^src/plugins/([^/]+)/[^/]+$" },
       to: {
         path: "^src/",
-        pathNot: [
-          "^src/(contracts|util)/",
-          "^src/(kernel|engine)/index\\.ts$",
-          "^src/plugins/($1|shared)/",
-        ],
+        pathNot: ["^src/(contracts|util)/", "^src/kernel/index\\.ts$", "^src/plugins/($1|shared)/"],
       },
     },
     {

@@ -78,12 +78,12 @@ const BROKEN: Readonly<Record<string, string>> = {
   "src/contracts/phase.ts": "export class Phase {}",
   "src/kernel/knows.ts":
     'import { e } from "../contracts/errors.js"; import { text } from "../util/text.js"; import type { B } from "../contracts/b.js"; export const n: B = e + text;',
-  "src/engine/index.ts":
+  "src/engine/plan.ts":
     'import type { Phase } from "../contracts/phase.js"; import { k } from "../kernel/index.js"; export const en = (p: Phase): unknown => [p, k];',
   "src/engine/bad.ts":
     'import { Phase } from "../contracts/phase.js"; import { one } from "../plugins/g/one/index.js"; export const bad = [Phase, one];',
   "src/explain/explain.ts":
-    'import { en } from "../engine/index.js"; import { d } from "../diagram/dag.js"; export const ex = [en, d];',
+    'import { en } from "../engine/plan.js"; import { d } from "../diagram/dag.js"; export const ex = [en, d];',
   "src/diagram/dag.ts": "export const d = 1;",
   "src/ensemble/ensemble.ts":
     'import { d } from "../diagram/dag.js"; import { one } from "../plugins/g/one/index.js"; export const en = [d, one];',
@@ -99,12 +99,12 @@ const BROKEN: Readonly<Record<string, string>> = {
   "src/plugins/g/shared/s.ts": "export const s = 1;",
   "src/plugins/shared/t/t.ts": "export const t = 1;",
   "src/plugins/g/one/index.ts":
-    'import { k } from "../../../kernel/index.js"; import { en } from "../../../engine/index.js"; import { text } from "../../../util/text.js"; import { s } from "../shared/s.js"; import { t } from "../../shared/t/t.js"; import "node:fs"; export const one = [k, en, text, s, t];',
+    'import { k } from "../../../kernel/index.js"; import { text } from "../../../util/text.js"; import { s } from "../shared/s.js"; import { t } from "../../shared/t/t.js"; import "node:fs"; export const one = [k, text, s, t];',
   "src/plugins/g/two/index.ts": 'import { one } from "../one/index.js"; export const two = one;',
   "src/plugins/g/two/lazy.ts":
     'export const load = async (): Promise<unknown> => import("openai");',
   "src/plugins/h/three/index.ts":
-    'import { s } from "../../g/shared/s.js"; import { x } from "../../../kernel/bad.js"; export const three = [s, x];',
+    'import { s } from "../../g/shared/s.js"; import { x } from "../../../kernel/bad.js"; import { en } from "../../../engine/plan.js"; export const three = [s, x, en];',
   "src/plugins/providers/openai/client.ts":
     'export const load = async (): Promise<unknown> => [await import("openai"), await import("wink-nlp")];',
   "src/plugins/lone/index.ts":
@@ -199,6 +199,7 @@ describe("the import rules", function () {
       "nobody-needs-the-command-line: src/face.ts -> src/cli/main.ts",
       "outsiders-are-users: test/outside/plugin.ts -> src/kernel/index.ts",
       "plugins-meet-through-contracts: src/plugins/g/two/index.ts -> src/plugins/g/one/index.ts",
+      "plugins-meet-through-contracts: src/plugins/h/three/index.ts -> src/engine/plan.ts",
       "plugins-meet-through-contracts: src/plugins/h/three/index.ts -> src/kernel/bad.ts",
       "plugins-meet-through-contracts: src/plugins/h/three/index.ts -> src/plugins/g/shared/s.ts",
       "resolvable: src/lost.ts -> ./nowhere.js",

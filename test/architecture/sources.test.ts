@@ -101,15 +101,6 @@ describe("the sources", () => {
     expect(beyondExports(breach)).to.equal("export const b = 1;");
   });
 
-  it("give plugins at most six names of the engine", () => {
-    const door = withoutComments(readProjectFile("src/engine/index.ts"));
-    const names = [...door.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = ""]) =>
-      list.split(",").filter((name) => name.trim() !== ""),
-    );
-    expect(names.length).to.be.at.least(1).and.at.most(6);
-    expect(beyondExports(door)).to.equal("");
-  });
-
   it("bear names in kebab-case", () => {
     expect(
       sources

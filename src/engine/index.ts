@@ -1,2 +1,0 @@
-// What plugins use of the engine.
-export { workerOf } from "../contracts/delegation.js";
