@@ -1,11 +1,15 @@
-import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
 import type { InstalledPackage } from "./own-package.js";
 import type { OutputTerminal } from "./terminal.js";
+import type { SetUpProblem } from "../contracts/command-line.js";
+import { isWritableFolder } from "../util/files/writable-folder.js";
 import { printableLine } from "../util/printable.js";
+import type { LoadedEnsemble } from "./load-ensemble.js";
 import { ExitCode } from "./exit-codes.js";
+import { accessOf, endEnsemble, loadEnsemble } from "./load-ensemble.js";
 import { installedPackage, ownPackage } from "./own-package.js";
+import { errorJson, errorText } from "./report-error.js";
 
 /** Variables that the framework reads, and what for. Their values are never shown. */
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -67,16 +71,6 @@ function atLeast(version: string, range: string): boolean {
   return i < 0 || (have[i] ?? 0) > (want[i] ?? 0);
 }
 
-/** Whether files can be made in `folder`, or the folder itself where it is not there yet. */
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(existsSync(folder) ? folder : resolve(folder, ".."), constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function packageReport(name: string, wanted: string, framework: InstalledPackage): PackageReport {
   const installed = installedPackage(name, framework.folder)?.version ?? null;
   return {
@@ -114,7 +108,7 @@ export function examine(folder: string): DoctorReport {
       packageReport(name, range, framework),
     ),
     typescript: typeScriptLoader(folder),
-    traces: { folder: traces, writable: isWritable(traces) },
+    traces: { folder: traces, writable: isWritableFolder(traces) },
   };
 }
 
@@ -153,14 +147,49 @@ function reportText(report: DoctorReport, paint: Paint): string {
   ].join("\n");
 }
 
-/** `agentensemble doctor`: what is there and what is not. */
+/** What is wrong with the ensemble of a file. A file that can't be loaded is such a problem too. */
+async function problemsOf(file: string): Promise<readonly SetUpProblem[]> {
+  let ensemble: LoadedEnsemble | undefined;
+  try {
+    ensemble = await loadEnsemble(file);
+    return (await accessOf(ensemble).problems?.()) ?? [];
+  } catch (error) {
+    return [{ error, page: "docs/command-line.md" }];
+  } finally {
+    await endEnsemble(ensemble);
+  }
+}
+
+function problemsText(problems: readonly SetUpProblem[], terminal: OutputTerminal): string {
+  if (problems.length === 0) return `  ${terminal.paint("green", "ok     ")} It can be run`;
+  return problems
+    .map(({ error, page }) => `${errorText(error, terminal)}\n  page: ${printableLine(page)}`)
+    .join("\n\n");
+}
+
+/** `agentensemble doctor [file]`: what is there and what is not; with a file also what stops a run of its ensemble. */
 export async function doctorCommand(
+  file: string | undefined,
   o: { readonly json?: boolean },
   terminal: OutputTerminal,
 ): Promise<number> {
+  terminal.keepOutputForResults();
   const report = examine(process.cwd());
-  await (o.json === true
-    ? terminal.json(report)
-    : terminal.text(reportText(report, terminal.paint)));
-  return ExitCode.OK;
+  const problems = file === undefined ? undefined : await problemsOf(file);
+  const { paint } = terminal;
+  if (o.json === true)
+    await terminal.json({
+      ...report,
+      ...(problems && {
+        problems: problems.map(({ error, page }) => ({ ...errorJson(error), page })),
+      }),
+    });
+  else {
+    await terminal.text(reportText(report, paint));
+    if (file !== undefined && problems !== undefined)
+      await terminal.text(
+        ["", paint("bold", printableLine(file)), problemsText(problems, terminal)].join("\n"),
+      );
+  }
+  return problems === undefined || problems.length === 0 ? ExitCode.OK : ExitCode.USAGE;
 }

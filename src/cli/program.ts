@@ -167,10 +167,15 @@ function addDoctor(program: Command, terminal: OutputTerminal, done: Done): void
   common(
     program
       .command("doctor")
-      .description("show versions, keys (present or not) and optional packages"),
+      .description(
+        "show versions, keys (present or not) and optional packages; of a file also what stops a run, with exit code 2",
+      ),
   )
-    .addHelpText("after", example("agentensemble doctor"))
-    .action(async (o: { readonly json?: boolean }) => done(await doctorCommand(o, terminal)));
+    .argument("[file]", FILE)
+    .addHelpText("after", example("agentensemble doctor", "agentensemble doctor team.mjs"))
+    .action(async (file: string | undefined, o: { readonly json?: boolean }) =>
+      done(await doctorCommand(file, o, terminal)),
+    );
 }
 
 /** The commands and their help. Parsing throws CommanderError where commander has something to say. */

@@ -5,6 +5,13 @@ import type { JsonSchema } from "./types.js";
 /** Under this key an ensemble shows the command line what it runs on. It is the same in every copy of the package. */
 export const COMMAND_LINE = Symbol.for("agentensemble/command-line");
 
+/** Something for which a run of an ensemble would be refused, or would fail. */
+export interface SetUpProblem {
+  readonly error: unknown;
+  /** The page of the documentation, from the root of the project. */
+  readonly page: string;
+}
+
 /** What the command line may do with an ensemble that somebody else made; for nobody else. */
 export interface CommandLineAccess {
   /** Adds a plugin. @throws ValidationError once the kernel has booted. */
@@ -17,6 +24,8 @@ export interface CommandLineAccess {
   inputSchema?(): JsonSchema | undefined;
   /** What the plugins of the kernel bind and tap. */
   describe(): Promise<KernelDescription>;
+  /** Everything that would stop a run before its first model call, or at a question that nobody can answer. Older copies of the package lack it. */
+  problems?(): Promise<readonly SetUpProblem[]>;
   /** Ends the kernel, whoever made it. */
   end(): Promise<void>;
 }

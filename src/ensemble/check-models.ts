@@ -11,12 +11,25 @@ import { Tokens } from "../contracts/tokens.js";
  * @throws ValidationError naming the task or agent that would call the model.
  */
 export function checkModels(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
+  for (const error of modelProblems(plan, settings, workflow)) throw error;
+}
+
+/** Yields an error for each model of a plan that can't be called. */
+export function* modelProblems(
+  plan: Plan,
+  settings: Settings,
+  workflow: WorkflowExecutor,
+): Generator<unknown> {
   const check = settings.find(Tokens.ModelCheck);
   const checked = new Set<ChatModel>();
   for (const [who, model] of modelsOf(plan, settings, workflow)) {
     if (model === undefined || checked.has(model)) continue;
     checked.add(model);
-    requireUsable(who, model, check);
+    try {
+      requireUsable(who, model, check);
+    } catch (error) {
+      yield error;
+    }
   }
 }
 

@@ -31,6 +31,7 @@ import { executeRun } from "../engine/run/execute-run.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
 import { sharingOrigin } from "../contracts/derived-options.js";
 import { Settings } from "../engine/plan/settings.js";
+import { setUpProblems } from "./set-up-problems.js";
 import { standardPlugins } from "./standard-plugins.js";
 import { taskEntries } from "./task-entries.js";
 import { validateRun } from "./validate-run.js";
@@ -203,6 +204,7 @@ export class Ensemble<In = Inputs> {
         await this.#internals.ready();
         return this.#kernel.describe();
       },
+      problems: () => setUpProblems(this.#internals, this.#options, this.#shape),
       end: () => this.#kernel.dispose(),
     };
   }

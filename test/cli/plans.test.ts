@@ -109,6 +109,59 @@ describe("the commands that run nothing", () => {
     );
   });
 
+  it("doctor of a file explains everything that stops a run, and ends with 2", async () => {
+    project.write("traces", "a file where the folder should be");
+    project.write(
+      "broken.mjs",
+      `import { Agent, Ensemble, Review, Task, tool } from "agentensemble";
+const pay = tool({ name: "pay", description: "Pays", requireApproval: true, execute: () => "paid" });
+const odd = { provider: "acme", modelId: "odd", chat: () => undefined, check() { throw new Error("acme is closed"); } };
+export default new Ensemble({
+  model: "openai:gpt-4o-mini",
+  captureMode: "FULL",
+  tasks: [
+    new Task({ description: "Write about {topic}", review: Review.required() }),
+    new Task({ description: "Pay", agent: new Agent({ role: "Payer", goal: "Pay", model: odd, tools: [pay] }) }),
+  ],
+});`,
+    );
+    const { code, stdout } = await project.run(["doctor", "broken.mjs"]);
+    expect(code).to.equal(2);
+    for (const part of [
+      "Task 'Write about {topic}' has no usable model",
+      "OPENAI_API_KEY",
+      "acme is closed",
+      "Task 'Write about {topic}' asks for a review, but nobody can answer it",
+      "Tool 'pay' requires approval",
+      "Traces can't be written to the folder",
+    ])
+      expect(stdout).to.include(part);
+    for (const page of ["providers", "review", "capture"])
+      expect(stdout).to.include(`page: docs/${page}.md`);
+    const json = await project.run(["doctor", "broken.mjs", "--json"]);
+    const { problems } = JSON.parse(json.stdout) as {
+      readonly problems: readonly { readonly code: string; readonly hints: readonly string[] }[];
+    };
+    expect(json.code).to.equal(2);
+    expect(problems.map(({ code: kind }) => kind)).to.deep.equal([
+      "AE_VALIDATION",
+      "AE_VALIDATION",
+      "AE_VALIDATION",
+      "AE_REVIEW_UNAVAILABLE",
+      "AE_REVIEW_UNAVAILABLE",
+    ]);
+    expect(problems.every(({ hints }) => Array.isArray(hints))).to.equal(true);
+  });
+
+  it("doctor of a file that can be run ends with 0, and of one that can't be loaded with 2", async () => {
+    const { code, stdout } = await project.run(["doctor", "team.mjs"]);
+    expect(code).to.equal(0);
+    expect(stdout).to.include("It can be run");
+    const missing = await project.run(["doctor", "missing.mjs"]);
+    expect(missing.code).to.equal(2);
+    expect(missing.stdout).to.include("missing.mjs").and.include("page: docs/command-line.md");
+  });
+
   it("print help with an example", async () => {
     for (const command of [
       [],

@@ -1,0 +1,104 @@
+import { resolve } from "node:path";
+import type { SetUpProblem } from "../contracts/command-line.js";
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { HookRun } from "../contracts/run.js";
+import type { AnyTask } from "../contracts/task.js";
+import type { EnsembleShape } from "../engine/run/prepare-run.js";
+import type { KernelInternals } from "../kernel/kernel.js";
+import { chooseCapture } from "../contracts/capture-choice.js";
+import { ValidationError } from "../contracts/errors.js";
+import { ReviewUnavailableError } from "../contracts/state-errors.js";
+import { isTool, noReviewer } from "../contracts/tool.js";
+import { Tokens } from "../contracts/tokens.js";
+import { createPlan } from "../engine/plan/plan.js";
+import { Settings } from "../engine/plan/settings.js";
+import { ActiveHookRun } from "../engine/run/hook-run.js";
+import { isWritableFolder } from "../util/files/writable-folder.js";
+import { modelProblems } from "./check-models.js";
+
+/** Collects what is thrown. */
+class Problems {
+  readonly found: SetUpProblem[] = [];
+
+  add(page: string, error: unknown): void {
+    this.found.push({ error, page });
+  }
+
+  /** The result; `undefined` where the check has thrown. */
+  try<T>(page: string, check: () => T): T | undefined {
+    try {
+      return check();
+    } catch (error) {
+      this.add(page, error);
+      return undefined;
+    }
+  }
+}
+
+/** Returns everything for which a run would be refused or would fail without an answer. Needs no inputs, and calls no model. */
+export async function setUpProblems(
+  kernel: KernelInternals,
+  options: EnsembleOptions,
+  shape: EnsembleShape,
+): Promise<readonly SetUpProblem[]> {
+  const problems = new Problems();
+  try {
+    await kernel.ready();
+  } catch (error) {
+    problems.add("docs/writing-a-plugin.md", error);
+    return problems.found;
+  }
+  const settings = new Settings(kernel, options, undefined);
+  const draft = problems.try("docs/concepts.md", () =>
+    createPlan(options, shape.entries, undefined),
+  );
+  const workflow = problems.try("docs/concepts.md", () => settings.workflow(shape.workflow));
+  checkTraces(settings, problems);
+  if (draft === undefined || workflow === undefined) return problems.found;
+  const { plan } = draft;
+  problems.try("docs/concepts.md", () => shape.validate(plan, settings, workflow));
+  try {
+    for (const error of modelProblems(plan, settings, workflow))
+      problems.add("docs/providers.md", error);
+  } catch {
+    // The name of a model that nobody provides: validate() has told it.
+  }
+  const run = ActiveHookRun.idle({ id: "doctor", inputs: {}, tags: {} }, settings);
+  if (run.find(Tokens.ReviewGate)?.canAsk(run) !== true)
+    for (const { task } of plan.tasks) checkReviewer(task, run, problems);
+  return problems.found;
+}
+
+function isRequired(review: AnyTask["review"]): boolean {
+  return review?.mode === "REQUIRED";
+}
+
+function checkReviewer(task: AnyTask, run: HookRun, problems: Problems): void {
+  const { reviewPolicy = "NEVER" } = run.options;
+  const after = task.review === undefined ? reviewPolicy !== "NEVER" : isRequired(task.review);
+  if (after || isRequired(task.beforeReview))
+    problems.add(
+      "docs/review.md",
+      new ReviewUnavailableError(
+        `Task '${task.description}' asks for a review, but nobody can answer it`,
+      ),
+    );
+  for (const tool of [...(task.agent?.tools ?? task.tools), ...run.all(Tokens.Tool)])
+    if (isTool(tool) && tool.requireApproval === true)
+      problems.add("docs/review.md", noReviewer(tool.name));
+}
+
+/** The folder to which the capture mode writes traces. */
+function checkTraces(settings: Settings, problems: Problems): void {
+  const folder = problems.try("docs/capture.md", () => chooseCapture(settings, undefined))?.mode
+    .exportsTo;
+  if (folder === undefined || settings.all(Tokens.TraceExporter).length > 0) return;
+  const path = resolve(folder);
+  if (isWritableFolder(path)) return;
+  problems.add(
+    "docs/capture.md",
+    new ValidationError(`Traces can't be written to the folder ${path}`, {
+      hint: "Make the folder writable, choose another one in the capture mode, or set traceExporter.",
+    }),
+  );
+}
