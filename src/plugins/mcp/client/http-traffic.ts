@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { Cancellation } from "../../../util/abort/cancellation.js";
-import { MessageGuard } from "./message-guard.js";
+import { MessageGuard } from "../shared/message-guard.js";
 import { messageOf } from "../../../util/errors.js";
 
 /** So much of what a server says to a failed request is read. */

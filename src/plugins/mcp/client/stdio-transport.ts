@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { firstEnding } from "../../../util/abort/timeouts.js";
 import { ProcessGroup } from "../../shared/processes/process-group.js";
 import { childEnvironment } from "./child-environment.js";
-import { MessageGuard, RefusedMessage } from "./message-guard.js";
+import { MessageGuard, RefusedMessage } from "../shared/message-guard.js";
 import { toError } from "../../../util/errors.js";
 
 const NEWLINE = 10;

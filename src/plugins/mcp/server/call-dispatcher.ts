@@ -6,6 +6,7 @@ import type { Sdk } from "./sdk.js";
 import type { JsonSchema } from "../../../contracts/types.js";
 import { RunCancelledError, ValidationError } from "../../../contracts/errors.js";
 import { Cancellation } from "../../../util/abort/cancellation.js";
+import { MOST_PARTS } from "../shared/message-guard.js";
 import { NoSlotError } from "./call-slots.js";
 import { failureText } from "../../shared/offers/run-result.js";
 import { messageOf, toError } from "../../../util/errors.js";
@@ -98,9 +99,8 @@ export class CallDispatcher {
   }
 
   #problemWith({ name }: Offer, args: Arguments): string | undefined {
-    if (isDeeperThan(args, DEEPEST))
-      return `the arguments are nested deeper than ${DEEPEST} levels`;
-    return this.#inputChecks.get(name)?.(args);
+    const excess = excessOf(args);
+    return excess === undefined ? this.#inputChecks.get(name)?.(args) : `the arguments ${excess}`;
   }
 
   #result(offer: Offer, { text, structured }: CallOutcome): CallToolResult {
@@ -151,14 +151,20 @@ function checkOf(
   };
 }
 
-/** Level by level, not by recursion: that is what deep nesting would break. */
-function isDeeperThan(value: unknown, levels: number): boolean {
+/** Says which limit a value exceeds. Walks level by level: recursion would overflow the stack. */
+function excessOf(value: unknown): string | undefined {
+  let parts = 0;
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return true;
-    level = level.flatMap((item) =>
-      typeof item === "object" && item !== null ? (Object.values(item) as readonly unknown[]) : [],
-    );
+    if (depth > DEEPEST) return `are nested deeper than ${DEEPEST} levels`;
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== "object" || item === null) continue;
+      const children = Object.values(item) as readonly unknown[];
+      if ((parts += children.length) > MOST_PARTS) return `have more than ${MOST_PARTS} parts`;
+      for (const child of children) next.push(child);
+    }
+    level = next;
   }
-  return false;
+  return undefined;
 }

@@ -17,6 +17,7 @@ import {
   webRequest,
 } from "../../shared/http/http-exchange.js";
 import { HttpGate } from "../../shared/http/http-gate.js";
+import { MessageGuard, RefusedMessage } from "../shared/message-guard.js";
 import { sendRefusal } from "./send-refusal.js";
 import { HttpSessions } from "./http-sessions.js";
 import { messageOf, toError } from "../../../util/errors.js";
@@ -190,10 +191,15 @@ class Exchanges {
         sendRefusal(response, NOT_JSON, cors);
         return "refused";
       }
-      return { parsed: JSON.parse(await bodyText(request, maxMessageBytes)) as unknown };
+      const guard = new MessageGuard(maxMessageBytes, "body", Infinity); // the dispatcher limits the depth of arguments
+      const text = await bodyText(request, maxMessageBytes, (chunk) => guard.scan(chunk));
+      return { parsed: JSON.parse(text) as unknown };
     } catch (error) {
       if (error instanceof BodyTooLargeError) {
         const message = `The body is larger than ${maxMessageBytes} bytes`;
+        sendRefusal(response, { status: 413, message }, cors);
+      } else if (error instanceof RefusedMessage) {
+        const message = `The body is refused: ${error.message}`;
         sendRefusal(response, { status: 413, message }, cors);
       } else if (error instanceof SyntaxError) sendRefusal(response, UNREADABLE, cors);
       else throw error;

@@ -21,7 +21,7 @@ import { inputChecksOf } from "./input-checks.js";
 import { resolveHttpOptions } from "./mcp-server-options.js";
 import { protocolServers } from "./protocol-server.js";
 import { loadSdk } from "./sdk.js";
-import { reserveStdout } from "./stdio.js";
+import { guardStdin, reserveStdout } from "./stdio.js";
 
 /** Something that serves and can be ended. */
 type ServerEndpoint = Pick<Connection, "close">;
@@ -48,15 +48,15 @@ export class OfferingServer implements McpServer {
     this.#stdioServed = true;
     try {
       const parts = await this.#parts();
+      const { maxMessageBytes: maxBufferSize } = this.#settings;
       const stdout = reserveStdout();
+      const stdin = guardStdin(maxBufferSize);
       try {
-        await this.#connect(
-          parts,
-          new parts.sdk.StdioServerTransport(process.stdin, stdout.stream, {
-            maxBufferSize: this.#settings.maxMessageBytes,
-          }),
-        );
+        const { StdioServerTransport } = parts.sdk;
+        const streams = [stdin.stream, stdout.stream] as const;
+        await this.#connect(parts, new StdioServerTransport(...streams, { maxBufferSize }));
       } finally {
+        stdin.release();
         stdout.release();
       }
     } finally {

@@ -22,14 +22,22 @@ export function webRequest(request: IncomingMessage, response?: ServerResponse):
   });
 }
 
-/** The text of a body. @throws BodyTooLargeError, without having kept more than the limit; the socket's error where the client is gone. */
-export async function bodyText(request: IncomingMessage, maxBytes: number): Promise<string> {
+/**
+ * The text of a body. `inspect` sees each chunk before it is kept.
+ * @throws BodyTooLargeError, without having kept more than the limit; what `inspect` throws; the socket's error where the client is gone.
+ */
+export async function bodyText(
+  request: IncomingMessage,
+  maxBytes: number,
+  inspect?: (chunk: Buffer) => void,
+): Promise<string> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw new BodyTooLargeError();
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > maxBytes) throw new BodyTooLargeError();
+    inspect?.(chunk);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

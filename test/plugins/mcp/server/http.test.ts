@@ -195,6 +195,20 @@ describe("http() of an MCP server", () => {
       expect((await client.call("shout", { input: "hi" })).content[0]?.text).to.equal("HI");
     });
 
+    it("refuses bodies of more than 50,000 parts, and stays up", async () => {
+      const endpoint = await listening();
+      for (const list of ["0,".repeat(60_000), "[],".repeat(30_000), '{"a":0},'.repeat(20_000)]) {
+        const answer = await send(endpoint.url, {
+          body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"list":[${list}0]}}`,
+        });
+        expect(answer.status).to.equal(413);
+        expect(answer.body).to.include("more than 50000 parts");
+      }
+      const client = await connected(endpoint);
+      const list = Array<number>(40_000).fill(0);
+      expect((await client.call("locate", { city: "Husum", list })).isError).to.not.equal(true);
+    });
+
     it("answers garbage with what is wrong, in the protocol's form", async () => {
       const { url } = await listening();
       const codeOf = ({ body }: Answer): unknown =>
@@ -205,7 +219,8 @@ describe("http() of an MCP server", () => {
         ["[]", 400, undefined],
         ["7", 400, undefined],
         ['{"jsonrpc":"2.0","id":1,"method":"tools/list"}', 400, -32_000],
-        [`${"[".repeat(100_000)}${"]".repeat(100_000)}`, 400, undefined],
+        [`${"[".repeat(40_000)}${"]".repeat(40_000)}`, 400, undefined],
+        [`${"[".repeat(100_000)}${"]".repeat(100_000)}`, 413, undefined],
       ] as const) {
         const answer = await send(url, { body });
         expect(answer.status, body.slice(0, 40)).to.equal(status);

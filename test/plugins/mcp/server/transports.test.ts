@@ -99,6 +99,17 @@ describe("serve() of an MCP server", () => {
     expect(messages.map(({ id }) => id)).to.deep.equal([1]);
   });
 
+  it("refuses arguments of more than 50,000 parts, wherever they stand", async () => {
+    const { far, messages, arrived } = await served();
+    const row = Array<number>(200).fill(0);
+    for (const parts of [Array<number>(60_000).fill(0), Array<number[]>(300).fill(row)]) {
+      messages.length = 0;
+      await far.send(callOf(1, "locate", { city: "Husum", parts }) as typeof initialize);
+      while (messages.length === 0) await once(arrived, "message");
+      expect(messages[0]?.result?.content?.[0]?.text).to.include("have more than 50000 parts");
+    }
+  });
+
   it("resolves when the client closes, with its calls ended", async () => {
     const notes: string[] = [];
     const { far, messages, over } = await served((what) => notes.push(what));
@@ -204,6 +215,15 @@ describe("stdio() of an MCP server", () => {
     child.stdin.write("x".repeat(5 * 1024 * 1024));
     expect(await exit()).to.equal(0);
     expect(stdout.at(-1)).to.equal("served");
+  });
+
+  it("ends with a message of more than 50,000 parts, and makes no call", async () => {
+    child.stdin.on("error", () => undefined); // it stops reading
+    const parts = Array<number>(60_000).fill(0);
+    send(callOf(1, "locate", { city: "Husum", parts }));
+    expect(await exit()).to.equal(0);
+    expect(stdout.at(-1)).to.equal("served");
+    expect(stdout.join("\n")).to.not.include('"id":1');
   });
 
   it("ends calm when the client dies in the middle of a call", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { MessageGuard, RefusedMessage } from "../../../../src/plugins/mcp/client/message-guard.js";
+import { MessageGuard, RefusedMessage } from "../../../../src/plugins/mcp/shared/message-guard.js";
 
 const scan = (guard: MessageGuard, text: string, size: number): void => {
   const bytes = Buffer.from(text);

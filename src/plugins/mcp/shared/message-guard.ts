@@ -2,13 +2,13 @@ import { JsonScanner } from "../../../util/json/scanner.js";
 
 /** Deeper documents overflow the stack of whoever walks them. */
 const DEEPEST = 200;
-/** Objects, lists and fields. Reading and checking more of them than this takes longer than the event loop may stand still. */
-const MOST_PARTS = 50_000;
+/** Objects, lists, items and fields of a message. Parsing and checking more of them blocks the event loop for too long. */
+export const MOST_PARTS = 50_000;
 
 const NEWLINE = 10;
 const RETURN = 13;
 
-/** A server sent something that is not going to be read. */
+/** Reports a message that exceeds a limit and is not read. */
 export class RefusedMessage extends Error {
   constructor(message: string) {
     super(message);
@@ -23,13 +23,16 @@ export class RefusedMessage extends Error {
 export class MessageGuard {
   readonly #maxBytes: number;
   readonly #unit: "line" | "event" | "body";
+  readonly #deepest: number;
   #bytes = 0;
   #scanner = new JsonScanner();
   #lineIsEmpty = true;
 
-  constructor(maxBytes: number, unit: "line" | "event" | "body") {
+  /** @param deepest levels of objects and lists. Default 200. */
+  constructor(maxBytes: number, unit: "line" | "event" | "body", deepest = DEEPEST) {
     this.#maxBytes = maxBytes;
     this.#unit = unit;
+    this.#deepest = deepest;
   }
 
   /** @throws RefusedMessage when a message has become too much. */
@@ -47,8 +50,8 @@ export class MessageGuard {
 
   #check(): void {
     const { deepest, opened, colons, commas } = this.#scanner;
-    if (deepest > DEEPEST)
-      throw new RefusedMessage(`a message is nested more than ${DEEPEST} levels deep`);
+    if (deepest > this.#deepest)
+      throw new RefusedMessage(`a message is nested more than ${this.#deepest} levels deep`);
     if (this.#bytes > this.#maxBytes)
       throw new RefusedMessage(`a message is larger than ${this.#maxBytes} bytes`);
     if (opened + colons + commas > MOST_PARTS)
