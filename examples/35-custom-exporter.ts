@@ -58,9 +58,9 @@ console.log(
   `\nComplete: ${good.isComplete}; in its trace: ${String(good.trace.metadata["warnings"])}`,
 );
 console.log(`Files: ${(await readdir(folder)).sort().join(", ")}`);
-const file = JSON.parse(await readFile(join(folder, "bad.json"), "utf8")) as {
+const file = JSON.parse(await readFile(join(folder, "bad.trace.json"), "utf8")) as {
   readonly totalDuration: string;
   readonly errors: readonly { readonly taskId: string }[];
 };
-console.log(`In bad.json the first error is that of task ${file.errors[0]?.taskId}`);
+console.log(`In bad.trace.json the first error is that of task ${file.errors[0]?.taskId}`);
 await rm(folder, { recursive: true });

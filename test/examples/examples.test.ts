@@ -220,7 +220,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "good: COMPLETED, 1 model calls, slowest task ",
     "bad: ERROR, 1 model calls, slowest task ",
     "Complete: true; in its trace: A trace exporter failed: the server is away",
-    "Files: bad.dag.json, bad.json, good.dag.json, good.json\nIn bad.json the first error is that of task check",
+    "Files: bad.dag.json, bad.trace.json, good.dag.json, good.trace.json\nIn bad.trace.json the first error is that of task check",
   ],
   "36-explain.js": [
     "== research: Researcher with scripted:scripted, after: nothing",

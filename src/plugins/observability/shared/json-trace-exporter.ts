@@ -15,7 +15,7 @@ import { traceFileName, writeTraceFile } from "./trace-files.js";
 
 /** Where traces go: a folder that gets one file per run, or one file that the next run overwrites. */
 export type JsonTraceExporterOptions = {
-  /** Gives the diagram of the ensemble (`() => ensemble.toDag()`), which is then written beside each trace, with the transitions that were made. Default: none. */
+  /** Gives the diagram of the ensemble (`() => ensemble.toDag()`), which is then written beside each trace as `{runId}.dag.json`, with the transitions that were made. Default: none. */
   readonly dag?: (() => Dag) | undefined;
 } & (
   | { readonly dir: string; readonly file?: undefined }
@@ -29,7 +29,7 @@ export interface JsonTraceExporter {
 }
 
 /**
- * Writes the trace of every run as JSON (schema 1.3): `{ensembleId}.json` in `dir`, or always to `file`. Each file appears whole or not at all;
+ * Writes the trace of every run as JSON (schema 1.3): `{runId}.trace.json` in `dir`, or always to `file`. Each file appears whole or not at all;
  * missing folders are made. Pass it as `traceExporter`, or bind it to `Tokens.TraceExporter`.
  * @throws ValidationError unless exactly one of `dir` and `file` is given.
  */
@@ -46,13 +46,13 @@ export function jsonTraceExporter(options: JsonTraceExporterOptions): JsonTraceE
     `jsonTraceExporter '${dir === undefined ? "file" : "dir"}' must not be blank, got: ${preview(dir ?? file)}`,
   );
   requireFunction("jsonTraceExporter dag", dag);
-  const pathOf = (trace: ExecutionTrace, extension: string): string =>
+  const pathOf = (trace: ExecutionTrace, extension: ".trace.json" | ".dag.json"): string =>
     file === undefined
       ? join(dir ?? "", traceFileName(trace.ensembleId, extension))
       : file.replace(/(?:\.trace)?(?:\.json)?$/, extension);
   return Object.freeze({
     export: async (trace: ExecutionTrace): Promise<void> => {
-      await trace.save(file ?? pathOf(trace, ".json"));
+      await trace.save(file ?? pathOf(trace, ".trace.json"));
       if (dag === undefined) return;
       const diagram = redactedDag(dagOfRun(dag(), trace), redactorOf(trace) ?? createRedactor());
       await writeTraceFile(pathOf(trace, ".dag.json"), [JSON.stringify(diagram, null, 2)]);

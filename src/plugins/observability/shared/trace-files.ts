@@ -9,20 +9,20 @@ const MAX_NAME_LENGTH = 120;
 /** Names that Windows keeps for devices, whatever the extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 /** Ids that may be a name as they are. Capital letters may not: some systems take them for small ones. */
-const PLAIN = /^[a-z0-9_-][a-z0-9._-]*$/;
-/** Ends that names of other ids have: a hash, or what tells a diagram from a trace. */
-const TAKEN_END = /(?:-[0-9a-f]{16}|\.dag)$/;
+const PLAIN = /^[a-z0-9_][a-z0-9._-]*$/;
+/** The end of names that hold a hash. */
+const HASHED = /-[0-9a-f]{16}$/;
 
 /** The file name of a run, without folder. Two ids never share a file: an id that can't be a name as it is gets a part of its hash. */
-export function traceFileName(ensembleId: string, extension: string): string {
+export function traceFileName(ensembleId: string, extension: ".trace.json" | ".dag.json"): string {
   const room = MAX_NAME_LENGTH - extension.length;
   const isPlain = PLAIN.test(ensembleId) && ensembleId.length <= room;
-  if (isPlain && !RESERVED.test(ensembleId) && !TAKEN_END.test(ensembleId))
+  if (isPlain && !RESERVED.test(ensembleId) && !HASHED.test(ensembleId))
     return `${ensembleId}${extension}`;
   const hash = createHash("sha256").update(ensembleId).digest("hex").slice(0, 16);
-  const safe = ensembleId.replace(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "_");
-  const kept = RESERVED.test(safe) ? `_${safe}` : safe;
-  return `${kept.slice(0, room - hash.length - 1)}-${hash}${extension}`.replace(/^-/, "run-");
+  const safe = ensembleId.replace(/[^A-Za-z0-9._-]/g, "_").replace(/^[.-]+/, "_");
+  const kept = RESERVED.test(safe) ? `_${safe}` : safe || "run";
+  return `${kept.slice(0, room - hash.length - 1)}-${hash}${extension}`;
 }
 
 /**

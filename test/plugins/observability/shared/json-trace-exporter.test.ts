@@ -46,7 +46,10 @@ describe("jsonTraceExporter", () => {
     const exporter = jsonTraceExporter({ dir: join(dir, "deep") });
     await exporter.export(traceOf("run-1"));
     await exporter.export(traceOf("run-2"));
-    expect(await readdir(join(dir, "deep"))).to.have.members(["run-1.json", "run-2.json"]);
+    expect(await readdir(join(dir, "deep"))).to.have.members([
+      "run-1.trace.json",
+      "run-2.trace.json",
+    ]);
   });
 
   it("overwrites a fixed file", async () => {
@@ -77,11 +80,12 @@ describe("jsonTraceExporter", () => {
         fc.oneof(
           fc.string({ unit: "binary" }),
           fc.constantFrom("", ".", "..", "../../etc/passwd", "/abs", "a/b", "x".repeat(500)),
+          fc.constantFrom("-", "-rf", "--", `-/${"x".repeat(500)}`, `con.${"x".repeat(500)}`),
         ),
         async (id) => {
           const path = await pathOf(id);
           expect(dirname(path)).to.equal("/traces");
-          expect(basename(path)).to.match(/^[A-Za-z0-9_-][A-Za-z0-9._-]*\.json$/);
+          expect(basename(path)).to.match(/^[A-Za-z0-9_][A-Za-z0-9._-]*\.trace\.json$/);
           expect(basename(path).length).to.be.at.most(120);
         },
       ),
@@ -93,20 +97,42 @@ describe("jsonTraceExporter", () => {
       ["a/b", "a_b", "a b", "a:b", `${"x".repeat(200)}1`, `${"x".repeat(200)}2`].map(pathOf),
     );
     expect(new Set(names).size).to.equal(names.length);
-    expect(names[1]).to.equal("/traces/a_b.json");
+    expect(names[1]).to.equal("/traces/a_b.trace.json");
+  });
+
+  it("writes a file of its own for each of two ids that differ in what names can't show", async () => {
+    const spellings = [
+      ...["a/b", "a_b", "a\\b", "a b", "a\u0000b", "A_B", "A/B", "a_B"],
+      ...["\u00e9", "e\u0301", "_", "-", "--", "", ".", "..", "run", "Run", "RUN"],
+      ...["r.trace", "r.dag", "r", "r.trace.json", "r.json", "con", "CON", "_con", "-rf", "_rf"],
+    ];
+    const hashed = spellings.map((id) => traceFileName(id, ".trace.json").slice(0, -11));
+    const ids = [...new Set([...spellings, ...hashed])];
+    const dag = new Ensemble({ tasks: [Task.of("a")] }).toDag();
+    const exporter = jsonTraceExporter({ dir, dag: () => dag });
+    for (const id of ids) await exporter.export(traceOf(id));
+    const files = await readdir(dir);
+    expect(new Set(files.map((name) => name.toLowerCase())).size).to.equal(2 * ids.length);
+    const traces = files.filter((name) => name.endsWith(".trace.json"));
+    const found = await Promise.all(
+      traces.map(async (name) => JSON.parse(await readFile(join(dir, name), "utf8")) as unknown),
+    );
+    expect(found.map((trace) => (trace as ExecutionTrace).ensembleId)).to.have.members(ids);
+    for (const name of traces)
+      expect(files).to.include(name.replace(/\.trace\.json$/, ".dag.json"));
   });
 
   it("gives no id the name of another, nor of its diagram, on any system", async () => {
     const rivals = async (id: string): Promise<readonly string[]> => [
       id.toUpperCase(),
       `${id}.dag`,
-      basename(await pathOf(id), ".json"),
+      basename(await pathOf(id), ".trace.json"),
     ];
     for (const id of ["run", "Run", "a/b", "Ünï", "x.dag", "", "con"]) {
       const ids = new Set([id, ...(await rivals(id))]);
       for (const rival of [...ids]) for (const other of await rivals(rival)) ids.add(other);
       const names = [...ids].flatMap((each) => [
-        traceFileName(each, ".json").toLowerCase(),
+        traceFileName(each, ".trace.json").toLowerCase(),
         traceFileName(each, ".dag.json").toLowerCase(),
       ]);
       expect(new Set(names).size, id).to.equal(names.length);
@@ -116,7 +142,7 @@ describe("jsonTraceExporter", () => {
   it("writes files and folders for their owner alone", async () => {
     const folder = join(dir, "deep", "er");
     await jsonTraceExporter({ dir: folder }).export(traceOf("run"));
-    expect((await stat(join(folder, "run.json"))).mode & 0o777).to.equal(0o600);
+    expect((await stat(join(folder, "run.trace.json"))).mode & 0o777).to.equal(0o600);
     for (const made of [folder, dirname(folder)])
       expect((await stat(made)).mode & 0o777).to.equal(0o700);
   });
@@ -124,7 +150,7 @@ describe("jsonTraceExporter", () => {
   it("keeps off the names that Windows has for devices", async () => {
     for (const id of ["con", "NUL", "com1", "aux.txt"])
       expect(basename(await pathOf(id))).to.match(/^_/);
-    expect(basename(await pathOf("console"))).to.equal("console.json");
+    expect(basename(await pathOf("console"))).to.equal("console.trace.json");
   });
 
   it("writes the diagram beside each trace, with the transitions that were made", async () => {
@@ -144,7 +170,7 @@ describe("jsonTraceExporter", () => {
     });
     const { trace } = await ensemble.run({}, { runId: "r" });
     expect(await readdir(dir)).to.have.members([
-      "r.json",
+      "r.trace.json",
       "r.dag.json",
       "last.trace.json",
       "last.dag.json",
@@ -226,6 +252,6 @@ describe("jsonTraceExporter", () => {
       .export(traceOf("r"))
       .catch((error: unknown) => error);
     expect(e).to.be.instanceOf(ValidationError);
-    expect((e as ValidationError).message).to.contain(join(dir, "plain", "r.json"));
+    expect((e as ValidationError).message).to.contain(join(dir, "plain", "r.trace.json"));
   });
 });
