@@ -16,6 +16,11 @@ function withWorkers(task: TaskView): readonly TaskView[] {
   ];
 }
 
+/** The ids of a task and of the tasks of the run that it handed to others. */
+function idsOf({ taskId, delegations }: TaskView): readonly (string | null)[] {
+  return [taskId, ...delegations.map(({ workerTaskId }) => workerTaskId)];
+}
+
 /** Tasks by their id, else by the role of their agent. @throws ValidationError naming those there are. */
 function tasksNamed(trace: TraceView, name: string): readonly TaskView[] {
   const all = trace.tasks.flatMap(withWorkers);
@@ -55,7 +60,7 @@ export function partOf(
   o: { readonly task?: string | undefined; readonly errors?: boolean | undefined },
 ): TraceView {
   const tasks = o.task === undefined ? trace.tasks : tasksNamed(trace, o.task);
-  const ids = new Set(tasks.flatMap(withWorkers).map(({ taskId }) => taskId));
+  const ids = new Set(tasks.flatMap(withWorkers).flatMap(idsOf));
   const errors =
     o.task === undefined
       ? trace.errors
@@ -80,14 +85,15 @@ export async function traceShowCommand(
   o: { readonly task?: string; readonly errors?: boolean; readonly json?: boolean },
   terminal: OutputTerminal,
 ): Promise<number> {
-  const part = partOf(await readTraceFile(file), o);
+  const trace = await readTraceFile(file);
+  const part = partOf(trace, o);
   if (o.json === true) await terminal.json(part);
   else {
     const texts =
       o.task === undefined ? [] : part.tasks.map((task) => taskTexts(task, terminal.paint));
-    await terminal.text(
-      [traceTree(part, terminal.paint), ...remarks(part, o.errors === true), ...texts].join("\n\n"),
-    );
+    const workers = o.errors === true ? part.tasks : trace.tasks;
+    const tree = traceTree(part, terminal.paint, workers);
+    await terminal.text([tree, ...remarks(part, o.errors === true), ...texts].join("\n\n"));
   }
   return ExitCode.OK;
 }

@@ -40,12 +40,49 @@ function spentText({ inputTokens, outputTokens, cost }: Spent): string {
   return `${readableCount(inputTokens)} in, ${readableCount(outputTokens)} out${price === "" ? "" : `, ${price}`}`;
 }
 
+/** Delegations below each other. */
+const DEEPEST = 200;
+
+/** The ids of tasks of the run itself that a task handed to others. */
+function workerIds({ delegations }: TaskView): readonly string[] {
+  return delegations.flatMap(({ worker, workerTaskId }) =>
+    worker !== null ? workerIds(worker) : (workerTaskId ?? []),
+  );
+}
+
 /** Makes the lines of a tree. */
 class TreeMaker {
   readonly #paint: Paint;
+  /** Attempts of tasks that delegations of other tasks name, by id. Those that are drawn are taken out. */
+  readonly #workers = new Map<string, readonly TaskView[]>();
+  #depth = 0;
 
-  constructor(paint: Paint) {
+  /** @param tasks those among which the workers of managers stand. */
+  constructor(paint: Paint, tasks: readonly TaskView[]) {
     this.#paint = paint;
+    const ids = new Set(tasks.flatMap(workerIds));
+    for (const task of tasks)
+      if (ids.has(task.taskId))
+        this.#workers.set(task.taskId, [...(this.#workers.get(task.taskId) ?? []), task]);
+  }
+
+  /** Draws each task once: workers stand below the delegation, those of no task that is drawn at the end. */
+  tasks(tasks: readonly TaskView[]): readonly TreeNode[] {
+    const isWorker = ({ taskId }: TaskView): boolean => this.#workers.has(taskId);
+    const [workers, others] = [tasks.filter(isWorker), tasks.filter((task) => !isWorker(task))];
+    const nodes = others.map((task) => this.task(task));
+    const left = workers.flatMap(({ taskId }) => this.#takeWorkers(taskId));
+    return [...nodes, ...left];
+  }
+
+  #takeWorkers(id: string | null): readonly TreeNode[] {
+    const workers = id === null ? undefined : this.#workers.get(id);
+    if (id === null || workers === undefined || this.#depth >= DEEPEST) return [];
+    this.#workers.delete(id);
+    this.#depth++;
+    const nodes = workers.map((worker) => this.task(worker));
+    this.#depth--;
+    return nodes;
   }
 
   task(task: TaskView): TreeNode {
@@ -104,7 +141,10 @@ class TreeMaker {
     const route = `${printableLine(delegation.from, 40)} -> ${printableLine(delegation.to, 40)}`;
     return {
       text: `delegation ${route} ${timeText(delegation.durationMs)} ${this.#paint("dim", printableLine(delegation.description, 80))}: ${outcome}`,
-      below: delegation.worker === null ? [] : [this.task(delegation.worker)],
+      below:
+        delegation.worker === null
+          ? this.#takeWorkers(delegation.workerTaskId)
+          : [this.task(delegation.worker)],
     };
   }
 
@@ -131,9 +171,16 @@ function styleOf(exitReason: string): Style {
   return exitReason === "COMPLETED" ? "green" : exitReason === "ERROR" ? "red" : "yellow";
 }
 
-/** A trace as a tree: tasks, their model calls, tools and delegations, and below it the errors. */
-export function traceTree(trace: TraceView, paint: Paint): string {
-  const maker = new TreeMaker(paint);
+/**
+ * A trace as a tree: tasks, their model calls, tools and delegations, and below it the errors. The workers of managers are drawn below the delegation;
+ * they are looked for in `workers`.
+ */
+export function traceTree(
+  trace: TraceView,
+  paint: Paint,
+  workers: readonly TaskView[] = trace.tasks,
+): string {
+  const maker = new TreeMaker(paint, workers);
   const end =
     trace.exitReason === ""
       ? ""
@@ -146,10 +193,7 @@ export function traceTree(trace: TraceView, paint: Paint): string {
   });
   return [
     head,
-    ...draw(
-      trace.tasks.map((task) => maker.task(task)),
-      "",
-    ),
+    ...draw(maker.tasks(trace.tasks), ""),
     ...(errors.length > 0 ? ["", ...errors] : []),
   ].join("\n");
 }

@@ -1,10 +1,11 @@
 import { expect } from "chai";
-import type { TraceView } from "../../src/cli/trace-view.js";
+import type { TaskView, TraceView } from "../../src/cli/trace-view.js";
 import { FileFormatError } from "../../src/contracts/state-errors.js";
-import { costText } from "../../src/cli/trace-tree.js";
+import { costText, traceTree } from "../../src/cli/trace-tree.js";
 import { compareTraces } from "../../src/cli/trace-diff.js";
 import { readTraceFile } from "../../src/cli/trace-file.js";
 import { partOf } from "../../src/cli/trace-show-command.js";
+import { goldenPath } from "../plugins/observability/trace/golden.js";
 import { rejectionOf } from "../support/rejection.js";
 import { ProjectFolder } from "./project-folder.js";
 import { join } from "node:path";
@@ -110,6 +111,8 @@ function hostile(value: unknown, key = ""): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, hostile(one, name)]));
 }
 
+const plain = (_style: string, text: string): string => text;
+
 describe("agentensemble trace", () => {
   let project: ProjectFolder;
   let foreign: TraceView;
@@ -146,6 +149,46 @@ describe("agentensemble trace", () => {
       expect(stdout)
         .to.include("task-2 (Doer) failed 1.0 s, 1 in, 1 out, 0.5 EUR")
         .and.include("TimeoutException: too late");
+    });
+
+    it("draws the workers of a manager below the delegation, and only there", async () => {
+      const trace = await readTraceFile(goldenPath("hierarchical"));
+      const worker = / Manager -> Researcher [^\n]*: ok\n│ {2}│ {2}└─ facts \(Researcher\) ok /;
+      const whole = traceTree({ ...trace, tasks: [...trace.tasks].reverse() }, plain).split("\n");
+      expect(whole.filter((line) => line.includes("facts (Researcher)"))).to.have.length(1);
+      expect(whole.join("\n").replaceAll("\n   ", "\n│  ")).to.match(worker);
+      for (const task of ["facts", "task-2"]) {
+        const { stdout } = await project.run([
+          "trace",
+          "show",
+          goldenPath("hierarchical"),
+          "--task",
+          task,
+        ]);
+        expect(stdout.split("facts (Researcher)")).to.have.length(2);
+      }
+    });
+
+    it("draws every task once where delegations name each other, or lead on without end", async () => {
+      const { tasks, ...trace } = foreign;
+      const [planner] = tasks;
+      const [delegation] = planner?.delegations ?? [];
+      if (planner === undefined || delegation === undefined) throw new Error("no delegation");
+      const chain = (length: number, next: (i: number) => number): readonly TaskView[] =>
+        Array.from({ length }, (_, i) => ({
+          ...planner,
+          taskId: `t${i}`,
+          delegations: [{ ...delegation, worker: null, workerTaskId: `t${next(i)}` }],
+        }));
+      for (const tasks of [
+        chain(1, () => 0),
+        chain(3, (i) => (i + 1) % 3),
+        chain(2000, (i) => i + 1),
+      ]) {
+        const text = traceTree({ ...trace, tasks }, plain);
+        for (const { taskId } of tasks)
+          expect(text.split(` ${taskId} (Planner)`), taskId).to.have.length(2);
+      }
     });
 
     it("shows a sum of which nothing is known as unknown", async () => {
