@@ -18,7 +18,7 @@ export interface CaptureModeDefinition {
   readonly capturesMemory: boolean;
   /** Keeps the arguments of tool calls as values beside their text. */
   readonly parsesToolInput: boolean;
-  /** A folder to which every trace is written as `{runId}.json` where the run has no exporter. */
+  /** A folder to which every trace is written as `{runId}.trace.json` where the run has no exporter. */
   readonly exportsTo?: string;
   /**
    * Sees every text and JSON value (a prompt, an answer, the input of a tool, the run's inputs, ...) before it stands in a trace; what it returns stands

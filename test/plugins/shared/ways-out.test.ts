@@ -84,7 +84,7 @@ describe("a configured key and one of the environment, at every way out of the p
       ["console", printed.join("")],
       ["logs", JSON.stringify(logged)],
       ["spans", JSON.stringify(told)],
-      ["trace", readFileSync(join(folder, "run-1.json"), "utf8")],
+      ["trace", readFileSync(join(folder, "run-1.trace.json"), "utf8")],
       ["diagram", readFileSync(join(folder, "run-1.dag.json"), "utf8")],
     ] as const)
       expectClean(text, what);

@@ -237,12 +237,12 @@ describe("capture modes", () => {
       expect(learnt).to.deep.equal(["They dance."]);
     });
 
-    it("FULL also keeps the input of tools as a value, {} where it is none, and writes ./traces/{runId}.json", async () => {
+    it("FULL also keeps the input of tools as a value, {} where it is none, and writes ./traces/{runId}.trace.json", async () => {
       const { trace } = await run({ captureMode: "FULL" }, { runId: "run-1" });
       expect(
         trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ parsedInput }) => parsedInput),
       ).to.deep.equal([{ input: "bees" }, {}]);
-      expect(JSON.parse(await readFile(join(dir, "traces", "run-1.json"), "utf8"))).to.include({
+      expect(JSON.parse(await readFile(join(dir, "traces", "run-1.trace.json"), "utf8"))).to.include({
         ensembleId: "run-1",
         captureMode: "FULL",
       });
@@ -416,7 +416,7 @@ describe("capture modes", () => {
       expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.parsedInput).to.deep.equal({
         input: "bees",
       });
-      expect(await readdir(join(dir, "audit"))).to.deep.equal(["r.json"]);
+      expect(await readdir(join(dir, "audit"))).to.deep.equal(["r.trace.json"]);
     });
 
     it("redacts every text and value of the trace", async () => {
