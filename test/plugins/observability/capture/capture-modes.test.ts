@@ -242,7 +242,9 @@ describe("capture modes", () => {
       expect(
         trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ parsedInput }) => parsedInput),
       ).to.deep.equal([{ input: "bees" }, {}]);
-      expect(JSON.parse(await readFile(join(dir, "traces", "run-1.trace.json"), "utf8"))).to.include({
+      expect(
+        JSON.parse(await readFile(join(dir, "traces", "run-1.trace.json"), "utf8")),
+      ).to.include({
         ensembleId: "run-1",
         captureMode: "FULL",
       });
