@@ -2,14 +2,11 @@ import { recordTo, replayFrom } from "agentensemble/replay";
 import { expect } from "chai";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/temporary-folder.js";
-import { SHAPES, chanceOf, teamOf } from "./fuzzed-teams.js";
+import { SHAPES, chanceOf, fuzzRange, teamOf } from "../../support/fuzzed-teams.js";
 import { play, withoutDurations } from "./record-and-replay.js";
 
 const shapes = Object.keys(SHAPES);
-/** `FUZZ_RUNS` executions from `FUZZ_SEED` on; without them a fixed few. */
-const first = Number(process.env["FUZZ_SEED"] ?? 1);
-const runs = Number(process.env["FUZZ_RUNS"] ?? 42);
-/** Where the executions are many, each is shorter. */
+const { first, runs } = fuzzRange(42);
 const LONGEST_MS = 8;
 
 /** Records a team and replays it where everything takes another time. */

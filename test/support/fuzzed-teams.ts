@@ -14,7 +14,13 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { join } from "node:path";
-import { pause } from "../../support/time.js";
+import { pause } from "./time.js";
+
+/** The seeds of a test: `FUZZ_RUNS` of them from `FUZZ_SEED` on, else `fixed` from 1 on. */
+export function fuzzRange(fixed: number): { readonly first: number; readonly runs: number } {
+  const { FUZZ_SEED: seed = "1", FUZZ_RUNS: runs = String(fixed) } = process.env;
+  return { first: Number(seed), runs: Number(runs) };
+}
 
 /** Numbers from 0 to below 1 that follow from a seed. */
 export function randomOf(seed: number): () => number {
