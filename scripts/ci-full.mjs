@@ -15,19 +15,21 @@ if (!Number.isSafeInteger(rounds) || rounds < 1) {
   process.exit(1);
 }
 
-/** Returns the compiled test files with property tests. */
+/** Returns the compiled test files with property tests, and those of teams made at random. */
 function propertyTests() {
   return readdirSync(`${root}dist/test`, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".test.js"))
     .map((file) => `dist/test/${file}`)
-    .filter((file) => readFileSync(root + file, "utf8").includes('from "fast-check"'));
+    .filter((file) =>
+      /from ".*(?:fast-check|\/fuzzed-teams\.js)"/.test(readFileSync(root + file, "utf8")),
+    );
 }
 
 /** Runs the property tests with a seed of their own. `FUZZ_SEED` repeats what failed. */
 function fuzz() {
   const FUZZ_SEED = String(randomInt(2 ** 31));
   return runStep(`fuzz FUZZ_SEED=${FUZZ_SEED}`, `node ${mocha} ${propertyTests().join(" ")}`, {
-    env: { ...process.env, FUZZ_SEED },
+    env: { FUZZ_RUNS: "50", ...process.env, FUZZ_SEED },
     limitMs: HALF_HOUR_MS,
   });
 }

@@ -13,7 +13,7 @@ import { mcp } from "agentensemble/mcp";
 import { budget } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { faulty } from "../support/mcp.js";
+import { fileURLToPath } from "node:url";
 import { emptyJournal, journal, type Kept } from "./journal.js";
 
 /** What the outside world has seen of a team, over all executions. */
@@ -176,12 +176,13 @@ describe("a journal from outside", () => {
   });
 
   it("boots beside MCP servers and budgets", async () => {
+    const server = fileURLToPath(new URL("../support/mcp-fault-server.js", import.meta.url));
     await using ensemble = new Ensemble({
       model: modelOf(newWorld()),
       tasks: [new Task({ description: "Do it", agent: worker("Doer") })],
       plugins: [
         journal(emptyJournal()),
-        mcp({ servers: [faulty()] }),
+        mcp({ servers: [{ name: "tools", command: process.execPath, args: [server, "ok"] }] }),
         budget({ maxTokens: 9_999 }),
       ],
     });
