@@ -190,7 +190,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "OFF: messages per model call: 0, 0",
     'STANDARD: messages per model call: 3, 5\n  {"input":"Ada Lovelace"} -> {"guest":"Ada Lovelace","room":12,"password":"[redacted]"}',
     'PRIVATE: messages per model call: 3, 5\n  {"input":"(guest)"} -> {"guest":"(guest)","room":12,"password":"[redacted]"}\n  as a value: input',
-    "Written: monday.json",
+    "Written: monday.trace.json",
   ],
   "31-cost-report.js": [
     "By agent\n  Planner: 2 calls, 4600 tokens, $0.00062\n  Scout: 3 calls, 1950 tokens, at least $0.00032",

@@ -16,7 +16,7 @@ async function run(options: Partial<EnsembleOptions> = {}): Promise<EnsembleOutp
     model: new ScriptedModel(() => "x"),
     tasks: [Task.of("a")],
     ...options,
-  } as EnsembleOptions);
+  });
   return await ensemble.run({}, { runId: "r" });
 }
 
