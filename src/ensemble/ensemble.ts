@@ -27,6 +27,8 @@ import { inputNames } from "./input-names.js";
 import { inferWorkflow } from "./infer-workflow.js";
 import { explain } from "../explain/explain.js";
 import { Cancellation } from "../util/abort/cancellation.js";
+import { settleWithin } from "../util/abort/timeouts.js";
+import { follow } from "../engine/run/create-run.js";
 import { executeRun } from "../engine/run/execute-run.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
 import { sharingOrigin } from "../contracts/derived-options.js";
@@ -212,7 +214,18 @@ export class Ensemble<In = Inputs> {
   #execute(request: RunRequest): Promise<EnsembleOutput> {
     return this.#options.inputType === undefined
       ? executeRun(request)
-      : this.#typed(request).then(executeRun);
+      : this.#typedInTime(request).then(executeRun);
+  }
+
+  /** A schema may wait for something else, and for ever. @throws ValidationError, RunCancelledError, RunTimeoutError */
+  async #typedInTime(request: RunRequest): Promise<RunRequest> {
+    const end = new Cancellation<AgentEnsembleError>();
+    follow(end, request);
+    try {
+      return await settleWithin(this.#typed(request), end);
+    } finally {
+      end.dispose();
+    }
   }
 
   /** The request with its inputs as the `inputType` makes them. @throws ValidationError */

@@ -6,12 +6,11 @@ export function messageOf(e: unknown): string {
 
 function rawMessage(e: unknown): string {
   if (e === undefined || e === null) return "";
-  const { message } = e as { readonly message?: unknown };
-  if (typeof message === "string") return message;
   try {
-    return `${e as string}`; // any value: objects print themselves
+    const { message } = e as { readonly message?: unknown };
+    return typeof message === "string" ? message : `${e as string}`; // any value: objects print themselves
   } catch {
-    return ""; // an object without toString()
+    return ""; // an object without toString(), or whose message can't be read
   }
 }
 

@@ -120,6 +120,22 @@ describe("the names of tasks and calls within a run", () => {
     expect(hooked).to.deep.equal(keys.slice(0, 2));
   });
 
+  it("gives no key twice, whatever ids a model chooses", async () => {
+    const keys: string[] = [];
+    const pay = tool({
+      name: "pay",
+      description: "Pays",
+      execute: (_, ctx: ToolContext) => void keys.push(ctx.idempotencyKey),
+    });
+    const ids = ["t", "t~2", "t", "t", "t~2"];
+    const toolCalls = ids.map((id) => ({ name: "pay", arguments: { input: "1" }, id }));
+    await runToEnd({
+      model: new ScriptedModel([{ toolCalls }, "paid"]),
+      tasks: [new Task({ description: "Pay", tools: [pay] })],
+    });
+    expect(new Set(keys).size).to.equal(ids.length);
+  });
+
   it("tells model calls which attempt of the task they belong to, 0 while its agent is made", async () => {
     const calls: LlmCall[] = [];
     const task = new Task({

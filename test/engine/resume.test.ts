@@ -67,6 +67,22 @@ describe("a task that is answered with its model calls", () => {
     ]);
   });
 
+  it("fails for a number of tool calls that is none", async () => {
+    for (const toolCallCount of [-1, Number.NaN, "9"]) {
+      const { error } = await runToEnd({
+        tasks: [echo("x")],
+        plugins: [
+          tapping("journal", ({ hooks }) =>
+            hooks.beforeTask.tap({ name: "j", lane: "answer" }, () =>
+              answer({ raw: "x", toolCallCount: toolCallCount as number }),
+            ),
+          ),
+        ],
+      });
+      expect(error?.cause, String(toolCallCount)).to.be.instanceOf(ValidationError);
+    }
+  });
+
   it("fails for calls without a response", async () => {
     const { error } = await runToEnd({
       tasks: [echo("x")],

@@ -1,4 +1,11 @@
-import { Ensemble, Task, ValidationError, type EnsembleOptions } from "agentensemble";
+import {
+  Ensemble,
+  RunCancelledError,
+  RunTimeoutError,
+  Task,
+  ValidationError,
+  type EnsembleOptions,
+} from "agentensemble";
 import { mcpServer } from "agentensemble/mcp";
 import { ScriptedModel } from "agentensemble/testing";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
@@ -120,5 +127,21 @@ describe("typed inputs of an ensemble", () => {
     await client.callTool({ name: "write", arguments: { topic: "seals" } });
     expect(promptOf()).to.include("Write 9 words on seals");
     await client.close();
+  });
+
+  it("are waited for no longer than the caller wants", async () => {
+    const hanging = z.object({
+      topic: z.string().refine(() => new Promise<boolean>(() => undefined)),
+    });
+    await using ensemble = new Ensemble({ model, tasks: [Task.of("Write")], inputType: hanging });
+    const inputs = { topic: "otters" };
+    expect(await failure(ensemble.run(inputs, { timeoutMs: 20 }))).to.be.instanceOf(
+      RunTimeoutError,
+    );
+    const signal = AbortSignal.timeout(20);
+    expect(await failure(ensemble.run(inputs, { signal }))).to.be.instanceOf(RunCancelledError);
+    const handle = ensemble.stream(inputs);
+    handle.cancel("no longer wanted");
+    expect((await failure(handle.output)).message).to.include("no longer wanted");
   });
 });

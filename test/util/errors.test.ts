@@ -18,6 +18,12 @@ describe("messageOf", () => {
       Object.assign(new Error("x"), { message: undefined }),
     ])
       expect(messageOf(nothing)).to.equal(nothing instanceof Error ? "Error" : "unknown error");
+    const hostile = {
+      get message(): string {
+        throw new Error("never");
+      },
+    };
+    expect(messageOf(hostile)).to.equal("unknown error");
     expect(messageOf({ code: 5, message: "of another library" })).to.equal("of another library");
   });
 });

@@ -71,8 +71,8 @@ function subscribe(events: RunEvents, { options, runOptions, onEvent }: RunReque
   for (const listener of runOptions.listeners ?? []) events.onCallbacks(listener);
 }
 
-/** Lets the run end with the user's signal, its time limit and its handle. */
-function follow(
+/** Lets a run, or what comes before it, end with the user's signal, the time limit and the handle. */
+export function follow(
   cancellation: Cancellation<AgentEnsembleError>,
   { runOptions, handle }: RunRequest,
 ): void {

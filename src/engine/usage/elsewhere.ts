@@ -5,11 +5,10 @@ import type { Clock } from "../../contracts/runtime.js";
 import type { ForeignUsage, SpentUsage, UsageRecord } from "../../contracts/usage.js";
 import type { Ledger } from "./ledger.js";
 import type { TaskAttempt } from "../tasks/task-attempt.js";
+import { checkForeignUsage } from "../../contracts/foreign-usage.js";
 import { checkResponse } from "../../contracts/chat-response.js";
-import { ValidationError } from "../../contracts/errors.js";
 import { tokensOf } from "../../contracts/metrics.js";
-import { preview, requireArray, requireText } from "../../contracts/validation.js";
-import { isObject } from "../../util/objects.js";
+import { requireArray } from "../../contracts/validation.js";
 
 /** The run whose totals count it. */
 interface UsageOwner {
@@ -53,11 +52,11 @@ export function addForeign(
   record: TaskAttempt,
   entries: readonly ForeignUsage[],
 ): void {
-  requireArray("recordMetrics usage", entries ?? null);
+  checkForeignUsage("recordMetrics usage", entries);
   for (const entry of entries) {
     const usage = usageOf(run, record, {
       purpose: "remote",
-      ...foreign("recordMetrics usage", entry),
+      ...foreign(entry),
     });
     run.ledger.add(usage);
     record.addForeign({
@@ -73,12 +72,11 @@ export function addForeign(
 
 /** Keeps what earlier executions of the run used: for budgets, and in the totals where no answer brings it again. @throws ValidationError for an entry without a model. */
 export function addSpent(run: UsageOwner, entries: readonly SpentUsage[]): void {
-  requireArray("spent() usage", entries ?? null);
+  checkForeignUsage("spent() usage", entries);
   for (const entry of entries) {
-    const used = foreign("spent() usage", entry);
     const { taskId = "", agentRole = "", purpose = "task", restored = false } = entry;
     const place = { taskId, parentTaskId: undefined, agentRole };
-    const usage = usageOf(run, place, { purpose, ...used });
+    const usage = usageOf(run, place, { purpose, ...foreign(entry) });
     run.earlierUsage.push(usage);
     if (!restored) run.ledger.add(usage);
   }
@@ -102,19 +100,8 @@ function usageOf(
   return pricing === undefined || usage.cost !== undefined ? usage : pricing.priced(usage);
 }
 
-/** Entries come from other processes. */
-function foreign(what: string, entry: ForeignUsage): Omit<Used, "purpose"> {
-  if (!isObject(entry))
-    throw new ValidationError(`${what} must have objects, got: ${preview(entry)}`);
+function foreign(entry: ForeignUsage): Omit<Used, "purpose"> {
   const { source, provider, modelId, calls, cost, currency } = entry;
-  requireText(provider, `${what} provider must not be blank`);
-  requireText(modelId, `${what} modelId must not be blank`);
-  for (const [name, text] of Object.entries({ source, currency }))
-    if (text !== undefined) requireText(text, `${what} ${name} must be a text that is not blank`);
-  if (calls !== undefined && !(Number.isInteger(calls) && calls >= 0))
-    throw new ValidationError(`${what} calls must be an integer >= 0, got: ${preview(calls)}`);
-  if (cost !== undefined && !(Number.isFinite(cost) && cost >= 0))
-    throw new ValidationError(`${what} cost must be a number >= 0, got: ${preview(cost)}`);
   return {
     provider,
     modelId,

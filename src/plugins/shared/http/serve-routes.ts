@@ -36,6 +36,7 @@ export interface RouteListenerOptions {
 /** A request that may be answered. */
 interface Admitted {
   readonly route: HttpRoute;
+  readonly asked: Request;
   /** Absent on public routes. */
   readonly principal: Principal | undefined;
 }
@@ -95,11 +96,10 @@ class RouteDispatcher {
     const cors = this.#gate.corsHeaders(request.headers.origin);
     response.on("error", this.#options.onError);
     try {
-      const asked = webRequest(request, response);
-      const found = await this.#admitted(request, asked);
+      const found = await this.#admitted(request, response);
       if ("status" in found) return refuse(response, found, cors);
       if (request.method === "OPTIONS") return void response.writeHead(204, { ...cors }).end();
-      const whole = await this.#withBody(request, asked);
+      const whole = await this.#withBody(request, found.asked);
       await sendResponse(await found.route.handle(whole, found.principal), response, cors);
     } catch (error) {
       if (error instanceof BodyTooLargeError)
@@ -115,7 +115,7 @@ class RouteDispatcher {
     const { onError } = this.#options;
     socket.on("error", onError);
     try {
-      const found = await this.#admitted(request, webRequest(request));
+      const found = await this.#admitted(request);
       if ("route" in found && found.route.upgrade !== undefined)
         return await found.route.upgrade(request, socket, head, found.principal);
       const { status, message } = "route" in found ? NOT_FOUND : found;
@@ -127,11 +127,18 @@ class RouteDispatcher {
   }
 
   /** The route of a request and who asks; or why it goes no further. */
-  async #admitted(request: IncomingMessage, asked: Request): Promise<Admitted | RequestRefusal> {
+  async #admitted(
+    request: IncomingMessage,
+    response?: ServerResponse,
+  ): Promise<Admitted | RequestRefusal> {
     const { routes, authenticate, onError } = this.#options;
-    const candidates = routesOf(routes, new URL(asked.url).pathname);
-    const refusal = this.#gate.refusal(request, () => candidates.length > 0);
+    let candidates: readonly HttpRoute[] = [];
+    const refusal = this.#gate.refusal(request, (path) => {
+      candidates = routesOf(routes, path);
+      return candidates.length > 0;
+    });
     if (refusal !== undefined) return refusal;
+    const asked = webRequest(request, response); // what the gate refuses may have no such form
     const method = request.method === "HEAD" ? "GET" : request.method;
     const route = candidates.find((one) => request.method === "OPTIONS" || one.method === method);
     if (route === undefined) {
@@ -139,7 +146,7 @@ class RouteDispatcher {
       return { status: 405, message: "Method not allowed", headers };
     }
     if (route.role === "public" || request.method === "OPTIONS")
-      return { route, principal: undefined }; // a browser's question carries no token
+      return { route, asked, principal: undefined }; // a browser's question carries no token
     let principal: Principal | undefined;
     try {
       principal = await authenticate(asked);
@@ -147,7 +154,7 @@ class RouteDispatcher {
       onError(toError(error));
     }
     if (principal === undefined) return UNAUTHORIZED;
-    return isAdmitted(principal, route.role) ? { route, principal } : FORBIDDEN;
+    return isAdmitted(principal, route.role) ? { route, asked, principal } : FORBIDDEN;
   }
 
   async #withBody(request: IncomingMessage, asked: Request): Promise<Request> {

@@ -127,11 +127,14 @@ describe("routes of plugins", () => {
       ["/public", { method: "OPTIONS", headers: { origin: "http://page.example" } }, 204],
       ["/public", { method: "POST", body: "" }, 405],
       ["/public", { method: "PATCH" }, 405],
+      ["/public", { method: "TRACE" }, 405],
+      ["http://[", {}, 404],
       ["/other", {}, 404],
       ["/files/a/b", ofAda, 200],
       ["/files", ofAda, 404],
     ] as const)
       expect((await ask(path, o)).status, `${path} ${JSON.stringify(o)}`).to.equal(status);
+    expect(errors).to.deep.equal([]);
   });
 
   it("get bodies up to the limit, and are told when they break without the client being told why", async () => {

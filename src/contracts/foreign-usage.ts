@@ -1,0 +1,21 @@
+import type { ForeignUsage } from "./usage.js";
+import { ValidationError } from "./errors.js";
+import { preview, requireArray, requireInteger, requireText } from "./validation.js";
+import { isObject } from "../util/objects.js";
+
+/** Entries come from other processes. @throws ValidationError for what is no list of usage; counts of tokens that are none count as unknown. */
+export function checkForeignUsage(what: string, entries: readonly ForeignUsage[]): void {
+  requireArray(what, entries ?? null);
+  for (const entry of entries) {
+    if (!isObject(entry))
+      throw new ValidationError(`${what} must have objects, got: ${preview(entry)}`);
+    const { provider, modelId, source, currency, calls, cost } = entry as ForeignUsage; // each is checked next
+    requireText(provider, `${what} provider must not be blank`);
+    requireText(modelId, `${what} modelId must not be blank`);
+    for (const [name, text] of Object.entries({ source, currency }))
+      if (text !== undefined) requireText(text, `${what} ${name} must be a text that is not blank`);
+    requireInteger(`${what} calls`, calls, 0, "an integer >= 0");
+    if (cost !== undefined && !(Number.isFinite(cost) && cost >= 0))
+      throw new ValidationError(`${what} cost must be a number >= 0, got: ${preview(cost)}`);
+  }
+}
