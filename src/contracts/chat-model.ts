@@ -115,6 +115,8 @@ export interface ModelCapabilities {
   readonly attachments?: readonly string[] | undefined;
   /** It asks nobody (a replay, a stub), so no rate limit holds for its calls, whoever bears it. */
   readonly exemptFromRateLimits?: boolean | undefined;
+  /** Its answers come from the recording of an earlier run: calls count as `answered`, and their cost is apart (`recordedCost`). Default false. */
+  readonly recorded?: boolean | undefined;
   /** Its answers were paid for before, so budgets reserve nothing for its calls. Default false. */
   readonly exemptFromBudgets?: boolean | undefined;
 }

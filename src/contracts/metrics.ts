@@ -54,6 +54,22 @@ export function sumCost(records: readonly UsageRecord[]): CostEstimate | undefin
   };
 }
 
+/** What calls cost, and what those cost that a recording answered. */
+function costsOf(
+  records: readonly UsageRecord[],
+): Pick<TaskMetrics, "costEstimate" | "recordedCost"> {
+  const isReplay = records.some(({ recorded }) => recorded === true);
+  const made = isReplay ? records.filter(({ recorded }) => recorded !== true) : records;
+  const costEstimate = sumCost(made);
+  const recordedCost = isReplay
+    ? sumCost(records.filter(({ recorded }) => recorded === true))
+    : undefined;
+  return {
+    ...(costEstimate !== undefined && { costEstimate }),
+    ...(recordedCost !== undefined && { recordedCost }),
+  };
+}
+
 function sumUsage(records: readonly UsageRecord[]): UsageSums {
   let inputTokens = 0;
   let outputTokens = 0;
@@ -131,7 +147,6 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
   const usage = sumUsage(calls.map((c) => c.usage));
   const known = usage.unknownUsageCalls === 0;
   const measured = records.flatMap((r) => r.measures ?? []);
-  const costEstimate = sumCost(calls.map((c) => c.usage));
   const delegations = records.flatMap((r) => r.delegations);
   const handedOver = delegations.filter(({ refused }) => refused !== true).length;
   return Object.freeze({
@@ -151,7 +166,7 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
         m.memoryOperations === NO_MEMORY_OPERATIONS ? sum : addOperations(sum, m.memoryOperations),
       NO_MEMORY_OPERATIONS,
     ),
-    ...(costEstimate !== undefined && { costEstimate }),
+    ...costsOf(calls.map((c) => c.usage)),
   });
 }
 
@@ -173,12 +188,11 @@ export function executionMetrics(
     agentRole: attempts.at(-1)?.agentRole ?? "",
     metrics: metricsOf(attempts),
   }));
-  const costEstimate = sumCost(ledger);
-  const { costEstimate: _ofTasks, ...ofTasks } = metricsOf(records);
+  const { costEstimate: _cost, recordedCost: _recorded, ...ofTasks } = metricsOf(records);
   return Object.freeze({
     tools: toolUses(records),
     ...ofTasks,
-    ...(costEstimate !== undefined && { costEstimate }),
+    ...costsOf(ledger),
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     totalTokens: usage.inputTokens + usage.outputTokens,

@@ -43,6 +43,8 @@ export interface TaskMetrics {
   readonly memoryOperations: MemoryOperationCounts;
   /** What the calls cost, as far as their prices are known. Missing without `costConfiguration`, and where no price is known. */
   readonly costEstimate?: CostEstimate;
+  /** What the calls cost when they were recorded that a replay answered; they are not in `costEstimate`. Missing where there are none with a price. */
+  readonly recordedCost?: CostEstimate;
 }
 
 /** Memory that was not used. */

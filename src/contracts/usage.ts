@@ -20,6 +20,8 @@ export interface UsageRecord {
   readonly outputCost?: number | undefined;
   readonly currency?: string | undefined;
   readonly latencyMs: number;
+  /** Whether the call was answered by the recording of an earlier run: `cost` is what it cost then. Default false. */
+  readonly recorded?: true | undefined;
   /** How many calls it stands for. Default 1. */
   readonly calls?: number | undefined;
   /** Who made the call, where that was another process: see `ForeignUsage`. */

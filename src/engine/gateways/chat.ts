@@ -74,6 +74,8 @@ export async function chat(
   }
 }
 
+const RECORDED = Object.freeze({ recorded: true });
+
 /** One attempt of a model call. */
 class ChatStep extends FrameStep<LlmCall, ChatResponse> {
   readonly #startedMs: number;
@@ -154,6 +156,7 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
   #usage(): UsageRecord {
     const { run, record } = this.frame;
     const { call, result, outcome } = this;
+    const isRecorded = call.model.capabilities?.recorded === true;
     const tokens = tokensOf(result, outcome === "answered" || isRefused(this.error));
     const usage: UsageRecord = {
       runId: run.info.id,
@@ -169,8 +172,10 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
       reasoningTokens: tokens.reasoningTokens,
       latencyMs: this.#durationMs,
       attempt: call.attempt,
-      outcome: outcome === "rejected" ? "failed" : outcome,
+      outcome:
+        outcome === "rejected" ? "failed" : isRecorded && outcome === "ok" ? "answered" : outcome,
       tags: run.info.tags,
+      ...(isRecorded && RECORDED),
     };
     return run.pricing === undefined ? usage : run.pricing.priced(usage);
   }

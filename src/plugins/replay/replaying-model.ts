@@ -20,7 +20,7 @@ export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
   const base: ChatModel = {
     provider,
     modelId,
-    capabilities: { ...model.capabilities, exemptFromRateLimits: true },
+    capabilities: { ...model.capabilities, exemptFromRateLimits: true, recorded: true },
     wraps: model.wraps ?? model,
     chat: async (request, options) => {
       const result = await answer(request, options?.signal);

@@ -9,7 +9,7 @@ import {
   tool,
 } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
-import { retry } from "agentensemble/resilience";
+import { cache, retry } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
@@ -199,5 +199,82 @@ describe("a recording of the first version", () => {
       "better",
     ]);
     expect(output.metrics.totalTokens).to.equal(48);
+  });
+});
+
+describe("what leaves the process in a replay", () => {
+  const prices = { costConfiguration: { inputTokenRate: 1, outputTokenRate: 2 } };
+  const usage = { inputTokens: 10, outputTokens: 5 };
+  const team = (): EnsembleOptions => ({
+    model: new ScriptedModel([{ text: "said", usage }]),
+    tasks: [new Task({ description: "Say", agent: worker("Speaker"), memory: [MemoryScope.of("s")], reflect: true })], // prettier-ignore
+    ...prices,
+  });
+
+  it("is no write: neither to memory, nor to reflections, nor to a cache", async () => {
+    const file = join(temporaryFolder(), "run.jsonl");
+    const model = (): ScriptedModel =>
+      new ScriptedModel(
+        [{ text: "said", usage }, "## Refined description\nx\n## Observations\n- y"],
+        { onExhausted: "repeat-last" },
+      );
+    const stores = () => {
+      const changes: string[] = [];
+      const memoryStore = MemoryStore.inMemory();
+      const reflections = ReflectionStore.inMemory();
+      return {
+        changes,
+        options: {
+          memoryStore,
+          reflectionStore: {
+            store: (...args: Parameters<typeof reflections.store>) => {
+              changes.push("lesson");
+              return reflections.store(...args);
+            },
+            retrieve: (id: string) => reflections.retrieve(id),
+          },
+          plugins: [
+            cache({
+              store: { get: () => undefined, set: () => void changes.push("cache") },
+            }),
+          ],
+        },
+        memoryStore,
+      };
+    };
+    const live = stores();
+    await play({ ...team(), model: model(), ...live.options }, [recordTo(file)]);
+    expect(live.changes).to.include("cache");
+    expect(await live.memoryStore.retrieve("s", "", 5)).to.have.length(1);
+    const again = stores();
+    const { error } = await play({ ...team(), ...again.options }, [replayFrom(file)]);
+    expect(error).to.equal(undefined);
+    expect(again.changes).to.deep.equal([]);
+    expect(await again.memoryStore.retrieve("s", "", 5)).to.have.length(0);
+  });
+
+  it("is no money: the calls count as answered, and what they cost then is shown apart", async () => {
+    const file = join(temporaryFolder(), "run.jsonl");
+    const options = { ...team(), tasks: [new Task({ description: "Say", agent: worker("Speaker") })] }; // prettier-ignore
+    const recorded = await play(options, [recordTo(file)]);
+    expect(recorded.output.metrics.costEstimate?.totalCost).to.equal(20);
+    expect(recorded.output.metrics).to.not.have.property("recordedCost");
+    const { output } = await play(options, [replayFrom(file)]);
+    expect(output.metrics).to.not.have.property("costEstimate");
+    expect(output.metrics.recordedCost?.totalCost).to.equal(20);
+    expect(output.taskOutputs[0]?.metrics.recordedCost?.totalCost).to.equal(20);
+    expect(output.metrics.totalTokens).to.equal(15);
+    expect(output.metrics.ledger.map(({ outcome }) => outcome)).to.deep.equal(["answered"]);
+  });
+
+  it("is the trace, unless it shall not be exported", async () => {
+    const file = join(temporaryFolder(), "run.jsonl");
+    const exported: string[] = [];
+    const options = { ...team(), traceExporter: () => void exported.push("trace") };
+    await play(options, [recordTo(file)]);
+    await play(options, [replayFrom(file)]);
+    expect(exported).to.have.length(2);
+    await play(options, [replayFrom(file, { exporters: false })]);
+    expect(exported).to.have.length(2);
   });
 });

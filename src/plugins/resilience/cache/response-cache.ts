@@ -19,6 +19,7 @@ export class ResponseCache {
   /** @throws what the store throws, and ValidationError for an entry that is none; the kernel warns and calls the model. */
   lookUp(call: LlmCall): Awaitable<Answer<ChatResponse> | undefined> {
     if (this.settings.excludePurposes.has(call.purpose)) return undefined;
+    if (call.model.capabilities?.recorded === true) return undefined; // in a replay no store is asked or changed
     const { model } = call;
     const key = requestKey(call.request, model, (model.wraps ?? model).identity?.());
     this.#keys.set(call.request, key);
