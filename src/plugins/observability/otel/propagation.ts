@@ -35,7 +35,13 @@ export function injected(telemetry: Telemetry | undefined, place: Place): TraceC
   };
 }
 
-const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+/** Version `ff` is none. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** Header values, as they came: some servers give lists. */
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
 
 /** Calls `fn` with a span of another system as the active one. */
 export function underRemote<T>(
@@ -43,12 +49,12 @@ export function underRemote<T>(
   remote: TraceContext | undefined,
   fn: () => T,
 ): T {
-  const parts = TRACEPARENT.exec(remote?.traceparent ?? "");
+  const parts = TRACEPARENT.exec(textIn(remote?.traceparent) ?? "");
   if (telemetry === undefined || remote === undefined || parts === null) return fn();
   const { context, createTraceState, isSpanContextValid, ROOT_CONTEXT, trace } =
     telemetry.tracing.api;
   const [, traceId = "", spanId = "", flags = ""] = parts;
-  const { tracestate } = remote;
+  const tracestate = textIn(remote.tracestate);
   const span = {
     traceId,
     spanId,

@@ -559,7 +559,14 @@ describe("otel", () => {
           return span && [span.traceId, span.traceState?.get("vendor")];
         });
       expect(active(`00-${id}-b7ad6b7169203331-01`, "vendor=x")).to.deep.equal([id, "x"]);
-      for (const unsound of ["", "00-xyz", `00-${"0".repeat(32)}-b7ad6b7169203331-01`])
+      expect(active(`00-${id}-b7ad6b7169203331-01`, ["vendor=x"] as never)).to.deep.equal([
+        id,
+        undefined,
+      ]);
+      for (const unsound of [
+        ...["", "00-xyz", `00-${"0".repeat(32)}-b7ad6b7169203331-01`],
+        ...[`ff-${id}-b7ad6b7169203331-01`, [`00-${id}-b7ad6b7169203331-01`] as never],
+      ])
         expect(active(unsound)).to.equal(undefined);
       expect(propagation.within(undefined, () => 5)).to.equal(5);
       expect(propagation.inject({ run: { id: "unknown" } })).to.equal(undefined);
