@@ -1,4 +1,4 @@
-import { Ensemble, FileFormatError, Task, tool } from "agentensemble";
+import { Ensemble, FileFormatError, ModelCallError, Task, tool } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
@@ -51,7 +51,17 @@ describe("a recording", () => {
     const file = join(temporaryFolder(), "run.jsonl");
     const model = new ScriptedModel([
       { toolCalls: [{ name: "echo", arguments: { a: 1 } }], usage: { inputTokens: 1 } },
-      new Error("broken"),
+      new ModelCallError(
+        "busy",
+        {
+          provider: "scripted",
+          modelId: "scripted",
+          status: 429,
+          retryable: false,
+          retryAfterMs: 5,
+        },
+        { cause: new Error("the socket closed"), hint: "Wait." },
+      ),
     ]);
     await play({ ...team({}), model }, [recordTo(file)]);
     const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
