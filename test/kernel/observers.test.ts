@@ -126,6 +126,15 @@ describe("an observer of a kernel", () => {
     await ensemble.dispose();
   });
 
+  it("can't change the output of a task that it is told of", async () => {
+    const { output, events } = await runToEnd({
+      tasks: [echo("a")],
+      onTaskComplete: ({ taskOutput }) => void Object.assign(taskOutput, { raw: "changed" }),
+    });
+    expect(output.raw).to.equal("a");
+    expect(typesOf(events)).to.include("run_warning");
+  });
+
   it("may subscribe again while it is told of an event, and is told of it once", async () => {
     const seen: EnsembleEvent[] = [];
     const plugin = tapping("again", ({ events }) => {

@@ -43,6 +43,7 @@ export class FinishedTask implements TaskOutput {
     this.#hasValue = value.hasValue;
     this.#completedAtMs = endedMs;
     this.#source = source;
+    Object.freeze(this); // listeners get it too, and disturb no run
   }
 
   get [SOURCE_TASK](): AnyTask {
