@@ -3,6 +3,7 @@ export { testKernel } from "./ensemble/test-kernel.js";
 export {
   chatModelContract,
   memoryStoreContract,
+  rateWindowContract,
   recordingListener,
   reviewStoreContract,
   ScriptedModel,
@@ -18,6 +19,8 @@ export type {
   ChatModelUnderTest,
   MemoryStoreContractOptions,
   MemoryStoreUnderTest,
+  RateWindowContractOptions,
+  RateWindowUnderTest,
   RecordingListener,
   ReviewStoreContractOptions,
   ReviewStoreUnderTest,

@@ -225,6 +225,14 @@ export type {
   TaskMemory,
   TaskScope,
 } from "./run.js";
+export type {
+  LimitWait,
+  RateRequest,
+  RateTurn,
+  RateWait,
+  RateWindow,
+  WindowLimit,
+} from "./rate-window.js";
 export type { CallingTask, RunInfo, RunValue, ScopeName } from "./run-info.js";
 export type { Clock, IdGenerator, IdUse } from "./runtime.js";
 export { prompt, PromptText } from "./prompt-text.js";

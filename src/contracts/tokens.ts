@@ -14,6 +14,7 @@ import type { ContextFormatDefinition } from "./context-format.js";
 import type { CostConfiguration } from "./cost.js";
 import type { HttpRoute } from "./http-route.js";
 import type { MemoryStore } from "./memory.js";
+import type { RateWindow } from "./rate-window.js";
 import type { TracePropagation } from "./propagation.js";
 import type { SpendingGuard } from "./spending.js";
 import type { SecretFilter } from "./redaction.js";
@@ -61,6 +62,7 @@ export const Tokens = Object.freeze({
   FolderExporter: createToken<FolderExporter>("FolderExporter"),
   TracePropagation: createToken<TracePropagation>("TracePropagation"),
   SpendingGuard: createToken<SpendingGuard>("SpendingGuard"),
+  RateWindow: createToken<RateWindow>("RateWindow"),
   HttpRoute: createToken<HttpRoute>("HttpRoute", "many"),
   Clock: createToken<Clock>("Clock"),
   IdGenerator: createToken<IdGenerator>("IdGenerator"),

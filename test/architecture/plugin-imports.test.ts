@@ -14,6 +14,7 @@ const NOT_PUBLIC = [
   "errorRedactor",
   "keepEntriesWithin",
   "keepLastEntries",
+  "originOf",
   "predecessorsOf",
   "redactorOfMode",
   "requireCarried",

@@ -7,6 +7,8 @@ export type {
 } from "./chat-model-scenario.js";
 export { memoryStoreContract } from "./memory-store-contract.js";
 export type { MemoryStoreContractOptions, MemoryStoreUnderTest } from "./memory-store-scenario.js";
+export { rateWindowContract } from "./rate-window-contract.js";
+export type { RateWindowContractOptions, RateWindowUnderTest } from "./rate-window-contract.js";
 export { recordingListener } from "./recording-listener.js";
 export type { RecordingListener } from "./recording-listener.js";
 export { reviewStoreContract } from "./review-store-contract.js";

@@ -1,5 +1,7 @@
 import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { LocalRateWindow } from "./local-rate-window.js";
 import { RateLimiter } from "./rate-limiter.js";
 
 export { rateLimited } from "./rate-limited.js";
@@ -9,6 +11,9 @@ export function rateLimits(): Plugin {
   const limiter = new RateLimiter();
   return definePlugin({
     name: "resilience-rate-limit",
+    bind(bind) {
+      bind.single(Tokens.RateWindow, { default: true }).toConstantValue(new LocalRateWindow());
+    },
     apply({ hooks }) {
       hooks.beforeLlmCall.tap({ name: "rate-limit", lane: "policy", order: "post" }, (call) =>
         limiter.admit(call),

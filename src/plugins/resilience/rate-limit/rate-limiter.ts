@@ -1,14 +1,14 @@
 import type { ChatModel, ChatResponse } from "../../../contracts/chat-model.js";
 import type { After, OwnedRateLimit, LlmCall, Reject } from "../../../contracts/hooks.js";
-import type { RateLimit } from "../../../contracts/rate-limit.js";
 import { ModelCallError } from "../../../contracts/errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
 import { AbortWatch } from "../../../util/abort/abort-watch.js";
-import { LimitWindow } from "./limit-window.js";
 import { withInnerLimits } from "./rate-limited.js";
 import { estimateInput, usedTokens } from "./token-estimate.js";
-import { Turn } from "./turn.js";
+import { type Opening, Turn } from "./turn.js";
 import { WaitList } from "./wait-list.js";
 import { WaitingCall, waitRejection } from "./waiting-call.js";
+import { windowKey } from "./window-key.js";
 
 /** How long a model rests after a 429 that does not say how long. */
 const DEFAULT_PAUSE_MS = 1_000;
@@ -23,11 +23,10 @@ interface Admitted {
 
 /**
  * Lets model calls start when all their rate limits allow it, those of higher priority first, else in the order of their arrival; a call that waits
- * for one limit does not hold up calls that need only others. Windows belong to whoever bears the limit, so all runs of a kernel share them. One timer serves all that wait, and there is none when
- * nobody does.
+ * for one limit does not hold up calls that need only others. `Tokens.RateWindow` counts. One timer serves all that wait, and there is none when nobody
+ * does.
  */
 export class RateLimiter {
-  readonly #windows = new WeakMap<object, LimitWindow>();
   readonly #pauses = new WeakMap<ChatModel, number>();
   /** By the list of limits that the kernel makes for each attempt. */
   readonly #admitted = new WeakMap<readonly OwnedRateLimit[], Admitted>();
@@ -35,16 +34,21 @@ export class RateLimiter {
   readonly #aborts = new AbortWatch();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
+  /** The limits for which calls waited when they were last asked. */
+  #closed = new Map<object, Opening>();
+  /** While those who wait are asked, and a window answers later. */
+  #pass: Promise<void> | undefined;
+  /** When to look again after that. */
+  #missedLook = Number.POSITIVE_INFINITY;
 
-  /** Before a call: at once where nothing limits it, else when its turn has come or its patience ends. @throws the signal's reason when that ends the wait. */
+  /** Before a call: at once where nothing limits it, else when its turn has come or its patience ends. @throws the signal's reason when that ends the wait; what the window throws. */
   admit(call: LlmCall): undefined | Reject | Promise<Reject | undefined> {
     if (call.rateLimits.length === 0) return undefined;
     call.signal.throwIfAborted();
     const turn = this.#turnOf(call);
-    if (this.#waiting.size > 0 && turn.isOpen(turn.arrivedAt)) this.#advance(); // those who wait come first, should the timer be late
-    if (turn.isOpen(turn.arrivedAt)) return void this.#admit(call, turn);
-    const missed = turn.missed(turn.arrivedAt);
-    return missed === undefined ? this.#wait(call, turn) : waitRejection(missed);
+    const ahead = this.#waiting.size > 0 ? this.#advance() : undefined; // those who wait come first, should the timer be late
+    const looked = ahead === undefined ? this.#ask(turn) : ahead.then(() => this.#ask(turn));
+    return looked === undefined ? this.#decide(call, turn) : this.#decideLater(call, turn, looked);
   }
 
   /** Right before the model is called: what comes after `admit` may take its time, or answer in the model's place. */
@@ -72,29 +76,59 @@ export class RateLimiter {
       this.#pause(model, now, error.retryAfterMs);
   }
 
-  #turnOf({ rateLimits, model, request }: LlmCall): Turn {
-    const owned = withInnerLimits(rateLimits);
-    const windows = owned.map(({ owner, limit }) => this.#windowOf(owner, limit));
-    const tokens = owned.some(({ limit }) => limit.tokens !== undefined)
+  #turnOf(call: LlmCall): Turn {
+    const { rateLimits, model, request, run, signal } = call;
+    const limits = withInnerLimits(rateLimits).map(({ owner, limit }) => ({
+      key: windowKey(call, owner, limit),
+      owner,
+      limit,
+    }));
+    const tokens = limits.some(({ limit }) => limit.tokens !== undefined)
       ? estimateInput(request)
       : 0;
     return new Turn(
-      windows,
-      tokens,
+      run.get(Tokens.RateWindow),
+      { limits, tokens, signal },
       performance.now(),
       () => this.#pauses.get(model.wraps ?? model) ?? 0,
     );
   }
 
-  #windowOf(owner: object, limit: RateLimit): LimitWindow {
-    const window = this.#windows.get(owner) ?? new LimitWindow(limit);
-    window.limit = limit;
-    this.#windows.set(owner, window);
-    return window;
+  /** Asks for a turn, unless a call that came before waits for one of the same limits. */
+  #ask(turn: Turn): Promise<void> | undefined {
+    if (this.#waiting.size > 0 && turn.isBehind(this.#closed)) return undefined;
+    return turn.look(performance.now());
+  }
+
+  /** What becomes of a call that has asked for its turn. */
+  #decide(call: LlmCall, turn: Turn): undefined | Reject | Promise<Reject | undefined> {
+    if (turn.taken) return void this.#admit(call, turn);
+    const now = performance.now();
+    const missed = turn.missed(now);
+    return missed === undefined ? this.#wait(call, turn, now) : waitRejection(missed);
+  }
+
+  async #decideLater(
+    call: LlmCall,
+    turn: Turn,
+    looked: Promise<void>,
+  ): Promise<Reject | undefined> {
+    let unwatch: () => void = () => undefined;
+    const aborted = new Promise<never>((_, fail) => {
+      unwatch = this.#aborts.on(call.signal, () => {
+        turn.leave();
+        fail(call.signal.reason);
+      });
+    });
+    try {
+      await Promise.race([looked, aborted]);
+    } finally {
+      unwatch();
+    }
+    return this.#decide(call, turn);
   }
 
   #admit(call: LlmCall, turn: Turn): void {
-    turn.take();
     // A tap that hangs would keep the place for ever; a call that has begun ends by itself.
     const unwatch = this.#aborts.on(call.signal, () => {
       if (!turn.begun) this.#end(call, performance.now(), undefined);
@@ -103,8 +137,8 @@ export class RateLimiter {
   }
 
   #count(turn: Turn): void {
+    turn.count();
     const now = performance.now();
-    turn.count(now);
     if (this.#waiting.size > 0) this.#lookAgain(now, now); // only now it is known when the place will be free again
   }
 
@@ -115,16 +149,16 @@ export class RateLimiter {
     this.#admitted.delete(rateLimits);
     const { turn, unwatch } = admitted;
     unwatch();
-    turn.end(now, used ?? turn.tokens);
+    turn.end(used ?? turn.tokens);
     const mayOpen = !turn.begun || turn.tokens > 0;
     if (mayOpen && this.#waiting.size > 0) this.#lookAgain(now, now);
   }
 
-  #wait(call: LlmCall, turn: Turn): Promise<Reject | undefined> {
-    const now = turn.arrivedAt;
+  #wait(call: LlmCall, turn: Turn, now: number): Promise<Reject | undefined> {
     const waiting = new WaitingCall(call, turn);
     const unwatch = this.#aborts.on(call.signal, () => {
       this.#leave(waiting);
+      turn.leave();
       if (this.#waiting.size === 0) this.#disarm();
       waiting.giveUp();
     });
@@ -136,26 +170,64 @@ export class RateLimiter {
     return waiting.verdict;
   }
 
-  /** Lets everybody start whose turn has come, in order, and refuses those who have waited too long. */
-  #advance(): void {
+  /** Lets everybody start whose turn has come, in order, and refuses those who have waited too long. A promise only where a window answers later. */
+  #advance(): Promise<void> | undefined {
+    if (this.#pass !== undefined) return this.#pass;
     this.#disarm();
-    const now = performance.now();
-    let next = Number.POSITIVE_INFINITY;
-    for (const waiting of this.#waiting) {
-      const { turn, call } = waiting;
-      const isOpen = turn.isOpen(now);
-      const missed = isOpen ? undefined : turn.missed(now);
-      if (isOpen || missed !== undefined) this.#leave(waiting);
-      if (missed !== undefined) waiting.refuse(missed);
-      else if (isOpen) {
-        this.#admit(call, turn);
-        waiting.start();
-      } else {
-        waiting.announce(now);
-        next = Math.min(next, turn.nextLook(now));
+    this.#closed = new Map();
+    const pass = this.#lookAt(this.#waiting[Symbol.iterator]());
+    this.#pass = pass?.finally(() => {
+      this.#pass = undefined;
+      const at = this.#missedLook;
+      this.#missedLook = Number.POSITIVE_INFINITY;
+      if (this.#waiting.size > 0) this.#lookAgain(at, performance.now());
+    });
+    return this.#pass;
+  }
+
+  /** Takes those who wait one after the other. */
+  #lookAt(queue: Iterator<WaitingCall>): Promise<void> | undefined {
+    for (let next = queue.next(); next.done !== true; next = queue.next()) {
+      const { value: waiting } = next;
+      let looked: Promise<void> | undefined;
+      try {
+        looked = this.#ask(waiting.turn);
+      } catch (error) {
+        this.#fail(waiting, error);
+        continue;
       }
+      if (looked !== undefined)
+        return looked
+          .then(
+            () => this.#judge(waiting),
+            (error: unknown) => this.#fail(waiting, error),
+          )
+          .then(() => this.#lookAt(queue));
+      this.#judge(waiting);
     }
-    if (this.#waiting.size > 0) this.#lookAgain(next, now);
+    return undefined;
+  }
+
+  #judge(waiting: WaitingCall): void {
+    const { turn, call } = waiting;
+    if (turn.left) return;
+    const now = performance.now();
+    const missed = turn.taken ? undefined : turn.missed(now);
+    if (turn.taken || missed !== undefined) this.#leave(waiting);
+    if (missed !== undefined) waiting.refuse(missed);
+    else if (turn.taken) {
+      this.#admit(call, turn);
+      waiting.start();
+    } else {
+      turn.addClosed(this.#closed, now);
+      waiting.announce(now);
+      this.#lookAgain(turn.nextLook(now), now);
+    }
+  }
+
+  #fail(waiting: WaitingCall, error: unknown): void {
+    this.#leave(waiting);
+    waiting.fail(error);
   }
 
   #leave(waiting: WaitingCall): void {
@@ -169,10 +241,14 @@ export class RateLimiter {
   }
 
   #lookAgain(at: number, now: number): void {
+    if (this.#pass !== undefined) {
+      this.#missedLook = Math.min(this.#missedLook, at); // those who wait are being asked now
+      return;
+    }
     if (at >= this.#timerAt) return;
     this.#disarm();
     this.#timerAt = at;
-    this.#timer = setTimeout(() => this.#advance(), Math.min(Math.ceil(at - now), LONGEST_MS));
+    this.#timer = setTimeout(() => void this.#advance(), Math.min(Math.ceil(at - now), LONGEST_MS));
   }
 
   #disarm(): void {

@@ -1,32 +1,89 @@
 import type { RateLimit } from "../../../contracts/rate-limit.js";
-import type { LimitWindow } from "./limit-window.js";
+import type {
+  RateRequest,
+  RateTurn,
+  RateWait,
+  RateWindow,
+} from "../../../contracts/rate-window.js";
 
-/** One model call on its way through the windows of all its limits: it takes a place in each of them at once, or in none. */
+/** How soon a call asks again whose turn depends on calls in flight: they may be those of another process. */
+const RECHECK_MS = 250;
+
+/** From when on a limit lets the call start. */
+export interface Opening {
+  readonly limit: RateLimit;
+  readonly openAt: number;
+  /** At the best. */
+  readonly earliest: number;
+}
+
+/** One model call on its way through the windows of all its limits. */
 export class Turn {
+  #place: RateTurn | undefined;
+  #openings: readonly Opening[] = [];
   #begun = false;
   #counted = false;
+  #left = false;
 
   constructor(
-    /** At least one. */
-    readonly windows: readonly LimitWindow[],
-    /** Estimated input; reserved while the call is in flight. */
-    readonly tokens: number,
+    readonly window: RateWindow,
+    readonly request: RateRequest,
     readonly arrivedAt: number,
     /** Until when the vendor wants no further call of this model. */
     readonly pausedUntil: () => number,
   ) {}
 
+  /** Estimated input; reserved while the call is in flight. */
+  get tokens(): number {
+    return this.request.tokens;
+  }
   get begun(): boolean {
     return this.#begun;
   }
-
-  isOpen(now: number): boolean {
-    return this.#openAt(now) <= now;
+  /** Whether its turn has come. */
+  get taken(): boolean {
+    return this.#place !== undefined;
+  }
+  /** Whether it was given up before its turn came. */
+  get left(): boolean {
+    return this.#left;
   }
 
-  /** Its turn has come. */
-  take(): void {
-    for (const window of this.windows) window.hold(this.tokens);
+  /** Asks for its turn. A promise only where the window answers later. @throws what the window throws. */
+  look(now: number): Promise<void> | undefined {
+    const pausedUntil = this.pausedUntil();
+    if (pausedUntil > now) {
+      const { limits } = this.request;
+      this.#openings = limits.map(({ limit }) => ({ limit, openAt: 0, earliest: 0 }));
+      return undefined;
+    }
+    const answer = this.window.take(this.request);
+    if ("then" in answer) return Promise.resolve(answer).then((later) => this.#keep(later));
+    this.#keep(answer);
+    return undefined;
+  }
+
+  /** Whether one of its limits is among those that hold up a call before it; then it needs not ask. */
+  isBehind(closed: ReadonlyMap<object, Opening>): boolean {
+    const { limits } = this.request;
+    if (!limits.some(({ owner }) => closed.has(owner))) return false;
+    this.#openings = limits.map(
+      ({ owner, limit }) => closed.get(owner) ?? { limit, openAt: 0, earliest: 0 },
+    );
+    return true;
+  }
+
+  /** Adds the limits that hold it up. */
+  addClosed(closed: Map<object, Opening>, now: number): void {
+    this.request.limits.forEach(({ owner }, index) => {
+      const opening = this.#openings[index];
+      if (opening !== undefined && opening.openAt > now) closed.set(owner, opening);
+    });
+  }
+
+  /** Nobody waits for it any more: a place that comes now is given back. */
+  leave(): void {
+    this.#left = true;
   }
 
   /** The model is about to be called. */
@@ -35,62 +92,66 @@ export class Turn {
   }
 
   /** The model has been called: the period counts from here. */
-  count(now: number): void {
+  count(): void {
     if (this.#counted) return;
     this.#counted = true;
-    for (const window of this.windows) window.begin(now);
+    this.#place?.begin();
   }
 
   /** It is over: the call has used so many tokens, or has never begun. */
-  end(now: number, used: number): void {
-    if (this.#begun) this.count(now);
+  end(used: number): void {
+    if (this.#begun) this.count();
     this.#counted = true;
-    for (const window of this.windows) {
-      if (this.#begun) window.settle(now, this.tokens, used);
-      else window.giveBack(this.tokens);
-    }
+    this.#place?.end(used);
   }
 
   /** The limit that holds it up longest, and how long it does at least. */
   obstacle(now: number): { readonly limit: RateLimit; readonly waitMs: number } {
-    const waits = this.windows.map((window) => ({
-      limit: window.limit,
-      waitMs: Math.ceil(this.#earliest(window, now) - now),
+    const waits = this.#openings.map((opening) => ({
+      limit: opening.limit,
+      waitMs: Math.ceil(this.#earliest(opening) - now),
     }));
     return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest));
   }
 
   /** The limit for which it has waited too long, or certainly will. */
   missed(now: number): RateLimit | undefined {
-    const missed = this.windows.find((window) => {
-      const deadline = this.#deadline(window);
-      return (
-        this.#earliest(window, now) > deadline || (now >= deadline && window.openAt(now) > now)
-      );
-    });
-    return missed?.limit;
+    return this.#openings.find((opening) => {
+      const deadline = this.#deadline(opening);
+      return this.#earliest(opening) > deadline || (now >= deadline && opening.openAt > now);
+    })?.limit;
   }
 
   /** When to look at it again: when it may be open, or when its patience ends. */
   nextLook(now: number): number {
-    const deadlines = this.windows
-      .map((window) => this.#deadline(window))
-      .filter((deadline) => deadline > now);
-    return Math.min(this.#openAt(now), ...deadlines);
-  }
-
-  #openAt(now: number): number {
-    return this.windows.reduce(
-      (latest, window) => Math.max(latest, window.openAt(now)),
+    const openAt = this.#openings.reduce(
+      (latest, opening) => Math.max(latest, opening.openAt),
       this.pausedUntil(),
     );
+    const deadlines = this.#openings
+      .map((opening) => this.#deadline(opening))
+      .filter((deadline) => deadline > now);
+    return Math.min(openAt === Number.POSITIVE_INFINITY ? now + RECHECK_MS : openAt, ...deadlines);
   }
 
-  #earliest(window: LimitWindow, now: number): number {
-    return Math.max(window.openAtBest(now), this.pausedUntil());
+  #keep(answer: RateTurn | RateWait): void {
+    if (!("waits" in answer)) {
+      if (this.#left) answer.end(0);
+      else this.#place = answer;
+      return;
+    }
+    const now = performance.now();
+    this.#openings = this.request.limits.map(({ limit }, index) => {
+      const { openMs = 0, atLeastMs = 0 } = answer.waits[index] ?? {};
+      return { limit, openAt: now + openMs, earliest: now + atLeastMs };
+    });
   }
 
-  #deadline(window: LimitWindow): number {
-    return this.arrivedAt + window.limit.waitTimeoutMs;
+  #earliest({ earliest }: Opening): number {
+    return Math.max(earliest, this.pausedUntil());
+  }
+
+  #deadline({ limit }: Opening): number {
+    return this.arrivedAt + limit.waitTimeoutMs;
   }
 }

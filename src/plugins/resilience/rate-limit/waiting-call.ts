@@ -13,7 +13,7 @@ export function waitRejection(limit: RateLimit): Reject {
 export class WaitingCall {
   readonly verdict: Promise<Reject | undefined>;
   #resolve: (verdict: Reject | undefined) => void = () => undefined;
-  #fail: (reason: unknown) => void = () => undefined;
+  #reject: (reason: unknown) => void = () => undefined;
   #announced = false;
 
   constructor(
@@ -22,7 +22,7 @@ export class WaitingCall {
   ) {
     this.verdict = new Promise((resolve, fail) => {
       this.#resolve = resolve;
-      this.#fail = fail;
+      this.#reject = fail;
     });
   }
 
@@ -53,6 +53,11 @@ export class WaitingCall {
 
   /** Its signal has been aborted. */
   giveUp(): void {
-    this.#fail(this.call.signal.reason);
+    this.#reject(this.call.signal.reason);
+  }
+
+  /** Its window can't be asked. */
+  fail(error: unknown): void {
+    this.#reject(error);
   }
 }

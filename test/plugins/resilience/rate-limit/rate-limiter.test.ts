@@ -4,19 +4,30 @@ import type { ChatModel, ChatResponse } from "../../../../src/contracts/chat-mod
 import type { OwnedRateLimit, LlmCall } from "../../../../src/contracts/hooks.js";
 import { RateLimitTimeoutError } from "../../../../src/contracts/errors.js";
 import { RateLimit } from "../../../../src/contracts/rate-limit.js";
+import type { Token } from "../../../../src/contracts/token.js";
+import { Tokens } from "../../../../src/contracts/tokens.js";
+import { LocalRateWindow } from "../../../../src/plugins/resilience/rate-limit/local-rate-window.js";
+import { StagedHookRun } from "../../../../src/plugins/testing/staged-hook-run.js";
 import { RateLimiter } from "../../../../src/plugins/resilience/rate-limit/rate-limiter.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { rejection } from "../../../support/rejection.js";
 import { failed, llmCall } from "../llm-calls.js";
 import { pause } from "../../../support/time.js";
 
+class LimitedRun extends StagedHookRun {
+  readonly #window = new LocalRateWindow();
+  override find<T>(token: Token<T>): T | undefined {
+    return token === Tokens.RateWindow ? (this.#window as T) : super.find(token);
+  }
+}
+const run = new LimitedRun("run-1");
 const bears = (limit: RateLimit, bearer: object = {}): OwnedRateLimit => ({ owner: bearer, limit });
 const response: ChatResponse = {
   message: { role: "assistant", content: "Hello" },
   finishReason: "stop",
 };
 const limited = (limits: readonly OwnedRateLimit[], o: Partial<LlmCall> = {}): LlmCall =>
-  llmCall({ rateLimits: [...limits], ...o });
+  llmCall({ run, rateLimits: [...limits], ...o });
 const timers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 

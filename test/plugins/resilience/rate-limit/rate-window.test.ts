@@ -1,0 +1,151 @@
+import { expect } from "chai";
+import type {
+  ChatModel,
+  RateRequest,
+  RateTurn,
+  RateWait,
+  RateWindow,
+} from "../../../../src/index.js";
+import {
+  Agent,
+  Ensemble,
+  Kernel,
+  RateLimit,
+  Task,
+  Tokens,
+  definePlugin,
+} from "../../../../src/index.js";
+import { LocalRateWindow } from "../../../../src/plugins/resilience/rate-limit/local-rate-window.js";
+import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
+import { rateWindowContract } from "../../../../src/testing.js";
+import { rejection } from "../../../support/rejection.js";
+import { failuresOf } from "../../testing/failures-of.js";
+
+/** A window that answers after a tick and counts by key, as a store elsewhere does. */
+class RemoteWindow implements RateWindow {
+  readonly keys = new Set<string>();
+  readonly #owners = new Map<string, object>();
+  readonly #local = new LocalRateWindow();
+
+  async take(request: RateRequest): Promise<RateTurn | RateWait> {
+    await new Promise(setImmediate);
+    const limits = request.limits.map(({ key, limit }) => {
+      this.keys.add(key);
+      const owner = this.#owners.get(key) ?? {};
+      this.#owners.set(key, owner);
+      return { key, owner, limit };
+    });
+    return this.#local.take({ ...request, limits });
+  }
+}
+
+rateWindowContract("in process", { create: () => ({ window: new LocalRateWindow() }) });
+rateWindowContract("elsewhere", {
+  shares: true,
+  create: () => {
+    const window = new RemoteWindow();
+    return { window, other: { take: (request) => window.take(request) } };
+  },
+});
+
+function kernelWith(window: RateWindow): Kernel {
+  return new Kernel().use(
+    definePlugin({
+      name: "test-window",
+      bind: (bind) => void bind.single(Tokens.RateWindow).toConstantValue(window),
+    }),
+  );
+}
+
+const tasks = (count: number): readonly Task[] =>
+  Array.from({ length: count }, (_, n) => Task.of(`Say hello ${n}`));
+
+describe("Tokens.RateWindow", () => {
+  it("lets two kernels hold one limit together through a window that answers later", async () => {
+    const times: number[] = [];
+    const inner = new ScriptedModel(() => "Hello");
+    const model: ChatModel = {
+      provider: "timed",
+      modelId: "timed",
+      chat: (request, options) => {
+        times.push(performance.now());
+        return inner.chat(request, options);
+      },
+    };
+    const window = new RemoteWindow();
+    const team = (): Ensemble =>
+      new Ensemble({
+        kernel: kernelWith(window),
+        name: "fleet",
+        model,
+        rateLimit: RateLimit.of(2, 80), // an object of its own for each
+        workflow: "PARALLEL",
+        tasks: tasks(4),
+      });
+    await Promise.all([team().run(), team().run()]);
+    expect(times).to.have.lengthOf(8);
+    times.slice(2).forEach((time, index) => expect(time - (times[index] ?? 0)).to.be.at.least(80));
+    expect([...window.keys]).to.deep.equal(["ensemble:fleet"]);
+  });
+
+  it("names agents, tasks and models the same in every process", async () => {
+    const window = new RemoteWindow();
+    const rateLimit = RateLimit.perMinute(100);
+    const model = Object.assign(new ScriptedModel(() => "Hello"), { rateLimit });
+    await new Ensemble({
+      kernel: kernelWith(window),
+      name: "fleet",
+      tasks: [
+        new Task({
+          name: "greet",
+          description: "Say hello",
+          rateLimit,
+          agent: new Agent({ role: "Greeter", goal: "Greet", model, rateLimit }),
+        }),
+      ],
+    }).run();
+    expect([...window.keys]).to.deep.equal([
+      "agent:Greeter",
+      "task:fleet/greet",
+      `model:${model.provider}:${model.modelId}`,
+    ]);
+  });
+
+  it("fails the call and calls no model where the window fails", async () => {
+    const model = new ScriptedModel(() => "Hello");
+    const window: RateWindow = { take: () => Promise.reject(new Error("the store is gone")) };
+    const error = await rejection(
+      new Ensemble({
+        kernel: kernelWith(window),
+        model,
+        rateLimit: RateLimit.perMinute(10),
+        tasks: tasks(1),
+      }).run(),
+    );
+    const messages: string[] = [];
+    for (let e: unknown = error; e instanceof Error; e = e.cause) messages.push(e.message);
+    expect(messages.join(" ")).to.include("the store is gone");
+    expect(model.requests).to.deep.equal([]);
+  });
+});
+
+describe("rateWindowContract", () => {
+  const breaches: Readonly<Record<string, readonly [string, RateWindow]>> = {
+    "lets every call start": [
+      "lets no more calls start than the limit allows, and says how long the next one waits",
+      { take: () => ({ begin: () => undefined, end: () => undefined }) },
+    ],
+    "lets no call start": [
+      "gives a place back that was never begun",
+      { take: () => ({ waits: [{ openMs: 1, atLeastMs: 1 }] }) },
+    ],
+  };
+  for (const [what, [title, window]] of Object.entries(breaches)) {
+    it(`finds a window that ${what}`, async () => {
+      const failures = await failuresOf(() =>
+        rateWindowContract("broken", { create: () => ({ window }) }),
+      );
+      expect(failures).to.include(title);
+    });
+  }
+});
