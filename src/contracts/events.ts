@@ -6,7 +6,9 @@ import type { TaskReflection } from "./reflection.js";
 import type { ReviewDecision, ReviewRequest } from "./review.js";
 import type { CalledToolOutcome } from "./trace.js";
 import type {
+  BudgetChangedEvent,
   BudgetExceededEvent,
+  BudgetOpenedEvent,
   CallInDoubtEvent,
   EnsembleStartedEvent,
   EvBase,
@@ -163,6 +165,8 @@ export type EnsembleEvent =
   | ReviewResolvedEvent
   | TaskReflectedEvent
   | PartialOutputEvent
+  | BudgetOpenedEvent
+  | BudgetChangedEvent
   | BudgetExceededEvent
   | MemoryWrittenEvent
   | RetryScheduledEvent

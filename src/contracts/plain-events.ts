@@ -168,6 +168,32 @@ export type PartialOutputEvent = EvTask<"partial_output"> & {
   readonly taskDescription: string;
   readonly partial: unknown;
 };
+/** What is limited of a budget, by the options of `budget`. */
+interface BudgetLimits {
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+  readonly maxDurationMs?: number;
+}
+/** `cost` is there where the budget limits it. */
+interface Spent {
+  readonly tokens: number;
+  readonly cost?: number;
+}
+/** The budget of the run holds from now on. The run that has it emits this, not those that join it. */
+export type BudgetOpenedEvent = EvBase<"budget_opened"> & {
+  readonly limits: BudgetLimits;
+  /** More than 0 where earlier executions of the run count in it. */
+  readonly used: Spent & { readonly durationMs: number };
+  /** What happens to a call that would exceed it. */
+  readonly action: BudgetExceededEvent["action"];
+};
+/** What the budget of the run, of tokens or cost, has left is another than before; at most four times a second, the last state always. */
+export type BudgetChangedEvent = EvBase<"budget_changed"> & {
+  readonly limits: BudgetLimits;
+  readonly used: Spent & { readonly durationMs: number };
+  /** Set aside for calls in flight and for work elsewhere. */
+  readonly reserved: Spent;
+};
 /** A call went beyond the budget of its run, or would have. */
 export type BudgetExceededEvent = EvTask<"budget_exceeded"> & {
   /** The option: `maxTokens`, `maxCost` or `maxDurationMs`. */

@@ -25,6 +25,9 @@ export interface Ended {
   readonly message: string | undefined;
 }
 
+/** What only the built-in plugins tell. */
+const OWN: ReadonlySet<EventType> = new Set<EventType>(["budget_opened", "budget_changed"]);
+
 function errorsIn(error: unknown): readonly AgentEnsembleError[] {
   return AgentEnsembleError.isInstance(error) ? [error, ...errorsIn(error.cause)] : [];
 }
@@ -48,7 +51,7 @@ export async function ended(
     outputs: output.taskOutputs.map(({ raw }) => raw),
     exitReason: output.exitReason,
     codes: errors.map(({ code }) => code),
-    types: events.map(({ type }) => type).sort(),
+    types: events.map(({ type }) => type).filter((type) => !OWN.has(type)).sort(),
     events,
     message: errors.at(-1)?.message,
   };

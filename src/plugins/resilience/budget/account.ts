@@ -6,6 +6,7 @@ import type { UsageRecord } from "../../../contracts/usage.js";
 import type { Amount, LimitName } from "./amount.js";
 import type { BudgetSettings } from "./budget-options.js";
 import type { Demand } from "./demand.js";
+import type { Meter } from "./meter.js";
 import { NOTHING } from "./amount.js";
 import { pricedCost, greatestWithin } from "./pricing.js";
 
@@ -42,6 +43,8 @@ export class Account {
   readonly waiting = new Set<QueuedCall>();
   /** The limit that stopped its runs. */
   closedBy: LimitName | undefined;
+  /** Tells the owner of changes, once it has begun. */
+  meter: Meter | undefined;
   readonly #startedMs: number;
   #tokens = 0;
   #cost = 0;
@@ -87,8 +90,10 @@ export class Account {
     return this.limits[limit] ?? Number.POSITIVE_INFINITY;
   }
 
+  /** Of `maxDurationMs` whole milliseconds. */
   used(limit: LimitName): number {
-    return limit === "maxTokens" ? this.#tokens : limit === "maxCost" ? this.#cost : this.elapsedMs;
+    if (limit === "maxDurationMs") return Math.round(this.elapsedMs);
+    return limit === "maxTokens" ? this.#tokens : this.#cost;
   }
 
   /** How many tokens a call may put out, where `held` is set aside for others: from 0 to what it wants, below 0 when not even its input fits. */
@@ -108,6 +113,7 @@ export class Account {
     this.reservations.set(reservation, amount);
     this.#reservedTokens += amount.tokens;
     this.#reservedCost += amount.cost;
+    this.meter?.changed();
   }
 
   /** Takes the reservation back and counts what was really used. */
@@ -118,6 +124,7 @@ export class Account {
     this.#reservedCost -= amount.cost;
     this.#tokens += used.tokens;
     this.#cost += used.cost;
+    this.meter?.changed();
   }
 
   /** Counts what an earlier execution of the run used. */

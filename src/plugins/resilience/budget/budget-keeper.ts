@@ -19,6 +19,7 @@ import { admit } from "./decision.js";
 import { Demand } from "./demand.js";
 import { announce, excess } from "./exceeded.js";
 import { Refusal, Reservation } from "./reservation.js";
+import { Meter } from "./meter.js";
 import { settleCall } from "./settlement.js";
 import { WaitingDemand } from "./waiting-call.js";
 
@@ -52,11 +53,15 @@ export class BudgetKeeper implements SpendingGuard {
     for (const account of all)
       if (account.closedBy !== undefined) throw excess(account, account.closedBy);
     for (const account of all) account.runs.add(run);
+    for (const account of all) if (account.owner === run) measure(account);
   }
 
   /** A run has ended. */
   close({ run }: RunCall): void {
-    for (const account of this.#lineageOf(run).all) account.runs.delete(run);
+    for (const account of this.#lineageOf(run).all) {
+      account.runs.delete(run);
+      if (account.owner === run) account.meter?.close();
+    }
   }
 
   /** Sets a part of the run's budgets aside for work elsewhere. @throws BudgetExceededError, ValidationError */
@@ -200,6 +205,12 @@ function lineageOf(run: HookRun): Lineage {
       ({ limits }) => limits.maxTokens !== undefined || limits.maxCost !== undefined,
     ),
   };
+}
+
+/** Tells from now on how the budget of a run stands. */
+function measure(account: Account): void {
+  account.meter = new Meter(account, account.owner.get(Tokens.Clock));
+  account.meter.opened();
 }
 
 function isSome(accounts: readonly Account[]): accounts is Accounts {
