@@ -1,14 +1,18 @@
-import type { Clock } from "agentensemble";
+import type { Clock, EnsembleEvent, EventType, Plugin, RetryPolicy } from "agentensemble";
 import {
   Agent,
   AgentSynthesizer,
+  MemoryStore,
+  ModelCallError,
   Phase,
+  Review,
   ReviewDecision,
   Task,
   Tokens,
   definePlugin,
   tool,
 } from "agentensemble";
+import { budget } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { echo, runToEnd, typesOf } from "../support/kernel-fixtures.js";
@@ -51,6 +55,74 @@ describe("the figures of events", () => {
       "ensemble_completed",
     ]);
     expect(figures.filter(([, , value]) => !Number.isInteger(value))).to.deep.equal([]);
+  });
+});
+
+/** The durations that a run's events of one type state. */
+function durationsIn(events: readonly EnsembleEvent[], type: EventType): readonly unknown[] {
+  return events
+    .filter((event) => event.type === type)
+    .flatMap((event) =>
+      Object.entries(event).flatMap(([name, value]: [string, unknown]) =>
+        name.endsWith("Ms") || name === "used" ? [value] : [],
+      ),
+    );
+}
+
+describe("the figures of events of plugins", () => {
+  /** Each reading is later by `stepMs`. */
+  function clockOf(stepMs: number): Plugin {
+    let ms = 0;
+    const clock: Clock = { now: () => new Date(0), monotonicMs: () => (ms += stepMs) };
+    return definePlugin({
+      name: "fractions",
+      bind: (bind) => void bind.single(Tokens.Clock).toConstantValue(clock),
+    });
+  }
+
+  it("are whole milliseconds of reviews, memory and retries", async () => {
+    const store = MemoryStore.inMemory();
+    const policy: RetryPolicy = {
+      next: (_error, attempt) => (attempt === 1 ? { delayMs: 1.25 } : undefined),
+    };
+    const overloaded = new ModelCallError("busy", {
+      provider: "p",
+      modelId: "m",
+      code: "AE_MODEL_SERVER",
+      retryable: true,
+    });
+    const { events, output } = await runToEnd({
+      model: new ScriptedModel([overloaded, "done"]),
+      memoryStore: store,
+      tasks: [new Task({ description: "a", agent, memory: "notes", review: Review.required() })],
+      reviewHandler: () => ReviewDecision.continue(),
+      plugins: [
+        clockOf(0.7),
+        definePlugin({
+          name: "once-more",
+          bind: (bind) =>
+            void bind.single(Tokens.RetryPolicy, { override: true }).toConstantValue(policy),
+        }),
+      ],
+    });
+    expect(output.exitReason).to.equal("COMPLETED");
+    for (const type of ["review_resolved", "memory_read", "retry_scheduled"] as const) {
+      const figures = durationsIn(events, type);
+      expect(figures, type).to.have.length(1);
+      expect(figures.every(Number.isInteger), `${type}: ${figures.join()}`).to.equal(true);
+    }
+  });
+
+  it("are whole milliseconds of a budget's time", async () => {
+    const { events } = await runToEnd({
+      model: new ScriptedModel(["a", "b"]),
+      tasks: [new Task({ description: "a", agent })],
+      plugins: [clockOf(0.7), budget({ maxDurationMs: 1 })],
+    });
+    const [used, ...more] = durationsIn(events, "budget_exceeded");
+    expect(more).to.deep.equal([]);
+    expect(used).to.satisfy(Number.isInteger);
+    expect(used).to.be.above(0);
   });
 });
 
