@@ -89,6 +89,8 @@ export interface ChatResponse {
   readonly finishReason: FinishReason;
   readonly usage?: Usage | undefined;
   readonly responseId?: string | undefined;
+  /** What the model thought before it answered, or a summary of it, where the vendor gives it. No part of the answer, and never sent back. */
+  readonly reasoning?: string | undefined;
   /** The model that answered, where the vendor names a more exact one. */
   readonly modelId?: string | undefined;
 }

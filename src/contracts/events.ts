@@ -27,6 +27,7 @@ import type {
   PhaseCompletedEvent,
   PhaseStartedEvent,
   RateLimitedEvent,
+  ReasoningReceivedEvent,
   RetryScheduledEvent,
   RunFailedEvent,
   RunPlannedEvent,
@@ -149,6 +150,7 @@ export type EnsembleEvent =
   | TaskInputEvent
   | LlmIterationStartedEvent
   | LlmIterationCompletedEvent
+  | ReasoningReceivedEvent
   | UsageRecordedEvent
   | TokenEvent
   | ToolStartedEvent

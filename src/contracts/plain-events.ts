@@ -110,6 +110,12 @@ export type LlmIterationCompletedEvent = EvTask<"llm_iteration_completed"> & {
   readonly inputTokens: number;
   readonly outputTokens: number;
 };
+/** An answer came with what the model thought before it. */
+export type ReasoningReceivedEvent = EvTask<"reasoning_received"> & {
+  /** As in `llm_iteration_completed`. */
+  readonly iteration: number;
+  readonly reasoning: string;
+};
 /** An attempt of a model call has ended: the record that usage reports and budgets count. Runs that joined this one emit their own. */
 export type UsageRecordedEvent = EvBase<"usage_recorded"> &
   UsageRecord & {

@@ -232,6 +232,9 @@ function emitStarted(frame: TaskFrame, request: ChatRequest, iteration: number):
 }
 function emitCompleted(frame: TaskFrame, response: ChatResponse, iteration: number): void {
   const { run, record } = frame;
+  const { reasoning } = response;
+  if (reasoning && run.events.listens("reasoning_received"))
+    run.emit({ type: "reasoning_received", ...frame.identity, iteration, reasoning });
   if (!run.events.listens("llm_iteration_completed")) return;
   const { toolCalls = [], content } = response.message;
   const usage = record.calls.at(-1)?.usage;

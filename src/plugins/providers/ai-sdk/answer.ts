@@ -7,7 +7,12 @@ import type {
 } from "../../../contracts/chat-model.js";
 import type { Fields } from "../../../util/objects.js";
 import { InvalidResponseError } from "../shared/invalid-response-error.js";
-import { readArguments, reportedFields, toolCallsField } from "../shared/wire-fields.js";
+import {
+  readArguments,
+  reasoningField,
+  reportedFields,
+  toolCallsField,
+} from "../shared/wire-fields.js";
 import { asFields, asText, asCount } from "../../../util/objects.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
@@ -56,6 +61,7 @@ function isOurCall(part: Fields): boolean {
 
 interface AnswerParts {
   readonly text: string;
+  readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: unknown;
   readonly usage: unknown;
@@ -72,8 +78,13 @@ function buildResponse(parts: AnswerParts): ChatResponse {
     message: { role: "assistant", content: parts.text, ...toolCallsField(parts.toolCalls) },
     finishReason: isAsking ? "tool_calls" : reason,
     ...(usage === undefined ? {} : { usage }),
+    ...reasoningField(parts.reasoning),
     ...parts.identity,
   };
+}
+
+function textsOf(parts: readonly Fields[], type: "text" | "reasoning"): readonly string[] {
+  return parts.flatMap((part) => (part["type"] === type ? [asText(part["text"])] : []));
 }
 
 /** Reads what `doGenerate` resolves with. @throws InvalidResponseError for what is no such result. */
@@ -84,7 +95,8 @@ export function readResult(value: unknown): ChatResponse {
     throw new InvalidResponseError("The model's result has no content", { shown: value });
   const parts = content.map((part) => asFields(part) ?? {});
   return buildResponse({
-    text: parts.map((part) => (part["type"] === "text" ? asText(part["text"]) : "")).join(""),
+    text: textsOf(parts, "text").join(""),
+    reasoning: textsOf(parts, "reasoning").join("\n\n"),
     toolCalls: parts.filter(isOurCall).map(readToolCall),
     finishReason: result["finishReason"],
     usage: result["usage"],
@@ -102,6 +114,7 @@ interface CallInProgress {
 export class StreamedParts {
   readonly #calls: CallInProgress[] = [];
   #text = "";
+  #reasoning = "";
   #finish: Fields | undefined;
   #identity: Pick<ChatResponse, "responseId" | "modelId"> = {};
 
@@ -114,6 +127,12 @@ export class StreamedParts {
     switch (part["type"]) {
       case "text-delta":
         return this.#addText(asText(part["delta"]));
+      case "reasoning-start":
+        if (this.#reasoning !== "") this.#reasoning += "\n\n";
+        return [];
+      case "reasoning-delta":
+        this.#reasoning += asText(part["delta"]);
+        return [];
       case "tool-input-start":
         return part["providerExecuted"] === true
           ? []
@@ -140,6 +159,7 @@ export class StreamedParts {
     const { finishReason, usage } = this.#finish;
     return buildResponse({
       text: this.#text,
+      reasoning: this.#reasoning,
       toolCalls: this.#calls.map((call) => ({ ...call })),
       finishReason,
       usage,

@@ -4,6 +4,7 @@ import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import {
   fallbackCallId,
   readArguments,
+  reasoningField,
   reportedFields,
   toolCallsField,
 } from "../shared/wire-fields.js";
@@ -42,6 +43,7 @@ export function readIdentity(message: Fields): Pick<ChatResponse, "responseId" |
 /** Puts a response together from its parts, for whole and for streamed answers. */
 export function buildResponse(o: {
   readonly text: string;
+  readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly stopReason: unknown;
   readonly usage: unknown;
@@ -54,6 +56,7 @@ export function buildResponse(o: {
     message: { role: "assistant", content: o.text, ...toolCallsField(o.toolCalls) },
     finishReason: isAsking ? "tool_calls" : reason,
     ...(usage === undefined ? {} : { usage }),
+    ...reasoningField(o.reasoning),
     ...o.identity,
   };
 }
@@ -80,6 +83,7 @@ export function readAnswer(message: Fields): ChatResponse {
     throw new InvalidResponseError("The answer has no content", { shown: message });
   const identity = readIdentity(message);
   const texts: string[] = [];
+  const thoughts: string[] = [];
   const toolCalls: ToolCall[] = [];
   for (const [index, value] of content.entries()) {
     const block = asFields(value);
@@ -90,6 +94,8 @@ export function readAnswer(message: Fields): ChatResponse {
         ...readToolUse(block, toolCalls.length, identity.responseId),
         arguments: readArguments(block["input"]),
       });
+    } else if (block["type"] === "thinking") {
+      thoughts.push(asText(block["thinking"]));
     } else if (block["type"] === "text") {
       if (typeof block["text"] !== "string")
         throw new InvalidResponseError(`content[${index}].text is not a text`, {
@@ -100,6 +106,7 @@ export function readAnswer(message: Fields): ChatResponse {
   }
   return buildResponse({
     text: texts.join(""),
+    reasoning: thoughts.join("\n\n"),
     toolCalls,
     stopReason: message["stop_reason"],
     usage: message["usage"],

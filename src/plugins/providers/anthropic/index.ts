@@ -11,7 +11,7 @@ export type { ProviderOptions } from "../shared/provider-options.js";
  * A chat model of Anthropic, or of any server that speaks its Messages API. Nothing is loaded, read from the environment or connected before the first call.
  *
  * System messages become the system prompt, wherever they stand. Schemas of tools and answers are sent for strict mode where it can say the same.
- * Of a model that thinks aloud (`providerOptions: { thinking }`) only the answer is kept, so thinking does not go together with tools.
+ * Of a model that thinks aloud (`providerOptions: { thinking }`) the thinking is kept as `reasoning` of the response and not sent back, so thinking does not go together with tools.
  *
  * @example anthropic("claude-sonnet-4-5")
  * @throws ValidationError for a blank model name and for options that cannot work.

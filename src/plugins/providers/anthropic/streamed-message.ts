@@ -25,6 +25,7 @@ function known(fields: unknown): Fields {
 export class StreamedMessage implements StreamedAnswer {
   readonly #calls = new StreamedCalls<CallInProgress>();
   #text = "";
+  #reasoning = "";
   #stopReason: unknown;
   #usage: Fields = {};
   #identity: Pick<ChatResponse, "responseId" | "modelId"> = {};
@@ -70,6 +71,7 @@ export class StreamedMessage implements StreamedAnswer {
       throw new InvalidResponseError("The stream ended before the answer was complete");
     return buildResponse({
       text: this.#text,
+      reasoning: this.#reasoning,
       toolCalls: this.#calls.finished(),
       stopReason: this.#stopReason,
       usage: this.#usage,
@@ -84,6 +86,10 @@ export class StreamedMessage implements StreamedAnswer {
 
   #begin(block: Fields, blockIndex: unknown): readonly ChatChunk[] {
     if (block["type"] === "text") return this.#addText(asText(block["text"]));
+    if (block["type"] === "thinking") {
+      if (this.#reasoning !== "") this.#reasoning += "\n\n";
+      this.#reasoning += asText(block["thinking"]);
+    }
     if (block["type"] !== "tool_use") return [];
     const { id, name } = readToolUse(block, this.#calls.count, this.#identity.responseId);
     const index = this.#calls.add(blockIndex, { id, name, input: block["input"] });
@@ -92,6 +98,7 @@ export class StreamedMessage implements StreamedAnswer {
 
   #extend(delta: Fields, blockIndex: unknown): readonly ChatChunk[] {
     if (delta["type"] === "text_delta") return this.#addText(asText(delta["text"]));
+    if (delta["type"] === "thinking_delta") this.#reasoning += asText(delta["thinking"]);
     return delta["type"] === "input_json_delta"
       ? this.#addArguments(blockIndex, asText(delta["partial_json"]))
       : [];

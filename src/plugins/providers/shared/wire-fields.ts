@@ -25,3 +25,8 @@ export function toolCallsField(calls: readonly ToolCall[]): {
 } {
   return calls.length === 0 ? {} : { toolCalls: calls };
 }
+
+/** The field for what the model thought: absent where nothing of it came. */
+export function reasoningField(reasoning: string): { readonly reasoning?: string } {
+  return reasoning === "" ? {} : { reasoning };
+}

@@ -5,7 +5,7 @@ import { preview } from "../../../contracts/validation.js";
 
 /** The answer as it is kept and given: a frozen copy, since many runs get the same one. */
 export function withoutUsage(response: ChatResponse): ChatResponse {
-  const { message, finishReason, responseId, modelId } = response;
+  const { message, finishReason, responseId, modelId, reasoning } = response;
   const toolCalls = message.toolCalls?.map((call) => Object.freeze({ ...call }));
   return Object.freeze({
     message: Object.freeze({
@@ -15,6 +15,7 @@ export function withoutUsage(response: ChatResponse): ChatResponse {
     finishReason,
     ...(responseId !== undefined && { responseId }),
     ...(modelId !== undefined && { modelId }),
+    ...(reasoning !== undefined && { reasoning }),
   });
 }
 

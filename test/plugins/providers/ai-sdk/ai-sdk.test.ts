@@ -141,6 +141,7 @@ describe("aiSdk()", () => {
           },
           finishReason: "tool_calls",
           usage: counts,
+          reasoning: "hm",
           responseId: "r1",
           modelId: "m1-2026",
         });

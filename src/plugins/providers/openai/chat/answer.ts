@@ -9,10 +9,11 @@ import { InvalidResponseError } from "../../shared/invalid-response-error.js";
 import {
   fallbackCallId,
   readArguments,
+  reasoningField,
   reportedFields,
   toolCallsField,
 } from "../../shared/wire-fields.js";
-import { asFields, asCount } from "../../../../util/objects.js";
+import { asFields, asText, asCount } from "../../../../util/objects.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["stop", "stop"],
@@ -95,6 +96,7 @@ export function readAnswer(document: Fields): ChatResponse {
   const content = readText(message, "content");
   return buildResponse({
     content,
+    reasoning: asText(message["reasoning_content"]),
     refusal,
     toolCalls,
     finishReason: choice?.["finish_reason"],
@@ -106,6 +108,7 @@ export function readAnswer(document: Fields): ChatResponse {
 /** Puts a response together from its parts, for whole and for streamed answers. A refusal stands in for the text. */
 export function buildResponse(parts: {
   readonly content: string;
+  readonly reasoning: string;
   readonly refusal: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: unknown;
@@ -124,6 +127,7 @@ export function buildResponse(parts: {
       refused: parts.refusal !== "",
     }),
     ...(parts.usage === undefined ? {} : { usage: parts.usage }),
+    ...reasoningField(parts.reasoning),
     ...parts.identity,
   };
 }

@@ -37,6 +37,7 @@ export class StreamedCompletion implements StreamedAnswer {
   readonly isClosed = false;
   readonly #calls = new StreamedCalls<StreamedCall>();
   #content = "";
+  #reasoning = "";
   #refusal = "";
   #finishReason: unknown;
   #usage: Usage | undefined;
@@ -77,6 +78,7 @@ export class StreamedCompletion implements StreamedAnswer {
     });
     return buildResponse({
       content: this.#content,
+      reasoning: this.#reasoning,
       refusal: this.#refusal,
       toolCalls,
       finishReason: this.#finishReason,
@@ -90,6 +92,7 @@ export class StreamedCompletion implements StreamedAnswer {
     const chunks: ChatChunk[] = [];
     const content = delta["content"];
     const refusal = delta["refusal"];
+    this.#reasoning += asText(delta["reasoning_content"]);
     if (typeof content === "string" && content !== "") {
       this.#content += content;
       chunks.push({ type: "text", text: content });

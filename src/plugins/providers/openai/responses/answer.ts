@@ -9,6 +9,7 @@ import { InvalidResponseError } from "../../shared/invalid-response-error.js";
 import {
   fallbackCallId,
   readArguments,
+  reasoningField,
   reportedFields,
   toolCallsField,
 } from "../../shared/wire-fields.js";
@@ -17,7 +18,7 @@ import { asFields, asList, asText, asCount } from "../../../../util/objects.js";
 const UNFINISHED: ReadonlySet<string> = new Set(["queued", "in_progress", "cancelled"]);
 
 /** What an answer says about itself as a whole: the same document stands at the end of a stream. */
-export type AnswerFrame = Pick<ChatResponse, "responseId" | "modelId" | "usage"> & {
+export type AnswerFrame = Pick<ChatResponse, "responseId" | "modelId" | "usage" | "reasoning"> & {
   readonly stopped: FinishReason;
 };
 
@@ -70,7 +71,18 @@ export function readFrame(document: Fields): AnswerFrame {
     ...(id === "" ? {} : { responseId: id }),
     ...(model === "" ? {} : { modelId: model }),
     ...(usage === undefined ? {} : { usage }),
+    ...reasoningField(readSummaries(document)),
   };
+}
+
+/** The summaries of what the model thought. */
+function readSummaries(document: Fields): string {
+  return asList(document["output"])
+    .map((item) => asFields(item) ?? {})
+    .filter((item) => item["type"] === "reasoning")
+    .flatMap((item) => asList(item["summary"]))
+    .map((part) => asText(asFields(part)?.["text"]))
+    .join("\n\n");
 }
 
 /** The texts of a message's parts: what it says, and what it says instead when it refuses. */
