@@ -51,7 +51,10 @@ export async function ended(
     outputs: output.taskOutputs.map(({ raw }) => raw),
     exitReason: output.exitReason,
     codes: errors.map(({ code }) => code),
-    types: events.map(({ type }) => type).filter((type) => !OWN.has(type)).sort(),
+    types: events
+      .map(({ type }) => type)
+      .filter((type) => !OWN.has(type))
+      .sort(),
     events,
     message: errors.at(-1)?.message,
   };
