@@ -1,4 +1,4 @@
-import type { Clock, Ev, HookRun } from "agentensemble";
+import type { Clock, Ev } from "agentensemble";
 import { Agent, Ensemble, Task, Tokens, definePlugin } from "agentensemble";
 import { budget } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
@@ -96,7 +96,7 @@ describe("the events of a budget", () => {
       tasks: [
         new Task({
           description: "outer",
-          handler: async ({ run }) => (await inner.run({}, { parent: run as HookRun })).raw,
+          handler: async ({ run }) => (await inner.run({}, { parent: run })).raw,
         }),
       ],
       plugins: [budget({ maxTokens: 50_000 })],
