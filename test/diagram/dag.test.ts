@@ -131,6 +131,11 @@ describe("ensemble.toDag()", () => {
       "first/a order first/b",
       "first/b order second/c",
     ]);
+    const a = plain("a");
+    const parallel = new Phase({ name: "only", tasks: [a, plain("b"), plain("c", [a])] });
+    expect(drawn(new Ensemble({ phases: [parallel] }).toDag())).to.deep.equal([
+      "only/a context only/c",
+    ]);
   });
 
   it("of HIERARCHICAL has the manager, and no roles that nobody has", () => {

@@ -33,8 +33,7 @@ function stepsOf(phase: Phase, view: PhasePlan): readonly PlanStep[] {
     maxRuns,
     feedbackFrom,
   }));
-  const workflow = phase.workflow ?? view.plan.options.workflow ?? "SEQUENTIAL";
-  const ordered = workflow === "SEQUENTIAL" ? inSequence(steps) : steps;
+  const ordered = view.workflowOf(phase) === "SEQUENTIAL" ? inSequence(steps) : steps;
   if (review === undefined) return ordered;
   const ids = own.map(({ id }) => id);
   return [
