@@ -68,6 +68,15 @@ describe("agentensemble run", () => {
       expect(code).to.equal(124);
     });
 
+    it("asks by default where input and output are a terminal", async () => {
+      const terminal = "process.stdin.isTTY = process.stdout.isTTY = true";
+      const { code, stderr } = await project.run(["run", "reviewed.mjs"], {
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(terminal)}`,
+      });
+      expect(stderr).to.include("[c] Continue").and.include("the input has ended");
+      expect(code).to.equal(124);
+    });
+
     it("refuses another place to ask", async () => {
       const { code, stderr } = await project.run(["run", "reviewed.mjs", "--review", "page"]);
       expect([code, stderr.includes("--review must be console or none")]).to.deep.equal([2, true]);

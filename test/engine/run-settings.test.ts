@@ -518,6 +518,20 @@ describe("testKernel", () => {
     expect(traces[0]).to.include("2026-01-01T00:00:00");
   });
 
+  it("counts the ids of requests and instances apart from those of runs", async () => {
+    const kernel = testKernel();
+    const ensemble = new Ensemble({ kernel, tasks: [echo("a")] });
+    await ensemble.run();
+    const ids = kernel.container.get(Tokens.IdGenerator);
+    expect([ids.next("request"), ids.next("instance"), ids.next("request")]).to.deep.equal([
+      "request-1",
+      "instance-1",
+      "request-2",
+    ]);
+    expect((await ensemble.run()).runId).to.equal("run-2");
+    await kernel.dispose();
+  });
+
   it("takes plugins, those that replace standard ones by name too", async () => {
     const kernel = testKernel([definePlugin({ name: "workflow-sequential" }), { name: "more" }]);
     expect((await failure(new Ensemble({ kernel, tasks: [echo("a")] }).run())).message).to.include(

@@ -1,5 +1,11 @@
 // A journal made of public seams only: a run that breaks off at any point is finished under its id with the same outputs and totals.
-import type { EnsembleOptions, EnsembleOutput, HookRun } from "agentensemble";
+import type {
+  EnsembleEvent,
+  EnsembleOptions,
+  EnsembleOutput,
+  EventType,
+  HookRun,
+} from "agentensemble";
 import {
   Agent,
   Ensemble,
@@ -10,6 +16,7 @@ import {
   tool,
 } from "agentensemble";
 import { mcp } from "agentensemble/mcp";
+import { redacted } from "agentensemble/observability";
 import { budget } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
@@ -170,9 +177,17 @@ describe("a journal from outside", () => {
       tasks: [new Task({ name: "t", description: "Send", agent: worker("Sender", { tools: [send] }) })], // prettier-ignore
     });
     await execute(make, world, kept, 2); // dies between the intent and the result
-    const output = await execute(make, world, kept);
+    const events: EnsembleEvent[] = [];
+    const output = await execute((w) => ({ ...make(w), on: (e) => events.push(e) }), world, kept);
     expect(output.exitReason).to.equal("SUSPENDED");
     expect(output.error?.message).to.include("r1/t@1/p-1");
+    const told = (type: EventType): unknown =>
+      events.flatMap((event) => (event.type === type ? [redacted(event)] : []))[0];
+    const counts = { execution: 2, finishedTasks: 0, restoredCalls: 2 };
+    expect(told("run_resumed")).to.include({ runId: "r1", ...counts });
+    expect(told("call_in_doubt")).to.include({ taskId: "t", key: "r1/t@1/p-1", toolName: "pay" });
+    const waitsFor = "Whether r1/t@1/p-1 was done is in doubt";
+    expect(told("run_suspended")).to.include({ waitsFor });
   });
 
   it("boots beside MCP servers and budgets", async () => {

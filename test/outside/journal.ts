@@ -34,6 +34,14 @@ export function emptyJournal(): Kept {
 
 const name = "acme-journal";
 
+/** Ends the run until somebody has found out what became of a call. @throws RunSuspendedError */
+function suspend({ run, taskId, agentRole, tool, idempotencyKey: key }: ToolCallContext): never {
+  const waitsFor = `Whether ${key} was done is in doubt`;
+  run.emit({ type: "call_in_doubt", taskId, agentRole, key, toolName: tool.name });
+  run.emit({ type: "run_suspended", waitsFor });
+  throw new RunSuspendedError(waitsFor);
+}
+
 /** Keeps what a run has done in `kept`. `onEntry` is called before each entry, and may end the process. */
 export function journal(kept: Kept, onEntry: (run: HookRun) => void = () => undefined): Plugin {
   const places = new Map<string, string>();
@@ -52,9 +60,12 @@ export function journal(kept: Kept, onEntry: (run: HookRun) => void = () => unde
   return definePlugin({
     name,
     apply({ hooks }) {
-      hooks.beforeRun.tap({ name, order: "pre" }, ({ run }) =>
-        run.spent(kept.usage.map((usage) => ({ ...usage, restored: true }))),
-      );
+      hooks.beforeRun.tap({ name, order: "pre" }, ({ run }) => {
+        run.spent(kept.usage.map((usage) => ({ ...usage, restored: true })));
+        const restoredCalls = kept.calls.size + kept.tools.size + kept.writes.size;
+        if (restoredCalls > 0)
+          run.emit({ type: "run_resumed", execution: 2, finishedTasks: kept.tasks.size, restoredCalls }); // prettier-ignore
+      });
       hooks.beforeTask.tap({ name, lane: "transform", order: "pre" }, (call) => {
         places.set(call.taskId, `${call.identity}@${call.attempt}`);
         if (call.parentTaskId !== undefined)
@@ -102,8 +113,7 @@ export function journal(kept: Kept, onEntry: (run: HookRun) => void = () => unde
         const place = places.get(call.taskId) ?? "";
         toolCounts.set(place, (toolCounts.get(place) ?? 0) + 1);
         const result = call.tool.delegates === true ? undefined : kept.tools.get(toolKey(call));
-        if (result === "begun" && resumeOf(call.tool, call.input) !== "again")
-          throw new RunSuspendedError(`Whether ${call.idempotencyKey} was done is in doubt`);
+        if (result === "begun" && resumeOf(call.tool, call.input) !== "again") suspend(call);
         return result === undefined || result === "begun" ? undefined : answer(result);
       });
       hooks.beforeToolCall.tap({ name, lane: "answer", order: "post" }, (call) => {
