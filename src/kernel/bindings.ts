@@ -13,8 +13,8 @@ type Owner = { readonly plugin: string; readonly override: boolean };
 const DIRECT: Owner = { plugin: "kernel.container", override: false };
 
 /**
- * The container of a kernel and who bound what in it. Defaults live in a parent container, so that any direct binding comes before them
- * whatever the order. Look-ups go through `get` and `all`, which absorb what inversify does with nested and unbound tokens.
+ * Holds the container of a kernel and the owner of each binding. A parent container holds the
+ * defaults: any direct binding comes before them. `get` and `all` handle nested and unbound tokens.
  */
 export class Bindings {
   readonly #defaults = new Container();
@@ -32,7 +32,7 @@ export class Bindings {
       if (!this.#cardinality.has(token)) this.#cardinality.set(token, "single");
   }
 
-  /** Loads a plugin's bindings as one module. @throws PluginError naming the plugin (and the other owner, in a conflict). */
+  /** Loads a plugin's bindings as one module. @throws PluginError that names each owner. */
   load(plugin: Plugin): void {
     if (plugin.bind === undefined) return;
     try {
@@ -92,8 +92,8 @@ export class Bindings {
   }
 
   /**
-   * Resolves what is bound, so that no run's own bindings get into the singletons. Waits for promises only to be able to tell what became of them.
-   * @throws PluginError naming the owner.
+   * Resolves all bindings, so that no run's own bindings get into the singletons. Waits for
+   * promises to report their failures. @throws PluginError that names the owner.
    */
   async resolve(): Promise<void> {
     for (const [id, cardinality] of this.#cardinality) {
@@ -118,7 +118,7 @@ export class Bindings {
     }
   }
 
-  /** Who bound what a look-up gives: one plugin, all contributors of a token that collects, or nobody. */
+  /** Returns the plugins that bound what a look-up gives. Empty for an unbound token. */
   providers(token: AnyToken): readonly string[] {
     if (!this.container.isBound(token)) return [];
     if (this.#cardinality.get(token) === "many")
@@ -129,7 +129,7 @@ export class Bindings {
 
   describe(): KernelDescription["tokens"] {
     return [...this.#cardinality.keys()]
-      .map((id) => ({ token: tokenName(id), boundBy: this.providers(id as AnyToken) })) // only tokens are kept there
+      .map((id) => ({ token: tokenName(id), boundBy: this.providers(id as AnyToken) })) // a token
       .filter(({ boundBy }) => boundBy.length > 0);
   }
 

@@ -19,8 +19,8 @@ type AnyClass = abstract new (...args: never[]) => object;
 const DESCRIBED = Symbol.for("agentensemble/dependencies");
 
 /**
- * Names the dependencies of a class, in the order of its constructor's parameters: `@injectable(Tokens.Clock, MyToken)`. Works with decorators of both
- * kinds. Without tokens the dependencies are those of the class's `static inject`, or of `@inject` on each parameter.
+ * Names the dependencies of a class, in the order of its constructor's parameters. Works with
+ * decorators of both kinds. Default: the class's `static inject`, or `@inject` on each parameter.
  * @throws ValidationError for anything but tokens.
  */
 export function injectable(...dependencies: readonly Dependency[]): (type: AnyClass) => void {
@@ -31,7 +31,7 @@ export function injectable(...dependencies: readonly Dependency[]): (type: AnyCl
 }
 
 /**
- * Names the dependency of one constructor parameter. Needs the compiler option `experimentalDecorators`: other decorators can't stand at parameters.
+ * Names the dependency of one constructor parameter. Needs TypeScript's `experimentalDecorators`.
  * @throws ValidationError where it is used as another decorator.
  */
 export function inject(token: Dependency): ReturnType<typeof inversify.inject> {

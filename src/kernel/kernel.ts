@@ -22,7 +22,7 @@ export interface KernelInternals {
   /** A value that all runs of this kernel share, made when it is first asked for. */
   shared<T>(token: Token<T>, make: () => T): T;
   booted(): boolean;
-  /** Adds those plugins whose names are not there yet, before those that are; nothing once booting has begun. */
+  /** Adds plugins of new names before the others. Does nothing once booting has begun. */
   addMissing(plugins: readonly Plugin[]): void;
   /** @throws what made booting fail, or ValidationError after dispose. */
   ready(): Promise<void>;
@@ -31,8 +31,8 @@ export interface KernelInternals {
 let reveal: (kernel: Kernel) => KernelInternals;
 
 /**
- * Connects plugins: a container, hooks, an event stream, and nothing else. `new Kernel()` is bare; an `Ensemble` adds the standard plugins
- * to a kernel that has not booted. It boots at the first run, or with `boot()`; from then on plugins and taps are fixed.
+ * Connects plugins: a container, hooks and an event stream. `new Kernel()` has no plugins;
+ * `Ensemble` adds the standard ones. The first run or `boot()` boots it and fixes plugins and taps.
  */
 export class Kernel implements KernelApi {
   readonly hooks: EnsembleHooks;
@@ -67,7 +67,7 @@ export class Kernel implements KernelApi {
       addMissing: (plugins) => {
         if (this.#booting !== undefined || this.#disposing !== undefined) return;
         const given = [...this.#plugins.values()];
-        this.#plugins.clear(); // what is added comes first, so that of two contributions of one kind the user's is the later one and wins
+        this.#plugins.clear(); // of two contributions the later wins: the user's
         for (const plugin of plugins)
           if (!given.some(({ name }) => name === plugin.name)) this.use(plugin);
         for (const plugin of given) this.use(plugin);
@@ -93,7 +93,7 @@ export class Kernel implements KernelApi {
     return this;
   }
 
-  /** Loads and starts the plugins; a second call waits for the first. After a failure what was loaded is disposed and every call rejects the same way. @throws ValidationError after dispose. */
+  /** Boots once. Disposes plugins on failure. @throws the failure; ValidationError if disposed. */
   boot(): Promise<void> {
     if (this.#disposing !== undefined)
       return Promise.reject(new ValidationError("The kernel has been disposed"));
@@ -101,7 +101,7 @@ export class Kernel implements KernelApi {
     return this.#booting;
   }
 
-  /** The names of the plugins whose values a look-up of this token gives; `kernel.container` for a binding made there. Empty before booting, and where nothing is bound. */
+  /** Returns the plugins behind a token. `kernel.container`: bound there. Empty before booting. */
   providers(token: Token<unknown, "single" | "many">): readonly string[] {
     return this.#booting === undefined ? [] : this.#bindings.providers(token);
   }
@@ -114,7 +114,7 @@ export class Kernel implements KernelApi {
     };
   }
 
-  /** Cancels what still runs, then disposes the plugins in reverse order. @throws AggregateError of whatever fails on the way. */
+  /** Cancels all runs, then disposes plugins last to first. @throws AggregateError of failures. */
   dispose(): Promise<void> {
     this.#disposing ??= this.#dispose();
     return this.#disposing;

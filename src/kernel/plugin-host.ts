@@ -17,7 +17,7 @@ import { messageOf } from "../util/errors.js";
 const PLUGIN_FIELDS = ["name", "dependsOn", "bind", "apply", "start", "dispose"];
 const STEPS = ["bind", "apply", "start", "dispose"] as const;
 
-/** @throws ValidationError for what is no plugin, and for a field that looks like a misspelt one of the contract; other fields are the plugin's own. */
+/** @throws ValidationError for no plugin or a misspelt field. Other fields are the plugin's own. */
 export function checkPlugin(plugin: Plugin): void {
   if (typeof plugin !== "object" || plugin === null) {
     const hint =
@@ -38,7 +38,7 @@ export function checkPlugin(plugin: Plugin): void {
   requireArray(`dependsOn of plugin '${plugin.name}'`, plugin.dependsOn);
 }
 
-/** Plugins with what they depend on first; otherwise as given. @throws ValidationError for a missing one or a circle. */
+/** Sorts plugins, dependencies first. @throws ValidationError for a missing one or a circle. */
 function sortPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
   const byName = new Map(plugins.map((p) => [p.name, p]));
   const sorted = new Set<Plugin>();
@@ -91,7 +91,7 @@ export class PluginHost {
     for (const point of allPoints(this.points)) point.freeze();
   }
 
-  /** The asynchronous part: values, then one plugin after the other. */
+  /** Resolves values, then starts each plugin in turn. Our own errors pass as they are. */
   async start(): Promise<void> {
     await this.bindings.resolve();
     const context: PluginContext = {
@@ -103,7 +103,7 @@ export class PluginHost {
       try {
         await plugin.start?.(context);
       } catch (error) {
-        throw AgentEnsembleError.isInstance(error) ? error : failure(plugin.name, "start", error); // ours say what is wrong by themselves, as in taps
+        throw AgentEnsembleError.isInstance(error) ? error : failure(plugin.name, "start", error);
       }
     }
   }

@@ -59,6 +59,17 @@ describe("the sources", () => {
       .and.at.most(5_700);
   });
 
+  it("have in kernel and engine no comment line above 100 characters", () => {
+    const tooLong = /^(?=.{101}) *(?:\/?\*|\/\/|.* \/\/ )/m;
+    const inner = sources.filter(({ path }) => /^src\/(?:kernel|engine)\//.test(path));
+    expect(inner).not.to.deep.equal([]);
+    expect(inner.filter(({ text }) => tooLong.test(text)).map(({ path }) => path)).to.deep.equal(
+      [],
+    );
+    for (const start of ["/** ", "   * ", "// ", "run(); // "])
+      expect(`\n${start}${"a".repeat(101 - start.length)}\n`).to.match(tooLong);
+  });
+
   it("ask for time, chance and ids in one file only", () => {
     expect(where(/\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\b/)).to.deep.equal([
       "src/util/runtime.ts",

@@ -18,7 +18,7 @@ import { FrameStep } from "../tasks/task-frame.js";
 import { TokenOutlet, callModel } from "./model-call.js";
 
 /**
- * The gateway of all model calls. Each attempt is a step and a ledger record; the retry policy decides after a failure.
+ * Takes all model calls. Each attempt is a step and a ledger record. The retry policy decides next.
  * @throws what the last attempt threw; the run's reason when it was stopped.
  */
 export async function chat(
@@ -30,9 +30,9 @@ export async function chat(
   const iteration = frame.iterations++;
   record.messages ??= request.messages.slice(0, 2);
   let model = o.model ?? frame.model;
-  if (cancellation.reason === undefined) emitStarted(frame, request, iteration); // an observer may have ended the task
+  if (cancellation.reason === undefined) emitStarted(frame, request, iteration);
   for (let attempt = 1; ; attempt++) {
-    if (cancellation.reason !== undefined) throw cancellation.reason;
+    if (cancellation.reason !== undefined) throw cancellation.reason; // observers may end the task
     const call: LlmCall = {
       run: run.info,
       taskId: record.taskId,
@@ -101,7 +101,7 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
       : { ...changed, rateLimits: rateLimitsOf(this.frame, model) };
   }
 
-  /** Whether the retry policy is asked: the model was called, its answer was not refused, and the task goes on. */
+  /** Whether to ask the retry policy: the model was called, nothing refused, the task goes on. */
   get isRetryable(): boolean {
     const { refused, reached, frame } = this;
     return refused === undefined && reached === "work" && frame.cancellation.reason === undefined;
@@ -181,7 +181,7 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
   }
 }
 
-/** The wait before the next attempt, by the run's clock. @throws the run's reason when it is stopped meanwhile. */
+/** Waits before the next attempt, by the run's clock. @throws the run's reason if it stops. */
 function pause({ run, cancellation }: TaskFrame, delayMs: number): Promise<void> {
   const { clock } = run;
   return clock.sleep === undefined
@@ -196,7 +196,7 @@ function withAttempts(error: Error, attempts: number): Error {
   return error;
 }
 
-/** The limits of agent, task and model; the ensemble's own holds where neither agent nor task brings a model or a limit. */
+/** Lists all rate limits. The ensemble's holds if agent and task bring neither model nor limit. */
 function rateLimitsOf({ run, record }: TaskFrame, model: ChatModel): readonly OwnedRateLimit[] {
   const limits: OwnedRateLimit[] = [];
   if (model.capabilities?.exemptFromRateLimits === true) return limits;
@@ -208,7 +208,7 @@ function rateLimitsOf({ run, record }: TaskFrame, model: ChatModel): readonly Ow
   if (model.rateLimit !== undefined)
     limits.push({ owner: model.wraps ?? model, limit: model.rateLimit });
   if (options.rateLimit !== undefined && !bringsModelOrLimit(record))
-    limits.push({ owner: options.rateLimit, limit: options.rateLimit }); // ensembles with the same object share its window
+    limits.push({ owner: options.rateLimit, limit: options.rateLimit }); // one window per object
   return limits;
 }
 

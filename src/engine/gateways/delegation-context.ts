@@ -5,10 +5,7 @@ import { Task } from "../../contracts/task.js";
 import { TaskAttempt } from "../tasks/task-attempt.js";
 import { FinishedTask } from "../tasks/task-output.js";
 
-/**
- * The context of a delegated task whose request has a scope: the outputs of its own context, then the scope under the
- * delegator's name. `undefined` for a request without a scope.
- */
+/** Returns the task's context, then the scope as the delegator's output. Absent without a scope. */
 export function contextWithScope(
   { run, record: delegator }: TaskFrame,
   { scope, taskId }: DelegationRequest,

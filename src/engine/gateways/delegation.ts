@@ -37,7 +37,7 @@ function asWorkers(
 type Team = ReadonlyMap<string, Agent>;
 
 /**
- * The gateway of all delegation: guards, the step, the worker's task, events. Refusals and failures come back as responses.
+ * Takes all delegation: guards, step, worker's task, events. Returns refusals and failures.
  * @throws ValidationError for a request that is none; what a tap threw; what stops the whole run.
  */
 export async function delegate(
@@ -86,7 +86,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return this.frame.run.points.delegation;
   }
 
-  /** Puts roles right before policies judge them: no cap is evaded by another spelling. The id ties response and events to the request. */
+  /** Corrects roles first: no spelling evades a policy's cap. Keeps the id, which events carry. */
   override check(changed: DelegationCall): DelegationCall {
     checkRequest(changed.request, this.options);
     const { taskId } = this.call.request;
@@ -163,7 +163,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return this.result ?? this.#failed ?? this.#failure(messageOf(error));
   }
 
-  /** What the delegator's task must not survive: a guard or a tap that threw, or a stop of the task or the run. */
+  /** Returns what must end the delegator's task: a guard's or tap's throw, or a stop. */
   #thrown(): unknown {
     const { error, broken, outcome, reached } = this;
     const { run, cancellation } = this.frame;
@@ -198,7 +198,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     const running = run.view.runTask(taskId, {
       parentTaskId: record.taskId,
       identity: this.call.identity,
-      agent: isSame ? own : asked, // where two agents of one role were made for different tasks, each does its own
+      agent: isSame ? own : asked, // agents may share a role: each does its own tasks
       depth: depth + 1,
       priority: request.priority === "NORMAL" ? priority : request.priority,
       signal: cancellation.signal,
@@ -319,7 +319,7 @@ function refusalOf(call: DelegationCall, team: Team): string | undefined {
     : `Agent not found with role '${request.agentRole}'. Available roles: [${availableWorkerRoles.join(", ")}]`;
 }
 
-/** The request with the worker's role as the worker spells it; the same object where it is spelled so. */
+/** Returns the request with the role as the worker spells it; the same object if spelled so. */
 function withRole(request: DelegationRequest, team: Team): DelegationRequest {
   const worker = team.get(canonicalRole(request.agentRole));
   return worker === undefined || worker.role === request.agentRole

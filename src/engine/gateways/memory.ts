@@ -15,8 +15,8 @@ import { FrameStep } from "../tasks/task-frame.js";
 import { messageOf, toError } from "../../util/errors.js";
 
 /**
- * The gateway of all writes to memory. Every entry bears the run, the task, its attempt and its agent's role, and whether the run had read text from outside.
- * A rejected entry is not written and becomes a warning.
+ * Takes all writes to memory. Adds run, task, attempt, agent role and any untrusted source to each
+ * entry. Reports a rejected entry as a warning and does not write it.
  * @throws ValidationError without a store; MemoryStoreError around what the store throws.
  */
 export async function writeMemory(
@@ -99,9 +99,9 @@ class MemoryStep extends FrameStep<MemoryWrite, MemoryEntry> {
   }
 }
 
-/** The entry with where it came from; what its writer says of that itself stands. What is no entry is left to the store to refuse. */
+/** Adds the origin to an entry; the writer's own values stand. The store refuses other values. */
 function withOrigin({ run, record }: TaskFrame, entry: MemoryEntry): MemoryEntry {
-  const { metadata = {} } = (entry as MemoryEntry | null | undefined) ?? {}; // handlers may be JavaScript
+  const { metadata = {} } = (entry as MemoryEntry | null | undefined) ?? {}; // from any JavaScript
   if (typeof entry !== "object" || typeof metadata !== "object" || Array.isArray(metadata))
     return entry;
   const origin = {

@@ -62,7 +62,7 @@ function tokenEvent(record: TaskAttempt, token: string): NewEvent {
     : { type: "token", taskId, parentTaskId, agentRole, token, taskDescription };
 }
 
-/** Calls the model: streaming where tokens are wanted, else in one piece. @throws ModelCallError for what is no response. */
+/** Calls the model; streams if tokens are wanted. @throws ModelCallError for a bad response. */
 export async function callModel(
   frame: TaskFrame,
   call: LlmCall,
@@ -96,7 +96,8 @@ async function consume(
 ): Promise<ChatResponse> {
   const { cancellation } = outlet.frame;
   const iterator = chunks[Symbol.asyncIterator]();
-  const letGo = (): void => void iterator.return?.()?.then(undefined, () => undefined); // a stream that ignores its signal
+  // Ends a stream that ignores its signal.
+  const letGo = (): void => void iterator.return?.()?.then(undefined, () => undefined);
   cancellation.onCancel(letGo);
   let text = "";
   try {

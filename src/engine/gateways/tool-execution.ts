@@ -21,7 +21,7 @@ export interface ToolCallProgress {
   readonly idempotencyKey: string;
 }
 
-/** Runs a tool within its time. Returns a promise only where the tool does. */
+/** Runs a tool within its time. Delegated work has its own limits. Async only where the tool is. */
 export function executeTool(
   progress: ToolCallProgress,
   tool: AnyTool,
@@ -29,7 +29,7 @@ export function executeTool(
 ): ToolResult | Promise<ToolResult> {
   const { run, cancellation: ofTask } = progress.frame;
   const { graceMs, toolTimeoutMs } = run.limits;
-  const timeoutMs = tool.timeoutMs ?? (tool.delegates === true ? undefined : toolTimeoutMs); // delegated work has limits of its own
+  const timeoutMs = tool.timeoutMs ?? (tool.delegates === true ? undefined : toolTimeoutMs);
   const limit =
     timeoutMs === undefined
       ? undefined

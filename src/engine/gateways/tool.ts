@@ -25,9 +25,9 @@ import { checkInput, readInput } from "../../contracts/tool-input.js";
 import { executeTool } from "./tool-execution.js";
 
 /**
- * The gateway of all tool calls: finds the tool, checks the input, takes the step, keeps time and record.
- * A refusal is a failed result.
- * @throws ToolExecutionError when the tool threw or took too long; ToolConfigurationError, ReviewUnavailableError, ExitEarlySignal and the run's reason as they are.
+ * Takes all tool calls: finds the tool, checks the input, takes the step, keeps time and record.
+ * A refusal is a failed result. @throws ToolExecutionError when the tool threw or took too long.
+ * ToolConfigurationError, ReviewUnavailableError, ExitEarlySignal and stop reasons pass unchanged.
  */
 export async function callTool(
   frame: TaskFrame,
@@ -108,7 +108,7 @@ class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
     return this.frame.run.points.toolCall;
   }
 
-  /** A changed input is checked before policies judge it, so that what they see is what the tool gets. */
+  /** Checks a changed input before policies judge it: they see what the tool gets. */
   override async check(changed: ToolCallContext): Promise<ToolCallContext | undefined> {
     const { schemaValidators } = this.frame.run.settings;
     const checked = await checkInput(this.tool, changed.input, schemaValidators);
@@ -131,7 +131,7 @@ class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
       this.call.run.noteUntrusted(`tool '${tool.name}'`);
     if (outcome === "rejected") this.error = new Error(this.#refusal ?? reasonOf(toError(error)));
     else if (ToolExecutionError.isInstance(error))
-      this.error = error.cause ?? error; // a tap that answers for the tool reports its failure this way
+      this.error = error.cause ?? error; // from a tap that answers for the tool
     else this.isBrokenGuard = reached === "hooks";
   }
 
@@ -170,7 +170,7 @@ function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boo
   const outcome = isStopped ? "CANCELLED" : isTimedOut ? "TIMED_OUT" : "ERROR";
   const problem = messageOf(failure);
   keep(progress, outcome, `Tool error: ${problem}`);
-  // A model can't mend a configuration, and a question that is to fail when nobody answers is no model's to pass over.
+  // A model can't repair a configuration, and must not pass over an unanswered question.
   if (
     isStopped ||
     isBrokenGuard ||

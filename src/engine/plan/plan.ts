@@ -7,7 +7,7 @@ import { TextFiller } from "./text-filler.js";
 
 /** A task with its id and its place, before its templates are filled. */
 export interface PlanEntry extends Omit<PlannedTask, "contextIds" | "agent"> {
-  /** Characters at the start of the description that are a template; the rest and `expectedOutput` are data. Default: both texts are templates. */
+  /** Template length in characters; all text behind is data. Default: both texts are templates. */
   readonly templateLength?: number | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface PlanDraft {
   readonly unfilled: ReadonlySet<string>;
 }
 
-/** The id of every task. @throws ValidationError for a task listed twice and for an id taken twice. */
+/** Returns the id of every task. @throws ValidationError for a task or an id that occurs twice. */
 function checkIds(entries: readonly PlanEntry[]): Map<AnyTask, string> {
   const ids = new Map<AnyTask, string>();
   const taken = new Set<string>();
@@ -59,7 +59,7 @@ const NO_IDS: readonly string[] = Object.freeze([]);
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * Makes the plan of a run: ids, context, filled templates. Pure; no model is called. Without `inputs` the texts stay as they were written.
+ * Makes a run's plan: ids, context, filled templates. Calls no model. Fills none without `inputs`.
  * @throws ValidationError, or PromptTemplateError that names every missing variable of all tasks.
  */
 export function createPlan(
@@ -96,7 +96,7 @@ export function createPlan(
   return { plan, ids, unfilled: filler?.unfilled ?? NO_NAMES };
 }
 
-/** Fills a task that is added during a run: its texts where `template` is set, the names of its memory scopes always. @throws PromptTemplateError */
+/** Fills memory scopes and, if `template`, texts of an added task. @throws PromptTemplateError */
 export function fillTask(task: AnyTask, inputs: Inputs, template: boolean): AnyTask {
   const filler = new TextFiller(inputs);
   const filled = template ? filler.fill(task) : filler.fillScopes(task);
@@ -104,7 +104,7 @@ export function fillTask(task: AnyTask, inputs: Inputs, template: boolean): AnyT
   return filled;
 }
 
-/** The part of a plan with these ids, in this order. Loops that lie wholly in it are part of it; all other tasks stand in its task list. @throws ValidationError for an unknown id. */
+/** Returns the plan of `ids` in order, whole loops only. @throws ValidationError on unknown ids. */
 export function subPlan(
   plan: Plan,
   lookup: (id: string) => PlannedTask,

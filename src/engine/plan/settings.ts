@@ -18,7 +18,7 @@ const NamedModels = createToken<Map<string, ChatModel>>("engine/NamedModels");
 const NO_VALUES: ReadonlyMap<unknown, unknown> = new Map();
 const SchemaValidators = createToken<JsonSchemaValidators>("engine/SchemaValidators");
 
-/** Looks up what a run may override: its own bindings, its values, the ensemble's options, the container, its defaults, in this order. */
+/** Looks settings up in order: run bindings, run values, ensemble options, container, defaults. */
 export class Settings {
   readonly #values = new Map<unknown, unknown>();
   readonly #models = new Map<string, ChatModel>();
@@ -58,7 +58,7 @@ export class Settings {
       : undefined;
   }
 
-  /** All contributions: the container's, then the ensemble's, then the run's. The same array for the whole run. */
+  /** Returns the container's, the ensemble's, then the run's values. Caches one array per run. */
   all<T>(token: Token<T, "many">): readonly T[] {
     const known = this.#values.get(token);
     if (known !== undefined) return known as readonly T[]; // stored under this very token
@@ -72,7 +72,7 @@ export class Settings {
     return list;
   }
 
-  /** The model of a task: the run's own binding, the agent's, the task's, the ensemble's, the container's. */
+  /** Returns a task's model: the run's binding, or the agent's, task's, ensemble's, container's. */
   model(
     task: Pick<AnyTask, "model"> | undefined,
     agent: Pick<Agent, "model"> | undefined,
@@ -110,7 +110,7 @@ export class Settings {
     return this.kernel.shared(SchemaValidators, () => new JsonSchemaValidators());
   }
 
-  /** A value of the run or an ensemble option stands before the container, behind the run's own binding. */
+  /** Sets a run value or ensemble option: before the container, behind the run's own binding. */
   #option<T>(token: Token<T>, value: T | undefined): void {
     if (value !== undefined && !this.#values.has(token) && !this.#isOwn(token))
       this.#values.set(token, value);

@@ -18,7 +18,7 @@ export class TextFiller {
     this.#inputs = inputs;
   }
 
-  /** Fills the texts and the names of memory scopes; of a task with `templateLength` the first characters of its description only. */
+  /** Fills texts and memory scopes; with `templateLength` only the start of the description. */
   fill(task: AnyTask, templateLength?: number): AnyTask {
     this.#checkOthers(task);
     return this.fillScopes(this.#fillTexts(task, templateLength));
@@ -61,7 +61,7 @@ export class TextFiller {
     });
   }
 
-  /** Prompt texts that are filled later, when they are used: a missing variable is found before the run all the same. */
+  /** Finds missing variables before the run in prompt texts that are filled at their use. */
   #checkOthers(task: AnyTask): void {
     const agent = task.agent === undefined ? undefined : Agent.promptsOf(task.agent);
     const reviews = [task.review?.prompt, task.beforeReview?.prompt];

@@ -78,7 +78,7 @@ export interface RunViews {
   workflowRun(run: ActiveRun): Run;
 }
 
-/** Everything one run knows and keeps. Others see it through its views, tasks through their scope. */
+/** Holds the data of one run. Others see it through its views, tasks through their scope. */
 export class ActiveRun {
   readonly plan: Plan;
   readonly settings: Settings;
@@ -229,7 +229,7 @@ export class ActiveRun {
     else this.events.emit(e);
   }
 
-  /** Outputs of finished tasks, those of the plan first, in its order. Internal tasks are left out, and what went into the output of a parent that is there. */
+  /** Returns outputs, the plan's first, in its order. Omits internal tasks and merged children. */
   completed(): TaskOutput[] {
     const merged = (r: TaskAttempt): boolean =>
       r.parentTaskId !== undefined &&

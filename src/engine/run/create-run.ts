@@ -71,7 +71,7 @@ function subscribe(events: RunEvents, { options, runOptions, onEvent }: RunReque
   for (const listener of runOptions.listeners ?? []) events.onCallbacks(listener);
 }
 
-/** Lets a run, or what comes before it, end with the user's signal, the time limit and the handle. */
+/** Ends a run or its preparation with the user's signal, the time limit or the handle. */
 export function follow(
   cancellation: Cancellation<AgentEnsembleError>,
   { runOptions, handle }: RunRequest,

@@ -14,12 +14,12 @@ import { prepareRun } from "./prepare-run.js";
 import { RunStep, attach } from "./run-step.js";
 import { exportTrace } from "./trace-export.js";
 
-/** Names that a template variable can't have: who passes them as inputs has mixed up the two arguments. */
+/** Names that no template variable can have: as inputs they show that arguments are swapped. */
 const RUN_OPTION_NAMES = ["signal", "timeoutMs", "throwOnError", "bindings"];
 
 const TOOL_LOG_LENGTH = 200;
 
-/** Runs an ensemble from validation to output. @throws the run's error unless `throwOnError` is false. */
+/** Runs an ensemble from validation to output. @throws its error unless `throwOnError` is false. */
 export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
   const { kernel, options, runOptions } = request;
   await kernel.ready();

@@ -94,7 +94,7 @@ export class ActiveHookRun implements HookRun {
     });
   }
 
-  /** @throws ValidationError for anything but the `run` of a hook call, a task context or a scope, or what holds one. */
+  /** @throws ValidationError unless `given` is or has the `run` of a hook call, task or scope. */
   static toJoin(given: RunInfo | CallingTask): JoinedRun {
     const [parent, taskId] = "taskId" in given ? [given.run, given.taskId] : [given, undefined];
     if (parent instanceof ActiveHookRun)

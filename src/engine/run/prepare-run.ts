@@ -21,7 +21,7 @@ export interface EnsembleShape {
   readonly workflow: string;
   /** Refuses what only the whole of plan, kernel and options shows. @throws ValidationError */
   validate(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void;
-  /** Refuses models that can't be called. Asked when a run starts, and never by `explain()`. @throws ValidationError */
+  /** Refuses models that can't be called; `explain()` never asks. @throws ValidationError */
   checkModels(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void;
   /** Messages about options without effect in this run. */
   warnings(prepared: PreparedRun): readonly string[];

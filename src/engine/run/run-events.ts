@@ -14,11 +14,11 @@ import { REDACTOR } from "../../contracts/redaction.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
 import { messageOf } from "../../util/errors.js";
 
-/** The events of one run: stamps them and hands them to whoever listens. Observers are isolated from the run and from each other. */
+/** Stamps one run's events and delivers them. Isolates observers from the run and each other. */
 export class RunEvents {
   readonly #all: Sink[] = [];
   readonly #byType = new Map<EventType, Sink[]>();
-  /** Events that were emitted while another was being delivered: they come after it for everyone. */
+  /** Events emitted during a delivery. All observers get them after the delivered event. */
   readonly #waiting: EnsembleEvent[] = [];
   #delivering = false;
   readonly #owners = new Map<Sink, object>();
@@ -86,7 +86,7 @@ export class RunEvents {
 
   emit(e: NewEvent): void {
     if (!this.listens(e.type)) return;
-    // A member of the union, stamped. The stamp stands first because V8 takes thirty times as long to add fields to a copy.
+    // A stamped member of the union. The stamp is first: V8 adds fields to a copy slowly.
     const event = {
       v: 1,
       seq: this.#seq++,
@@ -94,7 +94,7 @@ export class RunEvents {
       at: this.now(),
       ...e,
     } as EnsembleEvent;
-    Object.defineProperty(event, REDACTOR, this.#mark); // not enumerable: it is no part of the event's data
+    Object.defineProperty(event, REDACTOR, this.#mark); // not enumerable: no event data
     if (this.#delivering) {
       this.#waiting.push(event);
       return;

@@ -27,7 +27,7 @@ export interface RunEnd {
   readonly error: AgentEnsembleError | undefined;
 }
 
-/** The outcome of a run; trace and metrics are made when they are first read. Holds what the run left, not the run. */
+/** Holds what a run left, not the run. Makes trace and metrics when they are first read. */
 export class RunOutput implements EnsembleOutput {
   readonly runId: string;
   readonly raw: string;
@@ -120,6 +120,7 @@ export class RunOutput implements EnsembleOutput {
 
   getOutput<T>(task: Task<T>): TaskOutput<T> | undefined {
     const id = this.#ids.get(task);
-    return id === undefined ? undefined : (this.#byId.get(id) as TaskOutput<T> | undefined); // made by this very task, so of its type
+    // This very task made the output, so it has the task's type.
+    return id === undefined ? undefined : (this.#byId.get(id) as TaskOutput<T> | undefined);
   }
 }

@@ -6,8 +6,8 @@ import { Tokens } from "../../contracts/tokens.js";
 import { createRedactor } from "../../util/redaction/redactor.js";
 
 /**
- * The redactor of a run. Made when first used, since it looks through the environment; knows the models of the plan, those that are called later, and
- * those that runs call which joined this one.
+ * Redacts the secrets of a run. Made at first use, because it reads the environment. Knows the
+ * models of the plan, those called later, and those of runs that joined this one.
  */
 export class RunRedactor implements Redactor {
   readonly #settings: Settings;
@@ -49,7 +49,8 @@ export class RunRedactor implements Redactor {
     const { model: ofEnsemble } = this.#settings.options;
     if (typeof ofEnsemble === "object") this.#models.add(ofEnsemble); // also where no task calls it
     for (const { task, agent } of this.#tasks) {
-      const model = task.handler === undefined ? this.#settings.model(task, agent) : undefined; // names were resolved when the run was validated
+      // Validation has resolved the names of models.
+      const model = task.handler === undefined ? this.#settings.model(task, agent) : undefined;
       if (model !== undefined) this.#models.add(model);
     }
     return createRedactor({ filters: () => this.#filters() });

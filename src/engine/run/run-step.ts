@@ -75,13 +75,13 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
   /** Whatever the workflow throws, how the run ended is decided in {@link done}. */
   async work(): Promise<WorkflowResult> {
     const { cancellation, limits, plan, view } = this.#run;
-    // Workflows end when their tasks do, and tasks are abandoned after the grace period; twice that is for workflows that wait for something else.
+    // Tasks end within one grace period. Workflows that wait for something else get a second one.
     const result = await settleWithin(
       this.#workflow.execute(plan, view),
       cancellation,
       limits.graceMs * 2,
     );
-    if (cancellation.reason !== undefined) throw cancellation.reason; // a workflow may make a result of what was refused
+    if (cancellation.reason !== undefined) throw cancellation.reason; // even if it returned
     checkResult(this.#workflow, result);
     return result;
   }

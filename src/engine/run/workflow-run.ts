@@ -24,7 +24,7 @@ const WHOLE: SubPlanOptions = Object.freeze({});
 export class WorkflowRun implements Run {
   readonly #run: ActiveRun;
   readonly #part: SubPlanOptions;
-  /** The part's signal joined with another one, so that all tasks that share a signal go on sharing one. */
+  /** Joins the part's signal with each other signal once: tasks that share one still share one. */
   readonly #joined = new WeakMap<AbortSignal, AbortSignal>();
   constructor(
     run: ActiveRun,

@@ -11,7 +11,7 @@ import { chat } from "../gateways/chat.js";
 import { TaskAttempt } from "./task-attempt.js";
 import { TaskFrame, noModel } from "./task-frame.js";
 
-/** The agent of a task: its own, else the one made for it, once per task and run. `undefined` for a task with a handler. */
+/** Returns a task's agent: its own, else one made once per run. `undefined` with a handler. */
 export function agentOf(
   run: ActiveRun,
   planned: PlannedTask,
@@ -80,7 +80,7 @@ async function synthesize(
   }
 }
 
-/** The agents that tasks can be delegated to, by canonical role: those without a task, those of the plan, those made so far. */
+/** Returns the agents to delegate to, by canonical role: taskless, planned, and made so far. */
 export function teamOf(run: ActiveRun): ReadonlyMap<string, Agent> {
   const team = new Map<string, Agent>();
   const planned = run.plan.tasks.map((t) => t.agent);

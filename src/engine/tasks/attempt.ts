@@ -35,7 +35,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
     super(frame, call);
   }
 
-  /** Returns the output, or what a policy refused. @throws what failed: a tap, the executor, the run's reason. */
+  /** Returns the output or a refusal. @throws the error of a tap or executor; the run's reason. */
   conclude(): TaskOutput | Refused {
     const { result, refused, broken, exit } = this;
     const { run, record, cancellation } = this.frame;
@@ -44,7 +44,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
       const isAborted = cancellation.reason !== undefined || endsRun(broken);
       const thrown: unknown = this.error ?? broken;
       record.end(now, isAborted ? "aborted" : "failed", thrown);
-      // What could not be stored or reported was done all the same, and is paid for: the run keeps it.
+      // The run keeps accepted work that could not be stored or reported: it is paid for.
       if (this.accepted && result !== undefined) {
         record.output = result;
         run.outputs.set(this.planned.id, result);

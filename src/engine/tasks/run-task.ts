@@ -32,7 +32,7 @@ const always = (): boolean => true;
 
 /**
  * Does one task: agent, attempts until the output is accepted, record and events.
- * @throws TaskExecutionError whose cause is the specific error; the run's own reason when it was stopped.
+ * @throws TaskExecutionError with the specific error as cause; the run's reason if it stopped.
  */
 export function runTask(
   run: ActiveRun,
@@ -215,7 +215,7 @@ class TaskRun {
     });
   }
 
-  /** Emits the tokens that were held back until the output was accepted; of one that was changed since the model wrote it, the text in one piece. */
+  /** Emits the held tokens of an accepted output; the text in one piece if it was changed. */
   #releaseTokens(raw: string): void {
     const held = this.#record?.heldTokens;
     if (this.#record === undefined || held === undefined) return;
@@ -244,7 +244,7 @@ class TaskRun {
     return output;
   }
 
-  /** The error that leaves the task: the run's reason when it was stopped, else a TaskExecutionError. */
+  /** Returns the run's reason when the task was stopped, else a TaskExecutionError. */
   #failed(error: unknown): AgentEnsembleError {
     const { run } = this;
     const { reason } = this.#cancellation;
@@ -283,7 +283,7 @@ class TaskRun {
     );
   }
 
-  /** A task that failed before its first attempt (no agent could be made, a context is missing) stands in the record all the same. */
+  /** Records a task that failed before its first attempt, without an agent or a context. */
   #recordUnbegun(error: Error, isStopped: boolean): void {
     const record = this.#begin(this.#agentNow(), this.#startedMs);
     record.end(this.run.clock.monotonicMs(), isStopped ? "aborted" : "failed", error);

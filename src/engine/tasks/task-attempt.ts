@@ -20,7 +20,7 @@ import { toError } from "../../util/errors.js";
 
 const NONE: readonly never[] = Object.freeze([]);
 
-/** Wall-clock start of a run and the monotonic time that belongs to it: all instants of the run are derived from this pair. */
+/** Wall-clock start of a run and its monotonic time, in ms. All instants derive from this pair. */
 export interface TimeBase {
   readonly startedAt: Date;
   readonly startedMs: number;
@@ -50,7 +50,7 @@ export interface AttemptStart {
   readonly mapReduce?: PlannedTask["mapReduce"];
 }
 
-/** One attempt of a task while it happens. Holds references to what went through the gateways; nothing is copied. */
+/** Holds one attempt of a task. Refers to what went through the gateways; copies nothing. */
 export class TaskAttempt implements TaskRecord {
   readonly base: TimeBase;
   readonly taskId: string;

@@ -14,7 +14,7 @@ export interface TaskIdentity {
   readonly parentTaskId?: string;
 }
 
-/** The data of one attempt of a task while it goes on. Gateways take it; the scope shows it to executors. */
+/** Holds the data of a running attempt. Gateways take it; the scope shows it to executors. */
 export class TaskFrame {
   /** How often each id of a tool call was used in this attempt. */
   #uses: Map<string, number> | undefined;
@@ -36,7 +36,7 @@ export class TaskFrame {
     this.priority = o.priority ?? run.priority;
   }
 
-  /** A name within the attempt that is the same in each execution of the run: the id, with `~2` behind it for its second use. */
+  /** Returns the id, with `~2` at its second use: the same name in each execution of the run. */
   nameOf(use: string): string {
     const uses = (this.#uses ??= new Map<string, number>());
     const n = (uses.get(use) ?? 0) + 1;

@@ -29,7 +29,7 @@ import { delegate } from "../gateways/delegation.js";
 import { writeMemory } from "../gateways/memory.js";
 import { callTool } from "../gateways/tool.js";
 
-/** One attempt of a task as its executor sees it: the gateways, with the task's frame behind them. */
+/** Shows one attempt of a task to its executor: the gateways, with the task's frame. */
 export class ActiveTaskScope implements TaskScope {
   constructor(readonly frame: TaskFrame) {}
 

@@ -23,7 +23,7 @@ interface UsageOwner {
 type Place = Pick<UsageRecord, "taskId" | "parentTaskId" | "agentRole">;
 type Used = Omit<UsageRecord, keyof Place | "runId" | "tags" | "attempt" | "latencyMs">;
 
-/** Keeps the model calls that an answered task made in an earlier execution. @throws ModelCallError for what is no response. */
+/** Keeps model calls an answered task made earlier. @throws ModelCallError for no response. */
 export function addRestored(
   run: UsageOwner,
   record: TaskAttempt,
@@ -46,7 +46,7 @@ export function addRestored(
   }
 }
 
-/** Keeps what a service used on behalf of a task. @throws ValidationError for an entry without a model. */
+/** Keeps a service's usage for a task. @throws ValidationError for an entry without a model. */
 export function addForeign(
   run: UsageOwner,
   record: TaskAttempt,
@@ -70,7 +70,7 @@ export function addForeign(
   }
 }
 
-/** Keeps what earlier executions of the run used: for budgets, and in the totals where no answer brings it again. @throws ValidationError for an entry without a model. */
+/** Adds earlier usage to budgets, and to totals if no answer does. @throws ValidationError */
 export function addSpent(run: UsageOwner, entries: readonly SpentUsage[]): void {
   checkForeignUsage("spent() usage", entries);
   for (const entry of entries) {

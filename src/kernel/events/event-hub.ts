@@ -28,7 +28,7 @@ export class EventHub implements EventStream {
     return () => this.#set(this.#observers.filter((other) => other !== observer));
   }
 
-  /** The observers of one type, in the order in which they subscribed. The list never changes: whoever goes through it may cause others to come or go. */
+  /** Returns a type's observers, oldest first. The array stays the same while a caller iterates. */
   of(type: EventType): readonly Observer[] {
     let observers = this.#byType.get(type);
     if (observers === undefined) {

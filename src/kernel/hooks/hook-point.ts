@@ -61,7 +61,7 @@ export class Firing<P> {
 type Tap = (call: unknown) => unknown;
 type LaneHook = AsyncSeriesBailHook<[Firing<unknown>], true | undefined>;
 
-/** Rejects when a tap exceeds its time limit. An abort ends the limit: the step itself waits no longer than the grace period. */
+/** Rejects when a tap exceeds its limit. An abort ends the limit: the grace period then holds. */
 async function withinLimit(
   result: PromiseLike<unknown>,
   timeoutMs: number,
@@ -79,9 +79,9 @@ function signalOf(call: unknown): AbortSignal | undefined {
 }
 
 /**
- * One hook: a tapable bail hook per lane. Taps are registered as callback taps whatever they are, because tapable does not await an async
- * function given to `tap`, and on a bail hook would take its promise for a result; and because a callback can be called at once, so that
- * taps which answer at once cost no promise.
+ * Holds one tapable bail hook per lane. Registers every tap as a callback tap: tapable takes the
+ * promise of an async function given to `tap` for a result. A callback can also be called at once,
+ * so a tap that answers at once costs no promise.
  */
 export class HookPoint {
   readonly lanes: readonly LaneName[];
@@ -106,7 +106,7 @@ export class HookPoint {
     this.#usedLanes = [...this.#used.keys()];
   }
 
-  /** The lanes that have taps, in their order. Known once the point is frozen; nothing fires before. */
+  /** Returns the lanes that have taps, in order. Empty until the point is frozen. */
   get usedLanes(): readonly LaneName[] {
     return this.#usedLanes;
   }
@@ -136,7 +136,7 @@ export class HookPoint {
     if (typeof fn !== "function")
       throw new ValidationError(`A tap of ${hook} must be a function, got: ${preview(fn)}`);
     checkOptions(`a tap of ${hook}`, options, OPTION_NAMES);
-    const tapOptions = options as TapOptions & { readonly lane?: LaneName }; // its fields are checked below
+    const tapOptions = options as TapOptions & { readonly lane?: LaneName }; // checked below
     requireText(tapOptions.name, `A tap of ${hook} must have a name`);
     requireDuration(`timeoutMs of tap '${tapOptions.name}'`, tapOptions.timeoutMs);
     const lane = tapOptions.lane ?? this.definition.defaultLane;
@@ -165,7 +165,7 @@ export class HookPoint {
     );
   }
 
-  /** Runs one lane; gives whether a tap ended the firing with a verdict: at once where every tap answered at once, which most do. */
+  /** Runs one lane. Returns whether a verdict ended it: at once where every tap answers at once. */
   fire(lane: LaneName, firing: Firing<unknown>): boolean | Promise<boolean> {
     const target = this.#used.get(lane);
     if (target === undefined) return false;

@@ -10,7 +10,7 @@ export interface Checker<P> {
 
 type LaneEnd = boolean | Promise<boolean>;
 
-/** Runs the lanes of a before hook until a verdict. Returns a promise only where a tap or the check does. */
+/** Runs the lanes of a before hook until a verdict. Returns a promise if a tap or check does. */
 export function fireBefore<P>(
   point: HookPoint,
   firing: Firing<P>,
@@ -45,8 +45,8 @@ async function dismissal<P>(firing: Firing<P>, checker: Checker<P>): Promise<boo
 }
 
 /**
- * Runs the lanes of an after hook. Only results are judged, and only work that was done is reviewed and committed.
- * A review that ends the run leaves its signal in `exit`: the result is judged and committed as any other.
+ * Runs the lanes of an after hook. Judges only results. Reviews and commits only completed work.
+ * A review that ends the run leaves its signal in `exit`; the result is judged and committed.
  */
 export function fireAfter<P>(
   point: HookPoint,
@@ -67,7 +67,7 @@ export function fireAfter<P>(
   }
 }
 
-/** Fires the review lane; policies judge once more what it has changed. An early exit is kept in the firing. */
+/** Fires the review lane. Policies judge a changed result again. The firing keeps an early exit. */
 function review<P>(point: HookPoint, firing: Firing<P>): LaneEnd {
   const exit = (error: unknown): boolean => {
     if (!ExitEarlySignal.isInstance(error)) throw error;

@@ -41,11 +41,11 @@ export function allPoints(points: HookPoints): readonly HookPoint[] {
   return Object.values({ ...points }).flatMap(({ before, after }) => [before, after]);
 }
 
-/** The hooks as one plugin sees them: it can tap them, not fire them, and its taps bear its name. */
+/** Returns the hooks for one plugin: it can tap them under its own name, and not fire them. */
 export function facadeFor(points: HookPoints, plugin: string): EnsembleHooks {
   const facade = allPoints(points).map((point) => [
     point.name,
     Object.freeze({ tap: (options: unknown, fn?: unknown) => point.tap(plugin, options, fn) }),
   ]);
-  return Object.freeze(Object.fromEntries(facade)) as EnsembleHooks; // the types of the taps are in the contract; the point checks them at run time
+  return Object.freeze(Object.fromEntries(facade)) as EnsembleHooks; // the point checks taps
 }

@@ -14,7 +14,7 @@ export interface AfterPayload {
   readonly [field: string]: unknown;
 }
 
-/** What is done between a before hook and its after hook, once. `P`: what before taps see; `R`: the result. */
+/** Does the work between a before and an after hook, once. `P`: before payload. `R`: result. */
 export abstract class Step<P extends object, R> implements Checker<P> {
   outcome: Outcome = "ok";
   /** Absent unless the step was done or answered. After the after hook: as its taps left it. */
@@ -47,7 +47,7 @@ export abstract class Step<P extends object, R> implements Checker<P> {
   fromAnswer?(value: unknown): Awaitable<R>;
   /** Runs once, between the work and the after hook, whether or not anything taps it. */
   done?(): void;
-  /** What after taps see: one object literal, new fields first, because V8 is slow to add any to a copy. */
+  /** Builds the after payload as one literal, new fields first: V8 extends a copy slowly. */
   abstract settled(): AfterPayload;
   /** Reads the result from what after taps have changed. Only for hooks with changeable fields. */
   resultIn?(payload: AfterPayload): R;
@@ -57,8 +57,8 @@ export abstract class Step<P extends object, R> implements Checker<P> {
 
 /**
  * Takes one step: before hook, work or answer, after hook. The only place that fires hooks.
- * The after hook fires exactly once for each before hook. Never rejects: what failed stands in `error`,
- * and in `broken` where the after hook failed.
+ * The after hook fires exactly once for each before hook. Never rejects: stores a failure in
+ * `error`, and a failure of the after hook in `broken`.
  */
 export async function takeStep<P extends object, R>(step: Step<P, R>): Promise<void> {
   const { before, after } = step.hooks;
@@ -88,7 +88,7 @@ export async function takeStep<P extends object, R>(step: Step<P, R>): Promise<v
   keep(step, left, payload);
 }
 
-/** Begins what the before taps have decided. @throws why no work may begin any more: a tap may have waited long. */
+/** Begins what the before taps decided. @throws the stop reason: a tap may have waited long. */
 function begin<P extends object, R>(
   step: Step<P, R>,
   firing: Firing<P> | undefined,
@@ -117,7 +117,7 @@ function fail<P extends object, R>(
   firing: Firing<P> | undefined,
   error: unknown,
 ): void {
-  if (firing !== undefined) step.call = firing.call; // as the taps before the one that threw have left it
+  if (firing !== undefined) step.call = firing.call; // as the earlier taps left it
   const isAborted = step.stopped() !== undefined || endsRun(error);
   step.outcome = isAborted ? "aborted" : "failed";
   step.error = error;
