@@ -38,7 +38,7 @@ export function checkPlugin(plugin: Plugin): void {
   requireArray(`dependsOn of plugin '${plugin.name}'`, plugin.dependsOn);
 }
 
-/** Sorts plugins, dependencies first. @throws ValidationError for a missing one or a circle. */
+/** Puts dependencies first, stably. @throws ValidationError for a missing one or a circle. */
 function sortPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
   const byName = new Map(plugins.map((p) => [p.name, p]));
   const sorted = new Set<Plugin>();

@@ -5,7 +5,7 @@ import { Task } from "../../contracts/task.js";
 import { TaskAttempt } from "../tasks/task-attempt.js";
 import { FinishedTask } from "../tasks/task-output.js";
 
-/** Returns the task's context, then the scope as the delegator's output. Absent without a scope. */
+/** Returns the task's context, then the scope as the delegator's output, if there is a scope. */
 export function contextWithScope(
   { run, record: delegator }: TaskFrame,
   { scope, taskId }: DelegationRequest,

@@ -163,7 +163,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return this.result ?? this.#failed ?? this.#failure(messageOf(error));
   }
 
-  /** Returns what must end the delegator's task: a guard's or tap's throw, or a stop. */
+  /** Returns what must end the delegator's task: the error of a guard or tap, or a stop. */
   #thrown(): unknown {
     const { error, broken, outcome, reached } = this;
     const { run, cancellation } = this.frame;

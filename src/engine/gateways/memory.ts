@@ -101,7 +101,7 @@ class MemoryStep extends FrameStep<MemoryWrite, MemoryEntry> {
 
 /** Adds the origin to an entry; the writer's own values stand. The store refuses other values. */
 function withOrigin({ run, record }: TaskFrame, entry: MemoryEntry): MemoryEntry {
-  const { metadata = {} } = (entry as MemoryEntry | null | undefined) ?? {}; // from any JavaScript
+  const { metadata = {} } = (entry as MemoryEntry | null | undefined) ?? {}; // JavaScript may call
   if (typeof entry !== "object" || typeof metadata !== "object" || Array.isArray(metadata))
     return entry;
   const origin = {

@@ -7,7 +7,7 @@ import { TextFiller } from "./text-filler.js";
 
 /** A task with its id and its place, before its templates are filled. */
 export interface PlanEntry extends Omit<PlannedTask, "contextIds" | "agent"> {
-  /** Template length in characters; all text behind is data. Default: both texts are templates. */
+  /** Characters of the template that starts the description; the rest is data. Default: all. */
   readonly templateLength?: number | undefined;
 }
 

@@ -81,7 +81,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
       cancellation,
       limits.graceMs * 2,
     );
-    if (cancellation.reason !== undefined) throw cancellation.reason; // even if it returned
+    if (cancellation.reason !== undefined) throw cancellation.reason; // a refusal can give a result
     checkResult(this.#workflow, result);
     return result;
   }

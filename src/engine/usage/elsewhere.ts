@@ -23,7 +23,7 @@ interface UsageOwner {
 type Place = Pick<UsageRecord, "taskId" | "parentTaskId" | "agentRole">;
 type Used = Omit<UsageRecord, keyof Place | "runId" | "tags" | "attempt" | "latencyMs">;
 
-/** Keeps model calls an answered task made earlier. @throws ModelCallError for no response. */
+/** Keeps an answered task's earlier model calls. @throws ModelCallError for a bad response. */
 export function addRestored(
   run: UsageOwner,
   record: TaskAttempt,
@@ -70,7 +70,7 @@ export function addForeign(
   }
 }
 
-/** Adds earlier usage to budgets, and to totals if no answer does. @throws ValidationError */
+/** Adds past usage to budgets, and to totals unless restored. @throws ValidationError: no model. */
 export function addSpent(run: UsageOwner, entries: readonly SpentUsage[]): void {
   checkForeignUsage("spent() usage", entries);
   for (const entry of entries) {
