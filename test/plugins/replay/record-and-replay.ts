@@ -62,10 +62,17 @@ const LATER_INSTANT = /^(completedAt|occurredAt|requestedAt|resolvedAt)$/;
 export function withoutDurations(json: string): unknown {
   return JSON.parse(json, (key, value: unknown) => {
     if (DURATION.test(key) || LATER_INSTANT.test(key) || key === "stackTrace") return undefined;
-    if (key === "recorded") return undefined;
+    if (key === "recorded" || key === "totalCostEstimate") return undefined; // the run's metrics hold that sum
     if (key === "outcome" && value === "answered") return "ok"; // as calls of a replay count
-    return key === "startedAt" ? undefined : value;
+    return key === "startedAt" ? undefined : withRecordedCost(value);
   });
+}
+
+/** Metrics with the cost of the recorded calls in place of that of the replay, which made none. */
+function withRecordedCost(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("recordedCost" in value)) return value;
+  const { recordedCost, ...metrics } = value;
+  return { ...metrics, costEstimate: recordedCost };
 }
 
 /** One recording and two replays of the same ensemble; `make` is called for each, since tools and guardrails may keep state. */
