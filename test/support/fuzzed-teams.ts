@@ -57,7 +57,7 @@ const agent = (role: string, more: object = {}): Agent =>
 const textOf = ({ messages }: ChatRequest): string => JSON.stringify(messages);
 
 /** Answers from what was asked alone, so that the same question has the same answer in whatever order. */
-export function modelOf(chance: Chance): ScriptedModel {
+function modelOf(chance: Chance): ScriptedModel {
   return new ScriptedModel(async (request) => {
     await chance.wait();
     const text = textOf(request);
