@@ -6,7 +6,6 @@ import type { UsageRecord } from "../../../contracts/usage.js";
 import type { Amount, LimitName } from "./amount.js";
 import type { BudgetSettings } from "./budget-options.js";
 import type { Demand } from "./demand.js";
-import type { Meter } from "./meter.js";
 import { NOTHING } from "./amount.js";
 import { pricedCost, greatestWithin } from "./pricing.js";
 
@@ -34,6 +33,13 @@ interface AccountOptions {
   readonly clock: Clock;
 }
 
+/** Follows the changes of an account. */
+interface AccountMeter {
+  changed(): void;
+  /** Called once, at the end of the run. */
+  close(): void;
+}
+
 /** What one run, its delegates and the runs that joined it have used of one budget, and what is reserved for their calls in flight. */
 export class Account {
   /** The owner and the runs that joined it, while they run. */
@@ -44,7 +50,7 @@ export class Account {
   /** The limit that stopped its runs. */
   closedBy: LimitName | undefined;
   /** Tells the owner of changes, once it has begun. */
-  meter: Meter | undefined;
+  meter: AccountMeter | undefined;
   readonly #startedMs: number;
   #tokens = 0;
   #cost = 0;

@@ -209,8 +209,9 @@ function lineageOf(run: HookRun): Lineage {
 
 /** Tells from now on how the budget of a run stands. */
 function measure(account: Account): void {
-  account.meter = new Meter(account, account.owner.get(Tokens.Clock));
-  account.meter.opened();
+  const meter = new Meter(account, account.owner.get(Tokens.Clock));
+  account.meter = meter;
+  meter.opened();
 }
 
 function isSome(accounts: readonly Account[]): accounts is Accounts {
