@@ -30,9 +30,10 @@ function shownOf(error: unknown): Shown {
 function hintsOf(chain: readonly unknown[], shown: Shown): readonly string[] {
   const messages = chain.map(messageOf);
   const hints = chain.flatMap((e) => {
-    if (PromptTemplateError.isInstance(e))
-      return [`Give them as ${e.missingVariables.map((name) => `--input ${name}=...`).join(" ")}`];
-    return AgentEnsembleError.isInstance(e) && e.hint !== undefined ? [e.hint] : [];
+    const own = AgentEnsembleError.isInstance(e) && e.hint !== undefined ? [e.hint] : [];
+    if (!PromptTemplateError.isInstance(e)) return own;
+    const inputs = e.missingVariables.map((name) => `--input ${name}=...`);
+    return [`Give them as ${inputs.join(" ")}`, ...own];
   });
   return [...new Set(hints)]
     .filter((hint) => !messages.some((message) => hint.includes(message)))
