@@ -4,6 +4,7 @@ import type {
   EnsembleOptions,
   EnsembleOutput,
   Ev,
+  Plugin,
   RunInfo,
   UsageRecord,
 } from "agentensemble";
@@ -722,16 +723,21 @@ describe("a budget of cost", () => {
   });
 });
 
+/** Binds a clock that shows the instant which `nowMs` returns. */
+function clockAt(nowMs: () => number): Plugin {
+  return definePlugin({
+    name: "clock",
+    bind: (bind) =>
+      void bind
+        .single(Tokens.Clock)
+        .toConstantValue({ now: () => new Date(nowMs()), monotonicMs: nowMs }),
+  });
+}
+
 describe("a budget of time", () => {
   it("starts no call from its limit on, and lets one in flight finish", async () => {
     let nowMs = 0;
-    const clock = definePlugin({
-      name: "clock",
-      bind: (bind) =>
-        void bind
-          .single(Tokens.Clock)
-          .toConstantValue({ now: () => new Date(nowMs), monotonicMs: () => nowMs }),
-    });
+    const clock = clockAt(() => nowMs);
     const model = new ScriptedModel(() => ((nowMs += 60), "x"));
     const ended = await run({ maxDurationMs: 100 }, { model, tasks: tasks(4), plugins: [clock] });
     expect(done(ended.output)).to.deep.equal(["t1", "t2"]);
@@ -742,13 +748,7 @@ describe("a budget of time", () => {
 
   it("starts no call at exactly its limit", async () => {
     let nowMs = 0;
-    const clock = definePlugin({
-      name: "clock",
-      bind: (bind) =>
-        void bind
-          .single(Tokens.Clock)
-          .toConstantValue({ now: () => new Date(nowMs), monotonicMs: () => nowMs }),
-    });
+    const clock = clockAt(() => nowMs);
     const model = new ScriptedModel(() => ((nowMs += 50), "x"));
     const ended = await run({ maxDurationMs: 100 }, { model, tasks: tasks(3), plugins: [clock] });
     expect(done(ended.output)).to.deep.equal(["t1", "t2"]);
