@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { Agent, Ensemble, Task, tool, type Plugin } from "agentensemble";
-import { JournalMismatchError, recordTo, replayFrom } from "agentensemble/replay";
+import { RecordingMismatchError, recordTo, replayFrom } from "agentensemble/replay";
 import { ScriptedModel } from "agentensemble/testing";
 import { realOrScripted } from "./support/scripted.js";
 
@@ -68,7 +68,7 @@ await it("gives the same answers again, without asking the model or the list", a
 await it("says what has changed", async () => {
   await using replay = team(replayFrom(file), "How many lamps and chairs do we have?");
   await rejects(replay.run(), (error) => {
-    if (!(error instanceof JournalMismatchError)) return false;
+    if (!(error instanceof RecordingMismatchError)) return false;
     console.log(`    ${error.message.replaceAll(folder, "recordings")}`);
     return true;
   });

@@ -13,7 +13,7 @@ console.log(`Model: ${name} (${note})\n`);
 
 // An exporter is a function or an object with `export`. It might send `trace.toJson()` to a server: known secrets are not in it.
 const lines: string[] = [];
-const journal: TraceExporter = {
+const oneLinePerRun: TraceExporter = {
   export({ ensembleId, exitReason, taskTraces, errors, metrics }: ExecutionTrace): void {
     const slowest = [...taskTraces].sort((a, b) => b.durationMs - a.durationMs)[0];
     lines.push(
@@ -43,7 +43,7 @@ await using geography: Ensemble = new Ensemble({
   tasks: [cities, check],
   on: (e) => e.type === "run_warning" && console.log(`Warning: ${e.message}`),
   traceExporter: [
-    journal,
+    oneLinePerRun,
     broken,
     jsonTraceExporter({ dir: folder, dag: () => geography.toDag() }),
   ],

@@ -80,6 +80,7 @@ export {
   McpError,
   MemoryConflictError,
   MemoryStoreError,
+  RecordingMismatchError,
   ReviewError,
   ReviewUnavailableError,
   ReviewTimeoutError,

@@ -100,7 +100,7 @@ export class AccessDeniedError extends AgentEnsembleError {
   }
 }
 
-/** A file that was read is not of the form it should have: a trace, a cassette, a memory. `line` counts from 1. */
+/** A file that was read is not of the form it should have: a trace, a recording, a memory. `line` counts from 1. */
 export class FileFormatError extends AgentEnsembleError {
   readonly path: string;
   readonly line: number | undefined;
@@ -116,6 +116,13 @@ export class FileFormatError extends AgentEnsembleError {
 }
 
 /** A replay met a request that was not recorded. The message shows the nearest recorded one and how they differ. */
+export class RecordingMismatchError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_RECORDING_MISMATCH", message, details);
+  }
+}
+
+/** An entry of a durable journal and the program that resumes the run differ. The message names the entry and shows both sides. Thrown by plugins that keep a journal; a replay of a recording throws `RecordingMismatchError`. */
 export class JournalMismatchError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_JOURNAL_MISMATCH", message, details);

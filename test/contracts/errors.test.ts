@@ -1,8 +1,10 @@
 import {
   AgentEnsembleError,
   HookRejectedError,
+  JournalMismatchError,
   ModelCallError,
   PluginError,
+  RecordingMismatchError,
   TaskExecutionError,
   ValidationError,
 } from "agentensemble";
@@ -27,6 +29,15 @@ describe("the errors of the framework", () => {
     });
     expect(error).to.be.instanceOf(AgentEnsembleError).and.instanceOf(Error);
     expect("cause" in new ValidationError("no")).to.equal(false);
+  });
+
+  it("tell a mismatch with a recording from one with a journal", () => {
+    const ofReplay = new RecordingMismatchError("x");
+    const ofResume = new JournalMismatchError("x");
+    expect(ofReplay.code).to.equal("AE_RECORDING_MISMATCH");
+    expect(ofResume.code).to.equal("AE_JOURNAL_MISMATCH");
+    expect(JournalMismatchError.isInstance(ofReplay)).to.equal(false);
+    expect(RecordingMismatchError.isInstance(ofResume)).to.equal(false);
   });
 
   it("are recognised by class, by subclass, and when another copy of the package made them", () => {

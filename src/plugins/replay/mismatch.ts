@@ -5,7 +5,7 @@ import type { UnknownRequest } from "./difference.js";
 import type { RecordedCall, RecordedTool, Recording } from "./recording.js";
 import type { StepEvent } from "./step-order.js";
 import { ValidationError } from "../../contracts/errors.js";
-import { JournalMismatchError } from "../../contracts/state-errors.js";
+import { RecordingMismatchError } from "../../contracts/state-errors.js";
 import { preview } from "../../contracts/validation.js";
 import { conversationDifference, differenceOf, nearestCall } from "./difference.js";
 
@@ -18,12 +18,12 @@ export function unknownCall(
   asked: UnknownRequest,
   run: HookRun,
   difference?: string,
-): JournalMismatchError {
+): RecordingMismatchError {
   const { task, iteration, provider, modelId, request } = asked;
   const what = `Call ${iteration + 1} of task '${task}' to ${provider}:${modelId} is not in ${recording.source}.`;
   const shown = { ...asked, request: run.redactValue(request) as UnknownRequest["request"] }; // of the same shape, as it would stand in the recording
   const nearest = nearestCall(recording.allCalls, shown);
-  return new JournalMismatchError(
+  return new RecordingMismatchError(
     run.redact(`${what} ${difference ?? explanation(nearest, shown, recording)}`),
     { hint: HINT },
   );
@@ -50,7 +50,7 @@ function explanation(
 export function unknownTool(
   recording: Recording,
   { run, tool, call, taskId }: ToolCallContext,
-): JournalMismatchError {
+): RecordingMismatchError {
   const what = `Tool call ${tool.name}(${preview(call.arguments)}) of task '${taskId}' is not in ${recording.source}.`;
   const same = recording.allTools.filter((recorded) => recorded.tool === tool.name);
   const nearest = same.find((recorded) => recorded.task === taskId) ?? same[0];
@@ -58,26 +58,29 @@ export function unknownTool(
     nearest === undefined
       ? "It holds no call of that tool."
       : `The nearest one: ${tool.name}(${preview(nearest.arguments)}) of task '${nearest.task}'.`;
-  return new JournalMismatchError(run.redact(`${what} ${known}`), { hint: HINT });
+  return new RecordingMismatchError(run.redact(`${what} ${known}`), { hint: HINT });
 }
 
 /** A question to the world outside that is not in the recording. */
 export function unknownOutside(
   recording: Recording,
   { kind, name, taskId }: Pick<OutsideCall, "kind" | "name" | "taskId">,
-): JournalMismatchError {
+): RecordingMismatchError {
   const what = kind === "review" ? "The decision" : "What was read";
   const place = taskId === undefined ? "" : ` of task '${taskId}'`;
-  return new JournalMismatchError(
+  return new RecordingMismatchError(
     `${what}${place} (${name}) is not in ${recording.source}: this run asks for more.`,
     { hint: HINT },
   );
 }
 
 /** A recorded step that never comes, while others wait for it. */
-export function missingStep(recording: Recording, { key, phase }: StepEvent): JournalMismatchError {
+export function missingStep(
+  recording: Recording,
+  { key, phase }: StepEvent,
+): RecordingMismatchError {
   const what = phase === "start" ? "did not start" : "did not end";
-  return new JournalMismatchError(
+  return new RecordingMismatchError(
     `Step ${stepText(key)} of ${recording.source} ${what} in this run, and what came after it waits for it.`,
     { hint: HINT },
   );
@@ -99,8 +102,8 @@ function stepText(key: string): string {
 }
 
 /** A call that never came to an end in the recording, and should now. */
-export function neverEnded(recording: Recording, what: string): JournalMismatchError {
-  return new JournalMismatchError(
+export function neverEnded(recording: Recording, what: string): RecordingMismatchError {
+  return new RecordingMismatchError(
     `${what} was called off in ${recording.source}, and now is not.`,
     { hint: HINT },
   );

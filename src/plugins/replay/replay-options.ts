@@ -11,7 +11,7 @@ import {
 /** Options of `replayFrom`. */
 export interface ReplayOptions {
   /**
-   * What becomes of a request that was not recorded: `"fail"` (default) ends the run with a JournalMismatchError; `"live"` asks the model or calls the tool,
+   * What becomes of a request that was not recorded: `"fail"` (default) ends the run with a RecordingMismatchError; `"live"` asks the model or calls the tool,
    * and so does everything that follows in that run.
    */
   readonly onMiss?: "fail" | "live" | undefined;

@@ -19,7 +19,7 @@ import type { CallResult } from "./recording-format.js";
 import type { RecordedCall, RecordedTool, Recording } from "./recording.js";
 import { AgentEnsembleError, ExitEarlySignal, ToolExecutionError } from "../../contracts/errors.js";
 import { answer, reject, replace } from "../../contracts/hooks.js";
-import { JournalMismatchError } from "../../contracts/state-errors.js";
+import { RecordingMismatchError } from "../../contracts/state-errors.js";
 import { ToolResult } from "../../contracts/tool.js";
 import { sleep } from "../../util/abort/timeouts.js";
 import { systemClock, uuidGenerator } from "../../util/runtime.js";
@@ -121,7 +121,7 @@ export class ReplaySource {
     return undefined;
   }
 
-  /** @throws JournalMismatchError where that is asked for and something was not used. */
+  /** @throws RecordingMismatchError where that is asked for and something was not used. */
   end({ run, outcome }: After<RunCall, "output", EnsembleOutput>): void {
     this.#starts.delete(run.id);
     this.steps.end(run);
@@ -133,7 +133,7 @@ export class ReplaySource {
     if (left.length === 0) return;
     const message = unused(this.recording, left);
     if (onUnused === "fail")
-      throw new JournalMismatchError(message, { hint: "Record it again with recordTo(file)." });
+      throw new RecordingMismatchError(message, { hint: "Record it again with recordTo(file)." });
     run.warn(message);
   }
 
@@ -232,7 +232,7 @@ export class ReplaySource {
     return [key, callKey({ ...request, messages }, asked, salt)];
   }
 
-  /** @throws JournalMismatchError, which also ends the run whatever is made of it here; not where the run may go on live. */
+  /** @throws RecordingMismatchError, which also ends the run whatever is made of it here; not where the run may go on live. */
   #missed(run: HookRun, error: () => AgentEnsembleError): "live" {
     if (this.settings.onMiss === "fail") this.#fail(run, error());
     this.#live.add(run);

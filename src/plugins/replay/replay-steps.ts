@@ -196,7 +196,7 @@ export class ReplaySteps implements OutsideAccess {
       this.context.missed(run, () => missingStep(this.context.recording(), event));
       return undefined;
     } catch (error) {
-      return error as Error; // a JournalMismatchError
+      return error as Error; // a RecordingMismatchError
     }
   }
 }

@@ -3,7 +3,7 @@ import {
   Agent,
   Ensemble,
   FileFormatError,
-  JournalMismatchError,
+  RecordingMismatchError,
   PluginError,
   Task,
   ValidationError,
@@ -59,7 +59,7 @@ describe("a replay", () => {
         { ...describe("robin"), model: deadModel(new ScriptedModel([])) },
         [replayFrom(file)],
       );
-      expect(error).to.be.instanceOf(JournalMismatchError);
+      expect(error).to.be.instanceOf(RecordingMismatchError);
       expect(error?.message)
         .to.include("Call 1 of task 'task-1'")
         .and.to.include("message 2: recorded")
@@ -75,7 +75,7 @@ describe("a replay", () => {
       });
       await play(make("One"), [recordTo(file)]);
       const { error } = await play(make("Two"), [replayFrom(file)]);
-      expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+      expect(error?.code).to.equal("AE_RECORDING_MISMATCH");
     });
 
     it("says of a conversation that is longer or shorter what is there on one side only", async () => {
@@ -153,7 +153,7 @@ describe("a replay", () => {
       await play(ask("One"), [recordTo(file)]);
       await using ensemble = new Ensemble({ ...ask("One"), plugins: [replayFrom(file)] });
       await ensemble.run();
-      const error = await rejectionOf(JournalMismatchError, ensemble.run());
+      const error = await rejectionOf(RecordingMismatchError, ensemble.run());
       expect(error.message).to.include("has been given back already");
     });
 
@@ -202,7 +202,7 @@ describe("a replay", () => {
         .filter((line) => !line.includes('"type":"tool"'));
       await writeFile(file, text.join("\n"));
       const { error } = await play(make(), [replayFrom(file)]);
-      expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+      expect(error?.code).to.equal("AE_RECORDING_MISMATCH");
       expect(error?.message).to.include("look_up");
       expect(calls).to.equal(1);
     });
@@ -222,7 +222,7 @@ describe("a replay", () => {
       ).to.include("call 1 of task 'task-2'");
       expect(
         (await play(shorter(), [replayFrom(file, { onUnused: "fail" })])).error?.code,
-      ).to.equal("AE_JOURNAL_MISMATCH");
+      ).to.equal("AE_RECORDING_MISMATCH");
     });
   });
 
@@ -284,7 +284,7 @@ describe("a replay", () => {
         text.slice(0, text.indexOf("\n", text.lastIndexOf('"type":"call"')) - 10),
       );
       const { error, output } = await play(ask("One"), [replayFrom(file)]);
-      expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+      expect(error?.code).to.equal("AE_RECORDING_MISMATCH");
       expect(output.completedTasks.length).to.equal(1);
     });
 

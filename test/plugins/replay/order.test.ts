@@ -181,7 +181,7 @@ describe("the order of steps in a replay", () => {
     });
     await play(team(["gone", "here", "there"]), [recordTo(file)]);
     const { error } = await play(team(["here", "there"]), [replayFrom(file)]);
-    expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+    expect(error?.code).to.equal("AE_RECORDING_MISMATCH");
     expect(error?.message).to.include("task 'gone@1'").and.include("did not start");
   });
 });

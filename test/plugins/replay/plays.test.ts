@@ -200,7 +200,7 @@ describe("what is replayed", () => {
       { model: deadModel(new ScriptedModel([])), tasks: [new Task({ description: "Slow" })] },
       [replayFrom(file)],
     );
-    expect(patient.error?.code).to.equal("AE_JOURNAL_MISMATCH"); // it does not wait for ever
+    expect(patient.error?.code).to.equal("AE_RECORDING_MISMATCH"); // it does not wait for ever
   });
 
   it("ends at once when it is cancelled", async () => {
@@ -306,7 +306,7 @@ describe("what is replayed", () => {
       const { error } = await play(make(deadModel(new ScriptedModel([]))), [
         replayFrom(trace as unknown as ExecutionTrace),
       ]);
-      expect(error?.code).to.equal("AE_JOURNAL_MISMATCH");
+      expect(error?.code).to.equal("AE_RECORDING_MISMATCH");
       expect(error?.message).to.include("someone else");
     });
 
