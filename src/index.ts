@@ -10,7 +10,6 @@ export {
   ReviewHandler,
 } from "./ensemble/factories.js";
 export { Ensemble } from "./ensemble/ensemble.js";
-export type { RunHandle } from "./ensemble/ensemble.js";
 export { standardPlugins } from "./ensemble/standard-plugins.js";
 export { Kernel } from "./kernel/kernel.js";
 export { MapReduceEnsemble } from "./map-reduce/map-reduce-ensemble.js";

@@ -218,6 +218,7 @@ export type {
   SubPlanOptions,
   Revision,
   Run,
+  RunHandle,
   RunOptions,
   WorkflowReport,
   TaskContext,
@@ -235,6 +236,7 @@ export type {
   WindowLimit,
 } from "./rate-window.js";
 export type { CallingTask, RunInfo, RunValue, ScopeName } from "./run-info.js";
+export type { LogEntry, RunQuery, RunStore, RunSummary, WorkState } from "./run-store.js";
 export type { Clock, IdGenerator, IdUse } from "./runtime.js";
 export { prompt, PromptText } from "./prompt-text.js";
 export type { Text } from "./prompt-text.js";

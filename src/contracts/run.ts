@@ -18,7 +18,7 @@ import type { MapReduceNode } from "./map-reduce.js";
 import type { CaptureMode } from "./capture.js";
 import type { Phase } from "./phase.js";
 import type { MemoryEntry, MemoryOperationCounts, MemoryStore } from "./memory.js";
-import type { TaskOutput, WorkflowResult } from "./output.js";
+import type { EnsembleOutput, TaskOutput, WorkflowResult } from "./output.js";
 import type { Plan } from "./plan.js";
 import type { BindApi } from "./plugin.js";
 import type { CallingTask, RunInfo, RunValue } from "./run-info.js";
@@ -184,6 +184,14 @@ export interface RunOptions {
    * `ctx.scope` in a tool: usage records then name that task as `caller`. With `ctx.run` they name none.
    */
   readonly parent?: RunInfo | CallingTask | undefined;
+}
+
+/** A run in progress. `output` settles as `run()` would; `events` ends with the run. */
+export interface RunHandle {
+  readonly id: string;
+  readonly events: AsyncIterable<EnsembleEvent>;
+  readonly output: Promise<EnsembleOutput>;
+  cancel(reason?: string): void;
 }
 
 /**

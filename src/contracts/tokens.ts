@@ -22,6 +22,7 @@ import type { ReflectionStore } from "./reflection.js";
 import type { RetryPolicy } from "./retry.js";
 import type { ApprovalPolicy, ReviewGate, ReviewHandler, ReviewStore } from "./review.js";
 import type { TokenCounter } from "./token-counter.js";
+import type { RunStore } from "./run-store.js";
 import type { Clock, IdGenerator } from "./runtime.js";
 import type { ToolLike } from "./tool.js";
 import type { Token } from "./token.js";
@@ -61,6 +62,7 @@ export const Tokens = Object.freeze({
   TraceExporter: createToken<TraceExporter>("TraceExporter", "many"),
   FolderExporter: createToken<FolderExporter>("FolderExporter"),
   TracePropagation: createToken<TracePropagation>("TracePropagation"),
+  RunStore: createToken<RunStore>("RunStore"),
   SpendingGuard: createToken<SpendingGuard>("SpendingGuard"),
   RateWindow: createToken<RateWindow>("RateWindow"),
   HttpRoute: createToken<HttpRoute>("HttpRoute", "many"),

@@ -4,7 +4,7 @@ import type { Dag } from "../contracts/dag.js";
 import type { EnsembleOptions, Explanation } from "../contracts/ensemble-options.js";
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { EnsembleOutput } from "../contracts/output.js";
-import type { RunOptions } from "../contracts/run.js";
+import type { RunHandle, RunOptions } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Inputs, InputSchema } from "../contracts/types.js";
 import type { EnsembleShape, RunRequest } from "../engine/run/prepare-run.js";
@@ -39,14 +39,6 @@ import { taskEntries } from "./task-entries.js";
 import { validateRun } from "./validate-run.js";
 import { checkedInputs, inputFormOf } from "./typed-inputs.js";
 import { unusedOptions } from "./unused-options.js";
-
-/** A run in progress. `output` settles as `run()` would; `events` ends with the run. */
-export interface RunHandle {
-  readonly id: string;
-  readonly events: AsyncIterable<EnsembleEvent>;
-  readonly output: Promise<EnsembleOutput>;
-  cancel(reason?: string): void;
-}
 
 /** The arguments of `run()`: inputs may be left out where none are required. */
 type RunParameters<In> =

@@ -1,0 +1,88 @@
+import type { Awaitable, Inputs } from "./types.js";
+
+/** Where a task of a run stands; `waiting` means that a person is asked. */
+export type WorkState = "idle" | "running" | "waiting" | "done" | "failed" | "stopped";
+
+/** One line of a run's log: an event with its number. It is JSON. */
+export interface LogEntry {
+  /** Counts the entries of a run from 0 without a gap; the cursor of every reader. */
+  readonly n: number;
+  /** When it happened, as an ISO instant. */
+  readonly at: string;
+  /** The type of the event. */
+  readonly type: string;
+  /** The task, where the event belongs to one. */
+  readonly taskId?: string | undefined;
+  /** The fields of the event, as JSON has them: an error is `{ name, message, code }`. */
+  readonly [field: string]: unknown;
+}
+
+/** What a list of runs shows. */
+export interface RunSummary {
+  readonly runId: string;
+  /** The name of the ensemble; empty where it has none. */
+  readonly ensemble: string;
+  readonly workflow: string;
+  /** `interrupted`: its process ended before the run did. */
+  readonly state: Exclude<WorkState, "idle"> | "interrupted";
+  /** Absent until the run has ended. */
+  readonly exitReason?: string | undefined;
+  readonly startedAt: string;
+  readonly endedAt?: string | undefined;
+  /** The number of the last entry of the log; -1 where there is none. */
+  readonly n: number;
+  readonly inputs: Inputs;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly error?:
+    | { readonly code: string; readonly message: string; readonly taskId?: string | undefined }
+    | undefined;
+  /** Tasks by state. */
+  readonly counts: Readonly<Record<WorkState, number>>;
+  readonly totals: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    /** Model calls without reported usage. */
+    readonly unknownCalls: number;
+    readonly cost: number;
+    readonly currency?: string | undefined;
+    /** Model calls. */
+    readonly calls: number;
+    /** Tool calls. */
+    readonly tools: number;
+  };
+  /** Whether later runs of the ensemble are compared with it. */
+  readonly baseline?: boolean | undefined;
+}
+
+/** Which runs a list has: those that fit everything that is given, newest first. */
+export type RunQuery = {
+  /**
+   * `from` and `to`: ISO instants of the start. `text`: anywhere in what a summary shows. `before`: the `next` of the page before.
+   */
+  readonly [K in "state" | "ensemble" | "text" | "from" | "to" | "before"]?: string | undefined;
+} & {
+  /** All of them. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** Default 50. */
+  readonly limit?: number | undefined;
+};
+
+/** Where the logs and summaries of runs are kept. All texts it is given are redacted. */
+export interface RunStore {
+  /** Adds entries to the end of a log, in order. */
+  append(runId: string, entries: readonly LogEntry[]): Awaitable<void>;
+  /** Writes a summary over the one before. */
+  put(summary: RunSummary): Awaitable<void>;
+  /** One page; `total` counts all that fit. */
+  list(query: RunQuery): Awaitable<{
+    readonly runs: readonly RunSummary[];
+    readonly total: number;
+    readonly next?: string | undefined;
+  }>;
+  /** `undefined` for a run that is not known. */
+  get(runId: string): Awaitable<RunSummary | undefined>;
+  /** At most `limit` entries behind number `after`; -1 begins with the first. Empty where there are none. */
+  read(runId: string, after: number, limit: number): Awaitable<readonly LogEntry[]>;
+  remove(runId: string): Awaitable<void>;
+  dispose?(): Awaitable<void>;
+}
