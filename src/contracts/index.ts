@@ -77,6 +77,7 @@ export {
   FileAccessError,
   FileFormatError,
   JournalMismatchError,
+  LimitStoreError,
   McpError,
   MemoryConflictError,
   MemoryStoreError,

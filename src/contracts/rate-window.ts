@@ -44,9 +44,11 @@ export interface RateWait {
 
 /** Counts the calls under rate limits. Bound to `Tokens.RateWindow`; priorities, the limit on the wait and pauses after a 429 are not its concern. */
 export interface RateWindow {
+  /** How long an answer of `take` may take, in milliseconds; then the call fails with LimitStoreError. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
   /**
    * Takes a place in the windows of all limits at once, or in none. A promise only where the count is kept elsewhere.
-   * What it throws reaches the caller of the model, and the model is not called.
+   * What it throws reaches the caller of the model as the cause of a LimitStoreError, and the model is not called.
    */
   take(request: RateRequest): Awaitable<RateTurn | RateWait>;
 }

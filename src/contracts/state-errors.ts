@@ -63,6 +63,16 @@ export class BudgetExceededError extends AgentEnsembleError {
   }
 }
 
+/** A store that counts for several processes, `Tokens.RateWindow` or `Tokens.BudgetAccounts`, failed or did not answer in time. `cause` is the store's own error. */
+export class LimitStoreError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_LIMIT_STORE", message, {
+      hint: "Check that the store can be reached. Without it no limit is known, so no model is called.",
+      ...details,
+    });
+  }
+}
+
 /** Nobody answered a review in time, and its `onTimeout` is FAIL. */
 export class ReviewTimeoutError extends AgentEnsembleError {
   readonly timeoutMs: number;

@@ -121,6 +121,14 @@ function sharingSuite(use: Use): void {
       waitsOf(await asking(window)([["agent:a", TWO]]));
       waitsOf(await asking(other)([["agent:a", TWO]]));
     }));
+  it("gives the last place to one of two processes that ask at the same moment", () =>
+    use(async ({ window, other }) => {
+      if (other === undefined) return assert.fail("a window that is shared needs `other`");
+      const one = RateLimit.of(1, LONG);
+      const asks = [window, other].map((each) => asking(each)([["agent:a", one]]));
+      const answers = await Promise.all(asks);
+      assert.equal(answers.filter((answer) => !("waits" in answer)).length, 1);
+    }));
 }
 
 /**

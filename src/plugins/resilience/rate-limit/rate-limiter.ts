@@ -41,7 +41,7 @@ export class RateLimiter {
   /** When to look again after that. */
   #missedLook = Number.POSITIVE_INFINITY;
 
-  /** Before a call: at once where nothing limits it, else when its turn has come or its patience ends. @throws the signal's reason when that ends the wait; what the window throws. */
+  /** Before a call: at once where nothing limits it, else when its turn has come or its patience ends. @throws the signal's reason when that ends the wait; LimitStoreError if the window fails or is late. */
   admit(call: LlmCall): undefined | Reject | Promise<Reject | undefined> {
     if (call.rateLimits.length === 0) return undefined;
     call.signal.throwIfAborted();

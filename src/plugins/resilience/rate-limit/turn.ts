@@ -5,6 +5,8 @@ import type {
   RateWait,
   RateWindow,
 } from "../../../contracts/rate-window.js";
+import { isLater } from "../../../util/awaitable.js";
+import { storeAnswer } from "../shared/store-answer.js";
 
 /** How soon a call asks again whose turn depends on calls in flight: they may be those of another process. */
 const RECHECK_MS = 250;
@@ -49,7 +51,7 @@ export class Turn {
     return this.#left;
   }
 
-  /** Asks for its turn. A promise only where the window answers later. @throws what the window throws. */
+  /** Asks for its turn. A promise only where the window answers later. @throws LimitStoreError if the window fails or is late. */
   look(now: number): Promise<void> | undefined {
     const pausedUntil = this.pausedUntil();
     if (pausedUntil > now) {
@@ -57,8 +59,14 @@ export class Turn {
       this.#openings = limits.map(({ limit }) => ({ limit, openAt: 0, earliest: 0 }));
       return undefined;
     }
-    const answer = this.window.take(this.request);
-    if ("then" in answer) return Promise.resolve(answer).then((later) => this.#keep(later));
+    const { window, request } = this;
+    const answer = storeAnswer(() => window.take(request), {
+      what: "The rate window",
+      timeoutMs: window.timeoutMs,
+      signal: request.signal,
+      undo: (late) => void ("waits" in late || late.end(0)),
+    });
+    if (isLater(answer)) return Promise.resolve(answer).then((later) => this.#keep(later));
     this.#keep(answer);
     return undefined;
   }

@@ -10,6 +10,7 @@ import {
   Agent,
   Ensemble,
   Kernel,
+  LimitStoreError,
   RateLimit,
   Task,
   Tokens,
@@ -19,6 +20,7 @@ import { LocalRateWindow } from "../../../../src/plugins/resilience/rate-limit/l
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { rateWindowContract } from "../../../../src/testing.js";
 import { rejection } from "../../../support/rejection.js";
+import { pause } from "../../../support/time.js";
 import { failuresOf } from "../../testing/failures-of.js";
 
 /** A window that answers after a tick and counts by key, as a store elsewhere does. */
@@ -129,7 +131,83 @@ describe("Tokens.RateWindow", () => {
   });
 });
 
+describe("a rate window that does not answer", () => {
+  const limited = (window: RateWindow, model: ScriptedModel, count = 1): Ensemble =>
+    new Ensemble({
+      kernel: kernelWith(window),
+      model,
+      rateLimit: RateLimit.perMinute(10),
+      workflow: "PARALLEL",
+      parallelErrorStrategy: "CONTINUE_ON_ERROR",
+      tasks: tasks(count),
+    });
+
+  it("fails the calls within its time, and none is made", async () => {
+    const model = new ScriptedModel(() => "Hello");
+    const window: RateWindow = { timeoutMs: 20, take: () => new Promise(() => undefined) };
+    const error = await rejection(limited(window, model, 3).run());
+    expect(LimitStoreError.find(error)?.code).to.equal("AE_LIMIT_STORE");
+    expect(model.requests).to.deep.equal([]);
+  });
+
+  it("gets a place back that it gives too late", async () => {
+    const ended: number[] = [];
+    let answer: (turn: RateTurn) => void = () => undefined;
+    const window: RateWindow = {
+      timeoutMs: 20,
+      take: () => new Promise<RateTurn>((resolve) => void (answer = resolve)),
+    };
+    await rejection(limited(window, new ScriptedModel(() => "Hello")).run());
+    answer({ begin: () => expect.fail("no model was called"), end: (used) => ended.push(used) });
+    await pause();
+    expect(ended).to.deep.equal([0]);
+  });
+
+  it("ends a wait for it with the run", async () => {
+    const stop = new AbortController();
+    const window: RateWindow = { take: () => new Promise(() => void setImmediate(abort)) };
+    const abort = (): void => stop.abort(new Error("enough"));
+    const { signal } = stop;
+    const error = await rejection(
+      limited(window, new ScriptedModel(() => "Hello")).run({}, { signal }),
+    );
+    expect(LimitStoreError.find(error)).to.equal(undefined);
+    expect(error).to.have.property("code", "AE_RUN_CANCELLED");
+  });
+});
+
+/** Looks whether there is a place, and takes it after a tick. */
+class CarelessWindow implements RateWindow {
+  readonly #places: RateTurn[] = [];
+
+  async take({ limits }: RateRequest): Promise<RateTurn | RateWait> {
+    const isFree = limits.every(
+      ({ limit }) => limit.periodMs < 1_000 || this.#places.length < limit.requests,
+    );
+    await new Promise(setImmediate);
+    const turn = { begin: () => undefined, end: () => undefined };
+    if (isFree) this.#places.push(turn);
+    return isFree ? turn : { waits: limits.map(() => ({ openMs: 1, atLeastMs: 1 })) };
+  }
+}
+
 describe("rateWindowContract", () => {
+  it("finds windows that two processes take the last place of", async () => {
+    const failures = await failuresOf(() =>
+      rateWindowContract("careless", {
+        shares: true,
+        create: () => {
+          const window = new CarelessWindow();
+          return { window, other: window };
+        },
+      }),
+    );
+    expect(failures).to.include(
+      "gives the last place to one of two processes that ask at the same moment",
+    );
+    expect(failures).not.to.include("counts the calls of other processes under the same key");
+  });
+
   const breaches: Readonly<Record<string, readonly [string, RateWindow]>> = {
     "lets every call start": [
       "lets no more calls start than the limit allows, and says how long the next one waits",

@@ -1,0 +1,52 @@
+import type { Awaitable } from "../../../contracts/types.js";
+import { LimitStoreError } from "../../../contracts/state-errors.js";
+import { firstEnding } from "../../../util/abort/timeouts.js";
+import { isLater } from "../../../util/awaitable.js";
+import { messageOf } from "../../../util/errors.js";
+
+/** How long an answer may take where the store states nothing. */
+const ANSWER_MS = 10_000;
+
+/** How a store is asked. */
+interface StoreQuestion<T> {
+  /** Names the question in errors: subject and verb. */
+  readonly what: string;
+  /** How long the answer may take, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the wait, not the question. */
+  readonly signal?: AbortSignal | undefined;
+  /** Undoes an answer that comes when no caller waits for it. */
+  readonly undo?: ((answer: T) => unknown) | undefined;
+}
+
+/** Asks a store that counts for several processes. Returns a promise only if the store does. @throws LimitStoreError if the store fails or is late; the reason of `signal`. */
+export function storeAnswer<T>(ask: () => Awaitable<T>, question: StoreQuestion<T>): Awaitable<T> {
+  let answer: Awaitable<T>;
+  try {
+    answer = ask();
+  } catch (error) {
+    throw storeFault(question.what, error);
+  }
+  return isLater(answer) ? laterAnswer(Promise.resolve(answer), question) : answer;
+}
+
+async function laterAnswer<T>(answer: Promise<T>, question: StoreQuestion<T>): Promise<T> {
+  const { what, timeoutMs = ANSWER_MS, signal, undo } = question;
+  const ending = await firstEnding(answer, { timeoutMs, signal });
+  if (ending !== "done") {
+    // An undoing that fails leaves the rest to the lease.
+    answer.then(undo).catch(() => undefined);
+    signal?.throwIfAborted();
+    throw new LimitStoreError(`${what} did not answer within ${timeoutMs} ms`);
+  }
+  try {
+    return await answer;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw storeFault(what, error);
+  }
+}
+
+function storeFault(what: string, cause: unknown): LimitStoreError {
+  return new LimitStoreError(`${what} failed: ${messageOf(cause)}`, { cause });
+}
