@@ -68,6 +68,33 @@ export {
   MaxLoopIterationsExceededError,
   ParallelExecutionError,
 } from "./workflow-errors.js";
+export {
+  JournalError,
+  RunFencedError,
+  RunInUseError,
+  RunPoisonedError,
+  ToolInDoubtError,
+} from "./journal-errors.js";
+export type {
+  Claim,
+  ClaimEnd,
+  ClaimRequest,
+  Journal,
+  JournalCodec,
+  JournalEntry,
+  JournalEntryKind,
+  KeptEntry,
+  KeptError,
+  KeptRun,
+  KeptRuns,
+  Renewal,
+  RunFilter,
+  RunPage,
+  RunResult,
+  RunStart,
+  RunStatus,
+} from "./journal.js";
+export type { EnsembleAccess } from "./ensemble-access.js";
 export type { FetchFailure } from "./state-errors.js";
 export {
   AccessDeniedError,

@@ -1,4 +1,5 @@
 import type { BindToFluentSyntax, Container } from "inversify";
+import type { EnsembleAccess } from "./ensemble-access.js";
 import type { EventStream } from "./events.js";
 import type { EnsembleHooks, LaneName } from "./hooks.js";
 import type { Token } from "./token.js";
@@ -37,6 +38,8 @@ export interface Plugin {
   bind?(bind: BindApi): void;
   apply?(ctx: { readonly hooks: EnsembleHooks; readonly events: EventStream }): void;
   start?(ctx: PluginContext): Awaitable<void>;
+  /** Called with each ensemble that is made on a kernel which has the plugin. It must not run it before `start`. */
+  attach?(ensemble: EnsembleAccess): void;
   dispose?(): Awaitable<void>;
 }
 

@@ -13,6 +13,7 @@ import type { CaptureMode, CaptureModeDefinition } from "./capture.js";
 import type { ContextFormatDefinition } from "./context-format.js";
 import type { CostConfiguration } from "./cost.js";
 import type { HttpRoute } from "./http-route.js";
+import type { Journal, JournalCodec } from "./journal.js";
 import type { MemoryStore } from "./memory.js";
 import type { RateWindow } from "./rate-window.js";
 import type { TracePropagation } from "./propagation.js";
@@ -66,6 +67,8 @@ export const Tokens = Object.freeze({
   SpendingGuard: createToken<SpendingGuard>("SpendingGuard"),
   RateWindow: createToken<RateWindow>("RateWindow"),
   HttpRoute: createToken<HttpRoute>("HttpRoute", "many"),
+  Journal: createToken<Journal>("Journal"),
+  JournalCodec: createToken<JournalCodec>("JournalCodec"),
   Clock: createToken<Clock>("Clock"),
   IdGenerator: createToken<IdGenerator>("IdGenerator"),
 });

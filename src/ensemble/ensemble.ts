@@ -1,6 +1,7 @@
 import type { ModelRef } from "../contracts/chat-model.js";
 import type { CommandLineAccess } from "../contracts/command-line.js";
 import type { Dag } from "../contracts/dag.js";
+import type { EnsembleAccess } from "../contracts/ensemble-access.js";
 import type { EnsembleOptions, Explanation } from "../contracts/ensemble-options.js";
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { EnsembleOutput } from "../contracts/output.js";
@@ -82,6 +83,7 @@ export class Ensemble<In = Inputs> {
     }
     for (const plugin of options.plugins ?? []) this.#kernel.use(plugin);
     this.#internals.addMissing(standardPlugins());
+    this.#internals.attach(this.#access());
   }
 
   /** The short form: a model (or its name) and tasks; or handler tasks alone, which need no model. Everything it made is disposed afterwards. */
@@ -114,13 +116,7 @@ export class Ensemble<In = Inputs> {
    * RunTimeoutError or what a hook rejected with, all carrying `output`.
    */
   async run(...[inputs, options = {}]: RunParameters<In>): Promise<EnsembleOutput> {
-    const given = checkInputs(inputs);
-    checkRunOptions(options);
-    return this.#execute({
-      ...this.#request(given, options),
-      streaming: false,
-      handle: new Cancellation<AgentEnsembleError>(),
-    });
+    return this.#run(checkInputs(inputs), options);
   }
 
   /** Runs the team and hands out its events, tokens included. Neither reading nor awaiting is required. */
@@ -154,7 +150,11 @@ export class Ensemble<In = Inputs> {
 
   /** What would be sent: validates and plans as `run()` does, calls no model and no tap. */
   async explain(...[inputs]: RunParameters<In>): Promise<Explanation> {
-    const request = await this.#typed(this.#request(checkInputs(inputs), {}));
+    return this.#explain(checkInputs(inputs));
+  }
+
+  async #explain(inputs: Inputs): Promise<Explanation> {
+    const request = await this.#typed(this.#request(inputs, {}));
     await this.#internals.ready();
     const form = inputFormOf(this.#options);
     const explanation = await explain(request);
@@ -187,7 +187,10 @@ export class Ensemble<In = Inputs> {
   /** For the command `agentensemble`, which is given an ensemble that somebody else made. @internal */
   [COMMAND_LINE](): CommandLineAccess {
     return {
-      use: (plugin) => void this.#kernel.use(plugin),
+      use: (plugin) => {
+        this.#kernel.use(plugin);
+        plugin.attach?.(this.#access());
+      },
       model: async (name) => {
         await this.#internals.ready();
         return new Settings(this.#internals, this.#options, undefined).resolve(name);
@@ -201,6 +204,27 @@ export class Ensemble<In = Inputs> {
       problems: () => setUpProblems(this.#internals, this.#options, this.#shape),
       end: () => this.#kernel.dispose(),
     };
+  }
+
+  /** The ensemble as plugins see it. */
+  #access(): EnsembleAccess {
+    return {
+      name: this.#options.name,
+      run: (inputs, options = {}) => this.#run(checkInputs(inputs), options),
+      runAgain: (inputs, options = {}) => this.#run(checkInputs(inputs), options, executeRun),
+      explain: (inputs) => this.#explain(checkInputs(inputs)),
+      toDag: () => this.toDag(),
+    };
+  }
+
+  #run(
+    inputs: Inputs,
+    options: RunOptions,
+    execute = (request: RunRequest) => this.#execute(request),
+  ): Promise<EnsembleOutput> {
+    checkRunOptions(options);
+    const handle = new Cancellation<AgentEnsembleError>();
+    return execute({ ...this.#request(inputs, options), streaming: false, handle });
   }
 
   #execute(request: RunRequest): Promise<EnsembleOutput> {

@@ -1,4 +1,5 @@
 import type { Container } from "inversify";
+import type { EnsembleAccess } from "../contracts/ensemble-access.js";
 import type { EnsembleHooks } from "../contracts/hooks.js";
 import type { KernelApi, KernelDescription, Plugin } from "../contracts/plugin.js";
 import type { Token } from "../contracts/token.js";
@@ -24,9 +25,18 @@ export interface KernelInternals {
   booted(): boolean;
   /** Adds plugins of new names before the others. Does nothing once booting has begun. */
   addMissing(plugins: readonly Plugin[]): void;
+  attach(ensemble: EnsembleAccess): void;
   /** @throws what made booting fail, or ValidationError after dispose. */
   ready(): Promise<void>;
 }
+
+const DEFAULTS: Plugin = {
+  name: "kernel",
+  bind(bind) {
+    bind.single(Tokens.Clock, { default: true }).toConstantValue(systemClock);
+    bind.single(Tokens.IdGenerator, { default: true }).toConstantValue(uuidGenerator);
+  },
+};
 
 let reveal: (kernel: Kernel) => KernelInternals;
 
@@ -67,11 +77,11 @@ export class Kernel implements KernelApi {
       addMissing: (plugins) => {
         if (this.#booting !== undefined || this.#disposing !== undefined) return;
         const given = [...this.#plugins.values()];
+        const missing = plugins.filter(({ name }) => !this.#plugins.has(name));
         this.#plugins.clear(); // of two contributions the later wins: the user's
-        for (const plugin of plugins)
-          if (!given.some(({ name }) => name === plugin.name)) this.use(plugin);
-        for (const plugin of given) this.use(plugin);
+        for (const plugin of [...missing, ...given]) this.use(plugin);
       },
+      attach: (ensemble) => this.#plugins.forEach((plugin) => plugin.attach?.(ensemble)),
       ready: () => this.boot(),
     };
     for (const plugin of o.plugins ?? []) this.use(plugin);
@@ -126,7 +136,7 @@ export class Kernel implements KernelApi {
 
   async #boot(): Promise<void> {
     try {
-      this.#bindDefaults();
+      this.#bindings.load(DEFAULTS);
       this.#host.load([...this.#plugins.values()]);
       await this.#host.start();
     } catch (error) {
@@ -141,16 +151,6 @@ export class Kernel implements KernelApi {
     const value = make();
     this.#shared.set(token, value);
     return value;
-  }
-
-  #bindDefaults(): void {
-    this.#bindings.load({
-      name: "kernel",
-      bind: (bind) => {
-        bind.single(Tokens.Clock, { default: true }).toConstantValue(systemClock);
-        bind.single(Tokens.IdGenerator, { default: true }).toConstantValue(uuidGenerator);
-      },
-    });
   }
 
   async #dispose(): Promise<void> {

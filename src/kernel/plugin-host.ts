@@ -14,8 +14,8 @@ import {
 import { allPoints, facadeFor } from "./hooks/points.js";
 import { messageOf } from "../util/errors.js";
 
-const PLUGIN_FIELDS = ["name", "dependsOn", "bind", "apply", "start", "dispose"];
-const STEPS = ["bind", "apply", "start", "dispose"] as const;
+const STEPS = ["bind", "apply", "start", "attach", "dispose"] as const;
+const PLUGIN_FIELDS = ["name", "dependsOn", ...STEPS];
 
 /** @throws ValidationError for no plugin or a misspelt field. Other fields are the plugin's own. */
 export function checkPlugin(plugin: Plugin): void {

@@ -1,0 +1,16 @@
+import type { Dag } from "./dag.js";
+import type { Explanation } from "./ensemble-options.js";
+import type { EnsembleOutput } from "./output.js";
+import type { RunOptions } from "./run.js";
+import type { Inputs } from "./types.js";
+
+/** An ensemble, as a plugin of its kernel sees it. */
+export interface EnsembleAccess {
+  /** `EnsembleOptions.name`. */
+  readonly name: string | undefined;
+  run(inputs?: Inputs, options?: RunOptions): Promise<EnsembleOutput>;
+  /** Runs it with inputs that an earlier run was given, as that run saw them: they are not checked by `inputType` again. */
+  runAgain(inputs: Inputs, options?: RunOptions): Promise<EnsembleOutput>;
+  explain(inputs?: Inputs): Promise<Explanation>;
+  toDag(): Dag;
+}

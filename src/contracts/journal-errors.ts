@@ -1,0 +1,69 @@
+import type { ErrorDetails } from "./errors.js";
+import { AgentEnsembleError } from "./errors.js";
+
+/** A journal could not be read or written. Entries are never lost once `append` has resolved; the run can be resumed when the storage works again. */
+export class JournalError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_JOURNAL", message, details);
+  }
+}
+
+/** Another process executes the run. */
+export class RunInUseError extends AgentEnsembleError {
+  readonly runId: string;
+  /** Names the process for a person. */
+  readonly owner: string;
+  constructor(runId: string, owner: string, details: ErrorDetails = {}) {
+    super("AE_RUN_IN_USE", `Run '${runId}' is executed by ${owner}`, {
+      hint: "Wait for that process, or cancel the run there.",
+      ...details,
+    });
+    this.runId = runId;
+    this.owner = owner;
+  }
+}
+
+/** This process executed the run, showed no life for the time of its lease, and another process has taken the run over. Nothing more is written here. */
+export class RunFencedError extends AgentEnsembleError {
+  readonly runId: string;
+  constructor(runId: string, details: ErrorDetails = {}) {
+    super("AE_RUN_FENCED", `Another process has taken over run '${runId}'`, {
+      hint: "Read the outcome from that process, or raise leaseMs where this one blocks its event loop for long.",
+      ...details,
+    });
+    this.runId = runId;
+  }
+}
+
+/** A tool with an effect was called, and the process ended before the result was known. The tool is not called again by itself. */
+export class ToolInDoubtError extends AgentEnsembleError {
+  /** As `ToolContext.idempotencyKey`: names the call when the doubt is settled. */
+  readonly key: string;
+  readonly toolName: string;
+  constructor(toolName: string, key: string, details: ErrorDetails = {}) {
+    super("AE_TOOL_IN_DOUBT", `It is unknown whether tool '${toolName}' was executed (${key})`, {
+      hint: "Find out what happened, settle the call with runs.settle() or `agentensemble runs settle`, then resume the run.",
+      ...details,
+    });
+    this.key = key;
+    this.toolName = toolName;
+  }
+}
+
+/** Executions of a run ended with their process several times in a row and left no new entry. The run is not resumed by itself any more. */
+export class RunPoisonedError extends AgentEnsembleError {
+  readonly runId: string;
+  readonly executions: number;
+  constructor(runId: string, executions: number, details: ErrorDetails = {}) {
+    super(
+      "AE_RUN_POISONED",
+      `Run '${runId}' has ended its process ${executions} times in a row without getting further`,
+      {
+        hint: "Find out what ends the process, then resume the run by its id, or delete it.",
+        ...details,
+      },
+    );
+    this.runId = runId;
+    this.executions = executions;
+  }
+}
