@@ -1,5 +1,4 @@
 import type { Container } from "inversify";
-import type { EnsembleAccess } from "../contracts/ensemble-access.js";
 import type { EnsembleHooks } from "../contracts/hooks.js";
 import type { KernelApi, KernelDescription, Plugin } from "../contracts/plugin.js";
 import type { Token } from "../contracts/token.js";
@@ -25,7 +24,7 @@ export interface KernelInternals {
   booted(): boolean;
   /** Adds plugins of new names before the others. Does nothing once booting has begun. */
   addMissing(plugins: readonly Plugin[]): void;
-  attach(ensemble: EnsembleAccess): void;
+  readonly attach: NonNullable<Plugin["attach"]>;
   /** @throws what made booting fail, or ValidationError after dispose. */
   ready(): Promise<void>;
 }
