@@ -51,6 +51,11 @@ export function textOf(value: unknown): string {
   return value === undefined || value === null ? "" : (JSON.stringify(value) ?? "");
 }
 
+/** A name as part of a key whose parts are joined with `@`: `%` and `@` are written as in addresses, so that no name looks like a part and the text behind it. */
+export function keyPart(name: string): string {
+  return name.replace(/[%@]/g, encodeURIComponent);
+}
+
 /** `1 tool call`, `2 tool calls`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -136,6 +136,62 @@ describe("the names of tasks and calls within a run", () => {
     expect(new Set(keys).size).to.equal(ids.length);
   });
 
+  it("gives no key twice where the name of a task looks like a task and an attempt", async () => {
+    const keys: string[] = [];
+    const pay = tool({
+      name: "pay",
+      description: "Pays",
+      execute: (_, ctx: ToolContext) => void keys.push(ctx.idempotencyKey),
+    });
+    const calls = [
+      ["a", "b@1/t"],
+      ["a@1/b", "t"],
+      ["a%401/b", "t"],
+    ] as const;
+    await runToEnd(
+      {
+        model: new ScriptedModel(
+          calls.flatMap(([, id]) => [
+            { toolCalls: [{ name: "pay", arguments: { input: "1" }, id }] },
+            "paid",
+          ]),
+        ),
+        workflow: "SEQUENTIAL",
+        tasks: calls.map(([name]) => new Task({ name, description: name, tools: [pay] })),
+      },
+      { runId: "r" },
+    );
+    expect(keys).to.deep.equal(["r/a@1/b%401/t", "r/a%401/b@1/t", "r/a%25401/b@1/t"]);
+  });
+
+  it("gives a delegated task no identity that the name of another task has", async () => {
+    const calls: TaskCall[] = [];
+    const boss = scoped("a", async (scope) => {
+      await scope.delegate(
+        {
+          taskId: "d",
+          agentRole: "Worker",
+          taskDescription: "Part",
+          scope: {},
+          priority: "NORMAL",
+          maxOutputRetries: 0,
+          metadata: {},
+        },
+        { toolCallId: "t" },
+      );
+    });
+    await runToEnd({
+      model: new ScriptedModel(["one"]),
+      agents: [new Agent({ role: "Worker", goal: "Work" })],
+      tasks: [
+        boss.with({ name: "a" }),
+        new Task({ name: "a@1>t", description: "x", handler: () => "x" }),
+      ],
+      plugins: [tapping("see", ({ hooks }) => hooks.beforeTask.tap((c) => void calls.push(c)))],
+    });
+    expect(calls.map(({ identity }) => identity)).to.deep.equal(["a", "a@1>t", "a%401>t"]);
+  });
+
   it("tells model calls which attempt of the task they belong to, 0 while its agent is made", async () => {
     const calls: LlmCall[] = [];
     const task = new Task({

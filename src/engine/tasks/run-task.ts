@@ -18,6 +18,7 @@ import {
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
 import { messageOf, toError } from "../../util/errors.js";
+import { keyPart } from "../../util/text.js";
 import { takeStep } from "../../kernel/hooks/step.js";
 import { agentOf } from "./agents.js";
 import { Attempt, Refused } from "./attempt.js";
@@ -130,7 +131,7 @@ class TaskRun {
       taskId: planned.id,
       parentTaskId: extras.parentTaskId,
       attempt: previous === undefined ? this.#nextAttempt : previous.attempt + 1,
-      identity: extras.identity ?? planned.id,
+      identity: extras.identity ?? keyPart(planned.id),
       task: planned.task,
       agent,
       agentRole: this.#role,

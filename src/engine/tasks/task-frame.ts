@@ -6,6 +6,7 @@ import type { ActiveRun } from "../run/active-run.js";
 import type { TaskAttempt } from "./task-attempt.js";
 import { Step } from "../../kernel/hooks/step.js";
 import { ValidationError } from "../../contracts/errors.js";
+import { keyPart } from "../../util/text.js";
 
 /** What every event of a task bears. */
 export interface TaskIdentity {
@@ -36,12 +37,12 @@ export class TaskFrame {
     this.priority = o.priority ?? run.priority;
   }
 
-  /** Returns the id, with `~2` at its second use: the same name in each execution of the run. */
+  /** Returns a key part, with `~2` at its second use: the same in each execution of the run. */
   nameOf(use: string): string {
     const uses = (this.#uses ??= new Map<string, number>());
     const n = (uses.get(use) ?? 0) + 1;
     uses.set(use, n);
-    return n === 1 ? use : this.nameOf(`${use}~${n}`); // which may be the id of another call
+    return n === 1 ? keyPart(use) : this.nameOf(`${use}~${n}`); // which may be the id of another call
   }
 
   /** The attempt's own name, which is the same in each execution of the run. */
