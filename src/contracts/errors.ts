@@ -228,7 +228,10 @@ export class PromptTemplateError extends AgentEnsembleError {
     super(
       "AE_PROMPT_TEMPLATE",
       `Missing template variables: [${missingVariables.join(", ")}]. Provide them in ensemble.run(inputs).${owner} Template: '${shown}'`,
-      details,
+      {
+        hint: "For text from outside write prompt`...${text}...`, or set template: false on the task.",
+        ...details,
+      },
     );
     this.missingVariables = Object.freeze([...missingVariables]);
     this.template = template;

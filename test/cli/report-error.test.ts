@@ -12,7 +12,7 @@ describe("the error of the command line", () => {
     const error = await failure(ensemble.run());
     expect(errorJson(error)["hints"]).to.deep.equal([
       "Give them as --input order_1=...",
-      "If the text holds data from outside, write it as prompt`...${data}...`, or set template: false on the task.",
+      "For text from outside write prompt`...${text}...`, or set template: false on the task.",
     ]);
   });
 });

@@ -57,7 +57,6 @@ export class TextFiller {
     const { task, text } = this.#first;
     throw new PromptTemplateError([...this.#missing], text, {
       task: task.name ?? task.description,
-      hint: hintFor(text),
     });
   }
 
@@ -90,13 +89,4 @@ function copyOf(task: AnyTask, changes: Partial<AnyTask>): AnyTask {
   return Object.freeze(
     Object.assign(Object.create(Task.prototype) as object, task, changes),
   ) as AnyTask; // same class, same fields
-}
-
-/** Longer texts and those with several lines are seldom written by hand. */
-const LONG = 120;
-
-function hintFor(text: string): string | undefined {
-  return text.length > LONG || text.includes("\n")
-    ? "If the text holds data from outside, write it as prompt`...${data}...`, or set template: false on the task."
-    : undefined;
 }
