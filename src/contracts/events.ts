@@ -40,6 +40,8 @@ import type {
   TokenEvent,
   UsageRecordedEvent,
 } from "./plain-events.js";
+import { ValidationError } from "./errors.js";
+import { checkOptions, knownNames, requireArray, requireFunction } from "./validation.js";
 
 export type { EvBase, EvTask } from "./plain-events.js";
 
@@ -245,9 +247,54 @@ export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: Ensem
     onEnsembleCompleted: "ensemble_completed",
   });
 
+/** A key for each type of event. */
+const TYPES: Readonly<Record<EventType, true>> = {
+  ensemble_started: true,
+  ensemble_completed: true,
+  run_planned: true,
+  run_resumed: true,
+  run_suspended: true,
+  call_in_doubt: true,
+  run_failed: true,
+  task_started: true,
+  task_completed: true,
+  task_failed: true,
+  task_input: true,
+  llm_iteration_started: true,
+  llm_iteration_completed: true,
+  reasoning_received: true,
+  usage_recorded: true,
+  token: true,
+  tool_started: true,
+  tool_called: true,
+  guardrail_refused: true,
+  output_corrected: true,
+  iteration_limit_reached: true,
+  delegation_started: true,
+  delegation_completed: true,
+  delegation_failed: true,
+  file_changed: true,
+  memory_read: true,
+  memory_written: true,
+  review_requested: true,
+  review_resolved: true,
+  task_reflected: true,
+  partial_output: true,
+  budget_opened: true,
+  budget_changed: true,
+  budget_exceeded: true,
+  retry_scheduled: true,
+  rate_limited: true,
+  phase_started: true,
+  phase_completed: true,
+  loop_iteration_completed: true,
+  graph_state_completed: true,
+  run_warning: true,
+};
+
 /** What an observer of a kernel receives. */
 export interface ObserveOptions {
-  /** The types that are delivered. Events of other types are not built for this observer. Default: all. */
+  /** The types that are delivered; an unknown one is refused. Events of other types are not built for this observer. Default: all. */
   readonly only?: readonly EventType[] | undefined;
   /**
    * Called before each model call: `true` streams the call, so that its tokens become events. Default: tokens are delivered where something else streams
@@ -261,6 +308,21 @@ export interface ObserveOptions {
  * takes out the secrets of their run with the redactor.
  */
 export interface EventStream {
-  /** @throws ValidationError for options that do not fit together. */
+  /** @throws ValidationError for an unknown type in `only`, and for options that do not fit together. */
   on(fn: (e: EnsembleEvent, redactor: Redactor) => void, o?: ObserveOptions): () => void;
+}
+
+/** @throws ValidationError for what is no function, for an unknown type, and for options that have no effect. */
+export function checkObserver(fn: unknown, o: ObserveOptions): void {
+  requireFunction("events.on's first argument", fn ?? null);
+  checkOptions("events.on", o, ["only", "tokens"]);
+  requireArray("events.on only", o.only);
+  requireFunction("events.on tokens", o.tokens);
+  for (const type of o.only?.map(String) ?? [])
+    if (!Object.hasOwn(TYPES, type))
+      throw new ValidationError(
+        `Unknown type '${type}' in events.on only. ${knownNames(type, Object.keys(TYPES), ", all in docs/events.md")}`,
+      );
+  if (o.tokens !== undefined && o.only?.includes("token") === false)
+    throw new ValidationError('events.on tokens has no effect: add "token" to only');
 }

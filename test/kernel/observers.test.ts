@@ -160,6 +160,9 @@ describe("an observer of a kernel", () => {
     const refused: readonly (readonly [ObserveOptions, string])[] = [
       [{ onyl: [] } as ObserveOptions, "Did you mean 'only'?"],
       [{ only: "token" } as never, "events.on only must be an array"],
+      [{ only: ["token", "task_complete"] } as never, "Did you mean 'task_completed'?"],
+      [{ only: ["toString"] } as never, "Unknown type 'toString' in events.on only"],
+      [{ only: [undefined] } as never, "Unknown type 'undefined' in events.on only"],
       [{ tokens: true } as never, "events.on tokens must be a function"],
       [{ only: ["task_started"], tokens: () => true }, 'add "token" to only'],
     ];

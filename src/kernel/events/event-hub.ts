@@ -1,6 +1,5 @@
 import type { EventStream, EventType, ObserveOptions } from "../../contracts/events.js";
-import { ValidationError } from "../../contracts/errors.js";
-import { checkOptions, requireArray, requireFunction } from "../../contracts/validation.js";
+import { checkObserver } from "../../contracts/events.js";
 
 type Listener = Parameters<EventStream["on"]>[0];
 
@@ -52,14 +51,4 @@ export class EventHub implements EventStream {
 
 function reads({ only }: Observer, type: EventType): boolean {
   return only === undefined || only.includes(type);
-}
-
-/** @throws ValidationError for what is no function, and for options that have no effect. */
-function checkObserver(sink: unknown, o: ObserveOptions): void {
-  requireFunction("events.on's first argument", sink ?? null);
-  checkOptions("events.on", o, ["only", "tokens"]);
-  requireArray("events.on only", o.only);
-  requireFunction("events.on tokens", o.tokens);
-  if (o.tokens !== undefined && o.only?.includes("token") === false)
-    throw new ValidationError('events.on tokens has no effect: add "token" to only');
 }
