@@ -205,6 +205,7 @@ export type {
   ReflectionOptions,
   ReflectionStore,
   ReflectionStrategy,
+  TaskLesson,
   TaskReflection,
 } from "./reflection.js";
 export { redactorOf } from "./redaction.js";

@@ -12,7 +12,12 @@ export interface TaskReflection {
   readonly reflectedAt: Date;
   /** How often the task has been reflected on, this time included. */
   readonly runCount: number;
+  /** The source of text from outside that the run had read before the lesson was drawn, a tool for instance. A store keeps it: a run that reads the lesson counts as having read that text. */
+  readonly untrusted?: string | undefined;
 }
+
+/** What a strategy draws from a task. */
+export type TaskLesson = Omit<TaskReflection, "reflectedAt" | "runCount" | "untrusted">;
 
 /** What a strategy is given. */
 export interface ReflectionInput {
@@ -32,7 +37,7 @@ export interface ReflectionInput {
 export interface ReflectionStrategy {
   /** Whether it calls `ask`. Default true. */
   readonly usesModel?: boolean | undefined;
-  reflect(input: ReflectionInput): Awaitable<Omit<TaskReflection, "reflectedAt" | "runCount">>;
+  reflect(input: ReflectionInput): Awaitable<TaskLesson>;
 }
 
 /** Options of `Task.reflect`. */

@@ -160,6 +160,7 @@ function isStored(value: unknown): boolean {
     suggestions,
     reflectedAt,
     runCount,
+    untrusted,
   } = (value ?? {}) as Partial<Stored>; // checked here
   const texts = [refinedDescription, refinedExpectedOutput, reflectedAt].every(
     (field) => typeof field === "string",
@@ -169,6 +170,7 @@ function isStored(value: unknown): boolean {
     Array.isArray(observations) &&
     Array.isArray(suggestions) &&
     typeof runCount === "number" &&
+    (untrusted === undefined || typeof untrusted === "string") &&
     !Number.isNaN(Date.parse(reflectedAt ?? ""))
   );
 }

@@ -1,13 +1,11 @@
 import type {
   ReflectionInput,
   ReflectionStrategy,
-  TaskReflection,
+  TaskLesson,
 } from "../../contracts/reflection.js";
 import type { PromptTexts } from "../shared/prompts/prompt-library.js";
 import type { ReflectionTemplateName } from "./reflection-prompts.js";
 import { notesText } from "./notes.js";
-
-type Lesson = Omit<TaskReflection, "reflectedAt" | "runCount">;
 
 /** The longest text and the most items that are kept: notes go into every later prompt. */
 const MAX_TEXT = 4_000;
@@ -48,7 +46,7 @@ function promptOf(
 }
 
 /** @throws Error for an answer with none of the sections: there is nothing to learn from it. */
-function lessonOf(answer: string, { source }: ReflectionInput): Lesson {
+function lessonOf(answer: string, { source }: ReflectionInput): TaskLesson {
   const found = sectionsOf(answer);
   if (found.size === 0)
     throw new Error("the model's answer has none of the sections it was asked for");

@@ -3,6 +3,7 @@ import type { TaskOutput } from "../../contracts/output.js";
 import type {
   ReflectionOptions,
   ReflectionStore,
+  TaskLesson,
   TaskReflection,
 } from "../../contracts/reflection.js";
 import type { OutsideCall } from "../../contracts/outside.js";
@@ -12,6 +13,8 @@ import { preview } from "../../contracts/validation.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { askOutside } from "../../contracts/outside.js";
 import { isObject } from "../../util/objects.js";
+import { hasText } from "../../util/text.js";
+import { noteKeptSource } from "../shared/memory/kept-source.js";
 import { PromptLibrary } from "../shared/prompts/prompt-library.js";
 import { llmStrategy } from "./llm-strategy.js";
 import { notesText } from "./notes.js";
@@ -55,7 +58,7 @@ export class Reflector {
         signal,
         ask: (prompt) => askForNotes(call, prompt, options),
       });
-      const reflection = complete(lesson, previous, call.run.get(Tokens.Clock).now());
+      const reflection = complete(lesson, previous, call.run);
       await askOutside({ ...outside(call), kind: "change", name: "lesson" }, () =>
         store.store(identity, reflection),
       );
@@ -78,11 +81,13 @@ export class Reflector {
       () => this.#store(call).retrieve(identityOf(call)),
     );
     if (found === undefined || found === null) return undefined;
-    const { runCount } = found as { readonly runCount?: unknown }; // looked at, not trusted
-    if (!isLesson(found) || !Number.isFinite(runCount))
+    const { runCount, untrusted } = found as Partial<Record<keyof TaskReflection, unknown>>; // looked at, not trusted
+    const isMarked = untrusted !== undefined && untrusted !== null; // a store of a database gives null
+    if (!isLesson(found) || !Number.isFinite(runCount) || (isMarked && !hasText(untrusted)))
       throw new Error(
         `retrieve() of the reflectionStore must give a reflection or undefined, got ${preview(found)}`,
       );
+    if (hasText(untrusted)) noteKeptSource(call.run, "lesson drawn", untrusted);
     return found as TaskReflection; // checked, but for the date, which nothing here reads
   }
 
@@ -155,7 +160,7 @@ async function askForNotes(
 function complete(
   lesson: unknown,
   previous: TaskReflection | undefined,
-  reflectedAt: Date,
+  run: HookRun,
 ): TaskReflection {
   if (!isLesson(lesson))
     throw new Error(
@@ -167,12 +172,13 @@ function complete(
     refinedExpectedOutput,
     observations,
     suggestions,
-    reflectedAt,
+    reflectedAt: run.get(Tokens.Clock).now(),
     runCount: (previous?.runCount ?? 0) + 1,
+    ...(run.untrustedSource !== undefined && { untrusted: run.untrustedSource }),
   });
 }
 
-function isLesson(value: unknown): value is Omit<TaskReflection, "reflectedAt" | "runCount"> {
+function isLesson(value: unknown): value is TaskLesson {
   const { refinedDescription, refinedExpectedOutput, observations, suggestions } = (value ??
     {}) as Partial<Record<keyof TaskReflection, unknown>>; // each is checked
   return (

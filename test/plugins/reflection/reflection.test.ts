@@ -227,6 +227,8 @@ describe("a task that reflects", () => {
       { ...lesson, observations: "x" },
       { ...lesson, suggestions: [1] },
       { ...lesson, runCount: "2" },
+      { ...lesson, untrusted: true },
+      { ...lesson, untrusted: "" },
     ]) {
       const reflectionStore = {
         store: () => Promise.resolve(),

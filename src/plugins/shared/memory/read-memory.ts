@@ -5,9 +5,7 @@ import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { storeFailure } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { askOutside } from "../../../contracts/outside.js";
-
-/** Begins the source of text from outside that was remembered. */
-const REMEMBERED = "memory written after ";
+import { noteKeptSource } from "./kept-source.js";
 
 /** What is read, and how it is counted and reported. */
 export interface MemoryReading {
@@ -72,7 +70,7 @@ function noteUntrusted({ run }: MemoryUser, found: unknown): void {
   for (const { metadata } of found as readonly MemoryEntry[]) {
     const mark = metadata?.[MEMORY_METADATA.untrusted];
     if (mark === undefined) continue;
-    run.noteUntrusted(mark.startsWith(REMEMBERED) ? mark : REMEMBERED + mark);
+    noteKeptSource(run, "memory written", mark);
     return;
   }
 }

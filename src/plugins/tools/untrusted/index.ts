@@ -4,7 +4,8 @@ import { Tokens } from "../../../contracts/tokens.js";
 
 /**
  * Once a run has read text from outside, every call of a tool that writes, sends or does not say what it does waits for a person. Such text comes from a tool
- * with `untrusted: true`, in a delegate's task too, and from memory that was written after a run had read it. Where nobody can answer such a call fails its
+ * with `untrusted: true`, in a delegate's task too, and from memory that was written, or a lesson that was drawn,
+ * after a run had read it. Where nobody can answer such a call fails its
  * task.
  */
 export function approveAfterUntrusted(): Plugin {

@@ -3,6 +3,7 @@ import {
   Agent,
   Ensemble,
   MemoryStore,
+  ReflectionStore,
   reject,
   ReviewDecision,
   Task,
@@ -167,6 +168,53 @@ describe("approveAfterUntrusted()", () => {
       });
       expect(asked).to.have.length(1);
     });
+  });
+
+  describe("with a lesson that an earlier run drew", () => {
+    const stores: Readonly<Record<string, () => ReflectionStore>> = {
+      "in memory": () => ReflectionStore.inMemory(),
+      "of a file": () => ReflectionStore.file(join(temporaryFolder(), "lessons.json")),
+    };
+    const lesson = "REFINED_DESCRIPTION: Do it\nREFINED_EXPECTED_OUTPUT: It\n";
+
+    /** A run of the task that calls the tool, or none, and draws a lesson. Returns why a person was asked. */
+    async function acting(
+      reflectionStore: ReflectionStore,
+      tool: AnyTool | undefined,
+    ): Promise<readonly (string | undefined)[]> {
+      const model = new ScriptedModel([
+        ...(tool === undefined ? [] : [call(tool.name)]),
+        "done",
+        lesson,
+      ]);
+      const agent = new Agent({ role: "Clerk", goal: "g", tools: tool ? [tool] : [], model });
+      const { handler, asked } = person(CONTINUE);
+      const { error } = await runToEnd({
+        tasks: [new Task({ name: "act", description: "Act", agent, reflect: true })],
+        reflectionStore,
+        plugins: [approveAfterUntrusted()],
+        reviewHandler: handler,
+      });
+      expect(error).to.equal(undefined);
+      return asked.map(({ prompt = "" }) => prompt.split("\n")[0]);
+    }
+
+    for (const [kind, open] of Object.entries(stores))
+      it(`asks where that run had read from outside: store ${kind}`, async () => {
+        const store = open();
+        const calls: string[] = [];
+        const fetch = noting("fetch", calls, { untrusted: true, effect: "read" });
+        const act = noting("act", calls, { effect: "send" });
+        await acting(store, undefined);
+        expect(await acting(store, act)).to.deep.equal([]);
+        expect(await store.retrieve("act")).to.not.have.property("untrusted");
+        await acting(store, fetch);
+        expect(await store.retrieve("act")).to.include({ untrusted: "tool 'fetch'" });
+        const why =
+          "This run has read text from outside (lesson drawn after tool 'fetch'), which may hold instructions.";
+        expect(await acting(store, act)).to.deep.equal([why]);
+        expect(await acting(store, act)).to.deep.equal([why]); // the lesson built on it bears the mark as well
+      });
   });
 
   it("makes no call that the person refuses", async () => {
