@@ -42,7 +42,7 @@ export class TaskFrame {
     const uses = (this.#uses ??= new Map<string, number>());
     const n = (uses.get(use) ?? 0) + 1;
     uses.set(use, n);
-    return n === 1 ? keyPart(use) : this.nameOf(`${use}~${n}`); // which may be the id of another call
+    return n === 1 ? keyPart(use) : this.nameOf(`${use}~${n}`); // it may be the id of another call
   }
 
   /** The attempt's own name, which is the same in each execution of the run. */

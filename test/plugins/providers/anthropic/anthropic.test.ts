@@ -316,6 +316,23 @@ describe("anthropic()", () => {
     });
   });
 
+  it("may be tried again where the server says so, whatever its status", async () => {
+    for (const [status, header, expected] of [
+      [500, "false", false],
+      [529, "false", false],
+      [429, "false", false],
+      [400, "true", true],
+      [401, "true", true],
+      [500, "maybe", true],
+      [400, "maybe", false],
+    ] as const) {
+      const body = { type: "error", error: { type: "api_error", message: "no" } };
+      server.reply({ kind: "status", status, body, headers: { "x-should-retry": header } });
+      const e = await rejectionOf(ModelCallError, model.chat(REQUEST));
+      expect(e.retryable, `${status} ${header}`).to.equal(expected);
+    }
+  });
+
   it("keeps the key out of errors and of what inspecting shows", async () => {
     server.reply({
       kind: "status",
