@@ -1,5 +1,7 @@
+import type { EventStream } from "../../../contracts/events.js";
 import type { EnsembleHooks } from "../../../contracts/hooks.js";
 import type { Plugin } from "../../../contracts/plugin.js";
+import type { OtelApi } from "./otel-api.js";
 import type { OtelOptions } from "./otel-options.js";
 import type { TracedPlace } from "./propagation.js";
 import { definePlugin } from "../../../contracts/plugin.js";
@@ -33,7 +35,7 @@ export interface OtelPlugin extends Plugin {
 
 /**
  * Spans and metrics of all runs of a kernel through OpenTelemetry, by its conventions for generative AI. Needs the package `@opentelemetry/api`, and an
- * SDK that you set up; without one nothing is recorded. Prompts and answers are left out unless `captureContent` is true. What fails in the SDK never
+ * SDK that you set up; without one nothing is recorded. Several kernels may share one. Prompts and answers are left out unless `captureContent` is true. What fails in the SDK never
  * fails a run.
  * @throws ValidationError for an option that does not fit; at the start of the kernel where the package is missing.
  */
@@ -41,32 +43,32 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
   checkOtelOptions(options);
   const content = options.captureContent === true;
   const once = new ReportFirstFault();
-  let telemetry: Telemetry | undefined;
+  const kernels = new WeakMap<EventStream, Telemetry>();
+  const active = new Set<Telemetry>();
+  let api: OtelApi | undefined;
   return definePlugin({
     name: "observability-otel",
     bind(bind) {
       bind.single(Tokens.TracePropagation, { default: true }).toConstantValue({
-        inject: (place) => injected(telemetry, traceContextOf(place)),
-        within: (context, fn) => underRemote(telemetry, context, fn),
+        inject: (place) => injected(active, traceContextOf(place)),
+        within: (context, fn) => underRemote(api, context, fn),
       });
     },
     apply({ hooks, events }) {
       events.on(
-        once.guard((e) => telemetry?.handle(e)),
+        once.guard((e) => kernels.get(events)?.handle(e)),
         { only: TRACED },
       );
-      tap(hooks, content, once, () => telemetry);
+      tap(hooks, content, once, () => kernels.get(events));
     },
     async start(ctx) {
-      telemetry = new Telemetry(
-        await startTelemetry(options, ctx.get(Tokens.Clock), (error) => once.note(error)),
-      );
+      const clock = ctx.get(Tokens.Clock);
+      const tracing = await startTelemetry(options, clock, (error) => once.note(error));
+      ({ api } = tracing);
+      kernels.set(ctx.events, new Telemetry(tracing, active));
     },
-    dispose() {
-      telemetry = undefined;
-    },
-    within: (place, fn) => contextually(telemetry, traceContextOf(place), fn),
-    traceparent: (place) => injected(telemetry, traceContextOf(place))?.traceparent,
+    within: (place, fn) => contextually(active, traceContextOf(place), fn),
+    traceparent: (place) => injected(active, traceContextOf(place))?.traceparent,
   } satisfies OtelPlugin);
 }
 

@@ -1,5 +1,7 @@
+import type { Context } from "@opentelemetry/api";
 import type { TraceContext } from "../../../contracts/propagation.js";
 import type { RunInfo } from "../../../contracts/run-info.js";
+import type { OtelApi } from "./otel-api.js";
 import type { Place, Telemetry } from "./telemetry.js";
 
 /** Where in a run: the context of a tool or of a handler, or a run with the id of a task. */
@@ -13,19 +15,31 @@ export function traceContextOf(place: TracedPlace): Place {
   return { runId: "run" in place ? place.run.id : place.runId, taskId, toolCallId };
 }
 
-export function contextually<T>(telemetry: Telemetry | undefined, place: Place, fn: () => T): T {
-  const context = telemetry?.contextAt(place);
-  return telemetry === undefined || context === undefined
-    ? fn()
-    : telemetry.tracing.api.context.with(context, fn);
+interface FoundContext {
+  readonly api: OtelApi;
+  readonly context: Context;
+}
+
+/** The context of a place, of whatever kernel its run is. */
+function contextIn(active: Iterable<Telemetry>, place: Place): FoundContext | undefined {
+  for (const telemetry of active) {
+    const context = telemetry.contextAt(place);
+    if (context !== undefined) return { api: telemetry.tracing.api, context };
+  }
+  return undefined;
+}
+
+export function contextually<T>(active: Iterable<Telemetry>, place: Place, fn: () => T): T {
+  const found = contextIn(active, place);
+  return found === undefined ? fn() : found.api.context.with(found.context, fn);
 }
 
 /** The trace context of a place, as it is sent to other systems. */
-export function injected(telemetry: Telemetry | undefined, place: Place): TraceContext | undefined {
-  const context = telemetry?.contextAt(place);
-  if (telemetry === undefined || context === undefined) return undefined;
-  const { isSpanContextValid, trace } = telemetry.tracing.api;
-  const span = trace.getSpanContext(context);
+export function injected(active: Iterable<Telemetry>, place: Place): TraceContext | undefined {
+  const found = contextIn(active, place);
+  if (found === undefined) return undefined;
+  const { isSpanContextValid, trace } = found.api;
+  const span = trace.getSpanContext(found.context);
   if (span === undefined || !isSpanContextValid(span)) return undefined;
   const flags = span.traceFlags.toString(16).padStart(2, "0");
   const tracestate = span.traceState?.serialize() ?? "";
@@ -45,14 +59,13 @@ function textIn(value: unknown): string | undefined {
 
 /** Calls `fn` with a span of another system as the active one. */
 export function underRemote<T>(
-  telemetry: Telemetry | undefined,
+  api: OtelApi | undefined,
   remote: TraceContext | undefined,
   fn: () => T,
 ): T {
   const parts = TRACEPARENT.exec(textIn(remote?.traceparent) ?? "");
-  if (telemetry === undefined || remote === undefined || parts === null) return fn();
-  const { context, createTraceState, isSpanContextValid, ROOT_CONTEXT, trace } =
-    telemetry.tracing.api;
+  if (api === undefined || remote === undefined || parts === null) return fn();
+  const { context, createTraceState, isSpanContextValid, ROOT_CONTEXT, trace } = api;
   const [, traceId = "", spanId = "", flags = ""] = parts;
   const tracestate = textIn(remote.tracestate);
   const span = {

@@ -39,13 +39,17 @@ export const TRACED: readonly EventType[] = [
   "memory_written",
 ];
 
-/** Turns what hooks and events tell of any number of runs into spans and metrics. Keeps nothing of a run that has ended. */
+/** Turns what hooks and events tell of any number of runs of a kernel into spans and metrics. Keeps nothing of a run that has ended. */
 export class Telemetry {
   readonly #runs = new Map<string, RunTrace>();
   readonly #models: ModelSpans;
   readonly #tools: ToolSpans;
 
-  constructor(readonly tracing: Tracing) {
+  /** `active`: the instances that have runs; this one keeps its place in it. */
+  constructor(
+    readonly tracing: Tracing,
+    readonly active: Set<Telemetry>,
+  ) {
     this.#models = new ModelSpans(tracing);
     this.#tools = new ToolSpans(tracing);
   }
@@ -54,6 +58,7 @@ export class Telemetry {
     if (e.type === "ensemble_started") {
       this.#runs.get(e.runId)?.end(undefined); // two runs of one id: the first is given up
       this.#runs.set(e.runId, new RunTrace(this.tracing, e, this.tracing.api.context.active()));
+      this.active.add(this);
       return;
     }
     const run = this.#runs.get(e.runId);
@@ -68,6 +73,7 @@ export class Telemetry {
       run.memoryWrite(e.scope, run.contextOf(e.taskId, e.parentTaskId), undefined);
     else if (e.type === "ensemble_completed") {
       this.#runs.delete(e.runId);
+      if (this.#runs.size === 0) this.active.delete(this);
       run.end(e);
     }
   }
@@ -133,7 +139,9 @@ export class Telemetry {
 
   /** A run that joined another one stands below it, unless a span of the user's own is in between. */
   #parentContext(run: HookRun, trace: RunTrace): Context {
-    const outer = this.#runs.get(run.parent?.id ?? "");
+    const id = run.parent?.id ?? "";
+    const others = [...this.active].map((other) => other.#runs.get(id)); // the outer run may be of another kernel
+    const outer = this.#runs.get(id) ?? others.find((other) => other !== undefined);
     if (outer === undefined) return trace.caller;
     const { getSpan } = this.tracing.api.trace;
     return getSpan(trace.caller) === getSpan(outer.caller) ? outer.contextForInner() : trace.caller;

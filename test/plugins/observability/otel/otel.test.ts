@@ -519,6 +519,77 @@ describe("otel", () => {
       expect(plugin.within({ runId: "unknown" }, () => 5)).to.equal(5);
     });
 
+    it("serves several kernels with one plugin, also where their runs have one id", async () => {
+      const plugin = otel({ tracerProvider: spans.tracerProvider });
+      const headers: Record<string, string | undefined> = {};
+      const kernelOf = (tag: string, meanwhile: () => Promise<unknown>): Ensemble =>
+        new Ensemble({
+          plugins: [plugin],
+          tasks: [
+            new Task({
+              name: tag,
+              description: tag,
+              handler: async (ctx) => {
+                await meanwhile();
+                headers[tag] = plugin.traceparent(ctx);
+                return "ok";
+              },
+            }),
+          ],
+        });
+      const inner = kernelOf("inner", () => Promise.resolve());
+      const outer = kernelOf("outer", async () => {
+        await inner.run({}, { runId: "inner" });
+        await inner.dispose();
+      });
+      await outer.run({}, { runId: "outer" });
+      const idOf = (name: string): string => {
+        const { traceId, spanId } = spans.one(name).spanContext();
+        return `00-${traceId}-${spanId}-01`;
+      };
+      expect(headers).to.deep.equal({
+        inner: idOf("run_task inner"),
+        outer: idOf("run_task outer"),
+      });
+      spans.exporter.reset();
+      const twin = kernelOf("twin", () => Promise.resolve());
+      const first = kernelOf("first", () => twin.run({}, { runId: "same" }));
+      await first.run({}, { runId: "same" });
+      expect([...spans.tree()].sort()).to.deep.equal([
+        "  run_task first",
+        "  run_task twin",
+        "invoke_workflow",
+        "invoke_workflow",
+      ]);
+      await Promise.all([outer.dispose(), first.dispose(), twin.dispose()]);
+    });
+
+    it("puts a run of another kernel below the task that it joins", async () => {
+      const plugin = otel({ tracerProvider: spans.tracerProvider });
+      const inner = new Ensemble({
+        plugins: [plugin],
+        tasks: [new Task({ name: "inner", description: "I", handler: () => "ok" })],
+      });
+      await using outer = new Ensemble({
+        plugins: [plugin],
+        tasks: [
+          new Task({
+            name: "outer",
+            description: "O",
+            handler: async (ctx) => (await inner.run({}, { parent: ctx })).raw,
+          }),
+        ],
+      });
+      await outer.run();
+      await inner.dispose();
+      expect(spans.tree()).to.deep.equal([
+        "invoke_workflow",
+        "  run_task outer",
+        "    invoke_workflow",
+        "      run_task inner",
+      ]);
+    });
+
     it("carries the trace over a wire to an ensemble elsewhere, whose run joins it", async () => {
       const service = new Kernel({ plugins: [otel({ tracerProvider: spans.tracerProvider })] });
       await using served = new Ensemble({
