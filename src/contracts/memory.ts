@@ -40,6 +40,8 @@ export interface MemoryStore {
   retrieve(scope: string, query: string, maxResults: number): Promise<readonly MemoryEntry[]>;
   evict(scope: string, policy: EvictionPolicy): Promise<void>;
   clear(scope: string): Promise<void>;
+  /** Finds out whether the store can read and write its place, and changes nothing. The command `doctor` calls it. @throws MemoryStoreError where it can't. */
+  check?(): Awaitable<void>;
   /** Lets go of files and connections. Whoever made the store calls it. */
   close?(): Promise<void>;
 }
@@ -69,6 +71,8 @@ export interface LongTermMemory {
   store(entry: MemoryEntry): Promise<void>;
   /** The entries nearest to the query, best first. */
   retrieve(query: string, maxResults: number): Promise<readonly MemoryEntry[]>;
+  /** As `MemoryStore.check`. */
+  check?(): Awaitable<void>;
 }
 
 /** Facts by name, told by the user or by a tool. */

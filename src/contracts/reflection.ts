@@ -51,4 +51,6 @@ export interface ReflectionOptions {
 export interface ReflectionStore {
   store(identity: string, reflection: TaskReflection): Promise<void>;
   retrieve(identity: string): Promise<TaskReflection | undefined>;
+  /** Finds out whether the store can read and write its place, and changes nothing. The command `doctor` calls it. @throws MemoryStoreError or FileFormatError where it can't. */
+  check?(): Awaitable<void>;
 }

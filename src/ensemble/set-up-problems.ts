@@ -54,6 +54,7 @@ export async function setUpProblems(
   );
   const workflow = problems.try("docs/concepts.md", () => settings.workflow(shape.workflow));
   checkTraces(settings, problems);
+  await checkStores(settings, options, problems);
   if (draft === undefined || workflow === undefined) return problems.found;
   const { plan } = draft;
   problems.try("docs/concepts.md", () => shape.validate(plan, settings, workflow));
@@ -86,6 +87,26 @@ function checkReviewer(task: AnyTask, run: HookRun, problems: Problems): void {
   for (const tool of [...(task.agent?.tools ?? task.tools), ...run.all(Tokens.Tool)])
     if (isTool(tool) && tool.requireApproval === true)
       problems.add("docs/review.md", noReviewer(tool.name));
+}
+
+/** The places where memory and lessons are kept. */
+async function checkStores(
+  settings: Settings,
+  { memory }: EnsembleOptions,
+  problems: Problems,
+): Promise<void> {
+  const stores = [
+    ["docs/memory-stores.md", settings.find(Tokens.MemoryStore)],
+    ["docs/memory-stores.md", memory?.longTerm],
+    ["docs/reflection.md", settings.find(Tokens.ReflectionStore)],
+  ] as const;
+  for (const [page, store] of stores) {
+    try {
+      await store?.check?.();
+    } catch (error) {
+      problems.add(page, error);
+    }
+  }
 }
 
 /** The folder to which the capture mode writes traces. */

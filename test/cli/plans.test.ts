@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { examine, OPTIONAL_PACKAGES } from "../../src/cli/doctor-command.js";
@@ -151,6 +152,40 @@ export default new Ensemble({
       "AE_REVIEW_UNAVAILABLE",
     ]);
     expect(problems.every(({ hints }) => Array.isArray(hints))).to.equal(true);
+  });
+
+  it("doctor of a file names the files for memory, lessons and recordings that can't be used, and makes none", async () => {
+    const other = new ProjectFolder();
+    other.write("taken", "a file where a folder should be");
+    other.write("lessons.json", "{ torn");
+    const store = (memory: string): string =>
+      `import { Ensemble, LongTermMemory, MemoryStore, ReflectionStore, Task } from "agentensemble";
+import { recordTo, replayFrom } from "agentensemble/replay";
+const tasks = [new Task({ description: "Do", handler: () => "done" })];
+export default new Ensemble({ tasks, ${memory} });`;
+    const files = {
+      "stores.mjs": `memoryStore: MemoryStore.file("taken/memory.jsonl"),
+  memory: { longTerm: LongTermMemory.of(MemoryStore.file(".")) },
+  reflectionStore: ReflectionStore.file("lessons.json")`,
+      "record.mjs": `plugins: [recordTo("taken/recording.jsonl")]`,
+      "replay.mjs": `plugins: [replayFrom("none.jsonl")]`,
+      "fine.mjs": `memoryStore: MemoryStore.file("new/memory.jsonl"),
+  reflectionStore: ReflectionStore.file("new/lessons.json")`,
+    };
+    for (const [name, options] of Object.entries(files)) other.write(name, store(options));
+    const reports = new Map<string, { readonly code: number | null; readonly stdout: string }>();
+    for (const name of Object.keys(files)) reports.set(name, await other.run(["doctor", name]));
+    expect([...reports.values()].map(({ code }) => code)).to.deep.equal([2, 2, 2, 0]);
+    const shown = (name: string): string => reports.get(name)?.stdout ?? "";
+    expect(shown("stores.mjs"))
+      .to.include(`the folder ${join(other.path, "taken")} can't be written`)
+      .and.include("is no regular file")
+      .and.include("lessons.json' are no valid JSON (line 1)")
+      .and.include("page: docs/memory-stores.md")
+      .and.include("page: docs/reflection.md");
+    expect(shown("record.mjs")).to.include("The recording can't be written");
+    expect(shown("replay.mjs")).to.include("none.jsonl");
+    expect(existsSync(join(other.path, "new"))).to.equal(false);
   });
 
   it("doctor of a file that can be run ends with 0, and of one that can't be loaded with 2", async () => {

@@ -7,6 +7,7 @@ import { requireText } from "../../contracts/validation.js";
 import { lineOf } from "../../util/json/locate.js";
 import { sleep } from "../../util/abort/timeouts.js";
 import { DraftFile } from "../../util/files/atomic-write.js";
+import { requireUsableFile } from "../../util/files/usable-file.js";
 import { codeOf } from "../../util/objects.js";
 import { messageOf } from "../../util/errors.js";
 
@@ -32,6 +33,11 @@ class FileReflections implements ReflectionStore {
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(readonly path: string) {}
+
+  async check(): Promise<void> {
+    await this.#attempt(async () => requireUsableFile(this.path));
+    await this.#read();
+  }
 
   async retrieve(identity: string): Promise<TaskReflection | undefined> {
     await this.#turn;

@@ -20,6 +20,7 @@ export function longTermMemory(store: MemoryStore, scope = "long-term"): LongTer
   }
   checkScope(scope);
   return Object.freeze<LongTermMemory>({
+    check: async () => store.check?.(),
     async store(entry) {
       checkEntry(entry);
       await store.store(scope, entry);

@@ -28,6 +28,7 @@ import { entryFromData, entryJson, handedOut, type EntryData } from "../shared/f
 import { ScopeLocks } from "../shared/scope-locks.js";
 import { droppedRanges } from "./scope-table.js";
 import { messageOf } from "../../../util/errors.js";
+import { requireUsableFile } from "../../../util/files/usable-file.js";
 
 /** What `MemoryStore.file(path, options)` may be told beside the path. */
 export interface FileStoreOptions {
@@ -63,6 +64,18 @@ class FileStore implements SharedMemoryStore {
   constructor(path: string, { onWarning }: FileStoreOptions) {
     this.#path = resolve(path);
     this.#onWarning = onWarning;
+  }
+
+  check(): void {
+    try {
+      requireUsableFile(this.#path);
+    } catch (cause) {
+      throw new MemoryStoreError(
+        `The memory store of ${this.#path} can't be used: ${messageOf(cause)}`,
+        { operation: "check" },
+        { cause, hint: "Choose a path that this process may read and write, with its folder" },
+      );
+    }
   }
 
   async store(scope: string, entry: MemoryEntry): Promise<void> {
