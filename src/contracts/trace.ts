@@ -27,7 +27,8 @@ export interface ModelCallRecord {
   readonly startedMs: number;
   readonly response: ChatResponse | undefined;
   readonly error: Error | undefined;
-  readonly tools: ToolCallRecord[];
+  /** Those that it led to; one list with each later call. */
+  tools: readonly ToolCallRecord[];
   /** The conversation as it was sent; kept by capture modes that want it. */
   readonly messages?: readonly ChatMessage[] | undefined;
 }

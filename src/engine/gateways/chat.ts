@@ -1,7 +1,6 @@
 import type { ChatModel, ChatRequest, ChatResponse } from "../../contracts/chat-model.js";
 import type { LlmCall, OwnedRateLimit } from "../../contracts/hooks.js";
 import type { ChatOptions } from "../../contracts/run.js";
-import type { ModelCallRecord } from "../../contracts/trace.js";
 import type { UsageRecord } from "../../contracts/usage.js";
 import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
@@ -14,6 +13,7 @@ import { takeStep } from "../../kernel/hooks/step.js";
 import { settleWithin, sleep } from "../../util/abort/timeouts.js";
 import { isRefused } from "../../contracts/cost.js";
 import { tokensOf } from "../../contracts/metrics.js";
+import { NONE } from "../tasks/task-attempt.js";
 import { FrameStep } from "../tasks/task-frame.js";
 import { TokenOutlet, callModel } from "./model-call.js";
 
@@ -128,16 +128,15 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
     const usage = this.#usage();
     run.ledger.add(usage, { iteration, error: this.error });
     run.redactor.knows(model);
-    const made: ModelCallRecord = {
+    record.addCall({
       usage,
       iteration,
       startedMs: this.#startedMs,
       response: this.result,
       error: this.error === undefined ? undefined : toError(this.error),
-      tools: [],
+      tools: NONE,
       messages: run.capture.capturesMessages ? [...request.messages] : undefined,
-    };
-    record.addCall(made);
+    });
   }
 
   settled(): AfterPayload {

@@ -21,7 +21,6 @@ export function contextWithScope(
     taskId,
     parentTaskId: delegator.taskId,
     attempt: 1,
-    identity: taskId,
     task,
     agent: delegator.agent,
     agentRole: delegator.agentRole,

@@ -202,12 +202,12 @@ export class ActiveHookRun implements HookRun {
   }
 
   /** A scope of a task that has begun; its calls are counted on from the task's own. */
-  #scopeOf({ taskId, signal }: TaskCall): ActiveTaskScope {
+  #scopeOf({ taskId, identity, signal }: TaskCall): ActiveTaskScope {
     const run = this.#run;
     if (run === undefined) throw new ValidationError("The run has ended");
     const record = run.records.findLast((r) => r.taskId === taskId);
     if (record === undefined) throw new ValidationError(`Task '${taskId}' has not begun`);
-    const frame = new TaskFrame(run, record, run.cancellationFor(signal));
+    const frame = new TaskFrame(run, record, run.cancellationFor(signal), { identity });
     frame.iterations = (record.lastCall?.iteration ?? -1) + 1;
     return new ActiveTaskScope(frame);
   }

@@ -10,7 +10,7 @@ import type { Clock } from "../../contracts/runtime.js";
 import type { EventHub, Sink } from "../../kernel/events/event-hub.js";
 
 import { CALLBACK_EVENTS } from "../../contracts/events.js";
-import { REDACTOR } from "../../contracts/redaction.js";
+import { markEvent } from "../../contracts/redaction.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
 import { messageOf } from "../../util/errors.js";
 
@@ -22,7 +22,6 @@ export class RunEvents {
   readonly #waiting: EnsembleEvent[] = [];
   #delivering = false;
   readonly #owners = new Map<Sink, object>();
-  readonly #mark: PropertyDescriptor;
   #seq = 0;
   #closed = false;
   #lastMs = Number.NaN;
@@ -33,9 +32,7 @@ export class RunEvents {
     readonly clock: Clock,
     readonly hub: EventHub,
     readonly redactor: Redactor,
-  ) {
-    this.#mark = { value: redactor };
-  }
+  ) {}
 
   onAll(fn: Sink): void {
     this.#all.push(fn);
@@ -94,7 +91,7 @@ export class RunEvents {
       at: this.now(),
       ...e,
     } as EnsembleEvent;
-    Object.defineProperty(event, REDACTOR, this.#mark); // not enumerable: no event data
+    markEvent(event, this.redactor);
     if (this.#delivering) {
       this.#waiting.push(event);
       return;

@@ -9,12 +9,13 @@ import type {
   WorkflowResult,
 } from "../../contracts/output.js";
 import type { Redactor } from "../../contracts/redaction.js";
-import type { AnyTask, Task } from "../../contracts/task.js";
+import type { Task } from "../../contracts/task.js";
 import type { ExecutionTrace, RunRecord, TraceBuilder } from "../../contracts/trace.js";
 import type { ContextFormatSavings } from "../../contracts/context-format.js";
 import type { UsageRecord } from "../../contracts/usage.js";
 import type { ActiveRun } from "./active-run.js";
 import { ValidationError } from "../../contracts/errors.js";
+import { findOutput } from "../../contracts/output.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { REDACTOR } from "../../contracts/redaction.js";
 import { executionMetrics } from "../../contracts/metrics.js";
@@ -25,6 +26,24 @@ export interface RunEnd {
   readonly exitReason: ExitReason;
   /** Absent where the run was completed or ended early. */
   readonly error: AgentEnsembleError | undefined;
+}
+
+/** The sums of a run. Makes them when they are first read. */
+class RunSums {
+  readonly tasks: RunRecord["tasks"];
+  readonly #usage: readonly UsageRecord[];
+  readonly #savings: ContextFormatSavings | undefined;
+  #metrics: ExecutionMetrics | undefined;
+
+  constructor({ records, ledger, formatter }: ActiveRun) {
+    this.tasks = records;
+    this.#usage = ledger.records;
+    this.#savings = formatter?.savings;
+  }
+
+  get metrics(): ExecutionMetrics {
+    return (this.#metrics ??= executionMetrics(this.#usage, this.tasks, this.#savings));
+  }
 }
 
 /** Holds what a run left, not the run. Makes trace and metrics when they are first read. */
@@ -40,13 +59,9 @@ export class RunOutput implements EnsembleOutput {
   declare readonly graph?: GraphHistory;
   declare readonly lastCompletedOutput?: TaskOutput;
   declare readonly error?: AgentEnsembleError;
-  readonly #record: Omit<RunRecord, "metrics">;
-  readonly #usage: readonly UsageRecord[];
-  readonly #savings: ContextFormatSavings | undefined;
+  readonly #record: RunRecord;
   readonly #builder: TraceBuilder | undefined;
-  readonly #byId: ReadonlyMap<string, TaskOutput>;
-  readonly #ids: ReadonlyMap<AnyTask, string>;
-  #metrics: ExecutionMetrics | undefined;
+  #outputs: readonly TaskOutput[] | undefined;
   #trace: ExecutionTrace | undefined;
 
   constructor(run: ActiveRun, workflow: string, { result, exitReason, error }: RunEnd) {
@@ -69,7 +84,7 @@ export class RunOutput implements EnsembleOutput {
     const last = this.taskOutputs.at(-1);
     if (last !== undefined) this.lastCompletedOutput = last;
     if (error !== undefined) this.error = error;
-    this.#record = {
+    this.#record = Object.assign(new RunSums(run), {
       run: info,
       workflow,
       startedAt: base.startedAt,
@@ -77,19 +92,14 @@ export class RunOutput implements EnsembleOutput {
       endedMs,
       exitReason,
       error,
-      tasks: run.records,
       warnings: run.warnings,
       reports,
       reviews: run.reviews,
       capture: run.capture,
       redactor: run.redactor,
       traceId: run.traceId,
-    };
-    this.#usage = run.ledger.records;
-    this.#savings = run.formatter?.savings;
+    });
     this.#builder = settings.find(Tokens.TraceBuilder);
-    this.#byId = run.outputs;
-    this.#ids = run.ids;
   }
 
   get [REDACTOR](): Redactor {
@@ -101,7 +111,7 @@ export class RunOutput implements EnsembleOutput {
   }
 
   get metrics(): ExecutionMetrics {
-    return (this.#metrics ??= executionMetrics(this.#usage, this.#record.tasks, this.#savings));
+    return this.#record.metrics;
   }
 
   get totalToolCalls(): number {
@@ -115,12 +125,11 @@ export class RunOutput implements EnsembleOutput {
       throw new ValidationError("This kernel has no TraceBuilder, so there is no trace", {
         hint: "Add the standard plugins, or bind Tokens.TraceBuilder.",
       });
-    return (this.#trace = this.#builder.build({ ...this.#record, metrics: this.metrics }));
+    return (this.#trace = this.#builder.build(this.#record));
   }
 
   getOutput<T>(task: Task<T>): TaskOutput<T> | undefined {
-    const id = this.#ids.get(task);
-    // This very task made the output, so it has the task's type.
-    return id === undefined ? undefined : (this.#byId.get(id) as TaskOutput<T> | undefined);
+    this.#outputs ??= this.#record.tasks.flatMap(({ output }) => output ?? []);
+    return findOutput(this.#outputs, task);
   }
 }

@@ -7,7 +7,6 @@ import { ValidationError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { preview } from "../../contracts/validation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
-import { keyPart } from "../../util/text.js";
 import { chat } from "../gateways/chat.js";
 import { TaskAttempt } from "./task-attempt.js";
 import { TaskFrame, noModel } from "./task-frame.js";
@@ -43,7 +42,6 @@ async function synthesize(
     taskId: id,
     parentTaskId,
     attempt: 0,
-    identity: keyPart(id),
     task,
     agent: undefined,
     agentRole: "(synthesized)",

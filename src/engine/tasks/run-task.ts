@@ -18,7 +18,6 @@ import {
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
 import { messageOf, toError } from "../../util/errors.js";
-import { keyPart } from "../../util/text.js";
 import { takeStep } from "../../kernel/hooks/step.js";
 import { agentOf } from "./agents.js";
 import { Attempt, Refused } from "./attempt.js";
@@ -118,8 +117,9 @@ class TaskRun {
     if (this.#cancellation.reason !== undefined) throw this.#cancellation.reason;
     const record = this.#begin(agent, run.clock.monotonicMs());
     run.attempts.set(planned.id, record.attempt);
-    const call = this.#callOf(record, contextOutputs, revision, retriesLeft);
-    return new Attempt(new TaskFrame(run, record, this.#cancellation, extras), planned, call);
+    const frame = new TaskFrame(run, record, this.#cancellation, extras);
+    const call = this.#callOf(frame, contextOutputs, revision, retriesLeft);
+    return new Attempt(frame, planned, call);
   }
 
   /** The record of an attempt that begins. */
@@ -131,7 +131,6 @@ class TaskRun {
       taskId: planned.id,
       parentTaskId: extras.parentTaskId,
       attempt: previous === undefined ? this.#nextAttempt : previous.attempt + 1,
-      identity: extras.identity ?? keyPart(planned.id),
       task: planned.task,
       agent,
       agentRole: this.#role,
@@ -151,7 +150,7 @@ class TaskRun {
   }
 
   #callOf(
-    { attempt, identity, agent }: TaskAttempt,
+    { key, record: { attempt, agent } }: TaskFrame,
     contextOutputs: readonly TaskOutput[],
     revision: Revision | undefined,
     retriesLeft: number,
@@ -160,7 +159,7 @@ class TaskRun {
     return {
       run: run.info,
       taskId: planned.id,
-      identity,
+      identity: key,
       task: planned.task,
       source: run.source(planned),
       group: planned.group,

@@ -18,7 +18,15 @@ import { NO_MEMORY_OPERATIONS } from "../../contracts/output.js";
 import { addOperations, metricsOf, toolCallCountOf } from "../../contracts/metrics.js";
 import { toError } from "../../util/errors.js";
 
-const NONE: readonly never[] = Object.freeze([]);
+/** An empty list that records share until something is added. */
+export const NONE: readonly never[] = Object.freeze([]);
+
+/** The list with one more item: the same array from the first item on. */
+function withItem<T>(list: readonly T[], item: T): readonly T[] {
+  if (list.length === 0) return [item];
+  (list as T[]).push(item); // made above
+  return list;
+}
 
 /** Wall-clock start of a run and its monotonic time, in ms. All instants derive from this pair. */
 export interface TimeBase {
@@ -38,8 +46,6 @@ export interface AttemptStart {
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
   readonly attempt: number;
-  /** `TaskCall.identity`. */
-  readonly identity: string;
   readonly task: AnyTask;
   readonly agent: Agent | undefined;
   readonly agentRole: string;
@@ -56,7 +62,6 @@ export class TaskAttempt implements TaskRecord {
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
   readonly attempt: number;
-  readonly identity: string;
   readonly task: AnyTask;
   readonly agent: Agent | undefined;
   readonly agentRole: string;
@@ -86,7 +91,6 @@ export class TaskAttempt implements TaskRecord {
     this.taskId = start.taskId;
     this.parentTaskId = start.parentTaskId;
     this.attempt = start.attempt;
-    this.identity = start.identity;
     this.task = start.task;
     this.agent = start.agent;
     this.agentRole = start.agentRole;
@@ -117,19 +121,16 @@ export class TaskAttempt implements TaskRecord {
 
   /** A call of another process: no tool was called because of it. */
   addForeign(call: ModelCallRecord): void {
-    if (this.calls.length === 0) this.calls = [call];
-    else (this.calls as ModelCallRecord[]).push(call); // its own array from the first call on
+    this.calls = withItem(this.calls, call);
   }
 
   addTool(tool: ToolCallRecord): void {
-    if (this.lastCall !== undefined) this.lastCall.tools.push(tool);
-    else if (this.tools.length === 0) this.tools = [tool];
-    else (this.tools as ToolCallRecord[]).push(tool);
+    const place = this.lastCall ?? this;
+    place.tools = withItem(place.tools, tool);
   }
 
   addDelegation(delegation: DelegationRecord): void {
-    if (this.delegations.length === 0) this.delegations = [delegation];
-    else (this.delegations as DelegationRecord[]).push(delegation);
+    this.delegations = withItem(this.delegations, delegation);
   }
 
   /** What was read from memory and written to it. */

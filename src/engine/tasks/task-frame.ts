@@ -1,6 +1,7 @@
 import type { ChatModel } from "../../contracts/chat-model.js";
 import type { AgentEnsembleError } from "../../contracts/errors.js";
 import type { DelegationRequest } from "../../contracts/delegation.js";
+import type { RunTaskOptions } from "../../contracts/run.js";
 import type { Cancellation } from "../../util/abort/cancellation.js";
 import type { ActiveRun } from "../run/active-run.js";
 import type { TaskAttempt } from "./task-attempt.js";
@@ -23,18 +24,18 @@ export class TaskFrame {
   iterations = 0;
   readonly depth: number;
   readonly priority: DelegationRequest["priority"];
+  /** `TaskCall.identity`. */
+  readonly key: string;
 
   constructor(
     readonly run: ActiveRun,
     readonly record: TaskAttempt,
     readonly cancellation: Cancellation<AgentEnsembleError>,
-    o: {
-      readonly depth?: number | undefined;
-      readonly priority?: DelegationRequest["priority"] | undefined;
-    } = {},
+    o: Pick<RunTaskOptions, "depth" | "priority" | "identity"> = {},
   ) {
     this.depth = o.depth ?? 0;
     this.priority = o.priority ?? run.priority;
+    this.key = o.identity ?? keyPart(record.taskId);
   }
 
   /** Returns a key part, with `~2` at its second use: the same in each execution of the run. */
@@ -47,7 +48,7 @@ export class TaskFrame {
 
   /** The attempt's own name, which is the same in each execution of the run. */
   get origin(): string {
-    return `${this.record.identity}@${this.record.attempt}`;
+    return `${this.key}@${this.record.attempt}`;
   }
 
   get identity(): TaskIdentity {

@@ -81,13 +81,11 @@ export class FinishedTask implements TaskOutput {
       throw new ValidationError(`replace({ raw }) must be a string, got: ${preview(patch.raw)}`);
     const raw = typeof patch.raw === "string" ? patch.raw : this.raw;
     const schema = this.#source.outputType;
-    if ("parsed" in patch) return this.#revised({ raw, parsed: patch.parsed, hasValue: true });
-    if (schema === undefined) return this.#revised({ raw, parsed: raw, hasValue: false });
-    return this.#revised({ raw, parsed: revisedValue(schema, raw), hasValue: true });
-  }
-
-  #revised(value: TaskValue): FinishedTask {
-    return new FinishedTask(this.#record, this.#source, value, this.#completedAtMs);
+    const revised = (value: TaskValue): FinishedTask =>
+      new FinishedTask(this.#record, this.#source, value, this.#completedAtMs);
+    if ("parsed" in patch) return revised({ raw, parsed: patch.parsed, hasValue: true });
+    if (schema === undefined) return revised({ raw, parsed: raw, hasValue: false });
+    return revised({ raw, parsed: revisedValue(schema, raw), hasValue: true });
   }
 
   toJSON(): object {
