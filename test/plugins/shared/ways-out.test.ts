@@ -1,3 +1,4 @@
+import { deepStrictEqual } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
@@ -5,6 +6,7 @@ import { expect } from "chai";
 import type { EnsembleEvent } from "../../../src/index.js";
 import { Agent, Ensemble, Task, tool, ValidationError } from "../../../src/index.js";
 import { showProgress } from "../../../src/cli/progress.js";
+import * as Redaction from "../../../src/contracts/redaction.js";
 import { errorJson, errorText } from "../../../src/cli/report-error.js";
 import { runJson } from "../../../src/cli/run-result.js";
 import { OutputTerminal } from "../../../src/cli/terminal.js";
@@ -192,5 +194,21 @@ describe("redacted()", () => {
     for (const copy of [{ ...event }, JSON.parse(JSON.stringify(event)) as EnsembleEvent])
       expect(() => redacted(copy)).to.throw(ValidationError, "redacted()");
     expect(JSON.stringify(event)).to.not.include("redactor");
+  });
+
+  it("needs no property of an event, which is equal to its copy", async () => {
+    const [event] = await eventsOf();
+    expect(Reflect.ownKeys(event ?? {})).to.deep.equal(Object.keys(event ?? {}));
+    deepStrictEqual(event, { ...event });
+  });
+
+  it("reads the events of another copy of the package", async () => {
+    const copy = (await import(
+      new URL("../../../src/contracts/redaction.js?copy", import.meta.url).href
+    )) as typeof Redaction;
+    expect(copy.redactorOf).to.not.equal(Redaction.redactorOf);
+    const [event] = await eventsOf();
+    expect(copy.redactorOf(event)?.redactText(CONFIGURED)).to.equal("[redacted]");
+    expect(copy.redactorOf({ ...event })).to.equal(undefined);
   });
 });
