@@ -1,6 +1,7 @@
 /** For tests of programs, plugins and providers: models that need no network, a kernel that repeats itself, and suites that check an implementation. */
 export { testKernel } from "./ensemble/test-kernel.js";
 export {
+  budgetAccountContract,
   chatModelContract,
   memoryStoreContract,
   rateWindowContract,
@@ -13,6 +14,8 @@ export {
   workflowContract,
 } from "./plugins/testing/index.js";
 export type {
+  BudgetAccountContractOptions,
+  BudgetAccountsUnderTest,
   ChatModelContractOptions,
   ChatModelContractSupport,
   ChatModelScenario,

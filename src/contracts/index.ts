@@ -328,4 +328,13 @@ export type { OutsideAccess, OutsideCall } from "./outside.js";
 export type { ForeignUsage, SpentUsage, UsageRecord } from "./usage.js";
 export type { Authenticate, HttpRoute, Principal, PrincipalRole } from "./http-route.js";
 export type { RunPlace, TraceContext, TracePropagation } from "./propagation.js";
-export type { SpendingGrant, SpendingGuard, SpendingRequest } from "./spending.js";
+export type {
+  BudgetAccount,
+  BudgetAccountRequest,
+  BudgetAccounts,
+  BudgetAmount,
+  BudgetReservation,
+  BudgetState,
+  SharedBudget,
+} from "./budget-accounts.js";
+export type { SpendingGrant, SpendingGuard, SpendingLimits, SpendingRequest } from "./spending.js";

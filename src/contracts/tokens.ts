@@ -9,6 +9,7 @@ import type {
   WorkflowExecutor,
 } from "./executors.js";
 import type { ModelCheck } from "./model-check.js";
+import type { BudgetAccounts } from "./budget-accounts.js";
 import type { CaptureMode, CaptureModeDefinition } from "./capture.js";
 import type { ContextFormatDefinition } from "./context-format.js";
 import type { CostConfiguration } from "./cost.js";
@@ -65,6 +66,7 @@ export const Tokens = Object.freeze({
   TracePropagation: createToken<TracePropagation>("TracePropagation"),
   RunStore: createToken<RunStore>("RunStore"),
   SpendingGuard: createToken<SpendingGuard>("SpendingGuard"),
+  BudgetAccounts: createToken<BudgetAccounts>("BudgetAccounts"),
   RateWindow: createToken<RateWindow>("RateWindow"),
   HttpRoute: createToken<HttpRoute>("HttpRoute", "many"),
   Journal: createToken<Journal>("Journal"),

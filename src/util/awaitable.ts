@@ -12,3 +12,28 @@ export function passOn<T, U>(
 ): U | PromiseLike<U> {
   return isLater(value) ? Promise.resolve(value).then(next) : next(value);
 }
+
+/** Returns the result of `work`, or that of `failed` with what `work` threw or rejected with. Returns a promise only if one of them does. */
+export function recovered<T>(
+  work: () => T | PromiseLike<T>,
+  failed: (error: unknown) => T | PromiseLike<T>,
+): T | PromiseLike<T> {
+  try {
+    const result = work();
+    return isLater(result) ? Promise.resolve(result).catch(failed) : result;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Returns all values, as a promise only if one of them comes later. */
+export function allOf<T>(
+  values: readonly (T | PromiseLike<T>)[],
+): readonly T[] | Promise<readonly T[]> {
+  const now: T[] = [];
+  for (const value of values) {
+    if (isLater(value)) return Promise.all(values);
+    now.push(value);
+  }
+  return now;
+}

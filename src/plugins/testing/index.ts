@@ -1,3 +1,8 @@
+export { budgetAccountContract } from "./budget-account-contract.js";
+export type {
+  BudgetAccountContractOptions,
+  BudgetAccountsUnderTest,
+} from "./budget-account-contract.js";
 export { chatModelContract } from "./chat-model-contract.js";
 export type {
   ChatModelContractOptions,

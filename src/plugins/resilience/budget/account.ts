@@ -1,25 +1,28 @@
+import type { BudgetAmount, BudgetReservation } from "../../../contracts/budget-accounts.js";
 import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { CostConfiguration } from "../../../contracts/cost.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { Clock } from "../../../contracts/runtime.js";
-import type { UsageRecord } from "../../../contracts/usage.js";
-import type { Amount, LimitName } from "./amount.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import type { LimitName } from "./amount.js";
 import type { BudgetSettings } from "./budget-options.js";
 import type { Demand } from "./demand.js";
-import { NOTHING } from "./amount.js";
+import type { CallQueue, QueuedCall } from "./queue.js";
+import type { StoredAccount } from "./stored-account.js";
+import { passOn } from "../../../util/awaitable.js";
 import { pricedCost, greatestWithin } from "./pricing.js";
+import { watch } from "./watch.js";
 
 /** A call in flight for which a part of an account is reserved. */
-interface Holder {
+export interface Holder {
   /** Whether a tap of this call may have started `run` and be waiting for it. */
   mayWaitFor(run: HookRun): boolean;
 }
 
-/** A call that waits until others have settled. */
-interface QueuedCall {
-  readonly accounts: readonly Account[];
-  /** Decides again; whether it has left. */
-  step(): boolean;
+/** What is reserved for a holder of this process. */
+interface Held {
+  readonly amount: BudgetAmount;
+  readonly reservation: BudgetReservation;
 }
 
 /** What an account is opened with. */
@@ -31,6 +34,8 @@ interface AccountOptions {
   /** Where cost is limited. */
   readonly costPrices: CostConfiguration | undefined;
   readonly clock: Clock;
+  /** Counts. */
+  readonly store: StoredAccount;
 }
 
 /** Follows the changes of an account. */
@@ -40,43 +45,45 @@ interface AccountMeter {
   close(): void;
 }
 
-/** What one run, its delegates and the runs that joined it have used of one budget, and what is reserved for their calls in flight. */
-export class Account {
+/** The account of one run, its delegates and the runs that joined it, as this process sees it: what is decided about calls rests on its last known state. */
+export class Account implements CallQueue {
   /** The owner and the runs that joined it, while they run. */
   readonly runs = new Set<HookRun>();
-  readonly reservations = new Map<Holder, Amount>();
-  /** In the order in which they came. */
+  /** Those of this process. */
+  readonly reservations = new Map<Holder, Held>();
   readonly waiting = new Set<QueuedCall>();
   /** The limit that stopped its runs. */
   closedBy: LimitName | undefined;
   /** Tells the owner of changes, once it has begun. */
   meter: AccountMeter | undefined;
   readonly #startedMs: number;
-  #tokens = 0;
-  #cost = 0;
-  #reservedTokens = 0;
-  #reservedCost = 0;
+  #watching: AbortController | undefined;
 
   readonly limits: BudgetSettings;
   readonly cheaper: ChatModel | undefined;
   readonly owner: HookRun;
   readonly costPrices: CostConfiguration | undefined;
-  readonly #clock: Clock;
+  readonly clock: Clock;
+  readonly #store: StoredAccount;
 
-  constructor({ limits, cheaper, owner, costPrices, clock }: AccountOptions) {
+  constructor({ limits, cheaper, owner, costPrices, clock, store }: AccountOptions) {
     this.limits = limits;
     this.cheaper = cheaper;
     this.owner = owner;
     this.costPrices = costPrices;
-    this.#clock = clock;
+    this.clock = clock;
+    this.#store = store;
     this.#startedMs = clock.monotonicMs();
   }
 
-  get reserved(): Amount {
-    // Sums of fractions that were taken back do not come out at zero.
-    return this.reservations.size === 0
-      ? NOTHING
-      : { tokens: this.#reservedTokens, cost: this.#reservedCost };
+  /** By all processes. */
+  get reserved(): BudgetAmount {
+    return this.#store.state.reserved;
+  }
+
+  /** Whether its state lacks what calls have used. */
+  get isBehind(): boolean {
+    return this.#store.isBehind;
   }
 
   /** Whether its time is up, or it has stopped its runs. */
@@ -89,7 +96,7 @@ export class Account {
   }
 
   get elapsedMs(): number {
-    return this.#clock.monotonicMs() - this.#startedMs;
+    return this.clock.monotonicMs() - this.#startedMs;
   }
 
   allowed(limit: LimitName): number {
@@ -99,11 +106,12 @@ export class Account {
   /** Of `maxDurationMs` whole milliseconds. */
   used(limit: LimitName): number {
     if (limit === "maxDurationMs") return Math.round(this.elapsedMs);
-    return limit === "maxTokens" ? this.#tokens : this.#cost;
+    const { tokens, cost } = this.#store.state.used;
+    return limit === "maxTokens" ? tokens : cost;
   }
 
   /** How many tokens a call may put out, where `held` is set aside for others: from 0 to what it wants, below 0 when not even its input fits. */
-  room(demand: Demand, model: ChatModel, held: Amount): number {
+  room(demand: Demand, model: ChatModel, held: BudgetAmount): number {
     const byTokens = this.#roomInTokens(demand, held);
     return byTokens < demand.least
       ? byTokens
@@ -111,46 +119,69 @@ export class Account {
   }
 
   /** The limit that leaves a call no room. */
-  tightest(demand: Demand, held: Amount): LimitName {
+  tightest(demand: Demand, held: BudgetAmount): LimitName {
     return this.#roomInTokens(demand, held) < demand.least ? "maxTokens" : "maxCost";
   }
 
-  reserve(reservation: Holder, amount: Amount): void {
-    this.reservations.set(reservation, amount);
-    this.#reservedTokens += amount.tokens;
-    this.#reservedCost += amount.cost;
-    this.meter?.changed();
+  /** Returns whether the amount fitted. @throws LimitStoreError; the reason of `signal`. */
+  reserve(holder: Holder, amount: BudgetAmount, signal?: AbortSignal): Awaitable<boolean> {
+    return passOn(this.#store.reserve(amount, signal), (reservation) => {
+      if (reservation === undefined) return false;
+      this.reservations.set(holder, { amount, reservation });
+      this.meter?.changed();
+      return true;
+    });
   }
 
-  /** Takes the reservation back and counts what was really used. */
-  settle(reservation: Holder, used: Amount): void {
-    const amount = this.reservations.get(reservation) ?? NOTHING;
-    this.reservations.delete(reservation);
-    this.#reservedTokens -= amount.tokens;
-    this.#reservedCost -= amount.cost;
-    this.#tokens += used.tokens;
-    this.#cost += used.cost;
-    this.meter?.changed();
+  /** Takes the reservation back and counts what was really used. Never throws. */
+  settle(holder: Holder, used: BudgetAmount): Awaitable<void> {
+    const held = this.reservations.get(holder);
+    if (held === undefined) return undefined;
+    this.reservations.delete(holder);
+    return passOn(this.#store.settle(held.reservation, used), () => this.meter?.changed());
   }
 
-  /** Counts what an earlier execution of the run used. */
-  charge({ inputTokens, outputTokens, cost = 0 }: UsageRecord): void {
-    this.#tokens += Math.max(0, inputTokens) + Math.max(0, outputTokens);
-    this.#cost += cost;
+  /** Counts what could not be counted when it was used. @throws LimitStoreError; the reason of `signal`. */
+  catchUp(signal?: AbortSignal): Promise<void> {
+    return this.#store.catchUp(signal);
   }
 
-  #roomInTokens(demand: Demand, held: Amount): number {
+  /** Reads what other processes have used and reserved. @throws LimitStoreError; the reason of `signal`. */
+  refresh(signal: AbortSignal): Promise<void> {
+    return this.#store.refresh(signal);
+  }
+
+  enqueue(call: QueuedCall): void {
+    this.waiting.add(call);
+    if (!this.#store.isShared || this.#watching !== undefined) return;
+    this.#watching = new AbortController();
+    void watch(this, this.#watching.signal);
+  }
+
+  dequeue(call: QueuedCall): void {
+    this.waiting.delete(call);
+    if (this.waiting.size > 0) return;
+    this.#watching?.abort();
+    this.#watching = undefined;
+  }
+
+  #roomInTokens(demand: Demand, held: BudgetAmount): number {
     const { maxTokens } = this.limits;
     if (maxTokens === undefined) return demand.wanted;
-    return Math.min(demand.wanted, maxTokens - this.#tokens - held.tokens - demand.inputTokens);
+    return Math.min(
+      demand.wanted,
+      maxTokens - this.used("maxTokens") - held.tokens - demand.inputTokens,
+    );
   }
 
-  #roomInCost(demand: Demand, model: ChatModel, held: Amount): number {
+  #roomInCost(demand: Demand, model: ChatModel, held: BudgetAmount): number {
     const { maxCost } = this.limits;
     const { costPrices: prices } = this;
     if (maxCost === undefined || prices === undefined) return demand.wanted;
-    return greatestWithin(maxCost - this.#cost - held.cost, demand.wanted, (outputTokens) =>
-      pricedCost(prices, demand.usageOf(model, outputTokens)),
+    return greatestWithin(
+      maxCost - this.used("maxCost") - held.cost,
+      demand.wanted,
+      (outputTokens) => pricedCost(prices, demand.usageOf(model, outputTokens)),
     );
   }
 }

@@ -1,30 +1,31 @@
 import type { ChatResponse } from "../../../contracts/chat-model.js";
-import type { AgentEnsembleError } from "../../../contracts/errors.js";
 import type { After, LlmCall, Reject, Replace, RunCall } from "../../../contracts/hooks.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { SpendingGrant, SpendingGuard, SpendingRequest } from "../../../contracts/spending.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import type { Account } from "./account.js";
-import type { LimitName } from "./amount.js";
-import type { Admission } from "./decision.js";
+import type { Accounts, Charge } from "./attempt.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { reject, replace } from "../../../contracts/hooks.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { createToken } from "../../../contracts/token.js";
 import { AbortWatch } from "../../../util/abort/abort-watch.js";
+import { allOf, passOn, recovered } from "../../../util/awaitable.js";
+import { messageOf } from "../../../util/errors.js";
 import { RequestTokens } from "../shared/request-tokens.js";
 import { withoutResponseFormat } from "../shared/without-response-format.js";
+import { attempt, caughtUp } from "./attempt.js";
 import { Budgets } from "./budget.js";
-import { checkSpending, Grant } from "./grant.js";
-import { admit } from "./decision.js";
+import { checkSpending, type Grant, openGrant } from "./grant.js";
 import { Demand } from "./demand.js";
-import { announce, excess } from "./exceeded.js";
+import { exceed, excess } from "./exceeded.js";
 import { Refusal, Reservation } from "./reservation.js";
 import { Meter } from "./meter.js";
+import { advance } from "./queue.js";
 import { settleCall } from "./settlement.js";
 import { WaitingDemand } from "./waiting-call.js";
 
 type RequestPatch = Replace<Partial<Pick<LlmCall, "request" | "model" | "allowance">>>;
-type Accounts = readonly [Account, ...Account[]];
 
 /** The accounts that a run's calls are charged to. */
 interface Lineage {
@@ -43,31 +44,45 @@ export class BudgetKeeper implements SpendingGuard {
   readonly #lineages = new WeakMap<HookRun, Lineage>();
   readonly #tokens = new RequestTokens();
   readonly #aborts = new AbortWatch();
+  /** Not settled yet. */
+  readonly #grants = new WeakMap<HookRun, Set<Grant>>();
+  readonly #ended = new WeakSet<HookRun>();
 
-  /** A run begins; what has no budget then has none. @throws ValidationError for a limit that can't be kept; BudgetExceededError where a run that it joined has been stopped. */
-  open({ run }: RunCall): void {
-    const lineage = lineageOf(run);
-    if (lineage === FREE) return;
-    this.#lineages.set(run, lineage);
-    const { all } = lineage;
-    for (const account of all)
-      if (account.closedBy !== undefined) throw excess(account, account.closedBy);
-    for (const account of all) account.runs.add(run);
-    for (const account of all) if (account.owner === run) measure(account);
+  /**
+   * A run begins; what has no budget then has none. A promise only where an account is kept elsewhere.
+   * @throws ValidationError for a limit that can't be kept; BudgetExceededError where a run that it joined has been stopped; LimitStoreError.
+   */
+  open({ run }: RunCall): Awaitable<void> {
+    const accounts = accountsOf(run);
+    if (accounts.length === 0) return undefined;
+    return passOn(allOf(accounts), (all) => this.#begin(run, all));
   }
 
-  /** A run has ended. */
-  close({ run }: RunCall): void {
-    for (const account of this.#lineageOf(run).all) {
-      account.runs.delete(run);
-      if (account.owner === run) account.meter?.close();
-    }
+  /** A run has ended: what is still set aside for others counts as used. Never throws. */
+  close({ run }: RunCall): Awaitable<void> {
+    this.#ended.add(run);
+    const { all } = this.#lineageOf(run);
+    const grants = [...(this.#grants.get(run) ?? [])];
+    if (all.length === 0 && grants.length === 0) return undefined;
+    const settled = passOn(allOf(grants.map((grant) => grant.expire())), () =>
+      recovered(
+        () => caughtUp(all),
+        (error) => run.warn(`What this run used is missing in its budget: ${messageOf(error)}`),
+      ),
+    );
+    return passOn(settled, () => {
+      for (const account of all) {
+        account.runs.delete(run);
+        if (account.owner === run) account.meter?.close();
+      }
+    });
   }
 
-  /** Sets a part of the run's budgets aside for work elsewhere. @throws BudgetExceededError, ValidationError */
-  grant(run: HookRun, request: SpendingRequest): SpendingGrant {
+  /** Sets a part of the run's budgets aside for work elsewhere. @throws BudgetExceededError, ValidationError, LimitStoreError */
+  grant(run: HookRun, request: SpendingRequest): Awaitable<SpendingGrant> {
     checkSpending(request);
-    return new Grant(this.#lineageOf(run).all, request, (accounts) => this.#advance(accounts));
+    if (this.#ended.has(run)) throw runHasEnded();
+    return passOn(openGrant(this.#lineageOf(run).all, request), (grant) => this.#keep(run, grant));
   }
 
   /** The last of all transforms: reserves, waiting where that helps, and chooses model and allowance. @throws the signal's reason when that ends the wait. */
@@ -93,13 +108,33 @@ export class BudgetKeeper implements SpendingGuard {
   }
 
   /** After a call, whatever its outcome. */
-  settle(call: After<LlmCall, "response", ChatResponse>): void | Promise<void> {
+  settle(call: After<LlmCall, "response", ChatResponse>): Awaitable<void> {
     const { allowance: reservation } = call;
     if (!(reservation instanceof Reservation)) return undefined;
     reservation.unwatch();
-    const settled = settleCall(call, reservation);
-    const next = (): void => this.#advance(reservation.accounts);
-    return settled === undefined ? next() : settled.then(next);
+    return passOn(settleCall(call, reservation), () => advance(reservation.accounts));
+  }
+
+  #begin(run: HookRun, all: readonly Account[]): void {
+    const limited = all.filter(
+      ({ limits }) => limits.maxTokens !== undefined || limits.maxCost !== undefined,
+    );
+    this.#lineages.set(run, { all, limited });
+    for (const account of all)
+      if (account.closedBy !== undefined) throw excess(account, account.closedBy);
+    for (const account of all) account.runs.add(run);
+    for (const account of all) if (account.owner === run) measure(account);
+  }
+
+  #keep(run: HookRun, grant: Grant): Awaitable<Grant> {
+    if (this.#ended.has(run))
+      return passOn(grant.settle({ tokens: 0 }), () => {
+        throw runHasEnded();
+      });
+    const grants = this.#grants.get(run) ?? new Set();
+    this.#grants.set(run, grants.add(grant));
+    grant.onSettled = () => void grants.delete(grant);
+    return grant;
   }
 
   #lineageOf(run: HookRun): Lineage {
@@ -109,102 +144,71 @@ export class BudgetKeeper implements SpendingGuard {
   #reserve(call: LlmCall, accounts: Accounts, inputTokens: number): Awaitable<RequestPatch> {
     call.signal.throwIfAborted();
     const demand = new Demand(call, inputTokens, wantedBy(call, accounts));
-    let decision: Admission;
-    try {
-      decision = admit(demand, accounts);
-    } catch (error) {
-      return patchOf(call, new Refusal(error as AgentEnsembleError)); // costOf throws nothing else
-    }
     const overtakes = accounts.some(
       (account) =>
         account.owner !== call.run &&
         [...account.reservations.keys()].some((other) => other.mayWaitFor(call.run)),
     );
-    const others = !overtakes && accounts.some((account) => account.waiting.size > 0);
-    if (decision.kind === "exceeded" || (decision.kind === "go" && !others))
-      return patchOf(call, this.#conclude(demand, accounts, decision));
-    return this.#wait(
-      new WaitingDemand(demand, accounts, overtakes, (...args) => this.#conclude(...args)),
+    const mayGo = overtakes || accounts.every(({ waiting }) => waiting.size === 0);
+    return passOn(attempt(demand, accounts, mayGo), (charge) =>
+      charge === undefined
+        ? this.#wait(new WaitingDemand(demand, accounts, overtakes))
+        : this.#patch(call, charge),
     );
   }
 
   async #wait(waiting: WaitingDemand): Promise<RequestPatch> {
     const { call } = waiting.demand;
-    const unwatch = this.#aborts.on(call.signal, () => {
+    const unwatch = this.#onAbort(call, () => {
       waiting.giveUp(call.signal.reason);
-      this.#advance(waiting.accounts);
+      advance(waiting.accounts);
     });
+    advance(waiting.accounts); // others may have settled while an account was asked
     try {
-      return patchOf(call, await waiting.outcome);
+      return this.#patch(call, await waiting.outcome);
     } finally {
       unwatch();
     }
   }
 
-  #conclude(
-    demand: Demand,
-    accounts: Accounts,
-    decision: Exclude<Admission, { readonly kind: "wait" }>,
-  ): Reservation | Refusal {
-    const { call } = demand;
-    if (decision.kind === "exceeded")
-      return new Refusal(this.#exceed(call, decision.account, decision.limit, demand));
-    if (decision.by !== undefined) announce(call, decision.by, "maxCost", "downgrade");
-    const reservation = new Reservation(demand, decision.model, decision.outputTokens, accounts);
-    // A tap that hangs would keep the reservation for ever; a call that has begun ends by itself.
-    reservation.unwatch = this.#aborts.on(call.signal, () => {
-      if (reservation.begun) return;
-      reservation.release();
-      this.#advance(accounts);
-    });
-    return reservation;
+  #patch(call: LlmCall, charge: Charge): RequestPatch {
+    if (charge instanceof Reservation) {
+      // A tap that hangs would keep the reservation for ever; a call that has begun ends by itself.
+      charge.unwatch = this.#onAbort(call, () => {
+        if (!charge.begun) void passOn(charge.release(), () => advance(charge.accounts));
+      });
+    }
+    return patchOf(call, charge);
+  }
+
+  /** Calls `end` at the end of the call's signal, at once if that has come. */
+  #onAbort({ signal }: LlmCall, end: () => void): () => void {
+    if (!signal.aborted) return this.#aborts.on(signal, end);
+    end();
+    return () => undefined;
   }
 
   #checkOver(call: LlmCall): Reject | undefined {
     for (const account of this.#lineageOf(call.run).all) {
       const limit = account.over;
-      if (limit !== undefined) return reject(this.#exceed(call, account, limit));
+      if (limit !== undefined) return reject(exceed(call, account, limit));
     }
     return undefined;
   }
+}
 
-  /** Tells it, and stops the runs where the budget says so; gives the error for the call. */
-  #exceed(call: LlmCall, account: Account, limit: LimitName, demand?: Demand): AgentEnsembleError {
-    const error = excess(account, limit, demand);
-    if (account.closedBy !== undefined) return error;
-    const { rejects } = account.limits;
-    announce(call, account, limit, rejects ? "reject" : "stop");
-    if (rejects) return error;
-    account.closedBy = limit;
-    for (const run of account.runs) run.stop(excess(account, limit, demand));
-    this.#advance([account]);
-    return error;
-  }
-
-  /** Lets those go on who can, in the order in which they came. */
-  #advance(accounts: Iterable<Account>): void {
-    const changed = new Set(accounts);
-    for (const account of changed) {
-      changed.delete(account); // comes back, and is looked at again, when one of its calls leaves
-      for (const waiting of account.waiting)
-        if (waiting.step()) for (const other of waiting.accounts) changed.add(other);
-    }
-  }
+function runHasEnded(): ValidationError {
+  return new ValidationError("grant() needs a run that goes on, and this one has ended");
 }
 
 /** The budgets of the run itself first, then of those that it joined. */
-function lineageOf(run: HookRun): Lineage {
-  const all: Account[] = [];
+function accountsOf(run: HookRun): readonly Awaitable<Account>[] {
+  const all: Awaitable<Account>[] = [];
   for (let owner: HookRun | undefined = run; owner !== undefined; owner = owner.parent) {
-    for (const budget of owner.all(Budgets)) all.push(budget.accountOf(owner));
+    const bearer = owner;
+    owner.all(Budgets).forEach((budget, position) => all.push(budget.accountOf(bearer, position)));
   }
-  if (all.length === 0) return FREE;
-  return {
-    all,
-    limited: all.filter(
-      ({ limits }) => limits.maxTokens !== undefined || limits.maxCost !== undefined,
-    ),
-  };
+  return all;
 }
 
 /** Tells from now on how the budget of a run stands. */

@@ -1,28 +1,48 @@
 import type { ChatModel } from "../../../contracts/chat-model.js";
+import type { BudgetAmount } from "../../../contracts/budget-accounts.js";
 import type { HookRun } from "../../../contracts/run.js";
+import type { Awaitable } from "../../../contracts/types.js";
 import type { BudgetSettings } from "./budget-options.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { requireUsable } from "../../../contracts/model-check.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { createToken } from "../../../contracts/token.js";
+import { isLater, passOn } from "../../../util/awaitable.js";
+import { storeAnswer } from "../shared/store-answer.js";
 import { Account } from "./account.js";
+import { NOTHING, plus } from "./amount.js";
+import { LocalBudgetAccount } from "./local-accounts.js";
+import { StoredAccount } from "./stored-account.js";
+
+/** Sums of costs that are added in another order differ by less. */
+const ROUNDING = 2e-9;
 
 /** A limit that every run of a kernel has for itself. Its accounts lie in it, so that runs of other kernels that join one of these runs find them. */
 export class Budget {
   /** Known once the kernel has started. */
   cheaper: ChatModel | undefined;
-  readonly #accounts = new WeakMap<HookRun, Account>();
+  readonly #accounts = new WeakMap<HookRun, Awaitable<Account>>();
 
   constructor(readonly settings: BudgetSettings) {}
 
-  /** The account of a run that has this budget, opened with the run. @throws ValidationError for a limit that can't be kept without prices. */
-  accountOf(run: HookRun): Account {
-    let account = this.#accounts.get(run);
-    if (account === undefined) this.#accounts.set(run, (account = this.#open(run)));
-    return account;
+  /**
+   * The account of a run that has this budget as the one at `position`, opened with the run. A promise only where it is kept elsewhere.
+   * @throws ValidationError for a limit that can't be kept without prices; LimitStoreError.
+   */
+  accountOf(run: HookRun, position: number): Awaitable<Account> {
+    const known = this.#accounts.get(run);
+    if (known !== undefined) return known;
+    const opened = this.#open(run, position);
+    this.#accounts.set(run, opened);
+    if (isLater(opened))
+      opened.then(
+        (account) => this.#accounts.set(run, account),
+        () => undefined, // reaches those who ask for it
+      );
+    return opened;
   }
 
-  #open(run: HookRun): Account {
+  #open(run: HookRun, position: number): Awaitable<Account> {
     const prices = run.find(Tokens.CostConfiguration);
     if (this.settings.maxCost !== undefined && prices === undefined)
       throw new ValidationError(
@@ -40,16 +60,47 @@ export class Budget {
       );
     if (this.cheaper !== undefined)
       requireUsable("budget downgradeTo", this.cheaper, run.find(Tokens.ModelCheck));
-    const account = new Account({
-      limits: this.settings,
-      cheaper: this.cheaper,
-      owner: run,
-      costPrices: this.settings.maxCost === undefined ? undefined : prices,
-      clock: run.get(Tokens.Clock),
+    const costPrices = this.settings.maxCost === undefined ? undefined : prices;
+    return passOn(this.#store(run, position), (store) => {
+      const { settings: limits, cheaper } = this;
+      return new Account({
+        limits,
+        cheaper,
+        owner: run,
+        costPrices,
+        clock: run.get(Tokens.Clock),
+        store,
+      });
     });
-    for (const usage of run.earlierUsage) account.charge(usage);
-    return account;
   }
+
+  /** Where the account is kept: a limit on time alone needs no store. */
+  #store(run: HookRun, position: number): Awaitable<StoredAccount> {
+    const { maxTokens, maxCost } = this.settings;
+    const request = {
+      key: `run:${run.id}/budget:${position}`,
+      maxTokens,
+      maxCost: maxCost === undefined ? undefined : maxCost * (1 + ROUNDING) + ROUNDING,
+      earlier: earlierAmount(run),
+    };
+    const warn = (message: string): void => run.warn(message);
+    if (maxTokens === undefined && maxCost === undefined)
+      return new StoredAccount(new LocalBudgetAccount(request), { timeoutMs: undefined, warn });
+    const accounts = run.get(Tokens.BudgetAccounts);
+    const { timeoutMs } = accounts;
+    const opened = storeAnswer(() => accounts.open(request), {
+      what: "Tokens.BudgetAccounts",
+      timeoutMs,
+    });
+    return passOn(opened, (account) => new StoredAccount(account, { timeoutMs, warn }));
+  }
+}
+
+function earlierAmount({ earlierUsage }: HookRun): BudgetAmount {
+  let sum = NOTHING;
+  for (const { inputTokens, outputTokens, cost = 0 } of earlierUsage)
+    sum = plus(sum, { tokens: Math.max(0, inputTokens) + Math.max(0, outputTokens), cost });
+  return sum;
 }
 
 /** How budgets are found by whoever keeps them; private to this plugin. */

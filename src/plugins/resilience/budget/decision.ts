@@ -1,8 +1,9 @@
+import type { BudgetAmount } from "../../../contracts/budget-accounts.js";
 import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { Account } from "./account.js";
 import type { LimitName } from "./amount.js";
 import type { Demand } from "./demand.js";
-import { NOTHING } from "./amount.js";
+import { NOTHING, plus } from "./amount.js";
 
 /** What becomes of a call. */
 export type Admission =
@@ -76,16 +77,10 @@ function roomOf(
 }
 
 /** What is reserved for calls that may themselves be waiting for this one, which therefore can't wait for them. */
-function unavoidable(
-  account: Account,
-  demand: Demand,
-): { readonly tokens: number; readonly cost: number } {
+function unavoidable(account: Account, demand: Demand): BudgetAmount {
   if (account.owner === demand.call.run) return NOTHING; // of a run's own calls none waits for another
-  let [tokens, cost] = [0, 0];
-  for (const [reservation, amount] of account.reservations) {
-    if (!reservation.mayWaitFor(demand.call.run)) continue;
-    tokens += amount.tokens;
-    cost += amount.cost;
-  }
-  return { tokens, cost };
+  let sum = NOTHING;
+  for (const [holder, { amount }] of account.reservations)
+    if (holder.mayWaitFor(demand.call.run)) sum = plus(sum, amount);
+  return sum;
 }

@@ -1,9 +1,11 @@
 import type { Ev } from "../../../contracts/events.js";
+import type { AgentEnsembleError } from "../../../contracts/errors.js";
 import type { LlmCall } from "../../../contracts/hooks.js";
 import type { Account } from "./account.js";
 import type { LimitName } from "./amount.js";
 import type { Demand } from "./demand.js";
 import { BudgetExceededError } from "../../../contracts/state-errors.js";
+import { advance } from "./queue.js";
 
 const UNITS: Readonly<Record<LimitName, string>> = {
   maxTokens: "tokens",
@@ -50,6 +52,24 @@ export function announce(
   };
   run.emit(event);
   if (account.owner !== run) account.owner.emit(event);
+}
+
+/** Tells of a call that is not made, and stops the runs where the budget says so; gives the error for the call. */
+export function exceed(
+  call: LlmCall,
+  account: Account,
+  limit: LimitName,
+  demand?: Demand,
+): AgentEnsembleError {
+  const error = excess(account, limit, demand);
+  if (account.closedBy !== undefined) return error;
+  const { rejects } = account.limits;
+  announce(call, account, limit, rejects ? "reject" : "stop");
+  if (rejects) return error;
+  account.closedBy = limit;
+  for (const run of account.runs) run.stop(excess(account, limit, demand));
+  advance([account]);
+  return error;
 }
 
 /** Six digits after the point at most, without noise. */

@@ -1,18 +1,31 @@
 import type { HookRun } from "../../../contracts/run.js";
 import type { SpendingGrant, SpendingRequest } from "../../../contracts/spending.js";
-import type { Account } from "./account.js";
-import type { Amount, LimitName } from "./amount.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import type { Account, Holder } from "./account.js";
+import type { BudgetAmount } from "../../../contracts/budget-accounts.js";
+import type { LimitName } from "./amount.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireDuration,
+  requireInteger,
+} from "../../../contracts/validation.js";
+import { startTimer } from "../../../util/abort/timer.js";
+import { allOf, passOn } from "../../../util/awaitable.js";
+import { caughtUp, checkRefusals } from "./attempt.js";
 import { excess } from "./exceeded.js";
+import { advance } from "./queue.js";
+import { reserveAll } from "./reserve-all.js";
 
 /** @throws ValidationError */
 export function checkSpending(request: SpendingRequest): void {
-  checkOptions("grant()", request, ["maxTokens", "maxCost"]);
+  checkOptions("grant()", request, ["maxTokens", "maxCost", "timeoutMs"]);
   requireInteger("grant() maxTokens", request.maxTokens, 1);
   const { maxCost } = request;
   if (maxCost !== undefined && !(Number.isFinite(maxCost) && maxCost > 0))
     throw new ValidationError(`grant() maxCost must be a number > 0, got: ${preview(maxCost)}`);
+  requireDuration("grant() timeoutMs", request.timeoutMs);
 }
 
 function isAmount(used: unknown): boolean {
@@ -37,29 +50,57 @@ function leftOf(
   return left;
 }
 
-/** A part of the accounts that is set aside until it is settled. */
-export class Grant implements SpendingGrant {
-  readonly maxTokens: number | undefined;
-  readonly maxCost: number | undefined;
-  readonly #accounts: readonly Account[];
-  readonly #settled: (accounts: readonly Account[]) => void;
-  readonly #amount: Amount;
-  #isOpen = true;
-
-  /** @throws BudgetExceededError where nothing is left. */
-  constructor(
-    accounts: readonly Account[],
-    request: SpendingRequest,
-    settled: (accounts: readonly Account[]) => void,
-  ) {
+/** Sets aside what is asked for, or what is left. @throws BudgetExceededError where nothing is; LimitStoreError. */
+export function openGrant(
+  accounts: readonly Account[],
+  request: SpendingRequest,
+  refusals = 0,
+): Awaitable<Grant> {
+  return passOn(caughtUp(accounts), () => {
     for (const account of accounts)
       if (account.over !== undefined) throw excess(account, account.over);
-    this.maxTokens = leftOf(accounts, "maxTokens", request.maxTokens);
-    this.maxCost = leftOf(accounts, "maxCost", request.maxCost);
+    const grant = new Grant(accounts, {
+      maxTokens: leftOf(accounts, "maxTokens", request.maxTokens),
+      maxCost: leftOf(accounts, "maxCost", request.maxCost),
+      timeoutMs: request.timeoutMs,
+    });
+    return passOn(grant.take(), (isTaken) => {
+      if (isTaken) return grant;
+      checkRefusals(refusals + 1);
+      return openGrant(accounts, request, refusals + 1);
+    });
+  });
+}
+
+/** A part of the accounts that is set aside until it is settled. */
+export class Grant implements SpendingGrant, Holder {
+  readonly maxTokens: number | undefined;
+  readonly maxCost: number | undefined;
+  /** Called when it is settled. */
+  onSettled: () => void = () => undefined;
+  readonly #accounts: readonly Account[];
+  readonly #amount: BudgetAmount;
+  readonly #timeoutMs: number | undefined;
+  #isOpen = true;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(accounts: readonly Account[], { maxTokens, maxCost, timeoutMs }: SpendingRequest) {
+    this.maxTokens = maxTokens;
+    this.maxCost = maxCost;
     this.#accounts = accounts;
-    this.#settled = settled;
-    this.#amount = { tokens: this.maxTokens ?? 0, cost: this.maxCost ?? 0 };
-    for (const account of accounts) account.reserve(this, this.#amount);
+    this.#amount = { tokens: maxTokens ?? 0, cost: maxCost ?? 0 };
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Sets it aside in all accounts, or in none; returns which. @throws LimitStoreError */
+  take(): Awaitable<boolean> {
+    const amount = this.#amount;
+    const parts = this.#accounts.map((account) => ({ account, amount }));
+    return passOn(reserveAll(this, parts), (isTaken) => {
+      if (isTaken && this.#timeoutMs !== undefined)
+        this.#stopTimer = startTimer(this.#timeoutMs, () => void this.expire());
+      return isTaken;
+    });
   }
 
   /** @throws ValidationError for what is no amount. */
@@ -69,18 +110,28 @@ export class Grant implements SpendingGrant {
   }: {
     readonly tokens: number;
     readonly cost?: number | undefined;
-  }): void {
-    if (!this.#isOpen) return;
+  }): Awaitable<void> {
+    if (!this.#isOpen) return undefined;
+    if (isAmount(tokens) && isAmount(cost)) return this.#settle({ tokens, cost });
+    return passOn(this.expire(), () => {
+      throw new ValidationError(
+        `settle() tokens and cost must be numbers >= 0, got: ${preview(isAmount(tokens) ? cost : tokens)}`,
+        { hint: "All that was set aside counts as used." },
+      );
+    });
+  }
+
+  /** Counts all of it as used, unless it is settled. */
+  expire(): Awaitable<void> {
+    return this.#isOpen ? this.#settle(this.#amount) : undefined;
+  }
+
+  #settle(used: BudgetAmount): Awaitable<void> {
     this.#isOpen = false;
-    const isSound = isAmount(tokens) && isAmount(cost);
-    const used = isSound ? { tokens, cost } : this.#amount;
-    for (const account of this.#accounts) account.settle(this, used);
-    this.#settled(this.#accounts);
-    if (isSound) return;
-    throw new ValidationError(
-      `settle() tokens and cost must be numbers >= 0, got: ${preview(isAmount(tokens) ? cost : tokens)}`,
-      { hint: "All that was set aside counts as used." },
-    );
+    this.#stopTimer?.();
+    this.onSettled();
+    const settled = this.#accounts.map((account) => account.settle(this, used));
+    return passOn(allOf(settled), () => advance(this.#accounts));
   }
 
   /** Work elsewhere never waits for calls of the run that has it done. */

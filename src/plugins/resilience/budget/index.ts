@@ -7,6 +7,7 @@ import { modelNamed } from "../shared/model-named.js";
 import { Budget, Budgets } from "./budget.js";
 import { BudgetKeeper, BudgetKeeping } from "./budget-keeper.js";
 import { resolveBudgetOptions } from "./budget-options.js";
+import { LocalBudgetAccounts } from "./local-accounts.js";
 
 export type { BudgetOptions } from "./budget-options.js";
 
@@ -45,6 +46,9 @@ export function standardBudgets(): Plugin {
     name: "resilience-budgets",
     bind(bind) {
       bind.single(BudgetKeeping).toConstantValue(keeper);
+      bind
+        .single(Tokens.BudgetAccounts, { default: true })
+        .toConstantValue(new LocalBudgetAccounts());
       bind.single(Tokens.SpendingGuard, { default: true }).toConstantValue(keeper);
     },
     apply({ hooks }) {

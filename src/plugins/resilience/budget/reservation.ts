@@ -1,16 +1,19 @@
+import type { BudgetAmount } from "../../../contracts/budget-accounts.js";
 import type { OutputAllowance } from "../../../contracts/hooks.js";
 import type { AgentEnsembleError } from "../../../contracts/errors.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { CostConfiguration } from "../../../contracts/cost.js";
 import type { UsageRecord } from "../../../contracts/usage.js";
+import type { Awaitable } from "../../../contracts/types.js";
 import type { Account } from "./account.js";
-import type { Amount } from "./amount.js";
 import type { Demand } from "./demand.js";
 import { NOTHING } from "./amount.js";
+import { allOf, passOn } from "../../../util/awaitable.js";
 import { pricedCost } from "./pricing.js";
+import { reserveAll } from "./reserve-all.js";
 
-/** What is set aside for one call in flight; it travels with the call as its allowance. */
+/** What is set aside for one call in flight, from when it is taken; it travels with the call as its allowance. */
 export class Reservation implements OutputAllowance {
   /** Whether all policies have let the call go. */
   begun = false;
@@ -23,14 +26,19 @@ export class Reservation implements OutputAllowance {
     readonly model: ChatModel,
     readonly maxOutputTokens: number,
     readonly accounts: readonly Account[],
-  ) {
+  ) {}
+
+  /** Sets it aside in all accounts, or in none; returns which. @throws ValidationError without a price; LimitStoreError; the reason of the call's signal. */
+  take(): Awaitable<boolean> {
+    const { demand, model, maxOutputTokens } = this;
     const usage = demand.usageOf(model, maxOutputTokens);
     const tokens = demand.inputTokens + maxOutputTokens;
-    const amounts = accounts.map(({ costPrices }) => ({
-      tokens,
-      cost: costPrices === undefined ? 0 : pricedCost(costPrices, usage),
-    }));
-    accounts.forEach((account, index) => account.reserve(this, amounts[index] ?? NOTHING));
+    const parts = this.accounts.map((account) => {
+      const { costPrices } = account;
+      const cost = costPrices === undefined ? 0 : pricedCost(costPrices, usage);
+      return { account, amount: { tokens, cost } };
+    });
+    return reserveAll(this, parts, demand.call.signal);
   }
 
   /** Whether a tap of this call may have started `run` and be waiting for it. */
@@ -42,29 +50,34 @@ export class Reservation implements OutputAllowance {
   }
 
   /** Gives everything back: the call was not made. */
-  release(): void {
-    this.#settle(() => NOTHING);
+  release(): Awaitable<void> {
+    return this.#settle(() => NOTHING);
   }
 
   /** Counts what was used. Where its price is unknown, what was reserved counts. `more` is what the vendor reported besides. */
-  settle(inputTokens: number, outputTokens: number, more: Partial<UsageRecord> = {}): void {
+  settle(
+    inputTokens: number,
+    outputTokens: number,
+    more: Partial<UsageRecord> = {},
+  ): Awaitable<void> {
     const tokens = inputTokens + outputTokens;
-    this.#settle(({ costPrices, reservations }) => {
+    return this.#settle(({ costPrices, reservations }) => {
       if (costPrices === undefined) return { tokens, cost: 0 };
       return {
         tokens,
         cost:
           this.#cost(costPrices, outputTokens, { ...more, inputTokens }) ??
-          reservations.get(this)?.cost ??
+          reservations.get(this)?.amount.cost ??
           0,
       };
     });
   }
 
-  #settle(used: (account: Account) => Amount): void {
-    if (this.#settled) return;
+  #settle(used: (account: Account) => BudgetAmount): Awaitable<void> {
+    if (this.#settled) return undefined;
     this.#settled = true;
-    for (const account of this.accounts) account.settle(this, used(account));
+    const settled = allOf(this.accounts.map((account) => account.settle(this, used(account))));
+    return passOn(settled, () => undefined);
   }
 
   /** By the name that the vendor gave the model, as the ledger has it, else by the name it was called by. */

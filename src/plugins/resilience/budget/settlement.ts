@@ -8,15 +8,15 @@ import { isRefused } from "../../../contracts/cost.js";
 import { countOf, textOfMessage } from "../shared/request-tokens.js";
 import { asCount } from "../../../util/objects.js";
 
-/** Counts what a call has used: as reported, else by estimate. A promise only where the text of the answer can't be counted at once. */
+/** Counts what a call has used: as reported, else by estimate. A promise only where the text of the answer can't be counted at once, or an account answers later. */
 export function settleCall(
   call: After<LlmCall, "response", ChatResponse>,
   reservation: Reservation,
-): Promise<void> | undefined {
+): Awaitable<void> {
   const { outcome, response, error } = call;
   if (outcome === "ok") return settleResponse(call, response, reservation);
   if (outcome === "answered" || outcome === "rejected" || !reservation.begun || isRefused(error))
-    return void reservation.release();
+    return reservation.release();
   const partial = ModelCallError.isInstance(error) ? (error.partialText ?? "") : "";
   return withCount(call, partial, reservation, (outputTokens) =>
     reservation.settle(reservation.demand.inputTokens, outputTokens),
@@ -27,14 +27,14 @@ function settleResponse(
   call: LlmCall,
   response: ChatResponse,
   reservation: Reservation,
-): Promise<void> | undefined {
+): Awaitable<void> {
   const { usage, modelId } = response;
   if (response.finishReason === "length") warnOfCut(call, reservation);
   const inputTokens = asCount(usage?.inputTokens) ?? reservation.demand.inputTokens;
   const cachedInputTokens = asCount(usage?.cachedInputTokens) ?? 0;
-  const settle = (outputTokens: number): void => {
+  const settle = (outputTokens: number): Awaitable<void> => {
     const reasoningTokens = asCount(usage?.reasoningTokens) ?? -1;
-    reservation.settle(inputTokens, outputTokens, {
+    return reservation.settle(inputTokens, outputTokens, {
       cachedInputTokens,
       reasoningTokens,
       ...(modelId !== undefined && { modelId }),
@@ -43,7 +43,7 @@ function settleResponse(
   const outputTokens = asCount(usage?.outputTokens);
   if (outputTokens === undefined)
     return withCount(call, textOfMessage(response.message), reservation, settle);
-  return void settle(outputTokens);
+  return settle(outputTokens);
 }
 
 /** A count that fails leaves the call at all that was reserved for it. */
@@ -51,8 +51,8 @@ function withCount(
   call: LlmCall,
   text: string,
   reservation: Reservation,
-  settle: (tokens: number) => void,
-): Promise<void> | undefined {
+  settle: (tokens: number) => Awaitable<void>,
+): Awaitable<void> {
   let tokens: Awaitable<number>;
   try {
     tokens = text === "" ? 0 : countOf(text, call.run.get(Tokens.TokenCounter));
@@ -61,8 +61,7 @@ function withCount(
   }
   if (typeof tokens !== "number")
     return Promise.resolve(tokens).then(settle, () => settle(reservation.maxOutputTokens));
-  settle(tokens);
-  return undefined;
+  return settle(tokens);
 }
 
 function warnOfCut({ run, taskId, request }: LlmCall, { maxOutputTokens }: Reservation): void {

@@ -1,64 +1,91 @@
-import type { Account } from "./account.js";
-import type { Admission } from "./decision.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import type { AgentEnsembleError } from "../../../contracts/errors.js";
+import type { Accounts, Charge } from "./attempt.js";
 import type { Demand } from "./demand.js";
-import type { Reservation, Refusal } from "./reservation.js";
-
-import { admit } from "./decision.js";
+import type { QueuedCall } from "./queue.js";
+import { isLater } from "../../../util/awaitable.js";
 import { toError } from "../../../util/errors.js";
+import { attempt } from "./attempt.js";
+import { advance } from "./queue.js";
+import { Refusal, Reservation } from "./reservation.js";
 
 /** A call that waits until others have settled, in the queues of all its accounts. */
-export class WaitingDemand {
-  readonly outcome: Promise<Reservation | Refusal>;
-  #resolve: (outcome: Reservation | Refusal) => void = () => undefined;
+export class WaitingDemand implements QueuedCall {
+  readonly outcome: Promise<Charge>;
+  #resolve: (outcome: Charge) => void = () => undefined;
   #reject: (reason: unknown) => void = () => undefined;
+  #isDeciding = false;
+  #hasLeft = false;
 
   constructor(
     readonly demand: Demand,
-    readonly accounts: readonly [Account, ...Account[]],
+    readonly accounts: Accounts,
     /** A call of a run that a tap of another call may have started can't wait behind others that wait for that one. */
     readonly overtakes: boolean,
-    readonly conclude: (
-      demand: Demand,
-      accounts: readonly [Account, ...Account[]],
-      decision: Exclude<Admission, { readonly kind: "wait" }>,
-    ) => Reservation | Refusal,
   ) {
     this.outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    for (const account of accounts) account.waiting.add(this);
+    for (const account of accounts) account.enqueue(this);
   }
 
-  /** Decides again, where it is its turn; whether it has left. */
+  /** Decides again, where it is its turn. Returns whether it has left; an account that answers later lets others go on by itself. */
   step(): boolean {
-    if (
-      !this.overtakes &&
-      this.accounts.some((account) => first(account.waiting) !== this && account.over === undefined)
-    )
-      return false;
+    if (this.#isDeciding || !this.#isItsTurn()) return false;
+    this.#isDeciding = true;
+    let decided: Awaitable<Charge | undefined>;
     try {
-      const decision = admit(this.demand, this.accounts);
-      if (decision.kind === "wait") return false;
-      this.leave();
-      this.#resolve(this.conclude(this.demand, this.accounts, decision));
+      decided = attempt(this.demand, this.accounts);
     } catch (error) {
       this.giveUp(toError(error));
+      return true;
     }
-    return true;
+    if (!isLater(decided)) return this.#end(decided);
+    void Promise.resolve(decided).then(
+      (charge) => this.#endLater(charge),
+      (error: unknown) => this.giveUp(error),
+    );
+    return false;
+  }
+
+  /** What it waits for is not known any more. */
+  fail(error: unknown): void {
+    this.#leave();
+    this.#resolve(new Refusal(error as AgentEnsembleError)); // a LimitStoreError
   }
 
   giveUp(reason: unknown): void {
-    this.leave();
+    this.#leave();
     this.#reject(reason);
   }
 
-  leave(): void {
-    for (const account of this.accounts) account.waiting.delete(this);
+  #isItsTurn(): boolean {
+    return (
+      this.overtakes ||
+      this.accounts.every(
+        ({ waiting, over }) => waiting.values().next().value === this || over !== undefined,
+      )
+    );
   }
-}
 
-function first<T>(items: ReadonlySet<T>): T | undefined {
-  for (const item of items) return item;
-  return undefined;
+  #end(charge: Charge | undefined): boolean {
+    this.#isDeciding = false;
+    if (charge === undefined) return false;
+    this.#leave();
+    this.#resolve(charge);
+    return true;
+  }
+
+  async #endLater(charge: Charge | undefined): Promise<void> {
+    // What it waited for may have come meanwhile.
+    if (!this.#hasLeft) this.#end(charge);
+    else if (charge instanceof Reservation) await charge.release();
+    advance(this.accounts);
+  }
+
+  #leave(): void {
+    this.#hasLeft = true;
+    for (const account of this.accounts) account.dequeue(this);
+  }
 }

@@ -1,14 +1,23 @@
-import type { EnsembleOptions, SpendingGrant, SpendingRequest, TaskContext } from "agentensemble";
-import { Ensemble, Kernel, Task, Tokens, ValidationError } from "agentensemble";
+import type {
+  Awaitable,
+  EnsembleOptions,
+  SpendingGrant,
+  SpendingRequest,
+  TaskContext,
+} from "agentensemble";
+import { Ensemble, Kernel, Task, Tokens, ValidationError, definePlugin } from "agentensemble";
 import { BudgetExceededError, budget, type BudgetOptions } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import type { HookRun } from "../../../../src/contracts/run.js";
 import { failure } from "../../../support/kernel-fixtures.js";
+import { SharedBudgets } from "../../../support/shared-budgets.js";
 
 /** Asks the guard of a run for a part of its budget. */
-const grantIn = ({ run }: TaskContext, request: SpendingRequest | object = {}): SpendingGrant =>
-  run.get(Tokens.SpendingGuard).grant(run as HookRun, request);
+const grantIn = (
+  { run }: TaskContext,
+  request: SpendingRequest | object = {},
+): Awaitable<SpendingGrant> => run.get(Tokens.SpendingGuard).grant(run as HookRun, request);
 
 describe("a grant of a run's budget", () => {
   const model = new ScriptedModel(() => ({
@@ -36,26 +45,29 @@ describe("a grant of a run's budget", () => {
   };
 
   it("is what is asked for, or what is left", async () => {
-    await run({ maxTokens: 10_000 }, (ctx) => {
-      const grants = [grantIn(ctx, { maxTokens: 1_000 }), grantIn(ctx, { maxTokens: 20_000 })];
+    await run({ maxTokens: 10_000 }, async (ctx) => {
+      const grants = [
+        await grantIn(ctx, { maxTokens: 1_000 }),
+        await grantIn(ctx, { maxTokens: 20_000 }),
+      ];
       expect(grants.map(({ maxTokens }) => maxTokens)).to.deep.equal([1_000, 9_000]);
-      for (const grant of grants) grant.settle({ tokens: 0 });
+      for (const grant of grants) await grant.settle({ tokens: 0 });
     });
   });
 
   it("keeps calls from what it holds until it is settled, and counts what was used, once", async () => {
     const exceeded = await failure(
-      run({ maxTokens: 10_000 }, (ctx) => {
-        const grant = grantIn(ctx);
-        grant.settle({ tokens: 9_990 });
-        grant.settle({ tokens: 0 });
+      run({ maxTokens: 10_000 }, async (ctx) => {
+        const grant = await grantIn(ctx);
+        await grant.settle({ tokens: 9_990 });
+        await grant.settle({ tokens: 0 });
       }),
     );
     expect(BudgetExceededError.find(exceeded)?.message).to.include("9990 of 10000 tokens used");
-    await run({ maxTokens: 10_000 }, (ctx) => {
-      const grant = grantIn(ctx);
-      grant.settle({ tokens: 100 });
-      grant.settle({ tokens: 9_900 });
+    await run({ maxTokens: 10_000 }, async (ctx) => {
+      const grant = await grantIn(ctx);
+      await grant.settle({ tokens: 100 });
+      await grant.settle({ tokens: 9_900 });
     });
   });
 
@@ -66,11 +78,11 @@ describe("a grant of a run's budget", () => {
     kernel.hooks.afterLlmCall.tap(() => void (called = true));
     await run(
       undefined,
-      (ctx) => {
-        held.push(grantIn(ctx, { maxTokens: 5_900 }));
+      async (ctx) => {
+        held.push(await grantIn(ctx, { maxTokens: 5_900 }));
         setTimeout(() => {
           expect(called).to.equal(false);
-          held[0]?.settle({ tokens: 1 });
+          void held[0]?.settle({ tokens: 1 });
         }, 20);
       },
       { kernel },
@@ -81,13 +93,13 @@ describe("a grant of a run's budget", () => {
   it("counts as used where what was used is no amount, and says so", async () => {
     for (const tokens of [Number.NaN, -1e9, Infinity, "5", undefined]) {
       const exceeded = await failure(
-        run({ maxTokens: 500 }, (ctx) => {
-          const grant = grantIn(ctx, { maxTokens: 499 });
+        run({ maxTokens: 500 }, async (ctx) => {
+          const grant = await grantIn(ctx, { maxTokens: 499 });
           expect(() => grant.settle({ tokens: tokens as never })).to.throw(
             ValidationError,
             `settle() tokens and cost must be numbers >= 0, got: ${tokens}`,
           );
-          grant.settle({ tokens: 0 });
+          await grant.settle({ tokens: 0 });
         }),
       );
       expect(BudgetExceededError.find(exceeded)?.message).to.include("499 of 500 tokens used");
@@ -100,11 +112,11 @@ describe("a grant of a run's budget", () => {
       tasks: [
         new Task({
           description: "In",
-          handler: (ctx) => {
-            const grant = grantIn(ctx, { maxTokens: 5_000, maxCost: 3 });
+          handler: async (ctx) => {
+            const grant = await grantIn(ctx, { maxTokens: 5_000, maxCost: 3 });
             expect([grant.maxTokens, grant.maxCost]).to.deep.equal([2_000, 0.5]);
-            grant.settle({ tokens: 7, cost: 0.25 });
-            expect(grantIn(ctx, {}).maxCost).to.equal(0.25);
+            await grant.settle({ tokens: 7, cost: 0.25 });
+            expect((await grantIn(ctx, {})).maxCost).to.equal(0.25);
             return "in";
           },
         }),
@@ -126,27 +138,106 @@ describe("a grant of a run's budget", () => {
   });
 
   it("has no limits where the run has no budget", async () => {
-    await run(undefined, (ctx) => {
-      const grant = grantIn(ctx, { maxTokens: 5 });
-      expect([grant.maxTokens, grantIn(ctx).maxTokens]).to.deep.equal([5, undefined]);
-      grant.settle({ tokens: 9 });
+    await run(undefined, async (ctx) => {
+      const grant = await grantIn(ctx, { maxTokens: 5 });
+      expect([grant.maxTokens, (await grantIn(ctx)).maxTokens]).to.deep.equal([5, undefined]);
+      await grant.settle({ tokens: 9 });
     });
   });
 
+  it("counts as used in full where it is not settled when its run ends", async () => {
+    const inner = new Ensemble({
+      tasks: [
+        new Task({
+          description: "Forget a grant",
+          handler: async (ctx) => (await grantIn(ctx, { maxTokens: 9_950 }), "in"),
+        }),
+      ],
+    });
+    const exceeded = await failure(
+      run({ maxTokens: 10_000 }, ({ run: parent }) => inner.run({}, { parent })),
+    );
+    expect(BudgetExceededError.find(exceeded)?.message).to.include("9950 of 10000 tokens used");
+    await inner.dispose();
+  });
+
+  it("counts as used in full where it is not settled in its time, and calls go on", async () => {
+    const before = model.requests.length;
+    await run({ maxTokens: 6_000 }, async (ctx) => {
+      await grantIn(ctx, { maxTokens: 3_000, timeoutMs: 10 });
+    });
+    const limits = model.requests.slice(before).map((request) => request.maxOutputTokens ?? 0);
+    expect(limits).to.have.length(1);
+    expect(limits[0]).to.be.within(100, 2_999);
+  });
+
+  it("leaves no timer behind when it is settled, or its run has ended", async () => {
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    await Promise.resolve(); // mocha starts its own timer meanwhile
+    const before = timers();
+    for (const budgeted of [{ maxTokens: 10_000 }, undefined])
+      for (const settles of [true, false])
+        await run(budgeted, async (ctx) => {
+          const grant = await grantIn(ctx, { maxTokens: 5, timeoutMs: 60_000 });
+          if (settles) await grant.settle({ tokens: 1 });
+        });
+    expect(timers()).to.equal(before);
+  });
+
+  it("is refused after the end of its run", async () => {
+    for (const budgeted of [{ maxTokens: 10_000 }, undefined]) {
+      let ended: TaskContext | undefined;
+      await run(budgeted, (ctx) => void (ended = ctx));
+      expect(() => ended && grantIn(ended)).to.throw(ValidationError, "has ended");
+    }
+  });
+
+  it("comes from an account elsewhere, too", async () => {
+    const store = new SharedBudgets();
+    const elsewhere = definePlugin({
+      name: "elsewhere",
+      bind: (bind) => void bind.single(Tokens.BudgetAccounts).toConstantValue(store.client()),
+    });
+    const work = run(
+      undefined,
+      async (ctx) => {
+        const key = `run:${ctx.run.id}/budget:0`;
+        const grants = await Promise.all([1, 2].map(async () => grantIn(ctx, { maxTokens: 600 })));
+        expect(grants.map(({ maxTokens }) => maxTokens)).to.have.members([600, 400]);
+        expect(store.stateOf(key).reserved.tokens).to.equal(1_000);
+        const third = async (): Promise<SpendingGrant> => grantIn(ctx);
+        expect((await failure(third())).code).to.equal("AE_BUDGET_EXCEEDED");
+        for (const grant of grants) await grant.settle({ tokens: 50 });
+        const last = await grantIn(ctx);
+        expect(last.maxTokens).to.equal(900);
+        const broken = failure(Promise.resolve(last.settle({ tokens: Number.NaN })));
+        expect((await broken).code).to.equal("AE_VALIDATION");
+        expect(store.stateOf(key)).to.deep.include({ used: { tokens: 1_000, cost: 0 } });
+      },
+      {
+        plugins: [budget({ maxTokens: 1_000 }), elsewhere],
+      },
+    );
+    const exceeded = BudgetExceededError.find(await failure(work)); // of the call that follows
+    expect(exceeded?.message).to.include("1000 of 1000 tokens used");
+  });
+
   it("is refused where nothing is left, and for limits that are none", async () => {
-    await run(undefined, (ctx) => {
+    await run(undefined, async (ctx) => {
       for (const request of [
         { maxTokens: 0 },
         { maxCost: -1 },
         { maxCost: Infinity },
+        { timeoutMs: 0 },
         { tokens: 5 },
       ])
         expect(() => grantIn(ctx, request)).to.throw(ValidationError);
     });
     const error = await failure(
-      run({ maxTokens: 500 }, (ctx) => {
-        grantIn(ctx);
-        grantIn(ctx);
+      run({ maxTokens: 500 }, async (ctx) => {
+        await grantIn(ctx);
+        await grantIn(ctx);
       }),
     );
     expect(BudgetExceededError.find(error)?.limit).to.equal("maxTokens");

@@ -1,0 +1,72 @@
+import type { Awaitable } from "../../../contracts/types.js";
+import type { AgentEnsembleError } from "../../../contracts/errors.js";
+import type { Account } from "./account.js";
+import type { Demand } from "./demand.js";
+import { LimitStoreError } from "../../../contracts/state-errors.js";
+import { allOf, passOn, recovered } from "../../../util/awaitable.js";
+import { admit } from "./decision.js";
+import { announce, exceed } from "./exceeded.js";
+import { Refusal, Reservation } from "./reservation.js";
+
+/** An account that refuses so often in a row what its own state allows is broken. */
+const MOST_REFUSALS = 100;
+
+export type Accounts = readonly [Account, ...Account[]];
+
+/** How a call may end its search for room. */
+export type Charge = Reservation | Refusal;
+
+/** Brings the state of all accounts up to what is known. At once where they are. @throws LimitStoreError; the reason of `signal`. */
+export function caughtUp(accounts: readonly Account[], signal?: AbortSignal): Awaitable<unknown> {
+  return accounts.some(({ isBehind }) => isBehind)
+    ? allOf(accounts.map((account) => account.catchUp(signal)))
+    : undefined;
+}
+
+/** @throws LimitStoreError where there have been too many. */
+export function checkRefusals(refusals: number): void {
+  if (refusals >= MOST_REFUSALS)
+    throw new LimitStoreError("The account of a budget refused what its state allows");
+}
+
+/**
+ * Decides about a call by the last known state of its accounts, and reserves what it may use. An account that refuses has a newer state, by which it is
+ * decided again. `mayGo`: whether it need not wait behind others. Returns `undefined` for a call that waits. @throws the reason of the call's signal.
+ */
+export function attempt(
+  demand: Demand,
+  accounts: Accounts,
+  mayGo = true,
+): Awaitable<Charge | undefined> {
+  const { call } = demand;
+  return recovered(
+    () => passOn(caughtUp(accounts, call.signal), () => decide(demand, accounts, mayGo)),
+    (error) => {
+      call.signal.throwIfAborted();
+      return new Refusal(error as AgentEnsembleError); // prices and stores throw nothing else
+    },
+  );
+}
+
+function decide(
+  demand: Demand,
+  accounts: Accounts,
+  mayGo: boolean,
+  refusals = 0,
+): Awaitable<Charge | undefined> {
+  const { call } = demand;
+  const decision = admit(demand, accounts);
+  if (decision.kind === "exceeded")
+    return new Refusal(exceed(call, decision.account, decision.limit, demand));
+  if (decision.kind === "wait" || !mayGo) return undefined;
+  const { model, outputTokens, by } = decision;
+  const reservation = new Reservation(demand, model, outputTokens, accounts);
+  return passOn(reservation.take(), (isTaken) => {
+    if (!isTaken) {
+      checkRefusals(refusals + 1);
+      return decide(demand, accounts, mayGo, refusals + 1);
+    }
+    if (by !== undefined) announce(call, by, "maxCost", "downgrade");
+    return reservation;
+  });
+}

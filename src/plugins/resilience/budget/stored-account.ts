@@ -1,0 +1,143 @@
+import type {
+  BudgetAccount,
+  BudgetAmount,
+  BudgetReservation,
+  BudgetState,
+} from "../../../contracts/budget-accounts.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import { startTimer } from "../../../util/abort/timer.js";
+import { passOn, recovered } from "../../../util/awaitable.js";
+import { messageOf } from "../../../util/errors.js";
+import { storeAnswer } from "../shared/store-answer.js";
+import { NOTHING } from "./amount.js";
+
+const WHAT = "The account of a budget";
+
+/** How an account is asked. */
+interface AskOptions {
+  readonly timeoutMs: number | undefined;
+  /** Receives what went wrong where no call fails by it. */
+  readonly warn: (message: string) => void;
+}
+
+/** An account behind `Tokens.BudgetAccounts`: asks it within its time, renews the leases of what is reserved, and repeats settlements that failed. */
+export class StoredAccount {
+  readonly #account: BudgetAccount;
+  readonly #options: AskOptions;
+  /** Not settled yet, where they have leases. */
+  readonly #leased = new Set<BudgetReservation>();
+  /** What settlements that failed were to count. */
+  readonly #unsettled = new Map<BudgetReservation, BudgetAmount>();
+  #stopRenewal: (() => void) | undefined;
+  #hasWarned = false;
+
+  constructor(account: BudgetAccount, options: AskOptions) {
+    this.#account = account;
+    this.#options = options;
+  }
+
+  get state(): BudgetState {
+    return this.#account.state;
+  }
+
+  get isShared(): boolean {
+    return this.#account.shared !== undefined;
+  }
+
+  /** Whether it does not know yet what calls have used. */
+  get isBehind(): boolean {
+    return this.#unsettled.size > 0;
+  }
+
+  /** Returns `undefined` where the amount does not fit. @throws LimitStoreError; the reason of `signal`. */
+  reserve(amount: BudgetAmount, signal?: AbortSignal): Awaitable<BudgetReservation | undefined> {
+    const taken = storeAnswer(() => this.#account.reserve(amount), {
+      what: WHAT,
+      timeoutMs: this.#options.timeoutMs,
+      signal,
+      undo: (late) => late?.settle(NOTHING),
+    });
+    if (!this.isShared) return taken;
+    return passOn(taken, (reservation) => {
+      if (reservation !== undefined) this.#lease(reservation);
+      return reservation;
+    });
+  }
+
+  /** Never throws: a settlement that fails is repeated by `catchUp`. */
+  settle(reservation: BudgetReservation, used: BudgetAmount): Awaitable<void> {
+    return recovered(
+      () => this.#settle(reservation, used),
+      (error) => {
+        this.#unsettled.set(reservation, used);
+        this.#warn("does not count yet what a call used", error);
+      },
+    );
+  }
+
+  /** Repeats the settlements that failed. @throws LimitStoreError; the reason of `signal`. */
+  async catchUp(signal?: AbortSignal): Promise<void> {
+    for (const [reservation, used] of this.#unsettled) {
+      await this.#settle(reservation, used, signal);
+      this.#unsettled.delete(reservation);
+    }
+  }
+
+  /** Reads the state of a shared account. @throws LimitStoreError; the reason of `signal`. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    const { timeoutMs } = this.#options;
+    await storeAnswer(() => this.#account.shared?.refresh(), { what: WHAT, timeoutMs, signal });
+  }
+
+  #settle(
+    reservation: BudgetReservation,
+    used: BudgetAmount,
+    signal?: AbortSignal,
+  ): Awaitable<void> {
+    const { timeoutMs } = this.#options;
+    const settled = storeAnswer(() => reservation.settle(used), { what: WHAT, timeoutMs, signal });
+    if (!this.isShared) return settled;
+    return passOn(settled, () => {
+      this.#leased.delete(reservation);
+      if (this.#leased.size > 0) return;
+      this.#stopRenewal?.();
+      this.#stopRenewal = undefined;
+    });
+  }
+
+  #lease(reservation: BudgetReservation): void {
+    this.#leased.add(reservation);
+    this.#renewLater();
+  }
+
+  #renewLater(): void {
+    const { shared } = this.#account;
+    if (shared === undefined || this.#stopRenewal !== undefined) return;
+    this.#stopRenewal = startTimer(shared.leaseMs / 3, () => {
+      this.#stopRenewal = undefined;
+      void this.#renew();
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const { shared } = this.#account;
+    if (shared === undefined) return;
+    const { timeoutMs = Number.POSITIVE_INFINITY } = this.#options;
+    try {
+      await storeAnswer(() => shared.renew([...this.#leased]), {
+        what: WHAT,
+        timeoutMs: Math.min(timeoutMs, shared.leaseMs / 3),
+      });
+    } catch (error) {
+      this.#warn("may give away what is reserved for calls in flight", error);
+    }
+    if (this.#leased.size > 0) this.#renewLater();
+  }
+
+  /** Once: what follows has the same cause. */
+  #warn(what: string, error: unknown): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#options.warn(`${WHAT} ${what}: ${messageOf(error)}`);
+  }
+}

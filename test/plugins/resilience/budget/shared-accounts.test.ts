@@ -1,0 +1,411 @@
+import type {
+  BudgetAccount,
+  BudgetAccounts,
+  BudgetAmount,
+  Clock,
+  EnsembleOptions,
+  Plugin,
+  RunOptions,
+  SpentUsage,
+} from "agentensemble";
+import {
+  Agent,
+  BudgetExceededError,
+  Ensemble,
+  LimitStoreError,
+  Task,
+  Tokens,
+  definePlugin,
+} from "agentensemble";
+import { budget, type BudgetOptions } from "agentensemble/resilience";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { LocalBudgetAccount } from "../../../../src/plugins/resilience/budget/local-accounts.js";
+import { failure, runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
+import { SharedBudgets } from "../../../support/shared-budgets.js";
+import { pause, until } from "../../../support/time.js";
+
+/** Of every call here; each may put out 100 more. */
+const INPUT = 20;
+const CALL = INPUT + 100;
+const KEY = "run:r1/budget:0";
+const agent = new Agent({ role: "r", goal: "g", modelOptions: { maxOutputTokens: 100 } });
+const tasks = (count: number): Task[] =>
+  Array.from({ length: count }, (_, i) => new Task({ description: `Do ${i}`, agent }));
+
+/** Uses all that it may. */
+const spending = (delayMs = 0): ScriptedModel =>
+  new ScriptedModel(() => ({
+    text: "x",
+    delayMs,
+    usage: { inputTokens: INPUT, outputTokens: 100 },
+  }));
+
+/** A clock whose sleeps end when the test says so. */
+class SleepingClock implements Clock {
+  readonly sleeps: { readonly ms: number; readonly wake: () => void }[] = [];
+  now(): Date {
+    return new Date(0);
+  }
+  monotonicMs(): number {
+    return 0;
+  }
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((wake, reject) => {
+      this.sleeps.push({ ms, wake });
+      signal.addEventListener("abort", () => reject(signal.reason as Error));
+    });
+  }
+}
+
+/** One process: counts with `accounts`, and every message has ten tokens. */
+const seeing = (accounts: BudgetAccounts, clock?: Clock): Plugin =>
+  definePlugin({
+    name: "process",
+    bind(bind) {
+      bind.single(Tokens.BudgetAccounts).toConstantValue(accounts);
+      bind.single(Tokens.TokenCounter).toConstantValue({ count: () => 6 });
+      if (clock !== undefined) bind.single(Tokens.Clock).toConstantValue(clock);
+    },
+  });
+
+function run(
+  accounts: BudgetAccounts,
+  o: EnsembleOptions & { readonly limits?: BudgetOptions; readonly clock?: Clock } = {},
+  runOptions: RunOptions = {},
+): Promise<Ended> {
+  const { limits = { maxTokens: 1_000 }, clock, ...options } = o;
+  return runToEnd(
+    {
+      tasks: tasks(1),
+      ...options,
+      plugins: [budget(limits), seeing(accounts, clock), ...(options.plugins ?? [])],
+    },
+    { runId: "r1", ...runOptions },
+  );
+}
+
+/** Another process that opens the same account and reserves a part of it. */
+async function reservedBy(store: SharedBudgets, tokens: number, key = KEY) {
+  const account = await store
+    .client()
+    .open({ key, maxTokens: 1_000, earlier: { tokens: 0, cost: 0 } });
+  const reservation = await account.reserve({ tokens, cost: 0 });
+  return reservation ?? expect.fail("there is room");
+}
+
+const all = {
+  workflow: "PARALLEL",
+  parallelErrorStrategy: "CONTINUE_ON_ERROR",
+} as const satisfies EnsembleOptions;
+const REJECT = { maxTokens: 1_000, onExceeded: "reject" } as const;
+
+describe("a budget that several processes share", () => {
+  it("is kept by all of them together", async () => {
+    const store = new SharedBudgets();
+    const model = spending(1);
+    const ends = await Promise.all(
+      [1, 2, 3].map(() => run(store.client(), { ...all, limits: REJECT, model, tasks: tasks(5) })),
+    );
+    expect(model.requests).to.have.length(8); // of 15: 8 x 120 fit in 1,000
+    expect(store.stateOf(KEY)).to.deep.equal({
+      used: { tokens: 8 * CALL, cost: 0 },
+      reserved: { tokens: 0, cost: 0 },
+    });
+    const finished = ends.flatMap(({ output }) => output.completedTasks);
+    expect(finished).to.have.length(8);
+  });
+
+  it("gives its last part to one of two calls that come at the same moment", async () => {
+    const store = new SharedBudgets();
+    const models = [spending(5), spending(5)];
+    const limits = { maxTokens: CALL };
+    const ends = await Promise.all(models.map((model) => run(store.client(), { limits, model })));
+    expect(models.map(({ requests }) => requests.length).sort()).to.deep.equal([0, 1]);
+    const errors = ends.flatMap(({ error }) => (error === undefined ? [] : [error]));
+    expect(errors).to.have.length(1);
+    expect(BudgetExceededError.isInstance(errors[0])).to.equal(true);
+  });
+
+  it("lies in an account for each run and budget, by the same name in every process", async () => {
+    const store = new SharedBudgets();
+    await run(store.client(), { model: spending() });
+    await run(store.client(), { model: spending() });
+    await run(store.client(), { model: spending() }, { runId: "r2" });
+    await run(store.client(), { model: spending(), limits: { maxDurationMs: 1_000 } });
+    expect(store.keys).to.deep.equal([KEY, KEY, "run:r2/budget:0"]);
+  });
+
+  it("counts what earlier executions used once, in the account or by the run", async () => {
+    const earlier = (tokens: number): Plugin =>
+      definePlugin({
+        name: "earlier",
+        apply: ({ hooks }) =>
+          hooks.beforeRun.tap({ name: "earlier", lane: "policy" }, ({ run: resumed }) => {
+            const usage: SpentUsage = {
+              provider: "p",
+              modelId: "m",
+              inputTokens: tokens,
+              outputTokens: 0,
+            };
+            resumed.spent([usage]);
+          }),
+      });
+    const usedAfter = async (execution: number, spent: number): Promise<number> => {
+      const store = new SharedBudgets();
+      for (let n = 1; n < execution; n++) await run(store.client(), { model: spending() });
+      await run(store.client(), { model: spending(), plugins: [earlier(spent)] });
+      return store.stateOf(KEY).used.tokens;
+    };
+    expect(await usedAfter(1, 300)).to.equal(300 + CALL);
+    expect(await usedAfter(2, CALL)).to.equal(2 * CALL);
+    expect(await usedAfter(2, 50)).to.equal(2 * CALL);
+    expect(await usedAfter(2, 300)).to.equal(300 + CALL);
+  });
+
+  it("lets a call go on when another process has settled, seen four times a second", async () => {
+    const store = new SharedBudgets();
+    const clock = new SleepingClock();
+    const model = spending();
+    const other = await reservedBy(store, 900);
+    const ended = run(store.client(), { model, clock });
+    await until(() => clock.sleeps.length === 1);
+    clock.sleeps[0]?.wake();
+    await until(() => clock.sleeps.length === 2);
+    expect(model.requests).to.deep.equal([]);
+    await other.settle({ tokens: 10, cost: 0 });
+    clock.sleeps[1]?.wake();
+    expect((await ended).error).to.equal(undefined);
+    expect(new Set(clock.sleeps.map(({ ms }) => ms))).to.deep.equal(new Set([250]));
+    expect(store.stateOf(KEY).used.tokens).to.equal(10 + CALL);
+  });
+
+  it("does not wait for a process that has died for longer than its lease", async () => {
+    let nowMs = 0;
+    const store = new SharedBudgets(5_000, [], () => nowMs);
+    const clock = new SleepingClock();
+    await reservedBy(store, 900);
+    const ended = run(store.client(), { model: spending(), clock });
+    await until(() => clock.sleeps.length === 1);
+    nowMs = 5_000;
+    clock.sleeps[0]?.wake();
+    expect((await ended).error).to.equal(undefined);
+  });
+
+  it("refuses a call that waits when other processes have used the budget up", async () => {
+    const store = new SharedBudgets();
+    const clock = new SleepingClock();
+    const model = spending();
+    const other = await reservedBy(store, 900);
+    const ended = run(store.client(), { model, clock });
+    await until(() => clock.sleeps.length === 1);
+    await other.settle({ tokens: 900, cost: 0 });
+    clock.sleeps[0]?.wake();
+    // 1,000 - 900 - 20 leave less than an answer is worth.
+    expect(BudgetExceededError.isInstance((await ended).error)).to.equal(true);
+    expect(model.requests).to.deep.equal([]);
+  });
+
+  it("renews the leases of calls in flight, and stops with them", async () => {
+    const store = new SharedBudgets(30, [], () => 0);
+    const model = new ScriptedModel(async () => {
+      await until(() => store.renewals.length >= 2);
+      return { text: "x", usage: { inputTokens: INPUT, outputTokens: 100 } };
+    });
+    expect((await run(store.client(), { model })).error).to.equal(undefined);
+    expect(store.renewals.slice(0, 2)).to.deep.equal([1, 1]);
+    const { length } = store.renewals;
+    await pause(40);
+    expect(store.renewals).to.have.length(length);
+  });
+
+  it("reserves in all accounts of a call or in none", async () => {
+    const store = new SharedBudgets();
+    const clock = new SleepingClock();
+    const inner = new Ensemble({
+      model: spending(),
+      tasks: tasks(1),
+      plugins: [budget({ maxTokens: 1_000 }), seeing(store.client(), clock)],
+    });
+    let other: Awaited<ReturnType<typeof reservedBy>> | undefined;
+    const joining = new Task({
+      description: "Join after another process has taken nearly all",
+      handler: async ({ run: parent }) => {
+        other = await reservedBy(store, 950);
+        return (await inner.run({}, { parent, runId: "in" })).raw;
+      },
+    });
+    const ended = run(store.client(), { clock, tasks: [joining] });
+    await until(() => clock.sleeps.length === 2); // one for each account
+    expect(store.stateOf("run:in/budget:0").reserved.tokens).to.equal(0);
+    await other?.settle({ tokens: 0, cost: 0 });
+    for (const { wake } of clock.sleeps) wake();
+    expect((await ended).error).to.equal(undefined);
+    await inner.dispose();
+    for (const key of [KEY, "run:in/budget:0"])
+      expect(store.stateOf(key).used.tokens, key).to.equal(CALL);
+  });
+
+  it("is kept by all where the account answers at once", async () => {
+    // What two kernels of one process may share.
+    const account = new LocalBudgetAccount({
+      maxTokens: 5 * CALL,
+      earlier: { tokens: 0, cost: 0 },
+    });
+    const shared = { leaseMs: 60_000, renew: () => undefined, refresh: () => undefined };
+    const both: BudgetAccount = {
+      get state() {
+        return account.state;
+      },
+      shared,
+      reserve: (amount) => account.reserve(amount),
+    };
+    const models = [spending(2), spending(2)];
+    const limits = { ...REJECT, maxTokens: 5 * CALL };
+    await Promise.all(
+      models.map((model) => run({ open: () => both }, { ...all, limits, model, tasks: tasks(4) })),
+    );
+    expect(models.flatMap(({ requests }) => requests)).to.have.length(5);
+    expect(account.state.used.tokens).to.equal(5 * CALL);
+  });
+});
+
+/** An account in memory, of which a test replaces a part. */
+function accountsWith(
+  change: (account: LocalBudgetAccount) => Partial<BudgetAccount>,
+): BudgetAccounts {
+  return {
+    timeoutMs: 20,
+    open: (request) => {
+      const account = new LocalBudgetAccount(request);
+      return {
+        state: account.state,
+        reserve: (amount: BudgetAmount) => account.reserve(amount),
+        ...change(account),
+      };
+    },
+  };
+}
+
+const never = (): Promise<never> => new Promise(() => undefined);
+const gone = (): never => {
+  throw new Error("the store is gone");
+};
+const goneLater = (): Promise<never> => Promise.reject(new Error("the store is gone"));
+
+describe("a budget whose account is broken", () => {
+  const broken: Readonly<Record<string, BudgetAccounts>> = {
+    "can't be opened": { open: gone },
+    "is never opened": { timeoutMs: 20, open: never },
+    throws: accountsWith(() => ({ reserve: gone })),
+    "fails later": accountsWith(() => ({ reserve: goneLater })),
+    "never answers": accountsWith(() => ({ reserve: never })),
+    "refuses what its state allows": accountsWith(() => ({ reserve: () => undefined })),
+    "refuses later what its state allows": accountsWith(() => ({
+      reserve: () => Promise.resolve(undefined),
+    })),
+  };
+  for (const [what, accounts] of Object.entries(broken)) {
+    it(`fails the run where the account ${what}, and calls no model`, async () => {
+      const model = spending();
+      const { error } = await run(accounts, { ...all, model, tasks: tasks(3) });
+      expect(LimitStoreError.find(error)?.code).to.equal("AE_LIMIT_STORE");
+      expect(model.requests).to.deep.equal([]);
+    });
+  }
+
+  it("fails calls that wait where the account can't be read", async () => {
+    const shared = { leaseMs: 60_000, renew: () => undefined };
+    for (const refresh of [gone, goneLater, never]) {
+      const model = spending();
+      const clock = new SleepingClock();
+      const full = { used: { tokens: 0, cost: 0 }, reserved: { tokens: 990, cost: 0 } };
+      const accounts = accountsWith(() => ({ state: full, shared: { ...shared, refresh } }));
+      const ended = run(accounts, { ...all, model, clock, tasks: tasks(2) });
+      await until(() => clock.sleeps.length === 1);
+      clock.sleeps[0]?.wake();
+      expect(LimitStoreError.find((await ended).error)?.code).to.equal("AE_LIMIT_STORE");
+      expect(model.requests).to.deep.equal([]);
+    }
+  });
+
+  /** An account that settles when `fails` says so. */
+  const settling = (fails: () => boolean, used: BudgetAmount[]): BudgetAccounts =>
+    accountsWith((account) => ({
+      get state() {
+        return account.state;
+      },
+      reserve: (amount) => {
+        const reservation = account.reserve(amount);
+        return (
+          reservation && {
+            settle: (real) => (fails() ? goneLater() : (used.push(real), reservation.settle(real))),
+          }
+        );
+      },
+    }));
+
+  it("keeps an answer that it can't settle, and settles before the next call", async () => {
+    const used: BudgetAmount[] = [];
+    let failures = 1;
+    const model = spending();
+    const ended = await run(
+      settling(() => failures-- > 0, used),
+      { model, tasks: tasks(2) },
+    );
+    expect(ended.error).to.equal(undefined);
+    expect(used.map(({ tokens }) => tokens)).to.deep.equal([CALL, CALL]);
+    const warnings = ended.events.filter(({ type }) => type === "run_warning");
+    expect(warnings).to.have.length(1);
+  });
+
+  it("makes no further call while it can't settle the last one", async () => {
+    const used: BudgetAmount[] = [];
+    const model = spending();
+    const ended = await run(
+      settling(() => true, used),
+      { model, tasks: tasks(2) },
+    );
+    expect(LimitStoreError.find(ended.error)?.code).to.equal("AE_LIMIT_STORE");
+    expect(ended.output.completedTasks).to.have.length(1);
+    expect(model.requests).to.have.length(1);
+    const warnings = ended.events.filter(({ type }) => type === "run_warning");
+    expect(warnings).to.have.length(2); // when it happened, and at the end of the run
+  });
+
+  it("gives back what comes after the call has ended", async () => {
+    for (const ending of ["late", "cancelled"]) {
+      const settled: BudgetAmount[] = [];
+      const stop = new AbortController();
+      const answers: (() => void)[] = [];
+      const reserve: BudgetAccount["reserve"] = () =>
+        new Promise((resolve) =>
+          answers.push(() => resolve({ settle: (used) => void settled.push(used) })),
+        );
+      const accounts = accountsWith(() => ({ reserve }));
+      const timeoutMs = ending === "late" ? 20 : 60_000;
+      const ended = run({ ...accounts, timeoutMs }, { model: spending() }, { signal: stop.signal });
+      await until(() => answers.length === 1);
+      if (ending === "cancelled") stop.abort(new Error("enough"));
+      const { error } = await ended;
+      const code = ending === "late" ? "AE_LIMIT_STORE" : undefined;
+      expect(LimitStoreError.find(error)?.code).to.equal(code);
+      for (const answer of answers) answer();
+      await pause();
+      expect(settled).to.deep.equal([{ tokens: 0, cost: 0 }]);
+    }
+  });
+
+  it("warns once where leases can't be renewed, and lets calls in flight finish", async () => {
+    const ended = await run(
+      accountsWith((account) => ({
+        reserve: (amount) => account.reserve(amount),
+        shared: { leaseMs: 6, renew: goneLater, refresh: () => undefined },
+      })),
+      { model: spending(20) },
+    );
+    expect(ended.error).to.equal(undefined);
+    const warnings = ended.events.filter(({ type }) => type === "run_warning");
+    expect(warnings).to.have.length(1);
+  });
+});
