@@ -82,8 +82,9 @@ export type ToolStartedEvent = EvTask<"tool_started"> &
     readonly toolName: string;
     /** As the model wrote them. */
     readonly toolArguments: string;
-    /** The options of the tool; absent where they are not set. */
+    /** The option of the tool; absent where it is not set. */
     readonly title?: string;
+    /** The option of the tool; true as well for one that delegates and does not set it. */
     readonly private?: boolean;
   };
 export type ToolCalledEvent = EvTask<"tool_called"> &

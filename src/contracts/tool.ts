@@ -111,7 +111,7 @@ export interface ToolBase<I = never> {
   readonly description: string;
   /** Its name for people, in `tool_started`. Default: none. */
   readonly title?: string | undefined;
-  /** Marks `tool_started`: front ends for users leave out arguments and result. Default false. */
+  /** Marks `tool_started`: front ends for users leave out arguments and result. Default: `delegates`. */
   readonly private?: boolean | undefined;
   /** Never run beside other calls of the same turn. Default false. */
   readonly sequential?: boolean | undefined;

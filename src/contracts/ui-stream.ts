@@ -16,8 +16,9 @@ export interface UITask {
 /** What of a run a page sees. */
 export interface UIStreamOptions {
   /**
-   * Whose text, reasoning and tool calls are shown. `answer` (default): those of the run's last task, or of its only one. `all`: those of every agent, and
-   * partial outputs. A function: those of the tasks for which it returns true.
+   * Whose text, reasoning and tool calls are shown. `answer` (default): those of the task whose output is the run's: the last one of SEQUENTIAL and PARALLEL,
+   * the manager of HIERARCHICAL; where only the end of the run shows which it is, the final text in one piece. `all`: those of every agent, and partial
+   * outputs. A function: those of the tasks for which it returns true when they begin.
    */
   readonly text?: "answer" | "all" | ((task: UITask) => boolean) | undefined;
   /** Whether reasoning is shown. Default true. */
@@ -34,7 +35,7 @@ export interface UIStreamOptions {
   readonly onError?: ((error: Error) => string) | undefined;
   /** What happens to the run when the reader leaves. Default `cancel`. */
   readonly onDisconnect?: "cancel" | "finish" | undefined;
-  /** Ends the stream where everything that is left waits for a person; the run goes on. Default false. */
+  /** Ends the response, with `finish`, where everything that is left waits for a person; the run goes on. Default false. */
   readonly endAtApproval?: boolean | undefined;
 }
 

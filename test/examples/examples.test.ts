@@ -282,6 +282,11 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "step 1: Task 'advise' started by ",
     "Logged: all well",
   ],
+  "50-stream-to-a-page.js": [
+    "task: { taskId: 'notes', agent: 'Researcher', state: 'done' }",
+    "tool: Tide table output-available { harbour: 'Husum' } { harbour: 'Husum', at: '14:40' }",
+    "text: High water at Husum is at 14:40.",
+  ],
   "47-mcp-client.js": [
     "files__read_text_file: effect send, untrusted true",
     "files__list_directory -> [FILE] agent-teams.md",

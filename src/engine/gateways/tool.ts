@@ -189,7 +189,7 @@ function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boo
 function emitToolStarted({ frame, call }: ToolCallProgress, tool: AnyTool | undefined): void {
   const { run } = frame;
   if (!run.events.listens("tool_started")) return;
-  const { title, private: isPrivate } = tool ?? {};
+  const { title, delegates, private: isPrivate = delegates } = tool ?? {};
   run.emit({
     type: "tool_started",
     ...frame.identity,

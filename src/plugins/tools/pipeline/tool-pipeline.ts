@@ -68,7 +68,7 @@ export class ToolPipeline implements Tool<unknown> {
     this.timeoutMs = timeoutMs;
     this.sequential = sequential ?? steps.some(({ tool }) => tool.sequential === true);
     this.requireApproval = requireApproval;
-    this.private = steps.some(({ tool }) => tool.private === true);
+    this.private = steps.some(({ tool }) => (tool.private ?? tool.delegates) === true);
     this.untrusted = steps.some(({ tool }) => tool.untrusted === true);
     this.effect = strongestEffect(steps);
     Object.freeze(this);

@@ -1,0 +1,43 @@
+import type { UIChunk } from "../../../contracts/ui-stream.js";
+import { asText } from "../../../util/objects.js";
+
+/** Parts that wait for a reader. */
+const LIMIT = 64;
+
+/** Fields by which a delta belongs to its part. */
+const OWNERS = ["id", "messageId", "toolCallId"];
+
+/** Parts in their order. A delta joins the one before it, of the same part; a state replaces the one before it. */
+export class ChunkBuffer {
+  #chunks: UIChunk[] = [];
+
+  get isFull(): boolean {
+    return this.#chunks.length >= LIMIT;
+  }
+
+  add(chunks: readonly UIChunk[]): void {
+    for (const chunk of chunks) {
+      const last = this.#chunks.at(-1);
+      const joined = last === undefined ? undefined : joinedChunk(last, chunk);
+      if (joined === undefined) this.#chunks.push(chunk);
+      else this.#chunks[this.#chunks.length - 1] = joined;
+    }
+  }
+
+  shift(): UIChunk | undefined {
+    return this.#chunks.shift();
+  }
+
+  clear(): void {
+    this.#chunks = [];
+  }
+}
+
+/** Two parts as one; `undefined` where they are not of the same. */
+function joinedChunk(first: UIChunk, second: UIChunk): UIChunk | undefined {
+  if (first.type !== second.type || OWNERS.some((name) => first[name] !== second[name]))
+    return undefined;
+  if (typeof first["delta"] === "string")
+    return { ...first, delta: first["delta"] + asText(second["delta"]) };
+  return first.type.startsWith("data-") ? second : undefined;
+}

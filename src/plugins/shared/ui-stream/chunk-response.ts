@@ -1,0 +1,62 @@
+import type { UIChunk } from "../../../contracts/ui-stream.js";
+
+/** Where the parts of a response come from. */
+export interface ChunkSource {
+  /** The next part; `undefined` behind the last one. */
+  next(): Promise<UIChunk | undefined>;
+  /** The reader is gone. */
+  leave(): void;
+}
+
+/** How parts are sent. */
+export interface ChunkResponseInit {
+  readonly status?: number | undefined;
+  /** Over those of the protocol. */
+  readonly headers?: ConstructorParameters<typeof Headers>[0];
+  /** The protocol: `ui` names its version and ends with `[DONE]`. */
+  readonly protocol: "ui" | "ag-ui";
+}
+
+/** The header by which the AI SDK knows the protocol. */
+const UI_VERSION = ["x-vercel-ai-ui-message-stream", "v1"] as const;
+
+/** Parts as a stream that is read at the pace of its reader. */
+export function chunkStream(source: ChunkSource): ReadableStream<UIChunk> {
+  return pulledStream(source, (chunk) => chunk);
+}
+
+/** Parts as server-sent events. */
+export function chunkResponse(source: ChunkSource, init: ChunkResponseInit): Response {
+  const { status = 200, protocol } = init;
+  const headers = new Headers({
+    "content-type": "text/event-stream",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no", // a proxy would keep the parts back
+  });
+  if (protocol === "ui") headers.set(...UI_VERSION);
+  for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+  const encoder = new TextEncoder();
+  const done = protocol === "ui" ? encoder.encode("data: [DONE]\n\n") : undefined;
+  const encode = (chunk: UIChunk): Uint8Array =>
+    encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`);
+  return new Response(pulledStream(source, encode, done), { status, headers });
+}
+
+function pulledStream<T>(
+  source: ChunkSource,
+  encode: (chunk: UIChunk) => T,
+  last?: T,
+): ReadableStream<T> {
+  return new ReadableStream<T>(
+    {
+      async pull(controller) {
+        const chunk = await source.next();
+        if (chunk !== undefined) return controller.enqueue(encode(chunk));
+        if (last !== undefined) controller.enqueue(last);
+        controller.close();
+      },
+      cancel: () => source.leave(),
+    },
+    { highWaterMark: 0 },
+  );
+}

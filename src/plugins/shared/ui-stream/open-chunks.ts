@@ -1,0 +1,52 @@
+import type { RunHandle } from "../../../contracts/run.js";
+import type { UIStreamOptions } from "../../../contracts/ui-stream.js";
+import type { PageStream } from "./page-stream.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { AgUiConverter } from "./ag-ui-converter.js";
+import { RunChunks } from "./run-chunks.js";
+import { UIConverter } from "./ui-converter.js";
+
+/** Where a handle keeps its stream: its events can be read once. */
+const STREAM: unique symbol = Symbol("agentensemble/page-stream");
+
+/** What of a run is streamed, and as what. */
+export interface ChunksOptions extends UIStreamOptions {
+  readonly protocol: "ui" | "ag-ui";
+  /** Of AG-UI. Default: the id of the run. */
+  readonly threadId?: string | undefined;
+}
+
+interface Streamed extends RunHandle {
+  [STREAM]?: { readonly protocol: string; readonly chunks: RunChunks };
+}
+
+/** A converter for one run: of live events, or of its log. */
+export function pageStream(runId: string, o: ChunksOptions): PageStream {
+  return o.protocol === "ui"
+    ? new UIConverter(runId, o)
+    : new AgUiConverter({ runId, threadId: o.threadId }, o);
+}
+
+/**
+ * The parts of a run in progress. After a response that ended because people are waited for, those of what follows; options about what is shown stay.
+ * @throws ValidationError for a run whose stream is read, or was read to its end, and for another protocol than before.
+ */
+export function openChunks(handle: RunHandle, o: ChunksOptions): RunChunks {
+  const streamed: Streamed = handle; // the symbol is this module's
+  const before = streamed[STREAM];
+  if (before === undefined) {
+    const chunks = new RunChunks(handle, pageStream(handle.id, o), o);
+    Object.defineProperty(streamed, STREAM, { value: { protocol: o.protocol, chunks } });
+    return chunks;
+  }
+  if (!before.chunks.isPaused)
+    throw new ValidationError(`The events of run '${handle.id}' are read by another stream`, {
+      hint: "Make one stream of a run, and keep it in a StreamStore for further readers.",
+    });
+  if (before.protocol !== o.protocol)
+    throw new ValidationError(
+      `The stream of run '${handle.id}' goes on in the protocol of its first response, ${before.protocol}`,
+    );
+  before.chunks.goOn(o);
+  return before.chunks;
+}

@@ -1,0 +1,145 @@
+import type { EnsembleEvent } from "../../../contracts/events.js";
+import type { RunHandle } from "../../../contracts/run.js";
+import type { UIChunk, UIStreamOptions } from "../../../contracts/ui-stream.js";
+import type { PageEnd, PageStream } from "./page-stream.js";
+import { redactorOf } from "../../../contracts/redaction.js";
+import { toError } from "../../../util/errors.js";
+import { ChunkBuffer } from "./chunk-buffer.js";
+
+/** What the events of a run bring next: an event, or no more of them. */
+type Next = IteratorResult<EnsembleEvent, unknown>;
+
+/**
+ * The parts of one run's stream, for one reader, which takes them one by one. At most 64 parts wait for it; then the queue of the run's events does.
+ */
+export class RunChunks {
+  readonly #handle: RunHandle;
+  readonly #stream: PageStream;
+  readonly #events: AsyncIterator<EnsembleEvent, unknown>;
+  readonly #buffer = new ChunkBuffer();
+  #o: UIStreamOptions;
+  /** An event that was asked for and has not come. */
+  #pending: Promise<Next> | undefined;
+  #state: "reading" | "paused" | "over" = "reading";
+  #wake: (() => void) | undefined;
+
+  constructor(handle: RunHandle, stream: PageStream, o: UIStreamOptions) {
+    this.#handle = handle;
+    this.#stream = stream;
+    this.#o = o;
+    this.#events = handle.events[Symbol.asyncIterator]();
+    void this.#read();
+  }
+
+  /** Whether the response ended because people are waited for, and the run goes on. */
+  get isPaused(): boolean {
+    return this.#state === "paused";
+  }
+
+  /** The next part; `undefined` behind the last one. One call at a time. */
+  async next(): Promise<UIChunk | undefined> {
+    for (;;) {
+      const chunk = this.#buffer.shift();
+      if (chunk !== undefined) {
+        this.#roused();
+        return chunk;
+      }
+      if (this.#state !== "reading") return undefined;
+      await this.#sleep();
+    }
+  }
+
+  /** Begins the next response, with the parts of what happens after a pause. */
+  goOn(options: UIStreamOptions): void {
+    if (this.#state !== "paused") return;
+    this.#o = options;
+    this.#stream.goOn(options);
+    this.#state = "reading";
+    void this.#read();
+  }
+
+  /** The reader is gone. The run is cancelled, unless it is to be finished or waits for people. */
+  leave(): void {
+    this.#buffer.clear();
+    if (this.#state === "reading") this.#letGo("The reader of its stream has left");
+    this.#roused();
+  }
+
+  async #read(): Promise<void> {
+    try {
+      while (this.#state === "reading") {
+        if (this.#buffer.isFull) await this.#sleep();
+        else await this.#step();
+      }
+    } catch (error) {
+      this.#buffer.add(this.#stream.end({ kind: "failed", error: toError(error) }));
+      this.#letGo("Its stream failed");
+    }
+    this.#roused();
+  }
+
+  async #step(): Promise<void> {
+    const next = (this.#pending ??= this.#events.next());
+    if (this.#o.endAtApproval === true && this.#stream.waitsForPeople && !(await comesSoon(next))) {
+      if (this.#state !== "reading") return;
+      this.#buffer.add(this.#stream.pause());
+      this.#state = "paused";
+      return;
+    }
+    const result = await next;
+    this.#pending = undefined;
+    if (this.#state !== "reading") return;
+    if (result.done === true) {
+      this.#buffer.add(this.#stream.end(await endOf(this.#handle)));
+      this.#state = "over";
+    } else this.#buffer.add(this.#stream.take(result.value));
+    this.#roused();
+  }
+
+  /** Reads no more events. */
+  #letGo(reason: string): void {
+    this.#state = "over";
+    void Promise.resolve(this.#events.return?.()).catch(() => undefined); // nobody waits for it
+    if (this.#o.onDisconnect !== "finish") this.#handle.cancel(reason);
+  }
+
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      const others = this.#wake;
+      this.#wake = () => {
+        others?.();
+        resolve();
+      };
+    });
+  }
+
+  /** Wakes whoever waits: the reader for parts, or the reading for room. */
+  #roused(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
+
+/** How a run whose events are over has ended. */
+async function endOf({ output }: RunHandle): Promise<PageEnd> {
+  try {
+    const result = await output;
+    if (result.error !== undefined) return { kind: "failed", error: result.error };
+    const { exitReason, raw } = result;
+    return { kind: "ended", exitReason, raw, redactor: redactorOf(result) };
+  } catch (error) {
+    return { kind: "failed", error: toError(error) };
+  }
+}
+
+/** Whether an event comes before the process turns to other work: tasks that become ready start at once. */
+function comesSoon(next: Promise<unknown>): Promise<boolean> {
+  return Promise.race([
+    next.then(
+      () => true,
+      () => true,
+    ),
+    new Promise<false>((resolve) => setImmediate(() => setImmediate(resolve, false))),
+  ]);
+}

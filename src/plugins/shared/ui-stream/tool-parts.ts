@@ -1,0 +1,101 @@
+import type { Ev } from "../../../contracts/events.js";
+import type { UIChunk, UIStreamOptions } from "../../../contracts/ui-stream.js";
+
+/** What a page is told of a call that brought no result. */
+const FAILED = "The tool failed.";
+
+interface OpenCall {
+  readonly id: string;
+  readonly callId: string;
+  readonly isHidden: boolean;
+}
+
+export interface ToolPartsOptions {
+  readonly tools: UIStreamOptions["tools"];
+  readonly push: (chunk: UIChunk) => void;
+  /** The value as JSON, without secrets. */
+  readonly value: (value: unknown) => unknown;
+}
+
+/** The tool calls of the shown tasks. Models may use an id again; on a page each call has one of its own. */
+export class ToolParts {
+  readonly #o: ToolPartsOptions;
+  readonly #open = new Map<string, OpenCall[]>();
+  readonly #used = new Set<string>();
+
+  constructor(o: ToolPartsOptions) {
+    this.#o = o;
+  }
+
+  started({ taskId, callId, toolName, toolArguments, title, private: isPrivate }: Started): void {
+    if (this.#o.tools === "none") return;
+    const id = this.#unused(callId);
+    const isHidden = isPrivate === true || this.#o.tools === "names";
+    const calls = this.#open.get(taskId) ?? [];
+    this.#open.set(taskId, calls);
+    calls.push({ id, callId, isHidden });
+    this.#o.push({
+      type: "tool-input-available",
+      toolCallId: id,
+      toolName,
+      input: isHidden ? {} : this.#o.value(inputOf(toolArguments)),
+      dynamic: true,
+      ...(title !== undefined && { title }),
+    });
+  }
+
+  ended(e: Ev<"tool_called">): void {
+    const call = this.#take(e.taskId, e.callId);
+    if (call === undefined) return;
+    const { id: toolCallId, isHidden } = call;
+    if (e.toolOutcome === "REJECTED") this.#o.push({ type: "tool-output-denied", toolCallId });
+    else if (e.toolOutcome === "SUCCESS") {
+      const output = isHidden ? null : this.#o.value(e.structuredResult ?? e.toolResult);
+      this.#o.push({ type: "tool-output-available", toolCallId, output: output ?? null });
+    } else this.#fail(toolCallId);
+  }
+
+  /** Asks the page. Returns whether the call is shown, with its texts. */
+  ask(taskId: string, callId: string, approvalId: string): "shown" | "hidden" | "absent" {
+    const call = this.#open.get(taskId)?.find((open) => open.callId === callId);
+    if (call === undefined) return "absent";
+    this.#o.push({ type: "tool-approval-request", approvalId, toolCallId: call.id });
+    return call.isHidden ? "hidden" : "shown";
+  }
+
+  /** Calls of a task that ended, or of all tasks, have no result any more. */
+  abandon(taskId?: string): void {
+    for (const owner of taskId === undefined ? [...this.#open.keys()] : [taskId]) {
+      for (const { id } of this.#open.get(owner) ?? []) this.#fail(id);
+      this.#open.delete(owner);
+    }
+  }
+
+  #unused(callId: string): string {
+    let id = callId;
+    for (let count = 2; this.#used.has(id); count++) id = `${callId}~${count}`;
+    this.#used.add(id);
+    return id;
+  }
+
+  #fail(toolCallId: string): void {
+    this.#o.push({ type: "tool-output-error", toolCallId, errorText: FAILED });
+  }
+
+  #take(taskId: string, callId: string): OpenCall | undefined {
+    const calls = this.#open.get(taskId) ?? [];
+    const index = calls.findIndex((open) => open.callId === callId);
+    return index < 0 ? undefined : calls.splice(index, 1)[0];
+  }
+}
+
+type Started = Ev<"tool_started">;
+
+/** Models write JSON, mostly. */
+function inputOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

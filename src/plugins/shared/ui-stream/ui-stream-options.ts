@@ -1,0 +1,39 @@
+import type { UIStreamOptions } from "../../../contracts/ui-stream.js";
+import {
+  checkOptions,
+  requireBoolean,
+  requireFunction,
+  requireOneOf,
+  requireText,
+} from "../../../contracts/validation.js";
+
+const UI_OPTIONS = [
+  "text",
+  "reasoning",
+  "data",
+  "tools",
+  "messageId",
+  "metadata",
+  "onError",
+  "onDisconnect",
+  "endAtApproval",
+];
+
+/** Checks the options of a stream. `what` names their owner in the error, `more` are its further options. @throws ValidationError */
+export function checkUIStreamOptions(
+  what: string,
+  o: UIStreamOptions,
+  more: readonly string[] = [],
+): void {
+  checkOptions(what, o, [...UI_OPTIONS, ...more]);
+  if (typeof o.text !== "function") requireOneOf(`${what} text`, o.text, ["answer", "all"]);
+  requireBoolean(`${what} reasoning`, o.reasoning);
+  requireBoolean(`${what} data`, o.data);
+  requireOneOf(`${what} tools`, o.tools, ["full", "names", "none"]);
+  if (o.messageId !== undefined)
+    requireText(o.messageId, `${what} messageId must not be blank when set`);
+  requireFunction(`${what} metadata`, o.metadata);
+  requireFunction(`${what} onError`, o.onError);
+  requireOneOf(`${what} onDisconnect`, o.onDisconnect, ["cancel", "finish"]);
+  requireBoolean(`${what} endAtApproval`, o.endAtApproval);
+}

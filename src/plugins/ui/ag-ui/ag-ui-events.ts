@@ -1,0 +1,53 @@
+import type { RunHandle } from "../../../contracts/run.js";
+import type { UIChunk, UIStreamOptions } from "../../../contracts/ui-stream.js";
+import type { PageResponseOptions } from "../shared/page-response-options.js";
+import { requireText } from "../../../contracts/validation.js";
+import { chunkResponse } from "../../shared/ui-stream/chunk-response.js";
+import { openChunks } from "../../shared/ui-stream/open-chunks.js";
+import { checkUIStreamOptions } from "../../shared/ui-stream/ui-stream-options.js";
+import { checkPageResponse } from "../shared/page-response-options.js";
+
+/** What of a run an AG-UI client sees. */
+export interface AgUiOptions extends UIStreamOptions {
+  /** The thread of the client. Default: the id of the run. */
+  readonly threadId?: string | undefined;
+}
+
+/**
+ * Returns the run as events of AG-UI. The first is `RUN_STARTED`, and `RUN_FINISHED` or `RUN_ERROR` is the last. They show what a UI message stream with
+ * the same options shows. Leaving the loop cancels the run, unless `onDisconnect` is `finish`. A second call as for `toUIMessageStream`.
+ * @throws ValidationError for other options, and for a run whose events are read already.
+ */
+export function toAgUiEvents(handle: RunHandle, o: AgUiOptions = {}): AsyncIterable<UIChunk> {
+  checkAgUiOptions("toAgUiEvents", o);
+  const chunks = openChunks(handle, { ...o, protocol: "ag-ui" });
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const value = await chunks.next();
+        return value === undefined ? { done: true, value } : { done: false, value };
+      },
+      return: () => {
+        chunks.leave();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    }),
+  };
+}
+
+/** Returns the same events as a response of server-sent events. Status 200 unless given. @throws ValidationError as `toAgUiEvents`. */
+export function toAgUiResponse(
+  handle: RunHandle,
+  { status, headers, ...o }: AgUiOptions & PageResponseOptions = {},
+): Response {
+  checkPageResponse("toAgUiResponse", { status, headers });
+  checkAgUiOptions("toAgUiResponse", o);
+  const chunks = openChunks(handle, { ...o, protocol: "ag-ui" });
+  return chunkResponse(chunks, { status, headers, protocol: "ag-ui" });
+}
+
+function checkAgUiOptions(what: string, o: AgUiOptions): void {
+  checkUIStreamOptions(what, o, ["threadId"]);
+  if (o.threadId !== undefined)
+    requireText(o.threadId, `${what} threadId must not be blank when set`);
+}

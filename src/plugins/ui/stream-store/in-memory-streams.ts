@@ -1,0 +1,148 @@
+import type { StreamStore as Store, UIChunk } from "../../../contracts/ui-stream.js";
+import { AgentEnsembleError, ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, requireDelay, requireInteger } from "../../../contracts/validation.js";
+
+/** Bounds of the streams in memory. */
+export interface InMemoryStreamsOptions {
+  /** Streams that are kept. Of more the oldest that has ended leaves, or else the oldest. Default 200. */
+  readonly maxStreams?: number | undefined;
+  /** Bytes of the parts of one stream, as JSON. A larger stream is not kept. Default 8 MiB. */
+  readonly maxBytes?: number | undefined;
+  /** Milliseconds for which a stream is kept after its end. Default 300,000. */
+  readonly keepMs?: number | undefined;
+}
+
+interface KeptStream {
+  readonly chunks: UIChunk[];
+  bytes: number;
+  state: "open" | "ended" | "lost";
+  /** Readers that wait for more. */
+  readonly waiting: Set<() => void>;
+}
+
+/** Streams in the memory of the process. */
+class InMemoryStreams implements Store {
+  readonly #o: Required<{ [K in keyof InMemoryStreamsOptions]: number }>;
+  readonly #streams = new Map<string, KeptStream>();
+
+  constructor({ maxStreams, maxBytes, keepMs }: InMemoryStreamsOptions) {
+    this.#o = {
+      maxStreams: maxStreams ?? 200,
+      maxBytes: maxBytes ?? 8 * 1024 * 1024,
+      keepMs: keepMs ?? 300_000,
+    };
+  }
+
+  append(streamId: string, n: number, chunks: readonly UIChunk[]): void {
+    const stream = this.#streams.get(streamId) ?? this.#begin(streamId);
+    if (stream.state === "lost") return;
+    if (stream.state === "ended" || n !== stream.chunks.length)
+      throw new ValidationError(
+        `Stream '${streamId}' takes part ${stream.state === "ended" ? "none any more" : stream.chunks.length}, got: ${n}`,
+      );
+    stream.bytes += Buffer.byteLength(JSON.stringify(chunks));
+    if (stream.bytes > this.#o.maxBytes) return lose(stream);
+    stream.chunks.push(...chunks);
+    wakeReaders(stream);
+  }
+
+  read(
+    streamId: string,
+    from: number,
+    signal: AbortSignal,
+  ): AsyncIterable<{ readonly n: number; readonly chunk: UIChunk }> | undefined {
+    requireInteger("StreamStore read from", from, 0);
+    const stream = this.#streams.get(streamId);
+    return stream === undefined || stream.state === "lost"
+      ? undefined
+      : follow(stream, from, signal);
+  }
+
+  end(streamId: string): void {
+    const stream = this.#streams.get(streamId);
+    if (stream === undefined || stream.state === "ended") return;
+    if (stream.state === "open") stream.state = "ended";
+    wakeReaders(stream);
+    const forget = (): void => {
+      if (this.#streams.get(streamId) === stream) this.#streams.delete(streamId);
+    };
+    if (this.#o.keepMs === 0) forget();
+    else setTimeout(forget, this.#o.keepMs).unref(); // a process that has nothing else to do may end
+  }
+
+  #begin(streamId: string): KeptStream {
+    if (this.#streams.size >= this.#o.maxStreams) {
+      const kept = [...this.#streams];
+      const [oldest] = kept.filter(([, { state }]) => state !== "open").concat(kept);
+      if (oldest !== undefined) {
+        this.#streams.delete(oldest[0]);
+        if (oldest[1].state === "open") lose(oldest[1]);
+      }
+    }
+    const stream: KeptStream = { chunks: [], bytes: 0, state: "open", waiting: new Set() };
+    this.#streams.set(streamId, stream);
+    return stream;
+  }
+}
+
+function lose(stream: KeptStream): void {
+  stream.state = "lost";
+  stream.chunks.length = 0;
+  wakeReaders(stream);
+}
+
+function wakeReaders({ waiting }: KeptStream): void {
+  for (const wake of waiting) wake();
+}
+
+/** @throws AgentEnsembleError `AE_STREAM_LOST` where the stream was dropped meanwhile. */
+async function* follow(
+  stream: KeptStream,
+  from: number,
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly n: number; readonly chunk: UIChunk }, void, void> {
+  for (let n = from; !signal.aborted; n++) {
+    while (n >= stream.chunks.length && stream.state === "open" && !signal.aborted)
+      await changeOf(stream, signal);
+    if (stream.state === "lost")
+      throw new AgentEnsembleError(
+        "AE_STREAM_LOST",
+        "The stream is too large, or too old, to keep",
+        {
+          hint: "Raise maxBytes or maxStreams of StreamStore.inMemory().",
+        },
+      );
+    const chunk = stream.chunks[n];
+    if (chunk === undefined) return;
+    yield { n, chunk };
+  }
+}
+
+/** Waits for more parts, for the end, or for the reader to leave. */
+function changeOf({ waiting }: KeptStream, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      waiting.delete(wake);
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    waiting.add(wake);
+    signal.addEventListener("abort", wake);
+  });
+}
+
+/** Keeps streams so that a reader can come back; see the contract. */
+export type StreamStore = Store;
+
+/** The stores there are. */
+export const StreamStore = Object.freeze({
+  /** For as long as the process lives, within bounds. @throws ValidationError for other options. */
+  inMemory: (o: InMemoryStreamsOptions = {}): StreamStore => {
+    const what = "StreamStore.inMemory";
+    checkOptions(what, o, ["maxStreams", "maxBytes", "keepMs"]);
+    requireInteger(`${what} maxStreams`, o.maxStreams, 1);
+    requireInteger(`${what} maxBytes`, o.maxBytes, 1);
+    requireDelay(`${what} keepMs`, o.keepMs);
+    return new InMemoryStreams(o);
+  },
+});

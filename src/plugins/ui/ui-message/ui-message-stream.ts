@@ -1,0 +1,35 @@
+import type { RunHandle } from "../../../contracts/run.js";
+import type { UIChunk, UIStreamOptions } from "../../../contracts/ui-stream.js";
+import type { PageResponseOptions } from "../shared/page-response-options.js";
+import { chunkResponse, chunkStream } from "../../shared/ui-stream/chunk-response.js";
+import { openChunks } from "../../shared/ui-stream/open-chunks.js";
+import { checkUIStreamOptions } from "../../shared/ui-stream/ui-stream-options.js";
+import { checkPageResponse } from "../shared/page-response-options.js";
+
+/**
+ * Returns the run as parts of the UI message stream of the AI SDK. The stream begins with `start`, and `finish`, `error` or `abort` is its last part. It
+ * reads the events of the handle, so nothing else can. Cancelling the stream cancels the run, unless `onDisconnect` is `finish`.
+ * A run has one stream; after a response that ended for `endAtApproval`, a second call returns the parts that follow.
+ * @throws ValidationError for other options, and for a run whose events are read already.
+ */
+export function toUIMessageStream(
+  handle: RunHandle,
+  o: UIStreamOptions = {},
+): ReadableStream<UIChunk> {
+  checkUIStreamOptions("toUIMessageStream", o);
+  return chunkStream(openChunks(handle, { ...o, protocol: "ui" }));
+}
+
+/**
+ * Returns the same stream as a response of server-sent events, for `useChat` of the AI SDK. Status 200 unless given.
+ * @throws ValidationError as `toUIMessageStream`.
+ */
+export function toUIMessageStreamResponse(
+  handle: RunHandle,
+  { status, headers, ...o }: UIStreamOptions & PageResponseOptions = {},
+): Response {
+  checkPageResponse("toUIMessageStreamResponse", { status, headers });
+  checkUIStreamOptions("toUIMessageStreamResponse", o);
+  const chunks = openChunks(handle, { ...o, protocol: "ui" });
+  return chunkResponse(chunks, { status, headers, protocol: "ui" });
+}
