@@ -3,6 +3,7 @@ export { testKernel } from "./ensemble/test-kernel.js";
 export {
   budgetAccountContract,
   chatModelContract,
+  journalContract,
   memoryStoreContract,
   rateWindowContract,
   recordingListener,
@@ -20,6 +21,8 @@ export type {
   ChatModelContractSupport,
   ChatModelScenario,
   ChatModelUnderTest,
+  JournalContractOptions,
+  JournalUnderTest,
   MemoryStoreContractOptions,
   MemoryStoreUnderTest,
   RateWindowContractOptions,

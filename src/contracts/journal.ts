@@ -170,13 +170,14 @@ export interface Journal {
   /** Shown in messages; contains no secret. */
   readonly name: string;
   /**
-   * Takes the right to execute a run, new or kept, and hands out what is kept of it. The claim of a process that has died is taken over, after `leaseMs`
-   * at most. Waits for that long, no longer.
+   * Takes the right to execute a run, new or kept, and hands out what is kept of it. Waits for the end of the present claim of the run, at most for the
+   * `leaseMs` of the request; the claim of a process that has died ends after its own `leaseMs` at most.
    * @throws RunInUseError where another process executes the run; JournalError for a run that cannot be read; the signal's reason.
    */
   claim(request: ClaimRequest): Promise<Claim>;
   /**
    * Writes an entry. It is on disk when the promise resolves. An entry with a known key is ignored, except that it replaces one of kind `intent`.
+   * An entry of kind `redo` removes all earlier entries of its task; their keys are unknown from then on.
    * @throws RunFencedError where the claim was lost; nothing is written then.
    */
   append(claim: Claim, entry: JournalEntry): Promise<void>;

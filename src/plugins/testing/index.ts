@@ -10,6 +10,8 @@ export type {
   ChatModelScenario,
   ChatModelUnderTest,
 } from "./chat-model-scenario.js";
+export { journalContract } from "./journal-contract.js";
+export type { JournalContractOptions, JournalUnderTest } from "./journal-scenario.js";
 export { memoryStoreContract } from "./memory-store-contract.js";
 export type { MemoryStoreContractOptions, MemoryStoreUnderTest } from "./memory-store-scenario.js";
 export { rateWindowContract } from "./rate-window-contract.js";

@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import type { Journal, RunFilter, RunStart } from "../../contracts/journal.js";
+import type { StoredReview } from "../../contracts/review.js";
+import { ReviewDecision } from "../../contracts/review.js";
+import { sleep } from "../../util/abort/timeouts.js";
+import type { UseJournal } from "./journal-scenario.js";
+import {
+  asJson,
+  claimOfTheDead,
+  claimRun,
+  entryNamed,
+  keptEntry,
+  keptRun,
+  keysIn,
+  rejectsWith,
+  RESULT,
+  SHORT_MS,
+  startOf,
+  writeEntries,
+} from "./journal-scenario.js";
+
+/** Ids that would leave a folder, name a device, or be one name where capital letters don't count. */
+const ODD_IDS = [
+  "../../x",
+  "..",
+  "/etc/passwd",
+  "CON",
+  "con",
+  "r.jsonl",
+  "r.jsonl.lock",
+  "r",
+  "R",
+  "a/b@c>d~2",
+  "a\\b",
+  "a%2fb",
+  "'; drop table runs; --",
+  " ",
+  "\u00e9",
+  "e\u0301",
+  "__proto__",
+  "x".repeat(200),
+  `${"x".repeat(199)}y`,
+  "\u{1f980}".repeat(100),
+];
+
+/** Keeps runs that have ended, the first one first, with different instants. */
+async function keepRuns(journal: Journal, starts: readonly RunStart[]): Promise<void> {
+  for (const start of starts) {
+    const status = start.runId.startsWith("w") ? "waiting" : "completed";
+    await journal.release(await claimRun(journal, start), { status, result: RESULT });
+    await sleep(2);
+  }
+}
+
+async function idsIn(journal: Journal, filter?: RunFilter): Promise<readonly string[]> {
+  return (await journal.list(filter)).runs.map(({ runId }) => runId);
+}
+
+function lookingSuite(use: UseJournal): void {
+  it("knows no run that was never claimed", () =>
+    use(async ({ journal }) => {
+      assert.equal(await journal.get("r"), undefined);
+      assert.deepEqual(asJson(await journal.list()), { runs: [] });
+    }));
+  it("keeps runs apart, whatever their ids", () =>
+    use(async ({ journal, other }) => {
+      for (const id of ODD_IDS) {
+        const claim = await claimRun(journal, id);
+        await journal.append(claim, entryNamed("a", { value: id }));
+        await journal.release(claim, { status: "waiting", waitsFor: id });
+      }
+      for (const id of ODD_IDS) {
+        const { runId, waitsFor } = await keptRun(other, id);
+        assert.deepEqual([runId, waitsFor], [id, id]);
+        assert.equal((await keptEntry(other, id, "a")).value, id);
+      }
+      assert.deepEqual([...(await idsIn(other))].sort(), [...ODD_IDS].sort());
+      assert.equal(await journal.delete("r"), true);
+      assert.deepEqual((await idsIn(other)).length, ODD_IDS.length - 1);
+    }));
+}
+
+function listSuite(use: UseJournal): void {
+  it("lists runs with all that is kept of them, the newest first", () =>
+    use(async (scenario) => {
+      const { journal, other } = scenario;
+      await keepRuns(journal, [startOf("b", { tags: { a: "1" } }), startOf("a")]);
+      await claimOfTheDead(scenario, "d");
+      await sleep(2);
+      await claimRun(journal, "c");
+      const { runs, next } = await other.list();
+      assert.deepEqual([runs.map(({ runId }) => runId), next], [["c", "d", "a", "b"], undefined]);
+      for (const run of runs) assert.deepEqual(asJson(run), asJson(await other.get(run.runId)));
+      await claimRun(journal, "b");
+      assert.deepEqual(await idsIn(other), ["c", "d", "a", "b"]);
+    }));
+  it("lists runs page by page, each once", () =>
+    use(async ({ journal }) => {
+      const ids = ["a", "b", "c", "d", "e"];
+      await keepRuns(
+        journal,
+        ids.map((id) => startOf(id)),
+      );
+      const seen: string[] = [];
+      let after: string | undefined;
+      do {
+        const { runs, next } = await journal.list({ limit: 2, after });
+        assert.ok(runs.length > 0 && runs.length <= 2, `a page of ${runs.length}`);
+        seen.push(...runs.map(({ runId }) => runId));
+        after = next;
+      } while (after !== undefined);
+      assert.deepEqual(seen, ids.reverse());
+    }));
+  it("lists the runs that fit, by status, ensemble, tags and time", () =>
+    use(async ({ journal }) => {
+      const odd = { "a b": "x=y", __proto__x: "" };
+      await keepRuns(journal, [
+        startOf("w1", { tags: odd }),
+        startOf("c1", { ensemble: "other", tags: { ...odd, more: "1" } }),
+        startOf("c2", { tags: { "a b": "z" } }),
+      ]);
+      const { updatedAt } = await keptRun(journal, "c1");
+      assert.deepEqual(await idsIn(journal, { status: "waiting" }), ["w1"]);
+      assert.deepEqual(await idsIn(journal, { ensemble: "press" }), ["c2", "w1"]);
+      assert.deepEqual(await idsIn(journal, { tags: odd }), ["c1", "w1"]);
+      assert.deepEqual(await idsIn(journal, { tags: { ...odd, more: "1" } }), ["c1"]);
+      assert.deepEqual(await idsIn(journal, { tags: {} }), ["c2", "c1", "w1"]);
+      assert.deepEqual(await idsIn(journal, { updatedBefore: updatedAt }), ["w1"]);
+      assert.deepEqual(await idsIn(journal, { status: "waiting", ensemble: "other" }), []);
+      assert.deepEqual(await idsIn(journal, { status: "completed", limit: 1 }), ["c2"]);
+    }));
+}
+
+function creationSuite(use: UseJournal): void {
+  it("keeps a run that nobody has executed, with entries of another", () =>
+    use(async ({ journal, other }) => {
+      const start = startOf("r", { tags: { of: "r0" } });
+      const entries = [entryNamed("T", { kind: "task", hash: "h" }), entryNamed("a")];
+      await journal.create(start, entries, "to be resumed");
+      const { status, waitsFor, executions, finishedTasks, tags } = await keptRun(other, "r");
+      assert.deepEqual([status, waitsFor, executions], ["waiting", "to be resumed", 0]);
+      assert.deepEqual([finishedTasks, asJson(tags)], [1, { of: "r0" }]);
+      const claim = await claimRun(other, "r");
+      assert.deepEqual([keysIn(claim.entries), claim.record.executions], [["T", "a"], 1]);
+      assert.equal(claim.entries[0]?.hash, "h");
+      await writeEntries(other, claim, ["a", "b"]);
+      assert.deepEqual(keysIn(await other.entries("r")), ["T", "a", "b"]);
+    }));
+  it("refuses to keep a new run under an id that is taken", () =>
+    use(async ({ journal, other }) => {
+      const claim = await claimRun(journal, "r");
+      await writeEntries(journal, claim, ["a"]);
+      const taken = (): Promise<void> => other.create(startOf("r"), [entryNamed("b")], "x");
+      await rejectsWith("AE_VALIDATION", taken);
+      await journal.release(claim, { status: "failed", result: RESULT });
+      await rejectsWith("AE_VALIDATION", taken);
+      const { status } = await keptRun(other, "r");
+      assert.deepEqual([status, keysIn(await other.entries("r"))], ["failed", ["a"]]);
+    }));
+  it("adds to a run that nobody executes, and replaces what has the same key", () =>
+    use(async (scenario) => {
+      const { journal, other } = scenario;
+      await claimOfTheDead(scenario, "r", (claim) =>
+        writeEntries(journal, claim, [entryNamed("k", { kind: "intent" }), "a"]),
+      );
+      await sleep(2 * SHORT_MS);
+      await other.amend("r", entryNamed("k", { kind: "tool", value: "by hand" }));
+      await other.amend("r", entryNamed("a", { value: "by hand, too" }));
+      await other.amend("r", entryNamed("b"));
+      const { entries } = await claimRun(journal, "r");
+      const values = Object.fromEntries(entries.map(({ key, value }) => [key, value]));
+      assert.deepEqual(values, { k: "by hand", a: "by hand, too", b: "value of b" });
+      assert.equal((await keptEntry(journal, "r", "k")).kind, "tool");
+    }));
+  it("adds nothing to a run that is executed, or unknown", () =>
+    use(async ({ journal, other }) => {
+      await claimRun(journal, "r", { owner: "host:7" });
+      const error = await rejectsWith("AE_RUN_IN_USE", () => other.amend("r", entryNamed("a")));
+      assert.ok(error.message.includes("host:7"), error.message);
+      await rejectsWith("AE_VALIDATION", () => other.amend("unknown", entryNamed("a")));
+      assert.deepEqual(await journal.entries("r"), []);
+      assert.equal(await journal.get("unknown"), undefined);
+    }));
+}
+
+function deletionSuite(use: UseJournal): void {
+  it("deletes a run with its entries, and the id is that of a new run", () =>
+    use(async ({ journal, other }) => {
+      const claim = await claimRun(journal, startOf("r", { tags: { a: "b" } }));
+      await writeEntries(journal, claim, ["a"]);
+      await journal.release(claim, { status: "completed", result: RESULT });
+      assert.equal(await other.delete("r"), true);
+      assert.deepEqual([await journal.get("r"), await journal.entries("r")], [undefined, []]);
+      assert.deepEqual(await idsIn(journal), []);
+      assert.equal(await other.delete("r"), false);
+      const again = await claimRun(journal, "r");
+      assert.deepEqual([again.record.executions, again.entries], [1, []]);
+    }));
+  it("deletes no run that is executed, but one whose process has died", () =>
+    use(async (scenario) => {
+      const { journal, other } = scenario;
+      await claimRun(journal, "r");
+      await rejectsWith("AE_RUN_IN_USE", () => other.delete("r"));
+      await claimOfTheDead(scenario, "s");
+      await sleep(2 * SHORT_MS);
+      assert.equal(await other.delete("s"), true);
+      assert.deepEqual(await idsIn(journal), ["r"]);
+    }));
+  it("deletes the reviews of a run with it, and no others", () =>
+    use(async ({ journal, other }) => {
+      for (const runId of ["r", "s"]) {
+        await journal.release(await claimRun(journal, runId), { status: "waiting" });
+        for (const name of ["a", "b"]) await journal.reviews.ask(questionOf(runId, name));
+        await journal.reviews.resolve(`${runId}-b`, ReviewDecision.continue());
+      }
+      await other.delete("r");
+      const waiting = (await other.reviews.pending()).map(({ reviewId }) => reviewId);
+      assert.deepEqual(waiting, ["s-a"]);
+      const { outcome } = await other.reviews.resolve("r-b", ReviewDecision.continue());
+      assert.equal(outcome, "unknown");
+      const again = await other.reviews.ask(questionOf("s", "b"));
+      assert.equal(again.decision?.type, "CONTINUE");
+    }));
+}
+
+export function questionOf(runId: string, name: string): StoredReview {
+  return {
+    reviewId: `${runId}-${name}`,
+    runId,
+    taskId: "task-1",
+    agentRole: "Writer",
+    taskDescription: "Write a line",
+    taskOutput: "a line",
+    timing: "AFTER_EXECUTION",
+    requestedAt: "2026-01-01T00:00:00.000Z",
+    timeoutMs: 0,
+    onTimeout: "EXIT_EARLY",
+  };
+}
+
+/** Tests of what can be done with runs that nobody executes. */
+export function journalRunsSuite(use: UseJournal): void {
+  lookingSuite(use);
+  listSuite(use);
+  creationSuite(use);
+  deletionSuite(use);
+}

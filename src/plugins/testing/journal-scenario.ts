@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import type {
+  Claim,
+  Journal,
+  JournalEntry,
+  KeptEntry,
+  KeptRun,
+  RunResult,
+  RunStart,
+} from "../../contracts/journal.js";
+import type { Awaitable } from "../../contracts/types.js";
+import { AgentEnsembleError } from "../../contracts/errors.js";
+
+/** A journal as a test of `journalContract` gets it. The suite closes it by its own `close()`, then calls `dispose`. */
+export interface JournalUnderTest {
+  /** Empty. */
+  readonly journal: Journal;
+  /** With `reopens`: opens what the journal has left, after the suite has closed it. */
+  readonly reopen?: (() => Awaitable<Journal>) | undefined;
+  /** With `shared`: a second object over the same storage, as another process has it, while the first is in use. */
+  readonly another?: (() => Awaitable<Journal>) | undefined;
+  /**
+   * Makes the holder of a claim look dead to others, for journals that do not judge that by the time of the lease: they ask the system for the process,
+   * for instance, and here that is the process of the test.
+   */
+  readonly abandon?: ((claim: Claim) => Awaitable<void>) | undefined;
+  /** Closes what `reopen` and `another` gave, and removes what lies on disks and servers. */
+  readonly dispose?: (() => Awaitable<void>) | undefined;
+}
+
+/** How `journalContract` gets its journals, and what they can do. */
+export interface JournalContractOptions {
+  /** Called once per test. */
+  create(): Awaitable<JournalUnderTest>;
+  /** What the journal keeps outlasts `close()`: needs `reopen`. Default false. */
+  readonly reopens?: boolean | undefined;
+  /** Several processes may use the storage at once: needs `another`. Default false. */
+  readonly shared?: boolean | undefined;
+}
+
+/** A journal in the hands of a test. */
+export interface JournalScenario extends JournalUnderTest {
+  /** What another process has: the second object where there is one, else the first. */
+  readonly other: Journal;
+}
+
+export type UseJournal = (body: (scenario: JournalScenario) => Promise<void>) => Promise<void>;
+
+/** Longer than any test takes. */
+const LONG_MS = 60_000;
+/** The lease of a holder that will be dead, and the time that a claim waits in vain. */
+export const SHORT_MS = 50;
+
+export const never = (): AbortSignal => new AbortController().signal;
+
+export function startOf(runId: string, o: Partial<RunStart> = {}): RunStart {
+  const inputs = { topic: `of ${runId}` };
+  return { runId, ensemble: "press", inputs, inputsHash: "h1", tags: {}, ...o };
+}
+
+/** Claims a run for longer than any test takes. */
+export function claimRun(
+  journal: Journal,
+  start: RunStart | string,
+  o: { readonly owner?: string; readonly leaseMs?: number } = {},
+): Promise<Claim> {
+  const { owner = "here:1", leaseMs = LONG_MS } = o;
+  const whole = typeof start === "string" ? startOf(start) : start;
+  return journal.claim({ start: whole, owner, leaseMs, signal: never() });
+}
+
+/** A claim whose process is dead once `work` is done. */
+export async function claimOfTheDead(
+  { journal, abandon }: JournalScenario,
+  runId: string,
+  work: (claim: Claim) => Promise<unknown> = async () => undefined,
+): Promise<Claim> {
+  const claim = await claimRun(journal, runId, { owner: "dead:1", leaseMs: SHORT_MS });
+  await work(claim);
+  await abandon?.(claim);
+  return claim;
+}
+
+export function entryNamed(key: string, o: Partial<JournalEntry> = {}): JournalEntry {
+  return { key, kind: "step", task: "t@1", value: `value of ${key}`, ...o };
+}
+
+/** Writes entries with these keys, one after the other. */
+export async function writeEntries(
+  journal: Journal,
+  claim: Claim,
+  entries: readonly (string | JournalEntry)[],
+): Promise<void> {
+  for (const entry of entries)
+    await journal.append(claim, typeof entry === "string" ? entryNamed(entry) : entry);
+}
+
+export const keysIn = (entries: readonly KeptEntry[]): readonly string[] =>
+  entries.map(({ key }) => key);
+
+/** The run, which must be kept. */
+export async function keptRun(journal: Journal, runId: string): Promise<KeptRun> {
+  return (await journal.get(runId)) ?? assert.fail(`run '${runId}' is not kept`);
+}
+
+/** The entry, which must be kept. */
+export async function keptEntry(journal: Journal, runId: string, key: string): Promise<KeptEntry> {
+  const found = (await journal.entries(runId)).find((entry) => entry.key === key);
+  return found ?? assert.fail(`entry '${key}' of run '${runId}' is not kept`);
+}
+
+/** JSON data alone: no fields that are undefined, no classes. */
+export const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** Fails unless `work` rejects with an error of the framework that has this code; returns that error. */
+export async function rejectsWith(
+  code: string,
+  work: () => Promise<unknown>,
+): Promise<AgentEnsembleError> {
+  const error = await work().then(
+    () => assert.fail(`expected ${code}, but the call succeeded`),
+    (thrown: unknown) => thrown,
+  );
+  if (!AgentEnsembleError.isInstance(error)) throw error;
+  assert.equal(error.code, code);
+  return error;
+}
+
+export const RESULT: RunResult = {
+  runId: "r",
+  exitReason: "COMPLETED",
+  raw: "the end \u2028",
+  taskOutputs: [{ taskId: "t", agentRole: "Writer", raw: "the end", parsed: { a: [1, null] } }],
+  metrics: { inputTokens: 3, outputTokens: 4, totalTokens: 7, llmCallCount: 1, toolCallCount: -1 },
+  error: { code: "AE_TASK_EXECUTION", message: "odd", hint: "look" },
+};
+
+export function assertInstant(text: string): void {
+  assert.equal(new Date(text).toISOString(), text, `'${text}' is no ISO instant`);
+}
