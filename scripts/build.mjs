@@ -31,14 +31,24 @@ const compiled = spawnSync(process.execPath, [compiler, "-p", "tsconfig.json"], 
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 
 // Files that are nothing but exports of packages. They become these packages, which are therefore no dependencies of the published package.
-const vendored = {
-  // tapable is CommonJS and requires node:util, which a bundle of ES modules can do only with its own require.
-  "kernel/vendor":
-    'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);',
-  "plugins/providers/shared/event-source-vendor": "",
-  "plugins/tools/shared/diff-vendor": "",
+const vendored = [
+  "kernel/vendor",
+  "plugins/providers/shared/event-source-vendor",
+  "plugins/tools/shared/diff-vendor",
+];
+// A bundle of ES modules has no `require`: what CommonJS packages require of Node.js becomes an import.
+const builtins = {
+  name: "builtins",
+  setup(bundler) {
+    bundler.onResolve({ filter: /^(?:node:)?util$/ }, ({ kind }) =>
+      kind === "require-call" ? { path: "util", namespace: "builtins" } : undefined,
+    );
+    bundler.onLoad({ filter: /^/, namespace: "builtins" }, ({ path }) => ({
+      contents: `export * from "node:${path}";`,
+    }));
+  },
 };
-for (const [file, banner] of Object.entries(vendored))
+for (const file of vendored)
   await build({
     absWorkingDir: root,
     entryPoints: [`src/${file}.ts`],
@@ -51,7 +61,7 @@ for (const [file, banner] of Object.entries(vendored))
     sourcemap: false,
     minifyWhitespace: true, // a third of what a process has to read before it starts
     legalComments: "eof",
-    banner: { js: banner },
+    plugins: [builtins],
     logLevel: "warning",
   });
 
@@ -64,17 +74,26 @@ const files = [
   ...Object.values(bin),
 ];
 const names = files.map((file) => file.replace(/^\.\/dist\/bundle\/(.*)\.js$/, "$1"));
-// `new Worker(new URL("./file.js", import.meta.url))`: what a thread runs becomes a file of its own, and its address follows where that lies.
+// `new Worker(new URL("./file.js", import.meta.url))`: what a thread runs becomes a part of the file that starts it, as a data address. Users' bundlers would
+// not find a file.
 const threads = {
   name: "threads",
-  transform(code, id) {
-    return code.replace(
-      /new URL\("(\.\/[\w-]+-worker\.js)", import\.meta\.url\)/g,
-      (_match, file) => {
-        const reference = this.emitFile({ type: "chunk", id: resolve(dirname(id), file) });
-        return `new URL(import.meta.ROLLUP_FILE_URL_${reference})`;
-      },
-    );
+  async transform(code, id) {
+    const [address, file] =
+      /new URL\("(\.\/[\w-]+-worker\.js)", import\.meta\.url\)/.exec(code) ?? [];
+    if (file === undefined) return undefined;
+    const { outputFiles } = await build({
+      entryPoints: [resolve(dirname(id), file)],
+      write: false,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20",
+      minifyWhitespace: true,
+      logLevel: "warning",
+    });
+    const data = Buffer.from(outputFiles[0].contents).toString("base64");
+    return code.replace(address, `new URL("data:text/javascript;base64,${data}")`);
   },
 };
 // Everything that the root loads at once goes into two files, one of them for who wants the contracts alone: left to itself the bundler makes a file for

@@ -6,3 +6,11 @@
 export async function importOptional<T>(specifier: string): Promise<T> {
   return (await import(/* webpackIgnore: true */ /* @vite-ignore */ specifier)) as T; // the caller names the package's type
 }
+
+/**
+ * Returns the address of an optional package, for a thread that imports it. Bundlers do not look for the package either.
+ * @throws the loader's error, with `code` `ERR_MODULE_NOT_FOUND` when the package is not installed.
+ */
+export function addressOfOptional(specifier: string): string {
+  return import.meta.resolve(/* webpackIgnore: true */ specifier);
+}

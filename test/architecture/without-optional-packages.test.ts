@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { rollup, type Plugin as RollupPlugin } from "@rollup/wasm-node";
 import { expect } from "chai";
 import { build, type Plugin } from "esbuild";
 import ts from "typescript";
@@ -8,7 +9,9 @@ import { projectRoot, readProjectFile } from "../support/project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface Package {
-  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  readonly exports: Readonly<
+    Record<string, string | { readonly types: string; readonly default: string }>
+  >;
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
@@ -31,6 +34,26 @@ const withoutOptional: Plugin = {
       isOptional(path) ? { errors: [{ text: `${path} is not installed` }] } : undefined,
     );
   },
+};
+
+/** Imports every entry point, runs an ensemble, and prints its output and the number of entry points. */
+const PROGRAM = `${specifiers.map((name, i) => `import * as m${i} from "${name}";`).join("\n")}
+  const { Ensemble, Task } = m${specifiers.indexOf("agentensemble")};
+  const task = new Task({ description: "add", handler: () => String(1 + 1) });
+  const { raw } = await new Ensemble({ tasks: [task] }).run();
+  console.log(raw, [${specifiers.map((_, i) => `m${i}`).join(", ")}].length);`;
+
+/** Gives rollup the program and the files of the package. Leaves out what is installed, and finds no optional package. */
+const programOfPackage: RollupPlugin = {
+  name: "program-of-package",
+  resolveId(specifier) {
+    if (specifier === "program" || specifier.startsWith(".") || isAbsolute(specifier))
+      return specifier === "program" ? specifier : null;
+    const entry = entries[specifier.replace("agentensemble", ".")];
+    if (typeof entry === "object") return join(projectRoot, entry.default);
+    return isOptional(specifier) ? null : { id: specifier, external: true };
+  },
+  load: (id) => (id === "program" ? PROGRAM : null),
 };
 
 /** Problems that the compiler finds when a program imports `specifier` and no optional package is installed. */
@@ -83,15 +106,11 @@ describe("without the optional packages", function () {
     ).to.deep.equal([]);
   });
 
-  it("a bundler bundles every entry point without a problem, and the bundle runs", async () => {
+  it("esbuild bundles every entry point without a problem, and the bundle runs", async () => {
     const outfile = join(folder, "program.mjs");
     const { warnings } = await build({
       stdin: {
-        contents: `${specifiers.map((name, i) => `import * as m${i} from "${name}";`).join("\n")}
-          const { Ensemble, Task } = m${specifiers.indexOf("agentensemble")};
-          const task = new Task({ description: "add", handler: () => String(1 + 1) });
-          const { raw } = await new Ensemble({ tasks: [task] }).run();
-          console.log(raw, [${specifiers.map((_, i) => `m${i}`).join(", ")}].length);`,
+        contents: PROGRAM,
         resolveDir: projectRoot,
         loader: "js",
       },
@@ -106,6 +125,26 @@ describe("without the optional packages", function () {
     // esbuild does not show this one for an installed package.
     expect(warnings.filter(({ id }) => id !== "ignored-bare-import")).to.deep.equal([]);
     expect(execFileSync(process.execPath, [outfile], { encoding: "utf8" }).trim()).to.equal(
+      `2 ${specifiers.length}`,
+    );
+  });
+
+  it("rollup bundles every entry point without a problem, and the bundle runs", async () => {
+    const place = temporaryFolder();
+    const warnings: string[] = [];
+    const bundle = await rollup({
+      input: "program",
+      treeshake: false, // takes most of the time
+      plugins: [programOfPackage],
+      onwarn: ({ message }) => void warnings.push(message),
+    });
+    const { output } = await bundle.write({ dir: place, entryFileNames: "rolled.mjs" });
+    await bundle.close();
+    expect(warnings).to.deep.equal([]);
+    expect(output[0].imports).to.not.include("agentensemble");
+    symlinkSync(join(projectRoot, "node_modules"), join(place, "node_modules")); // for what is installed
+    const file = join(place, "rolled.mjs");
+    expect(execFileSync(process.execPath, [file], { encoding: "utf8" }).trim()).to.equal(
       `2 ${specifiers.length}`,
     );
   });

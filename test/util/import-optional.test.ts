@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { importOptional } from "../../src/util/import-optional.js";
+import { addressOfOptional, importOptional } from "../../src/util/import-optional.js";
 import { rejection } from "../support/rejection.js";
 
 describe("importOptional", () => {
@@ -11,5 +11,19 @@ describe("importOptional", () => {
   it("rejects with the loader's error for a package that is not installed", async () => {
     const error = await rejection(importOptional("agentensemble-no-such-package"));
     expect(error).to.have.property("code", "ERR_MODULE_NOT_FOUND");
+  });
+});
+
+describe("addressOfOptional", () => {
+  it("returns what a thread can import", async () => {
+    const address = addressOfOptional("chai");
+    expect(address).to.match(/^file:.*\/chai\//);
+    expect(await import(address)).to.have.property("expect", expect);
+  });
+
+  it("throws the loader's error for a package that is not installed", () => {
+    expect(() => addressOfOptional("agentensemble-no-such-package"))
+      .to.throw()
+      .with.property("code", "ERR_MODULE_NOT_FOUND");
   });
 });

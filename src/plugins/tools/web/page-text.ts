@@ -4,6 +4,7 @@ import { FetchError } from "../../../contracts/state-errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { settleWithin } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
+import { addressOfOptional } from "../../../util/import-optional.js";
 
 /** What a page is turned into. */
 export type PageFormat = "text" | "markdown";
@@ -16,6 +17,12 @@ export interface PageTextRequest {
   readonly url: string;
   /** Characters that are wanted. */
   readonly limit: number;
+}
+
+/** What the thread gets. */
+export interface PageTask extends PageTextRequest {
+  /** The address of the package that converts. */
+  readonly converter: string;
 }
 
 /** What the thread says: the text, at most `limit` characters of its `length`; or why there is none. */
@@ -46,7 +53,13 @@ export async function convertPage(
   request: PageTextRequest,
   signal: AbortSignal,
 ): Promise<PageText> {
-  return pageTextOf(await askWorker(request, signal), request);
+  let converter: string;
+  try {
+    converter = addressOfOptional(PACKAGES[request.format]);
+  } catch (error) {
+    return pageTextOf({ kind: "missing", message: messageOf(error) }, request);
+  }
+  return pageTextOf(await askWorker({ ...request, converter }, signal), request);
 }
 
 /** What a reply means. @throws FetchError, ToolConfigurationError. */
@@ -65,7 +78,7 @@ export function pageTextOf(
   );
 }
 
-async function askWorker(request: PageTextRequest, signal: AbortSignal): Promise<PageReply> {
+async function askWorker(request: PageTask, signal: AbortSignal): Promise<PageReply> {
   const threads = await import("node:worker_threads");
   signal.throwIfAborted();
   const worker = new threads.Worker(new URL("./page-worker.js", import.meta.url), {

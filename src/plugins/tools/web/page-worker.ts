@@ -1,6 +1,6 @@
 /** Runs in a thread of its own: turns a page into text, which may take long or break on pages that were made for it. */
 import type Turndown from "turndown";
-import type { PageReply, PageTextRequest } from "./page-text.js";
+import type { PageReply, PageTask, PageTextRequest } from "./page-text.js";
 import { parentPort, workerData } from "node:worker_threads";
 
 import { importOptional } from "../../../util/import-optional.js";
@@ -30,8 +30,8 @@ interface HtmlToText {
   ): string;
 }
 
-async function loadText(): Promise<Convert> {
-  const { convert } = await importOptional<HtmlToText>("html-to-text"); // the package brings no types
+async function loadText(address: string): Promise<Convert> {
+  const { convert } = await importOptional<HtmlToText>(address); // the package brings no types
   const selectors = [
     { selector: "a", options: { ignoreHref: true } },
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
@@ -60,9 +60,9 @@ interface PageElement {
   getAttribute(name: string): string | null;
 }
 
-async function loadMarkdown(): Promise<Convert> {
+async function loadMarkdown(address: string): Promise<Convert> {
   const { default: TurndownService } = await importOptional<{ readonly default: typeof Turndown }>(
-    "turndown",
+    address,
   );
   return ({ html, url }) => {
     const service = new TurndownService({
@@ -107,11 +107,11 @@ function tidied(text: string): string {
     .trim();
 }
 
-async function reply(request: PageTextRequest): Promise<PageReply> {
-  const { format, limit } = request;
+async function reply(request: PageTask): Promise<PageReply> {
+  const { format, limit, converter } = request;
   let convert: Convert;
   try {
-    convert = await (format === "markdown" ? loadMarkdown() : loadText());
+    convert = await (format === "markdown" ? loadMarkdown(converter) : loadText(converter));
   } catch (error) {
     return { kind: "missing", message: messageOf(error) };
   }
@@ -120,4 +120,4 @@ async function reply(request: PageTextRequest): Promise<PageReply> {
 }
 
 // What started this thread has put a request there.
-parentPort?.postMessage(await reply(workerData as PageTextRequest));
+parentPort?.postMessage(await reply(workerData as PageTask));
