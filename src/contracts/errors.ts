@@ -71,8 +71,14 @@ export class AgentEnsembleError extends Error {
 
 /** A mistake in the configuration: an option, a name, a graph. Thrown by constructors, or by `run()` before anything is spent. */
 export class ValidationError extends AgentEnsembleError {
-  constructor(message: string, details: ErrorDetails = {}) {
+  /** `inputs`: the caller's inputs do not fit the `inputType` of the ensemble. Absent for every other mistake. */
+  readonly about?: "inputs";
+  constructor(
+    message: string,
+    { about, ...details }: ErrorDetails & { readonly about?: "inputs" | undefined } = {},
+  ) {
     super("AE_VALIDATION", message, details);
+    if (about !== undefined) this.about = about;
   }
 }
 

@@ -86,6 +86,11 @@ export class Ensemble<In = Inputs> {
     this.#internals.attach(this.#access());
   }
 
+  /** The `name` option. */
+  get name(): string | undefined {
+    return this.#options.name;
+  }
+
   /** The short form: a model (or its name) and tasks; or handler tasks alone, which need no model. Everything it made is disposed afterwards. */
   static run(model: ModelRef, ...tasks: AnyTask[]): Promise<EnsembleOutput>;
   static run(...handlerTasks: AnyTask[]): Promise<EnsembleOutput>;

@@ -25,7 +25,10 @@ export function checkInputType(type: unknown): void {
 export async function checkedInputs(type: InputSchema<unknown>, inputs: Inputs): Promise<Inputs> {
   const checked = await checkValue(type, inputs);
   if (!checked.ok)
-    throw new ValidationError(`The inputs do not fit the ensemble's inputType: ${checked.problem}`);
+    throw new ValidationError(
+      `The inputs do not fit the ensemble's inputType: ${checked.problem}`,
+      { about: "inputs" },
+    );
   if (isObject(checked.value)) return Object.freeze({ ...checked.value });
   throw new ValidationError(
     `The ensemble's inputType must make an object of the inputs, got: ${preview(checked.value)}`,

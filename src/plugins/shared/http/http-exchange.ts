@@ -3,8 +3,20 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 /** Says that a body is larger than allowed. */
 export class BodyTooLargeError extends Error {}
 
-/** A request as the SDK takes it, without its body. Its signal tells that the client is gone. */
-export function webRequest(request: IncomingMessage, response?: ServerResponse): Request {
+/** The property of a request under which the address of its client is found. */
+const PEER = Symbol("address of the client");
+
+/** The address at the other end of the connection that a request came by; `undefined` where the request was not made by `webRequest`. */
+export function peerOf(request: Request): string | undefined {
+  return (request as { readonly [PEER]?: string })[PEER];
+}
+
+/** A request as fetch handlers take it, with a body where one is given. Its signal tells that the client is gone. @throws TypeError for an address that is none. */
+export function webRequest(
+  request: IncomingMessage,
+  response?: ServerResponse,
+  body?: ReadableStream<Uint8Array> | string,
+): Request {
   const gone = new AbortController();
   response?.once("close", () => {
     if (!response.writableFinished) gone.abort(new Error("The client has closed the connection"));
@@ -14,12 +26,24 @@ export function webRequest(request: IncomingMessage, response?: ServerResponse):
     for (const single of typeof value === "string" ? [value] : (value ?? []))
       headers.append(name, single);
   }
-  const method = request.method ?? "GET";
-  return new Request(new URL(request.url ?? "/", "http://localhost"), {
-    method,
+  const made = new Request(wholeAddressOf(request), {
+    method: request.method ?? "GET",
     headers,
     signal: gone.signal,
+    ...(body !== undefined && { body, duplex: "half" }),
   });
+  return Object.defineProperty(made, PEER, { value: request.socket.remoteAddress });
+}
+
+/** The whole address that was asked for. Frameworks shorten `url` where they mount something, and keep it as `originalUrl`. */
+function wholeAddressOf(request: IncomingMessage & { readonly originalUrl?: unknown }): string {
+  const { originalUrl, url = "/" } = request;
+  const asked = typeof originalUrl === "string" ? originalUrl : url;
+  if (!asked.startsWith("/")) return new URL(asked, "http://localhost").href;
+  const scheme = "encrypted" in request.socket ? "https" : "http";
+  const site = `${scheme}://${request.headers.host ?? "localhost"}`;
+  const hasSite = URL.canParse(site) && new URL(site).href === `${new URL(site).origin}/`;
+  return new URL(asked.replace(/^\/+/, "/"), hasSite ? site : "http://localhost").href;
 }
 
 /**
@@ -43,7 +67,7 @@ export async function bodyText(
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Sends what the SDK answers, at the pace of the client; ends the answer when the client is gone. */
+/** Sends an answer at the pace of the client, until the client is gone. @throws what the answer's body throws; the response is then not ended. */
 export async function sendResponse(
   answer: Response,
   response: ServerResponse,
@@ -54,7 +78,12 @@ export async function sendResponse(
     await reader?.cancel();
     return;
   }
-  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...headers });
+  const cookies = answer.headers.getSetCookie(); // the one header that may come several times
+  response.writeHead(answer.status, {
+    ...Object.fromEntries(answer.headers),
+    ...(cookies.length > 0 && { "set-cookie": cookies }),
+    ...headers,
+  });
   if (reader === undefined) {
     response.end();
     return;
@@ -70,9 +99,9 @@ export async function sendResponse(
     ) {
       if (!response.write(part.value)) await drained(response);
     }
+    response.end();
   } finally {
     response.off("close", cancel);
-    response.end();
   }
 }
 

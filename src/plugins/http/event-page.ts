@@ -1,0 +1,34 @@
+import type { EnsembleEvent } from "../../contracts/events.js";
+import type { UIChunk, UIStreamOptions } from "../../contracts/ui-stream.js";
+import type { PageEnd, PageStream } from "../shared/ui-stream/page-stream.js";
+import { redactorOf } from "../../contracts/redaction.js";
+import { redacted } from "../shared/redact-event.js";
+import { uiErrorText } from "../shared/ui-stream/ui-error-text.js";
+
+/** The events of a run as they are, without secrets. A run that failed ends with `error`. */
+export class EventPage implements PageStream {
+  readonly waitsForPeople = false;
+  readonly #onError: UIStreamOptions["onError"];
+
+  constructor({ onError }: UIStreamOptions) {
+    this.#onError = onError;
+  }
+
+  take(event: EnsembleEvent): readonly UIChunk[] {
+    // What comes from a log is JSON without secrets already.
+    return [redactorOf(event) === undefined ? { ...event } : redacted(event)];
+  }
+
+  end(end: PageEnd): readonly UIChunk[] {
+    if (end.kind !== "failed") return [];
+    return [{ type: "error", errorText: uiErrorText(end.error, this.#onError) }];
+  }
+
+  pause(): readonly UIChunk[] {
+    return [];
+  }
+
+  goOn(): void {
+    // One response has the whole run.
+  }
+}

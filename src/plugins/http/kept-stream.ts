@@ -1,0 +1,175 @@
+import type { StreamStore, UIChunk } from "../../contracts/ui-stream.js";
+import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
+import type { RunChunks } from "../shared/ui-stream/run-chunks.js";
+import type { LiveStream, StreamParts } from "./live-stream.js";
+import { toError } from "../../util/errors.js";
+import { reportFailure } from "./answers.js";
+import { chunksOfRun } from "./live-stream.js";
+
+interface StoredChunk {
+  readonly n: number;
+  readonly chunk: UIChunk;
+}
+
+/** A stream in a store: any number of readers, each at its own pace, from the beginning or from behind a pause. */
+export class KeptStream implements LiveStream {
+  readonly isKept = true;
+  readonly #store: StreamStore;
+  readonly #id: string;
+  readonly #approvals: ReadonlySet<string>;
+  readonly #failure: StreamParts["failure"];
+  /** Absent once the run has ended: its output is not kept. */
+  #parts: StreamParts | undefined;
+  /** So many parts are stored. */
+  #count = 0;
+  /** Where the last pause ends. */
+  #behindPause = 0;
+  #readers = 0;
+  #state: "running" | "paused" | "over" = "running";
+  #begin: () => void = () => undefined;
+  /** Resolves when the store knows the stream, or never will. */
+  readonly #hasBegun = new Promise<void>((resolve) => (this.#begin = resolve));
+
+  constructor(store: StreamStore, parts: StreamParts) {
+    this.#store = store;
+    this.#id = parts.handle.id;
+    this.#approvals = parts.events.approvals;
+    this.#failure = parts.failure;
+    this.#parts = parts;
+    void this.#keep(chunksOfRun(parts), parts);
+  }
+
+  asked(reviewId: string): boolean {
+    return this.#approvals.has(reviewId);
+  }
+
+  open(): Promise<ChunkSource | undefined> {
+    return this.#read(0);
+  }
+
+  async goOn(): Promise<ChunkSource | undefined> {
+    if (this.#state === "paused") await this.#parts?.events.arrival();
+    return this.#read(this.#behindPause);
+  }
+
+  /** Never rejects. A store that fails ends the stream, as if its reader had left. */
+  async #keep(chunks: RunChunks, parts: StreamParts): Promise<void> {
+    try {
+      for (;;) {
+        const chunk = await chunks.next();
+        if (chunk !== undefined) await this.#append(chunk);
+        else if (chunks.isPaused) await this.#waitForAnswer(chunks, parts);
+        else break;
+      }
+    } catch (error) {
+      reportFailure(toError(error));
+      chunks.leave();
+    }
+    this.#state = "over";
+    this.#parts = undefined;
+    this.#begin();
+    try {
+      await this.#store.end(this.#id);
+    } catch (error) {
+      reportFailure(toError(error));
+    }
+  }
+
+  async #append(chunk: UIChunk): Promise<void> {
+    const n = this.#count++;
+    if (isPause(chunk)) this.#behindPause = n + 1;
+    await this.#store.append(this.#id, n, [chunk]);
+    this.#begin();
+  }
+
+  async #waitForAnswer(chunks: RunChunks, { events, options }: StreamParts): Promise<void> {
+    this.#state = "paused";
+    await events.arrival(); // before that it would pause again
+    this.#state = "running";
+    chunks.goOn(options);
+  }
+
+  async #read(from: number): Promise<ChunkSource | undefined> {
+    await this.#hasBegun;
+    const end = new AbortController();
+    const chunks = await this.#store.read(this.#id, from, end.signal);
+    if (chunks === undefined) return undefined;
+    this.#readers++;
+    return new StoredReader(chunks[Symbol.asyncIterator](), {
+      isLast: (n) => n + 1 === this.#count,
+      failure: this.#failure,
+      onEnd: (hasLeft) => {
+        end.abort();
+        this.#ended(hasLeft);
+      },
+    });
+  }
+
+  #ended(hasLeft: boolean): void {
+    this.#readers--;
+    if (!hasLeft || this.#readers > 0 || this.#state !== "running") return;
+    if (this.#parts?.options.onDisconnect !== "finish")
+      this.#parts?.handle.cancel("the reader of its stream has left");
+  }
+}
+
+/** Whether a part ends a response because people are waited for. */
+function isPause({ type, finishReason }: UIChunk): boolean {
+  return type === "finish" && finishReason === "tool-calls";
+}
+
+interface ReaderOptions {
+  /** Whether part `n` is the last one so far. */
+  readonly isLast: (n: number) => boolean;
+  /** The part that says that the stream failed. */
+  readonly failure: StreamParts["failure"];
+  readonly onEnd: (hasLeft: boolean) => void;
+}
+
+/** Reads a stream up to its end, or to a pause that goes on. Pauses that are over are left out. */
+class StoredReader implements ChunkSource {
+  readonly #chunks: AsyncIterator<StoredChunk, unknown>;
+  readonly #o: ReaderOptions;
+  #isOver = false;
+
+  constructor(chunks: AsyncIterator<StoredChunk, unknown>, o: ReaderOptions) {
+    this.#chunks = chunks;
+    this.#o = o;
+  }
+
+  async next(): Promise<UIChunk | undefined> {
+    while (!this.#isOver) {
+      const result = await this.#take();
+      if (result === undefined) break;
+      const { n, chunk } = result;
+      if (!isPause(chunk)) return chunk;
+      if (!this.#o.isLast(n)) continue;
+      this.#end(false);
+      return chunk;
+    }
+    this.#end(false);
+    return undefined;
+  }
+
+  leave(): void {
+    this.#end(true);
+  }
+
+  /** A stream that the store drops meanwhile ends with an error. */
+  async #take(): Promise<StoredChunk | undefined> {
+    try {
+      const result = await this.#chunks.next();
+      return result.done === true ? undefined : result.value;
+    } catch (error) {
+      const chunk = this.#o.failure(toError(error));
+      this.#end(true);
+      return { n: -1, chunk };
+    }
+  }
+
+  #end(hasLeft: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#o.onEnd(hasLeft);
+  }
+}

@@ -1,0 +1,71 @@
+import type { RunHandle } from "../../contracts/run.js";
+import type { UIChunk, UIStreamOptions } from "../../contracts/ui-stream.js";
+import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
+import type { PageStream } from "../shared/ui-stream/page-stream.js";
+import type { EventTap } from "./event-tap.js";
+import { RunChunks } from "../shared/ui-stream/run-chunks.js";
+
+/** What a stream is made of. */
+export interface StreamParts {
+  readonly handle: RunHandle;
+  readonly events: EventTap;
+  readonly page: PageStream;
+  readonly options: UIStreamOptions;
+  /** The part that says that the stream itself failed. */
+  readonly failure: (error: Error) => UIChunk;
+}
+
+/** The stream of a run that goes on, or of one that has ended and is kept. */
+export interface LiveStream {
+  /** Whether it can be read after the end of its run. */
+  readonly isKept: boolean;
+  /** Whether the run has asked this about one of its tool calls. */
+  asked(reviewId: string): boolean;
+  /** Returns the stream from its first part on; `undefined` where nothing keeps it. */
+  open(): Promise<ChunkSource | undefined>;
+  /** Returns what follows the last pause, after an answer; `undefined` while somebody reads it. */
+  goOn(): Promise<ChunkSource | undefined>;
+}
+
+/** The parts of a run, which end with it and pause where people are waited for. */
+export function chunksOfRun({ handle, events, page, options }: StreamParts): RunChunks {
+  const { id, output } = handle;
+  const cancel = (reason?: string): void => handle.cancel(reason);
+  return new RunChunks({ id, output, cancel, events }, page, options);
+}
+
+/** A stream with one reader, who sets its pace. */
+export class DirectStream implements LiveStream, ChunkSource {
+  readonly isKept = false;
+  readonly #parts: StreamParts;
+  readonly #chunks: RunChunks;
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+    this.#chunks = chunksOfRun(parts);
+  }
+
+  asked(reviewId: string): boolean {
+    return this.#parts.events.approvals.has(reviewId);
+  }
+
+  next(): ReturnType<ChunkSource["next"]> {
+    return this.#chunks.next();
+  }
+
+  leave(): void {
+    this.#chunks.leave();
+  }
+
+  open(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async goOn(): Promise<ChunkSource | undefined> {
+    if (!this.#chunks.isPaused) return undefined;
+    await this.#parts.events.arrival(); // before that it would pause again
+    if (!this.#chunks.isPaused) return undefined; // another one was faster
+    this.#chunks.goOn(this.#parts.options);
+    return this;
+  }
+}

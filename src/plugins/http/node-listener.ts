@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FetchHandler } from "./serve-endpoints.js";
+import { Readable } from "node:stream";
+import { toError } from "../../util/errors.js";
+import { sendResponse, webRequest } from "../shared/http/http-exchange.js";
+import { reportFailure } from "./answers.js";
+
+/** A request as `node:http` has it, or a framework on it. */
+export interface NodeRequest extends IncomingMessage {
+  /** The path before a framework shortened it. */
+  readonly originalUrl?: string | undefined;
+  /** The body that a framework has read and parsed already. */
+  readonly body?: unknown;
+}
+
+/**
+ * Makes a listener for `node:http`, Express 5 and Fastify of a handler. The answer is sent at the pace of the client, and the signal of the request aborts
+ * when the client leaves. A body that was parsed before is used as `body`.
+ */
+export function toNodeListener(
+  handler: FetchHandler,
+): (request: NodeRequest, response: ServerResponse) => void {
+  return (request, response) => void exchange(handler, request, response);
+}
+
+/** Never rejects: a request that breaks is answered, or its connection is closed. */
+async function exchange(
+  handler: FetchHandler,
+  request: NodeRequest,
+  response: ServerResponse,
+): Promise<void> {
+  response.on("error", () => undefined); // the client is gone; the answer ends with its connection
+  try {
+    const answer = await handler(webRequest(request, response, bodyOf(request)));
+    // What is left of the body is not read, so the connection can't be used again.
+    await sendResponse(answer, response, request.complete ? {} : { Connection: "close" });
+  } catch (error) {
+    if (!response.destroyed) reportFailure(toError(error));
+    if (!response.headersSent && !response.destroyed) response.writeHead(500).end();
+    else response.destroy();
+  }
+}
+
+function bodyOf(request: NodeRequest): ReadableStream<Uint8Array> | string | undefined {
+  if (request.method === "GET" || request.method === "HEAD") return undefined;
+  if (request.readableDidRead && request.body !== undefined) return JSON.stringify(request.body);
+  return Readable.toWeb(request) as ReadableStream<Uint8Array>; // a request is a stream of bytes
+}

@@ -1,0 +1,62 @@
+import type { ReviewResolution, StoredReview } from "../../contracts/review.js";
+import type { Fields } from "../../util/objects.js";
+import { ReviewDecision } from "../../contracts/review.js";
+import { parseJson } from "../../util/json/parse-json.js";
+import { isObject } from "../../util/objects.js";
+import { checkingSchemaOf } from "../../util/schema/json-schema.js";
+import { checkValue } from "../../util/schema/standard-schema.js";
+import { HttpRefusal, notFoundRefusal } from "./answers.js";
+import { badRequest } from "./json-body.js";
+
+const FIELDS = ["decision", "text", "revisedOutput", "comment"];
+
+/** The decision that the body of an answer stands for; `by` is who sent it. @throws HttpRefusal 400 */
+export function decisionIn(body: Fields, by: string): ReviewDecision {
+  const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined)
+    throw badRequest(`Unknown field '${unknown}'. Known: ${FIELDS.join(", ")}.`);
+  const { decision, text, revisedOutput = text, comment } = body;
+  if (comment !== undefined && typeof comment !== "string")
+    throw badRequest("comment must be a text");
+  if (text !== undefined && text !== revisedOutput)
+    throw badRequest("text and revisedOutput mean the same; give one of them");
+  const word = typeof decision === "string" ? decision.toUpperCase() : "";
+  if (word === "EDIT") {
+    if (typeof revisedOutput !== "string") throw badRequest("An edit needs a text");
+    return ReviewDecision.edit(revisedOutput, { by, comment });
+  }
+  if (revisedOutput !== undefined) throw badRequest("Only an edit has a text");
+  if (word === "CONTINUE") return ReviewDecision.continue({ by, comment });
+  if (word === "EXIT_EARLY") return ReviewDecision.exitEarly({ by, comment });
+  throw badRequest("decision must be continue, edit or exit_early");
+}
+
+/** Checks an edit before it reaches the run, where the review says what an edit has to be. @throws HttpRefusal 422 */
+export async function requireFittingEdit(
+  { editSchema, toolName }: StoredReview,
+  { type, revisedOutput = "" }: ReviewDecision,
+): Promise<void> {
+  if (type !== "EDIT" || editSchema === undefined) return;
+  const value = parseJson(revisedOutput);
+  if (toolName !== undefined && !isObject(value)) return; // a plain text replaces the main argument of a call
+  const schema = await checkingSchemaOf("The schema of the edit", editSchema);
+  const asIs = await checkValue(schema, value ?? revisedOutput);
+  if (asIs.ok || (await checkValue(schema, revisedOutput)).ok) return;
+  throw new HttpRefusal(422, "EDIT_INVALID", `The edit does not fit: ${asIs.problem}`);
+}
+
+/** What became of an answer, for the client. @throws HttpRefusal 404, 409, 410 */
+export function outcomeOf({ outcome, review }: ReviewResolution): Fields {
+  if (review === undefined) throw noSuchReview();
+  const { reviewId, decision, decidedAt } = review;
+  if (outcome === "resolved") return { reviewId, decision: decision?.type, status: "APPLIED" };
+  if (outcome === "over")
+    throw new HttpRefusal(410, "REVIEW_OVER", "Its time is up, or its run has ended");
+  throw new HttpRefusal(409, "REVIEW_RESOLVED", "It has been answered already", {
+    fields: { by: decision?.by, at: decidedAt, decision: decision?.type },
+  });
+}
+
+export function noSuchReview(): HttpRefusal {
+  return notFoundRefusal("REVIEW_NOT_FOUND", "There is no such review");
+}

@@ -1,0 +1,125 @@
+import type { Principal } from "../../contracts/http-route.js";
+import type { ReviewStore, StoredReview } from "../../contracts/review.js";
+import type { Fields } from "../../util/objects.js";
+import type { HttpOptions, HttpSettings } from "./http-options.js";
+import type { RunOwnership } from "./review-access.js";
+import type { HttpEndpoint, HttpExchange, RoutedHandler } from "./serve-endpoints.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { checkOptions, preview, requireArray } from "../../contracts/validation.js";
+import { isObject } from "../../util/objects.js";
+import { isAdmitted } from "../shared/http/routes.js";
+import { HttpRefusal, jsonAnswer } from "./answers.js";
+import { HTTP_OPTIONS, httpSettingsOf } from "./http-options.js";
+import { readJsonObject } from "./json-body.js";
+import { ReviewAccess } from "./review-access.js";
+import { decisionIn, noSuchReview, outcomeOf, requireFittingEdit } from "./review-answer.js";
+import { serveEndpoints } from "./serve-endpoints.js";
+
+/** Options of `reviewsHandler`. */
+export interface ReviewsHandlerOptions extends HttpOptions {
+  /** The inbox where the runs ask; the same as that of `review({ store })`. */
+  readonly store: ReviewStore;
+  /** Handlers of runs: whoever started a run there sees its reviews. Default: none, so that reviews are seen by role only. */
+  readonly runs?: readonly RunOwnership[] | undefined;
+}
+
+/** A handler of reviews. It watches its store, so that runs may ask there. */
+export interface ReviewsHandler extends RoutedHandler {
+  /** Stops watching the store. Answers are still taken. */
+  close(): void;
+}
+
+/** So many reviews are known after they left the inbox, so that a late answer learns what became of them. */
+const KEPT_REVIEWS = 1_000;
+
+/**
+ * Makes a handler that lists and answers the reviews of a store. `GET {path}` returns `{ reviews }`, oldest first, of those that the principal sees;
+ * `POST {path}/:reviewId` takes `{ decision, text?, comment? }` and returns `{ reviewId, decision, status }`. Default path `/api/chat/reviews`.
+ * @throws ValidationError
+ */
+export function reviewsHandler(o: ReviewsHandlerOptions): ReviewsHandler {
+  checkOptions("reviewsHandler", o, [...HTTP_OPTIONS, "store", "runs"]);
+  if (!isObject(o.store) || typeof o.store.onRequest !== "function")
+    throw new ValidationError(
+      `reviewsHandler store must be a review store, got: ${preview(o.store)}`,
+      {
+        hint: "Make one with reviewInbox() and give it to review({ store }) too.",
+      },
+    );
+  requireArray("reviewsHandler runs", o.runs);
+  const strange = o.runs?.find((runs) => typeof runs?.startedBy !== "function");
+  if (strange !== undefined)
+    throw new ValidationError(
+      `reviewsHandler runs must be handlers of runs, got: ${preview(strange)}`,
+    );
+  const settings = httpSettingsOf("reviewsHandler", o, "/api/chat/reviews");
+  const desk = new ReviewDesk(o.store, new ReviewAccess(o.runs ?? []), settings);
+  return Object.assign(serveEndpoints(settings, desk.endpoints()), { close: desk.watch() });
+}
+
+class ReviewDesk {
+  readonly #store: ReviewStore;
+  readonly #access: ReviewAccess;
+  readonly #settings: HttpSettings;
+  readonly #known = new Map<string, StoredReview>();
+
+  constructor(store: ReviewStore, access: ReviewAccess, settings: HttpSettings) {
+    this.#store = store;
+    this.#access = access;
+    this.#settings = settings;
+  }
+
+  endpoints(): readonly HttpEndpoint[] {
+    return [
+      { method: "GET", place: "", role: "any", handle: (asked) => this.#list(asked) },
+      { method: "POST", place: "/:id", role: "any", handle: (asked) => this.#answer(asked) },
+    ];
+  }
+
+  watch(): () => void {
+    return this.#store.onRequest((review) => this.#remember(review));
+  }
+
+  async #list({ principal }: HttpExchange): Promise<Response> {
+    const pending = await this.#store.pending();
+    const reviews = pending
+      .filter((review) => this.#access.sees(review, principal))
+      .map((review) => this.#shown(review, principal));
+    return jsonAnswer(200, { reviews });
+  }
+
+  async #answer({ request, principal, id }: HttpExchange): Promise<Response> {
+    const review = await this.#find(id);
+    if (review === undefined || !this.#access.sees(review, principal)) throw noSuchReview();
+    if (!this.#access.mayAnswer(review, principal))
+      throw new HttpRefusal(403, "ROLE_REQUIRED", "This review needs a role that you do not have");
+    const decision = decisionIn(await readJsonObject(request, this.#settings), principal.name);
+    await requireFittingEdit(review, decision);
+    return jsonAnswer(200, outcomeOf(await this.#store.resolve(id, decision)));
+  }
+
+  async #find(reviewId: string): Promise<StoredReview | undefined> {
+    const pending = await this.#store.pending();
+    const review = pending.find((one) => one.reviewId === reviewId);
+    if (review !== undefined) this.#remember(review); // it may have been asked before the store was watched
+    return review ?? this.#known.get(reviewId);
+  }
+
+  #remember(review: StoredReview): void {
+    this.#known.delete(review.reviewId);
+    this.#known.set(review.reviewId, review);
+    if (this.#known.size <= KEPT_REVIEWS) return;
+    for (const oldest of this.#known.keys()) return void this.#known.delete(oldest);
+  }
+
+  /** Descriptions of tasks are prompts: whoever only started the run does not see them. That of a tool call says what is to be approved. */
+  #shown(review: StoredReview, principal: Principal): Fields {
+    const { taskDescription, ...rest } = review;
+    const isDescribed = review.toolName !== undefined || isAdmitted(principal, "reviewer");
+    return {
+      ...rest,
+      ...(isDescribed && { taskDescription }),
+      mayAnswer: this.#access.mayAnswer(review, principal),
+    };
+  }
+}

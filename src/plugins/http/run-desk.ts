@@ -1,0 +1,175 @@
+import type { Principal } from "../../contracts/http-route.js";
+import type { ReviewStore } from "../../contracts/review.js";
+import type { RunHandle } from "../../contracts/run.js";
+import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
+import type { ApprovalAnswer } from "./approvals.js";
+import type { RunOwnership } from "./review-access.js";
+import type { RunSettings, StreamingEnsemble } from "./run-handler-options.js";
+import type { HttpEndpoint, HttpExchange } from "./serve-endpoints.js";
+import type { StartedRun } from "./started-runs.js";
+import { HttpRefusal, jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
+import { approvalsIn } from "./approvals.js";
+import { readJsonObject } from "./json-body.js";
+import { DirectStream } from "./live-stream.js";
+import { loggedStream } from "./logged-stream.js";
+import { OWNER_TAG, ownerTagOf } from "./ownership.js";
+import { ReviewAccess } from "./review-access.js";
+import { noSuchReview } from "./review-answer.js";
+import { noSuchRun, runFailure, runHeaders, wantsStream } from "./run-answers.js";
+import { forbidden } from "./serve-endpoints.js";
+import { StartedRuns } from "./started-runs.js";
+import { StreamAnswers } from "./stream-answers.js";
+
+/** A run that begins. */
+interface LiveRun {
+  readonly handle: RunHandle;
+  readonly run: StartedRun;
+}
+
+/** Starts, streams and cancels the runs of one ensemble. */
+export class RunDesk implements RunOwnership {
+  readonly #ensemble: StreamingEnsemble;
+  readonly #settings: RunSettings;
+  readonly #runs = new StartedRuns();
+  readonly #streams: StreamAnswers;
+  readonly #access = new ReviewAccess([this]);
+
+  constructor(ensemble: StreamingEnsemble, settings: RunSettings) {
+    this.#ensemble = ensemble;
+    this.#settings = settings;
+    this.#streams = new StreamAnswers(settings);
+    settings.reviews?.onRequest(() => undefined); // pages that get the streams answer
+  }
+
+  endpoints(): readonly HttpEndpoint[] {
+    const role = "caller";
+    return [
+      { method: "POST", place: "", role, handle: (asked) => this.#post(asked) },
+      { method: "GET", place: "/:id/stream", role, handle: (asked) => this.#resume(asked) },
+      { method: "DELETE", place: "/:id", role, handle: (asked) => this.#cancel(asked) },
+    ];
+  }
+
+  startedBy(runId: string, principal: Principal): boolean {
+    return this.#runs.find(runId, principal) !== undefined;
+  }
+
+  async #post(asked: HttpExchange): Promise<Response> {
+    const { request, principal } = asked;
+    this.#requireMay(principal);
+    const body = await readJsonObject(request, this.#settings);
+    const { reviews } = this.#settings;
+    const answers = reviews === undefined ? undefined : approvalsIn(body, principal.name);
+    if (reviews !== undefined && answers !== undefined) return this.#goOn(asked, answers, reviews);
+    try {
+      const run = this.#start(body, principal);
+      return wantsStream(request)
+        ? await this.#stream(run, request)
+        : await this.#await(run, request);
+    } catch (error) {
+      throw runFailure(error);
+    }
+  }
+
+  #start(inputs: unknown, principal: Principal): LiveRun {
+    // The ensemble checks the inputs.
+    const handle = this.#ensemble.stream(inputs as never, {
+      tags: { [OWNER_TAG]: ownerTagOf(principal) },
+      values: principal.values,
+    });
+    return { handle, run: this.#runs.add(handle, principal) };
+  }
+
+  async #await({ handle }: LiveRun, request: Request): Promise<Response> {
+    void handle.events[Symbol.asyncIterator]().return?.(); // nobody reads them
+    const output = await this.#whileThere(handle, request, () => handle.output);
+    const body = { runId: handle.id, output: this.#settings.output(output) };
+    return jsonAnswer(200, body, runHeaders(handle.id));
+  }
+
+  async #stream({ handle, run }: LiveRun, request: Request): Promise<Response> {
+    const stream = await this.#whileThere(handle, request, () => this.#streams.begin(handle));
+    if (stream.isKept || run.handle !== undefined) run.stream = stream;
+    const source = stream instanceof DirectStream ? stream : await stream.open();
+    if (source === undefined) throw new Error("The store of streams does not keep the stream");
+    return this.#streams.respond(source, handle.id, request);
+  }
+
+  /** Waits for `work`. The run is cancelled where its client leaves meanwhile, unless it is to be finished. */
+  async #whileThere<T>(handle: RunHandle, { signal }: Request, work: () => Promise<T>): Promise<T> {
+    const leave = (): void => {
+      if (this.#settings.onDisconnect === "cancel") handle.cancel("the client has left");
+    };
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await work();
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
+  /** Answers what a run has asked, and goes on with its stream. */
+  async #goOn(
+    { request, principal }: HttpExchange,
+    answers: readonly ApprovalAnswer[],
+    reviews: ReviewStore,
+  ): Promise<Response> {
+    const run = this.#runs.findAsking(
+      answers.map(({ reviewId }) => reviewId),
+      principal,
+    );
+    if (run?.stream === undefined) throw noSuchReview();
+    const { stream } = run;
+    const pending = (await reviews.pending()).filter(({ reviewId }) => stream.asked(reviewId));
+    const open = answers.filter((answer) =>
+      pending.some((one) => one.reviewId === answer.reviewId),
+    );
+    for (const { reviewId } of open) {
+      const review = pending.find((one) => one.reviewId === reviewId);
+      if (review === undefined || !this.#access.mayAnswer(review, principal)) throw forbidden();
+    }
+    for (const { reviewId, decision } of open) await reviews.resolve(reviewId, decision);
+    const source = await stream.goOn();
+    if (source === undefined)
+      throw new HttpRefusal(409, "STREAM_IN_USE", "Another answer has this stream");
+    return this.#streams.respond(source, run.id, request);
+  }
+
+  async #resume({ request, principal, id }: HttpExchange): Promise<Response> {
+    const run = this.#runs.find(id, principal);
+    const known = this.#runs.get(id);
+    if (known !== undefined && run === undefined) throw noSuchRun();
+    const source = (await run?.stream?.open()) ?? (await this.#logged(id, principal));
+    if (source !== undefined) return this.#streams.respond(source, id, request);
+    if (run === undefined) throw noSuchRun();
+    return new Response(null, { status: 204, headers: { ...PRIVATE_HEADERS } });
+  }
+
+  /** The stream of a run of this principal as the log has it, of this process or an earlier one. */
+  async #logged(runId: string, principal: Principal): Promise<ChunkSource | undefined> {
+    const { log } = this.#settings;
+    const summary = await log?.get(runId);
+    if (log === undefined || summary?.tags[OWNER_TAG] !== ownerTagOf(principal)) return undefined;
+    const isLive = (): boolean | undefined => {
+      const run = this.#runs.get(runId);
+      return run === undefined ? undefined : run.handle !== undefined;
+    };
+    return loggedStream({ log, isLive, runId }, this.#streams.page(runId));
+  }
+
+  #cancel({ principal, id }: HttpExchange): Response {
+    const run = this.#runs.find(id, principal);
+    if (run === undefined) throw noSuchRun();
+    if (run.handle === undefined)
+      throw new HttpRefusal(409, "RUN_COMPLETED", "The run has ended already");
+    run.handle.cancel("the client asked for it");
+    return jsonAnswer(202, { runId: id, status: "CANCELLING" });
+  }
+
+  /** @throws HttpRefusal 403 */
+  #requireMay({ may }: Principal): void {
+    const { name } = this.#ensemble;
+    if (may !== undefined && (name === undefined || !may.includes(name))) throw forbidden();
+  }
+}

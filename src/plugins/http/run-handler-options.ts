@@ -1,0 +1,97 @@
+import type { EnsembleOutput } from "../../contracts/output.js";
+import type { ReviewStore } from "../../contracts/review.js";
+import type { RunHandle, RunOptions } from "../../contracts/run.js";
+import type { RunStore } from "../../contracts/run-store.js";
+import type { StreamStore, UIStreamOptions } from "../../contracts/ui-stream.js";
+import type { HttpOptions, HttpSettings } from "./http-options.js";
+import { ValidationError } from "../../contracts/errors.js";
+import {
+  checkOptions,
+  preview,
+  requireFunction,
+  requireOneOf,
+} from "../../contracts/validation.js";
+import { isObject } from "../../util/objects.js";
+import { checkUIStreamOptions } from "../shared/ui-stream/ui-stream-options.js";
+import { HTTP_OPTIONS, httpSettingsOf } from "./http-options.js";
+
+/** What a handler needs of an ensemble. */
+export interface StreamingEnsemble {
+  /** What `may` of a principal lists. */
+  readonly name?: string | undefined;
+  stream(inputs: never, options?: RunOptions): RunHandle;
+}
+
+/** The form of the streams: UI message stream of the AI SDK, AG-UI, or all events of the run as they are, redacted. */
+export type StreamProtocol = "ui" | "ag-ui" | "events";
+
+/** Options of `runHandler`. */
+export interface RunHandlerOptions extends HttpOptions {
+  /** What a request with `Accept: text/event-stream` gets. Default `ui`. With `events` clients see what a listener sees: texts of tasks, prompts, calls. */
+  readonly protocol?: StreamProtocol | undefined;
+  /** What of a run a page sees; `onDisconnect` holds for answers without a stream, too. */
+  readonly ui?: Omit<UIStreamOptions, "endAtApproval" | "messageId"> | undefined;
+  /** Keeps streams for clients that come back; `ui.onDisconnect` is then `finish` by default. Default: none. */
+  readonly streams?: StreamStore | undefined;
+  /** The log of runs, from which streams are rebuilt that nothing else keeps. Default: none. */
+  readonly log?: RunStore | undefined;
+  /**
+   * The inbox where the runs ask. With it a stream ends where everything that is left waits for a person, and a POST of UI messages with answers to tool
+   * approvals goes on with the run. Needs `protocol: "ui"`. Default: none.
+   */
+  readonly reviews?: ReviewStore | undefined;
+  /** Returns what a client gets as `output`. Default `{ raw, exitReason }`. */
+  readonly output?: ((output: EnsembleOutput) => unknown) | undefined;
+}
+
+/** The same, complete. */
+export interface RunSettings extends HttpSettings {
+  readonly protocol: StreamProtocol;
+  readonly ui: UIStreamOptions;
+  readonly onDisconnect: "cancel" | "finish";
+  readonly streams: StreamStore | undefined;
+  readonly log: RunStore | undefined;
+  readonly reviews: ReviewStore | undefined;
+  readonly output: (output: EnsembleOutput) => unknown;
+}
+
+const OWN = ["protocol", "ui", "streams", "log", "reviews", "output"];
+const UI = ["text", "reasoning", "data", "tools", "metadata", "onError", "onDisconnect"];
+
+/** @throws ValidationError */
+export function resolveRunOptions(ensemble: unknown, o: RunHandlerOptions): RunSettings {
+  if (!isObject(ensemble) || typeof ensemble["stream"] !== "function")
+    throw new ValidationError(`runHandler needs an ensemble, got: ${preview(ensemble)}`);
+  checkOptions("runHandler", o, [...HTTP_OPTIONS, ...OWN]);
+  const { protocol = "ui", ui = {}, streams, log, reviews, output = publicOutput } = o;
+  requireOneOf("runHandler protocol", protocol, ["ui", "ag-ui", "events"]);
+  requireFunction("runHandler output", output);
+  checkOptions("runHandler ui", ui, UI);
+  checkUIStreamOptions("runHandler ui", ui);
+  requireStore("streams", streams, "read");
+  requireStore("log", log, "read");
+  requireStore("reviews", reviews, "resolve");
+  if (reviews !== undefined && protocol !== "ui")
+    throw new ValidationError(`runHandler reviews needs protocol "ui", got: ${preview(protocol)}`, {
+      hint: "With other protocols reviews are answered by reviewsHandler().",
+    });
+  return {
+    ...httpSettingsOf("runHandler", o, "/api/run"),
+    protocol,
+    ui: { ...ui, onError: ui.onError ?? o.onError },
+    onDisconnect: ui.onDisconnect ?? (streams === undefined ? "cancel" : "finish"),
+    streams,
+    log,
+    reviews,
+    output,
+  };
+}
+
+function publicOutput({ raw, exitReason }: EnsembleOutput): unknown {
+  return { raw, exitReason };
+}
+
+function requireStore(name: string, store: unknown, method: string): void {
+  if (store === undefined || (isObject(store) && typeof store[method] === "function")) return;
+  throw new ValidationError(`runHandler ${name} must be a store, got: ${preview(store)}`);
+}

@@ -1,0 +1,24 @@
+import type { Principal } from "../../contracts/http-route.js";
+import type { RunOwnership } from "./review-access.js";
+import type { RunHandlerOptions, StreamingEnsemble } from "./run-handler-options.js";
+import type { RoutedHandler } from "./serve-endpoints.js";
+import { RunDesk } from "./run-desk.js";
+import { resolveRunOptions } from "./run-handler-options.js";
+import { serveEndpoints } from "./serve-endpoints.js";
+
+/** A handler of runs. It knows who started which. */
+export interface RunHandler extends RoutedHandler, RunOwnership {}
+
+/**
+ * Makes a handler that runs an ensemble. `POST {path}` takes the inputs as a JSON object and returns `{ runId, output }`, or a stream where the request
+ * accepts `text/event-stream`; `GET {path}/:id/stream` returns a stream from its beginning; `DELETE {path}/:id` cancels a run. Default path `/api/run`.
+ * Callers and operators may use it. A run is there for the principal that started it only.
+ * @throws ValidationError
+ */
+export function runHandler(ensemble: StreamingEnsemble, o: RunHandlerOptions): RunHandler {
+  const settings = resolveRunOptions(ensemble, o);
+  const desk = new RunDesk(ensemble, settings);
+  return Object.assign(serveEndpoints(settings, desk.endpoints()), {
+    startedBy: (runId: string, principal: Principal) => desk.startedBy(runId, principal),
+  });
+}

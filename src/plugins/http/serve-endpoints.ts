@@ -1,0 +1,203 @@
+import type { HttpRoute, Principal } from "../../contracts/http-route.js";
+import type { Awaitable } from "../../contracts/types.js";
+import type { HttpSettings } from "./http-options.js";
+import { toError } from "../../util/errors.js";
+import { isAdmitted } from "../shared/http/routes.js";
+import { failureAnswer, HttpRefusal, notFoundRefusal, reportFailure } from "./answers.js";
+
+/** Answers requests, as servers of the web platform have it. */
+export type FetchHandler = (request: Request) => Promise<Response>;
+
+/** A handler that can also be served by the listeners of other parts. */
+export interface RoutedHandler extends FetchHandler {
+  /**
+   * The same as routes for `Tokens.HttpRoute`. There the listener says who asks, and checks host, origin, size and time; `authenticate` and
+   * `allowedOrigins` of the handler are not used.
+   */
+  readonly routes: readonly HttpRoute[];
+}
+
+/** A request that this principal may make. */
+export interface HttpExchange {
+  readonly request: Request;
+  readonly principal: Principal;
+  /** What stands in the path after that of the handler; empty for the handler's own path. */
+  readonly id: string;
+}
+
+/** What one method does at one place. */
+export interface HttpEndpoint {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Behind the path of the handler. */
+  readonly place: "" | "/:id" | "/:id/stream";
+  readonly role: HttpRoute["role"];
+  handle(exchange: HttpExchange): Awaitable<Response>;
+}
+
+/** Ids are at most so long and have no control characters. */
+const ID = /^[^\u0000-\u001f\u007f-\u009f]{1,200}$/;
+
+/** Makes a handler of endpoints below `settings.path`. */
+export function serveEndpoints(
+  settings: HttpSettings,
+  endpoints: readonly HttpEndpoint[],
+): RoutedHandler {
+  const handler = new EndpointHandler(settings, endpoints);
+  return Object.assign((request: Request) => handler.fetch(request), { routes: handler.routes() });
+}
+
+class EndpointHandler {
+  readonly #settings: HttpSettings;
+  readonly #endpoints: readonly HttpEndpoint[];
+
+  constructor(settings: HttpSettings, endpoints: readonly HttpEndpoint[]) {
+    this.#settings = settings;
+    this.#endpoints = endpoints;
+  }
+
+  /** Never rejects. */
+  async fetch(request: Request): Promise<Response> {
+    const cors = this.#corsHeaders(request);
+    const answer = await this.#guarded(request).catch((error: unknown) =>
+      failureAnswer(error, this.#settings.onError),
+    );
+    for (const [name, value] of Object.entries(cors)) answer.headers.set(name, value);
+    return answer;
+  }
+
+  routes(): readonly HttpRoute[] {
+    const { path } = this.#settings;
+    const places = new Map<string, HttpRoute>();
+    for (const { method, place, role } of this.#endpoints) {
+      const at = place === "" ? path : `${path}/*`;
+      const known = places.get(`${method} ${at}`);
+      places.set(`${method} ${at}`, {
+        method,
+        path: at,
+        role: known === undefined || known.role === role ? role : "any",
+        handle: (request, principal) => this.#routed(request, principal),
+      });
+    }
+    return [...places.values()];
+  }
+
+  /** Checks what a listener would have checked. */
+  async #guarded(request: Request): Promise<Response> {
+    const candidates = this.#candidates(request);
+    this.#refuseForeign(request);
+    const allow = [...new Set(candidates.map(({ method }) => method))].join(", ");
+    if (request.method === "OPTIONS")
+      return new Response(null, { headers: { Allow: allow }, status: 204 });
+    if (!candidates.some(({ method }) => method === request.method))
+      throw new HttpRefusal(405, "METHOD_NOT_ALLOWED", "Method not allowed", {
+        headers: { Allow: allow },
+      });
+    return this.#respond(request, await this.#principal(request));
+  }
+
+  async #routed(request: Request, principal: Principal | undefined): Promise<Response> {
+    try {
+      if (principal === undefined) throw unauthorized();
+      return await this.#respond(request, principal);
+    } catch (error) {
+      return failureAnswer(error, this.#settings.onError);
+    }
+  }
+
+  async #respond(request: Request, principal: Principal): Promise<Response> {
+    const endpoint = this.#candidates(request).find(({ method }) => method === request.method);
+    if (endpoint === undefined) throw notFoundRefusal();
+    if (!isAdmitted(principal, endpoint.role)) throw forbidden();
+    return endpoint.handle({ request, principal, id: this.#steps(request)[0] ?? "" });
+  }
+
+  /** @throws HttpRefusal 404 where nothing is served. */
+  #candidates(request: Request): readonly HttpEndpoint[] {
+    const [id, below, ...more] = this.#steps(request);
+    const isStream = below === "stream" && more.length === 0;
+    const place =
+      id === undefined ? "" : below === undefined ? "/:id" : isStream ? "/:id/stream" : undefined;
+    const found = this.#endpoints.filter((endpoint) => endpoint.place === place);
+    if (found.length === 0) throw notFoundRefusal();
+    return found;
+  }
+
+  /** The parts of the path below that of the handler, decoded. @throws HttpRefusal 404 for another path, or a part that is no id. */
+  #steps(request: Request): readonly string[] {
+    const { path } = this.#settings;
+    const { pathname } = new URL(request.url);
+    if (pathname === path || pathname === `${path}/`) return [];
+    if (!pathname.startsWith(`${path}/`)) throw notFoundRefusal();
+    return pathname
+      .slice(path.length + 1)
+      .split("/")
+      .map((step) => decodedStep(step));
+  }
+
+  async #principal(request: Request): Promise<Principal> {
+    let principal: Principal | undefined;
+    try {
+      principal = await this.#settings.authenticate(request);
+    } catch (error) {
+      const { onError } = this.#settings;
+      if (onError === undefined) reportFailure(toError(error));
+      else onError(toError(error));
+    }
+    if (principal === undefined) throw unauthorized();
+    return principal;
+  }
+
+  /** @throws HttpRefusal 403 for requests that pages of other sites make. */
+  #refuseForeign(request: Request): void {
+    const origin = request.headers.get("origin");
+    if (origin === null) {
+      if (request.headers.get("sec-fetch-site") === "cross-site") throw forbidden("CROSS_SITE");
+    } else if (!this.#settings.allowedOrigins.has(origin) && !isOwn(origin, request))
+      throw forbidden("CROSS_SITE");
+  }
+
+  /** Browsers let pages of other sites read only what these headers allow. */
+  #corsHeaders(request: Request): Readonly<Record<string, string>> {
+    const { allowedOrigins } = this.#settings;
+    if (allowedOrigins.size === 0) return {};
+    const origin = request.headers.get("origin");
+    if (origin === null || !allowedOrigins.has(origin)) return { Vary: "Origin" };
+    return {
+      Vary: "Origin",
+      "Access-Control-Allow-Origin": origin,
+      "Access-Control-Allow-Credentials": "true",
+      "Access-Control-Allow-Methods": "GET, POST, DELETE",
+      "Access-Control-Allow-Headers": "authorization, content-type, accept",
+      "Access-Control-Expose-Headers": "x-agentensemble-run-id, x-vercel-ai-ui-message-stream",
+    };
+  }
+}
+
+/** Whether a page of this origin asks its own server. Schemes are not compared: a proxy may end the encryption. */
+function isOwn(origin: string, request: Request): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { host } = new URL(origin);
+  return host !== "" && host === (request.headers.get("host") ?? new URL(request.url).host);
+}
+
+function decodedStep(step: string): string {
+  let id: string;
+  try {
+    id = decodeURIComponent(step);
+  } catch {
+    throw notFoundRefusal();
+  }
+  if (!ID.test(id)) throw notFoundRefusal();
+  return id;
+}
+
+function unauthorized(): HttpRefusal {
+  return new HttpRefusal(401, "UNAUTHORIZED", "Sign in first", {
+    headers: { "WWW-Authenticate": "Bearer" },
+  });
+}
+
+export function forbidden(code = "FORBIDDEN"): HttpRefusal {
+  const message = code === "CROSS_SITE" ? "Pages of this site may not ask" : "You may not do this";
+  return new HttpRefusal(403, code, message);
+}

@@ -1,0 +1,66 @@
+import type { Principal } from "../../contracts/http-route.js";
+import type { RunHandle } from "../../contracts/run.js";
+import type { LiveStream } from "./live-stream.js";
+import { ownerTagOf } from "./ownership.js";
+
+/** So many runs are known after their end. */
+const KEPT_RUNS = 1_000;
+
+/** A run that came in over HTTP. */
+export interface StartedRun {
+  readonly id: string;
+  readonly owner: string;
+  /** Absent once it has ended: its output is not kept. */
+  handle: RunHandle | undefined;
+  /** Of a run that is streamed, while it can be read. */
+  stream: LiveStream | undefined;
+}
+
+/** The runs of a handler: all that go on, and the last ones that ended. */
+export class StartedRuns {
+  readonly #live = new Map<string, StartedRun>();
+  readonly #ended = new Map<string, StartedRun>();
+
+  add(handle: RunHandle, principal: Principal): StartedRun {
+    const run: StartedRun = {
+      id: handle.id,
+      owner: ownerTagOf(principal),
+      handle,
+      stream: undefined,
+    };
+    this.#live.set(run.id, run);
+    const end = (): void => this.#end(run);
+    handle.output.then(end, end);
+    return run;
+  }
+
+  /** Returns a run whoever started it. */
+  get(id: string): StartedRun | undefined {
+    return this.#live.get(id) ?? this.#ended.get(id);
+  }
+
+  /** Returns the run for the principal that started it only. */
+  find(id: string, principal: Principal): StartedRun | undefined {
+    const run = this.get(id);
+    return run?.owner === ownerTagOf(principal) ? run : undefined;
+  }
+
+  /** Returns the run of this principal that has asked one of these things about its tool calls. */
+  findAsking(reviewIds: readonly string[], principal: Principal): StartedRun | undefined {
+    const owner = ownerTagOf(principal);
+    for (const runs of [this.#live, this.#ended])
+      for (const run of runs.values())
+        if (run.owner === owner && reviewIds.some((id) => run.stream?.asked(id) === true))
+          return run;
+    return undefined;
+  }
+
+  #end(run: StartedRun): void {
+    run.handle = undefined;
+    if (run.stream?.isKept === false) run.stream = undefined;
+    this.#live.delete(run.id);
+    this.#ended.set(run.id, run);
+    if (this.#ended.size <= KEPT_RUNS) return;
+    for (const oldest of this.#ended.keys()) return void this.#ended.delete(oldest);
+  }
+}

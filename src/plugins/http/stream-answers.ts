@@ -1,0 +1,69 @@
+import type { RunHandle } from "../../contracts/run.js";
+import type { UIStreamOptions } from "../../contracts/ui-stream.js";
+import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
+import type { PageStream } from "../shared/ui-stream/page-stream.js";
+import type { LiveStream } from "./live-stream.js";
+import type { RunSettings } from "./run-handler-options.js";
+import { chunkResponse } from "../shared/ui-stream/chunk-response.js";
+import { pageStream } from "../shared/ui-stream/open-chunks.js";
+import { PRIVATE_HEADERS } from "./answers.js";
+import { EventPage } from "./event-page.js";
+import { EventTap } from "./event-tap.js";
+import { KeptStream } from "./kept-stream.js";
+import { DirectStream } from "./live-stream.js";
+import { runHeaders } from "./run-answers.js";
+
+/** Makes streams and their answers, as the settings want them. */
+export class StreamAnswers {
+  readonly #settings: RunSettings;
+  readonly #options: UIStreamOptions;
+
+  constructor(settings: RunSettings) {
+    const { ui, onDisconnect, reviews } = settings;
+    this.#settings = settings;
+    this.#options = { ...ui, onDisconnect, endAtApproval: reviews !== undefined };
+  }
+
+  /** What makes the parts of a run. */
+  page(runId: string): PageStream {
+    const { protocol } = this.#settings;
+    if (protocol === "events") return new EventPage(this.#options);
+    return pageStream(runId, { ...this.#options, protocol });
+  }
+
+  /** The stream of a run that begins. @throws what the run failed with, where it failed before its first event. */
+  async begin(handle: RunHandle): Promise<LiveStream> {
+    const { streams } = this.#settings;
+    const events = new EventTap(handle.events);
+    if (!(await events.hasFirst())) await handle.output;
+    const parts = {
+      handle,
+      events,
+      page: this.page(handle.id),
+      options: this.#options,
+      failure: (error: Error) => this.#failure(handle.id, error),
+    };
+    return streams === undefined ? new DirectStream(parts) : new KeptStream(streams, parts);
+  }
+
+  /** Sends parts at the pace of their reader, which may leave in two ways: by its request, and by the answer. */
+  respond(source: ChunkSource, runId: string, { signal }: Request): Response {
+    const leave = (): void => source.leave();
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+    const { protocol } = this.#settings;
+    return chunkResponse(source, {
+      protocol: protocol === "ui" ? "ui" : "ag-ui",
+      headers: {
+        ...PRIVATE_HEADERS,
+        "Cache-Control": "no-store, no-transform", // what compresses would keep parts back
+        ...runHeaders(runId),
+      },
+    });
+  }
+
+  #failure(runId: string, error: Error): ReturnType<PageStream["end"]>[number] {
+    const parts = this.page(runId).end({ kind: "failed", error });
+    return parts.at(-1) ?? { type: "error" };
+  }
+}
