@@ -10,10 +10,9 @@ import type {
   TaskRecord,
   ToolCallRecord,
 } from "../../contracts/trace.js";
-import type { MemoryOperationCounts } from "../../contracts/memory.js";
 import type { Outcome } from "../../contracts/types.js";
 import type { TaskMetricsUpdate } from "../../contracts/run.js";
-import { NO_MEMORY_OPERATIONS } from "../../contracts/output.js";
+import { NO_METRICS } from "../../contracts/output.js";
 
 import { addOperations, metricsOf, toolCallCountOf } from "../../contracts/metrics.js";
 import { toError } from "../../util/errors.js";
@@ -32,12 +31,6 @@ function withItem<T>(list: readonly T[], item: T): readonly T[] {
 export interface TimeBase {
   readonly startedAt: Date;
   readonly startedMs: number;
-}
-
-interface Measures {
-  promptBuildMs: number;
-  memoryRetrievalMs: number;
-  memoryOperations: MemoryOperationCounts;
 }
 
 /** What is known of an attempt when it begins. */
@@ -81,7 +74,7 @@ export class TaskAttempt implements TaskRecord {
   /** Tokens of a guarded stream, until the output is accepted. */
   heldTokens: string[] | undefined;
   /** What plugins measured. */
-  measures: Measures | undefined;
+  measures: TaskRecord["measures"];
   memory: MemoryAccess[] | undefined;
   /** The last call that it made itself. */
   lastCall: ModelCallRecord | undefined;
@@ -139,15 +132,15 @@ export class TaskAttempt implements TaskRecord {
   }
 
   note({ promptBuildMs = 0, memoryRetrievalMs = 0, memoryOperations }: TaskMetricsUpdate): void {
-    const sums = (this.measures ??= {
-      promptBuildMs: 0,
-      memoryRetrievalMs: 0,
-      memoryOperations: NO_MEMORY_OPERATIONS,
-    });
-    sums.promptBuildMs += promptBuildMs;
-    sums.memoryRetrievalMs += memoryRetrievalMs;
-    if (memoryOperations !== undefined)
-      sums.memoryOperations = addOperations(sums.memoryOperations, memoryOperations);
+    const before = this.measures ?? NO_METRICS;
+    this.measures = {
+      promptBuildMs: before.promptBuildMs + promptBuildMs,
+      memoryRetrievalMs: before.memoryRetrievalMs + memoryRetrievalMs,
+      memoryOperations:
+        memoryOperations === undefined
+          ? before.memoryOperations
+          : addOperations(before.memoryOperations, memoryOperations),
+    };
   }
 
   wallClock(ms: number): Date {
