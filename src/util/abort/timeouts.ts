@@ -40,11 +40,12 @@ export function settleWithin<T>(
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let stopGrace: (() => void) | undefined;
-    const abandon = (): void => reject(reasonOf(ender));
-    const release = onEnd(
-      ender,
-      graceMs === undefined ? abandon : () => void (stopGrace = startTimer(graceMs, abandon)),
-    );
+    // Called when the wait is to end, and again when the grace is over: one closure, since every task and model call waits here.
+    const abandon = (): void => {
+      if (graceMs === undefined || stopGrace !== undefined) reject(reasonOf(ender));
+      else stopGrace = startTimer(graceMs, abandon);
+    };
+    const release = onEnd(ender, abandon);
     const settled = (): void => {
       release();
       stopGrace?.();
