@@ -11,7 +11,7 @@ import {
   entryNamed,
   keptRun,
   keysIn,
-  never,
+  noSignal,
   rejectsWith,
   RESULT,
   SHORT_MS,
@@ -152,7 +152,7 @@ function takeoverSuite(use: UseJournal): void {
     }));
 }
 
-function endSuite(use: UseJournal): void {
+function executionEndSuite(use: UseJournal): void {
   it("keeps how an execution ended, and no owner", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
@@ -250,13 +250,13 @@ function cancelSuite(use: UseJournal): void {
 export function journalClaimsSuite(use: UseJournal): void {
   firstClaimSuite(use);
   takeoverSuite(use);
-  endSuite(use);
+  executionEndSuite(use);
   cancelSuite(use);
 }
 
 /** Fails where a claim can still be made; for journals that are closed. */
 export async function assertClosed({ journal }: JournalScenario, claim: Claim): Promise<void> {
-  const signal = never();
+  const signal = noSignal();
   const { reviews } = journal;
   const calls: readonly (() => Promise<unknown>)[] = [
     () => journal.claim({ start: startOf("s"), owner: "o", leaseMs: SHORT_MS, signal }),

@@ -6,13 +6,13 @@ import { checkOptions } from "../../contracts/validation.js";
 import { firstEnding } from "../../util/abort/timeouts.js";
 import { assertClosed, journalClaimsSuite } from "./journal-claims.js";
 import { journalEntriesSuite, sharedEntriesSuite } from "./journal-entries.js";
-import { journalRunsSuite, questionOf } from "./journal-runs.js";
+import { journalRunsSuite, reviewNamed } from "./journal-runs.js";
 import {
   claimRun,
   entryNamed,
   keptRun,
   keysIn,
-  never,
+  noSignal,
   RESULT,
   writeEntries,
 } from "./journal-scenario.js";
@@ -40,8 +40,8 @@ function closeSuite(use: UseJournal): void {
     }));
   it("ends what waits for a review with its close", () =>
     use(async ({ journal }) => {
-      await journal.reviews.ask(questionOf("r", "a"));
-      const waiting = assert.rejects(journal.reviews.waitFor("r-a", never()));
+      await journal.reviews.ask(reviewNamed("r", "a"));
+      const waiting = assert.rejects(journal.reviews.waitFor("r-a", noSignal()));
       await journal.close();
       assert.equal(await firstEnding(waiting, { timeoutMs: END_MS }), "done");
       await waiting;
@@ -56,14 +56,14 @@ function reopeningSuite(use: UseJournal): void {
       await writeEntries(journal, claim, ["a", entryNamed("k", { kind: "intent" })]);
       await journal.release(claim, { status: "waiting", waitsFor: "Ana", result: RESULT });
       await journal.create({ ...claim.record, runId: "s" }, [], "x");
-      await journal.reviews.ask(questionOf("r", "a"));
-      await journal.reviews.ask(questionOf("r", "b"));
+      await journal.reviews.ask(reviewNamed("r", "a"));
+      await journal.reviews.ask(reviewNamed("r", "b"));
       await journal.reviews.resolve("r-b", ReviewDecision.edit("better", { by: "ana" }));
       const before = [await journal.list(), await journal.entries("r"), await journal.reviews.pending()]; // prettier-ignore
       const again = await reopened(scenario);
       const after = [await again.list(), await again.entries("r"), await again.reviews.pending()];
       assert.equal(JSON.stringify(after), JSON.stringify(before));
-      const decision = await again.reviews.waitFor("r-b", never());
+      const decision = await again.reviews.waitFor("r-b", noSignal());
       assert.deepEqual([decision.type, decision.revisedOutput, decision.by], ["EDIT", "better", "ana"]); // prettier-ignore
       const resumed = await claimRun(again, "r");
       await writeEntries(again, resumed, ["a", "b"]);

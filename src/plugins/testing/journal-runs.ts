@@ -210,7 +210,7 @@ function deletionSuite(use: UseJournal): void {
     use(async ({ journal, other }) => {
       for (const runId of ["r", "s"]) {
         await journal.release(await claimRun(journal, runId), { status: "waiting" });
-        for (const name of ["a", "b"]) await journal.reviews.ask(questionOf(runId, name));
+        for (const name of ["a", "b"]) await journal.reviews.ask(reviewNamed(runId, name));
         await journal.reviews.resolve(`${runId}-b`, ReviewDecision.continue());
       }
       await other.delete("r");
@@ -218,12 +218,12 @@ function deletionSuite(use: UseJournal): void {
       assert.deepEqual(waiting, ["s-a"]);
       const { outcome } = await other.reviews.resolve("r-b", ReviewDecision.continue());
       assert.equal(outcome, "unknown");
-      const again = await other.reviews.ask(questionOf("s", "b"));
+      const again = await other.reviews.ask(reviewNamed("s", "b"));
       assert.equal(again.decision?.type, "CONTINUE");
     }));
 }
 
-export function questionOf(runId: string, name: string): StoredReview {
+export function reviewNamed(runId: string, name: string): StoredReview {
   return {
     reviewId: `${runId}-${name}`,
     runId,

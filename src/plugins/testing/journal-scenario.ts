@@ -51,7 +51,7 @@ const LONG_MS = 60_000;
 /** The lease of a holder that will be dead, and the time that a claim waits in vain. */
 export const SHORT_MS = 50;
 
-export const never = (): AbortSignal => new AbortController().signal;
+export const noSignal = (): AbortSignal => new AbortController().signal;
 
 export function startOf(runId: string, o: Partial<RunStart> = {}): RunStart {
   const inputs = { topic: `of ${runId}` };
@@ -66,7 +66,7 @@ export function claimRun(
 ): Promise<Claim> {
   const { owner = "here:1", leaseMs = LONG_MS } = o;
   const whole = typeof start === "string" ? startOf(start) : start;
-  return journal.claim({ start: whole, owner, leaseMs, signal: never() });
+  return journal.claim({ start: whole, owner, leaseMs, signal: noSignal() });
 }
 
 /** A claim whose process is dead once `work` is done. */

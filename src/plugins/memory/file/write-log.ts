@@ -7,6 +7,8 @@ import { DraftFile, writeFileAtomically } from "../../../util/files/atomic-write
 import type { FileLock } from "../../../util/files/file-lock.js";
 import { makeFolder } from "../../../util/files/make-folder.js";
 import { isAt } from "../../../util/files/same-file.js";
+import { syncFolder } from "../../../util/files/sync-folder.js";
+import { writeFully } from "../../../util/files/write-fully.js";
 import { codeOf } from "../../../util/objects.js";
 import { acquireLock } from "../../shared/files/acquire-lock.js";
 import { readWriteLog, type ReadWriteLog } from "./write-log-reader.js";
@@ -98,7 +100,7 @@ export class WriteLog {
     await this.#checkIsOurs();
     const bytes = Buffer.from(text);
     try {
-      await writeAll(this.#file, bytes, this.#size);
+      await writeFully(this.#file, bytes, this.#size);
       await this.#file.datasync();
       await this.#syncFolder();
     } catch (error) {
@@ -143,7 +145,7 @@ export class WriteLog {
     try {
       await draft.handle.chmod(mode & 0o777);
       for (const part of parts(linesOfTable(this.table))) {
-        await writeAll(draft.handle, part, size);
+        await writeFully(draft.handle, part, size);
         size += part.length;
       }
       await draft.publish();
@@ -158,16 +160,9 @@ export class WriteLog {
     await this.#syncFolder();
   }
 
-  /** A new name in a folder is on disk only when the folder is. Windows knows no such thing. */
+  /** A new name in a folder is on disk only when the folder is. */
   async #syncFolder(): Promise<void> {
-    if (!this.#folderIsSynced && process.platform !== "win32") {
-      const folder = await open(dirname(this.path), "r");
-      try {
-        await folder.sync();
-      } finally {
-        await folder.close();
-      }
-    }
+    if (!this.#folderIsSynced) await syncFolder(dirname(this.path));
     this.#folderIsSynced = true;
   }
 
@@ -213,12 +208,6 @@ async function openFile(path: string): Promise<FileHandle> {
       { hint: "Give the store the path of a file" },
     );
   return open(path, there === undefined ? "wx+" : "r+", 0o600);
-}
-
-async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-  }
 }
 
 /** Lines in pieces of about a megabyte. */

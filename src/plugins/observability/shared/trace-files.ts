@@ -1,28 +1,13 @@
-import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { ValidationError } from "../../../contracts/errors.js";
 import { requireText } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
 import { writeFileAtomically } from "../../../util/files/atomic-write.js";
+import { fileNameOfId } from "../../../util/files/id-file-name.js";
 
-const MAX_NAME_LENGTH = 120;
-/** Names that Windows keeps for devices, whatever the extension. */
-const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
-/** Ids that may be a name as they are. Capital letters may not: some systems take them for small ones. */
-const PLAIN = /^[a-z0-9_][a-z0-9._-]*$/;
-/** The end of names that hold a hash. */
-const HASHED = /-[0-9a-f]{16}$/;
-
-/** The file name of a run, without folder. Two ids never share a file: an id that can't be a name as it is gets a part of its hash. */
+/** The file name of a run, without folder. Two ids never share a file. */
 export function traceFileName(ensembleId: string, extension: ".trace.json" | ".dag.json"): string {
-  const room = MAX_NAME_LENGTH - extension.length;
-  const isPlain = PLAIN.test(ensembleId) && ensembleId.length <= room;
-  if (isPlain && !RESERVED.test(ensembleId) && !HASHED.test(ensembleId))
-    return `${ensembleId}${extension}`;
-  const hash = createHash("sha256").update(ensembleId).digest("hex").slice(0, 16);
-  const safe = ensembleId.replace(/[^A-Za-z0-9._-]/g, "_").replace(/^[.-]+/, "_");
-  const kept = RESERVED.test(safe) ? `_${safe}` : safe || "run";
-  return `${kept.slice(0, room - hash.length - 1)}-${hash}${extension}`;
+  return fileNameOfId(ensembleId, extension, "run");
 }
 
 /**

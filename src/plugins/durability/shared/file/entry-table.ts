@@ -1,0 +1,51 @@
+import type { JournalEntry, JournalEntryKind } from "../../../../contracts/journal.js";
+
+/** What is known of an entry that is kept. */
+interface KnownEntry {
+  readonly kind: JournalEntryKind;
+  readonly task: string;
+}
+
+/** The keys of a run's entries, and what another entry changes there. */
+export class EntryTable {
+  readonly #known = new Map<string, KnownEntry>();
+  #finished = 0;
+
+  /** Tasks with an accepted output. */
+  get finished(): number {
+    return this.#finished;
+  }
+
+  /**
+   * Takes an entry in; `replaces`: whatever has its key. Returns the keys of the entries that have to go, and how to undo all; `undefined` where the entry
+   * changes nothing since its key is known.
+   */
+  take(
+    { key, kind, task }: Pick<JournalEntry, "key" | "kind" | "task">,
+    replaces = false,
+  ): { readonly gone: readonly string[]; undo(): void } | undefined {
+    const known = this.#known.get(key);
+    if (known !== undefined && known.kind !== "intent" && !replaces) return undefined;
+    const before = [...(known === undefined ? [] : [[key, known] as const])];
+    if (kind === "redo")
+      for (const [other, entry] of this.#known)
+        if (entry.task === task && other !== key) before.push([other, entry]);
+    for (const [gone] of before) this.#remove(gone);
+    this.#add(key, { kind, task });
+    const undo = (): void => {
+      this.#remove(key);
+      for (const [gone, entry] of before) this.#add(gone, entry);
+    };
+    return { gone: before.map(([gone]) => gone), undo };
+  }
+
+  #add(key: string, entry: KnownEntry): void {
+    this.#known.set(key, { kind: entry.kind, task: entry.task });
+    if (entry.kind === "task") this.#finished++;
+  }
+
+  #remove(key: string): void {
+    if (this.#known.get(key)?.kind === "task") this.#finished--;
+    this.#known.delete(key);
+  }
+}

@@ -1,0 +1,27 @@
+import { AgentEnsembleError } from "../../../../contracts/errors.js";
+import { JournalError } from "../../../../contracts/journal-errors.js";
+import { messageOf } from "../../../../util/errors.js";
+import { codeOf } from "../../../../util/objects.js";
+
+const HINTS = new Map<unknown, string>([
+  ["ENOSPC", "Make room on the disk. The run goes on from what is kept when it is resumed."],
+  ["EDQUOT", "Make room on the disk. The run goes on from what is kept when it is resumed."],
+  ["ELOOP", "Symbolic links in the place of a run's file are not followed."],
+]);
+const HINT = "Choose a folder that this process may read and write.";
+
+/** @throws the same error where it is one of the framework or the reason of the signal; else a JournalError that says what failed. */
+export async function withJournalErrors<T>(
+  what: string,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (AgentEnsembleError.isInstance(cause)) throw cause;
+    if (signal?.aborted === true && cause === signal.reason) throw cause;
+    const hint = HINTS.get(codeOf(cause)) ?? HINT;
+    throw new JournalError(`${what} failed: ${messageOf(cause)}`, { cause, hint });
+  }
+}

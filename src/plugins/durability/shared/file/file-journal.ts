@@ -1,0 +1,297 @@
+import { rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type {
+  Claim,
+  ClaimEnd,
+  ClaimRequest,
+  Journal,
+  JournalEntry,
+  KeptEntry,
+  KeptRun,
+  Renewal,
+  RunFilter,
+  RunPage,
+  RunStart,
+} from "../../../../contracts/journal.js";
+import { ValidationError } from "../../../../contracts/errors.js";
+import {
+  JournalError,
+  RunFencedError,
+  RunInUseError,
+} from "../../../../contracts/journal-errors.js";
+import { makeFolder } from "../../../../util/files/make-folder.js";
+import { syncFolder } from "../../../../util/files/sync-folder.js";
+import { systemClock } from "../../../../util/runtime.js";
+import { checkRunFilter, listOf } from "../run-list.js";
+import { readCancelReason, requestCancel, withdrawCancel } from "./cancel-request.js";
+import { withJournalErrors } from "./file-errors.js";
+import { FileReviews } from "./file-reviews.js";
+import { RunCompaction } from "./run-compaction.js";
+import { RunFile } from "./run-file.js";
+import { RunFolder } from "./run-folder.js";
+import { openRunFile, recordOf } from "./run-record.js";
+import { readRun } from "./run-reader.js";
+
+/** Bytes of all runs of a folder from which on those that are completed are written anew. */
+const ROOMY_BYTES = 64 << 20;
+
+/**
+ * Keeps runs in a folder, a file for each. Several processes may use the folder at once; one of them at a time executes a run. Nothing is opened or made
+ * before it is needed. Default folder: `.agentensemble/runs`. `roomyBytes`: from this size on completed runs are written anew without calls.
+ */
+export function openFileJournal(
+  folder = join(".agentensemble", "runs"),
+  o: { readonly roomyBytes?: number | undefined } = {},
+): Journal {
+  return new FileJournal(resolve(folder), o.roomyBytes ?? ROOMY_BYTES);
+}
+
+interface HeldRun {
+  readonly file: RunFile;
+  readonly epoch: number;
+}
+
+class FileJournal implements Journal {
+  readonly name: string;
+  readonly reviews: FileReviews;
+  readonly #folder: RunFolder;
+  readonly #compaction: RunCompaction;
+  /** The runs that this object executes. */
+  readonly #held = new Map<string, HeldRun>();
+  #isClosed = false;
+
+  constructor(folder: string, roomyBytes: number) {
+    this.#folder = new RunFolder(folder);
+    this.name = `file:${folder}`;
+    this.#compaction = new RunCompaction(folder, this.#folder.locks, roomyBytes);
+    this.reviews = new FileReviews({
+      folder: join(folder, "reviews"),
+      url: this.name,
+      isOver: async (runId) => (await this.#folder.stateOf(runId))?.end?.status === "completed",
+    });
+  }
+
+  async claim(request: ClaimRequest): Promise<Claim> {
+    const { leaseMs, owner, signal } = request;
+    signal.throwIfAborted();
+    const start = jsonCopy(request.start);
+    const { runId } = start;
+    const work = async (): Promise<Claim> => {
+      const at = now();
+      const space = await this.#folder.locks.space();
+      await makeFolder(this.#folder.path);
+      const lock = await this.#folder.take(runId, { leaseMs, signal });
+      const opened = { leavesOut: true, space, create: { start, at } };
+      const { file, contents } = await RunFile.opened(lock, this.#folder.pathOf(runId), opened);
+      try {
+        const { claim, end, grew, executions, table, entries } = contents;
+        const died = claim !== undefined && end === undefined;
+        const fruitless = died && !grew ? claim.fruitless + 1 : 0;
+        const before = recordOf({ ...contents, finishedTasks: table.finished });
+        const cancelReason = await readCancelReason(file.path);
+        await file.begin({ owner, leaseMs, fruitless, space, at });
+        const epoch = executions + 1;
+        await this.#held.get(runId)?.file.close(); // of a claim of this object that was lost
+        this.#held.set(runId, { file, epoch });
+        const record = Object.freeze({
+          ...before,
+          executions: epoch,
+          fruitlessExecutions: fruitless,
+          ...(cancelReason !== undefined && { cancelReason }),
+        });
+        return { runId, epoch, record, entries: [...entries.values()] };
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+    };
+    return this.#act("Claiming", runId, work, signal);
+  }
+
+  append(claim: Claim, entry: JournalEntry): Promise<void> {
+    const { runId } = claim;
+    return this.#act("Writing to", runId, () => {
+      const file = this.#heldBy(claim);
+      return file === undefined ? Promise.reject(new RunFencedError(runId)) : file.append(entry);
+    });
+  }
+
+  renew(claim: Claim): Promise<Renewal> {
+    return this.#act("Looking at", claim.runId, async () => {
+      const file = this.#heldBy(claim);
+      if (file === undefined || !(await file.isOurs())) return { state: "lost" };
+      const cancelReason = await readCancelReason(file.path);
+      return { state: "held", ...(cancelReason !== undefined && { cancelReason }) };
+    });
+  }
+
+  release(claim: Claim, end: ClaimEnd): Promise<void> {
+    return this.#act("Ending", claim.runId, async () => {
+      const file = this.#heldBy(claim);
+      if (file === undefined) return;
+      try {
+        await file.end({ ...end, at: now() });
+        await withdrawCancel(file.path);
+      } catch (error) {
+        if (!RunFencedError.isInstance(error)) throw error; // the claim stays, to be given up when there is room
+      }
+      this.#held.delete(claim.runId);
+      await file.close();
+      if (end.status === "completed") await this.#compaction.afterCompletion(file.path);
+    });
+  }
+
+  get(runId: string): Promise<KeptRun | undefined> {
+    return this.#act("Reading", runId, () => this.#folder.recordOf(runId));
+  }
+
+  list(filter: RunFilter = {}): Promise<RunPage> {
+    return this.#act("Listing", undefined, async () => {
+      checkRunFilter(filter);
+      return listOf(await this.#folder.records(), filter);
+    });
+  }
+
+  entries(runId: string): Promise<readonly KeptEntry[]> {
+    return this.#act("Reading", runId, async () => {
+      if ((await this.#folder.stateOf(runId)) === undefined) return [];
+      const path = this.#folder.pathOf(runId);
+      const file = await openRunFile(path, "read");
+      if (file === undefined) return [];
+      try {
+        return [...(await readRun(file, path, false)).entries.values()];
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  create(start: RunStart, entries: readonly JournalEntry[], waitsFor: string): Promise<void> {
+    const copy = jsonCopy({ start, entries, waitsFor });
+    const { runId } = start;
+    return this.#act("Creating", runId, async () => {
+      if ((await this.#folder.stateOf(runId)) !== undefined) throw taken(runId);
+      await makeFolder(this.#folder.path);
+      const create = { ...copy, at: now() };
+      const { file, isNew } = await this.#opened(runId, create, () => taken(runId));
+      await file.close();
+      if (!isNew) throw taken(runId);
+    });
+  }
+
+  amend(runId: string, entry: JournalEntry): Promise<void> {
+    return this.#act("Changing", runId, async () => {
+      if ((await this.#folder.stateOf(runId)) === undefined) throw unknown(runId);
+      const { file, contents } = await this.#opened(runId, undefined, () => unknown(runId));
+      try {
+        const writing = [file.append(entry, true)];
+        if (contents.end !== undefined) writing.push(file.end(contents.end)); // the last line says where the run stands
+        await Promise.all(writing);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  cancel(runId: string, reason: string): Promise<boolean> {
+    return this.#act("Cancelling", runId, async () => {
+      for (;;) {
+        const state = await this.#folder.stateOf(runId);
+        const status = state === undefined ? "completed" : (state.end?.status ?? "running");
+        if (status === "completed" || status === "cancelled") return false;
+        try {
+          await this.#cancelIdle(runId);
+          return true;
+        } catch (error) {
+          if (!RunInUseError.isInstance(error)) throw error;
+        }
+        const path = this.#folder.pathOf(runId);
+        await requestCancel(path, reason);
+        if (await this.#folder.locks.isHeld(path)) return true;
+        await withdrawCancel(path); // the execution ended meanwhile, and may not have seen the request
+      }
+    });
+  }
+
+  delete(runId: string): Promise<boolean> {
+    return this.#act("Deleting", runId, async () => {
+      if ((await this.#folder.stateOf(runId)) === undefined) return false;
+      const lock = await this.#folder.take(runId);
+      try {
+        const path = this.#folder.pathOf(runId);
+        await this.reviews.forget(runId);
+        await withdrawCancel(path);
+        await rm(path, { force: true });
+        await syncFolder(this.#folder.path);
+      } finally {
+        await lock.release();
+      }
+      return true;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.reviews.close();
+    const held = [...this.#held.values()];
+    this.#held.clear();
+    await withJournalErrors(`Closing ${this.name}`, async () => {
+      await Promise.all(held.map(({ file }) => file.close()));
+    });
+  }
+
+  async #cancelIdle(runId: string): Promise<void> {
+    const { file, contents } = await this.#opened(runId, undefined, () => unknown(runId));
+    try {
+      const { status, result } = contents.end ?? { status: "running", result: undefined };
+      if (status !== "completed") await file.end({ status: "cancelled", result, at: now() });
+      await withdrawCancel(file.path);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Opens a run that nobody executes, to change it. `create`: where there is none. @throws RunInUseError; the error of `missing` where there is none. */
+  async #opened(
+    runId: string,
+    create: Parameters<typeof RunFile.opened>[2]["create"],
+    missing: () => Error,
+  ): ReturnType<typeof RunFile.opened> {
+    const space = await this.#folder.locks.space();
+    const lock = await this.#folder.take(runId);
+    return RunFile.opened(lock, this.#folder.pathOf(runId), {
+      leavesOut: false,
+      space,
+      create,
+      missing,
+    });
+  }
+
+  #heldBy({ runId, epoch }: Claim): RunFile | undefined {
+    const held = this.#held.get(runId);
+    return held?.epoch === epoch ? held.file : undefined;
+  }
+
+  /** @throws JournalError once the journal is closed, and for what the file system throws. */
+  #act<T>(
+    what: string,
+    runId: string | undefined,
+    work: () => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const name = runId === undefined ? this.#folder.path : `run '${runId}' in ${this.#folder.path}`;
+    const open = (): Promise<T> =>
+      this.#isClosed ? Promise.reject(new JournalError("The journal has been closed")) : work();
+    return withJournalErrors(`${what} ${name}`, open, signal);
+  }
+}
+
+const now = (): string => systemClock.now().toISOString();
+const unknown = (runId: string): Error => new ValidationError(`There is no run '${runId}'`);
+const taken = (runId: string): Error =>
+  new ValidationError(`There is a run '${runId}' already`, { hint: "Choose another runId." });
+
+/** What a caller does to its own object afterwards changes nothing. JSON data, as the contract says. */
+function jsonCopy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}

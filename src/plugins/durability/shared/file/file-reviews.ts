@@ -1,0 +1,289 @@
+import { watch, type FSWatcher } from "node:fs";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type {
+  ReviewDecision,
+  ReviewRequest,
+  ReviewResolution,
+  ReviewStore,
+  StoredReview,
+} from "../../../../contracts/review.js";
+import { JournalError } from "../../../../contracts/journal-errors.js";
+import { asReviewDecision } from "../../../../contracts/review.js";
+import { ReviewError } from "../../../../contracts/state-errors.js";
+import { requireFunction } from "../../../../contracts/validation.js";
+import { messageOf } from "../../../../util/errors.js";
+import { fileNameOfId } from "../../../../util/files/id-file-name.js";
+import { writeFileOnce } from "../../../../util/files/write-once.js";
+import { asFields, codeOf } from "../../../../util/objects.js";
+import { emitProcessWarning } from "../../../../util/process-warning.js";
+import { systemClock } from "../../../../util/runtime.js";
+import { withJournalErrors } from "./file-errors.js";
+
+/** A decision that the file system reports to no one is seen after this time. */
+const POLL_MS = 1_000;
+const ASKED = ".review.json";
+const DECIDED = ".decision.json";
+
+/** A run in this process that waits for a decision. */
+interface ReviewWait {
+  readonly reviewId: string;
+  readonly base: string;
+  settle(decision: ReviewDecision): void;
+  fail(error: Error): void;
+}
+
+interface FileReviewsOptions {
+  /** Where the reviews lie: a file for each question and one for each decision. */
+  readonly folder: string;
+  /** Shown in what to type to answer. */
+  readonly url: string;
+  /** Whether the run has come to its end, so that nobody waits any more. */
+  readonly isOver: (runId: string) => Promise<boolean>;
+}
+
+/** The inbox of the runs of a folder. Any process may answer; the file of a decision appears in one step, and the first one holds. */
+export class FileReviews implements ReviewStore {
+  readonly #o: FileReviewsOptions;
+  readonly #waits = new Set<ReviewWait>();
+  readonly #listeners = new Set<{ readonly fn: (review: StoredReview) => unknown }>();
+  #watcher: FSWatcher | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(o: FileReviewsOptions) {
+    this.#o = o;
+  }
+
+  async ask(request: Omit<ReviewRequest, "signal">): Promise<StoredReview> {
+    const { reviewId, runId } = request;
+    const text = JSON.stringify(request);
+    if ([...this.#waits].some((wait) => wait.reviewId === reviewId))
+      throw new ReviewError(`Review '${reviewId}' is waiting already`, {
+        hint: "Two runs at once can't have the same runId where people are asked.",
+      });
+    return this.#act(`Asking in ${this.#o.folder}`, async () => {
+      const base = baseOf(runId, reviewId);
+      const isNew = await writeFileOnce(join(this.#o.folder, `${base}${ASKED}`), text);
+      const review = await this.#read(base);
+      if (review === undefined) throw new ReviewError(`Review '${reviewId}' was removed`);
+      if (isNew) for (const { fn } of this.#listeners) void reportReview(fn, review);
+      return review;
+    });
+  }
+
+  pending(): Promise<readonly StoredReview[]> {
+    return this.#act(`Reading ${this.#o.folder}`, async () => {
+      const waiting: StoredReview[] = [];
+      for (const base of await this.#undecided()) {
+        const review = await this.#read(base);
+        if (review !== undefined && (await this.#isOpen(review))) waiting.push(review);
+      }
+      return waiting.sort((a, b) => (a.requestedAt < b.requestedAt ? -1 : 1));
+    });
+  }
+
+  async resolve(reviewId: string, decision: ReviewDecision): Promise<ReviewResolution> {
+    const checked = asReviewDecision(decision);
+    return this.#act(`Answering in ${this.#o.folder}`, async () => {
+      const base = await this.#baseOf(reviewId);
+      const review = base === undefined ? undefined : await this.#read(base);
+      if (base === undefined || review === undefined) return { outcome: "unknown" };
+      if (review.decision !== undefined) return { outcome: "decided", review };
+      if (!(await this.#isOpen(review))) return { outcome: "over", review };
+      const decidedAt = systemClock.now().toISOString();
+      const text = JSON.stringify({ decision: checked, decidedAt });
+      const path = join(this.#o.folder, `${base}${DECIDED}`);
+      const outcome = (await writeFileOnce(path, text)) ? "resolved" : "decided";
+      void this.#look();
+      return { outcome, review: (await this.#read(base)) ?? review };
+    });
+  }
+
+  async waitFor(reviewId: string, signal: AbortSignal): Promise<ReviewDecision> {
+    const base = await this.#act(`Reading ${this.#o.folder}`, () => this.#baseOf(reviewId));
+    const review = base === undefined ? undefined : await this.#read(base);
+    if (base === undefined || review === undefined)
+      throw new ReviewError(`There is no review '${reviewId}'`);
+    if (review.decision !== undefined) return review.decision;
+    signal.throwIfAborted();
+    this.#requireOpen();
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => wait.fail(signal.reason as Error); // whatever the caller ended it with
+      const leave = (): void => {
+        signal.removeEventListener("abort", onAbort);
+        this.#waits.delete(wait);
+        if (this.#waits.size === 0) this.#stopLooking();
+      };
+      const wait: ReviewWait = {
+        reviewId,
+        base,
+        settle: (decision) => {
+          leave();
+          resolve(decision);
+        },
+        fail: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#waits.add(wait);
+      this.#startLooking();
+    });
+  }
+
+  onRequest(fn: (review: StoredReview) => unknown): () => void {
+    requireFunction("onRequest's argument", fn);
+    const listener = { fn };
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  isWatched(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  howToAnswer(reviewId: string): string {
+    return `agentensemble reviews answer ${reviewId} continue --store '${this.#o.url}'`;
+  }
+
+  /** Removes the reviews of a run. */
+  async forget(runId: string): Promise<void> {
+    const prefix = prefixOf(runId);
+    for (const name of await this.#names())
+      if (name.startsWith(prefix)) await rm(join(this.#o.folder, name), { force: true });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopLooking();
+    for (const { fail } of this.#waits) fail(closedError());
+  }
+
+  async #names(): Promise<readonly string[]> {
+    return readdir(this.#o.folder).catch((error: unknown) => {
+      if (codeOf(error) === "ENOENT") return [];
+      throw error;
+    });
+  }
+
+  async #undecided(): Promise<readonly string[]> {
+    const names = new Set(await this.#names());
+    return [...names]
+      .filter((name) => name.endsWith(ASKED))
+      .map((name) => name.slice(0, -ASKED.length))
+      .filter((base) => !names.has(`${base}${DECIDED}`));
+  }
+
+  async #baseOf(reviewId: string): Promise<string | undefined> {
+    const end = `${fileNameOfId(reviewId, ASKED, "review")}`;
+    const name = (await this.#names()).find((one) => one.slice(PREFIX_LENGTH) === end);
+    return name?.slice(0, -ASKED.length);
+  }
+
+  /** The question, with its decision where there is one. @throws JournalError for a file of another form. */
+  async #read(base: string): Promise<StoredReview | undefined> {
+    const asked = await readFields(join(this.#o.folder, `${base}${ASKED}`));
+    if (asked === undefined) return undefined;
+    const path = join(this.#o.folder, `${base}${DECIDED}`);
+    const decided = await readFields(path);
+    const request = asked as unknown as StoredReview; // written by ask()
+    if (decided === undefined) return Object.freeze(request);
+    const decision = await withJournalErrors(`Reading ${path}`, async () =>
+      asReviewDecision(decided["decision"]),
+    );
+    return Object.freeze({ ...request, decision, decidedAt: String(decided["decidedAt"]) });
+  }
+
+  async #isOpen({ decision, deadline, runId }: StoredReview): Promise<boolean> {
+    if (decision !== undefined) return false;
+    if (deadline !== undefined && Date.parse(deadline) <= systemClock.now().getTime()) return false;
+    return !(await this.#o.isOver(runId));
+  }
+
+  #startLooking(): void {
+    this.#poll ??= setInterval(() => void this.#look(), POLL_MS);
+    if (this.#watcher === undefined) {
+      try {
+        const watcher = watch(this.#o.folder, { persistent: false }, () => void this.#look());
+        watcher.on("error", () => watcher.close()); // the timer looks as well
+        this.#watcher = watcher;
+      } catch {
+        // the timer looks
+      }
+    }
+    void this.#look(); // it may have been decided since it was read
+  }
+
+  #stopLooking(): void {
+    clearInterval(this.#poll);
+    this.#watcher?.close();
+    [this.#poll, this.#watcher] = [undefined, undefined];
+  }
+
+  async #look(): Promise<void> {
+    for (const { base, settle, fail } of [...this.#waits]) {
+      try {
+        const decision = (await this.#read(base))?.decision;
+        if (decision !== undefined) settle(decision);
+      } catch (error) {
+        fail(error as Error); // a JournalError of #read
+      }
+    }
+  }
+
+  #act<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return withJournalErrors(what, async () => {
+      this.#requireOpen();
+      return work();
+    });
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw closedError();
+  }
+}
+
+const closedError = (): JournalError => new JournalError("The journal has been closed");
+
+const PREFIX_LENGTH = 17;
+
+/** What the files of a run's reviews begin with. */
+function prefixOf(runId: string): string {
+  return `${createHash("sha256")
+    .update(runId)
+    .digest("hex")
+    .slice(0, PREFIX_LENGTH - 1)}-`;
+}
+
+function baseOf(runId: string, reviewId: string): string {
+  return `${prefixOf(runId)}${fileNameOfId(reviewId, ASKED, "review").slice(0, -ASKED.length)}`;
+}
+
+/** The JSON object in a file; `undefined` where there is no file. @throws JournalError for anything else. */
+async function readFields(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  return withJournalErrors(`Reading ${path}`, async () => {
+    try {
+      const fields = asFields(JSON.parse(await readFile(path, "utf8")));
+      if (fields === undefined) throw new Error("it is no review");
+      return fields;
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw error instanceof SyntaxError ? new Error("it is no JSON") : error;
+    }
+  });
+}
+
+/** An observer: what it throws changes nothing for the run. */
+async function reportReview(
+  fn: (review: StoredReview) => unknown,
+  review: StoredReview,
+): Promise<void> {
+  try {
+    await fn(review);
+  } catch (error) {
+    emitProcessWarning(`A listener of review '${review.reviewId}' failed: ${messageOf(error)}`);
+  }
+}

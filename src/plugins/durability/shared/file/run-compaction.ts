@@ -1,0 +1,97 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../../../../util/errors.js";
+import { writeFileAtomically } from "../../../../util/files/atomic-write.js";
+import { emitProcessWarning } from "../../../../util/process-warning.js";
+import { entryPart, entryLine, headLine, statusLine } from "./run-lines.js";
+import type { RunLocks } from "./run-locks.js";
+import { openRunFile, readRunState } from "./run-record.js";
+import { readRun, type RunContents } from "./run-reader.js";
+
+/** Bytes of all runs of a folder from which on those that are completed are written anew. */
+export const ROOMY_BYTES = 64 << 20;
+
+/** The names of the runs' files in a folder, which may be missing. */
+export async function runFilesIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []; // of the file system
+    throw error;
+  });
+  return names.filter((name) => name.endsWith(".jsonl") && !name.startsWith("."));
+}
+
+/** Writes completed runs anew without the calls that their finished tasks cover, once a folder has become large. */
+export class RunCompaction {
+  readonly #folder: string;
+  readonly #locks: RunLocks;
+  readonly #roomyBytes: number;
+  /** Of all runs; not known before the first run has ended. */
+  #bytes: number | undefined;
+  #hasSwept = false;
+
+  constructor(folder: string, locks: RunLocks, roomyBytes: number) {
+    this.#folder = folder;
+    this.#locks = locks;
+    this.#roomyBytes = roomyBytes;
+  }
+
+  /** Looks at the size of the folder after a run was completed. A failure is a warning of the process: nothing is lost. */
+  async afterCompletion(path: string): Promise<void> {
+    try {
+      if ((await this.#bytesWith(path)) <= this.#roomyBytes) return;
+      if (this.#hasSwept) return await this.#compact(path);
+      this.#hasSwept = true;
+      for (const name of await runFilesIn(this.#folder))
+        await this.#compact(join(this.#folder, name));
+    } catch (error) {
+      emitProcessWarning(`Runs in ${this.#folder} could not be made smaller: ${messageOf(error)}`);
+    }
+  }
+
+  async #bytesWith(path: string): Promise<number> {
+    if (this.#bytes === undefined) {
+      this.#bytes = 0;
+      for (const name of await runFilesIn(this.#folder))
+        this.#bytes += await sizeOf(join(this.#folder, name));
+    } else this.#bytes += await sizeOf(path);
+    return this.#bytes;
+  }
+
+  async #compact(path: string): Promise<void> {
+    const state = await readRunState(path).catch(() => undefined); // an unreadable run stays as it is
+    if (state?.end?.status !== "completed" || state.end.isCompact === true) return;
+    const lock = await this.#locks.take(path);
+    if (lock === undefined) return;
+    try {
+      await rewrite(path);
+    } finally {
+      await lock.release();
+    }
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0, // it was deleted meanwhile
+  );
+}
+
+async function rewrite(path: string): Promise<void> {
+  const file = await openRunFile(path, "read");
+  if (file === undefined) return;
+  try {
+    const contents = await readRun(file, path, true);
+    if (contents.end?.status === "completed")
+      await writeFileAtomically(path, compactLines(contents));
+  } finally {
+    await file.close();
+  }
+}
+
+function* compactLines({ head, entries, end }: RunContents): Generator<string> {
+  yield headLine(head.start, head.at);
+  for (const entry of entries.values())
+    yield entryLine({ execution: entry.execution, tasks: 0 }, entry.at, entryPart(entry));
+  if (end !== undefined) yield statusLine({ ...end, isCompact: true });
+}

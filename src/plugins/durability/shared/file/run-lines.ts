@@ -1,0 +1,136 @@
+import type { ClaimEnd, JournalEntry, KeptEntry, RunStart } from "../../../../contracts/journal.js";
+import { asFields, type Fields } from "../../../../util/objects.js";
+
+/** The version of the format of run files that this code writes; it reads no other. */
+const VERSION = 1;
+const FORMAT = "agentensemble/run";
+
+/** Where a run stands. Each line but the first has this, so that the last line says it. */
+export interface RunPlace {
+  readonly execution: number;
+  /** Tasks that are finished. */
+  readonly tasks: number;
+  /** Where in the file the line of the present claim begins; missing while nobody executes the run. */
+  readonly claim?: number | undefined;
+}
+
+/** The first line of a file. */
+export interface HeadLine {
+  readonly line: "head";
+  readonly start: RunStart;
+  readonly at: string;
+}
+
+/** The beginning of an execution. */
+export interface ClaimLine extends RunPlace {
+  readonly line: "claim";
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly fruitless: number;
+  /** Names the processes that can look up each other's ids: those of one host or container since its start. */
+  readonly space: string;
+  readonly at: string;
+}
+
+/** The end of an execution, or another change of the status. */
+export interface EndLine extends RunPlace, ClaimEnd {
+  /** The file has no calls that finished tasks cover. */
+  readonly isCompact?: true;
+  readonly line: "end";
+  readonly at: string;
+}
+
+/** An entry, or one that replaces another. */
+export interface EntryLine extends RunPlace {
+  readonly line: "entry" | "amend";
+  readonly entry: KeptEntry;
+}
+
+export type RunLine = HeadLine | ClaimLine | EndLine | EntryLine;
+
+const STATUSES: ReadonlySet<unknown> = new Set(["waiting", "completed", "failed", "cancelled"]);
+const KINDS: ReadonlySet<unknown> = new Set(
+  "task failed call intent tool memory review step change redo".split(" "),
+);
+
+export function headLine(start: RunStart, at: string): string {
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, run: start, at })}\n`;
+}
+
+export function statusLine(line: ClaimLine | EndLine): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** An entry as JSON, the part of its line that does not depend on when it is written. */
+export function entryPart({ key, kind, task, hash, covers, value }: JournalEntry): string {
+  return JSON.stringify({ kind, task, key, hash, covers, value });
+}
+
+export function entryLine(place: RunPlace, at: string, json: string, isAmended = false): string {
+  const { execution, tasks, claim } = place;
+  const line = isAmended ? "amend" : undefined;
+  return `${JSON.stringify({ line, execution, tasks, claim, at }).slice(0, -1)},${json.slice(1)}\n`;
+}
+
+/** @throws Error what is wrong with the line. */
+export function readHeadLine(text: string): HeadLine {
+  const { format, version, run, at } = fieldsIn(text);
+  if (format !== FORMAT) throw new Error("is no first line of a run");
+  if (version !== VERSION) throw new Error(`has version ${String(version)}, not ${VERSION}`);
+  const { runId, ensemble, tags } = asFields(run) ?? {};
+  requireAll(isText(runId) && isText(ensemble) && asFields(tags) !== undefined && isText(at));
+  return { line: "head", start: run as RunStart, at: at as string }; // checked above
+}
+
+/** @throws Error what is wrong with the line. */
+export function readRunLine(text: string): Exclude<RunLine, HeadLine> {
+  const fields = fieldsIn(text);
+  const { line, execution, tasks, claim, at } = fields;
+  requireAll(isNumber(execution) && isNumber(tasks) && isText(at));
+  requireAll(claim === undefined || isNumber(claim));
+  if (line === "claim") {
+    requireAll(isNumber(fields["fruitless"]) && isText(fields["owner"]) && isText(fields["space"]));
+    return fields as unknown as ClaimLine; // checked above
+  }
+  if (line === "end") {
+    requireAll(STATUSES.has(fields["status"]));
+    return fields as unknown as EndLine; // checked above
+  }
+  requireAll(line === undefined || line === "amend");
+  return readEntryLine(fields);
+}
+
+function readEntryLine(fields: Fields): EntryLine {
+  const { line, execution, tasks, claim, at, key, kind, task, hash, covers, value } = fields;
+  requireAll(isText(key) && isText(task) && KINDS.has(kind));
+  const entry = {
+    key,
+    kind,
+    task,
+    ...(hash !== undefined && { hash }),
+    ...(covers !== undefined && { covers }),
+    value,
+    at,
+    execution: Math.max(execution as number, 1), // a number, says the caller
+  };
+  const place = { execution, tasks, claim } as RunPlace; // checked by the caller
+  return { line: line === "amend" ? line : "entry", ...place, entry: entry as KeptEntry };
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const isNumber = (value: unknown): value is number => Number.isSafeInteger(value);
+
+function requireAll(holds: boolean): void {
+  if (!holds) throw new Error("lacks a field of its kind");
+}
+
+/** The parser's own message would show what the file contains. */
+function fieldsIn(text: string): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error("is no JSON");
+  }
+  return asFields(value) ?? {};
+}

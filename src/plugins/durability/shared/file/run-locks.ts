@@ -1,0 +1,82 @@
+import { readFile } from "node:fs/promises";
+import { FileInUseError, FileLock } from "../../../../util/files/file-lock.js";
+import {
+  isAlive,
+  readHolder,
+  seesSameProcesses,
+  thisProcess,
+  type LockHolder,
+} from "../../../../util/files/lock-holder.js";
+import { codeOf } from "../../../../util/objects.js";
+import { settleWithin } from "../../../../util/abort/timeouts.js";
+
+/** How often a holder shows others that it lives: several times within each lease, and at least this often. */
+const LONGEST_BEAT_MS = 2_000;
+const BEATS = 5;
+/** The lease of a holder that states none. */
+const LEASE_MS = 12_000;
+
+/** Takes and looks at the locks of runs. */
+export class RunLocks {
+  #me: Promise<LockHolder> | undefined;
+
+  /** See `ClaimLine.space`. */
+  async space(): Promise<string> {
+    const { boot, space, host } = await this.#thisProcess();
+    return boot === undefined ? host : `${boot} ${space ?? ""}`;
+  }
+
+  /**
+   * Takes the lock of a file. A holder that can't be asked for is waited for as long as its lease, `heldMs`; `leaseMs` is that of the new holder.
+   * Returns `undefined` where another process has it.
+   * @throws the signal's reason; what the file system throws.
+   */
+  async take(
+    path: string,
+    o: {
+      readonly leaseMs?: number | undefined;
+      readonly heldMs?: number | undefined;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
+  ): Promise<FileLock | undefined> {
+    const { leaseMs = LEASE_MS, heldMs = LEASE_MS, signal } = o;
+    const timing = {
+      heartbeatMs: Math.max(1, Math.min(LONGEST_BEAT_MS, Math.floor(leaseMs / BEATS))),
+      patienceMs: heldMs,
+    };
+    const taking = FileLock.acquire(lockPathOf(path), timing);
+    try {
+      return await settleWithin(taking, signal);
+    } catch (error) {
+      if (signal?.aborted === true) {
+        void taking.then((lock) => lock.release()).catch(() => undefined); // nobody waits for it any more
+        throw signal.reason;
+      }
+      if (error instanceof FileInUseError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Whether a process has the lock, as far as that can be known at once: a holder on another host counts as alive. */
+  async isHeld(path: string): Promise<boolean> {
+    let text: string;
+    try {
+      text = await readFile(lockPathOf(path), "utf8");
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return false;
+      throw error;
+    }
+    const holder = readHolder(text);
+    if (holder === undefined || !seesSameProcesses(holder, await this.#thisProcess())) return true;
+    return isAlive(holder);
+  }
+
+  #thisProcess(): Promise<LockHolder> {
+    this.#me ??= thisProcess();
+    return this.#me;
+  }
+}
+
+function lockPathOf(path: string): string {
+  return `${path}.lock`;
+}

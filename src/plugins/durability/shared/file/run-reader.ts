@@ -1,0 +1,139 @@
+import type { FileHandle } from "node:fs/promises";
+import type { JournalEntryKind, KeptEntry } from "../../../../contracts/journal.js";
+import { JournalError } from "../../../../contracts/journal-errors.js";
+import { messageOf } from "../../../../util/errors.js";
+import { EntryTable } from "./entry-table.js";
+import type { ClaimLine, EndLine, HeadLine, RunLine } from "./run-lines.js";
+import { readHeadLine, readRunLine } from "./run-lines.js";
+
+const CHUNK_BYTES = 1 << 20;
+const LINE_FEED = 10;
+
+/** The kinds that the entry of a finished task may cover. */
+const COVERED: ReadonlySet<JournalEntryKind> = new Set(["call", "tool", "intent", "memory"]);
+
+/** All that a run's file says. */
+export interface RunContents {
+  readonly head: HeadLine;
+  readonly entries: ReadonlyMap<string, KeptEntry>;
+  readonly table: EntryTable;
+  readonly claim: ClaimLine | undefined;
+  /** The last one, unless a claim came after it. */
+  readonly end: EndLine | undefined;
+  readonly executions: number;
+  /** Whether something was written after the last claim. */
+  readonly grew: boolean;
+  /** Bytes up to the end of the last whole line. What stands behind them was never acknowledged. */
+  readonly size: number;
+}
+
+/** Says that a line is none of a run's file. The file stays as it is. */
+export function lineError(path: string, line: number | "last", cause: unknown): JournalError {
+  const what = line === "last" ? "The last line" : `Line ${line}`;
+  return new JournalError(`${what} of ${path} ${messageOf(cause)}`, {
+    cause,
+    hint: "The file was not changed. Put back a copy of it, or remove it to give up the run.",
+  });
+}
+
+/** Takes one line after the other. */
+class LineTaker {
+  readonly entries = new Map<string, KeptEntry>();
+  readonly table = new EntryTable();
+  head: HeadLine | undefined;
+  claim: ClaimLine | undefined;
+  end: EndLine | undefined;
+  executions = 0;
+  grew = false;
+  readonly #leavesOut: boolean;
+  /** Entries that may be covered, by task. */
+  readonly #coverable = new Map<string, Set<string>>();
+
+  constructor(leavesOut: boolean) {
+    this.#leavesOut = leavesOut;
+  }
+
+  take(text: string): void {
+    if (this.head === undefined) this.head = readHeadLine(text);
+    else this.#takeLine(readRunLine(text));
+  }
+
+  #takeLine(line: Exclude<RunLine, HeadLine>): void {
+    if (line.line === "claim") {
+      [this.claim, this.end, this.grew] = [line, undefined, false];
+      this.executions = line.execution;
+    } else if (line.line === "end") {
+      this.end = line;
+      this.executions = line.execution;
+    } else {
+      this.grew = true;
+      this.#takeEntry(line.entry, line.line === "amend");
+    }
+  }
+
+  #takeEntry(entry: KeptEntry, isAmended: boolean): void {
+    const taken = this.table.take(entry, isAmended);
+    if (taken === undefined) return;
+    for (const gone of taken.gone) this.entries.delete(gone);
+    this.entries.set(entry.key, entry);
+    if (this.#leavesOut) this.#leaveOut(entry);
+  }
+
+  #leaveOut({ key, kind, task, covers }: KeptEntry): void {
+    if (COVERED.has(kind)) {
+      const keys = this.#coverable.get(task) ?? new Set();
+      this.#coverable.set(task, keys.add(key));
+    } else if (kind === "task" && covers === true) {
+      for (const covered of this.#coverable.get(task) ?? [])
+        if (COVERED.has(this.entries.get(covered)?.kind ?? "task")) this.entries.delete(covered);
+      this.#coverable.delete(task);
+    }
+  }
+}
+
+/**
+ * Reads a whole file in pieces, so that other work goes on meanwhile. `leavesOut`: entries that the entry of their finished task covers.
+ * @throws JournalError for a line that is none, except one at the end that a crash cut off; what the file system throws.
+ */
+export async function readRun(
+  file: FileHandle,
+  path: string,
+  leavesOut: boolean,
+): Promise<RunContents> {
+  const taker = new LineTaker(leavesOut);
+  let line = 0;
+  const size = await eachLine(file, (text) => {
+    line++;
+    try {
+      taker.take(text);
+    } catch (cause) {
+      throw lineError(path, line, cause);
+    }
+  });
+  const { head, ...contents } = taker;
+  if (head === undefined) throw lineError(path, 1, new Error("is cut off"));
+  return { ...contents, head, size };
+}
+
+/** Calls `take` with each whole line. Returns the bytes up to the end of the last one. */
+async function eachLine(file: FileHandle, take: (text: string) => void): Promise<number> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let parts: Buffer[] = [];
+  let size = 0;
+  for (let position = 0; ;) {
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) return size;
+    position += bytesRead;
+    const read = chunk.subarray(0, bytesRead);
+    let start = 0;
+    for (let end = read.indexOf(LINE_FEED); end !== -1; end = read.indexOf(LINE_FEED, start)) {
+      const last = read.subarray(start, end);
+      const text = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+      take(text.toString("utf8"));
+      size += text.length + 1;
+      parts = [];
+      start = end + 1;
+    }
+    if (start < bytesRead) parts.push(Buffer.from(read.subarray(start)));
+  }
+}

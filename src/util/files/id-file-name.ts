@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+
+const MAX_NAME_LENGTH = 120;
+/** Names that Windows keeps for devices, whatever the extension. */
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+/** Ids that may be a name as they are. Capital letters may not: some systems take them for small ones. */
+const PLAIN = /^[a-z0-9_][a-z0-9._-]*$/;
+/** The end of names that have a hash. */
+const HASHED = /-[0-9a-f]{16}$/;
+
+/**
+ * The file name that stands for an id, without folder. `extension` begins with a dot. Two ids never share a file: an id that can't be a name as it is gets
+ * a part of its hash; `fallback` stands for an id without any character of a name.
+ */
+export function fileNameOfId(id: string, extension: string, fallback: string): string {
+  const room = MAX_NAME_LENGTH - extension.length;
+  const isPlain = PLAIN.test(id) && id.length <= room;
+  if (isPlain && !RESERVED.test(id) && !HASHED.test(id)) return `${id}${extension}`;
+  const hash = createHash("sha256").update(id).digest("hex").slice(0, 16);
+  const safe = id.replace(/[^A-Za-z0-9._-]/g, "_").replace(/^[.-]+/, "_");
+  const kept = RESERVED.test(safe) ? `_${safe}` : safe || fallback;
+  return `${kept.slice(0, room - hash.length - 1)}-${hash}${extension}`;
+}
