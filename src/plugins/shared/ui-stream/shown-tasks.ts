@@ -19,6 +19,11 @@ export class ShownTasks {
     return this.#text === undefined || this.#text === "answer";
   }
 
+  /** Whether the task with the answer is known when it begins. */
+  get isAnswerKnown(): boolean {
+    return this.#workflow === "HIERARCHICAL" || this.#inList();
+  }
+
   get withPartialOutputs(): boolean {
     return this.#text === "all";
   }

@@ -91,8 +91,9 @@ export class ToolParts {
 
 type Started = Ev<"tool_started">;
 
-/** Models write JSON, mostly. */
-function inputOf(text: string): unknown {
+/** Models write JSON, mostly. A log may be kept without contents. */
+function inputOf(text: unknown): unknown {
+  if (typeof text !== "string") return {};
   try {
     return JSON.parse(text) as unknown;
   } catch {

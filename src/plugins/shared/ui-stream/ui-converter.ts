@@ -126,7 +126,8 @@ export class UIConverter implements PageStream {
   /** Shows the final text where only that is shown and it is not there yet. Recorded runs do not say more than their last task did. */
   #answer(given: string | undefined): void {
     if (!this.#shown.onlyAnswer) return;
-    const raw = given ?? (this.#answered === RESULT ? this.#lastRaw : undefined);
+    const isOpen = this.#answered === RESULT && !this.#shown.isAnswerKnown;
+    const raw = given ?? (isOpen ? this.#lastRaw : undefined);
     if (raw !== undefined) this.#texts.accept(this.#answered, this.#text(raw));
   }
 
@@ -209,13 +210,13 @@ export class UIConverter implements PageStream {
   #completed({ taskId, parentTaskId, taskOutput }: Ev<"task_completed">): void {
     this.#activity.ended(taskId);
     this.#tools.abandon(taskId);
-    const raw: unknown = asFields(taskOutput)?.["raw"]; // a log may be kept without contents
-    if (typeof raw === "string") {
-      if (this.#shown.has(taskId)) this.#texts.accept(taskId, this.#text(raw));
-      if (parentTaskId === undefined) {
-        this.#lastRaw = raw;
-        if (this.#shown.has(taskId)) this.#answered = taskId;
-      }
+    const found: unknown = asFields(taskOutput)?.["raw"]; // a log may be kept without contents
+    const raw = typeof found === "string" ? found : undefined;
+    const isShown = raw !== undefined && this.#shown.has(taskId);
+    if (isShown) this.#texts.accept(taskId, this.#text(raw));
+    if (parentTaskId === undefined) {
+      this.#lastRaw = raw;
+      if (isShown) this.#answered = taskId;
     }
     this.#texts.leave(taskId);
   }

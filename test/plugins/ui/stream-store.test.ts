@@ -1,0 +1,115 @@
+import type { UIChunk } from "agentensemble/ui";
+import { StreamStore } from "agentensemble/ui";
+import { expect } from "chai";
+import { rejection } from "../../support/rejection.js";
+
+const never = new AbortController().signal;
+const part = (n: number): UIChunk => ({ type: "text-delta", id: "t0", delta: `${n}` });
+
+async function readAll(
+  store: StreamStore,
+  id: string,
+  from = 0,
+  signal = never,
+): Promise<readonly number[] | undefined> {
+  const stream = await store.read(id, from, signal);
+  if (stream === undefined) return undefined;
+  const numbers: number[] = [];
+  for await (const { n, chunk } of stream) {
+    expect(chunk).to.deep.equal(part(n));
+    numbers.push(n);
+  }
+  return numbers;
+}
+
+describe("StreamStore.inMemory()", () => {
+  it("gives the parts from a number on, also those that come later, to several readers", async () => {
+    const store = StreamStore.inMemory();
+    await store.append("s", 0, [part(0), part(1)]);
+    const readers = [readAll(store, "s"), readAll(store, "s", 1), readAll(store, "s", 3)];
+    await new Promise((resolve) => setImmediate(resolve));
+    await store.append("s", 2, [part(2)]);
+    await store.append("s", 3, [part(3)]);
+    await store.end("s");
+    expect(await Promise.all(readers)).to.deep.equal([[0, 1, 2, 3], [1, 2, 3], [3]]);
+    expect(await readAll(store, "s", 2)).to.deep.equal([2, 3]);
+    expect(await readAll(store, "s", 9)).to.deep.equal([]);
+  });
+
+  it("knows no other streams", async () => {
+    expect(await readAll(StreamStore.inMemory(), "x")).to.equal(undefined);
+  });
+
+  it("lets a reader leave", async () => {
+    const store = StreamStore.inMemory();
+    await store.append("s", 0, [part(0)]);
+    const leaving = new AbortController();
+    const reading = readAll(store, "s", 0, leaving.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    leaving.abort();
+    expect(await reading).to.deep.equal([0]);
+  });
+
+  it("refuses parts that leave a gap, repeat others or come after the end", async () => {
+    const store = StreamStore.inMemory();
+    await store.append("s", 0, [part(0)]);
+    const wrong = [() => store.append("s", 2, [part(2)]), () => store.append("s", 0, [part(0)])];
+    for (const act of wrong) expect(act).to.throw().with.property("code", "AE_VALIDATION");
+    await store.end("s");
+    expect(() => store.append("s", 1, [part(1)]))
+      .to.throw()
+      .with.property("code", "AE_VALIDATION");
+    expect(() => store.read("s", -1, never))
+      .to.throw()
+      .with.property("code", "AE_VALIDATION");
+  });
+
+  it("does not keep a stream that grows too large, and says so to who reads it", async () => {
+    const store = StreamStore.inMemory({ maxBytes: 120 });
+    await store.append("s", 0, [part(0)]);
+    const reading = rejection(readAll(store, "s"));
+    await new Promise((resolve) => setImmediate(resolve));
+    await store.append("s", 1, [part(1), part(2), part(3)]);
+    expect(await reading).to.have.property("code", "AE_STREAM_LOST");
+    expect(await readAll(store, "s")).to.equal(undefined);
+    await store.append("s", 4, [part(4)]); // the run goes on without it
+    await store.end("s");
+    expect(await readAll(store, "s")).to.equal(undefined);
+  });
+
+  it("makes room: the oldest that has ended leaves, or else the oldest", async () => {
+    const store = StreamStore.inMemory({ maxStreams: 2 });
+    await store.append("open", 0, [part(0)]);
+    await store.append("ended", 0, [part(0)]);
+    await store.end("ended");
+    await store.append("third", 0, [part(0)]);
+    expect(await store.read("ended", 0, never)).to.equal(undefined);
+    const reading = rejection(readAll(store, "open"));
+    await new Promise((resolve) => setImmediate(resolve));
+    await store.append("fourth", 0, [part(0)]);
+    expect(await reading).to.have.property("code", "AE_STREAM_LOST");
+    expect(await store.read("third", 0, never)).to.not.equal(undefined);
+  });
+
+  it("forgets a stream some time after its end", async () => {
+    const atOnce = StreamStore.inMemory({ keepMs: 0 });
+    await atOnce.append("s", 0, [part(0)]);
+    const reading = readAll(atOnce, "s");
+    await atOnce.end("s");
+    expect(await reading).to.deep.equal([0]);
+    expect(await readAll(atOnce, "s")).to.equal(undefined);
+
+    const soon = StreamStore.inMemory({ keepMs: 1 });
+    await soon.append("s", 0, [part(0)]);
+    await soon.end("s");
+    while ((await soon.read("s", 0, never)) !== undefined)
+      await new Promise((resolve) => setTimeout(resolve, 1));
+  });
+
+  it("refuses other options", () => {
+    for (const options of [{ maxStreams: 0 }, { maxBytes: 1.5 }, { keepMs: -1 }, { keep: 1 }])
+      expect(() => StreamStore.inMemory(options))
+        .to.throw()
+        .with.property("code", "AE_VALIDATION");
+  });
+});
