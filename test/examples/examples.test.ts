@@ -287,6 +287,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "tool: Tide table output-available { harbour: 'Husum' } { harbour: 'Husum', at: '14:40' }",
     "text: High water at Husum is at 14:40.",
   ],
+  "51-http-service.js": [
+    'Wrong input: 400 {"error":{"code":"AE_VALIDATION"',
+    "A stranger: 401",
+    "Ana sees: { order: 'A-17', euros: 40 }",
+    "Ana clicks twice: [ 200, 409 ]\n   tool-output-available",
+  ],
   "47-mcp-client.js": [
     "files__read_text_file: effect send, untrusted true",
     "files__list_directory -> [FILE] agent-teams.md",
