@@ -151,6 +151,12 @@ export class Account implements CallQueue {
     return this.#store.refresh(signal);
   }
 
+  /** The run that has the budget has ended. */
+  close(): void {
+    this.meter?.close();
+    this.#store.close();
+  }
+
   enqueue(call: QueuedCall): void {
     this.waiting.add(call);
     if (!this.#store.isShared || this.#watching !== undefined) return;

@@ -1,9 +1,10 @@
 import type { Awaitable } from "../../../contracts/types.js";
-import type { AgentEnsembleError } from "../../../contracts/errors.js";
 import type { Account } from "./account.js";
 import type { Demand } from "./demand.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { LimitStoreError } from "../../../contracts/state-errors.js";
 import { allOf, passOn, recovered } from "../../../util/awaitable.js";
+import { messageOf } from "../../../util/errors.js";
 import { admit } from "./decision.js";
 import { announce, exceed } from "./exceeded.js";
 import { Refusal, Reservation } from "./reservation.js";
@@ -43,9 +44,15 @@ export function attempt(
     () => passOn(caughtUp(accounts, call.signal), () => decide(demand, accounts, mayGo)),
     (error) => {
       call.signal.throwIfAborted();
-      return new Refusal(error as AgentEnsembleError); // prices and stores throw nothing else
+      return new Refusal(refusalError(error));
     },
   );
+}
+
+/** A price or an account that is not what it should be fails with an error of JavaScript. */
+function refusalError(error: unknown): AgentEnsembleError {
+  if (AgentEnsembleError.isInstance(error)) return error;
+  return new LimitStoreError(`A budget could not be kept: ${messageOf(error)}`, { cause: error });
 }
 
 function decide(

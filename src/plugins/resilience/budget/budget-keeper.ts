@@ -73,7 +73,7 @@ export class BudgetKeeper implements SpendingGuard {
     return passOn(settled, () => {
       for (const account of all) {
         account.runs.delete(run);
-        if (account.owner === run) account.meter?.close();
+        if (account.owner === run) account.close();
       }
     });
   }

@@ -29,6 +29,7 @@ export class StoredAccount {
   /** What settlements that failed were to count. */
   readonly #unsettled = new Map<BudgetReservation, BudgetAmount>();
   #stopRenewal: (() => void) | undefined;
+  #isClosed = false;
   #hasWarned = false;
 
   constructor(account: BudgetAccount, options: AskOptions) {
@@ -89,6 +90,12 @@ export class StoredAccount {
     await storeAnswer(() => this.#account.shared?.refresh(), { what: WHAT, timeoutMs, signal });
   }
 
+  /** The run has ended: leases of what is still in flight end by themselves. What it uses counts all the same. */
+  close(): void {
+    this.#isClosed = true;
+    this.#stopRenewal?.();
+  }
+
   #settle(
     reservation: BudgetReservation,
     used: BudgetAmount,
@@ -97,12 +104,7 @@ export class StoredAccount {
     const { timeoutMs } = this.#options;
     const settled = storeAnswer(() => reservation.settle(used), { what: WHAT, timeoutMs, signal });
     if (!this.isShared) return settled;
-    return passOn(settled, () => {
-      this.#leased.delete(reservation);
-      if (this.#leased.size > 0) return;
-      this.#stopRenewal?.();
-      this.#stopRenewal = undefined;
-    });
+    return passOn(settled, () => void this.#leased.delete(reservation));
   }
 
   #lease(reservation: BudgetReservation): void {
@@ -112,7 +114,7 @@ export class StoredAccount {
 
   #renewLater(): void {
     const { shared } = this.#account;
-    if (shared === undefined || this.#stopRenewal !== undefined) return;
+    if (shared === undefined || this.#stopRenewal !== undefined || this.#isClosed) return;
     this.#stopRenewal = startTimer(shared.leaseMs / 3, () => {
       this.#stopRenewal = undefined;
       void this.#renew();
@@ -121,7 +123,7 @@ export class StoredAccount {
 
   async #renew(): Promise<void> {
     const { shared } = this.#account;
-    if (shared === undefined) return;
+    if (shared === undefined || this.#leased.size === 0) return;
     const { timeoutMs = Number.POSITIVE_INFINITY } = this.#options;
     try {
       await storeAnswer(() => shared.renew([...this.#leased]), {

@@ -2,10 +2,12 @@ import type {
   BudgetAccount,
   BudgetAccounts,
   BudgetAmount,
+  BudgetReservation,
   Clock,
   EnsembleOptions,
   Plugin,
   RunOptions,
+  SharedBudget,
   SpentUsage,
 } from "agentensemble";
 import {
@@ -21,7 +23,8 @@ import { budget, type BudgetOptions } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { LocalBudgetAccount } from "../../../../src/plugins/resilience/budget/local-accounts.js";
-import { failure, runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
+import type { HookRun } from "../../../../src/contracts/run.js";
+import { runToEnd, type Ended } from "../../../support/kernel-fixtures.js";
 import { SharedBudgets } from "../../../support/shared-budgets.js";
 import { pause, until } from "../../../support/time.js";
 
@@ -278,11 +281,13 @@ function accountsWith(
     timeoutMs: 20,
     open: (request) => {
       const account = new LocalBudgetAccount(request);
-      return {
-        state: account.state,
+      const whole: BudgetAccount = {
+        get state() {
+          return account.state;
+        },
         reserve: (amount: BudgetAmount) => account.reserve(amount),
-        ...change(account),
       };
+      return Object.defineProperties(whole, Object.getOwnPropertyDescriptors(change(account)));
     },
   };
 }
@@ -332,9 +337,6 @@ describe("a budget whose account is broken", () => {
   /** An account that settles when `fails` says so. */
   const settling = (fails: () => boolean, used: BudgetAmount[]): BudgetAccounts =>
     accountsWith((account) => ({
-      get state() {
-        return account.state;
-      },
       reserve: (amount) => {
         const reservation = account.reserve(amount);
         return (
@@ -371,6 +373,115 @@ describe("a budget whose account is broken", () => {
     expect(model.requests).to.have.length(1);
     const warnings = ended.events.filter(({ type }) => type === "run_warning");
     expect(warnings).to.have.length(2); // when it happened, and at the end of the run
+  });
+
+  it("renews nothing after the end of the run, whatever is not settled", async () => {
+    let renewals = 0;
+    const accounts = accountsWith((account) => ({
+      reserve: (amount) => account.reserve(amount) && { settle: goneLater },
+      shared: { leaseMs: 60, renew: () => (renewals++, never()), refresh: () => undefined },
+    }));
+    const model = new ScriptedModel(async () => (await until(() => renewals === 1), "x"));
+    await run(accounts, { model });
+    await pause(60); // the renewal that went on has failed
+    expect(renewals).to.equal(1);
+  });
+
+  it("asks once for a call that waits, and gives back what comes after it has failed", async () => {
+    const clock = new SleepingClock();
+    const settled: BudgetAmount[] = [];
+    const answers: ((reservation: BudgetReservation) => void)[] = [];
+    const zero = { tokens: 0, cost: 0 };
+    let state = { used: zero, reserved: { tokens: 990, cost: 0 } };
+    let works = true;
+    const shared: SharedBudget = {
+      leaseMs: 60_000,
+      renew: () => undefined,
+      refresh: () => {
+        if (!works) gone();
+        state = { used: zero, reserved: zero };
+      },
+    };
+    const reserve: BudgetAccount["reserve"] = () => new Promise((give) => answers.push(give));
+    const accounts: BudgetAccounts = {
+      open: () => ({
+        get state() {
+          return state;
+        },
+        shared,
+        reserve,
+      }),
+    };
+    const ended = run(accounts, { model: spending(), clock });
+    for (const looks of [1, 2, 3]) {
+      await until(() => clock.sleeps.length === looks);
+      works = looks < 3;
+      clock.sleeps[looks - 1]?.wake();
+    }
+    expect(LimitStoreError.find((await ended).error)?.code).to.equal("AE_LIMIT_STORE");
+    expect(answers).to.have.length(1);
+    answers[0]?.({ settle: (used) => void settled.push(used) });
+    await pause();
+    expect(settled).to.deep.equal([zero]);
+  });
+
+  it("grants by what was really used, or nothing while that is not known", async () => {
+    const model = new ScriptedModel(() => ({
+      text: "x",
+      usage: { inputTokens: INPUT, outputTokens: 10 },
+    }));
+    const granted = async (failures: number): Promise<unknown> => {
+      let left = failures;
+      const asking = new Task({
+        description: "Have it done elsewhere",
+        handler: async ({ run: info }) => {
+          const guard = info.get(Tokens.SpendingGuard);
+          const grant = await guard.grant(info as HookRun, {});
+          await grant.settle({ tokens: 0 });
+          return String(grant.maxTokens);
+        },
+      });
+      const accounts = settling(() => left-- > 0, []);
+      const { error, output } = await run(accounts, { model, tasks: [...tasks(1), asking] });
+      return LimitStoreError.find(error)?.code ?? output.raw;
+    };
+    expect(await granted(1)).to.equal(String(1_000 - INPUT - 10));
+    expect(await granted(2)).to.equal("AE_LIMIT_STORE");
+  });
+
+  it("never forgets a call that waits, whenever an account that is not shared answers", async () => {
+    for (let steps = 0; steps < 12; steps++) {
+      const microtasks = async (): Promise<void> => {
+        for (let n = 0; n < steps; n++) await Promise.resolve();
+      };
+      const accounts = accountsWith((account) => ({
+        reserve: async (amount) => {
+          const reservation = account.reserve(amount);
+          await Promise.resolve();
+          return (
+            reservation && {
+              settle: async (used) => (await microtasks(), reservation.settle(used)),
+            }
+          );
+        },
+      }));
+      const limits = { ...REJECT, maxTokens: 3 * CALL };
+      const ended = await run(accounts, { ...all, limits, model: spending(), tasks: tasks(4) });
+      expect(ended.output.completedTasks, `${steps} steps`).to.have.length(3);
+    }
+  });
+
+  it("fails a call where the account has no state that can be read", async () => {
+    const model = spending();
+    let reads = 0;
+    const accounts = accountsWith((account) => ({
+      get state() {
+        return reads++ < 2 ? account.state : gone();
+      },
+    }));
+    const { error } = await run(accounts, { model });
+    expect(LimitStoreError.find(error)?.code).to.equal("AE_LIMIT_STORE");
+    expect(model.requests).to.deep.equal([]);
   });
 
   it("gives back what comes after the call has ended", async () => {
