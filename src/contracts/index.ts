@@ -325,7 +325,7 @@ export { runValue } from "./run-value.js";
 export type { Awaitable, Inputs, InputSchema, JsonSchema, Outcome, OutputSchema } from "./types.js";
 export { askOutside } from "./outside.js";
 export type { OutsideAccess, OutsideCall } from "./outside.js";
-export type { ForeignUsage, SpentUsage, UsageRecord } from "./usage.js";
+export type { ForeignUsage, SavedUsage, SpentUsage, UsageRecord } from "./usage.js";
 export type { Authenticate, HttpRoute, Principal, PrincipalRole } from "./http-route.js";
 export type { RunPlace, TraceContext, TracePropagation } from "./propagation.js";
 export type {

@@ -1,5 +1,6 @@
 import type { ReviewStore } from "./review.js";
 import type { Awaitable } from "./types.js";
+import type { SavedUsage } from "./usage.js";
 
 /**
  * The state of a run that is kept. `running`: a process executes it, or did so when it died. `waiting`: it was suspended; `waitsFor` has the reason.
@@ -69,6 +70,8 @@ export interface RunResult {
     readonly cost?: number | undefined;
     readonly currency?: string | undefined;
   };
+  /** Of the last execution, where it was not the first: what it did not have to do again. */
+  readonly saved?: SavedUsage | undefined;
   readonly error?: KeptError | undefined;
 }
 

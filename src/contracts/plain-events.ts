@@ -1,7 +1,7 @@
 import type { Dag } from "./dag.js";
 import type { ChatMessage } from "./chat-model.js";
 import type { Inputs } from "./types.js";
-import type { UsageRecord } from "./usage.js";
+import type { SavedUsage, UsageRecord } from "./usage.js";
 
 /** What every event has: `seq` counts the events of a run without gaps, `at` is an ISO instant. */
 export interface EvBase<T extends string> {
@@ -56,6 +56,8 @@ export type RunResumedEvent = EvBase<"run_resumed"> & {
   readonly finishedTasks: number;
   /** Model calls, tool calls and other steps whose results earlier executions brought. */
   readonly restoredCalls: number;
+  /** What the restored calls used when they were made. Absent where the journal does not know it. */
+  readonly saved?: SavedUsage;
 };
 /** A run ends for now and goes on in a later execution. */
 export type RunSuspendedEvent = EvBase<"run_suspended"> & {

@@ -61,3 +61,14 @@ export interface SpentUsage extends ForeignUsage {
   /** Whether an answer of this execution brings it again, so that only budgets count it here. Default false. */
   readonly restored?: boolean | undefined;
 }
+
+/** What calls used that were answered from a journal instead of being made again. */
+export interface SavedUsage {
+  readonly llmCalls: number;
+  readonly toolCalls: number;
+  /** Of calls that reported them. */
+  readonly tokens: number;
+  /** As far as prices are known. */
+  readonly cost?: number | undefined;
+  readonly currency?: string | undefined;
+}

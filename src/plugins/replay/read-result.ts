@@ -1,7 +1,7 @@
 import type { ChatResponse } from "../../contracts/chat-model.js";
 import type { Fields } from "../../util/objects.js";
 import type { CallResult, StoredChunk, ToolResultLine } from "./recording-format.js";
-import type { StoredError } from "./stored-error.js";
+import type { StoredError } from "../shared/stored-error.js";
 import { preview } from "../../contracts/validation.js";
 import {
   Misshapen,
@@ -13,7 +13,7 @@ import {
   requireFields,
   textField,
 } from "./fields.js";
-import { ERROR_KINDS } from "./stored-error.js";
+import { ERROR_KINDS } from "../shared/stored-error.js";
 
 /** How a model call ended. @throws Misshapen */
 export function readResult(fields: Fields): CallResult {

@@ -37,7 +37,7 @@ import { callKey, toolKey } from "./keys.js";
 import { replacedModel } from "./mismatch.js";
 import { recordedOf, recordingModel } from "./recording-model.js";
 import { StepLog } from "./step-log.js";
-import { storeError } from "./stored-error.js";
+import { storeError } from "../shared/stored-error.js";
 import { rounded } from "../../util/objects.js";
 
 /** A message and its number in the file: every call repeats all that was said before, the file does not. */

@@ -5,7 +5,7 @@ import type {
   ChatResponse,
   Purpose,
 } from "../../contracts/chat-model.js";
-import type { StoredError } from "./stored-error.js";
+import type { StoredError } from "../shared/stored-error.js";
 
 /** What a recording begins with: one JSON document per line, this one first. */
 export const RECORDING_FORMAT = "agentensemble/recording";

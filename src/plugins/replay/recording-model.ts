@@ -6,7 +6,7 @@ import type {
   ChatResponse,
 } from "../../contracts/chat-model.js";
 import type { CallResult, StoredChunk } from "./recording-format.js";
-import { storeError } from "./stored-error.js";
+import { storeError } from "../shared/stored-error.js";
 
 /** Takes note of how a call ended. `messageCount`: how long the conversation was when it was sent, since it goes on growing. */
 export type Note = (

@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest } from "../../contracts/chat-model.js";
 import type { CallPlace, CallResult, StepTimes, ToolLine } from "./recording-format.js";
 import type { StepEvent } from "./step-order.js";
-import type { StoredError } from "./stored-error.js";
+import type { StoredError } from "../shared/stored-error.js";
 
 /** A model call that can be given back. */
 export interface RecordedCall extends CallPlace, CallResult {

@@ -30,7 +30,7 @@ import { positionKey } from "./read-trace.js";
 import { recordedOf } from "./recording-model.js";
 import { ReplaySteps } from "./replay-steps.js";
 import { replayingModel } from "./replaying-model.js";
-import { restoreError } from "./stored-error.js";
+import { restoreError } from "../shared/stored-error.js";
 import { VirtualTime } from "./virtual-time.js";
 
 /** How much longer than in the recording a call may wait for being called off. */

@@ -18,7 +18,7 @@ import { answer } from "../../contracts/hooks.js";
 import { missingStep, unknownOutside } from "./mismatch.js";
 import { StepNames } from "./step-names.js";
 import { StepOrder } from "./step-order.js";
-import { restoreError } from "./stored-error.js";
+import { restoreError } from "../shared/stored-error.js";
 
 type Gate = void | Promise<void>;
 

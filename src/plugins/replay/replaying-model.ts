@@ -6,7 +6,7 @@ import type {
   ChatResponse,
 } from "../../contracts/chat-model.js";
 import type { CallResult } from "./recording-format.js";
-import { restoreError } from "./stored-error.js";
+import { restoreError } from "../shared/stored-error.js";
 
 /** What answers a request: what was recorded, or, once a run has left its recording, the model itself. */
 export type Answerer = (

@@ -10,7 +10,7 @@ import {
 import { RateLimit } from "../../contracts/rate-limit.js";
 import { messageOf, toError } from "../../util/errors.js";
 
-/** An error as it stands in a recording; the fields are those of the class that `kind` names. */
+/** An error as data; the fields are those of the class that `kind` names. */
 export interface StoredError {
   readonly kind:
     "model" | "rateLimit" | "timeout" | "configuration" | "exit" | "framework" | "other";

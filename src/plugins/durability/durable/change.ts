@@ -1,0 +1,37 @@
+import type { KeptEntry } from "../../../contracts/journal.js";
+import type { RunJournal } from "./run-journal.js";
+import { JournalMismatchError } from "../../../contracts/state-errors.js";
+
+/** What becomes of an entry that differs from what the program asks for now. */
+export type ChangeVerdict = "use" | "redo";
+
+/**
+ * Decides about an entry that differs, as `onChange` says; with `redo` the entries of its task are void from then on.
+ * @throws JournalMismatchError with `fail`: the run ends, and nothing is lost.
+ */
+export async function decideChange(
+  journal: RunJournal,
+  { task, entry, difference }: { task: string; entry: KeptEntry; difference: string },
+): Promise<ChangeVerdict> {
+  const { onChange } = journal.settings;
+  if (onChange === "keep") {
+    journal.index.use(entry);
+    return "use";
+  }
+  const what = `Entry '${entry.key}' of run '${journal.run.id}' and the program differ: ${difference}`;
+  if (onChange === "fail")
+    throw journal.fail(
+      new JournalMismatchError(journal.run.redact(what), {
+        hint: 'Resume with the program that began the run, or choose onChange: "keep" (the entry counts) or "redo" (the task is done again).',
+      }),
+    );
+  journal.requireOpen(`what entry '${entry.key}' answered`);
+  const generation = journal.index.redo(task);
+  await journal.write({
+    key: `redo:${task}#${generation}`,
+    kind: "redo",
+    task,
+    value: { entry: entry.key },
+  });
+  return "redo";
+}

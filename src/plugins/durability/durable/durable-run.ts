@@ -1,0 +1,202 @@
+import type { Claim, KeptEntry } from "../../../contracts/journal.js";
+import type { HookRun } from "../../../contracts/run.js";
+import type { StoredReview } from "../../../contracts/review.js";
+import type { SavedUsage, SpentUsage } from "../../../contracts/usage.js";
+import type { Schemas } from "../../shared/schemas.js";
+import type { RunKeeping } from "./durable-settings.js";
+import type { ExecutionEnd } from "./run-result.js";
+import type { KeptCall } from "./kept-values.js";
+import { RunCancelledError, RunSuspendedError } from "../../../contracts/errors.js";
+import { RunFencedError } from "../../../contracts/journal-errors.js";
+import { startTimer } from "../../../util/abort/timer.js";
+import { Activity } from "./activity.js";
+import { callIn, failureIn, taskIn, usageOfCall, usageOfFailed } from "./kept-values.js";
+import { MemorySteps } from "./memory-steps.js";
+import { ModelSteps } from "./model-steps.js";
+import { OutsideSteps } from "./outside-steps.js";
+import { RunJournal, retried } from "./run-journal.js";
+import { claimEndOf, savedBy } from "./run-result.js";
+import { TaskStates } from "./task-states.js";
+import { TaskSteps } from "./task-steps.js";
+import { ToolSteps } from "./tool-steps.js";
+
+/** Kinds of entries that a program which is still the same asks for. */
+const ASKED_FOR: readonly string[] = ["task", "call", "tool", "step"];
+/** So many entries are named in a warning. */
+const NAMED = 5;
+
+/** What a run is opened with. */
+export interface OpenedRun {
+  readonly run: HookRun;
+  readonly keeping: RunKeeping;
+  /** Absent for a run that has ended: everything is answered. */
+  readonly claim: Claim | undefined;
+  readonly entries: readonly KeptEntry[];
+  readonly execution: number;
+  readonly schemas: Schemas;
+  /** Sees calls whose answers the run has, for the run that this one joined. */
+  readonly onCalls: (calls: readonly KeptCall[]) => void;
+}
+
+/** One execution of a run that is kept. */
+export class DurableRun {
+  readonly run: HookRun;
+  readonly journal: RunJournal;
+  readonly states = new TaskStates();
+  readonly tasks: TaskSteps;
+  readonly models: ModelSteps;
+  readonly tools: ToolSteps;
+  readonly memory: MemorySteps;
+  readonly outside: OutsideSteps;
+  readonly activity: Activity;
+  /** Parts of handlers that have begun in this execution, by key. */
+  readonly steps = new Set<string>();
+  readonly #opened: OpenedRun;
+  #saved: SavedUsage | undefined;
+  #isFenced = false;
+  #stopRenewing: () => void = () => undefined;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(opened: OpenedRun) {
+    const { run, keeping, claim, entries, schemas, onCalls } = opened;
+    this.#opened = opened;
+    this.run = run;
+    this.journal = new RunJournal(run, keeping, claim, entries);
+    const { journal, states } = this;
+    this.tasks = new TaskSteps(journal, states, {
+      schemas,
+      onRestored: onCalls,
+      failedCalls: (place) => this.models.failedCalls(place),
+    });
+    this.models = new ModelSteps(journal, states, (call) => onCalls([call]));
+    this.tools = new ToolSteps(journal);
+    this.memory = new MemorySteps(journal, states);
+    this.outside = new OutsideSteps(journal, states);
+    this.activity = new Activity(() => this.#activityChanged());
+  }
+
+  /** Counts what earlier executions used, and keeps the claim. */
+  begin(): void {
+    const { run, entries, claim, execution } = this.#opened;
+    if (claim !== undefined) this.#keepClaim(claim);
+    if (entries.length === 0 && execution <= 1) return;
+    run.spent(spentBy(entries));
+    const finishedTasks = entries.filter(({ kind }) => kind === "task").length;
+    this.#saved = savedBy(run.earlierUsage, toolCallsIn(entries));
+    const restoredCalls = entries.length - finishedTasks;
+    run.emit({ type: "run_resumed", execution, finishedTasks, restoredCalls, saved: this.#saved });
+  }
+
+  /** A question that the run waits for. Returns what ends the wait. */
+  waits(review: StoredReview): () => void {
+    if (this.tools.isWithinDelicateCall(review)) return () => undefined;
+    const { taskId, taskDescription, reviewId } = review;
+    const name = `'${taskDescription}' (review ${reviewId})`;
+    this.activity.asks(taskId, name);
+    return () => this.activity.answered(taskId, name);
+  }
+
+  /** Ends the execution in the journal. */
+  async end(end: ExecutionEnd): Promise<void> {
+    this.#stopRenewing();
+    this.#stopTimer?.();
+    const { claim, keeping } = this.#opened;
+    this.journal.end();
+    if (claim === undefined || this.#isFenced) return;
+    if (end.error === undefined) this.#warnOfUnasked();
+    const { sealed } = keeping.settings;
+    const claimEnd = claimEndOf(end, { sealed, saved: this.#saved });
+    await retried(this.run, () => keeping.journal.release(claim, claimEnd));
+  }
+
+  /** Another process has the run: nothing more is written here. */
+  #fence(): void {
+    this.#isFenced = true;
+    this.#stopRenewing();
+    this.journal.end();
+    this.run.cancel(new RunFencedError(this.run.id));
+  }
+
+  #keepClaim(claim: Claim): void {
+    const { settings, journal } = this.#opened.keeping;
+    const renew = async (): Promise<void> => {
+      const renewal = await journal.renew(claim);
+      if (renewal.state === "lost") return this.#fence();
+      const { cancelReason } = renewal;
+      if (cancelReason !== undefined)
+        this.run.cancel(new RunCancelledError(`The run was cancelled: ${cancelReason}`));
+    };
+    // A renewal that fails is tried again with the next one; writes end a run whose journal is away.
+    const timer = setInterval(() => void renew().catch(() => undefined), settings.leaseMs / 3);
+    timer.unref();
+    this.#stopRenewing = () => clearInterval(timer);
+  }
+
+  #activityChanged(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    const { suspendAfterMs } = this.journal.settings;
+    if (suspendAfterMs === undefined || this.run.parent !== undefined) return;
+    if (!this.activity.waitsForPeople) return;
+    this.#stopTimer = startTimer(suspendAfterMs, () => void this.#suspend());
+  }
+
+  /** Ends the execution where people alone are waited for; workflows may be between two tasks. */
+  async #suspend(): Promise<void> {
+    for (let turn = 0; turn < 3; turn++)
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    if (this.#stopTimer === undefined || !this.activity.waitsForPeople) return;
+    this.#stopTimer = undefined;
+    const waitsFor = `Waits for a person: ${this.activity.questions.join(", ")}`;
+    this.run.emit({ type: "run_suspended", waitsFor });
+    this.run.cancel(new RunSuspendedError(waitsFor));
+  }
+
+  #warnOfUnasked(): void {
+    const { index } = this.journal;
+    const unasked = this.journal.entries.filter(
+      ({ key, kind, task }) =>
+        ASKED_FOR.includes(kind) &&
+        !index.wasAsked(key) &&
+        index.placeOf(task.replace(/#\d+$/, "")) === task,
+    );
+    if (unasked.length === 0) return;
+    const named = unasked.slice(0, NAMED).map(({ key }) => key);
+    const more = unasked.length > NAMED ? ` and ${unasked.length - NAMED} more` : "";
+    this.run.warn(
+      `${unasked.length} entries of the journal were not asked for, because the program has changed: ${named.join(", ")}${more}`,
+    );
+  }
+}
+
+/** The usage of all calls that earlier executions made; answers of this one bring it again. */
+function spentBy(entries: readonly KeptEntry[]): readonly SpentUsage[] {
+  const finished = new Set(
+    entries.flatMap((entry) =>
+      entry.kind === "task" && taskIn(entry).parent !== true ? [entry.task] : [],
+    ),
+  );
+  const calls = entries.flatMap((entry): readonly KeptCall[] => {
+    if (entry.kind === "call") return finished.has(entry.task) ? [] : [callIn(entry)];
+    if (entry.kind !== "task" || !finished.has(entry.task)) return [];
+    const { calls: made, judging = [] } = taskIn(entry);
+    return [...made, ...judging];
+  });
+  const failed = entries.flatMap((entry) =>
+    entry.kind === "failed" ? usageOfFailed(failureIn(entry).failed, {}) : [],
+  );
+  return [...calls.flatMap(usageOfCall), ...failed].map((used) => ({ ...used, restored: true }));
+}
+
+function toolCallsIn(entries: readonly KeptEntry[]): number {
+  const finished = new Set<string>();
+  let count = 0;
+  for (const entry of entries) {
+    if (entry.kind !== "task") continue;
+    const task = taskIn(entry);
+    if (task.parent === true) continue;
+    finished.add(entry.task);
+    count += task.toolCallCount;
+  }
+  return count + entries.filter(({ kind, task }) => kind === "tool" && !finished.has(task)).length;
+}

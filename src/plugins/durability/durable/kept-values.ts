@@ -1,0 +1,194 @@
+import type { ChatResponse, Purpose } from "../../../contracts/chat-model.js";
+import type { PromptSection, RestoredCall } from "../../../contracts/hooks.js";
+import type { KeptEntry } from "../../../contracts/journal.js";
+import type { SpentUsage } from "../../../contracts/usage.js";
+import type { StoredError } from "../../shared/stored-error.js";
+import type { Definition } from "./definition.js";
+import { JournalError } from "../../../contracts/journal-errors.js";
+import { asList, isObject } from "../../../util/objects.js";
+
+/** A model call, as entries keep it. */
+export interface KeptCall {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly purpose: Purpose;
+  readonly iteration: number;
+  readonly response: ChatResponse;
+  /** Attempts of the same call that failed before. */
+  readonly failed?: readonly FailedAttempt[] | undefined;
+}
+
+/** An attempt of a model call that failed. `unknown`: the vendor may have charged for it. */
+export interface FailedAttempt {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly unknown?: true | undefined;
+}
+
+/** The value of an entry of kind `call`. */
+export interface CallValue extends KeptCall {
+  /** What plugins added to the prompt of the attempt; with its first call. */
+  readonly sections?: readonly PromptSection[] | undefined;
+}
+
+/** A call that is made again when the output of its task is judged again. */
+export interface JudgingCall extends KeptCall {
+  readonly hash: string;
+}
+
+/** The value of an entry of kind `task`. */
+export interface KeptTask {
+  readonly raw: string;
+  readonly parsed?: unknown;
+  readonly toolCallCount: number;
+  readonly calls: readonly KeptCall[];
+  readonly judging?: readonly JudgingCall[] | undefined;
+  /** A review ended the run after the task. */
+  readonly exit?: true | undefined;
+  /** Other tasks ran on its behalf, so that it is not answered as a whole. */
+  readonly parent?: true | undefined;
+  readonly definition: Definition;
+}
+
+/** The value of an entry of kind `failed`: a failure that another task has seen. */
+export interface KeptFailure {
+  readonly error: StoredError;
+  readonly calls: readonly KeptCall[];
+  /** Attempts of the call that failed for good. */
+  readonly failed: readonly FailedAttempt[];
+}
+
+/** The value of an entry of kind `tool`. */
+export type KeptTool =
+  | { readonly ok: boolean; readonly output: string; readonly structured?: unknown }
+  | { readonly error: StoredError };
+
+/** The value of an entry of kind `intent`. */
+export interface KeptIntent {
+  readonly idempotencyKey: string;
+  readonly tool: string;
+  /** Somebody has found out that the call may be made again. */
+  readonly settled?: "again" | undefined;
+}
+
+/** The fields of an entry's value. @throws JournalError for a value that no version writes. */
+function fieldsOf(
+  { key, value }: KeptEntry,
+  names: readonly string[],
+): Readonly<Record<string, unknown>> {
+  if (isObject(value) && names.every((name) => value[name] !== undefined)) return value;
+  throw new JournalError(`Entry '${key}' of the journal is damaged`, {
+    hint: "Delete the run, or fork it from the task of this entry.",
+  });
+}
+
+/** @throws JournalError for a damaged entry. */
+export function callIn(entry: KeptEntry): CallValue {
+  const fields = fieldsOf(entry, ["provider", "modelId", "purpose", "iteration", "response"]);
+  return fields as unknown as CallValue; // the engine checks the response as that of any model
+}
+
+/** @throws JournalError for a damaged entry. */
+export function taskIn(entry: KeptEntry): KeptTask {
+  const fields = fieldsOf(entry, ["raw", "calls", "definition"]);
+  return fields as unknown as KeptTask; // the engine checks what it is answered
+}
+
+/** @throws JournalError for a damaged entry. */
+export function failureIn(entry: KeptEntry): KeptFailure {
+  return fieldsOf(entry, ["error", "calls", "failed"]) as unknown as KeptFailure;
+}
+
+/** @throws JournalError for a damaged entry. */
+export function toolIn(entry: KeptEntry): KeptTool {
+  const fields = fieldsOf(entry, []);
+  const names = fields["error"] === undefined ? ["ok", "output"] : ["error"];
+  return fieldsOf(entry, names) as unknown as KeptTool;
+}
+
+/** @throws JournalError for a damaged entry. */
+export function intentIn(entry: KeptEntry): KeptIntent {
+  return fieldsOf(entry, ["idempotencyKey", "tool"]) as unknown as KeptIntent;
+}
+
+/** Whether secrets were taken out of an entry when it was written. */
+export function isRedacted({ value }: KeptEntry): boolean {
+  return isObject(value) && value["redacted"] === true;
+}
+
+/** What attempts that failed have used, for a task that does not make them again. */
+export function usageOfFailed(
+  failed: readonly FailedAttempt[],
+  who: Pick<SpentUsage, "taskId" | "agentRole" | "purpose">,
+): readonly SpentUsage[] {
+  return failed.map(({ provider, modelId, unknown }) => ({
+    ...who,
+    provider,
+    modelId,
+    ...(unknown !== true && { inputTokens: 0, outputTokens: 0 }),
+  }));
+}
+
+/** What a kept call has used, with its failed attempts. */
+export function usageOfCall(call: KeptCall): readonly SpentUsage[] {
+  return restoredCalls(call).map(({ provider, modelId, purpose, response }) => ({
+    provider,
+    modelId: response.modelId ?? modelId,
+    purpose,
+    ...knownUsage(response.usage),
+  }));
+}
+
+/** An answer without usage has used nothing that is known. */
+function knownUsage(usage: ChatResponse["usage"]): Partial<SpentUsage> {
+  if (usage === undefined) return { inputTokens: 0, outputTokens: 0 };
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
+  return Object.fromEntries(
+    Object.entries({ inputTokens, outputTokens, cachedInputTokens, reasoningTokens }).filter(
+      ([, count]) => typeof count === "number" && count >= 0,
+    ),
+  );
+}
+
+/** The calls behind a kept call as the engine restores them: failed attempts first. */
+export function restoredCalls(call: KeptCall): readonly RestoredCall[] {
+  const { failed, provider, modelId, purpose, iteration, response } = call;
+  const attempts = (asList(failed) as readonly FailedAttempt[]).map((attempt) => ({
+    provider: attempt.provider,
+    modelId: attempt.modelId,
+    purpose,
+    iteration,
+    response: EMPTY,
+    ...(attempt.unknown === true && { response: UNKNOWN }),
+  }));
+  return [...attempts, { provider, modelId, purpose, iteration, response }];
+}
+
+const EMPTY: ChatResponse = Object.freeze({
+  message: Object.freeze({ role: "assistant", content: "" }),
+  finishReason: "stop",
+});
+const UNKNOWN: ChatResponse = Object.freeze({
+  ...EMPTY,
+  usage: Object.freeze({ inputTokens: -1, outputTokens: -1 }),
+});
+
+/** A call without its texts: what a finished task needs of it. */
+export function withoutText(call: KeptCall): KeptCall {
+  const { usage, modelId, finishReason } = call.response;
+  const response: ChatResponse = {
+    ...EMPTY,
+    finishReason,
+    ...(usage !== undefined && { usage }),
+    ...(modelId !== undefined && { modelId }),
+  };
+  const { provider, modelId: asked, purpose, iteration, failed } = call;
+  return {
+    provider,
+    modelId: asked,
+    purpose,
+    iteration,
+    response,
+    ...(failed !== undefined && { failed }),
+  };
+}

@@ -1,0 +1,67 @@
+import type { After, Answer, MemoryWrite } from "../../../contracts/hooks.js";
+import type { MemoryEntry } from "../../../contracts/memory.js";
+import type { RunJournal } from "./run-journal.js";
+import type { TaskStates } from "./task-states.js";
+import { answer } from "../../../contracts/hooks.js";
+import { MEMORY_METADATA } from "../../../contracts/memory.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { shortHash } from "./definition.js";
+
+/** So many of the latest entries of a scope are looked through for one that was written before. */
+const LOOKED_AT = 50;
+const ORIGIN = [MEMORY_METADATA.runId, MEMORY_METADATA.taskId, MEMORY_METADATA.attempt];
+
+/** Skips the memory writes that an earlier execution of the run made, and writes the others down. */
+export class MemorySteps {
+  readonly #counts = new Map<string, number>();
+  /** Writes in progress, by the entry that is written. */
+  readonly #keys = new WeakMap<MemoryEntry, string>();
+
+  constructor(
+    readonly journal: RunJournal,
+    readonly tasks: TaskStates,
+  ) {}
+
+  /** A write that was made already. */
+  async answer(call: MemoryWrite): Promise<void | Answer<MemoryEntry>> {
+    const { key, count } = this.#nextKey(call);
+    this.#keys.set(call.entry, key);
+    const isKnown = this.journal.index.get(key) !== undefined;
+    return isKnown || (await this.#isStored(call, count)) ? answer(call.entry) : undefined;
+  }
+
+  async settle(call: After<MemoryWrite, "entry", MemoryEntry>): Promise<void> {
+    if (call.outcome !== "ok" && call.outcome !== "answered") return;
+    const key = this.#keys.get(call.entry);
+    if (key === undefined || this.journal.index.get(key) !== undefined) return;
+    const task = this.#place(call);
+    await this.journal.writeStep({ key, kind: "memory", task, value: {} });
+  }
+
+  /** Whether an earlier execution wrote the entry and ended before it could write that down: then the store has it. */
+  async #isStored(call: MemoryWrite, count: number): Promise<boolean> {
+    const { run, scope, entry } = call;
+    if (this.journal.entries.length === 0) return false;
+    const found = await run.find(Tokens.MemoryStore)?.retrieve(scope, "", LOOKED_AT);
+    const same = (found ?? []).filter(
+      ({ content, metadata }) =>
+        content === entry.content &&
+        ORIGIN.every((name) => metadata?.[name] === entry.metadata?.[name]),
+    );
+    return same.length >= count;
+  }
+
+  /** Writes are named by what they write; the second one of the same has a number. */
+  #nextKey(call: MemoryWrite): { readonly key: string; readonly count: number } {
+    const { content } = call.entry;
+    const text = call.run.redact(content);
+    const base = `W:${this.#place(call)}/${call.scope}/${shortHash(text)}`;
+    const count = (this.#counts.get(base) ?? 0) + 1;
+    this.#counts.set(base, count);
+    return { key: count === 1 ? base : `${base}~${count}`, count };
+  }
+
+  #place({ taskId, attempt }: MemoryWrite): string {
+    return this.journal.index.placeOf(this.tasks.placeOf(taskId, attempt));
+  }
+}

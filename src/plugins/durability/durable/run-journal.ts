@@ -1,0 +1,170 @@
+import type { Claim, JournalEntry, KeptEntry } from "../../../contracts/journal.js";
+import type { HookRun } from "../../../contracts/run.js";
+import type { DurableSettings, RunKeeping } from "./durable-settings.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { JournalError } from "../../../contracts/journal-errors.js";
+import { JournalMismatchError } from "../../../contracts/state-errors.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { canonicalJson } from "../../../util/json/canonical.js";
+import { EntryIndex } from "./entry-index.js";
+import { isRedacted } from "./kept-values.js";
+import { survivesJson } from "../../../util/json/json-fidelity.js";
+
+/** How long a journal that can't be written is tried again. */
+const TRIES_MS = 30_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2_000;
+
+/** An entry that waits until its task needs it: see `keep`. */
+type Buffered = Map<string, JournalEntry[]>;
+
+/** The journal of one run, as its taps use it. */
+export class RunJournal {
+  readonly index: EntryIndex;
+  readonly settings: DurableSettings;
+  readonly #keeping: RunKeeping;
+  readonly #claim: Claim | undefined;
+  readonly #buffered: Buffered = new Map();
+  #redacted: boolean;
+  #warnedOfRedaction = false;
+  #ended = false;
+
+  /** Without a claim the run has ended already, and everything is answered. */
+  constructor(
+    readonly run: HookRun,
+    keeping: RunKeeping,
+    claim: Claim | undefined,
+    readonly entries: readonly KeptEntry[],
+  ) {
+    this.#keeping = keeping;
+    this.settings = keeping.settings;
+    this.#claim = claim;
+    this.index = new EntryIndex(entries);
+    this.#redacted = entries.some(isRedacted);
+  }
+
+  /** Whether secrets were taken out of an entry of the run, so that texts of this execution may lack them. */
+  get hasRedacted(): boolean {
+    return this.#redacted;
+  }
+
+  /** Nothing is written and nothing is redacted any more. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** Of a run that has ended: what is not in its journal is not done. @throws JournalMismatchError */
+  requireOpen(what: string): void {
+    if (this.#claim !== undefined) return;
+    throw this.fail(
+      new JournalMismatchError(
+        `Run '${this.run.id}' is completed, and ${what} is not in its journal: the program does more than it did then`,
+        { hint: "Run it under another id, or delete the run." },
+      ),
+    );
+  }
+
+  /**
+   * Writes an entry; it is on disk when the promise resolves. Ends the run where that fails.
+   * @throws JournalError, RunFencedError
+   */
+  async write(entry: JournalEntry): Promise<void> {
+    if (this.#claim === undefined || this.#ended) return;
+    const kept = this.#prepared(entry);
+    try {
+      await this.#append(this.#claim, kept);
+    } catch (error) {
+      throw this.fail(error);
+    }
+  }
+
+  /** As `write`, where calls are kept; else the entry waits for `flush`. */
+  async writeStep(entry: JournalEntry): Promise<void> {
+    if (this.settings.keep === "calls") return this.write(entry);
+    const waiting = this.#buffered.get(entry.task);
+    if (waiting === undefined) this.#buffered.set(entry.task, [entry]);
+    else waiting.push(entry);
+  }
+
+  /** Writes the steps of tasks that can't be answered as a whole. `fits` chooses them. */
+  async flush(fits: (task: string) => boolean): Promise<void> {
+    for (const [task, entries] of this.#buffered) {
+      if (!fits(task)) continue;
+      this.#buffered.delete(task);
+      await Promise.all(entries.map((entry) => this.write(entry)));
+    }
+  }
+
+  /** The steps of a task are not needed: its output answers for them. */
+  drop(task: string): void {
+    this.#buffered.delete(task);
+  }
+
+  /** Warns once that a text from the journal lacks a secret. */
+  noteRestored(entry: KeptEntry): void {
+    if (this.#warnedOfRedaction || !isRedacted(entry)) return;
+    this.#warnedOfRedaction = true;
+    this.run.warn(
+      `Entry '${entry.key}' of the journal shows [redacted] where a secret was: texts that come from it differ from those of the first execution. With an encryptionKey entries are exact.`,
+    );
+  }
+
+  /** Ends the run with this error, and returns it. */
+  fail(error: unknown): Error {
+    if (AgentEnsembleError.isInstance(error)) {
+      this.run.cancel(error);
+      return error;
+    }
+    const failure = new JournalError(`The journal failed: ${String(error)}`, { cause: error });
+    this.run.cancel(failure);
+    return failure;
+  }
+
+  /** The entry as it stands in the journal: without secrets, as JSON data, not too large. */
+  #prepared(entry: JournalEntry): JournalEntry {
+    const { settings, run } = this;
+    let { value } = entry;
+    if (!survivesJson(value))
+      run.warn(
+        `Entry '${entry.key}' of the journal has values that JSON changes: after a resume they are as JSON has them`,
+      );
+    let text = JSON.stringify(value) ?? "null";
+    if (!settings.sealed) {
+      const shown = run.redactValue(value);
+      const redacted = JSON.stringify(shown) ?? "null";
+      if (redacted !== text && canonicalJson(shown) !== canonicalJson(JSON.parse(text))) {
+        this.#redacted = true;
+        value = { ...(shown as object), redacted: true };
+        text = redacted;
+      }
+    }
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= settings.maxEntryBytes) return { ...entry, value };
+    throw this.fail(
+      new JournalError(
+        `Entry '${entry.key}' of the journal has ${bytes} bytes, more than maxEntryBytes (${settings.maxEntryBytes})`,
+        { hint: "Keep large values in a store, and return their key; or raise maxEntryBytes." },
+      ),
+    );
+  }
+
+  /** Entries are idempotent, so a write that failed is tried again. */
+  async #append(claim: Claim, entry: JournalEntry): Promise<void> {
+    await retried(this.run, () => this.#keeping.journal.append(claim, entry));
+  }
+}
+
+/** Repeats what a journal could not do, for half a minute. @throws what it throws last; at once what is no JournalError. */
+export async function retried<T>(run: HookRun, work: () => Promise<T>): Promise<T> {
+  const clock = run.get(Tokens.Clock);
+  const startedMs = clock.monotonicMs();
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      const isOver = clock.monotonicMs() - startedMs + pauseMs > TRIES_MS;
+      if (!JournalError.isInstance(error) || isOver) throw error;
+    }
+    await new Promise<void>((resolve) => setTimeout(resolve, pauseMs));
+  }
+}

@@ -1,0 +1,112 @@
+import type { EnsembleEvent } from "../../../contracts/events.js";
+import type { After, RunCall } from "../../../contracts/hooks.js";
+import type { OutsideAccess, OutsideCall } from "../../../contracts/outside.js";
+import type { EnsembleOutput } from "../../../contracts/output.js";
+import type { HookRun } from "../../../contracts/run.js";
+import type { RunInfo } from "../../../contracts/run-info.js";
+import type { StoredReview } from "../../../contracts/review.js";
+import type { HandlerStep, KeptSteps } from "./kept-steps.js";
+import type { KeptCall } from "./kept-values.js";
+import type { RunKeeping } from "./durable-settings.js";
+import { RunCancelledError, ValidationError } from "../../../contracts/errors.js";
+import { asFields } from "../../../util/objects.js";
+import { Schemas } from "../../shared/schemas.js";
+import { DurableRun } from "./durable-run.js";
+import { openJournalOf } from "./open-run.js";
+
+/** The runs of a kernel that are kept, while they go on. */
+export class RunKeeper implements OutsideAccess, KeptSteps {
+  readonly #keeping: () => RunKeeping;
+  readonly #schemas = new Schemas();
+  readonly #runs = new Map<string, DurableRun>();
+  /** Runs that wait for their claim. */
+  readonly #opening = new Map<HookRun, AbortController>();
+
+  constructor(keeping: () => RunKeeping) {
+    this.#keeping = keeping;
+  }
+
+  /** The run where it is kept and has not ended. */
+  of(run: Pick<HookRun, "id">): DurableRun | undefined {
+    return this.#runs.get(run.id);
+  }
+
+  /** @throws what {@link openJournalOf} throws. */
+  async open({ run }: RunCall): Promise<void> {
+    const keeping = this.#keeping();
+    const controller = new AbortController();
+    this.#opening.set(run, controller);
+    const parent = run.parent === undefined ? undefined : this.of(run.parent);
+    try {
+      const { signal } = controller;
+      const o = { signal, parentIsKept: parent !== undefined };
+      const opened = await openJournalOf(run, keeping, o);
+      const durable = new DurableRun({
+        ...opened,
+        run,
+        keeping,
+        schemas: this.#schemas,
+        onCalls: (calls) => noteNested(parent, run, calls),
+      });
+      this.#runs.set(run.id, durable);
+      durable.begin();
+    } finally {
+      this.#opening.delete(run);
+    }
+  }
+
+  async end(call: After<RunCall, "output", EnsembleOutput>): Promise<void> {
+    const { run, output, error } = call;
+    this.#opening.get(run)?.abort(new RunCancelledError("The run ended before it could begin"));
+    const durable = this.of(run);
+    if (durable?.run !== run) return;
+    this.#runs.delete(run.id);
+    const reached = output ?? (error as { readonly output?: EnsembleOutput }).output;
+    await durable.end({ run, output: reached, error });
+  }
+
+  see(event: EnsembleEvent): void {
+    this.#runs.get(event.runId)?.activity.see(event);
+  }
+
+  waits(review: StoredReview): () => void {
+    return this.#runs.get(review.runId)?.waits(review) ?? (() => undefined);
+  }
+
+  access<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T> {
+    return this.of(call.run)?.outside.access(call, work) ?? work();
+  }
+
+  async step<T>(run: RunInfo, step: HandlerStep, work: () => Promise<T>): Promise<T> {
+    const durable = this.of(run);
+    if (durable === undefined) return work();
+    const { journal, steps } = durable;
+    const task = step.idempotencyKey.slice(run.id.length + 1);
+    const place = journal.index.placeOf(task);
+    const key = `S:${place}/${step.name}`;
+    if (steps.has(key))
+      throw new ValidationError(`once() has the name '${step.name}' twice in one task`);
+    steps.add(key);
+    const known = journal.index.get(key);
+    if (known !== undefined) {
+      journal.noteRestored(known);
+      return asFields(known.value)?.["value"] as T; // written below
+    }
+    journal.requireOpen(`step ${key}`);
+    const value = await work();
+    const kept = { ...(value !== undefined && { value }) };
+    await journal.write({ key, kind: "step", task: place, value: kept });
+    return value;
+  }
+}
+
+/** Counts the calls of a run with the task whose handler started it: they are not made again once that task is finished. */
+function noteNested(
+  parent: DurableRun | undefined,
+  run: HookRun,
+  calls: readonly KeptCall[],
+): void {
+  if (parent === undefined || !run.id.startsWith(`${parent.run.id}/`)) return;
+  const state = parent.states.at(run.id.slice(parent.run.id.length + 1));
+  state?.calls.push(...calls);
+}

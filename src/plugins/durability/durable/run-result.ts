@@ -1,0 +1,78 @@
+import type { ClaimEnd, KeptError, RunResult } from "../../../contracts/journal.js";
+import type { EnsembleOutput } from "../../../contracts/output.js";
+import type { HookRun } from "../../../contracts/run.js";
+import type { SavedUsage, UsageRecord } from "../../../contracts/usage.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { sumCost } from "../../../contracts/metrics.js";
+import { toJsonValue } from "../../../util/json/to-json-value.js";
+import { messageOf } from "../../../util/errors.js";
+
+/** How an execution ended, as `afterRun` sees it. */
+export interface ExecutionEnd {
+  readonly run: HookRun;
+  readonly output: EnsembleOutput | undefined;
+  readonly error: Error | undefined;
+}
+
+/** The end of an execution as a journal keeps it. */
+export function claimEndOf(
+  { run, output, error }: ExecutionEnd,
+  o: { readonly sealed: boolean; readonly saved: SavedUsage | undefined },
+): ClaimEnd {
+  const exitReason = output?.exitReason ?? "ERROR";
+  const shown = <T>(value: T): T => (o.sealed ? toJsonValue(value) : run.redactValue(value)) as T; // of the same shape
+  const result: RunResult = shown({
+    runId: run.id,
+    exitReason,
+    raw: output?.raw ?? "",
+    taskOutputs: (output?.taskOutputs ?? []).map(({ taskId, agentRole, raw, parsed }) => ({
+      taskId,
+      agentRole,
+      raw,
+      ...(parsed !== undefined && parsed !== raw && { parsed }),
+    })),
+    metrics: metricsOf(output),
+    ...(o.saved !== undefined && { saved: o.saved }),
+    ...(error !== undefined && { error: keptError(error) }),
+  });
+  if (error === undefined) return { status: "completed", result };
+  if (exitReason === "SUSPENDED")
+    return { status: "waiting", waitsFor: shown(messageOf(error)), result };
+  return { status: exitReason === "CANCELLED" ? "cancelled" : "failed", result };
+}
+
+/** What kept calls used when they were made. */
+export function savedBy(usage: readonly UsageRecord[], toolCalls: number): SavedUsage {
+  const cost = sumCost(usage);
+  const tokens = usage.reduce(
+    (sum, { inputTokens, outputTokens }) =>
+      sum + Math.max(0, inputTokens) + Math.max(0, outputTokens),
+    0,
+  );
+  return {
+    llmCalls: usage.reduce((sum, { calls = 1 }) => sum + calls, 0),
+    toolCalls,
+    tokens,
+    ...(cost !== undefined && { cost: cost.totalCost, currency: cost.currency }),
+  };
+}
+
+function metricsOf(output: EnsembleOutput | undefined): RunResult["metrics"] {
+  const m = output?.metrics;
+  const cost = m?.costEstimate;
+  return {
+    inputTokens: m?.inputTokens ?? 0,
+    outputTokens: m?.outputTokens ?? 0,
+    totalTokens: m?.totalTokens ?? 0,
+    llmCallCount: m?.llmCallCount ?? 0,
+    toolCallCount: m?.toolCallCount ?? 0,
+    ...(cost !== undefined && { cost: cost.totalCost, currency: cost.currency }),
+  };
+}
+
+function keptError(error: Error): KeptError {
+  if (!AgentEnsembleError.isInstance(error))
+    return { code: "AE_PLUGIN", message: messageOf(error) };
+  const { code, message, hint } = error;
+  return { code, message, ...(hint !== undefined && { hint }) };
+}

@@ -1,0 +1,237 @@
+import type { After, Answer, Replace, TaskAnswer, TaskCall } from "../../../contracts/hooks.js";
+import type { KeptEntry } from "../../../contracts/journal.js";
+import type { TaskOutput } from "../../../contracts/output.js";
+import type { Schemas } from "../../shared/schemas.js";
+import type { Definition } from "./definition.js";
+import type { FailedAttempt, KeptCall, KeptFailure, KeptTask } from "./kept-values.js";
+import type { RunJournal } from "./run-journal.js";
+import type { TaskState, TaskStates } from "./task-states.js";
+import { ExitEarlySignal } from "../../../contracts/errors.js";
+import { JournalError } from "../../../contracts/journal-errors.js";
+import { answer, replace } from "../../../contracts/hooks.js";
+import { restoreError, storeError } from "../../shared/stored-error.js";
+import { decideChange } from "./change.js";
+import { definitionDifference, definitionHash, definitionOf } from "./definition.js";
+import { survivesJson } from "../../../util/json/json-fidelity.js";
+import {
+  callIn,
+  failureIn,
+  restoredCalls,
+  taskIn,
+  usageOfCall,
+  usageOfFailed,
+  withoutText,
+} from "./kept-values.js";
+
+type AfterTask = After<TaskCall, "output", TaskOutput>;
+
+/** What tasks need of the other steps of their run. */
+interface TaskSurroundings {
+  readonly schemas: Schemas;
+  /** Sees the calls behind each task that is answered as a whole. */
+  onRestored(calls: readonly KeptCall[]): void;
+  /** Attempts of model calls of the task with this place that have failed for good. */
+  failedCalls(place: string): readonly FailedAttempt[];
+}
+
+/** Tasks that a run may finish. */
+const MOST_TASKS = 1_000_000;
+
+/** Answers the tasks of one run from its journal, and writes the others down. */
+export class TaskSteps {
+  #finished: number;
+
+  constructor(
+    readonly journal: RunJournal,
+    readonly tasks: TaskStates,
+    readonly around: TaskSurroundings,
+  ) {
+    this.#finished = journal.entries.filter(({ kind }) => kind === "task").length;
+  }
+
+  /** An attempt begins: what plugins told it in an earlier execution stands in its prompt again. */
+  begin(call: TaskCall): void | Replace<Pick<TaskCall, "promptSections">> {
+    const state = this.tasks.begin(call);
+    const sections = this.#sectionsOf(state.place);
+    if (sections === undefined) return undefined;
+    return replace({ promptSections: sections });
+  }
+
+  /** The task as it goes into its work: its sections are complete. */
+  async answer(call: TaskCall): Promise<void | Answer<TaskAnswer>> {
+    const state = this.tasks.resume(call);
+    const { index } = this.journal;
+    this.#throwKeptFailure(state);
+    let definition: Definition | undefined;
+    const found = index.find(
+      state.place,
+      (place) => `T:${place}`,
+      (entry) => {
+        definition ??= definitionOf(call, this.around.schemas);
+        return entry.hash === definitionHash(definition);
+      },
+    );
+    state.definition = definition;
+    if (found === undefined) return this.#begins(call);
+    const { entry } = found;
+    const kept = taskIn(entry);
+    if (kept.parent === true) return undefined; // its calls are answered, and the tasks that it ran
+    if (!found.isSame && !(await this.#counts(state, entry, kept))) return undefined;
+    return this.#restored(state, entry, kept);
+  }
+
+  /** The output is about to be judged. */
+  judge({ taskId }: TaskCall): void {
+    const state = this.tasks.of(taskId);
+    if (state === undefined) return;
+    state.calls.push(...state.judging); // of judges of an earlier text
+    state.judging = [];
+    state.phase = "judging";
+  }
+
+  /** The output passed those who judge it. */
+  accept({ taskId }: TaskCall): void {
+    const state = this.tasks.of(taskId);
+    if (state !== undefined) state.phase = "accepting";
+  }
+
+  /** Nobody has ended the run in a review. */
+  reviewed({ taskId }: TaskCall): void {
+    const state = this.tasks.of(taskId);
+    if (state !== undefined) state.reviewed = true;
+  }
+
+  /** Writes an accepted output. */
+  async finish(call: AfterTask): Promise<void> {
+    const state = this.tasks.of(call.taskId);
+    if (state === undefined || call.output === undefined) return;
+    if (++this.#finished > MOST_TASKS)
+      throw this.journal.fail(new JournalError(`A run may finish at most ${MOST_TASKS} tasks`));
+    const { index } = this.journal;
+    const definition = state.definition ?? definitionOf(state.call, this.around.schemas);
+    const value: KeptTask = { ...this.#valueOf(call.output, state), definition };
+    if (!state.isParent) this.journal.drop(index.placeOf(state.place));
+    await this.journal.flush((task) => isOf(task, call.identity));
+    const place = index.placeOf(state.place);
+    await this.journal.write({
+      key: `T:${place}`,
+      kind: "task",
+      task: place,
+      hash: definitionHash(definition),
+      covers: !state.isParent,
+      value,
+    });
+  }
+
+  /** Writes the end of a task that another one saw fail, and of a handler that ended the run: both would happen again. */
+  async fail(call: AfterTask): Promise<void> {
+    const { outcome, error, task, parentTaskId } = call;
+    const isExit = ExitEarlySignal.isInstance(error) && task.handler !== undefined;
+    if (!isExit && (outcome !== "failed" || parentTaskId === undefined)) return;
+    const state = this.tasks.of(call.taskId);
+    if (state === undefined || state.restored !== undefined || error === undefined) return;
+    const place = this.journal.index.placeOf(state.place);
+    const value: KeptFailure = {
+      error: storeError(error),
+      calls: state.calls.map(withoutText),
+      failed: this.around.failedCalls(place),
+    };
+    await this.journal.flush((kept) => isOf(kept, call.identity));
+    await this.journal.write({
+      key: `F:${place}`,
+      kind: "failed",
+      task: place,
+      value,
+    });
+  }
+
+  /** A task that is not answered: what is completed is not done again. */
+  #begins({ task, identity }: TaskCall): void {
+    if (task.handler !== undefined) this.journal.requireOpen(`task '${identity}'`);
+  }
+
+  /** @throws the failure of an earlier execution that another task has seen. */
+  #throwKeptFailure(state: TaskState): void {
+    const { index, run } = this.journal;
+    const place = index.placeOf(state.place);
+    const entry = index.get(`F:${place}`);
+    if (entry === undefined) return;
+    index.askAll(place);
+    state.reviewed = true;
+    const { error, calls, failed } = failureIn(entry);
+    const { taskId } = state.call;
+    run.spent([...calls.flatMap(usageOfCall), ...usageOfFailed(failed, { taskId })]);
+    throw restoreError(error);
+  }
+
+  /** Whether the output counts although the task is defined otherwise now. */
+  async #counts(state: TaskState, entry: KeptEntry, kept: KeptTask): Promise<boolean> {
+    const now = state.definition ?? {};
+    const difference = definitionDifference(kept.definition, now);
+    const verdict = await decideChange(this.journal, { task: state.place, entry, difference });
+    if (verdict === "use") return true;
+    this.journal.run.spent(kept.calls.flatMap(usageOfCall));
+    return false;
+  }
+
+  #restored(state: TaskState, entry: KeptEntry, kept: KeptTask): Answer<TaskAnswer> {
+    const { journal } = this;
+    journal.noteRestored(entry);
+    journal.index.askAll(entry.task);
+    state.restored = kept;
+    state.calls.push(...kept.calls);
+    this.around.onRestored(kept.calls);
+    const { raw, parsed, calls, toolCallCount, exit } = kept;
+    if (exit === true)
+      journal.run.stop(
+        new ExitEarlySignal(
+          `The run was ended by a review of task '${state.call.task.description}'`,
+        ),
+      );
+    return answer({
+      raw,
+      ...(parsed !== undefined && { parsed }),
+      calls: calls.flatMap((call) => restoredCalls(this.#withText(entry.task, call))),
+      toolCallCount,
+    });
+  }
+
+  /** The call with its texts, where the journal has handed them out. */
+  #withText(place: string, call: KeptCall): KeptCall {
+    const entry = this.journal.index.get(`C:${place}/${call.purpose}/${call.iteration}`);
+    return entry === undefined ? call : { ...call, response: callIn(entry).response };
+  }
+
+  #valueOf(output: TaskOutput, state: TaskState): Omit<KeptTask, "definition"> {
+    const { raw, parsed, toolCallCount } = output;
+    const hasType = state.call.task.outputType !== undefined;
+    // What JSON would change is read from the text again, where a schema does that.
+    const keepsValue =
+      parsed !== undefined && parsed !== raw && !(hasType && !survivesJson(parsed));
+    return {
+      raw,
+      ...(keepsValue && { parsed }),
+      toolCallCount,
+      calls: state.calls.map(withoutText),
+      ...(state.judging.length > 0 && { judging: [...state.judging] }),
+      ...(!state.reviewed && { exit: true as const }),
+      ...(state.isParent && { parent: true as const }),
+    };
+  }
+
+  #sectionsOf(task: string): TaskCall["promptSections"] | undefined {
+    const { index } = this.journal;
+    const place = index.placeOf(task);
+    for (const entry of index.ofTask(place)) {
+      if (entry.kind !== "call") continue;
+      const { sections } = callIn(entry);
+      if (sections !== undefined) return sections;
+    }
+    return undefined;
+  }
+}
+
+/** Whether the entries of `task` belong to an attempt of the task with this identity. */
+function isOf(task: string, identity: string): boolean {
+  return task.startsWith(`${identity}@`) && !task.slice(identity.length + 1).includes("@");
+}

@@ -1,0 +1,174 @@
+import type { After, Answer, ToolCallContext } from "../../../contracts/hooks.js";
+import type { KeptEntry } from "../../../contracts/journal.js";
+import type { StoredReview } from "../../../contracts/review.js";
+import type { RunJournal } from "./run-journal.js";
+import {
+  ExitEarlySignal,
+  ToolConfigurationError,
+  ToolExecutionError,
+} from "../../../contracts/errors.js";
+import { answer } from "../../../contracts/hooks.js";
+import { ReviewTimeoutError, ReviewUnavailableError } from "../../../contracts/state-errors.js";
+import { ToolResult, resumeOf } from "../../../contracts/tool.js";
+import { canonicalJson } from "../../../util/json/canonical.js";
+import { restoreError, storeError } from "../../shared/stored-error.js";
+import { shortHash } from "./definition.js";
+import { doubtfulResult } from "./in-doubt.js";
+import { intentIn, toolIn, type KeptTool } from "./kept-values.js";
+
+type AfterToolCall = After<ToolCallContext, "result", ToolResult>;
+
+/** Answers the tool calls of one run from its journal, and writes the others down. */
+export class ToolSteps {
+  /** Calls that are in progress, by idempotency key. */
+  readonly #begun = new Map<string, ToolCallContext>();
+
+  constructor(readonly journal: RunJournal) {}
+
+  /** What the call brought in an earlier execution. */
+  async answer(call: ToolCallContext): Promise<void | Answer<ToolResult>> {
+    if (call.tool.delegates === true) return undefined; // its tasks are answered
+    const hash = hashOf(call);
+    const found = this.journal.index.find(
+      taskOf(call),
+      (place) => this.#keyAt(place, call),
+      (entry) => entry.hash === hash,
+    );
+    if (found?.isSame !== true) {
+      this.journal.requireOpen(`tool call ${call.idempotencyKey} (${call.tool.name})`);
+      return undefined; // a model that says something else under an old id calls anew
+    }
+    const { entry } = found;
+    if (entry.kind === "tool") return answer(this.#resultOf(call, entry));
+    const result = await this.#doubtful(call, entry);
+    return result === undefined ? undefined : answer(result);
+  }
+
+  /** The call begins: writes the intent where it must not be repeated by itself. */
+  async begin(call: ToolCallContext): Promise<void> {
+    if (call.tool.delegates === true) return;
+    this.journal.requireOpen(`tool call ${call.idempotencyKey}`);
+    this.#begun.set(call.idempotencyKey, call);
+    if (this.#resume(call) === "again") return;
+    await this.journal.write({
+      key: this.#key(call),
+      kind: "intent",
+      task: this.#place(call),
+      hash: hashOf(call),
+      value: { idempotencyKey: call.idempotencyKey, tool: call.tool.name },
+    });
+  }
+
+  /** Whether a question comes from within a call that must not be repeated by itself: ending the run there would bring it into doubt. */
+  isWithinDelicateCall({ taskId, toolName, callId }: StoredReview): boolean {
+    for (const call of this.#begun.values()) {
+      const isAsking = call.tool.name === toolName && call.call.id === callId;
+      if (call.taskId === taskId && isAsking && this.#resume(call) !== "again") return true;
+    }
+    return false;
+  }
+
+  /** The call has ended: writes what the model sees of it. */
+  async settle(call: AfterToolCall): Promise<void> {
+    if (!this.#begun.delete(call.idempotencyKey)) return;
+    const value = outcomeOf(call);
+    if (value === undefined) return;
+    await this.#write(call, value);
+  }
+
+  async #write(call: ToolCallContext, value: KeptTool): Promise<void> {
+    const entry = {
+      key: this.#key(call),
+      kind: "tool" as const,
+      task: this.#place(call),
+      hash: hashOf(call),
+      value,
+    };
+    if (this.#resume(call) === "again") await this.journal.writeStep(entry);
+    else await this.journal.write(entry);
+  }
+
+  #resultOf(call: ToolCallContext, entry: KeptEntry): ToolResult {
+    this.journal.noteRestored(entry);
+    const kept = toolIn(entry);
+    if (!("error" in kept))
+      return kept.ok
+        ? ToolResult.success(kept.output, kept.structured)
+        : ToolResult.failure(kept.output);
+    const error = restoreError(kept.error);
+    if (ExitEarlySignal.isInstance(error)) throw error;
+    throw new ToolExecutionError(
+      `Tool '${call.tool.name}' failed: ${error.message}`,
+      { toolName: call.tool.name, toolInput: call.call.arguments },
+      { cause: error },
+    );
+  }
+
+  /** A call whose end is unknown: its result where somebody knows it; nothing where it is made again. */
+  async #doubtful(call: ToolCallContext, entry: KeptEntry): Promise<ToolResult | undefined> {
+    this.journal.requireOpen(`the result of tool call ${call.idempotencyKey}`);
+    const resume = this.#resume(call);
+    if (resume === "again" || intentIn(entry).settled === "again") return undefined;
+    const result = await doubtfulResult(this.journal, call, { resume, entry });
+    if (result !== undefined) await this.#write(call, { ok: result.ok, output: result.output });
+    return result;
+  }
+
+  #resume({ tool, input }: ToolCallContext): "again" | "ask" | "fail" {
+    const said = resumeOf(tool, input);
+    return tool.resume === undefined && said === "ask" ? this.journal.settings.inDoubt : said;
+  }
+
+  #key(call: ToolCallContext): string {
+    return this.#keyAt(this.#place(call), call);
+  }
+
+  #place(call: ToolCallContext): string {
+    return this.journal.index.placeOf(taskOf(call));
+  }
+
+  #keyAt(place: string, call: ToolCallContext): string {
+    return `K:${place}/${useOf(call)}/${call.tool.name}`;
+  }
+}
+
+/** `{identity}@{attempt}` of the task, as the idempotency key has it. */
+export function taskOf({ run, idempotencyKey }: ToolCallContext): string {
+  return idempotencyKey.slice(run.id.length + 1, idempotencyKey.lastIndexOf("/"));
+}
+
+function useOf({ idempotencyKey }: ToolCallContext): string {
+  return idempotencyKey.slice(idempotencyKey.lastIndexOf("/") + 1);
+}
+
+function hashOf({ input }: ToolCallContext): string {
+  return shortHash(jsonTextOf(input));
+}
+
+/** An input may hold what JSON does not: a schema of the user's made it. */
+function jsonTextOf(input: unknown): string {
+  try {
+    return canonicalJson(input);
+  } catch {
+    return String(input);
+  }
+}
+
+/** What is kept of the end of a call; nothing of an end that the model does not see: the call is made again then. */
+function outcomeOf(call: AfterToolCall): KeptTool | undefined {
+  if (call.outcome === "ok") {
+    const { ok, output, errorMessage = "", structured } = call.result;
+    return {
+      ok,
+      output: ok ? output : errorMessage,
+      ...(structured !== undefined && { structured }),
+    };
+  }
+  const { error } = call;
+  const isSeen =
+    call.outcome === "failed" &&
+    !ToolConfigurationError.isInstance(error) &&
+    !ReviewTimeoutError.isInstance(error) &&
+    !ReviewUnavailableError.isInstance(error);
+  return isSeen || ExitEarlySignal.isInstance(error) ? { error: storeError(error) } : undefined;
+}

@@ -1,0 +1,123 @@
+import type {
+  ReviewDecision,
+  ReviewResolution,
+  ReviewStore,
+  StoredReview,
+} from "../../../../contracts/review.js";
+import type { Clock } from "../../../../contracts/runtime.js";
+import { asReviewDecision } from "../../../../contracts/review.js";
+import { ReviewError } from "../../../../contracts/state-errors.js";
+import { requireFunction } from "../../../../contracts/validation.js";
+import { messageOf } from "../../../../util/errors.js";
+import { emitProcessWarning } from "../../../../util/process-warning.js";
+
+interface Waiting {
+  review: StoredReview;
+  /** Ends the waits of the run that asked. */
+  readonly waits: Set<(decision: ReviewDecision) => void>;
+  over: boolean;
+}
+
+/** The inbox of a journal in memory. A review stays when the run that asked leaves, and can be answered until its deadline. */
+export class InMemoryReviews implements ReviewStore {
+  readonly #clock: Pick<Clock, "now">;
+  readonly #kept = new Map<string, Waiting>();
+  readonly #listeners = new Set<{ readonly fn: (review: StoredReview) => unknown }>();
+
+  constructor(clock: Pick<Clock, "now">) {
+    this.#clock = clock;
+  }
+
+  async ask(request: StoredReview): Promise<StoredReview> {
+    const { reviewId } = request;
+    const known = this.#kept.get(reviewId);
+    if (known !== undefined && known.waits.size > 0)
+      throw new ReviewError(`Review '${reviewId}' is waiting already`, {
+        hint: "Two runs at once can't have the same runId where people are asked.",
+      });
+    if (known !== undefined) return known.review;
+    const review = Object.freeze(structuredClone(request));
+    this.#kept.set(reviewId, { review, waits: new Set(), over: false });
+    for (const { fn } of this.#listeners) void this.#report(fn, review);
+    return review;
+  }
+
+  async pending(): Promise<readonly StoredReview[]> {
+    return [...this.#kept.values()]
+      .filter((kept) => this.#isOpen(kept))
+      .map(({ review }) => review)
+      .sort((a, b) => (a.requestedAt < b.requestedAt ? -1 : 1));
+  }
+
+  async resolve(reviewId: string, decision: ReviewDecision): Promise<ReviewResolution> {
+    const checked = asReviewDecision(decision);
+    const kept = this.#kept.get(reviewId);
+    if (kept === undefined) return { outcome: "unknown" };
+    if (kept.review.decision !== undefined) return { outcome: "decided", review: kept.review };
+    if (!this.#isOpen(kept)) return { outcome: "over", review: kept.review };
+    const decidedAt = this.#clock.now().toISOString();
+    kept.review = Object.freeze({ ...kept.review, decision: checked, decidedAt });
+    for (const settle of kept.waits) settle(checked);
+    return { outcome: "resolved", review: kept.review };
+  }
+
+  async waitFor(reviewId: string, signal: AbortSignal): Promise<ReviewDecision> {
+    const kept = this.#kept.get(reviewId);
+    if (kept === undefined) throw new ReviewError(`There is no review '${reviewId}'`);
+    if (kept.review.decision !== undefined) return kept.review.decision;
+    signal.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        kept.waits.delete(settle);
+        reject(signal.reason as Error); // whatever the caller ended it with
+      };
+      const settle = (decision: ReviewDecision): void => {
+        kept.waits.delete(settle);
+        signal.removeEventListener("abort", onAbort);
+        resolve(decision);
+      };
+      kept.waits.add(settle);
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  onRequest(fn: (review: StoredReview) => unknown): () => void {
+    requireFunction("onRequest's argument", fn);
+    const listener = { fn };
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  isWatched(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  howToAnswer(reviewId: string): string {
+    return `journal.reviews.resolve("${reviewId}", ReviewDecision.continue())`;
+  }
+
+  /** The run has ended: nobody waits for its reviews any more. */
+  end(runId: string): void {
+    for (const kept of this.#kept.values()) if (kept.review.runId === runId) kept.over = true;
+  }
+
+  /** Removes the reviews of a run. */
+  forget(runId: string): void {
+    for (const [id, { review }] of this.#kept) if (review.runId === runId) this.#kept.delete(id);
+  }
+
+  #isOpen({ review, over }: Waiting): boolean {
+    const { decision, deadline } = review;
+    const isPast = deadline !== undefined && Date.parse(deadline) <= this.#clock.now().getTime();
+    return decision === undefined && !over && !isPast;
+  }
+
+  /** An observer: what it throws changes nothing for the run. */
+  async #report(fn: (review: StoredReview) => unknown, review: StoredReview): Promise<void> {
+    try {
+      await fn(review);
+    } catch (error) {
+      emitProcessWarning(`A listener of reviews failed: ${messageOf(error)}`);
+    }
+  }
+}

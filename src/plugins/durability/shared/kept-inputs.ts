@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import type { KeptRun } from "../../../contracts/journal.js";
+import type { Inputs } from "../../../contracts/types.js";
+import { canonicalJson } from "../../../util/json/canonical.js";
+import { survivesJson } from "../../../util/json/json-fidelity.js";
+import { toJsonValue } from "../../../util/json/to-json-value.js";
+import { isObject } from "../../../util/objects.js";
+import { ValidationError } from "../../../contracts/errors.js";
+
+/** Stands before the hash of inputs that JSON changes: they can be compared, but a run can't begin with what is kept. */
+const INEXACT = "inexact:";
+
+/** Inputs as JSON data. */
+export function inputsAsJson(inputs: Inputs): unknown {
+  return toJsonValue(inputs);
+}
+
+/** The SHA-256 of the inputs of a run; two runs with equal inputs have the same. */
+export function inputsHash(inputs: Inputs): string {
+  const text = canonicalJson(inputsAsJson(inputs));
+  const hash = createHash("sha256").update(text).digest("hex");
+  return survivesJson(inputs) ? hash : `${INEXACT}${hash}`;
+}
+
+/** The inputs that a run was begun with. @throws ValidationError where its journal does not have them as they were. */
+export function keptInputs({ runId, inputs, inputsHash: hash }: KeptRun): Inputs {
+  if (isObject(inputs) && !hash.startsWith(INEXACT) && inputsHash(inputs) === hash) return inputs;
+  throw new ValidationError(
+    `The inputs of run '${runId}' are not in its journal as they were: JSON can't hold them, or they hold secrets`,
+    { hint: `Pass them: ensemble.run(inputs, { runId: "${runId}" }).` },
+  );
+}
