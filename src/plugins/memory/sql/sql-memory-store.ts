@@ -25,9 +25,8 @@ import { lockTimeout, ScopeLocks } from "../shared/scope-locks.js";
 import { TextVectors } from "../shared/text-vectors.js";
 import { openTable } from "./open-table.js";
 import { resolveSqlMemoryOptions } from "./sql-options.js";
-import { PgliteDatabase } from "../../shared/sql/pglite-database.js";
-import { PostgresDatabase } from "../../shared/sql/postgres-database.js";
 import { databaseReason } from "../../shared/sql/sql-database.js";
+import { databaseAt } from "../../shared/sql/sql-place.js";
 import { statementsOf } from "./statements.js";
 import { hasText } from "../../../util/text.js";
 
@@ -234,9 +233,6 @@ export class SqlMemoryStore implements SharedMemoryStore {
  */
 export function sqlMemoryStore(options: SqlMemoryOptions): SharedMemoryStore {
   const { place, ...resolved } = resolveSqlMemoryOptions(options);
-  const database =
-    place.kind === "postgres"
-      ? new PostgresDatabase(place.url, place.timeoutMs)
-      : new PgliteDatabase(place.folder, resolved.model !== undefined);
+  const database = databaseAt(place, resolved.model !== undefined);
   return new SqlMemoryStore(database, resolved);
 }

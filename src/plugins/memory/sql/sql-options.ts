@@ -1,7 +1,7 @@
-import { resolve } from "node:path";
 import type { EmbeddingModel } from "../../../contracts/embedding.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireDuration } from "../../../contracts/validation.js";
+import { sqlPlace, type SqlPlace } from "../../shared/sql/sql-place.js";
 import { checkMinScore, checkEmbeddingModel } from "../shared/semantic-options.js";
 
 /** Where a SQL memory is, and how it finds. */
@@ -21,11 +21,6 @@ export interface SqlMemoryOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A server's address, or PGlite's folder, which is absent for one in memory. */
-export type SqlPlace =
-  | { readonly kind: "postgres"; readonly url: string; readonly timeoutMs: number }
-  | { readonly kind: "pglite"; readonly folder: string | undefined };
-
 export interface ResolvedSqlMemoryOptions {
   readonly place: SqlPlace;
   readonly model: EmbeddingModel | undefined;
@@ -36,36 +31,6 @@ export interface ResolvedSqlMemoryOptions {
 const KNOWN = ["url", "model", "table", "minScore", "timeoutMs"];
 const DEFAULT_TABLE = "agentensemble_memory";
 const DEFAULT_TIMEOUT_MS = 30_000;
-
-function pglitePlace(folder: string): SqlPlace {
-  if (folder.trim() === "" || folder.includes("\0"))
-    throw new ValidationError(
-      "sqlMemoryStore() url 'pglite:' must go on with a folder or with 'memory'",
-    );
-  return { kind: "pglite", folder: folder === "memory" ? undefined : resolve(folder) };
-}
-
-/** An address may hold a password, so messages show its scheme only. */
-function databasePlace({ url, timeoutMs }: SqlMemoryOptions): SqlPlace {
-  if (typeof url !== "string" || url.trim() === "")
-    throw new ValidationError("sqlMemoryStore() url must not be blank");
-  if (url.startsWith("pglite:")) {
-    if (timeoutMs !== undefined)
-      throw new ValidationError(
-        "sqlMemoryStore() timeoutMs is for servers: leave it out with pglite:",
-      );
-    return pglitePlace(url.slice("pglite:".length));
-  }
-  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url))
-    return { kind: "postgres", url, timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS };
-  const scheme = /^[a-z]{1,20}:/i.exec(url)?.[0] ?? "no scheme";
-  throw new ValidationError(
-    `sqlMemoryStore() url must be an address like postgres://user@host:5432/database, pglite:./folder or pglite:memory, got: ${scheme}`,
-    {
-      hint: "Characters such as @, / and # in a user's name or password must be percent-encoded.",
-    },
-  );
-}
 
 /** @throws ValidationError for options that cannot work. */
 export function resolveSqlMemoryOptions(options: SqlMemoryOptions): ResolvedSqlMemoryOptions {
@@ -82,5 +47,10 @@ export function resolveSqlMemoryOptions(options: SqlMemoryOptions): ResolvedSqlM
     );
   }
   requireDuration("sqlMemoryStore() timeoutMs", options.timeoutMs);
-  return { place: databasePlace(options), model, table, minScore: checkMinScore(minScore) };
+  return {
+    place: sqlPlace("sqlMemoryStore()", options, DEFAULT_TIMEOUT_MS),
+    model,
+    table,
+    minScore: checkMinScore(minScore),
+  };
 }

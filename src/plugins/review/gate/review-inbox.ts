@@ -4,13 +4,10 @@ import type {
   ReviewStore,
   StoredReview,
 } from "../../../contracts/review.js";
-import { ValidationError } from "../../../contracts/errors.js";
 import { asReviewDecision } from "../../../contracts/review.js";
 import { ReviewError } from "../../../contracts/state-errors.js";
-import { requireFunction } from "../../../contracts/validation.js";
-import { emitProcessWarning } from "../../../util/process-warning.js";
-import { messageOf } from "../../../util/errors.js";
 import { systemClock } from "../../../util/runtime.js";
+import { ReviewListeners } from "../../shared/review-listeners.js";
 
 /** So many reviews that are answered or over are known, so that a late answer is told what became of them. */
 const KEPT_ENDED = 1_000;
@@ -43,7 +40,7 @@ class MemoryReviews implements ReviewInbox {
   readonly #watched: boolean;
   readonly #waiting = new Map<string, Entry>();
   readonly #ended = new Map<string, Entry>();
-  readonly #listeners = new Set<{ readonly fn: (review: StoredReview) => unknown }>();
+  readonly #listeners = new ReviewListeners();
 
   constructor(watched: boolean) {
     this.#watched = watched;
@@ -58,7 +55,7 @@ class MemoryReviews implements ReviewInbox {
     const review = Object.freeze({ ...request });
     this.#ended.delete(reviewId);
     this.#waiting.set(reviewId, { review, state: "waiting" });
-    for (const { fn } of this.#listeners) void tell(fn, review);
+    this.#listeners.notify(review);
     return review;
   }
 
@@ -103,11 +100,7 @@ class MemoryReviews implements ReviewInbox {
   }
 
   onRequest(fn: (review: StoredReview) => unknown): () => void {
-    if (fn === undefined) throw new ValidationError("onRequest needs a function");
-    requireFunction("onRequest's argument", fn);
-    const listener = { fn };
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#listeners.add(fn);
   }
 
   isWatched(): boolean {
@@ -121,16 +114,5 @@ class MemoryReviews implements ReviewInbox {
     this.#ended.set(reviewId, entry);
     if (this.#ended.size <= KEPT_ENDED) return;
     for (const oldest of this.#ended.keys()) return void this.#ended.delete(oldest);
-  }
-}
-
-/** An observer: what it throws changes nothing for the run. */
-async function tell(fn: (review: StoredReview) => unknown, review: StoredReview): Promise<void> {
-  try {
-    await fn(review);
-  } catch (error) {
-    emitProcessWarning(
-      `A function that was told of review '${review.reviewId}' failed: ${messageOf(error)}`,
-    );
   }
 }

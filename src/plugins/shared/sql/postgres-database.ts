@@ -85,6 +85,27 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
+  async listen(
+    channel: string,
+    heard: () => void,
+    ended: () => void,
+  ): Promise<() => Promise<void>> {
+    const { Client: Session } = await this.#loaded();
+    const session = new Session(this.#config);
+    session.on("error", () => undefined); // `end` follows
+    session.on("end", ended);
+    session.on("notification", heard);
+    try {
+      await session.connect();
+      (session as unknown as { unref(): void }).unref(); // pg has it, its types do not
+      await session.query(`listen "${channel}"`);
+    } catch (error) {
+      await session.end();
+      throw error;
+    }
+    return () => session.end();
+  }
+
   async close(): Promise<void> {
     await this.#pool?.end();
   }

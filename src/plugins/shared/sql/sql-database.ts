@@ -1,3 +1,5 @@
+import { AgentEnsembleError } from "../../../contracts/errors.js";
+
 /** What goes into a statement's places. */
 export type SqlValue = string | number | readonly string[];
 
@@ -18,6 +20,11 @@ export interface SqlDatabase {
     work: () => Promise<T>,
     late: (cause: unknown) => Error,
   ): Promise<T>;
+  /**
+   * Calls `heard` at each notification of a channel, until `ended` is called because the connection broke, or the returned function was called. Missing where
+   * no other process can use the database. The connection does not keep the process alive.
+   */
+  listen?(channel: string, heard: () => void, ended: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -25,6 +32,21 @@ export interface SqlDatabase {
 export function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined; // any error may bear one
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** Failures of a connection or a server that go by: PostgreSQL's classes 08, 53 and 57, deadlocks and the like, and a server that is read-only meanwhile. */
+const PASSING = /^(?:08|53|57)|^(?:40001|40P01|55P03|25006)$/;
+
+/** Whether the same statement may succeed later: the connection broke, or the server is overloaded, restarts or changes its role. */
+export function isPassing(error: unknown): boolean {
+  if (AgentEnsembleError.isInstance(error) || !(error instanceof Error)) return false;
+  const state = sqlState(error);
+  if (state !== undefined && state !== "EPIPE") return PASSING.test(state);
+  return !(
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof SyntaxError
+  );
 }
 
 /** Why a call failed. A host with several addresses fails with an error that says nothing itself, and has one for each. */

@@ -11,7 +11,7 @@ import { sqlMemoryStore, type SqlMemoryOptions } from "../../../../src/plugins/m
 import { memoryStoreContract } from "../../../../src/testing.js";
 import { projectRoot } from "../../../support/project.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
-import { dropTables, needPostgres, onServer, POSTGRES_URL } from "./postgres.js";
+import { dropTables, needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
 import { pause, until } from "../../../support/time.js";
 
 const at = new Date(1_767_225_600_000);

@@ -1,0 +1,118 @@
+import type { Claim, JournalEntry } from "../../../../contracts/journal.js";
+import type { JournalStatements } from "./journal-statements.js";
+import type { SqlSession } from "./sql-session.js";
+import { RunFencedError } from "../../../../contracts/journal-errors.js";
+import { entryColumns, type EntryColumns } from "./rows.js";
+import { toColumn } from "./sql-text.js";
+
+/** What one statement writes at most. */
+const MOST_ENTRIES = 500;
+const MOST_CHARACTERS = 8_388_608;
+
+interface WaitingEntry {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly execution: number;
+  readonly entry: EntryColumns;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Writes the entries of all runs of this process: what waits while a statement is under way goes with the next one. */
+export class EntryBatcher {
+  readonly #session: SqlSession;
+  readonly #statements: JournalStatements;
+  #waiting: WaitingEntry[] = [];
+  #writing: Promise<void> | undefined;
+
+  constructor(session: SqlSession, statements: JournalStatements) {
+    this.#session = session;
+    this.#statements = statements;
+  }
+
+  /** @throws RunFencedError where the claim was lost; JournalError; an error for a value that is no JSON. */
+  append(claim: Claim, entry: JournalEntry): Promise<void> {
+    const written = new Promise<void>((resolve, reject) => {
+      this.#waiting.push({
+        runId: claim.runId,
+        epoch: claim.epoch,
+        execution: claim.record.executions,
+        entry: entryColumns(entry),
+        resolve,
+        reject,
+      });
+    });
+    this.#writing ??= this.#writeAll();
+    return written;
+  }
+
+  /** Resolves when nothing waits to be written. */
+  async idle(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    await Promise.resolve(); // what is appended in the same step goes with the first statement
+    while (this.#waiting.length > 0) {
+      const batch = this.#nextBatch();
+      await this.#write(batch).catch((error: unknown) => this.#writeEach(batch, error));
+    }
+    this.#writing = undefined;
+  }
+
+  /** The first entries that wait. A key can't be written twice by one statement, and what follows the removal of entries waits for it. */
+  #nextBatch(): readonly WaitingEntry[] {
+    const keys = new Set<string>();
+    let characters = 0;
+    let count = 0;
+    for (const { runId, entry } of this.#waiting) {
+      const key = JSON.stringify([runId, entry.key]);
+      characters += entry.value.length;
+      const isFull = count === MOST_ENTRIES || characters > MOST_CHARACTERS;
+      if (count > 0 && (isFull || keys.has(key) || entry.kind === "redo")) break;
+      keys.add(key);
+      count++;
+      if (entry.kind === "redo") break;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #write(batch: readonly WaitingEntry[]): Promise<void> {
+    const { append, redo } = this.#statements;
+    const isRedo = batch[0]?.entry.kind === "redo";
+    const rows = await this.#session.query(isRedo ? redo : append, columnsOf(batch));
+    const held = new Set(rows.map((row) => `${row["epoch"]} ${row["run_id"]}`));
+    for (const { runId, epoch, resolve, reject } of batch)
+      if (held.has(`${epoch} ${toColumn(runId)}`)) resolve();
+      else reject(new RunFencedError(runId));
+  }
+
+  /** One entry that the database refuses must not fail those of other runs. */
+  async #writeEach(batch: readonly WaitingEntry[], error: unknown): Promise<void> {
+    if (batch.length === 1) return batch[0]?.reject(error);
+    for (const one of batch) await this.#write([one]).catch(one.reject);
+  }
+}
+
+/** A list of values for each column. */
+function columnsOf(batch: readonly WaitingEntry[]): readonly (readonly string[])[] {
+  return [
+    batch.map(({ runId }) => toColumn(runId)),
+    batch.map(({ epoch }) => String(epoch)),
+    ...entryLists(batch.map(({ entry }) => entry)),
+    batch.map(({ execution }) => String(execution)),
+  ];
+}
+
+/** A list of values for each column of entries, without those that depend on the run. */
+export function entryLists(entries: readonly EntryColumns[]): readonly (readonly string[])[] {
+  return [
+    entries.map(({ key }) => key),
+    entries.map(({ fullKey }) => fullKey),
+    entries.map(({ kind }) => kind),
+    entries.map(({ task }) => task),
+    entries.map(({ hash }) => hash),
+    entries.map(({ covers }) => covers),
+    entries.map(({ value }) => value),
+  ];
+}

@@ -1,0 +1,140 @@
+import type {
+  JournalEntry,
+  JournalEntryKind,
+  KeptEntry,
+  KeptRun,
+  RunResult,
+  RunStart,
+  RunStatus,
+} from "../../../../contracts/journal.js";
+import type { StoredReview } from "../../../../contracts/review.js";
+import type { SqlRow, SqlValue } from "../../../shared/sql/sql-database.js";
+import { ValidationError } from "../../../../contracts/errors.js";
+import { JournalError } from "../../../../contracts/journal-errors.js";
+import { asReviewDecision } from "../../../../contracts/review.js";
+import { messageOf } from "../../../../util/errors.js";
+import { fromColumn, indexedKey, tagColumn, toColumn } from "./sql-text.js";
+
+/** An entry as the columns of a row. */
+export interface EntryColumns {
+  readonly key: string;
+  /** The key, where `key` is a digest; else empty. */
+  readonly fullKey: string;
+  readonly kind: string;
+  readonly task: string;
+  /** Empty where there is none. */
+  readonly hash: string;
+  readonly covers: string;
+  readonly value: string;
+}
+
+/** @throws ValidationError for what has no JSON form. */
+export function jsonText(what: string, value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (cause) {
+    throw new ValidationError(`${what} must be JSON data: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** @throws ValidationError for a value that has no JSON form. */
+export function entryColumns({ key, kind, task, hash, covers, value }: JournalEntry): EntryColumns {
+  const indexed = indexedKey(key);
+  const column = toColumn(key);
+  return {
+    key: indexed,
+    fullKey: indexed === column ? "" : column,
+    kind,
+    task: toColumn(task),
+    hash: toColumn(hash ?? ""),
+    covers: String(covers === true),
+    value: jsonText(`The value of entry '${key}'`, value),
+  };
+}
+
+/** Ensemble, inputs and their hash, tags and parent of a run, as values of a statement. */
+export function startColumns(start: RunStart): readonly SqlValue[] {
+  return [
+    toColumn(start.ensemble),
+    jsonText("The inputs of a run", start.inputs),
+    toColumn(start.inputsHash),
+    Object.entries(start.tags).map(([name, value]) => tagColumn(name, value)),
+    toColumn(start.parentRunId ?? ""),
+  ];
+}
+
+/** @throws JournalError for a row that this version cannot read. */
+export function entryFrom(row: SqlRow): KeptEntry {
+  const { key, full_key: fullKey, kind, hash } = row;
+  return {
+    key: fromColumn(fullKey ?? key ?? ""),
+    kind: kind as JournalEntryKind, // written by `entryColumns`
+    task: fromColumn(row["task"] ?? ""),
+    ...(typeof hash === "string" && { hash: fromColumn(hash) }),
+    ...(row["covers"] === "true" && { covers: true }),
+    value: parsed(row["value"], `The entry '${key}'`),
+    at: row["at"] ?? "",
+    execution: Number(row["execution"]),
+  };
+}
+
+/** @throws JournalError for a row that this version cannot read. */
+export function runFrom(row: SqlRow): KeptRun {
+  const runId = fromColumn(row["run_id"] ?? "");
+  const what = `Run '${runId}'`;
+  const optional = <Name extends string>(
+    name: Name,
+    column: string,
+  ): { readonly [K in Name]?: string } => {
+    const text = row[column];
+    return (typeof text === "string" ? { [name]: fromColumn(text) } : {}) as {
+      [K in Name]?: string;
+    }; // TypeScript widens computed names
+  };
+  const { result } = row;
+  return Object.freeze({
+    runId,
+    ensemble: fromColumn(row["ensemble"] ?? ""),
+    inputs: parsed(row["inputs"], what),
+    inputsHash: fromColumn(row["inputs_hash"] ?? ""),
+    tags: tagsFrom(row["tags"], what),
+    ...optional("parentRunId", "parent_run_id"),
+    status: row["status"] as RunStatus, // written by the statements
+    startedAt: row["started_at"] ?? "",
+    updatedAt: row["updated_at"] ?? "",
+    executions: Number(row["executions"]),
+    fruitlessExecutions: Number(row["fruitless"]),
+    finishedTasks: Number(row["finished"]),
+    ...optional("waitsFor", "waits_for"),
+    ...optional("owner", "owner"),
+    ...optional("cancelReason", "cancel_reason"),
+    ...(typeof result === "string" && { result: parsed(result, what) as RunResult }), // written by `release`
+  });
+}
+
+function tagsFrom(text: string | null | undefined, what: string): Readonly<Record<string, string>> {
+  const tags = parsed(text, what) as readonly string[]; // of `array_to_json`
+  return Object.fromEntries(
+    tags.map((tag) => parsed(tag, what) as readonly [string, string]), // of `tagColumn`
+  );
+}
+
+/** @throws JournalError for a row that this version cannot read. */
+export function reviewFrom(row: SqlRow): StoredReview {
+  const what = `Review '${row["review_id"]}'`;
+  const { decision, decided_at: decidedAt } = row;
+  const request = parsed(row["request"], what) as StoredReview; // written by `ask`
+  return Object.freeze({
+    ...request,
+    ...(typeof decision === "string" && { decision: asReviewDecision(parsed(decision, what)) }),
+    ...(typeof decidedAt === "string" && { decidedAt }),
+  });
+}
+
+function parsed(text: string | null | undefined, what: string): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch (cause) {
+    throw new JournalError(`${what} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}

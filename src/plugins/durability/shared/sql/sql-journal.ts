@@ -1,0 +1,335 @@
+import type {
+  Claim,
+  ClaimEnd,
+  ClaimRequest,
+  Journal,
+  JournalEntry,
+  KeptEntry,
+  KeptRun,
+  Renewal,
+  RunFilter,
+  RunPage,
+  RunStart,
+} from "../../../../contracts/journal.js";
+import type { SqlDatabase, SqlRow, SqlValue } from "../../../shared/sql/sql-database.js";
+import { ValidationError } from "../../../../contracts/errors.js";
+import { JournalError, RunInUseError } from "../../../../contracts/journal-errors.js";
+import { checkOptions, preview, requireDuration } from "../../../../contracts/validation.js";
+import { sleep } from "../../../../util/abort/timeouts.js";
+import { systemClock, uuidGenerator } from "../../../../util/runtime.js";
+import { checkSchemaName, DEFAULT_SCHEMA } from "../../../shared/sql/migrations.js";
+import { databaseAt, sqlPlace } from "../../../shared/sql/sql-place.js";
+import { checkRunFilter } from "../run-list.js";
+import { EntryBatcher, entryLists } from "./entry-batcher.js";
+import { journalStatements, type JournalStatements } from "./journal-statements.js";
+import { entryColumns, entryFrom, jsonText, runFrom, startColumns } from "./rows.js";
+import { SqlReviews } from "./sql-reviews.js";
+import { SqlSession } from "./sql-session.js";
+import { fromColumn, tagColumn, toColumn } from "./sql-text.js";
+
+/** Where runs are kept. */
+export interface SqlJournalOptions {
+  /** `postgres://user:password@host:5432/database` (package pg), or `pglite:<folder>` (package `@electric-sql/pglite`), which one process at a time can use. */
+  readonly url: string;
+  /** The schema, made where it is not there: small letters, digits and `_`, at most 48. Default `agentensemble`. */
+  readonly schema?: string | undefined;
+  /**
+   * How long a server may take to accept a connection, and to answer a statement, in milliseconds. A statement that fails with its connection is repeated for
+   * three times as long. Not for PGlite. Default 9,000.
+   */
+  readonly timeoutMs?: number | undefined;
+}
+
+const DEFAULT_TIMEOUT_MS = 9_000;
+const PATIENCE = 10 / 3;
+const DEFAULT_LIMIT = 50;
+/** How often a claim looks whether a run was given up, at most and at least. */
+const SHORTEST_LOOK_MS = 20;
+const LONGEST_LOOK_MS = 500;
+/** How often a change is tried while other processes take and give up the run. */
+const ATTEMPTS = 5;
+
+/**
+ * A journal in PostgreSQL: on a server, where any number of processes share it, or in this process with PGlite. Nothing is loaded or connected before the first
+ * call, which makes the tables where they are not there.
+ * @throws ValidationError for options that cannot work.
+ */
+export function openSqlJournal(o: SqlJournalOptions): Journal {
+  checkOptions("Journal", o, ["url", "schema", "timeoutMs"]);
+  requireDuration("Journal timeoutMs", o.timeoutMs);
+  const place = sqlPlace("Journal", o, DEFAULT_TIMEOUT_MS);
+  const schema = checkSchemaName("Journal", o.schema ?? DEFAULT_SCHEMA);
+  const timeoutMs = place.kind === "postgres" ? place.timeoutMs : DEFAULT_TIMEOUT_MS;
+  return new SqlJournal(databaseAt(place, false), schema, {
+    patienceMs: timeoutMs * PATIENCE,
+    store: shownUrl(o.url),
+  });
+}
+
+/** The URL without the name of the user and the password. */
+function shownUrl(url: string): string {
+  if (url.startsWith("pglite:")) return url;
+  const { hostname, port, pathname } = new URL(url);
+  return `postgres://${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
+}
+
+/** How a journal deals with its database. */
+export interface SqlJournalSettings {
+  /** How long a statement is repeated while the connection is broken, in milliseconds. */
+  readonly patienceMs: number;
+  /** The URL as it is shown to people. */
+  readonly store: string;
+}
+
+export class SqlJournal implements Journal {
+  readonly name: string;
+  readonly reviews: SqlReviews;
+  readonly #session: SqlSession;
+  readonly #statements: JournalStatements;
+  readonly #batcher: EntryBatcher;
+  #closing: Promise<void> | undefined;
+
+  /** `schema` was checked. */
+  constructor(database: SqlDatabase, schema: string, { patienceMs, store }: SqlJournalSettings) {
+    this.name = schema === DEFAULT_SCHEMA ? database.name : `${database.name}, schema ${schema}`;
+    this.#session = new SqlSession(database, schema, patienceMs);
+    this.#statements = journalStatements(schema);
+    this.#batcher = new EntryBatcher(this.#session, this.#statements);
+    this.reviews = new SqlReviews(this.#session, schema, store);
+  }
+
+  async claim({ start, owner, leaseMs, signal }: ClaimRequest): Promise<Claim> {
+    this.#requireOpen();
+    signal.throwIfAborted();
+    const values = [
+      toColumn(start.runId),
+      toColumn(owner),
+      uuidGenerator.next(),
+      leaseMs,
+      ...startColumns(start),
+    ];
+    const until = systemClock.monotonicMs() + leaseMs;
+    for (let first: Holder | undefined; ;) {
+      const [taken] = await this.#session.query(this.#statements.claim, values, signal);
+      if (taken !== undefined) return this.#claimed(start.runId, Number(taken["epoch"]));
+      const holder = await this.#holderOf(start.runId);
+      if (holder === undefined) continue; // it was given up meanwhile
+      first ??= holder;
+      const waitMs = until - systemClock.monotonicMs();
+      if (waitMs <= 0 || holder.until !== first.until || holder.owner !== first.owner)
+        throw new RunInUseError(start.runId, holder.owner);
+      const lookMs = Math.min(LONGEST_LOOK_MS, Math.max(SHORTEST_LOOK_MS, leaseMs / 20));
+      await sleep(Math.min(lookMs, Math.max(1, holder.leftMs), waitMs), signal);
+    }
+  }
+
+  async append(claim: Claim, entry: JournalEntry): Promise<void> {
+    this.#requireOpen();
+    await this.#batcher.append(claim, entry);
+  }
+
+  async renew({ runId, epoch }: Claim): Promise<Renewal> {
+    const [row] = await this.#query(this.#statements.renew, [toColumn(runId), String(epoch)]);
+    if (row === undefined) return { state: "lost" };
+    const reason = row["cancel_reason"];
+    return typeof reason === "string"
+      ? { state: "held", cancelReason: fromColumn(reason) }
+      : { state: "held" };
+  }
+
+  async release({ runId, epoch }: Claim, { status, waitsFor, result }: ClaimEnd): Promise<void> {
+    this.#requireOpen();
+    await this.#batcher.idle();
+    await this.#query(this.#statements.release, [
+      toColumn(runId),
+      String(epoch),
+      status,
+      toColumn(waitsFor ?? ""),
+      result === undefined ? "" : jsonText("The result of a run", result),
+    ]);
+  }
+
+  async get(runId: string): Promise<KeptRun | undefined> {
+    const [row] = await this.#query(this.#statements.record, [toColumn(runId)]);
+    return row === undefined ? undefined : runFrom(row);
+  }
+
+  async list(filter: RunFilter = {}): Promise<RunPage> {
+    this.#requireOpen();
+    checkRunFilter(filter);
+    const { limit = DEFAULT_LIMIT } = filter;
+    const { conditions, values } = conditionsOf(filter);
+    const rows = await this.#query(this.#statements.records(conditions, limit + 1), values);
+    const runs = rows.slice(0, limit).map(runFrom);
+    const next = rows.length > limit ? rows[limit - 1]?.["n"] : undefined;
+    return typeof next === "string" ? { runs, next } : { runs };
+  }
+
+  async entries(runId: string): Promise<readonly KeptEntry[]> {
+    this.#requireOpen();
+    return this.#read(runId, this.#statements.entries);
+  }
+
+  async create(start: RunStart, entries: readonly JournalEntry[], waitsFor: string): Promise<void> {
+    this.#requireOpen();
+    const id = toColumn(start.runId);
+    const made = await this.#query(this.#statements.create, [
+      entries.map(() => id),
+      entries.map(() => "0"),
+      ...entryLists(entries.map(entryColumns)),
+      entries.map(() => "1"),
+      id,
+      ...startColumns(start),
+      toColumn(waitsFor),
+      uuidGenerator.next(),
+    ]);
+    if (made.length === 0) throw new ValidationError(`There is a run '${start.runId}' already`);
+  }
+
+  async amend(runId: string, entry: JournalEntry): Promise<void> {
+    this.#requireOpen();
+    const { key, fullKey, kind, task, hash, covers, value } = entryColumns(entry);
+    const end = await this.#onFree(runId, (free) =>
+      this.#query(this.#statements.amend, [...free, key, fullKey, kind, task, hash, covers, value]),
+    );
+    if (end !== "done") throw new ValidationError(`There is no run '${runId}'`);
+  }
+
+  async cancel(runId: string, reason: string): Promise<boolean> {
+    const values = [toColumn(runId), toColumn(reason)];
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      if ((await this.#query(this.#statements.cancel, values)).length > 0) return true;
+      const run = await this.get(runId);
+      if (run?.status !== "running" && run?.status !== "waiting") return false;
+    }
+    throw this.#unsettled(runId);
+  }
+
+  async delete(runId: string): Promise<boolean> {
+    const end = await this.#onFree(runId, (free) => this.#query(this.#statements.delete, free));
+    return end !== "unknown";
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#batcher.idle();
+    await this.reviews.close();
+    await this.#session.close();
+  }
+
+  /** What is kept of a run that was just claimed. */
+  async #claimed(runId: string, epoch: number): Promise<Claim> {
+    const id = toColumn(runId);
+    const [row] = await this.#session.query(this.#statements.claimed, [id, String(epoch)]);
+    if (row === undefined)
+      throw new RunInUseError(runId, (await this.#holderOf(runId))?.owner ?? "another process");
+    const entries = await this.#read(runId, this.#statements.neededEntries);
+    return { runId, epoch, record: runFrom(row), entries };
+  }
+
+  async #read(runId: string, statement: string): Promise<readonly KeptEntry[]> {
+    const entries = new Map<string, KeptEntry>();
+    for (let after: string | undefined = "0"; after !== undefined;) {
+      const rows: readonly SqlRow[] = await this.#session.query(statement, [
+        toColumn(runId),
+        after,
+      ]);
+      for (const row of rows) {
+        const entry = entryFrom(row);
+        entries.delete(entry.key); // replaced while it was read: its place is that of the newer one
+        entries.set(entry.key, entry);
+      }
+      after = rows.at(-1)?.["n"] ?? undefined;
+    }
+    return [...entries.values()];
+  }
+
+  async #holderOf(runId: string): Promise<Holder | undefined> {
+    const [row] = await this.#session.query(this.#statements.holder, [toColumn(runId)]);
+    if (row === undefined) return undefined;
+    const { owner, until, left_ms: leftMs } = row;
+    return { owner: fromColumn(owner ?? ""), until: until ?? "", leftMs: Number(leftMs) };
+  }
+
+  /**
+   * Changes a run that nobody executes. Its lease gets a new epoch first, so that nothing of the process that had it is written afterwards; `work` does nothing
+   * where another process claims the run meanwhile. `gone`: the run was there, and was deleted meanwhile.
+   */
+  async #onFree(
+    runId: string,
+    work: (free: readonly [string, string]) => Promise<readonly SqlRow[]>,
+  ): Promise<"done" | "gone" | "unknown"> {
+    const id = toColumn(runId);
+    let wasThere = false;
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const [free] = await this.#query(this.#statements.fence, [id]);
+      wasThere ||= free !== undefined;
+      const rows = free === undefined ? [] : await work([id, free["epoch"] ?? ""]);
+      if (rows.length > 0) return "done";
+      const run = await this.get(runId);
+      if (run === undefined) return wasThere ? "gone" : "unknown";
+      if (run.owner !== undefined) throw new RunInUseError(runId, run.owner);
+    }
+    throw this.#unsettled(runId);
+  }
+
+  #unsettled(runId: string): JournalError {
+    return new JournalError(`${this.name}: run '${preview(runId)}' changes hands all the time`);
+  }
+
+  async #query(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    this.#requireOpen();
+    return this.#session.query(text, values);
+  }
+
+  #requireOpen(): void {
+    if (this.#closing !== undefined) throw new JournalError(`${this.name}: the journal is closed`);
+  }
+}
+
+/** The process that executes a run. */
+interface Holder {
+  readonly owner: string;
+  /** Differs after a renewal. */
+  readonly until: string;
+  /** By the clock of the database. */
+  readonly leftMs: number;
+}
+
+/** @throws ValidationError for a place that no page gave. */
+function conditionsOf({ status, ensemble, tags = {}, updatedBefore, after }: RunFilter): {
+  readonly conditions: readonly string[];
+  readonly values: readonly SqlValue[];
+} {
+  if (after !== undefined && !/^\d{1,18}$/.test(after))
+    throw new ValidationError(
+      `after must be the \`next\` of a page of runs, got: ${preview(after)}`,
+    );
+  const wanted: readonly (readonly [
+    condition: (place: string) => string,
+    value: SqlValue | undefined,
+  ])[] = [
+    [(place) => `run.status = ${place}`, status],
+    [(place) => `run.ensemble = ${place}`, ensemble === undefined ? undefined : toColumn(ensemble)],
+    [(place) => `run.tags @> ${place}::text[]`, tagList(tags)],
+    [
+      (place) => `run.updated_at < to_timestamp(${place}::float8)`,
+      updatedBefore === undefined ? undefined : Math.max(0, Date.parse(updatedBefore)) / 1_000,
+    ],
+    [(place) => `run.n < ${place}::bigint`, after],
+  ];
+  const given = wanted.filter(([, value]) => value !== undefined);
+  return {
+    conditions: given.map(([condition], index) => condition(`$${index + 1}`)),
+    values: given.flatMap(([, value]) => (value === undefined ? [] : [value])),
+  };
+}
+
+function tagList(tags: Readonly<Record<string, string>>): readonly string[] | undefined {
+  const list = Object.entries(tags).map(([name, value]) => tagColumn(name, value));
+  return list.length === 0 ? undefined : list;
+}

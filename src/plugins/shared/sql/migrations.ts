@@ -1,0 +1,187 @@
+import type { SqlDatabase } from "./sql-database.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+import { databaseReason, sqlState } from "./sql-database.js";
+
+export const DEFAULT_SCHEMA = "agentensemble";
+
+const NO_PRIVILEGE = "42501";
+
+/** A change of the schema. Its place in the list is its version, from 1. It is never edited once it was published: a later one follows it. */
+type Migration = (schema: string) => string;
+
+/** `schema` is quoted already. Names are compared byte by byte, whatever the database's language. */
+const journal: Migration = (schema) => `
+  create sequence ${schema}.epochs;
+  create table ${schema}.runs (
+    run_id text collate "C" primary key,
+    n bigint generated always as identity unique,
+    ensemble text not null,
+    inputs text not null,
+    inputs_hash text not null,
+    tags text[] not null,
+    parent_run_id text,
+    status text not null,
+    status_before text,
+    started_at timestamptz not null default clock_timestamp(),
+    updated_at timestamptz not null default clock_timestamp(),
+    updated_before timestamptz,
+    executions int not null,
+    fruitless int not null default 0,
+    waits_for text,
+    cancel_reason text,
+    result text
+  );
+  create index runs_status on ${schema}.runs (status, n);
+  create index runs_ensemble on ${schema}.runs (ensemble, n);
+  create index runs_updated_at on ${schema}.runs (updated_at);
+  create index runs_tags on ${schema}.runs using gin (tags);
+  create table ${schema}.leases (
+    run_id text collate "C" primary key,
+    epoch bigint not null,
+    owner text,
+    claimant text,
+    lease_ms float8 not null,
+    lease_until timestamptz not null
+  );
+  create table ${schema}.journal (
+    run_id text collate "C" not null,
+    key text collate "C" not null,
+    n bigint generated always as identity,
+    kind text not null,
+    task text not null,
+    hash text,
+    covers boolean not null,
+    value text not null,
+    execution int not null,
+    at timestamptz not null default clock_timestamp(),
+    full_key text,
+    primary key (run_id, key)
+  );
+  create index journal_order on ${schema}.journal (run_id, n);
+  create index journal_tasks on ${schema}.journal (run_id, left(task, 200)) where kind = 'task';
+  create table ${schema}.reviews (
+    review_id text collate "C" primary key,
+    n bigint generated always as identity,
+    run_id text collate "C" not null,
+    request text not null,
+    deadline timestamptz,
+    decision text,
+    decided_at timestamptz
+  );
+  create index reviews_run on ${schema}.reviews (run_id);
+  create index reviews_open on ${schema}.reviews (n) where decision is null;`;
+
+/** All changes of the one schema that all parts of the framework share. */
+const MIGRATIONS: readonly Migration[] = [journal];
+
+/** The version of the schema that this version of the framework reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Why a schema cannot be used; `hint` is what to do about it. */
+export class SchemaError extends Error {
+  readonly hint: string;
+  constructor(message: string, hint: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "SchemaError";
+    this.hint = hint;
+  }
+}
+
+/** @throws ValidationError for a name that would need quoting, or that PostgreSQL keeps for itself. */
+export function checkSchemaName(what: string, schema: unknown): string {
+  if (
+    typeof schema !== "string" ||
+    !/^[a-z_][a-z0-9_]{0,47}$/.test(schema) ||
+    schema.startsWith("pg_")
+  )
+    throw new ValidationError(
+      `${what} schema must be small letters, digits and _, at most 48, no digit first and not pg_ first, got: ${preview(schema)}`,
+    );
+  return schema;
+}
+
+/**
+ * Brings the schema to this version, where it is older or not there. Processes that do so at once take turns. `schema` was checked.
+ * @throws SchemaError for a schema of a later version, and where the role may not create what is missing; what the database throws.
+ */
+export async function openSchema(database: SqlDatabase, schema: string): Promise<void> {
+  const version = await versionOf(database, schema);
+  if (version > SCHEMA_VERSION)
+    throw new SchemaError(
+      `the schema ${schema} has version ${version}, and this program reads version ${SCHEMA_VERSION} and older`,
+      "Update agentensemble in this program, or use another schema.",
+    );
+  if (version === SCHEMA_VERSION) return;
+  try {
+    await database.transaction(migrationScript(schema));
+  } catch (cause) {
+    throw sqlState(cause) === NO_PRIVILEGE ? mayNotCreate(schema, version, cause) : cause;
+  }
+}
+
+/** 0 where there is no schema. The catalogue is asked first: a role may be kept from a schema. */
+async function versionOf(database: SqlDatabase, schema: string): Promise<number> {
+  const found = await database.query(
+    "select 1::text as found from pg_tables where schemaname = $1 and tablename = 'migrations'",
+    [schema],
+  );
+  if (found.length === 0) return 0;
+  try {
+    const [row] = await database.query(
+      `select coalesce(max(version), 0)::text as version from "${schema}".migrations`,
+      [],
+    );
+    return Number(row?.["version"] ?? 0);
+  } catch (cause) {
+    throw sqlState(cause) === NO_PRIVILEGE ? mayNotRead(schema, cause) : cause;
+  }
+}
+
+/** The statements that bring a schema to this version. Each change is made once, whoever else makes it at the same time. */
+export function migrationScript(schema: string): string {
+  const name = `"${schema}"`;
+  const change = (migration: Migration, index: number): string => `
+    if not exists (select from ${name}.migrations where version = ${index + 1}) then
+      ${migration(name)}
+      insert into ${name}.migrations (version) values (${index + 1});
+    end if;`;
+  return `
+    select pg_advisory_xact_lock(hashtextextended('agentensemble/schema/${schema}', 0));
+    do $migration$ begin
+      if to_regnamespace('${name}') is null then create schema ${name}; end if;
+      if to_regclass('${name}.migrations') is null then
+        create table ${name}.migrations (version int primary key, applied_at timestamptz not null default now());
+      end if;
+      ${MIGRATIONS.map(change).join("")}
+    end $migration$;`;
+}
+
+function mayNotCreate(schema: string, version: number, cause: unknown): SchemaError {
+  const missing =
+    version === 0
+      ? `the tables of the schema ${schema} are not there`
+      : `the schema ${schema} has version ${version} and needs version ${SCHEMA_VERSION}`;
+  return new SchemaError(
+    `${missing}, and this role may not create them: ${databaseReason(cause)}`,
+    `Open the store once with a role that may create schemas, for instance by \`agentensemble runs list --store URL\`. ${grants(schema)}`,
+    cause,
+  );
+}
+
+function mayNotRead(schema: string, cause: unknown): SchemaError {
+  return new SchemaError(
+    `this role may not read the schema ${schema}: ${databaseReason(cause)}`,
+    grants(schema),
+    cause,
+  );
+}
+
+/** What a role needs that creates nothing. */
+function grants(schema: string): string {
+  return (
+    `Then run: grant usage on schema ${schema} to ROLE; ` +
+    `grant select, insert, update, delete on all tables in schema ${schema} to ROLE; ` +
+    `grant usage on all sequences in schema ${schema} to ROLE;`
+  );
+}
