@@ -106,7 +106,7 @@ export function checkSchemaName(what: string, schema: unknown): string {
  * @throws SchemaError for a schema of a later version, and where the role may not create what is missing; what the database throws.
  */
 export async function openSchema(database: SqlDatabase, schema: string): Promise<void> {
-  const version = await versionOf(database, schema);
+  const version = await schemaVersion(database, schema);
   if (version > SCHEMA_VERSION)
     throw new SchemaError(
       `the schema ${schema} has version ${version}, and this program reads version ${SCHEMA_VERSION} and older`,
@@ -121,7 +121,7 @@ export async function openSchema(database: SqlDatabase, schema: string): Promise
 }
 
 /** 0 where there is no schema. The catalogue is asked first: a role may be kept from a schema. */
-async function versionOf(database: SqlDatabase, schema: string): Promise<number> {
+async function schemaVersion(database: SqlDatabase, schema: string): Promise<number> {
   const found = await database.query(
     "select 1::text as found from pg_tables where schemaname = $1 and tablename = 'migrations'",
     [schema],

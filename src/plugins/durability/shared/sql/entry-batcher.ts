@@ -80,7 +80,7 @@ export class EntryBatcher {
   async #write(batch: readonly WaitingEntry[]): Promise<void> {
     const { append, redo } = this.#statements;
     const isRedo = batch[0]?.entry.kind === "redo";
-    const rows = await this.#session.query(isRedo ? redo : append, columnsOf(batch));
+    const rows = await this.#session.query(isRedo ? redo : append, batchColumns(batch));
     const held = new Set(rows.map((row) => `${row["epoch"]} ${row["run_id"]}`));
     for (const { runId, epoch, resolve, reject } of batch)
       if (held.has(`${epoch} ${toColumn(runId)}`)) resolve();
@@ -95,7 +95,7 @@ export class EntryBatcher {
 }
 
 /** A list of values for each column. */
-function columnsOf(batch: readonly WaitingEntry[]): readonly (readonly string[])[] {
+function batchColumns(batch: readonly WaitingEntry[]): readonly (readonly string[])[] {
   return [
     batch.map(({ runId }) => toColumn(runId)),
     batch.map(({ epoch }) => String(epoch)),

@@ -29,7 +29,7 @@ export interface EntryColumns {
 }
 
 /** @throws ValidationError for what has no JSON form. */
-export function jsonText(what: string, value: unknown): string {
+export function jsonColumn(what: string, value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";
   } catch (cause) {
@@ -48,7 +48,7 @@ export function entryColumns({ key, kind, task, hash, covers, value }: JournalEn
     task: toColumn(task),
     hash: toColumn(hash ?? ""),
     covers: String(covers === true),
-    value: jsonText(`The value of entry '${key}'`, value),
+    value: jsonColumn(`The value of entry '${key}'`, value),
   };
 }
 
@@ -56,7 +56,7 @@ export function entryColumns({ key, kind, task, hash, covers, value }: JournalEn
 export function startColumns(start: RunStart): readonly SqlValue[] {
   return [
     toColumn(start.ensemble),
-    jsonText("The inputs of a run", start.inputs),
+    jsonColumn("The inputs of a run", start.inputs),
     toColumn(start.inputsHash),
     Object.entries(start.tags).map(([name, value]) => tagColumn(name, value)),
     toColumn(start.parentRunId ?? ""),

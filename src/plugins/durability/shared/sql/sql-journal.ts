@@ -22,7 +22,7 @@ import { databaseAt, sqlPlace } from "../../../shared/sql/sql-place.js";
 import { checkRunFilter } from "../run-list.js";
 import { EntryBatcher, entryLists } from "./entry-batcher.js";
 import { journalStatements, type JournalStatements } from "./journal-statements.js";
-import { entryColumns, entryFrom, jsonText, runFrom, startColumns } from "./rows.js";
+import { entryColumns, entryFrom, jsonColumn, runFrom, startColumns } from "./rows.js";
 import { SqlReviews } from "./sql-reviews.js";
 import { SqlSession } from "./sql-session.js";
 import { fromColumn, tagColumn, toColumn } from "./sql-text.js";
@@ -62,12 +62,12 @@ export function openSqlJournal(o: SqlJournalOptions): Journal {
   const timeoutMs = place.kind === "postgres" ? place.timeoutMs : DEFAULT_TIMEOUT_MS;
   return new SqlJournal(databaseAt(place, false), schema, {
     patienceMs: timeoutMs * PATIENCE,
-    store: shownUrl(o.url),
+    store: urlForPeople(o.url),
   });
 }
 
 /** The URL without the name of the user and the password. */
-function shownUrl(url: string): string {
+function urlForPeople(url: string): string {
   if (url.startsWith("pglite:")) return url;
   const { hostname, port, pathname } = new URL(url);
   return `postgres://${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
@@ -110,16 +110,17 @@ export class SqlJournal implements Journal {
     ];
     const until = systemClock.monotonicMs() + leaseMs;
     for (let first: Holder | undefined; ;) {
+      const isLast = systemClock.monotonicMs() >= until;
       const [taken] = await this.#session.query(this.#statements.claim, values, signal);
       if (taken !== undefined) return this.#claimed(start.runId, Number(taken["epoch"]));
       const holder = await this.#holderOf(start.runId);
       if (holder === undefined) continue; // it was given up meanwhile
       first ??= holder;
-      const waitMs = until - systemClock.monotonicMs();
-      if (waitMs <= 0 || holder.until !== first.until || holder.owner !== first.owner)
+      if (isLast || holder.until !== first.until || holder.owner !== first.owner)
         throw new RunInUseError(start.runId, holder.owner);
       const lookMs = Math.min(LONGEST_LOOK_MS, Math.max(SHORTEST_LOOK_MS, leaseMs / 20));
-      await sleep(Math.min(lookMs, Math.max(1, holder.leftMs), waitMs), signal);
+      const waitMs = Math.max(1, Math.min(holder.leftMs, until - systemClock.monotonicMs()));
+      await sleep(Math.min(lookMs, waitMs), signal);
     }
   }
 
@@ -145,7 +146,7 @@ export class SqlJournal implements Journal {
       String(epoch),
       status,
       toColumn(waitsFor ?? ""),
-      result === undefined ? "" : jsonText("The result of a run", result),
+      result === undefined ? "" : jsonColumn("The result of a run", result),
     ]);
   }
 

@@ -12,7 +12,7 @@ import { ReviewError } from "../../../../contracts/state-errors.js";
 import { ReviewListeners } from "../../../shared/review-listeners.js";
 import { ReviewWatch } from "./review-watch.js";
 import { reviewStatements, type ReviewStatements } from "./review-statements.js";
-import { jsonText, reviewFrom } from "./rows.js";
+import { jsonColumn, reviewFrom } from "./rows.js";
 import { toColumn } from "./sql-text.js";
 
 /** The inbox of a journal in PostgreSQL, for all processes that use the database. */
@@ -39,7 +39,7 @@ export class SqlReviews implements ReviewStore {
   async ask(request: Omit<ReviewRequest, "signal">): Promise<StoredReview> {
     const { reviewId, runId, deadline } = request;
     const { signal: _, ...data } = request as ReviewRequest; // a caller may pass the whole request
-    const values = [toColumn(reviewId), toColumn(runId), jsonText("A review", data)];
+    const values = [toColumn(reviewId), toColumn(runId), jsonColumn("A review", data)];
     if (this.#asked.has(reviewId))
       throw new ReviewError(`Review '${reviewId}' is waiting already`, {
         hint: "Two runs at once can't have the same runId where people are asked.",
