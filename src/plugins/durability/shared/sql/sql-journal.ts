@@ -109,7 +109,7 @@ export class SqlJournal implements Journal {
       ...startColumns(start),
     ];
     const until = systemClock.monotonicMs() + leaseMs;
-    for (let first: Holder | undefined; ;) {
+    for (let first: LeaseHolder | undefined; ;) {
       const isLast = systemClock.monotonicMs() >= until;
       const [taken] = await this.#session.query(this.#statements.claim, values, signal);
       if (taken !== undefined) return this.#claimed(start.runId, Number(taken["epoch"]));
@@ -249,7 +249,7 @@ export class SqlJournal implements Journal {
     return [...entries.values()];
   }
 
-  async #holderOf(runId: string): Promise<Holder | undefined> {
+  async #holderOf(runId: string): Promise<LeaseHolder | undefined> {
     const [row] = await this.#session.query(this.#statements.holder, [toColumn(runId)]);
     if (row === undefined) return undefined;
     const { owner, until, left_ms: leftMs } = row;
@@ -293,7 +293,7 @@ export class SqlJournal implements Journal {
 }
 
 /** The process that executes a run. */
-interface Holder {
+interface LeaseHolder {
   readonly owner: string;
   /** Differs after a renewal. */
   readonly until: string;
