@@ -72,7 +72,7 @@ export function entryFrom(row: SqlRow): KeptEntry {
     task: fromColumn(row["task"] ?? ""),
     ...(typeof hash === "string" && { hash: fromColumn(hash) }),
     ...(row["covers"] === "true" && { covers: true }),
-    value: parsed(row["value"], `The entry '${key}'`),
+    value: parsedColumn(row["value"], `The entry '${key}'`),
     at: row["at"] ?? "",
     execution: Number(row["execution"]),
   };
@@ -95,7 +95,7 @@ export function runFrom(row: SqlRow): KeptRun {
   return Object.freeze({
     runId,
     ensemble: fromColumn(row["ensemble"] ?? ""),
-    inputs: parsed(row["inputs"], what),
+    inputs: parsedColumn(row["inputs"], what),
     inputsHash: fromColumn(row["inputs_hash"] ?? ""),
     tags: tagsFrom(row["tags"], what),
     ...optional("parentRunId", "parent_run_id"),
@@ -108,14 +108,14 @@ export function runFrom(row: SqlRow): KeptRun {
     ...optional("waitsFor", "waits_for"),
     ...optional("owner", "owner"),
     ...optional("cancelReason", "cancel_reason"),
-    ...(typeof result === "string" && { result: parsed(result, what) as RunResult }), // written by `release`
+    ...(typeof result === "string" && { result: parsedColumn(result, what) as RunResult }), // written by `release`
   });
 }
 
 function tagsFrom(text: string | null | undefined, what: string): Readonly<Record<string, string>> {
-  const tags = parsed(text, what) as readonly string[]; // of `array_to_json`
+  const tags = parsedColumn(text, what) as readonly string[]; // of `array_to_json`
   return Object.fromEntries(
-    tags.map((tag) => parsed(tag, what) as readonly [string, string]), // of `tagColumn`
+    tags.map((tag) => parsedColumn(tag, what) as readonly [string, string]), // of `tagColumn`
   );
 }
 
@@ -123,15 +123,17 @@ function tagsFrom(text: string | null | undefined, what: string): Readonly<Recor
 export function reviewFrom(row: SqlRow): StoredReview {
   const what = `Review '${row["review_id"]}'`;
   const { decision, decided_at: decidedAt } = row;
-  const request = parsed(row["request"], what) as StoredReview; // written by `ask`
+  const request = parsedColumn(row["request"], what) as StoredReview; // written by `ask`
   return Object.freeze({
     ...request,
-    ...(typeof decision === "string" && { decision: asReviewDecision(parsed(decision, what)) }),
+    ...(typeof decision === "string" && {
+      decision: asReviewDecision(parsedColumn(decision, what)),
+    }),
     ...(typeof decidedAt === "string" && { decidedAt }),
   });
 }
 
-function parsed(text: string | null | undefined, what: string): unknown {
+function parsedColumn(text: string | null | undefined, what: string): unknown {
   try {
     return JSON.parse(text ?? "");
   } catch (cause) {
