@@ -1,4 +1,5 @@
-// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, the measurements.
+// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, web servers from
+// npm, the measurements.
 // Goes on after a step that fails, prints a table and fails if any step failed. Arguments choose steps by the beginnings of their names.
 import { randomInt } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -47,6 +48,7 @@ const steps = [
       }),
   ]),
   ...Array.from({ length: rounds }, () => ["fuzz", fuzz]),
+  ["http servers", () => runStep("http servers", "node scripts/http-servers.mjs")],
   measured("recall"),
   measured("bench"),
 ];

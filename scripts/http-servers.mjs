@@ -1,0 +1,128 @@
+// Installs Express, Fastify and Hono in a temporary folder and asks the handlers of `agentensemble/http` through each: what docs/http.md says about them.
+// Packages come from npm, which is why this is no test. Run it after a build.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Ensemble, Task } from "agentensemble";
+import { runHandler, toNodeListener } from "agentensemble/http";
+
+const PACKAGES = ["express@5", "fastify@5", "hono@4"];
+
+let aborted = 0;
+const answer = new Task({
+  description: "Answers",
+  handler: ({ inputs, signal }) =>
+    inputs.waits !== true
+      ? JSON.stringify(inputs)
+      : new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => {
+            aborted++;
+            reject(new Error("aborted"));
+          }),
+        ),
+});
+const team = new Ensemble({ tasks: [answer] });
+const handler = runHandler(team, {
+  authenticate: ({ headers }) =>
+    headers.get("x-user") === "ada" ? { name: "ada", role: "caller" } : undefined,
+});
+const listener = toNodeListener(handler);
+
+/** Starts a listener on loopback. Returns its port and how to close it. */
+async function listen(server) {
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { port: server.address().port, close };
+}
+
+/** The servers, by name, each as its page shows it. */
+function serversOf(load) {
+  return {
+    express: async () => {
+      const express = (await load("express")).default;
+      return listen(createServer(express().use("/api/run", listener)));
+    },
+    "express behind its parser": async () => {
+      const express = (await load("express")).default;
+      return listen(createServer(express().use(express.json()).use("/api/run", listener)));
+    },
+    fastify: async () => {
+      const app = (await load("fastify")).default({ forceCloseConnections: true });
+      app.all("/api/run*", (request, reply) => {
+        reply.hijack();
+        listener(Object.assign(request.raw, { body: request.body }), reply.raw);
+      });
+      await app.listen({ port: 0, host: "127.0.0.1" });
+      return { port: app.server.address().port, close: () => app.close() };
+    },
+    hono: async () => {
+      const { Hono } = await load("hono");
+      const app = new Hono();
+      app.all("/api/run/*", (context) => handler(context.req.raw));
+      return listen(createServer(toNodeListener(async (request) => app.fetch(request))));
+    },
+  };
+}
+
+/** Asks everything that a server could get in the way of. */
+async function check(port) {
+  const ask = (path, { body, ...o } = {}, headers = {}) =>
+    fetch(`http://127.0.0.1:${port}/api/run${path}`, {
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+      ...o,
+      headers: {
+        "x-user": "ada",
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+    });
+  const plain = await ask("", { body: { a: 1 } });
+  assert.equal(plain.status, 200);
+  const { runId, output } = await plain.json();
+  assert.deepEqual(output, { raw: '{"a":1}', exitReason: "COMPLETED" });
+  const stream = await ask("", { body: {} }, { accept: "text/event-stream" });
+  assert.equal(stream.headers.get("content-type"), "text/event-stream");
+  assert.match(await stream.text(), /"type":"finish".*data: \[DONE\]\n\n$/s);
+  assert.equal((await ask(`/${runId}/stream`)).status, 204);
+  assert.equal((await ask(`/${runId}`, { method: "DELETE" })).status, 409);
+  assert.equal((await ask("/unknown", { method: "DELETE" })).status, 404);
+  assert.equal((await ask("", { body: {} }, { "x-user": "bob" })).status, 401);
+  assert.equal((await ask("", { body: {} }, { origin: "https://evil.example" })).status, 403);
+  assert.equal((await ask("", { body: {} }, { "content-type": "text/plain" })).status, 415);
+  const before = aborted;
+  const leaving = new AbortController();
+  const waiting = ask(
+    "",
+    { body: { waits: true }, signal: leaving.signal },
+    { accept: "text/event-stream" },
+  );
+  await (await waiting).body.getReader().read();
+  leaving.abort();
+  while (aborted === before) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const folder = mkdtempSync(join(tmpdir(), "agentensemble-servers-"));
+try {
+  const install = ["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"];
+  const npm = spawnSync("npm", [...install, "--prefix", folder, ...PACKAGES], { stdio: "inherit" });
+  assert.equal(npm.status, 0, "npm could not install the servers");
+  const { resolve } = createRequire(join(folder, "index.js"));
+  const load = (name) => import(pathToFileURL(resolve(name)).href);
+  for (const [name, start] of Object.entries(serversOf(load))) {
+    const { port, close } = await start();
+    await check(port);
+    await close();
+    console.log(`${name}: ok`);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+  await team.dispose();
+}
