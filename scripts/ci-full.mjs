@@ -1,5 +1,5 @@
-// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, web servers from
-// npm, the measurements.
+// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, web servers and bundlers from
+// npm, a package of a fresh copy, the measurements.
 // Goes on after a step that fails, prints a table and fails if any step failed. Arguments choose steps by the beginnings of their names.
 import { randomInt } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -39,6 +39,11 @@ const measured = (script) => [
   script,
   () => runStep(script, `npm run --silent ${script}`, { limitMs: HALF_HOUR_MS }),
 ];
+/** A script that installs packages of other authors in a temporary folder, or packs a copy of this one. */
+const checked = (name) => [
+  name,
+  () => runStep(name, `node scripts/check-${name}.mjs`, { limitMs: HALF_HOUR_MS }),
+];
 const steps = [
   ...NODE_VERSIONS.map((version) => [
     `node ${version}`,
@@ -49,6 +54,8 @@ const steps = [
   ]),
   ...Array.from({ length: rounds }, () => ["fuzz", fuzz]),
   ["http servers", () => runStep("http servers", "node scripts/http-servers.mjs")],
+  checked("pack"),
+  checked("bundlers"),
   measured("recall"),
   measured("bench"),
 ];

@@ -9,8 +9,11 @@ export async function importOptional<T>(specifier: string): Promise<T> {
 
 /**
  * Returns the address of an optional package, for a thread that imports it. Bundlers do not look for the package either.
- * @throws the loader's error, with `code` `ERR_MODULE_NOT_FOUND` when the package is not installed.
+ * @throws the loader's error, with `code` `ERR_MODULE_NOT_FOUND` when the package is not installed; Error in a bundle of CommonJS.
  */
 export function addressOfOptional(specifier: string): string {
-  return import.meta.resolve(/* webpackIgnore: true */ specifier);
+  const { resolve } = import.meta as { readonly resolve?: (name: string) => string }; // bundles of CommonJS lack it
+  if (resolve === undefined)
+    throw new Error(`a bundle of CommonJS can't look for ${specifier}: bundle to ES modules`);
+  return resolve(specifier);
 }

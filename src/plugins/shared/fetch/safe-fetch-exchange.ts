@@ -1,9 +1,9 @@
 import type { LookupAddress, LookupOptions } from "node:dns";
-import type { IncomingMessage } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import type { SafeFetchSettings } from "./safe-fetch-options.js";
 import type { Target } from "./address-policy.js";
-import * as http from "node:http";
-import * as https from "node:https";
+import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { FetchError } from "../../../contracts/state-errors.js";
@@ -87,8 +87,8 @@ export async function sendRequest(
   const { url } = request;
   signal.throwIfAborted();
   const isSecure = url.protocol === "https:";
-  const agent = new (isSecure ? https : http).Agent({ keepAlive: false });
-  const sent = (isSecure ? https : http).request({
+  const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: false });
+  const sent = (isSecure ? httpsRequest : httpRequest)({
     agent,
     hostname: target.host,
     port: target.port,
@@ -114,10 +114,7 @@ export async function sendRequest(
   }
 }
 
-function answerOf(
-  sent: http.ClientRequest,
-  body: Uint8Array | undefined,
-): Promise<IncomingMessage> {
+function answerOf(sent: ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const broken = (code: string): void => reject(Object.assign(new Error("No answer"), { code }));
     // Stays after the promise is settled: what breaks later shows in the body.
