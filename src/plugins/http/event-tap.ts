@@ -1,12 +1,12 @@
 import type { EnsembleEvent } from "../../contracts/events.js";
 
-type Next = IteratorResult<EnsembleEvent, unknown>;
+type NextEvent = IteratorResult<EnsembleEvent, unknown>;
 
 /** The events of a run for one reader, with a look at the first one, and with the tool calls that people are asked about. */
 export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
   readonly #events: AsyncIterator<EnsembleEvent, unknown>;
-  #first: Promise<Next> | undefined;
-  #latest: Promise<Next> | undefined;
+  #first: Promise<NextEvent> | undefined;
+  #latest: Promise<NextEvent> | undefined;
   /** Ids of the reviews of tool calls so far. */
   readonly approvals = new Set<string>();
 
@@ -41,7 +41,7 @@ export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
     return this;
   }
 
-  #noted(result: Next): IteratorResult<EnsembleEvent, undefined> {
+  #noted(result: NextEvent): IteratorResult<EnsembleEvent, undefined> {
     if (result.done === true) return { done: true, value: undefined };
     const { value: event } = result;
     if (event.type === "review_requested" && event.callId !== undefined)

@@ -6,7 +6,7 @@ import { toError } from "../../util/errors.js";
 import { reportFailure } from "./answers.js";
 import { chunksOfRun } from "./live-stream.js";
 
-interface StoredChunk {
+interface NumberedChunk {
   readonly n: number;
   readonly chunk: UIChunk;
 }
@@ -128,11 +128,11 @@ interface ReaderOptions {
 
 /** Reads a stream up to its end, or to a pause that goes on. Pauses that are over are left out. */
 class StoredReader implements ChunkSource {
-  readonly #chunks: AsyncIterator<StoredChunk, unknown>;
+  readonly #chunks: AsyncIterator<NumberedChunk, unknown>;
   readonly #o: ReaderOptions;
   #isOver = false;
 
-  constructor(chunks: AsyncIterator<StoredChunk, unknown>, o: ReaderOptions) {
+  constructor(chunks: AsyncIterator<NumberedChunk, unknown>, o: ReaderOptions) {
     this.#chunks = chunks;
     this.#o = o;
   }
@@ -156,7 +156,7 @@ class StoredReader implements ChunkSource {
   }
 
   /** A stream that the store drops meanwhile ends with an error. */
-  async #take(): Promise<StoredChunk | undefined> {
+  async #take(): Promise<NumberedChunk | undefined> {
     try {
       const result = await this.#chunks.next();
       return result.done === true ? undefined : result.value;

@@ -10,7 +10,7 @@ const LOG_PAUSE_MS = 250;
 const LAST_LOOKS = 8;
 
 /** What a stream is rebuilt from. */
-export interface LoggedRun {
+export interface FollowedRun {
   readonly log: RunStore;
   readonly runId: string;
   /** Whether the run goes on in this process; `undefined` where it did not run here. */
@@ -18,7 +18,7 @@ export interface LoggedRun {
 }
 
 /** The stream of a run as its log has it: what is recorded, what is recorded until its end where it still goes on here, then the end or an error. */
-export function loggedStream(run: LoggedRun, page: PageStream): ChunkSource {
+export function loggedStream(run: FollowedRun, page: PageStream): ChunkSource {
   const end = new AbortController();
   const store = { read: followed(run, end.signal) };
   const chunks = storedChunks(store, run.runId, page);
@@ -32,7 +32,7 @@ export function loggedStream(run: LoggedRun, page: PageStream): ChunkSource {
 }
 
 /** Reads a log, and waits at its end for more while the run goes on. */
-function followed({ log, isLive }: LoggedRun, signal: AbortSignal): RunStore["read"] {
+function followed({ log, isLive }: FollowedRun, signal: AbortSignal): RunStore["read"] {
   let looks = 0;
   let hasEnd = false;
   return async (id, after, limit): Promise<readonly LogEntry[]> => {

@@ -46,7 +46,7 @@ export async function requireFittingEdit(
 }
 
 /** What became of an answer, for the client. @throws HttpRefusal 404, 409, 410 */
-export function outcomeOf({ outcome, review }: ReviewResolution): Fields {
+export function answeredReview({ outcome, review }: ReviewResolution): Fields {
   if (review === undefined) throw noSuchReview();
   const { reviewId, decision, decidedAt } = review;
   if (outcome === "resolved") return { reviewId, decision: decision?.type, status: "APPLIED" };

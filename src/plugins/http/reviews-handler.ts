@@ -3,7 +3,7 @@ import type { ReviewStore, StoredReview } from "../../contracts/review.js";
 import type { Fields } from "../../util/objects.js";
 import type { HttpOptions, HttpSettings } from "./http-options.js";
 import type { RunOwnership } from "./review-access.js";
-import type { HttpEndpoint, HttpExchange, RoutedHandler } from "./serve-endpoints.js";
+import type { ServedEndpoint, HttpExchange, RoutedHandler } from "./serve-endpoints.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { checkOptions, preview, requireArray } from "../../contracts/validation.js";
 import { isObject } from "../../util/objects.js";
@@ -12,7 +12,7 @@ import { HttpRefusal, jsonAnswer } from "./answers.js";
 import { HTTP_OPTIONS, httpSettingsOf } from "./http-options.js";
 import { readJsonObject } from "./json-body.js";
 import { ReviewAccess } from "./review-access.js";
-import { decisionIn, noSuchReview, outcomeOf, requireFittingEdit } from "./review-answer.js";
+import { decisionIn, noSuchReview, answeredReview, requireFittingEdit } from "./review-answer.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
 /** Options of `reviewsHandler`. */
@@ -69,7 +69,7 @@ class ReviewDesk {
     this.#settings = settings;
   }
 
-  endpoints(): readonly HttpEndpoint[] {
+  endpoints(): readonly ServedEndpoint[] {
     return [
       { method: "GET", place: "", role: "any", handle: (asked) => this.#list(asked) },
       { method: "POST", place: "/:id", role: "any", handle: (asked) => this.#answer(asked) },
@@ -95,7 +95,7 @@ class ReviewDesk {
       throw new HttpRefusal(403, "ROLE_REQUIRED", "This review needs a role that you do not have");
     const decision = decisionIn(await readJsonObject(request, this.#settings), principal.name);
     await requireFittingEdit(review, decision);
-    return jsonAnswer(200, outcomeOf(await this.#store.resolve(id, decision)));
+    return jsonAnswer(200, answeredReview(await this.#store.resolve(id, decision)));
   }
 
   async #find(reviewId: string): Promise<StoredReview | undefined> {

@@ -5,7 +5,7 @@ import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
 import type { ApprovalAnswer } from "./approvals.js";
 import type { RunOwnership } from "./review-access.js";
 import type { RunSettings, StreamingEnsemble } from "./run-handler-options.js";
-import type { HttpEndpoint, HttpExchange } from "./serve-endpoints.js";
+import type { ServedEndpoint, HttpExchange } from "./serve-endpoints.js";
 import type { StartedRun } from "./started-runs.js";
 import { HttpRefusal, jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
 import { approvalsIn } from "./approvals.js";
@@ -41,7 +41,7 @@ export class RunDesk implements RunOwnership {
     settings.reviews?.onRequest(() => undefined); // pages that get the streams answer
   }
 
-  endpoints(): readonly HttpEndpoint[] {
+  endpoints(): readonly ServedEndpoint[] {
     const role = "caller";
     return [
       { method: "POST", place: "", role, handle: (asked) => this.#post(asked) },
@@ -138,8 +138,6 @@ export class RunDesk implements RunOwnership {
 
   async #resume({ request, principal, id }: HttpExchange): Promise<Response> {
     const run = this.#runs.find(id, principal);
-    const known = this.#runs.get(id);
-    if (known !== undefined && run === undefined) throw noSuchRun();
     const source = (await run?.stream?.open()) ?? (await this.#logged(id, principal));
     if (source !== undefined) return this.#streams.respond(source, id, request);
     if (run === undefined) throw noSuchRun();

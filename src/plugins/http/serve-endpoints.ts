@@ -26,7 +26,7 @@ export interface HttpExchange {
 }
 
 /** What one method does at one place. */
-export interface HttpEndpoint {
+export interface ServedEndpoint {
   readonly method: "GET" | "POST" | "DELETE";
   /** Behind the path of the handler. */
   readonly place: "" | "/:id" | "/:id/stream";
@@ -40,7 +40,7 @@ const ID = /^[^\u0000-\u001f\u007f-\u009f]{1,200}$/;
 /** Makes a handler of endpoints below `settings.path`. */
 export function serveEndpoints(
   settings: HttpSettings,
-  endpoints: readonly HttpEndpoint[],
+  endpoints: readonly ServedEndpoint[],
 ): RoutedHandler {
   const handler = new EndpointHandler(settings, endpoints);
   return Object.assign((request: Request) => handler.fetch(request), { routes: handler.routes() });
@@ -48,9 +48,9 @@ export function serveEndpoints(
 
 class EndpointHandler {
   readonly #settings: HttpSettings;
-  readonly #endpoints: readonly HttpEndpoint[];
+  readonly #endpoints: readonly ServedEndpoint[];
 
-  constructor(settings: HttpSettings, endpoints: readonly HttpEndpoint[]) {
+  constructor(settings: HttpSettings, endpoints: readonly ServedEndpoint[]) {
     this.#settings = settings;
     this.#endpoints = endpoints;
   }
@@ -112,7 +112,7 @@ class EndpointHandler {
   }
 
   /** @throws HttpRefusal 404 where nothing is served. */
-  #candidates(request: Request): readonly HttpEndpoint[] {
+  #candidates(request: Request): readonly ServedEndpoint[] {
     const [id, below, ...more] = this.#steps(request);
     const isStream = below === "stream" && more.length === 0;
     const place =

@@ -1,4 +1,4 @@
-import type { EnsembleOptions, LogEntry, RunStore, RunSummary } from "agentensemble";
+import type { EnsembleOptions, LogEntry, ReviewStore, RunStore, RunSummary } from "agentensemble";
 import type { RunHandlerOptions } from "agentensemble/http";
 import type { UIChunk } from "agentensemble/ui";
 import { Agent, Ensemble, Task, tool } from "agentensemble";
@@ -236,7 +236,7 @@ describe("streams of a handler of runs", () => {
       leaving[0]?.abort();
       await first.text().catch(() => undefined);
       await pause(20);
-      expect(ends).to.deep.equal([]);
+      expect(calls[0]?.signal.aborted).to.equal(false);
       leaving[1]?.abort();
       await second.text().catch(() => undefined);
       if (onDisconnect === undefined) {
@@ -332,6 +332,31 @@ describe("streams of a handler of runs", () => {
     await allParts(first);
   });
 
+  it("of a log that is written late wait for its end", async () => {
+    const { log, record } = memoryLog();
+    const held: (() => void)[] = [];
+    const { service } = await office(
+      { log },
+      {
+        on: (e) => {
+          const write = (): void => void (typeof record === "function" && record(e));
+          if (e.type === "token" || held.length > 0) held.push(write);
+          else write();
+        },
+      },
+    );
+    const first = await start(service);
+    await allParts(first);
+    expect(held).to.not.deep.equal([]);
+    const again = partsOf(await resume(service, idOf(first)));
+    expect((await again.next()).value).to.have.property("type", "start");
+    held.forEach((write) => write());
+    const rest: UIChunk[] = [];
+    for await (const part of again) rest.push(part);
+    expect(textsOf(rest)).to.deep.equal([TEXT]);
+    expect(rest.at(-1)?.type).to.equal("finish");
+  });
+
   describe("with approval in the page", () => {
     const approvalsOf = (parts: readonly UIChunk[]): readonly string[] =>
       ofType(parts, "tool-approval-request").map((part) => String(part["approvalId"]));
@@ -358,12 +383,30 @@ describe("streams of a handler of runs", () => {
       ],
     });
     const desk = async (o: Partial<RunHandlerOptions> = {}, waits = false): Promise<Office> => {
-      const store = reviewInbox();
+      const store = o.reviews ?? reviewInbox();
       const plugins = [review({ store })];
       return office({ reviews: store, ...o }, { approve: true, waits, plugins });
     };
 
+    /** A store like one in another process: an answer reaches the run a while later. */
+    const slowInbox = (inbox = reviewInbox()): ReviewStore => {
+      return {
+        ask: (request) => inbox.ask(request),
+        pending: () => inbox.pending(),
+        resolve: (id, decision) => inbox.resolve(id, decision),
+        waitFor: async (id, signal) => {
+          const decision = await inbox.waitFor(id, signal);
+          await pause(20);
+          return decision;
+        },
+        onRequest: (fn) => inbox.onRequest(fn),
+        isWatched: () => inbox.isWatched(),
+      };
+    };
+
     for (const [name, o] of [
+      ["answered late", { reviews: slowInbox() }],
+      ["kept and answered late", { reviews: slowInbox(), streams: StreamStore.inMemory() }],
       ["read once", {}],
       ["kept", { streams: StreamStore.inMemory() }],
     ] as const) {
@@ -418,6 +461,23 @@ describe("streams of a handler of runs", () => {
       calls[0]?.answer();
       await Promise.all(sent);
       expect(statuses).to.deep.equal([409, 200]);
+      expect(calls).to.have.length(1);
+    });
+
+    it("take no answer from a principal without the role that a question needs", async () => {
+      const inbox = reviewInbox();
+      const store: ReviewStore = Object.assign(slowInbox(inbox), {
+        pending: () => inbox.pending().map((one) => ({ ...one, requiredRole: "finance" })),
+      });
+      const { service, calls } = await desk({ reviews: store });
+      const body = (parts: readonly UIChunk[]): object =>
+        message(approvalsOf(parts).map((id) => ({ id, approved: true })));
+      const asked = await allParts(await start(service));
+      expect((await service.ask("/api/run", { body: body(asked) })).status).to.equal(403);
+      expect(inbox.pending()).to.have.length(1);
+      const ofCleo = await allParts(await start(service, { by: "cleo" }));
+      const answered = await service.ask("/api/run", { body: body(ofCleo), by: "cleo" });
+      expect(answered.status).to.equal(200);
       expect(calls).to.have.length(1);
     });
 
