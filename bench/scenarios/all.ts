@@ -6,6 +6,7 @@ import { growthScenario } from "./growth.js";
 import { layersScenario } from "./layers.js";
 import { mapReduceScenario } from "./map-reduce.js";
 import { memoryScenario } from "./memory.js";
+import { pageStreamsScenario } from "./page-streams.js";
 import { tokenStreamScenario } from "./token-stream.js";
 import { toolFanScenario, toolLoopScenario } from "./tool-loop.js";
 import { vendorRequestScenario } from "./vendor-request.js";
@@ -20,6 +21,7 @@ export const SCENARIOS: readonly Scenario[] = [
   layersScenario,
   mapReduceScenario,
   tokenStreamScenario,
+  pageStreamsScenario,
   memoryScenario,
   waitingScenario,
   coldStartScenario,

@@ -8,7 +8,8 @@ const HARD_LIMIT = 100_000;
 
 /** The events of a run as an async iterable with a bounded buffer. It ends with the run; leaving the loop early just stops the listening. */
 export class EventQueue implements AsyncIterable<EnsembleEvent> {
-  #events: EnsembleEvent[] = [];
+  /** A place whose event was read is empty. */
+  #events: (EnsembleEvent | undefined)[] = [];
   #read = 0;
   #ended = false;
   #error: AgentEnsembleError | undefined;
@@ -60,7 +61,7 @@ export class EventQueue implements AsyncIterable<EnsembleEvent> {
   #take(): Promise<IteratorResult<EnsembleEvent, undefined>> {
     const value = this.#events[this.#read];
     if (value !== undefined) {
-      this.#read++;
+      this.#events[this.#read++] = undefined;
       if (this.#read >= 512 && this.#read * 2 >= this.#events.length) {
         this.#events = this.#events.slice(this.#read);
         this.#read = 0;
