@@ -312,22 +312,38 @@ const thought = (g: Draw): readonly Partial<EnsembleEvent>[] => [
   { type: "usage_recorded", ...MAKERS.usage_recorded(g), taskId: OWN },
 ];
 
+/** What a model thought in a call that is no part of the answer. */
+const reflected = (g: Draw): readonly Partial<EnsembleEvent>[] => [
+  { type: "usage_recorded", ...MAKERS.usage_recorded(g), taskId: OWN },
+  { type: "reasoning_received", taskId: OWN, agentRole: "Clerk", iteration: 0, reasoning: SECRET },
+];
+
+/** A question about a private call. */
+const privateQuestion = (g: Draw): readonly Partial<EnsembleEvent>[] => {
+  const place = { taskId: OWN, agentRole: "Clerk", callId: "p1" };
+  const args = { toolName: "vault", toolArguments: SECRET, private: true, iteration: 0 };
+  return [
+    { type: "tool_started", ...place, ...args },
+    { type: "review_requested", ...MAKERS.review_requested(g), ...place, prompt: SECRET },
+  ];
+};
+
+const UNITS = [thought, reflected, privateQuestion];
+
 /** Events of all types in any order, of a run that has begun. The texts of all fields that no page may see are planted. */
 export const eventSequences: fc.Arbitrary<readonly EnsembleEvent[]> = fc.gen().map((g) => {
   const length = g(fc.integer, { min: 0, max: 60 });
   const begin: readonly Partial<EnsembleEvent>[] = [
     { type: "ensemble_started", ...MAKERS.ensemble_started(g) },
+    {
+      type: "task_started",
+      ...{ taskId: OWN, agentRole: "Clerk", ...place(g, OWN) },
+      ...{ startedAt: "", contextTaskIds: [], verbose: false },
+    },
   ];
   const drawn = Array.from({ length }, (): readonly Partial<EnsembleEvent>[] => {
-    const type = one(
-      g,
-      ...EVENT_TYPES,
-      "thought" as const,
-      "token",
-      "token",
-      "tool_called" as const,
-    );
-    if (type === "thought") return thought(g);
+    const type = one(g, ...EVENT_TYPES, "unit" as const, "unit" as const, "token" as const);
+    if (type === "unit") return one(g, ...UNITS)(g);
     return [{ type, ...MAKERS[type](g) } as Partial<EnsembleEvent>]; // its own maker
   });
   return [...begin, ...drawn.flat()].map(
