@@ -136,7 +136,7 @@ export class AgUiConverter implements PageStream {
     return {
       "tool-input-available": ({ toolCallId, toolName: toolCallName, input }) => [
         { type: "TOOL_CALL_START", toolCallId, toolCallName },
-        { type: "TOOL_CALL_ARGS", toolCallId, delta: jsonText(input) },
+        { type: "TOOL_CALL_ARGS", toolCallId, delta: agUiText(input) },
         { type: "TOOL_CALL_END", toolCallId },
       ],
       "tool-approval-request": ({ approvalId, toolCallId }) => {
@@ -148,7 +148,7 @@ export class AgUiConverter implements PageStream {
       "tool-output-available": (chunk) =>
         result(
           chunk,
-          typeof chunk["output"] === "string" ? chunk["output"] : jsonText(chunk["output"]),
+          typeof chunk["output"] === "string" ? chunk["output"] : agUiText(chunk["output"]),
         ),
       "tool-output-error": (chunk) => result(chunk, asText(chunk["errorText"])),
       "tool-output-denied": (chunk) => result(chunk, "The call was denied."),
@@ -186,6 +186,6 @@ function custom({ type: name, id, data }: UIChunk): readonly UIChunk[] {
   return [{ type: "CUSTOM", name: name.replace(/^data-/, ""), value }];
 }
 
-function jsonText(value: unknown): string {
+function agUiText(value: unknown): string {
   return JSON.stringify(value) ?? "null";
 }

@@ -7,7 +7,7 @@ import { toError } from "../../../util/errors.js";
 import { ChunkBuffer } from "./chunk-buffer.js";
 
 /** What the events of a run bring next: an event, or no more of them. */
-type Next = IteratorResult<EnsembleEvent, unknown>;
+type NextEvent = IteratorResult<EnsembleEvent, unknown>;
 
 /**
  * The parts of one run's stream, for one reader, which takes them one by one. At most 64 parts wait for it; then the queue of the run's events does.
@@ -19,7 +19,7 @@ export class RunChunks {
   readonly #buffer = new ChunkBuffer();
   #o: UIStreamOptions;
   /** An event that was asked for and has not come. */
-  #pending: Promise<Next> | undefined;
+  #pending: Promise<NextEvent> | undefined;
   #state: "reading" | "paused" | "over" = "reading";
   #wake: (() => void) | undefined;
 
@@ -90,7 +90,7 @@ export class RunChunks {
     this.#pending = undefined;
     if (this.#state !== "reading") return;
     if (result.done === true) {
-      this.#buffer.add(this.#stream.end(await endOf(this.#handle)));
+      this.#buffer.add(this.#stream.end(await outcomeOfRun(this.#handle)));
       this.#state = "over";
     } else this.#buffer.add(this.#stream.take(result.value));
     this.#roused();
@@ -122,7 +122,7 @@ export class RunChunks {
 }
 
 /** How a run whose events are over has ended. */
-async function endOf({ output }: RunHandle): Promise<PageEnd> {
+async function outcomeOfRun({ output }: RunHandle): Promise<PageEnd> {
   try {
     const result = await output;
     if (result.error !== undefined) return { kind: "failed", error: result.error };

@@ -32,11 +32,11 @@ export async function* storedChunks(
       buffer.add(stream.take(event));
       after = entry.n;
     }
-    yield* drained(buffer);
+    yield* drainedChunks(buffer);
   }
   if (after < 0) return;
   buffer.add(stream.end(ending.end ?? { kind: "failed", error: interrupted(runId) }));
-  yield* drained(buffer);
+  yield* drainedChunks(buffer);
 }
 
 /** How a run ended, by its events. */
@@ -67,7 +67,7 @@ class RecordedEnd {
   }
 }
 
-function* drained(buffer: ChunkBuffer): Generator<UIChunk, void, void> {
+function* drainedChunks(buffer: ChunkBuffer): Generator<UIChunk, void, void> {
   for (let chunk = buffer.shift(); chunk !== undefined; chunk = buffer.shift()) yield chunk;
 }
 

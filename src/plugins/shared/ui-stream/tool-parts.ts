@@ -38,7 +38,7 @@ export class ToolParts {
       type: "tool-input-available",
       toolCallId: id,
       toolName,
-      input: isHidden ? {} : this.#o.value(inputOf(toolArguments)),
+      input: isHidden ? {} : this.#o.value(shownInputOf(toolArguments)),
       dynamic: true,
       ...(title !== undefined && { title }),
     });
@@ -92,7 +92,7 @@ export class ToolParts {
 type Started = Ev<"tool_started">;
 
 /** Models write JSON, mostly. A log may be kept without contents. */
-function inputOf(text: unknown): unknown {
+function shownInputOf(text: unknown): unknown {
   if (typeof text !== "string") return {};
   try {
     return JSON.parse(text) as unknown;

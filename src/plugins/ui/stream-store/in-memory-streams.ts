@@ -55,7 +55,7 @@ class InMemoryStreams implements Store {
     const stream = this.#streams.get(streamId);
     return stream === undefined || stream.state === "lost"
       ? undefined
-      : follow(stream, from, signal);
+      : followStream(stream, from, signal);
   }
 
   end(streamId: string): void {
@@ -96,7 +96,7 @@ function wakeReaders({ waiting }: KeptStream): void {
 }
 
 /** @throws AgentEnsembleError `AE_STREAM_LOST` where the stream was dropped meanwhile. */
-async function* follow(
+async function* followStream(
   stream: KeptStream,
   from: number,
   signal: AbortSignal,
