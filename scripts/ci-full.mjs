@@ -1,4 +1,4 @@
-// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, web servers and bundlers from
+// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, web servers, bundlers and runners from
 // npm, a package of a fresh copy, the measurements.
 // Goes on after a step that fails, prints a table and fails if any step failed. Arguments choose steps by the beginnings of their names.
 import { randomInt } from "node:crypto";
@@ -56,6 +56,7 @@ const steps = [
   ["http servers", () => runStep("http servers", "node scripts/http-servers.mjs")],
   checked("pack"),
   checked("bundlers"),
+  checked("runners"),
   measured("recall"),
   measured("bench"),
 ];

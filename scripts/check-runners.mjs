@@ -1,0 +1,86 @@
+// Runs one file of contract suites of `agentensemble/testing` under vitest, Jest, node:test and mocha, from a project in which the package is installed.
+// Needs a build: the chat model's server is that of the tests.
+import assert from "node:assert/strict";
+import { inTemporaryFolder, installPacked, output, root } from "./packed-project.mjs";
+
+const support = (file) => JSON.stringify(`${root}dist/test/support/${file}.js`);
+
+/** Suites for what the package exports, and for what it binds, which a plugin can see. */
+const SUITES = `import { MemoryStore, openai, Task, Tokens, ToolResult, tool } from "agentensemble";
+import * as suites from "agentensemble/testing";
+import { loopbackReply } from ${support("contract-replies")};
+import { OpenAIServer } from ${support("openai-server")};
+import { streamEvent } from ${support("openai-wire")};
+
+let workflows, executors;
+const start = (ctx) => {
+  workflows = ctx.all(Tokens.WorkflowExecutor);
+  executors = ctx.all(Tokens.TaskExecutor);
+};
+const kernel = suites.testKernel([{ name: "look", start }]);
+await kernel.boot();
+await kernel.dispose();
+const task = new Task({ description: "x", handler: () => "done" });
+const reasons = ["stop", "length", "content_filter", "tool_calls"];
+const words = {
+  finishReasons: Object.fromEntries(reasons.map((reason) => [reason, reason])),
+  usage: ({ inputTokens = 0, outputTokens = 0 }) => ({ prompt_tokens: inputTokens, completion_tokens: outputTokens }),
+  begin: (text) => [streamEvent({ role: "assistant", content: text })],
+};
+
+suites.chatModelContract("openai", {
+  create: async (scenario) => {
+    const server = await OpenAIServer.start(loopbackReply(scenario, words));
+    return {
+      model: openai("gpt-4o-mini", { apiKey: "sk-test-key", baseURL: server.url }),
+      lastRequest: () => server.requests.at(-1)?.body,
+      close: () => server.close(),
+    };
+  },
+});
+suites.toolContract("echo", {
+  create: () => tool({ name: "echo", description: "Echoes", execute: (text) => ToolResult.success(text) }),
+  valid: ["a", "b"],
+});
+suites.memoryStoreContract("in memory", { create: async () => ({ store: MemoryStore.inMemory() }), shared: true });
+suites.workflowContract("SEQUENTIAL", { create: () => workflows.find(({ name }) => name === "SEQUENTIAL") });
+suites.taskExecutorContract("handler", {
+  create: () => executors.find((executor) => executor.handles({ task })),
+  task,
+  failing: new Task({ description: "x", handler: () => { throw new Error("no"); } }),
+});
+suites.traceExporterContract("nowhere", { create: () => ({ exporter: () => undefined }) });
+`;
+const FILES = {
+  "suites.test.mjs": SUITES,
+  "with-node.mjs": `import { describe, it } from "node:test";
+Object.assign(globalThis, { describe, it });
+await import("./suites.test.mjs");
+`,
+  "vitest.config.mjs": `export default { test: { globals: true, include: ["*.test.mjs"], testTimeout: 60_000 } };\n`,
+  "jest.config.mjs": `export default { testMatch: ["<rootDir>/*.test.mjs"], testTimeout: 60_000, transform: {}, testEnvironment: "node" };\n`,
+};
+/** Arguments of Node.js for each runner, and how its report gives the number of tests that passed. */
+const RUNNERS = [
+  ["mocha", ["node_modules/mocha/bin/mocha.js", "suites.test.mjs"], /(\d+) passing/],
+  ["vitest", ["node_modules/vitest/vitest.mjs", "run"], /Tests +(\d+) passed/],
+  [
+    "Jest",
+    ["--experimental-vm-modules", "node_modules/jest/bin/jest.js"],
+    /Tests: +(\d+) passed, \1 total/,
+  ],
+  ["node:test", ["--test", "--test-reporter=tap", "with-node.mjs"], /# pass (\d+)/],
+];
+
+await inTemporaryFolder((folder) => {
+  installPacked(folder, ["vitest@4", "jest@30", "mocha@11"], FILES);
+  const environment = { NO_COLOR: "1", FORCE_COLOR: "0", CI: "1" };
+  const counts = RUNNERS.map(([name, args, report]) => {
+    const told = output(folder, process.execPath, args, environment);
+    const count = Number(report.exec(told)?.[1] ?? 0);
+    console.log(`${name}: ${count} tests of the contract suites passed`);
+    return count;
+  });
+  assert.ok((counts[0] ?? 0) > 100, "the suites have tests");
+  assert.deepEqual(new Set(counts).size, 1, "each runner runs all of them");
+});
