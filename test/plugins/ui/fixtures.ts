@@ -43,7 +43,7 @@ export async function agUiEvents(
 }
 
 /** What a page gets: JSON. */
-export function overTheWire(parts: readonly UIChunk[]): readonly UIChunk[] {
+function overTheWire(parts: readonly UIChunk[]): readonly UIChunk[] {
   return parts.map((part) => JSON.parse(JSON.stringify(part)) as UIChunk);
 }
 
