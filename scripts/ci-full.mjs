@@ -1,5 +1,5 @@
 // Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, web servers, bundlers and runners from
-// npm, a package of a fresh copy, the measurements.
+// npm, a package of a fresh copy, servers that are restarted, the measurements.
 // Goes on after a step that fails, prints a table and fails if any step failed. Arguments choose steps by the beginnings of their names.
 import { randomInt } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -57,6 +57,13 @@ const steps = [
   checked("pack"),
   checked("bundlers"),
   checked("runners"),
+  [
+    "restarts",
+    () =>
+      runStep("restarts", "node node_modules/mocha/bin/mocha.js 'dist/test/**/*.full.js'", {
+        limitMs: HALF_HOUR_MS,
+      }),
+  ],
   measured("recall"),
   measured("bench"),
 ];

@@ -208,6 +208,7 @@ export class SqlJournal implements Journal {
 
   async delete(runId: string): Promise<boolean> {
     const end = await this.#onFree(runId, (free) => this.#query(this.#statements.delete, free));
+    this.reviews.look();
     return end !== "unknown";
   }
 

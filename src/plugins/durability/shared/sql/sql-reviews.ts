@@ -101,6 +101,11 @@ export class SqlReviews implements ReviewStore {
     return `agentensemble reviews answer ${reviewId} continue --store ${this.#store}`;
   }
 
+  /** Reviews may have changed. */
+  look(): void {
+    this.#watch.look();
+  }
+
   /** Ends all waits. */
   async close(): Promise<void> {
     await this.#watch.close();

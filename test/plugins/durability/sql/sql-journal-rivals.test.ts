@@ -1,0 +1,211 @@
+import { expect } from "chai";
+import { Client } from "pg";
+import { RunFencedError, RunInUseError } from "../../../../src/contracts/journal-errors.js";
+import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
+import { rejection } from "../../../support/rejection.js";
+import { pause, until } from "../../../support/time.js";
+import { journalsOnPostgres } from "./journals.js";
+import { claimRun, HolderProcess, keysOf, step } from "./processes.js";
+
+const isSettled = async (work: Promise<unknown>, ms = 150): Promise<boolean> =>
+  Promise.race([work.then(() => true).catch(() => true), pause(ms).then(() => false)]);
+
+/** Makes the clock of this process wrong; returns what makes it right again. */
+function setClockAhead(ms: number): () => void {
+  const Right = Date;
+  class Wrong extends Right {
+    constructor(...args: readonly unknown[]) {
+      super(...((args.length === 0 ? [Right.now() + ms] : args) as [number])); // as the caller gave them
+    }
+    static override now(): number {
+      return Right.now() + ms;
+    }
+  }
+  globalThis.Date = Wrong as DateConstructor;
+  return () => void (globalThis.Date = Right);
+}
+
+describe("processes that want the same run of a SQL journal", function () {
+  this.timeout(60_000);
+  const journals = journalsOnPostgres();
+  const clients: Client[] = [];
+  const holders: HolderProcess[] = [];
+
+  before(async function () {
+    await needPostgres(this);
+  });
+  afterEach(async () => {
+    await Promise.all(holders.splice(0).map((holder) => holder.kill()));
+    await Promise.all(clients.splice(0).map((client) => client.end()));
+    await journals.closeAll();
+  });
+  after(() => journals.end());
+
+  async function session(): Promise<Client> {
+    const client = new Client({ connectionString: POSTGRES_URL });
+    clients.push(client);
+    await client.connect();
+    return client;
+  }
+
+  it("writes nothing for an old epoch whose takeover was committed while the write waited", async () => {
+    const schema = journals.schema();
+    const journal = journals.open(schema);
+    const claim = await claimRun(journal, "r");
+    await journal.append(claim, step("a"));
+    const rival = await session();
+    await rival.query("begin");
+    await rival.query(`update "${schema}".leases set epoch = epoch + 100 where run_id = 'r'`);
+    const late = journal.append(claim, step("late"));
+    expect(await isSettled(late)).to.equal(false);
+    await rival.query("commit");
+    expect(RunFencedError.isInstance(await rejection(late))).to.equal(true);
+    expect(await keysOf(journal, "r")).to.deep.equal(["a"]);
+  });
+
+  it("lets a takeover wait for a write that is under way, and hands that entry out", async () => {
+    const schema = journals.schema();
+    const journal = journals.open(schema);
+    await claimRun(journal, "r", { leaseMs: 1 });
+    const writer = await session();
+    await writer.query("begin");
+    await writer.query(`select from "${schema}".leases where run_id = 'r' for share`);
+    await writer.query(
+      `insert into "${schema}".journal (run_id, key, kind, task, covers, value, execution) values ('r', 'slow', 'step', 't@1', false, '1', 1)`,
+    );
+    const takeover = claimRun(journal, "r");
+    expect(await isSettled(takeover)).to.equal(false);
+    await writer.query("commit");
+    const { entries, record } = await takeover;
+    expect(entries.map(({ key }) => key)).to.deep.equal(["slow"]);
+    expect(record.executions).to.equal(2);
+  });
+
+  it("gives out no epoch a second time, though the run was deleted and kept again", async () => {
+    const schema = journals.schema();
+    const [journal, other] = [journals.open(schema), journals.open(schema)];
+    const old = await claimRun(journal, "r", { leaseMs: 1 });
+    await pause(10);
+    expect(await other.delete("r")).to.equal(true);
+    const claim = await claimRun(other, "r");
+    expect(RunFencedError.isInstance(await rejection(journal.append(old, step("late"))))).to.equal(
+      true,
+    );
+    expect(await journal.renew(old)).to.deep.equal({ state: "lost" });
+    expect(claim.epoch).to.be.greaterThan(old.epoch);
+    expect(await keysOf(other, "r")).to.deep.equal([]);
+  });
+
+  it("judges a lease by the clock of the database alone", async () => {
+    const schema = journals.schema();
+    const journal = journals.open(schema);
+    const restore = setClockAhead(86_400_000);
+    try {
+      const claim = await claimRun(journal, "r");
+      expect(await journal.renew(claim)).to.deep.equal({ state: "held" });
+      const error = await rejection(claimRun(journal, "r", { leaseMs: 30, owner: "b" }));
+      expect(RunInUseError.isInstance(error)).to.equal(true);
+    } finally {
+      restore();
+    }
+    const [row] = await onServer(
+      `select abs(extract(epoch from lease_until - now()) - 60) < 10 as near from "${schema}".leases`,
+    );
+    expect(row?.["near"]).to.equal(true);
+  });
+
+  it("refuses at once a run whose holder renews, and ends the wait for one with the signal", async () => {
+    const schema = journals.schema();
+    const [journal, other] = [journals.open(schema), journals.open(schema)];
+    const claim = await claimRun(journal, "r", { owner: "host:7" });
+    const controller = new AbortController();
+    const options = { leaseMs: 600_000, signal: controller.signal };
+    const refused = rejection(claimRun(other, "r", options));
+    const renewing = setInterval(() => void journal.renew(claim), 20);
+    const error = await refused;
+    clearInterval(renewing);
+    expect(RunInUseError.isInstance(error) && error.owner).to.equal("host:7");
+    const ended = rejection(claimRun(other, "r", options));
+    const reason = new Error("no longer wanted");
+    setTimeout(() => controller.abort(reason), 50);
+    expect(await ended).to.equal(reason);
+  });
+
+  it("takes a run over from a process that was killed, with all that was acknowledged", async () => {
+    const schema = journals.schema();
+    const journal = journals.open(schema);
+    const holder = new HolderProcess(POSTGRES_URL, schema, "r", 900);
+    holders.push(holder);
+    await holder.printed(20);
+    const error = await rejection(claimRun(journal, "r", { leaseMs: 2_000 }));
+    expect(RunInUseError.isInstance(error) && error.owner).to.equal(holder.name);
+    await holder.kill();
+    const { entries, record } = await claimRun(journal, "r", { leaseMs: 5_000 });
+    const keys = entries.map(({ key }) => key);
+    expect(keys.slice(0, holder.lines.length - 1)).to.deep.equal(holder.lines.slice(1));
+    expect(keys.length).to.be.at.most(holder.lines.length);
+    expect([record.executions, record.fruitlessExecutions]).to.deep.equal([2, 0]);
+  });
+
+  it("lets two processes begin a new run: one gets it, the other is told who has it", async () => {
+    const schema = journals.schema();
+    const two = [1, 2].map(() => new HolderProcess(POSTGRES_URL, schema, "r", 3_000));
+    holders.push(...two);
+    await Promise.all(two.map((holder) => holder.printed(1)));
+    const won = two.find(({ lines }) => lines[0] === "held");
+    const lost = two.find((holder) => holder !== won);
+    expect(lost?.lines[0]).to.match(new RegExp(`^failed AE_RUN_IN_USE .* ${won?.name}$`));
+  });
+
+  it("reports a question, and its answer, to another process by notification", async () => {
+    const schema = journals.schema();
+    const [asking, answering] = [journals.open(schema).reviews, journals.open(schema).reviews];
+    const heard: string[] = [];
+    const stop = answering.onRequest(({ reviewId }) => void heard.push(reviewId));
+    await answering.pending();
+    const question = {
+      reviewId: "review-\u0000-\ud800",
+      runId: "r",
+      taskId: "t",
+      agentRole: "Writer",
+      taskDescription: "Write",
+      taskOutput: "NUL \u0000, unpaired \udfff",
+      timing: "AFTER_EXECUTION" as const,
+      requestedAt: "2026-01-01T00:00:00.000Z",
+      timeoutMs: 0,
+      onTimeout: "FAIL" as const,
+    };
+    expect(await asking.ask(question)).to.deep.equal(question);
+    const waiting = asking.waitFor(question.reviewId, new AbortController().signal);
+    await until(() => heard.length > 0);
+    stop();
+    expect(heard).to.deep.equal([question.reviewId]);
+    const decision = { type: "EDIT", revisedOutput: "\ud800 \u0000", by: "ana" } as const;
+    expect((await answering.resolve(question.reviewId, decision)).outcome).to.equal("resolved");
+    expect(await waiting).to.deep.equal(decision);
+    expect(asking.howToAnswer?.("q")).to.match(
+      /^agentensemble reviews answer q continue --store postgres:\/\/127\.0\.0\.1:5432\/test$/,
+    );
+  });
+
+  it("ends the wait for a review that is deleted with its run", async () => {
+    const journal = journals.open(journals.schema());
+    await journal.release(await claimRun(journal, "r"), { status: "waiting" });
+    const { reviews } = journal;
+    await reviews.ask({
+      reviewId: "q",
+      runId: "r",
+      taskId: "t",
+      agentRole: "Writer",
+      taskDescription: "Write",
+      taskOutput: "",
+      timing: "BEFORE_EXECUTION",
+      requestedAt: "2026-01-01T00:00:00.000Z",
+      timeoutMs: 0,
+      onTimeout: "FAIL",
+    });
+    const waiting = rejection(reviews.waitFor("q", new AbortController().signal));
+    await journal.delete("r");
+    expect(await waiting).to.have.property("code", "AE_REVIEW");
+  });
+});
