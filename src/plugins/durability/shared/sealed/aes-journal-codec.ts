@@ -1,0 +1,93 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import type { JournalCodec } from "../../../../contracts/journal.js";
+import { ValidationError } from "../../../../contracts/errors.js";
+import { JournalError } from "../../../../contracts/journal-errors.js";
+import { checkOptions } from "../../../../contracts/validation.js";
+
+const ALGORITHM = "aes-256-gcm";
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const SEALED = /^([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
+
+/** The keys of {@link aesJournalCodec}: 32 bytes each, in base64. */
+export interface AesJournalKeys {
+  /** Seals and opens. */
+  readonly current: string;
+  /** Open what they have sealed. */
+  readonly previous?: readonly string[] | undefined;
+}
+
+/**
+ * Seals with AES-256-GCM. Each run has a key that is derived from the given one, and a text names the key that opens it, so that keys can be changed: the
+ * new one becomes `current`, the one before goes to `previous` until no run needs it.
+ * @throws ValidationError for what is no key.
+ */
+export function aesJournalCodec(o: AesJournalKeys): JournalCodec {
+  checkOptions("aesJournalCodec()", o, ["current", "previous"]);
+  const keys = new Map<string, Buffer>();
+  const [current, ...previous] = [o.current, ...(o.previous ?? [])].map(keyOf);
+  for (const key of previous) keys.set(idOf(key), key);
+  if (current === undefined) throw new ValidationError("aesJournalCodec() needs a key");
+  const currentId = idOf(current);
+  keys.set(currentId, current);
+  return Object.freeze({
+    seal: (text: string, runId: string) => `${currentId}.${encrypted(text, runId, current)}`,
+    open(sealed: string, runId: string): string {
+      const [, id = "", content = ""] = SEALED.exec(sealed) ?? [];
+      if (id === "")
+        throw new JournalError(`A text of run '${runId}' is not sealed`, {
+          hint: "It was kept without a key, or was changed by another program.",
+        });
+      const key = keys.get(id);
+      if (key === undefined)
+        throw new JournalError(
+          `Run '${runId}' is sealed with key '${id}', which is not among the keys given: ${[...keys.keys()].join(", ")}`,
+          { hint: "Add that key to the previous keys." },
+        );
+      return decrypted(Buffer.from(content, "base64url"), runId, key);
+    },
+  });
+}
+
+/** The message must not show the key. */
+function keyOf(text: unknown, n: number): Buffer {
+  const key = typeof text === "string" ? Buffer.from(text, "base64") : Buffer.alloc(0);
+  if (key.length === KEY_BYTES) return key;
+  throw new ValidationError(
+    `${n === 0 ? "The current key" : `Previous key ${n}`} of a journal must be 32 bytes in base64`,
+    { hint: "Make one with: openssl rand -base64 32" },
+  );
+}
+
+const idOf = (key: Buffer): string => derived(key, "id").toString("hex").slice(0, 8);
+
+function derived(key: Buffer, use: string): Buffer {
+  return createHmac("sha256", key).update(`agentensemble/journal ${use}`).digest();
+}
+
+function encrypted(text: string, runId: string, key: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, derived(key, `run ${runId}`), nonce);
+  cipher.setAAD(Buffer.from(runId));
+  const content = [cipher.update(text, "utf8"), cipher.final()];
+  return Buffer.concat([nonce, ...content, cipher.getAuthTag()]).toString("base64url");
+}
+
+/** @throws JournalError for a text that was changed, or belongs to another run. */
+function decrypted(bytes: Buffer, runId: string, key: Buffer): string {
+  try {
+    const nonce = bytes.subarray(0, NONCE_BYTES);
+    const options = { authTagLength: TAG_BYTES };
+    const cipher = createDecipheriv(ALGORITHM, derived(key, `run ${runId}`), nonce, options);
+    cipher.setAAD(Buffer.from(runId));
+    cipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    const content = bytes.subarray(NONCE_BYTES, -TAG_BYTES);
+    return Buffer.concat([cipher.update(content), cipher.final()]).toString("utf8");
+  } catch (cause) {
+    throw new JournalError(`A sealed text of run '${runId}' was changed, or is another run's`, {
+      cause,
+      hint: "Let no other program change what the journal keeps.",
+    });
+  }
+}

@@ -1,0 +1,121 @@
+import type {
+  JournalCodec,
+  JournalEntry,
+  KeptEntry,
+  KeptRun,
+  RunResult,
+  RunStart,
+} from "../../../../contracts/journal.js";
+import { JournalError } from "../../../../contracts/journal-errors.js";
+import { parseJson } from "../../../../util/json/parse-json.js";
+import { asFields } from "../../../../util/objects.js";
+
+/** Says that what should be sealed is not, or is not what was sealed. */
+function unsound(runId: string, what: string): JournalError {
+  return new JournalError(`${what} of run '${runId}' is not what was sealed`, {
+    hint: "It was kept without a key, or was changed by another program.",
+  });
+}
+
+const sealedIn = (value: unknown): unknown => asFields(value)?.["sealed"];
+
+/** Whether a run was kept by a sealed journal. */
+export function isSealedRun({ inputs }: RunStart): boolean {
+  return typeof sealedIn(inputs) === "string";
+}
+
+/** Seals and opens the parts of a run. Ids, keys, kinds, tasks, tags and counts stay as they are. */
+export class RunSealer {
+  readonly #codec: JournalCodec;
+
+  constructor(codec: JournalCodec) {
+    this.#codec = codec;
+  }
+
+  /** The JSON of an entry, as it is now: what is done to the entry later changes nothing. */
+  entryText({ key, kind, task, hash, covers, value }: JournalEntry): string {
+    return JSON.stringify({ key, kind, task, hash, covers, value });
+  }
+
+  sealedEntry({ key, kind, task, covers }: JournalEntry, sealed: string): JournalEntry {
+    return { key, kind, task, ...(covers !== undefined && { covers }), value: { sealed } };
+  }
+
+  async sealEntry(entry: JournalEntry, runId: string): Promise<JournalEntry> {
+    return this.sealedEntry(entry, await this.#codec.seal(this.entryText(entry), runId));
+  }
+
+  /** @throws JournalError for an entry that is not sealed, or was moved. */
+  async openEntry(entry: KeptEntry, runId: string): Promise<KeptEntry> {
+    const { key, kind, task, covers, at, execution } = entry;
+    const opened = await this.#open(sealedIn(entry.value), runId, `Entry '${key}'`);
+    const isSame =
+      opened["key"] === key &&
+      opened["kind"] === kind &&
+      opened["task"] === task &&
+      opened["covers"] === covers;
+    if (!isSame) throw unsound(runId, `Entry '${key}'`);
+    return { ...(opened as unknown as JournalEntry), value: opened["value"], at, execution }; // what entryText() made
+  }
+
+  async sealStart(start: RunStart): Promise<RunStart> {
+    const { runId, inputs, inputsHash } = start;
+    const sealed = await this.sealText(JSON.stringify({ inputs, inputsHash }), runId);
+    return { ...start, inputs: { sealed }, inputsHash: "" };
+  }
+
+  /** @throws JournalError for a run that is not sealed. */
+  async openRun(run: KeptRun): Promise<KeptRun> {
+    const { runId, waitsFor, cancelReason, result } = run;
+    const { inputs, inputsHash } = await this.#open(sealedIn(run.inputs), runId, "The start");
+    if (typeof inputsHash !== "string") throw unsound(runId, "The start");
+    return Object.freeze({
+      ...run,
+      inputs,
+      inputsHash,
+      ...(waitsFor !== undefined && { waitsFor: await this.openText(waitsFor, runId) }),
+      ...(cancelReason !== undefined && { cancelReason: await this.openReason(cancelReason, runId) }), // prettier-ignore
+      ...(result !== undefined && { result: await this.#openResult(result, runId) }),
+    });
+  }
+
+  async sealResult(result: RunResult): Promise<RunResult> {
+    const raw = await this.sealText(JSON.stringify(result), result.runId);
+    const { runId, exitReason, metrics } = result;
+    return { runId, exitReason, metrics, raw, taskOutputs: [] };
+  }
+
+  async #openResult({ raw, runId: of }: RunResult, runId: string): Promise<RunResult> {
+    const opened = await this.#open(raw, of, "The result");
+    if (typeof opened["raw"] !== "string") throw unsound(runId, "The result");
+    return opened as unknown as RunResult; // what sealResult() made
+  }
+
+  async sealText(text: string, runId: string): Promise<string> {
+    return this.#codec.seal(text, runId);
+  }
+
+  async openText(sealed: string, runId: string): Promise<string> {
+    return this.#codec.open(sealed, runId);
+  }
+
+  /** Any process may ask for the end of a run, also one without the key: a reason that can't be opened is not shown. */
+  async openReason(sealed: string, runId: string): Promise<string> {
+    try {
+      return await this.openText(sealed, runId);
+    } catch {
+      return "cancelled by a process without the key";
+    }
+  }
+
+  async #open(
+    sealed: unknown,
+    runId: string,
+    what: string,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    if (typeof sealed !== "string") throw unsound(runId, what);
+    const fields = asFields(parseJson(await this.openText(sealed, runId)));
+    if (fields === undefined) throw unsound(runId, what);
+    return fields;
+  }
+}

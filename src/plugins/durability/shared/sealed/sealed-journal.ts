@@ -1,0 +1,169 @@
+import type {
+  Claim,
+  ClaimEnd,
+  ClaimRequest,
+  Journal,
+  JournalCodec,
+  JournalEntry,
+  KeptEntry,
+  KeptRun,
+  Renewal,
+  RunFilter,
+  RunPage,
+  RunStart,
+} from "../../../../contracts/journal.js";
+import type { ReviewStore } from "../../../../contracts/review.js";
+import type { Awaitable } from "../../../../contracts/types.js";
+import { isThenable } from "../../../../util/objects.js";
+import { isSealedRun, RunSealer } from "./sealed-data.js";
+import { SealedReviews } from "./sealed-reviews.js";
+
+/**
+ * A journal over another one that sees no text: inputs, values, hashes, results, reasons, reviews and decisions are sealed by the codec. Ids, keys and kinds
+ * of entries, names of ensembles and tasks, tags, owners, instants, counts and totals stay readable. What was not sealed, or was moved from another place, is
+ * refused; `list` alone shows runs that were kept without a key as they are.
+ */
+export function sealedJournal(journal: Journal, codec: JournalCodec): Journal {
+  return new SealedJournal(journal, codec);
+}
+
+class SealedJournal implements Journal {
+  readonly name: string;
+  readonly reviews: ReviewStore;
+  readonly #journal: Journal;
+  readonly #codec: JournalCodec;
+  readonly #sealer: RunSealer;
+  /** The journal's own claims. */
+  readonly #claims = new WeakMap<Claim, Claim>();
+  /** Entries that are being sealed: they are handed over in the order in which they came. */
+  #sealing: Promise<unknown> = Promise.resolve();
+  #sealingCount = 0;
+
+  constructor(journal: Journal, codec: JournalCodec) {
+    this.name = `${journal.name}, sealed`;
+    this.#journal = journal;
+    this.#codec = codec;
+    this.#sealer = new RunSealer(codec);
+    this.reviews = new SealedReviews(journal.reviews, this.#sealer);
+  }
+
+  async claim(request: ClaimRequest): Promise<Claim> {
+    const { signal } = request;
+    signal.throwIfAborted();
+    const start = await this.#sealer.sealStart(request.start);
+    await this.get(start.runId); // a run that can't be opened is not claimed
+    const claim = await this.#journal.claim({ ...request, start });
+    try {
+      const record = await this.#sealer.openRun(claim.record);
+      const opened = { ...claim, record, entries: await this.#openAll(claim.entries, start.runId) };
+      this.#claims.set(opened, claim);
+      return opened;
+    } catch (error) {
+      await this.#journal.release(claim, endBefore(claim.record));
+      throw error;
+    }
+  }
+
+  async append(claim: Claim, entry: JournalEntry): Promise<void> {
+    const text = this.#codec.seal(this.#sealer.entryText(entry), claim.runId);
+    const { key, kind, task, covers } = entry;
+    const facts = { key, kind, task, covers, value: undefined };
+    await this.#inOrder(text, (sealed) =>
+      this.#journal.append(this.#own(claim), this.#sealer.sealedEntry(facts, sealed)),
+    );
+  }
+
+  async renew(claim: Claim): Promise<Renewal> {
+    const renewal = await this.#journal.renew(this.#own(claim));
+    if (renewal.state === "lost" || renewal.cancelReason === undefined) return renewal;
+    const cancelReason = await this.#sealer.openReason(renewal.cancelReason, claim.runId);
+    return { ...renewal, cancelReason };
+  }
+
+  async release(claim: Claim, { status, waitsFor, result }: ClaimEnd): Promise<void> {
+    const end = {
+      status,
+      ...(waitsFor !== undefined && {
+        waitsFor: await this.#sealer.sealText(waitsFor, claim.runId),
+      }),
+      ...(result !== undefined && { result: await this.#sealer.sealResult(result) }),
+    };
+    await this.#sealing;
+    await this.#journal.release(this.#own(claim), end);
+  }
+
+  async get(runId: string): Promise<KeptRun | undefined> {
+    const run = await this.#journal.get(runId);
+    return run === undefined ? undefined : this.#sealer.openRun(run);
+  }
+
+  async list(filter?: RunFilter): Promise<RunPage> {
+    const page = await this.#journal.list(filter);
+    const runs: KeptRun[] = [];
+    for (const run of page.runs)
+      runs.push(isSealedRun(run) ? await this.#sealer.openRun(run) : run);
+    return { ...page, runs };
+  }
+
+  async entries(runId: string): Promise<readonly KeptEntry[]> {
+    return this.#openAll(await this.#journal.entries(runId), runId);
+  }
+
+  async create(start: RunStart, entries: readonly JournalEntry[], waitsFor: string): Promise<void> {
+    const { runId } = start;
+    const sealed: JournalEntry[] = [];
+    for (const entry of entries) sealed.push(await this.#sealer.sealEntry(entry, runId));
+    const reason = await this.#sealer.sealText(waitsFor, runId);
+    await this.#journal.create(await this.#sealer.sealStart(start), sealed, reason);
+  }
+
+  async amend(runId: string, entry: JournalEntry): Promise<void> {
+    await this.#journal.amend(runId, await this.#sealer.sealEntry(entry, runId));
+  }
+
+  async cancel(runId: string, reason: string): Promise<boolean> {
+    return this.#journal.cancel(runId, await this.#sealer.sealText(reason, runId));
+  }
+
+  delete(runId: string): Promise<boolean> {
+    return this.#journal.delete(runId);
+  }
+
+  async close(): Promise<void> {
+    await this.#sealing;
+    await this.#journal.close();
+  }
+
+  #own(claim: Claim): Claim {
+    return this.#claims.get(claim) ?? claim;
+  }
+
+  async #openAll(entries: readonly KeptEntry[], runId: string): Promise<readonly KeptEntry[]> {
+    const opened: KeptEntry[] = [];
+    for (const entry of entries) opened.push(await this.#sealer.openEntry(entry, runId));
+    return opened;
+  }
+
+  /** Hands a text over when those before it have been; at once where the codec answers at once. */
+  async #inOrder<T>(sealed: Awaitable<string>, handOver: (text: string) => Promise<T>): Promise<T> {
+    if (this.#sealingCount === 0 && !isThenable(sealed)) return handOver(sealed);
+    this.#sealingCount++;
+    const before = this.#sealing;
+    const handed = (async (): Promise<{ readonly result: Promise<T> }> => {
+      try {
+        const text = await sealed;
+        await before;
+        return { result: handOver(text) };
+      } finally {
+        this.#sealingCount--;
+      }
+    })();
+    this.#sealing = handed.catch(() => undefined); // its caller gets the error
+    return (await handed).result;
+  }
+}
+
+/** How a run is left that was claimed but can't be opened: as it was, but for an execution that died. */
+function endBefore({ status, waitsFor, result }: KeptRun): ClaimEnd {
+  return { status: status === "running" ? "failed" : status, waitsFor, result };
+}

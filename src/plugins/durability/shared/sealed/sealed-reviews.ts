@@ -1,0 +1,106 @@
+import type {
+  ReviewDecision,
+  ReviewRequest,
+  ReviewResolution,
+  ReviewStore,
+  StoredReview,
+} from "../../../../contracts/review.js";
+import { JournalError } from "../../../../contracts/journal-errors.js";
+import { asReviewDecision } from "../../../../contracts/review.js";
+import { requireFunction } from "../../../../contracts/validation.js";
+import { parseJson } from "../../../../util/json/parse-json.js";
+import { asFields, asText } from "../../../../util/objects.js";
+import type { RunSealer } from "./sealed-data.js";
+
+/** An inbox whose store sees no text: neither what is asked nor what is answered. */
+export class SealedReviews implements ReviewStore {
+  readonly #store: ReviewStore;
+  readonly #sealer: RunSealer;
+  readonly howToAnswer?: (reviewId: string) => string;
+
+  constructor(store: ReviewStore, sealer: RunSealer) {
+    this.#store = store;
+    this.#sealer = sealer;
+    if (store.howToAnswer !== undefined) this.howToAnswer = (id) => store.howToAnswer?.(id) ?? "";
+  }
+
+  async ask(request: Omit<ReviewRequest, "signal">): Promise<StoredReview> {
+    const { reviewId, runId, taskId, timing, requestedAt, deadline, timeoutMs, onTimeout } =
+      request;
+    const sealed = await this.#sealer.sealText(JSON.stringify(request), runId);
+    const asked = await this.#store.ask({
+      ...{ reviewId, runId, taskId, timing, requestedAt, timeoutMs, onTimeout },
+      ...(deadline !== undefined && { deadline }),
+      agentRole: "",
+      taskDescription: sealed,
+      taskOutput: "",
+    });
+    return this.#open(asked);
+  }
+
+  async pending(): Promise<readonly StoredReview[]> {
+    const reviews: StoredReview[] = [];
+    for (const review of await this.#store.pending()) reviews.push(await this.#open(review));
+    return reviews;
+  }
+
+  async resolve(reviewId: string, decision: ReviewDecision): Promise<ReviewResolution> {
+    const checked = asReviewDecision(decision);
+    const waiting = (await this.#store.pending()).find((review) => review.reviewId === reviewId);
+    const sealed = await this.#sealDecision(reviewId, waiting?.runId ?? "", checked); // one that does not wait is not decided
+    const { outcome, review } = await this.#store.resolve(reviewId, sealed);
+    return review === undefined ? { outcome } : { outcome, review: await this.#open(review) };
+  }
+
+  async waitFor(reviewId: string, signal: AbortSignal): Promise<ReviewDecision> {
+    return this.#openDecision(reviewId, await this.#store.waitFor(reviewId, signal));
+  }
+
+  onRequest(fn: (review: StoredReview) => unknown): () => void {
+    requireFunction("onRequest's argument", fn);
+    return this.#store.onRequest(async (review) => fn(await this.#open(review)));
+  }
+
+  isWatched(): boolean {
+    return this.#store.isWatched();
+  }
+
+  /** The store keeps the type alone, and all that was said as a comment. */
+  async #sealDecision(
+    reviewId: string,
+    runId: string,
+    decision: ReviewDecision,
+  ): Promise<ReviewDecision> {
+    const text = JSON.stringify({ reviewId, decision });
+    const comment = JSON.stringify({ runId, sealed: await this.#sealer.sealText(text, runId) });
+    const { type } = decision;
+    return { type, comment, ...(type === "EDIT" && { revisedOutput: "" }) };
+  }
+
+  /** @throws JournalError for a decision that was not sealed for this review. */
+  async #openDecision(reviewId: string, { comment }: ReviewDecision): Promise<ReviewDecision> {
+    const { runId, sealed } = asFields(parseJson(comment ?? "")) ?? {};
+    if (typeof runId !== "string" || typeof sealed !== "string") throw forged(reviewId);
+    const opened = asFields(parseJson(await this.#sealer.openText(sealed, runId)));
+    if (opened?.["reviewId"] !== reviewId) throw forged(reviewId);
+    return asReviewDecision(opened["decision"]);
+  }
+
+  async #open(review: StoredReview): Promise<StoredReview> {
+    const { reviewId, runId, decision, decidedAt } = review;
+    const text = await this.#sealer.openText(review.taskDescription, runId);
+    const opened = asFields(parseJson(text));
+    if (asText(opened?.["reviewId"]) !== reviewId) throw forged(reviewId);
+    return Object.freeze({
+      ...(opened as unknown as StoredReview), // what ask() sealed
+      ...(decision !== undefined && { decision: await this.#openDecision(reviewId, decision) }),
+      ...(decidedAt !== undefined && { decidedAt }),
+    });
+  }
+}
+
+function forged(reviewId: string): JournalError {
+  return new JournalError(`Review '${reviewId}' is not what was sealed`, {
+    hint: "It was asked or answered without the key, or was changed by another program.",
+  });
+}
