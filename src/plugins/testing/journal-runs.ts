@@ -107,6 +107,7 @@ function listSuite(use: UseJournal): void {
         const { runs, next } = await journal.list({ limit: 2, after });
         assert.ok(runs.length > 0 && runs.length <= 2, `a page of ${runs.length}`);
         seen.push(...runs.map(({ runId }) => runId));
+        assert.ok(seen.length <= ids.length, "a run was listed twice");
         after = next;
       } while (after !== undefined);
       assert.deepEqual(seen, ids.reverse());

@@ -1,5 +1,5 @@
-/** The titles of the tests that fail when `register` registers them. */
-export async function failuresOf(register: () => void): Promise<readonly string[]> {
+/** The titles of the tests that fail when `register` registers them. `only`: of one of them alone, which must be there. */
+export async function failuresOf(register: () => void, only?: string): Promise<readonly string[]> {
   const tests: { readonly title: string; readonly fn: () => unknown }[] = [];
   const outer = { describe: globalThis.describe, it: globalThis.it };
   const collecting = {
@@ -12,8 +12,10 @@ export async function failuresOf(register: () => void): Promise<readonly string[
   } finally {
     Object.assign(globalThis, outer);
   }
+  const chosen = tests.filter(({ title }) => only === undefined || title === only);
+  if (chosen.length === 0) throw new Error(`There is no test '${only ?? ""}'`);
   const failed: string[] = [];
-  for (const { title, fn } of tests) {
+  for (const { title, fn } of chosen) {
     try {
       await fn();
     } catch {

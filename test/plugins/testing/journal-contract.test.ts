@@ -1,7 +1,213 @@
+import type { Journal, JournalEntry, KeptEntry } from "agentensemble";
 import { journalContract } from "agentensemble/testing";
 import { expect } from "chai";
+import { JournalFolder } from "../durability/file/journal-folder.js";
+import { failuresOf } from "./failures-of.js";
+
+type Break = (sound: Journal) => Partial<Journal>;
+
+/** A journal of which some methods are broken. The others are those of the sound one. */
+function broken(sound: Journal, breaks: Break): Journal {
+  const methods = breaks(sound) as Readonly<Record<string | symbol, unknown>>;
+  return new Proxy(sound, {
+    get(target, name): unknown {
+      if (name in methods) return methods[name];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+async function faultsOf(breaks: Break, only: string): Promise<readonly string[]> {
+  return failuresOf(
+    () =>
+      journalContract("under test", {
+        reopens: true,
+        shared: true,
+        create: () => {
+          const folder = new JournalFolder();
+          const open = (): Journal => broken(folder.open(), breaks);
+          return {
+            journal: open(),
+            reopen: open,
+            another: open,
+            abandon: (claim) => folder.abandon(claim),
+            dispose: () => folder.close(),
+          };
+        },
+      }),
+    only,
+  );
+}
+
+/** Changes the entries that are read back. */
+const reading =
+  (change: (entries: readonly KeptEntry[]) => readonly KeptEntry[]): Break =>
+  (sound) => ({
+    entries: async (runId) => change(await sound.entries(runId)),
+    claim: async (request) => {
+      const claim = await sound.claim(request);
+      return { ...claim, entries: change(claim.entries) };
+    },
+  });
+
+/** Changes the entries that are written. */
+const writing =
+  (change: (entry: JournalEntry) => JournalEntry): Break =>
+  (sound) => ({ append: (claim, entry) => sound.append(claim, change(entry)) });
+
+const later = (entry: JournalEntry): JournalEntry => JSON.parse(JSON.stringify(entry)) as never; // what a caller has done to it meanwhile
+
+/** Breaches, each with a test that must find it. */
+const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
+  "entries that get lost with their claim": [
+    "hands out a run again after each end, as it was kept, and with all entries",
+    (sound) => ({ claim: async (o) => ({ ...(await sound.claim(o)), entries: [] }) }),
+  ],
+  "entries in another order": [
+    "keeps the order of entries that are written at once",
+    reading((entries) => [...entries].reverse()),
+  ],
+  "entries under new keys": [
+    "ignores an entry with a known key",
+    (sound) => {
+      let n = 0;
+      return { append: (claim, entry) => sound.append(claim, { ...entry, key: entry.key + "~".repeat(n++) }) }; // prettier-ignore
+    },
+  ],
+  "intents that stay": [
+    "replaces the start of a call by its end, and nothing afterwards",
+    writing((entry) => (entry.kind === "intent" ? { ...entry, kind: "step" } : entry)),
+  ],
+  "tasks that are not done again": [
+    "removes the earlier entries of a task that is done again",
+    writing((entry) => (entry.kind === "redo" ? { ...entry, kind: "step" } : entry)),
+  ],
+  "calls of unfinished tasks that are left out": [
+    "hands out all that is needed when it leaves out what finished tasks cover",
+    reading((entries) => entries.filter(({ kind }) => kind !== "call")),
+  ],
+  "texts that are cut": [
+    "keeps a value of five million characters",
+    writing((entry) => typeof entry.value === "string" ? { ...entry, value: entry.value.slice(0, 1_000_000) } : entry), // prettier-ignore
+  ],
+  "texts that are made well-formed": [
+    "keeps odd texts as keys, tasks and values",
+    writing((entry) => JSON.parse(Buffer.from(JSON.stringify(entry).replace(/\\ud83d/g, "?")).toString()) as never), // prettier-ignore
+  ],
+  "keys that lead to prototypes": [
+    "keeps keys that lead to what all objects share as data",
+    writing((entry) => JSON.parse(JSON.stringify(entry), (key, value: unknown) => (key === "__proto__" ? undefined : value)) as never), // prettier-ignore
+  ],
+  "entries that are read later": [
+    "is not changed by what is done to an entry afterwards",
+    (sound) => ({
+      append: async (claim, entry) => {
+        await new Promise(setImmediate);
+        await sound.append(claim, later(entry));
+      },
+    }),
+  ],
+  "claims that are always granted": [
+    "refuses a run that another process executes, and names that process",
+    (sound) => ({
+      claim: (o) =>
+        sound.claim(o).catch(async () => {
+          const record = (await sound.get(o.start.runId)) ?? expect.fail("there is no such run");
+          return { runId: o.start.runId, epoch: 99, record, entries: [] };
+        }),
+    }),
+  ],
+  "owners without a name": [
+    "refuses a run that another process executes, and names that process",
+    (sound) => ({ claim: (o) => sound.claim({ ...o, owner: "somebody" }) }),
+  ],
+  "claims that ignore their signal": [
+    "ends the wait for a run with the signal, and leaves the run to its holder",
+    (sound) => ({ claim: (o) => sound.claim({ ...o, signal: new AbortController().signal }) }),
+  ],
+  "writes of who has lost the claim": [
+    "writes nothing for a claim that was taken over",
+    (sound) => ({
+      append: (claim, entry) =>
+        sound.append(claim, entry).catch(() => sound.create({ ...claim.record, runId: "x" }, [], "x")), // prettier-ignore
+    }),
+  ],
+  "claims that look held for ever": [
+    "gives up the claim with the end of the execution",
+    () => ({ renew: async () => ({ state: "held" }) }),
+  ],
+  "claims that look lost": [
+    "keeps a claim that is renewed longer than its lease",
+    () => ({ renew: async () => ({ state: "lost" }) }),
+  ],
+  "fruitless executions that are not counted": [
+    "counts executions in a row whose process died and left nothing",
+    (sound) => ({
+      claim: async (o) => {
+        const claim = await sound.claim(o);
+        return { ...claim, record: { ...claim.record, fruitlessExecutions: 0 } };
+      },
+    }),
+  ],
+  "results that get lost": [
+    "keeps how an execution ended, and no owner",
+    (sound) => ({ release: (claim, { status }) => sound.release(claim, { status }) }),
+  ],
+  "cancellations that nobody hears of": [
+    "shows the cancellation of a run to its holder at the next renewal, until it is carried out",
+    (sound) => ({ cancel: async (runId) => (await sound.get(runId)) !== undefined }),
+  ],
+  "cancellations of what has ended": [
+    "has nothing to cancel of a run that is unknown or has ended",
+    () => ({ cancel: async () => true }),
+  ],
+  "pages that repeat a run": [
+    "lists runs page by page, each once",
+    (sound) => ({ list: ({ after: _, ...filter } = {}) => sound.list({ ...filter, limit: 1 }) }),
+  ],
+  "filters that let pass": [
+    "lists the runs that fit, by status, ensemble, tags and time",
+    (sound) => ({ list: ({ tags: _, ...filter } = {}) => sound.list(filter) }),
+  ],
+  "the oldest first": [
+    "lists runs with all that is kept of them, the newest first",
+    (sound) => ({
+      list: async (filter) => {
+        const { runs, ...page } = await sound.list(filter);
+        return { ...page, runs: [...runs].reverse() };
+      },
+    }),
+  ],
+  "runs that replace others": [
+    "refuses to keep a new run under an id that is taken",
+    (sound) => ({ create: (start, entries, why) => sound.create(start, entries, why).catch(() => undefined) }), // prettier-ignore
+  ],
+  "changes that are not made": [
+    "adds to a run that nobody executes, and replaces what has the same key",
+    () => ({ amend: () => Promise.resolve() }),
+  ],
+  "changes of what is executed": [
+    "adds nothing to a run that is executed, or unknown",
+    (sound) => ({ amend: (runId, entry) => sound.amend(runId, entry).catch(() => undefined) }),
+  ],
+  "runs that can't be deleted": [
+    "deletes a run with its entries, and the id is that of a new run",
+    (sound) => ({ delete: async (runId) => (await sound.get(runId)) !== undefined }),
+  ],
+  "a close that closes nothing": [
+    "writes what waits before it is closed, and rejects calls after that",
+    () => ({ close: () => Promise.resolve() }),
+  ],
+};
 
 describe("journalContract", () => {
+  for (const [breach, [expected, breaks]] of Object.entries(BREACHES))
+    it(`finds ${breach}`, async () => {
+      expect(await faultsOf(() => ({}), expected)).to.deep.equal([]);
+      expect(await faultsOf(breaks, expected)).to.deep.equal([expected]);
+    });
+
   it("refuses an option that it does not know", () => {
     expect(() => journalContract("odd", { creates: () => undefined } as never)).to.throw(
       "Did you mean 'create'?",

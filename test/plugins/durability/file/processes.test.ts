@@ -1,0 +1,153 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { RunInUseError } from "agentensemble";
+import { expect } from "chai";
+import { rejectionOf } from "../../../support/rejection.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { pause } from "../../../support/time.js";
+import { withFolder } from "./journal-folder.js";
+import { claimOf, entryOf, reviewOf } from "./runs.js";
+
+const HOLDER = fileURLToPath(new URL("./holder.js", import.meta.url));
+
+/** Another process, and what it has said so far. */
+class Holder {
+  static readonly running = new Set<ChildProcess>();
+  readonly child: ChildProcess;
+  said = "";
+
+  constructor(command: string, args: readonly string[]) {
+    this.child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+    Holder.running.add(this.child);
+    this.child.once("close", () => Holder.running.delete(this.child));
+    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.said += text));
+  }
+
+  static of(mode: string, folder: string, leaseMs = 10_000): Holder {
+    return new Holder(process.execPath, [HOLDER, mode, folder, String(leaseMs)]);
+  }
+
+  /** Whole lines: the last one may be cut. */
+  get lines(): readonly string[] {
+    return this.said.split("\n").slice(0, -1);
+  }
+
+  async saying(count: number): Promise<void> {
+    while (this.lines.length < count) {
+      if (this.child.exitCode !== null) throw new Error(`the process has ended: ${this.said}`);
+      await pause(2);
+    }
+  }
+
+  async ended(signal?: NodeJS.Signals): Promise<readonly string[]> {
+    const closed = once(this.child, "close");
+    if (signal !== undefined) this.child.kill(signal);
+    await closed;
+    return this.lines;
+  }
+}
+
+/** Runs a mode on a small disk of its own. `after`: what is done to it before. */
+function onSmallDisk(mode: string, folder: string, after = "true"): Holder {
+  const script = `mount -t tmpfs -o size=1m tmpfs "$1" && mkdir "$1/runs" && ${after} && exec "$2" "$3" ${mode} "$1/runs"`;
+  const args = ["-rm", "sh", "-c", script, "sh", folder, process.execPath, HOLDER];
+  return new Holder("unshare", args);
+}
+
+const hasSmallDisks = (): boolean =>
+  process.platform === "linux" &&
+  spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs -o size=1m tmpfs /mnt"]).status === 0;
+
+describe("runs in a folder and other processes", function () {
+  this.timeout(60_000);
+
+  afterEach("no process stays, whatever failed", () => {
+    for (const child of Holder.running) child.kill("SIGKILL");
+  });
+
+  it("have every acknowledged entry after their process was killed, at whatever moment", () =>
+    withFolder(async (folder) => {
+      const acknowledged = new Set<string>();
+      for (let round = 1; round <= 5; round++) {
+        const holder = Holder.of("write", folder.path);
+        await holder.saying(2 + round * 7);
+        await pause((round * 37) % 60);
+        const [claimed, ...keys] = await holder.ended("SIGKILL");
+        expect(claimed).to.equal(`claimed ${round}`);
+        for (const key of keys) acknowledged.add(key);
+      }
+      const journal = folder.open();
+      const { entries, record } = await journal.claim(claimOf("r"));
+      const kept = new Map(entries.map(({ key, value }) => [key, value]));
+      expect([...acknowledged].filter((key) => !kept.has(key))).to.deep.equal([]);
+      expect(kept.size).to.equal(entries.length);
+      for (const [key, value] of kept) expect((value as string).startsWith(key)).to.equal(true);
+      expect([record.executions, record.fruitlessExecutions]).to.deep.equal([6, 0]);
+    }));
+
+  it("are refused to others while their process lives, and taken over at once when it was killed", () =>
+    withFolder(async (folder) => {
+      const holder = Holder.of("write", folder.path, 60_000);
+      await holder.saying(2);
+      const journal = folder.open();
+      const error = await rejectionOf(RunInUseError, journal.claim(claimOf("r")));
+      expect(error.owner).to.equal("child");
+      expect((await journal.get("r"))?.owner).to.equal("child");
+      await holder.ended("SIGKILL");
+      expect((await journal.get("r"))?.owner).to.equal(undefined);
+      expect((await journal.claim(claimOf("r"))).record.executions).to.equal(2);
+    }));
+
+  it("are taken over from a host that shows no life for a lease, and its process writes nothing when it goes on", () =>
+    withFolder(async (folder) => {
+      const holder = Holder.of("write", folder.path, 400);
+      await holder.saying(10);
+      await folder.abandon({ runId: "r" }, "elsewhere");
+      const journal = folder.open();
+      await rejectionOf(RunInUseError, journal.claim(claimOf("r"))); // its lock is touched
+      holder.child.kill("SIGSTOP");
+      await pause(50);
+      const before = holder.lines.slice(1);
+      const claim = await journal.claim(claimOf("r", { leaseMs: 5_000 }));
+      await journal.append(claim, entryOf("mine"));
+      holder.child.kill("SIGCONT");
+      const lines = await holder.ended();
+      expect(lines.at(-1)).to.equal("AE_RUN_FENCED");
+      await journal.append(claim, entryOf("mine, too"));
+      const keys = (await journal.entries("r")).map(({ key }) => key);
+      expect(keys.slice(-2)).to.deep.equal(["mine", "mine, too"]);
+      expect(keys.slice(0, -2)).to.deep.equal(claim.entries.map(({ key }) => key));
+      expect(keys).to.include.members([...before]);
+    }));
+
+  it("lose nothing that was acknowledged on a disk that is full, and go on when there is room", async function () {
+    if (!hasSmallDisks()) return this.skip();
+    const lines = await onSmallDisk("fill", temporaryFolder()).ended();
+    expect(lines).to.deep.equal(["AE_JOURNAL", "AE_JOURNAL", "true", "AE_JOURNAL", "true", "no drafts"]); // prettier-ignore
+  });
+
+  it("name a folder that can't be written to", async function () {
+    if (!hasSmallDisks()) return this.skip();
+    const folder = temporaryFolder();
+    const holder = onSmallDisk("refuse", folder, 'mount -o remount,ro "$1"');
+    const [refused, listed] = await holder.ended();
+    expect(refused).to.include("AE_JOURNAL Claiming run 'r'").and.include(folder);
+    expect(listed).to.equal("0");
+  });
+
+  it("do not keep their process alive", () =>
+    withFolder(async (folder) => {
+      expect(await Holder.of("leave", folder.path).ended()).to.deep.equal(["left"]);
+      expect((await folder.open().get("r"))?.status).to.equal("running");
+    }));
+
+  it("get the decision of a review that another process answers", () =>
+    withFolder(async (folder) => {
+      const { reviews } = folder.open();
+      await reviews.ask(reviewOf("r", "a"));
+      const waiting = reviews.waitFor("r-a", new AbortController().signal);
+      expect(await Holder.of("answer", folder.path).ended()).to.deep.equal(["resolved"]);
+      expect((await waiting).by).to.equal("child");
+    }));
+});
