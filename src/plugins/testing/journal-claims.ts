@@ -15,7 +15,7 @@ import {
   rejectsWith,
   RESULT,
   SHORT_MS,
-  startOf,
+  plannedStart,
   writeEntries,
 } from "./journal-scenario.js";
 
@@ -42,7 +42,7 @@ async function claimAndRenew(journal: Journal, owner: string, over: () => boolea
 function firstClaimSuite(use: UseJournal): void {
   it("hands out a new run with nothing in it, as its first execution", () =>
     use(async ({ journal }) => {
-      const start = startOf("r", { tags: { team: "a" }, parentRunId: "p" });
+      const start = plannedStart("r", { tags: { team: "a" }, parentRunId: "p" });
       const { runId, record, entries, epoch } = await claimRun(journal, start);
       assert.deepEqual([runId, entries, Number.isSafeInteger(epoch)], ["r", [], true]);
       const { executions, fruitlessExecutions, finishedTasks } = record;
@@ -51,7 +51,11 @@ function firstClaimSuite(use: UseJournal): void {
     }));
   it("shows a run that is executed, with its start and its owner", () =>
     use(async ({ journal, other }) => {
-      const start = startOf("r", { tags: { team: "a" }, parentRunId: "p", inputs: [{ a: null }] });
+      const start = plannedStart("r", {
+        tags: { team: "a" },
+        parentRunId: "p",
+        inputs: [{ a: null }],
+      });
       const claim = await claimRun(journal, start, { owner: "host:7" });
       await writeEntries(journal, claim, [entryNamed("T", { kind: "task" }), "S"]);
       const { startedAt, updatedAt, owner, ...run } = await keptRun(other, "r");
@@ -88,9 +92,12 @@ function firstClaimSuite(use: UseJournal): void {
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
       const ended = AbortSignal.abort(new Error("no longer wanted"));
-      const request = { start: startOf("r"), owner: "o", leaseMs: 60_000, signal: ended };
+      const request = { start: plannedStart("r"), owner: "o", leaseMs: 60_000, signal: ended };
       await assert.rejects(other.claim(request), /no longer wanted/);
-      await assert.rejects(other.claim({ ...request, start: startOf("s") }), /no longer wanted/);
+      await assert.rejects(
+        other.claim({ ...request, start: plannedStart("s") }),
+        /no longer wanted/,
+      );
       assert.equal((await journal.renew(claim)).state, "held");
       assert.equal(await journal.get("s"), undefined);
     }));
@@ -172,13 +179,13 @@ function executionEndSuite(use: UseJournal): void {
         await journal.release(first, { status, waitsFor, result });
         const again = await claimRun(
           other,
-          startOf(`r${n}`, { inputs: "others", tags: { a: "b" } }),
+          plannedStart(`r${n}`, { inputs: "others", tags: { a: "b" } }),
         );
         assert.deepEqual(
           asJson([again.record, keysIn(again.entries), again.epoch > first.epoch]),
           asJson([
             {
-              ...startOf(`r${n}`),
+              ...plannedStart(`r${n}`),
               startedAt: first.record.startedAt,
               updatedAt: again.record.updatedAt,
               status,
@@ -259,14 +266,14 @@ export async function assertClosed({ journal }: JournalScenario, claim: Claim): 
   const signal = noSignal();
   const { reviews } = journal;
   const calls: readonly (() => Promise<unknown>)[] = [
-    () => journal.claim({ start: startOf("s"), owner: "o", leaseMs: SHORT_MS, signal }),
+    () => journal.claim({ start: plannedStart("s"), owner: "o", leaseMs: SHORT_MS, signal }),
     () => journal.append(claim, entryNamed("late")),
     () => journal.renew(claim),
     () => journal.release(claim, { status: "failed" }),
     () => journal.get("r"),
     () => journal.list(),
     () => journal.entries("r"),
-    () => journal.create(startOf("s"), [], "x"),
+    () => journal.create(plannedStart("s"), [], "x"),
     () => journal.amend("r", entryNamed("late")),
     () => journal.cancel("r", "x"),
     () => journal.delete("r"),

@@ -10,7 +10,7 @@ import {
   keptEntry,
   keptRun,
   keysIn,
-  startOf,
+  plannedStart,
   writeEntries,
 } from "./journal-scenario.js";
 
@@ -133,7 +133,7 @@ function valueSuite(use: UseJournal): void {
     }));
   it("keeps odd texts as keys, tasks and values", () =>
     use(async ({ journal }) => {
-      const claim = await claimRun(journal, startOf("r", { inputs: ODD_TEXTS }));
+      const claim = await claimRun(journal, plannedStart("r", { inputs: ODD_TEXTS }));
       for (const text of ODD_TEXTS) {
         const name = NO_NAMES.has(text) ? `text ${ODD_TEXTS.indexOf(text)}` : text;
         const entry = entryNamed(name, { task: name, value: { [text]: text } });

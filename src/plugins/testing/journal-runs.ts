@@ -15,7 +15,7 @@ import {
   rejectsWith,
   RESULT,
   SHORT_MS,
-  startOf,
+  plannedStart,
   writeEntries,
 } from "./journal-scenario.js";
 
@@ -84,9 +84,9 @@ function listSuite(use: UseJournal): void {
   it("lists runs with all that is kept of them, the newest first", () =>
     use(async (scenario) => {
       const { journal, other } = scenario;
-      await keepRuns(journal, [startOf("b", { tags: { a: "1" } }), startOf("a")]);
+      await keepRuns(journal, [plannedStart("b", { tags: { a: "1" } }), plannedStart("a")]);
       await claimOfTheDead(scenario, "d");
-      await sleep(2);
+      await sleep(2 * SHORT_MS);
       await claimRun(journal, "c");
       const { runs, next } = await other.list();
       assert.deepEqual([runs.map(({ runId }) => runId), next], [["c", "d", "a", "b"], undefined]);
@@ -99,7 +99,7 @@ function listSuite(use: UseJournal): void {
       const ids = ["a", "b", "c", "d", "e"];
       await keepRuns(
         journal,
-        ids.map((id) => startOf(id)),
+        ids.map((id) => plannedStart(id)),
       );
       const seen: string[] = [];
       let after: string | undefined;
@@ -116,9 +116,9 @@ function listSuite(use: UseJournal): void {
     use(async ({ journal }) => {
       const odd = { "a b": "x=y", __proto__x: "" };
       await keepRuns(journal, [
-        startOf("w1", { tags: odd }),
-        startOf("c1", { ensemble: "other", tags: { ...odd, more: "1" } }),
-        startOf("c2", { tags: { "a b": "z" } }),
+        plannedStart("w1", { tags: odd }),
+        plannedStart("c1", { ensemble: "other", tags: { ...odd, more: "1" } }),
+        plannedStart("c2", { tags: { "a b": "z" } }),
       ]);
       const { updatedAt } = await keptRun(journal, "c1");
       assert.deepEqual(await idsIn(journal, { status: "waiting" }), ["w1"]);
@@ -135,7 +135,7 @@ function listSuite(use: UseJournal): void {
 function creationSuite(use: UseJournal): void {
   it("keeps a run that nobody has executed, with entries of another", () =>
     use(async ({ journal, other }) => {
-      const start = startOf("r", { tags: { of: "r0" } });
+      const start = plannedStart("r", { tags: { of: "r0" } });
       const entries = [entryNamed("T", { kind: "task", hash: "h" }), entryNamed("a")];
       await journal.create(start, entries, "to be resumed");
       const { status, waitsFor, executions, finishedTasks, tags } = await keptRun(other, "r");
@@ -151,7 +151,7 @@ function creationSuite(use: UseJournal): void {
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
       await writeEntries(journal, claim, ["a"]);
-      const taken = (): Promise<void> => other.create(startOf("r"), [entryNamed("b")], "x");
+      const taken = (): Promise<void> => other.create(plannedStart("r"), [entryNamed("b")], "x");
       await rejectsWith("AE_VALIDATION", taken);
       await journal.release(claim, { status: "failed", result: RESULT });
       await rejectsWith("AE_VALIDATION", taken);
@@ -187,7 +187,7 @@ function creationSuite(use: UseJournal): void {
 function deletionSuite(use: UseJournal): void {
   it("deletes a run with its entries, and the id is that of a new run", () =>
     use(async ({ journal, other }) => {
-      const claim = await claimRun(journal, startOf("r", { tags: { a: "b" } }));
+      const claim = await claimRun(journal, plannedStart("r", { tags: { a: "b" } }));
       await writeEntries(journal, claim, ["a"]);
       await journal.release(claim, { status: "completed", result: RESULT });
       assert.equal(await other.delete("r"), true);

@@ -53,7 +53,7 @@ export const SHORT_MS = 50;
 
 export const noSignal = (): AbortSignal => new AbortController().signal;
 
-export function startOf(runId: string, o: Partial<RunStart> = {}): RunStart {
+export function plannedStart(runId: string, o: Partial<RunStart> = {}): RunStart {
   const inputs = { topic: `of ${runId}` };
   return { runId, ensemble: "press", inputs, inputsHash: "h1", tags: {}, ...o };
 }
@@ -65,7 +65,7 @@ export function claimRun(
   o: { readonly owner?: string; readonly leaseMs?: number } = {},
 ): Promise<Claim> {
   const { owner = "here:1", leaseMs = LONG_MS } = o;
-  const whole = typeof start === "string" ? startOf(start) : start;
+  const whole = typeof start === "string" ? plannedStart(start) : start;
   return journal.claim({ start: whole, owner, leaseMs, signal: noSignal() });
 }
 

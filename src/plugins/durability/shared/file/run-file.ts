@@ -9,7 +9,7 @@ import { writeFully } from "../../../../util/files/write-fully.js";
 import { toError } from "../../../../util/errors.js";
 import { systemClock } from "../../../../util/runtime.js";
 import { EntryTable } from "./entry-table.js";
-import { entryPart, entryLine, headLine, statusLine, type RunPlace } from "./run-lines.js";
+import { entryPart, entryLine, headLine, statusLine, type RunPosition } from "./run-lines.js";
 import { openRunFile } from "./run-record.js";
 import { readRun, type RunContents } from "./run-reader.js";
 
@@ -17,7 +17,7 @@ import { readRun, type RunContents } from "./run-reader.js";
 const BATCH_CHARACTERS = 4 << 20;
 const COPY_BYTES = 1 << 20;
 
-interface Waiting {
+interface WaitingLine {
   /** Characters. */
   readonly size: number;
   /** Makes the line when its turn has come; `undefined` where there is nothing to write. */
@@ -45,7 +45,7 @@ interface OpenOptions {
   readonly missing?: (() => Error) | undefined;
 }
 
-interface OpenedRun {
+interface OpenedRunFile {
   readonly file: RunFile;
   readonly contents: RunContents;
   readonly isNew: boolean;
@@ -62,7 +62,7 @@ export class RunFile {
   #execution: number;
   /** Where the line of the claim begins. */
   #claim: number | undefined;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingLine[] = [];
   #writing: Promise<void> | undefined;
   /** A write failed and its bytes could not be cut off yet. */
   #isTorn = false;
@@ -87,7 +87,7 @@ export class RunFile {
    * Opens the file that a lock is for. The lock is given up with `close()`, or at once where this fails.
    * @throws the error of `missing` where there is no file; JournalError for a file of another form; what the file system throws.
    */
-  static async opened(lock: FileLock, path: string, o: OpenOptions): Promise<OpenedRun> {
+  static async opened(lock: FileLock, path: string, o: OpenOptions): Promise<OpenedRunFile> {
     try {
       const there = await openRunFile(path, "write");
       if (there !== undefined)
@@ -108,13 +108,13 @@ export class RunFile {
     path: string,
     handle: FileHandle,
     o: OpenOptions,
-  ): Promise<Omit<OpenedRun, "isNew">> {
+  ): Promise<Omit<OpenedRunFile, "isNew">> {
     try {
       const contents = await readRun(handle, path, o.leavesOut);
       const { claim, end, size } = contents;
       const mayStillWrite = claim !== undefined && end === undefined && claim.space !== o.space;
       if (!mayStillWrite) return { file: new RunFile(lock, path, handle, contents), contents };
-      const copy = await copied(handle, path, size);
+      const copy = await movedCopy(handle, path, size);
       await handle.close();
       return { file: new RunFile(lock, path, copy, contents), contents };
     } catch (error) {
@@ -187,12 +187,12 @@ export class RunFile {
     }
   }
 
-  #place(): RunPlace {
+  #place(): RunPosition {
     const claim = this.#claim;
     return { execution: this.#execution, tasks: this.#table.finished, ...(claim !== undefined && { claim }) }; // prettier-ignore
   }
 
-  #write(size: number, plan: Waiting["plan"]): Promise<void> {
+  #write(size: number, plan: WaitingLine["plan"]): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ size, plan, resolve, reject });
       this.#writing ??= this.#writeAll();
@@ -213,7 +213,7 @@ export class RunFile {
     this.#writing = undefined;
   }
 
-  #nextBatch(): readonly Waiting[] {
+  #nextBatch(): readonly WaitingLine[] {
     let [count, characters] = [0, 0];
     for (const { size } of this.#waiting) {
       if (characters >= BATCH_CHARACTERS) break;
@@ -224,7 +224,7 @@ export class RunFile {
   }
 
   /** @throws RunFencedError, JournalError or what the file system throws; then the batch has changed nothing. */
-  async #commit(batch: readonly Waiting[]): Promise<void> {
+  async #commit(batch: readonly WaitingLine[]): Promise<void> {
     await this.#requireOurs();
     const undos: (() => void)[] = [];
     const parts: Buffer[] = [];
@@ -281,7 +281,7 @@ async function createRunFile(
 ): Promise<void> {
   const table = new EntryTable();
   const lines = [headLine(start, at)];
-  const place = (): RunPlace => ({ execution: 0, tasks: table.finished });
+  const place = (): RunPosition => ({ execution: 0, tasks: table.finished });
   for (const entry of entries)
     if (table.take(entry) !== undefined) lines.push(entryLine(place(), at, entryPart(entry)));
   if (waitsFor !== undefined)
@@ -291,7 +291,7 @@ async function createRunFile(
 }
 
 /** A copy that takes the place of the file, so that a process that lost it without knowing writes to the old one. */
-async function copied(from: FileHandle, path: string, size: number): Promise<FileHandle> {
+async function movedCopy(from: FileHandle, path: string, size: number): Promise<FileHandle> {
   const draft = await DraftFile.create(path);
   try {
     const chunk = Buffer.allocUnsafe(COPY_BYTES);

@@ -6,7 +6,7 @@ const VERSION = 1;
 const FORMAT = "agentensemble/run";
 
 /** Where a run stands. Each line but the first has this, so that the last line says it. */
-export interface RunPlace {
+export interface RunPosition {
   readonly execution: number;
   /** Tasks that are finished. */
   readonly tasks: number;
@@ -22,7 +22,7 @@ export interface HeadLine {
 }
 
 /** The beginning of an execution. */
-export interface ClaimLine extends RunPlace {
+export interface ClaimLine extends RunPosition {
   readonly line: "claim";
   readonly owner: string;
   readonly leaseMs: number;
@@ -33,7 +33,7 @@ export interface ClaimLine extends RunPlace {
 }
 
 /** The end of an execution, or another change of the status. */
-export interface EndLine extends RunPlace, ClaimEnd {
+export interface EndLine extends RunPosition, ClaimEnd {
   /** The file has no calls that finished tasks cover. */
   readonly isCompact?: true;
   readonly line: "end";
@@ -41,12 +41,12 @@ export interface EndLine extends RunPlace, ClaimEnd {
 }
 
 /** An entry, or one that replaces another. */
-export interface EntryLine extends RunPlace {
+export interface EntryLine extends RunPosition {
   readonly line: "entry" | "amend";
   readonly entry: KeptEntry;
 }
 
-export type RunLine = HeadLine | ClaimLine | EndLine | EntryLine;
+export type KeptLine = HeadLine | ClaimLine | EndLine | EntryLine;
 
 const STATUSES: ReadonlySet<unknown> = new Set(["waiting", "completed", "failed", "cancelled"]);
 const KINDS: ReadonlySet<unknown> = new Set(
@@ -66,7 +66,7 @@ export function entryPart({ key, kind, task, hash, covers, value }: JournalEntry
   return JSON.stringify({ kind, task, key, hash, covers, value });
 }
 
-export function entryLine(place: RunPlace, at: string, json: string, isAmended = false): string {
+export function entryLine(place: RunPosition, at: string, json: string, isAmended = false): string {
   const { execution, tasks, claim } = place;
   const line = isAmended ? "amend" : undefined;
   return `${JSON.stringify({ line, execution, tasks, claim, at }).slice(0, -1)},${json.slice(1)}\n`;
@@ -83,7 +83,7 @@ export function readHeadLine(text: string): HeadLine {
 }
 
 /** @throws Error what is wrong with the line. */
-export function readRunLine(text: string): Exclude<RunLine, HeadLine> {
+export function readRunLine(text: string): Exclude<KeptLine, HeadLine> {
   const fields = fieldsIn(text);
   const { line, execution, tasks, claim, at } = fields;
   requireAll(isNumber(execution) && isNumber(tasks) && isText(at));
@@ -113,7 +113,7 @@ function readEntryLine(fields: Fields): EntryLine {
     at,
     execution: Math.max(execution as number, 1), // a number, says the caller
   };
-  const place = { execution, tasks, claim } as RunPlace; // checked by the caller
+  const place = { execution, tasks, claim } as RunPosition; // checked by the caller
   return { line: line === "amend" ? line : "entry", ...place, entry: entry as KeptEntry };
 }
 

@@ -3,7 +3,7 @@ import type { JournalEntryKind, KeptEntry } from "../../../../contracts/journal.
 import { JournalError } from "../../../../contracts/journal-errors.js";
 import { messageOf } from "../../../../util/errors.js";
 import { EntryTable } from "./entry-table.js";
-import type { ClaimLine, EndLine, HeadLine, RunLine } from "./run-lines.js";
+import type { ClaimLine, EndLine, HeadLine, KeptLine } from "./run-lines.js";
 import { readHeadLine, readRunLine } from "./run-lines.js";
 
 const CHUNK_BYTES = 1 << 20;
@@ -58,7 +58,7 @@ class LineTaker {
     else this.#takeLine(readRunLine(text));
   }
 
-  #takeLine(line: Exclude<RunLine, HeadLine>): void {
+  #takeLine(line: Exclude<KeptLine, HeadLine>): void {
     if (line.line === "claim") {
       [this.claim, this.end, this.grew] = [line, undefined, false];
       this.executions = line.execution;

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { KeptRun } from "../../../../contracts/journal.js";
 import { codeOf } from "../../../../util/objects.js";
-import type { ClaimLine, EndLine, HeadLine, RunPlace } from "./run-lines.js";
+import type { ClaimLine, EndLine, HeadLine, RunPosition } from "./run-lines.js";
 import { readHeadLine, readRunLine } from "./run-lines.js";
 import { lineError } from "./run-reader.js";
 
@@ -61,7 +61,7 @@ export async function readRunState(path: string): Promise<RunState | undefined> 
     const first = parsed(path, 1, readHeadLine, await lineAt(file, 0));
     const last = await lastLine(file, size);
     const line = last === undefined ? undefined : parsed(path, "last", readRunLine, last);
-    const place: RunPlace = line ?? { execution: 0, tasks: 0 };
+    const place: RunPosition = line ?? { execution: 0, tasks: 0 };
     const state = { head: first, executions: place.execution, finishedTasks: place.tasks };
     if (line?.line === "end") return { ...state, claim: undefined, end: line };
     if (place.claim === undefined) return { ...state, claim: undefined, end: undefined };

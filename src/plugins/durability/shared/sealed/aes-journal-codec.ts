@@ -26,7 +26,7 @@ export interface AesJournalKeys {
 export function aesJournalCodec(o: AesJournalKeys): JournalCodec {
   checkOptions("aesJournalCodec()", o, ["current", "previous"]);
   const keys = new Map<string, Buffer>();
-  const [current, ...previous] = [o.current, ...(o.previous ?? [])].map(keyOf);
+  const [current, ...previous] = [o.current, ...(o.previous ?? [])].map(aesKey);
   for (const key of previous) keys.set(idOf(key), key);
   if (current === undefined) throw new ValidationError("aesJournalCodec() needs a key");
   const currentId = idOf(current);
@@ -51,7 +51,7 @@ export function aesJournalCodec(o: AesJournalKeys): JournalCodec {
 }
 
 /** The message must not show the key. */
-function keyOf(text: unknown, n: number): Buffer {
+function aesKey(text: unknown, n: number): Buffer {
   const key = typeof text === "string" ? Buffer.from(text, "base64") : Buffer.alloc(0);
   if (key.length === KEY_BYTES) return key;
   throw new ValidationError(
