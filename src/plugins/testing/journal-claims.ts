@@ -74,6 +74,9 @@ function firstClaimSuite(use: UseJournal): void {
       assert.deepEqual([error.runId, error.owner], ["r", "host:7"]);
       assert.equal((await journal.renew(claim)).state, "held");
     }));
+}
+
+function rivalSuite(use: UseJournal): void {
   it("gives a run that two ask for at once to one of them", () =>
     use(async ({ journal, other }) => {
       let failed: unknown;
@@ -256,6 +259,7 @@ function cancelSuite(use: UseJournal): void {
 /** Tests of claims, leases and ends of executions. */
 export function journalClaimsSuite(use: UseJournal): void {
   firstClaimSuite(use);
+  rivalSuite(use);
   takeoverSuite(use);
   executionEndSuite(use);
   cancelSuite(use);

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Claim, Journal } from "agentensemble";
 import { spawnSync } from "node:child_process";
@@ -8,6 +8,18 @@ import { temporaryFolder } from "../../../support/temporary-folder.js";
 /** The id of a process that has ended. */
 function endedPid(): number {
   return spawnSync(process.execPath, ["-e", ""]).pid;
+}
+
+/** Makes the claims in a file those of another machine: in their places, since the holder goes on writing. */
+async function moveClaim(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    const text = await readFile(path, "latin1");
+    for (const { index } of text.matchAll(/(?<="line":"claim".*"space":")/g))
+      await file.write("X", index, "latin1");
+  } finally {
+    await file.close();
+  }
 }
 
 /** A folder with runs, and the journals that were opened on it. */
@@ -37,6 +49,7 @@ export class JournalFolder {
           ? { ...lock, pid: JournalFolder.#dead }
           : { ...lock, host: "elsewhere", boot: "another boot" };
       await writeFile(`${path}.lock`, JSON.stringify(named));
+      if (holder === "elsewhere") await moveClaim(path);
     }
   }
 
