@@ -1,7 +1,7 @@
 import type { EnsembleEvent, Ev } from "../../contracts/events.js";
 import type { LogContext } from "./log-sink.js";
 
-interface TaskState {
+interface LoggedTask {
   readonly verbose: boolean;
   readonly context: LogContext;
 }
@@ -11,7 +11,7 @@ export class RunState {
   #verbose = false;
   #toolLogTruncateLength = 200;
   readonly #toolless = new Set<string>();
-  readonly #tasks = new Map<string, TaskState>();
+  readonly #tasks = new Map<string, LoggedTask>();
   /** The delegations that go on, by the task of the worker. */
   readonly #delegations = new Map<string | undefined, Ev<"delegation_started">>();
 

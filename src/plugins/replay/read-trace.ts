@@ -205,10 +205,10 @@ function callResult(call: Fields, retried: boolean): CallResult {
     },
     finishReason: (optionalText(call, "finishReason") ?? "stop") as FinishReason, // as the trace builder wrote it
     usage: {
-      inputTokens: known(call, "inputTokens"),
-      outputTokens: known(call, "outputTokens"),
-      cachedInputTokens: known(call, "cachedInputTokens"),
-      reasoningTokens: known(call, "reasoningTokens"),
+      inputTokens: knownTokens(call, "inputTokens"),
+      outputTokens: knownTokens(call, "outputTokens"),
+      cachedInputTokens: knownTokens(call, "cachedInputTokens"),
+      reasoningTokens: knownTokens(call, "reasoningTokens"),
     },
     modelId,
   };
@@ -234,7 +234,7 @@ function toolCallsOf(call: Fields): readonly ToolCall[] {
 }
 
 /** -1 stands for what the vendor did not report. */
-function known(call: Fields, name: string): number | undefined {
+function knownTokens(call: Fields, name: string): number | undefined {
   const tokens = call[name];
   return typeof tokens === "number" && tokens >= 0 ? tokens : undefined;
 }

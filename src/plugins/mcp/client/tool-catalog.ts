@@ -48,7 +48,7 @@ function fingerprintOf({ description, inputSchema, annotations }: RemoteTool): s
 }
 
 /** The server's own word, for those who believe it; a server that says nothing may reach anywhere. */
-function effectOf({ annotations }: RemoteTool): "read" | "write" | "send" {
+function declaredEffect({ annotations }: RemoteTool): "read" | "write" | "send" {
   if (annotations?.readOnlyHint === true) return "read";
   return annotations?.openWorldHint === false ? "write" : "send";
 }
@@ -191,7 +191,7 @@ export class ToolCatalog {
       input: describedInput(remote.inputSchema),
       timeoutMs: server.timeoutMs,
       untrusted: true as const,
-      effect: server.trustAnnotations ? effectOf(remote) : "send",
+      effect: server.trustAnnotations ? declaredEffect(remote) : "send",
       /** Looked at for every call: the tool may change while a task works with it. */
       // eslint-disable-next-line no-restricted-syntax -- once per listing of the server
       get requireApproval(): boolean {

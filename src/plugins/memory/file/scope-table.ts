@@ -1,7 +1,7 @@
 import type { MemoryEntry } from "../../../contracts/memory.js";
 
 /** An entry with the version its scope got by it (its name in the file) and the bytes of its line. */
-export interface KeptEntry {
+export interface ScopeEntry {
   readonly entry: MemoryEntry;
   readonly version: number;
   readonly bytes: number;
@@ -31,14 +31,14 @@ export type ScopeChange =
 
 interface Scope {
   version: number;
-  entries: KeptEntry[];
+  entries: ScopeEntry[];
   bytes: number;
 }
 
 /** A scope as readers see it. */
 export interface ScopeView {
   readonly version: number;
-  readonly entries: readonly KeptEntry[];
+  readonly entries: readonly ScopeEntry[];
   readonly bytes: number;
 }
 
@@ -106,7 +106,7 @@ export class ScopeTable {
 }
 
 /** Both lists are in the order of versions. */
-function without(entries: readonly KeptEntry[], dropped: readonly VersionRange[]): KeptEntry[] {
+function without(entries: readonly ScopeEntry[], dropped: readonly VersionRange[]): ScopeEntry[] {
   let next = 0;
   return entries.filter(({ version }) => {
     while ((dropped[next]?.[1] ?? Infinity) < version) next++;
@@ -116,7 +116,7 @@ function without(entries: readonly KeptEntry[], dropped: readonly VersionRange[]
 
 /** The versions of the entries that are not kept, as ranges over what there is. */
 export function droppedRanges(
-  entries: readonly KeptEntry[],
+  entries: readonly ScopeEntry[],
   stays: readonly boolean[],
 ): readonly VersionRange[] {
   const ranges: [number, number][] = [];

@@ -83,7 +83,7 @@ function buildResponse(parts: AnswerParts): ChatResponse {
   };
 }
 
-function textsOf(parts: readonly Fields[], type: "text" | "reasoning"): readonly string[] {
+function answerTexts(parts: readonly Fields[], type: "text" | "reasoning"): readonly string[] {
   return parts.flatMap((part) => (part["type"] === type ? [asText(part["text"])] : []));
 }
 
@@ -95,8 +95,8 @@ export function readResult(value: unknown): ChatResponse {
     throw new InvalidResponseError("The model's result has no content", { shown: value });
   const parts = content.map((part) => asFields(part) ?? {});
   return buildResponse({
-    text: textsOf(parts, "text").join(""),
-    reasoning: textsOf(parts, "reasoning").join("\n\n"),
+    text: answerTexts(parts, "text").join(""),
+    reasoning: answerTexts(parts, "reasoning").join("\n\n"),
     toolCalls: parts.filter(isOurCall).map(readToolCall),
     finishReason: result["finishReason"],
     usage: result["usage"],

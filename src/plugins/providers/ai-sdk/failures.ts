@@ -23,7 +23,7 @@ const PLACE = Object.freeze({
   urlHint: "see the documentation of its provider",
 });
 
-function headersOf(value: unknown): Headers {
+function failureHeaders(value: unknown): Headers {
   const pairs = Object.entries(asFields(value) ?? {}).filter(
     (pair): pair is [string, string] => typeof pair[1] === "string",
   );
@@ -47,7 +47,7 @@ function callError(
   if (status < 300) return report.badAnswer(new InvalidResponseError(asText(error["message"])));
   return report.vendor(
     readHttpFailure(
-      { status, headers: headersOf(error["responseHeaders"]) },
+      { status, headers: failureHeaders(error["responseHeaders"]) },
       asText(error["responseBody"]) || asText(error["message"]),
     ),
   );

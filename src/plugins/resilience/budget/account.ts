@@ -14,7 +14,7 @@ import { pricedCost, greatestWithin } from "./pricing.js";
 import { watch } from "./watch.js";
 
 /** A call in flight for which a part of an account is reserved. */
-export interface Holder {
+export interface ReservationHolder {
   /** Whether a tap of this call may have started `run` and be waiting for it. */
   mayWaitFor(run: HookRun): boolean;
 }
@@ -50,7 +50,7 @@ export class Account implements CallQueue {
   /** The owner and the runs that joined it, while they run. */
   readonly runs = new Set<HookRun>();
   /** Those of this process. */
-  readonly reservations = new Map<Holder, Held>();
+  readonly reservations = new Map<ReservationHolder, Held>();
   readonly waiting = new Set<QueuedCall>();
   /** The limit that stopped its runs. */
   closedBy: LimitName | undefined;
@@ -124,7 +124,11 @@ export class Account implements CallQueue {
   }
 
   /** Returns whether the amount fitted. @throws LimitStoreError; the reason of `signal`. */
-  reserve(holder: Holder, amount: BudgetAmount, signal?: AbortSignal): Awaitable<boolean> {
+  reserve(
+    holder: ReservationHolder,
+    amount: BudgetAmount,
+    signal?: AbortSignal,
+  ): Awaitable<boolean> {
     return passOn(this.#store.reserve(amount, signal), (reservation) => {
       if (reservation === undefined) return false;
       this.reservations.set(holder, { amount, reservation });
@@ -134,7 +138,7 @@ export class Account implements CallQueue {
   }
 
   /** Takes the reservation back and counts what was really used. Never throws. */
-  settle(holder: Holder, used: BudgetAmount): Awaitable<void> {
+  settle(holder: ReservationHolder, used: BudgetAmount): Awaitable<void> {
     const held = this.reservations.get(holder);
     if (held === undefined) return undefined;
     this.reservations.delete(holder);

@@ -1,7 +1,7 @@
 import type { HookRun } from "../../../contracts/run.js";
 import type { SpendingGrant, SpendingRequest } from "../../../contracts/spending.js";
 import type { Awaitable } from "../../../contracts/types.js";
-import type { Account, Holder } from "./account.js";
+import type { Account, ReservationHolder } from "./account.js";
 import type { BudgetAmount } from "../../../contracts/budget-accounts.js";
 import type { LimitName } from "./amount.js";
 import { ValidationError } from "../../../contracts/errors.js";
@@ -73,7 +73,7 @@ export function openGrant(
 }
 
 /** A part of the accounts that is set aside until it is settled. */
-export class Grant implements SpendingGrant, Holder {
+export class Grant implements SpendingGrant, ReservationHolder {
   readonly maxTokens: number | undefined;
   readonly maxCost: number | undefined;
   /** Called when it is settled. */

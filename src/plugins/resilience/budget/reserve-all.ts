@@ -1,6 +1,6 @@
 import type { BudgetAmount } from "../../../contracts/budget-accounts.js";
 import type { Awaitable } from "../../../contracts/types.js";
-import type { Account, Holder } from "./account.js";
+import type { Account, ReservationHolder } from "./account.js";
 import { allOf, passOn, recovered } from "../../../util/awaitable.js";
 import { NOTHING } from "./amount.js";
 import { advance } from "./queue.js";
@@ -13,7 +13,7 @@ interface Part {
 
 /** Reserves all parts, one after the other, or none; returns which. @throws LimitStoreError; the reason of `signal`. */
 export function reserveAll(
-  holder: Holder,
+  holder: ReservationHolder,
   parts: readonly Part[],
   signal?: AbortSignal,
 ): Awaitable<boolean> {

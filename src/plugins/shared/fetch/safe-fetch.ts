@@ -51,7 +51,7 @@ export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
         { reason: "timeout" },
       );
     };
-    return withTimeout((signal) => follow(request, rules, settings, signal), {
+    return withTimeout((signal) => followRedirects(request, rules, settings, signal), {
       ms: settings.timeoutMs,
       late,
       signal: init.signal,
@@ -95,7 +95,7 @@ function requestOf(
   };
 }
 
-async function follow(
+async function followRedirects(
   first: FetchRequest,
   rules: AddressPolicy,
   settings: SafeFetchSettings,

@@ -98,7 +98,7 @@ function hunksOf(changes: readonly LineChange[]): LineChange[][] {
   return hunks;
 }
 
-function marked(mark: string, lines: readonly string[]): string {
+function markedLines(mark: string, lines: readonly string[]): string {
   return lines
     .map((line) =>
       line.endsWith("\n") ? mark + line : `${mark}${line}\n\\ No newline at end of file\n`,
@@ -124,13 +124,13 @@ function hunkText(
   let position = first.oldStart - lead;
   for (const change of hunk) {
     parts.push(
-      marked(" ", before.slice(position, change.oldStart)),
-      marked("-", before.slice(change.oldStart, change.oldEnd)),
-      marked("+", after.slice(change.newStart, change.newEnd)),
+      markedLines(" ", before.slice(position, change.oldStart)),
+      markedLines("-", before.slice(change.oldStart, change.oldEnd)),
+      markedLines("+", after.slice(change.newStart, change.newEnd)),
     );
     position = change.oldEnd;
   }
-  parts.push(marked(" ", before.slice(position, position + trail)));
+  parts.push(markedLines(" ", before.slice(position, position + trail)));
   const old = range(first.oldStart - lead, last.oldEnd + trail - first.oldStart + lead);
   const now = range(first.newStart - lead, last.newEnd + trail - first.newStart + lead);
   return `@@ -${old} +${now} @@\n${parts.join("")}`;
