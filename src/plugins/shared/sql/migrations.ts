@@ -139,7 +139,7 @@ async function schemaVersion(database: SqlDatabase, schema: string): Promise<num
 }
 
 /** The statements that bring a schema to this version. Each change is made once, whoever else makes it at the same time. */
-export function migrationScript(schema: string): string {
+function migrationScript(schema: string): string {
   const name = `"${schema}"`;
   const change = (migration: Migration, index: number): string => `
     if not exists (select from ${name}.migrations where version = ${index + 1}) then

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Claim, Journal, JournalEntry, RunStart } from "../../../../src/contracts/journal.js";
 import { until } from "../../../support/time.js";
 
-export const start = (runId: string, o: Partial<RunStart> = {}): RunStart => ({
+const start = (runId: string, o: Partial<RunStart> = {}): RunStart => ({
   runId,
   ensemble: "press",
   inputs: {},
