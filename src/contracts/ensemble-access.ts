@@ -8,6 +8,8 @@ import type { Inputs } from "./types.js";
 export interface EnsembleAccess {
   /** `EnsembleOptions.name`. */
   readonly name: string | undefined;
+  /** Starts the kernel where it has not started. @throws as the kernel's `boot()`. */
+  ready(): Promise<void>;
   run(inputs?: Inputs, options?: RunOptions): Promise<EnsembleOutput>;
   /** Runs it with inputs that an earlier run was given, as that run saw them: they are not checked by `inputType` again. */
   runAgain(inputs: Inputs, options?: RunOptions): Promise<EnsembleOutput>;

@@ -20,6 +20,7 @@ import {
 import { Task } from "../contracts/task.js";
 import { Tokens } from "../contracts/tokens.js";
 import { dagOf, describePlan } from "../diagram/dag.js";
+import { resumeRun } from "./resume-run.js";
 import { mermaidOf } from "../diagram/mermaid.js";
 import { checkEnsembleOptions, checkInputs, checkRunOptions } from "./validation.js";
 import { checkModels } from "./check-models.js";
@@ -153,6 +154,14 @@ export class Ensemble<In = Inputs> {
     };
   }
 
+  /**
+   * Goes on with a run that a journal keeps, with the inputs and tags that it began with; needs `durable()`. The `runId` stays.
+   * @throws ValidationError without `durable()`, for an unknown run, and for inputs that JSON can't hold: pass those to `run(inputs, { runId })`; then as `run()`.
+   */
+  async resume(runId: string, options: Omit<RunOptions, "runId"> = {}): Promise<EnsembleOutput> {
+    return resumeRun(this.#internals, this.#access(), { runId, options });
+  }
+
   /** What would be sent: validates and plans as `run()` does, calls no model and no tap. */
   async explain(...[inputs]: RunParameters<In>): Promise<Explanation> {
     return this.#explain(checkInputs(inputs));
@@ -215,6 +224,7 @@ export class Ensemble<In = Inputs> {
   #access(): EnsembleAccess {
     return {
       name: this.#options.name,
+      ready: () => this.#internals.ready(),
       run: (inputs, options = {}) => this.#run(checkInputs(inputs), options),
       runAgain: (inputs, options = {}) => this.#run(checkInputs(inputs), options, executeRun),
       explain: (inputs) => this.#explain(checkInputs(inputs)),

@@ -293,6 +293,31 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "Ana sees: { order: 'A-17', euros: 40 }",
     "Ana clicks twice: [ 200, 409 ]\n   tool-output-available",
   ],
+  "52-resume-after-a-crash.js": [
+    "killed by SIGKILL",
+    "goes on with 2 finished tasks\n  answer for 'title'\n  result: A page on bees, after 3 model calls in all",
+    "goes on with 3 finished tasks\n  result: A page on bees, after 3 model calls in all",
+  ],
+  "53-refund-with-a-key.js": [
+    "pays C-17 back (complaint-C-17/settle@1/call-1)",
+    "C-17 was paid back before (complaint-C-17/settle@1/call-1)",
+    "result: The customer has the money back.",
+  ],
+  "54-review-over-two-processes.js": [
+    "ends: the run waits for a person",
+    "Ana's edit: resolved",
+    "result: Fresh honey for sale / Miel à vendre",
+  ],
+  "55-handler-with-once.js": [
+    "sends honey (orders-of-today/send@1/send honey)\n  killed by SIGKILL",
+    "'goes on':\n  sends bread",
+    "result: parcel with tea, parcel with honey, parcel with bread",
+  ],
+  "56-custom-journal.js": [
+    "Entries: 2 call, 2 task",
+    "Run 'sentences' is completed, with 2 finished tasks",
+    "A fork from task 'two': Bees make honey. (2 calls, one of them made now)",
+  ],
   "47-mcp-client.js": [
     "files__read_text_file: effect send, untrusted true",
     "files__list_directory -> [FILE] agent-teams.md",

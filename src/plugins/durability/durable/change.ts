@@ -1,5 +1,6 @@
 import type { KeptEntry } from "../../../contracts/journal.js";
 import type { RunJournal } from "./run-journal.js";
+import { callsIn, usageOfCall } from "./kept-values.js";
 import { JournalMismatchError } from "../../../contracts/state-errors.js";
 
 /** What becomes of an entry that differs from what the program asks for now. */
@@ -26,12 +27,16 @@ export async function decideChange(
       }),
     );
   journal.requireOpen(`what entry '${entry.key}' answered`);
-  const generation = journal.index.redo(task);
-  await journal.write({
-    key: `redo:${task}#${generation}`,
-    kind: "redo",
-    task,
-    value: { entry: entry.key },
-  });
+  await redo(journal, task);
   return "redo";
+}
+
+/** Removes the entries of a task, but for those that have answered in this execution. What the others used stays counted. */
+async function redo(journal: RunJournal, task: string): Promise<void> {
+  const { kept, void: gone } = journal.index.redo(task);
+  const calls = callsIn(gone);
+  const key = `redo:${task}~${journal.execution}`;
+  await journal.write({ key, kind: "redo", task, value: { calls } });
+  for (const { at: _, execution: __, ...entry } of kept) await journal.write(entry);
+  journal.run.spent(calls.flatMap(usageOfCall));
 }

@@ -1,4 +1,5 @@
 import type { Journal } from "../../../contracts/journal.js";
+import type { JournalKeys } from "../shared/journal-keys.js";
 import type { DurableSettings } from "./durable-settings.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import {
@@ -40,8 +41,7 @@ export interface DurableOptions {
    * Seals entries with AES-256-GCM: 32 bytes in base64; with `previous` keys that still open. Default: the codec of `Tokens.JournalCodec`; without one,
    * secrets are taken out of entries.
    */
-  readonly encryptionKey?:
-    string | { readonly current: string; readonly previous?: readonly string[] } | undefined;
+  readonly encryptionKey?: JournalKeys | undefined;
 }
 
 const OPTIONS = [

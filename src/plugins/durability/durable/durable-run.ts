@@ -10,10 +10,18 @@ import { RunCancelledError, RunSuspendedError } from "../../../contracts/errors.
 import { RunFencedError } from "../../../contracts/journal-errors.js";
 import { startTimer } from "../../../util/abort/timer.js";
 import { Activity } from "./activity.js";
-import { callIn, failureIn, taskIn, usageOfCall, usageOfFailed } from "./kept-values.js";
+import {
+  callsIn,
+  failureIn,
+  taskIn,
+  usageOfCall,
+  usageOfFailed,
+  voidCallsIn,
+} from "./kept-values.js";
 import { MemorySteps } from "./memory-steps.js";
 import { ModelSteps } from "./model-steps.js";
 import { OutsideSteps } from "./outside-steps.js";
+import type { KeptState } from "./run-journal.js";
 import { RunJournal, retried } from "./run-journal.js";
 import { claimEndOf, savedBy } from "./run-result.js";
 import { TaskStates } from "./task-states.js";
@@ -26,13 +34,9 @@ const ASKED_FOR: readonly string[] = ["task", "call", "tool", "step"];
 const NAMED = 5;
 
 /** What a run is opened with. */
-export interface OpenedRun {
+export interface OpenedRun extends KeptState {
   readonly run: HookRun;
   readonly keeping: RunKeeping;
-  /** Absent for a run that has ended: everything is answered. */
-  readonly claim: Claim | undefined;
-  readonly entries: readonly KeptEntry[];
-  readonly execution: number;
   readonly schemas: Schemas;
   /** Sees calls whose answers the run has, for the run that this one joined. */
   readonly onCalls: (calls: readonly KeptCall[]) => void;
@@ -58,10 +62,10 @@ export class DurableRun {
   #stopTimer: (() => void) | undefined;
 
   constructor(opened: OpenedRun) {
-    const { run, keeping, claim, entries, schemas, onCalls } = opened;
+    const { run, keeping, schemas, onCalls } = opened;
     this.#opened = opened;
     this.run = run;
-    this.journal = new RunJournal(run, keeping, claim, entries);
+    this.journal = new RunJournal(run, keeping, opened);
     const { journal, states } = this;
     this.tasks = new TaskSteps(journal, states, {
       schemas,
@@ -154,12 +158,7 @@ export class DurableRun {
 
   #warnOfUnasked(): void {
     const { index } = this.journal;
-    const unasked = this.journal.entries.filter(
-      ({ key, kind, task }) =>
-        ASKED_FOR.includes(kind) &&
-        !index.wasAsked(key) &&
-        index.placeOf(task.replace(/#\d+$/, "")) === task,
-    );
+    const unasked = index.unasked.filter(({ kind }) => ASKED_FOR.includes(kind));
     if (unasked.length === 0) return;
     const named = unasked.slice(0, NAMED).map(({ key }) => key);
     const more = unasked.length > NAMED ? ` and ${unasked.length - NAMED} more` : "";
@@ -171,21 +170,15 @@ export class DurableRun {
 
 /** The usage of all calls that earlier executions made; answers of this one bring it again. */
 function spentBy(entries: readonly KeptEntry[]): readonly SpentUsage[] {
-  const finished = new Set(
-    entries.flatMap((entry) =>
-      entry.kind === "task" && taskIn(entry).parent !== true ? [entry.task] : [],
-    ),
-  );
-  const calls = entries.flatMap((entry): readonly KeptCall[] => {
-    if (entry.kind === "call") return finished.has(entry.task) ? [] : [callIn(entry)];
-    if (entry.kind !== "task" || !finished.has(entry.task)) return [];
-    const { calls: made, judging = [] } = taskIn(entry);
-    return [...made, ...judging];
-  });
   const failed = entries.flatMap((entry) =>
     entry.kind === "failed" ? usageOfFailed(failureIn(entry).failed, {}) : [],
   );
-  return [...calls.flatMap(usageOfCall), ...failed].map((used) => ({ ...used, restored: true }));
+  const restored = [...callsIn(entries).flatMap(usageOfCall), ...failed];
+  const gone = entries.flatMap((entry) => (entry.kind === "redo" ? voidCallsIn(entry) : []));
+  return [
+    ...restored.map((used) => ({ ...used, restored: true })),
+    ...gone.flatMap(usageOfCall), // nothing brings them again
+  ];
 }
 
 function toolCallsIn(entries: readonly KeptEntry[]): number {

@@ -6,39 +6,25 @@ export interface FoundEntry {
   readonly isSame: boolean;
 }
 
-/** What earlier executions have left, by key. A task that was redone has a generation: its newer entries have `#{n}` behind the place of the task. */
+/** What earlier executions have left, by key and by task. */
 export class EntryIndex {
   readonly #byKey = new Map<string, KeptEntry>();
-  readonly #generations = new Map<string, number>();
-  readonly #byTask = new Map<string, KeptEntry[]>();
+  readonly #byTask = new Map<string, readonly KeptEntry[]>();
   readonly #asked = new Set<string>();
 
   constructor(entries: readonly KeptEntry[]) {
     for (const entry of entries) {
+      if (entry.kind === "redo") continue;
       this.#byKey.set(entry.key, entry);
-      if (entry.kind === "redo") this.#redone(entry.task);
-      const ofTask = this.#byTask.get(entry.task);
+      const ofTask = this.#byTask.get(entry.task) as KeptEntry[] | undefined; // made here
       if (ofTask === undefined) this.#byTask.set(entry.task, [entry]);
       else ofTask.push(entry);
     }
   }
 
-  get size(): number {
-    return this.#byKey.size;
-  }
-
-  get entries(): Iterable<KeptEntry> {
-    return this.#byKey.values();
-  }
-
-  /** How the entries of a task are named now. */
-  placeOf(task: string): string {
-    return placeIn(task, this.#generations.get(task) ?? 0);
-  }
-
-  /** The entries of a task are void from here on. Returns the number of its generation. */
-  redo(task: string): number {
-    return this.#redone(task);
+  /** Those that nobody has asked for. */
+  get unasked(): readonly KeptEntry[] {
+    return [...this.#byKey.values()].filter(({ key }) => !this.#asked.has(key));
   }
 
   /** An entry whose content needs no comparison. */
@@ -48,27 +34,13 @@ export class EntryIndex {
     return entry;
   }
 
-  /**
-   * The newest entry of a task that is the same as what is asked for now, else the present one, which differs. Entries of older generations count only where
-   * they are the same.
-   */
-  find(
-    task: string,
-    keyOf: (place: string) => string,
-    isSame: (entry: KeptEntry) => boolean,
-  ): FoundEntry | undefined {
-    const generation = this.#generations.get(task) ?? 0;
-    let other: KeptEntry | undefined;
-    for (let n = generation; n >= 0; n--) {
-      const entry = this.#byKey.get(keyOf(placeIn(task, n)));
-      if (entry === undefined) continue;
-      if (isSame(entry)) {
-        this.#asked.add(entry.key);
-        return { entry, isSame: true };
-      }
-      if (n === generation) other = entry;
-    }
-    return other === undefined ? undefined : { entry: other, isSame: false };
+  /** The entry of this key. It counts as asked for where it answers what is asked now. */
+  find(key: string, isSame: (entry: KeptEntry) => boolean): FoundEntry | undefined {
+    const entry = this.#byKey.get(key);
+    if (entry === undefined) return undefined;
+    if (!isSame(entry)) return { entry, isSame: false };
+    this.#asked.add(key);
+    return { entry, isSame: true };
   }
 
   /** The entry answers although it differs. */
@@ -78,20 +50,13 @@ export class EntryIndex {
 
   /** An entry of a task that fits and that nobody has asked for. */
   unaskedOf(task: string, fits: (entry: KeptEntry) => boolean): KeptEntry | undefined {
-    const entry = this.ofTask(this.placeOf(task)).find(
-      (known) => !this.#asked.has(known.key) && fits(known),
-    );
+    const entry = this.ofTask(task).find((known) => !this.#asked.has(known.key) && fits(known));
     if (entry !== undefined) this.#asked.add(entry.key);
     return entry;
   }
 
-  /** The entries that bear the place of a task. */
-  ofTask(place: string): readonly KeptEntry[] {
-    return this.#byTask.get(place) ?? [];
-  }
-
-  wasAsked(key: string): boolean {
-    return this.#asked.has(key);
+  ofTask(task: string): readonly KeptEntry[] {
+    return this.#byTask.get(task) ?? [];
   }
 
   /** All entries of a task count as asked for: its output answers for them. */
@@ -99,13 +64,13 @@ export class EntryIndex {
     for (const { key } of this.ofTask(task)) this.#asked.add(key);
   }
 
-  #redone(task: string): number {
-    const generation = (this.#generations.get(task) ?? 0) + 1;
-    this.#generations.set(task, generation);
-    return generation;
+  /** A task is done again: forgets what it has not asked for, and returns that and the rest. */
+  redo(task: string): { readonly kept: readonly KeptEntry[]; readonly void: readonly KeptEntry[] } {
+    const entries = this.ofTask(task);
+    const kept = entries.filter(({ key }) => this.#asked.has(key));
+    const gone = entries.filter(({ key }) => !this.#asked.has(key));
+    for (const { key } of gone) this.#byKey.delete(key);
+    this.#byTask.set(task, kept);
+    return { kept, void: gone };
   }
-}
-
-function placeIn(task: string, generation: number): string {
-  return generation === 0 ? task : `${task}#${generation}`;
 }

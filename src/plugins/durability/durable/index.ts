@@ -1,34 +1,54 @@
-import type { Journal } from "../../../contracts/journal.js";
 import type { Plugin } from "../../../contracts/plugin.js";
 import type { DurableOptions } from "./durable-options.js";
+import type { Runs } from "./durable-runs.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { openJournal } from "../shared/open-journal.js";
+import { messageOf } from "../../../util/errors.js";
+import { emitProcessWarning } from "../../../util/process-warning.js";
 import { ACTIVITY_EVENTS } from "./activity.js";
 import { resolveDurableOptions } from "./durable-options.js";
+import { DurableRuns } from "./durable-runs.js";
+import { JournalHolder } from "./journal-holder.js";
 import { KEPT_STEPS } from "./kept-steps.js";
 import { RunKeeper } from "./run-keeper.js";
 import { tapJournal } from "./taps.js";
 import { WatchedReviews } from "./watched-reviews.js";
 
 export type { DurableOptions } from "./durable-options.js";
+export type { ResumedRun, Runs } from "./durable-runs.js";
 export { once } from "./once.js";
 
-/** Where runs are kept unless somebody says otherwise. */
-const DEFAULT_URL = "file:./.agentensemble/runs";
+/** What `durable()` gives: a plugin, and the runs that it keeps. */
+export interface DurablePlugin extends Plugin {
+  /** Until the plugin is disposed. */
+  readonly runs: Runs;
+}
 
-/** Keeps all runs of a kernel; one that is run again under its `runId` goes on where it stopped. One for each kernel. @throws ValidationError */
-export function durable(options: DurableOptions = {}): Plugin {
+/**
+ * Keeps all runs of a kernel; one that is run again under its `runId` goes on where it stopped. One for each kernel.
+ * @throws ValidationError for an unknown option or a value out of range.
+ */
+export function durable(options: DurableOptions = {}): DurablePlugin {
   const settings = resolveDurableOptions(options);
-  let opened: Journal | undefined;
-  const journal = (): Journal =>
-    (opened ??= options.journal ?? openJournal(options.url ?? DEFAULT_URL));
-  const keeper = new RunKeeper(() => ({ journal: journal(), settings }));
-  const reviews = new WatchedReviews(journal, (review) => keeper.waits(review));
+  const holder = new JournalHolder(options);
+  const keeper = new RunKeeper(() => ({
+    journal: holder.journal,
+    settings: { ...settings, sealed: holder.isSealed },
+  }));
+  const reviews = new WatchedReviews(
+    () => holder.journal,
+    (review) => keeper.waits(review),
+  );
+  const runs = new DurableRuns(holder);
   return definePlugin({
     name: "durable",
+    runs,
     bind(bind) {
-      bind.single(Tokens.Journal).toDynamicValue(journal);
+      holder.open();
+      bind.single(Tokens.Journal).toDynamicValue(() => holder.journal);
+      const { codec } = holder;
+      if (codec !== undefined)
+        bind.single(Tokens.JournalCodec, { default: true }).toConstantValue(codec);
       bind.single(Tokens.ReviewStore, { default: true }).toConstantValue(reviews);
       bind.many(Tokens.OutsideAccess).toConstantValue(keeper);
       bind.single(KEPT_STEPS).toConstantValue(keeper);
@@ -38,10 +58,23 @@ export function durable(options: DurableOptions = {}): Plugin {
       if (settings.suspendAfterMs !== undefined)
         events.on((event) => keeper.see(event), { only: ACTIVITY_EVENTS });
     },
-    async dispose() {
-      const open = opened;
-      opened = undefined;
-      if (options.journal === undefined) await open?.close();
+    start: (ctx) => holder.sealBy(ctx),
+    attach(ensemble) {
+      const name = ensemble.name ?? "ensemble";
+      holder.ensembles.set(name, ensemble);
+      if (settings.resumeOnStart) setImmediate(() => void resumeLost(runs, name));
     },
+    dispose: () => holder.close(),
   });
+}
+
+/** Goes on with the runs that a process which died has left. What fails becomes a warning of the process. */
+async function resumeLost(runs: DurableRuns, ensemble: string): Promise<void> {
+  try {
+    for (const { runId, error } of await runs.resumeAllOf([ensemble]))
+      if (error !== undefined)
+        emitProcessWarning(`Run '${runId}' was not resumed to its end: ${messageOf(error)}`);
+  } catch (error) {
+    emitProcessWarning(`Runs of ensemble '${ensemble}' were not resumed: ${messageOf(error)}`);
+  }
 }

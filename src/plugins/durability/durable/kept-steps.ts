@@ -1,4 +1,5 @@
 import type { RunInfo } from "../../../contracts/run-info.js";
+import type { KeptCall } from "./kept-values.js";
 import { createToken } from "../../../contracts/token.js";
 
 /** A part of a handler. */
@@ -8,8 +9,12 @@ export interface HandlerStep {
   readonly name: string;
 }
 
-/** Does parts of handlers once in all executions of a run. */
+/** What handlers of kept runs need of their journal. */
 export interface KeptSteps {
+  keeps(run: RunInfo): boolean;
+  /** Counts calls of a run that joined `run` with the task whose handler started it: they are not made again once that task is finished. */
+  countNested(run: RunInfo, nestedId: string, calls: readonly KeptCall[]): void;
+  /** Does a part of a handler once in all executions of a run. */
   step<T>(run: RunInfo, step: HandlerStep, work: () => Promise<T>): Promise<T>;
 }
 

@@ -111,6 +111,26 @@ export function intentIn(entry: KeptEntry): KeptIntent {
   return fieldsOf(entry, ["idempotencyKey", "tool"]) as unknown as KeptIntent;
 }
 
+/** The calls whose entries are no longer there since their tasks were done again. */
+export function voidCallsIn(entry: KeptEntry): readonly KeptCall[] {
+  return fieldsOf(entry, ["calls"])["calls"] as readonly KeptCall[];
+}
+
+/** The model calls that entries stand for, each once: those of a finished task stand in its own entry, too. */
+export function callsIn(entries: readonly KeptEntry[]): readonly KeptCall[] {
+  const finished = new Set(
+    entries.flatMap((entry) =>
+      entry.kind === "task" && taskIn(entry).parent !== true ? [entry.task] : [],
+    ),
+  );
+  return entries.flatMap((entry): readonly KeptCall[] => {
+    if (entry.kind === "call") return finished.has(entry.task) ? [] : [withoutText(callIn(entry))];
+    if (entry.kind !== "task" || !finished.has(entry.task)) return [];
+    const { calls, judging = [] } = taskIn(entry);
+    return [...calls, ...judging];
+  });
+}
+
 /** Whether secrets were taken out of an entry when it was written. */
 export function isRedacted({ value }: KeptEntry): boolean {
   return isObject(value) && value["redacted"] === true;

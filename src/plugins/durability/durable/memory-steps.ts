@@ -62,6 +62,6 @@ export class MemorySteps {
   }
 
   #place({ taskId, attempt }: MemoryWrite): string {
-    return this.journal.index.placeOf(this.tasks.placeOf(taskId, attempt));
+    return this.tasks.placeOf(taskId, attempt);
   }
 }

@@ -115,7 +115,7 @@ export class ModelSteps {
     await this.journal.writeStep({
       key: this.#keyOf(call),
       kind: "call",
-      task: this.#placeOf(call),
+      task: this.#taskOf(call),
       hash: this.#hashes(call.request, call.model, hash),
       value,
     });
@@ -138,7 +138,7 @@ export class ModelSteps {
     const task = this.#taskOf(call);
     const { index } = this.journal;
     const isSame = this.#comparison(call, hash);
-    const found = index.find(task, (place) => keyAt(place, call), isSame);
+    const found = index.find(key, isSame);
     if (found === undefined) return undefined;
     const swapped = found.isSame
       ? undefined
@@ -188,11 +188,7 @@ export class ModelSteps {
   }
 
   #keyOf(call: LlmCall): string {
-    return keyAt(this.#placeOf(call), call);
-  }
-
-  #placeOf(call: LlmCall): string {
-    return this.journal.index.placeOf(this.#taskOf(call));
+    return keyAt(this.#taskOf(call), call);
   }
 
   #taskOf({ taskId, taskAttempt }: LlmCall): string {

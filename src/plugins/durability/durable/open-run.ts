@@ -2,17 +2,14 @@ import { hostname } from "node:os";
 import type { Claim, KeptRun, RunStart } from "../../../contracts/journal.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { RunKeeping } from "./durable-settings.js";
-import type { OpenedRun } from "./durable-run.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { inputsAsJson, inputsHash } from "../shared/kept-inputs.js";
+import type { KeptState } from "./run-journal.js";
 import { retried } from "./run-journal.js";
 
 /** Ids that nobody chose: they are other ones in each execution. */
 const RANDOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const LONGEST_ID = 200;
-
-/** What the journal has of a run, and the right to go on with it. */
-export type OpenedJournal = Pick<OpenedRun, "claim" | "entries" | "execution">;
 
 /**
  * Opens the journal of a run that begins.
@@ -23,7 +20,7 @@ export async function openJournalOf(
   run: HookRun,
   { journal, settings }: RunKeeping,
   o: { readonly signal: AbortSignal; readonly parentIsKept: boolean },
-): Promise<OpenedJournal> {
+): Promise<KeptState> {
   checkId(run, o.parentIsKept);
   const start = startOf(run, settings.sealed);
   const known = RANDOM_ID.test(run.id) ? undefined : await retried(run, () => journal.get(run.id));

@@ -15,8 +15,7 @@ export class OutsideSteps {
   async access<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T> {
     if (call.kind !== "review" && call.kind !== "change") return work();
     const task = call.taskId === undefined ? "run" : this.tasks.placeOf(call.taskId, 1);
-    const place = this.journal.index.placeOf(task);
-    const key = this.#nextKey(call.kind === "review" ? "R" : "O", place, call.name);
+    const key = this.#nextKey(call.kind === "review" ? "R" : "O", task, call.name);
     const known = this.journal.index.get(key);
     if (known !== undefined) {
       const json = asFields(known.value)?.["value"];
@@ -27,8 +26,8 @@ export class OutsideSteps {
     const json = call.codec === undefined ? value : call.codec.toJson(value);
     const kept = { ...(json !== undefined && { value: json }) };
     if (call.kind === "review")
-      await this.journal.write({ key, kind: "review", task: place, value: kept });
-    else await this.journal.writeStep({ key, kind: "change", task: place, value: kept });
+      await this.journal.write({ key, kind: "review", task, value: kept });
+    else await this.journal.writeStep({ key, kind: "change", task, value: kept });
     return value;
   }
 

@@ -15,12 +15,24 @@ const TRIES_MS = 30_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
+/** What is kept of a run when an execution begins. */
+export interface KeptState {
+  /** Absent for a run that has ended: everything is answered. */
+  readonly claim: Claim | undefined;
+  readonly entries: readonly KeptEntry[];
+  /** Counts this one. */
+  readonly execution: number;
+}
+
 /** An entry that waits until its task needs it: see `keep`. */
 type Buffered = Map<string, JournalEntry[]>;
 
 /** The journal of one run, as its taps use it. */
 export class RunJournal {
   readonly index: EntryIndex;
+  /** What earlier executions have left. */
+  readonly entries: readonly KeptEntry[];
+  readonly execution: number;
   readonly settings: DurableSettings;
   readonly #keeping: RunKeeping;
   readonly #claim: Claim | undefined;
@@ -29,16 +41,16 @@ export class RunJournal {
   #warnedOfRedaction = false;
   #ended = false;
 
-  /** Without a claim the run has ended already, and everything is answered. */
   constructor(
     readonly run: HookRun,
     keeping: RunKeeping,
-    claim: Claim | undefined,
-    readonly entries: readonly KeptEntry[],
+    { claim, entries, execution }: KeptState,
   ) {
     this.#keeping = keeping;
     this.settings = keeping.settings;
     this.#claim = claim;
+    this.entries = entries;
+    this.execution = execution;
     this.index = new EntryIndex(entries);
     this.#redacted = entries.some(isRedacted);
   }

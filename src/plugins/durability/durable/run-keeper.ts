@@ -11,6 +11,7 @@ import type { RunKeeping } from "./durable-settings.js";
 import { RunCancelledError, ValidationError } from "../../../contracts/errors.js";
 import { asFields } from "../../../util/objects.js";
 import { Schemas } from "../../shared/schemas.js";
+import { KEPT_STEPS } from "./kept-steps.js";
 import { DurableRun } from "./durable-run.js";
 import { openJournalOf } from "./open-run.js";
 
@@ -36,7 +37,7 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
     const keeping = this.#keeping();
     const controller = new AbortController();
     this.#opening.set(run, controller);
-    const parent = run.parent === undefined ? undefined : this.of(run.parent);
+    const parent = keptParentOf(run);
     try {
       const { signal } = controller;
       const o = { signal, parentIsKept: parent !== undefined };
@@ -46,7 +47,7 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
         run,
         keeping,
         schemas: this.#schemas,
-        onCalls: (calls) => noteNested(parent, run, calls),
+        onCalls: (calls) => parent?.(calls),
       });
       this.#runs.set(run.id, durable);
       durable.begin();
@@ -77,13 +78,23 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
     return this.of(call.run)?.outside.access(call, work) ?? work();
   }
 
+  keeps(run: RunInfo): boolean {
+    return this.of(run) !== undefined;
+  }
+
+  countNested(run: RunInfo, nestedId: string, calls: readonly KeptCall[]): void {
+    if (!nestedId.startsWith(`${run.id}/`)) return;
+    this.of(run)
+      ?.states.at(nestedId.slice(run.id.length + 1))
+      ?.calls.push(...calls);
+  }
+
   async step<T>(run: RunInfo, step: HandlerStep, work: () => Promise<T>): Promise<T> {
     const durable = this.of(run);
     if (durable === undefined) return work();
     const { journal, steps } = durable;
     const task = step.idempotencyKey.slice(run.id.length + 1);
-    const place = journal.index.placeOf(task);
-    const key = `S:${place}/${step.name}`;
+    const key = `S:${task}/${step.name}`;
     if (steps.has(key))
       throw new ValidationError(`once() has the name '${step.name}' twice in one task`);
     steps.add(key);
@@ -95,18 +106,14 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
     journal.requireOpen(`step ${key}`);
     const value = await work();
     const kept = { ...(value !== undefined && { value }) };
-    await journal.write({ key, kind: "step", task: place, value: kept });
+    await journal.write({ key, kind: "step", task, value: kept });
     return value;
   }
 }
 
-/** Counts the calls of a run with the task whose handler started it: they are not made again once that task is finished. */
-function noteNested(
-  parent: DurableRun | undefined,
-  run: HookRun,
-  calls: readonly KeptCall[],
-): void {
-  if (parent === undefined || !run.id.startsWith(`${parent.run.id}/`)) return;
-  const state = parent.states.at(run.id.slice(parent.run.id.length + 1));
-  state?.calls.push(...calls);
+/** Counts calls with the run that this one joined, where that is kept: by this plugin or by that of another kernel. */
+function keptParentOf({ id, parent }: HookRun): ((calls: readonly KeptCall[]) => void) | undefined {
+  const keeper = parent?.find(KEPT_STEPS);
+  if (parent === undefined || keeper?.keeps(parent) !== true) return undefined;
+  return (calls) => keeper.countNested(parent, id, calls);
 }

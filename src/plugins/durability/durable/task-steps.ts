@@ -63,14 +63,10 @@ export class TaskSteps {
     const { index } = this.journal;
     this.#throwKeptFailure(state);
     let definition: Definition | undefined;
-    const found = index.find(
-      state.place,
-      (place) => `T:${place}`,
-      (entry) => {
-        definition ??= definitionOf(call, this.around.schemas);
-        return entry.hash === definitionHash(definition);
-      },
-    );
+    const found = index.find(`T:${state.place}`, (entry) => {
+      definition ??= definitionOf(call, this.around.schemas);
+      return entry.hash === definitionHash(definition);
+    });
     state.definition = definition;
     if (found === undefined) return this.#begins(call);
     const { entry } = found;
@@ -107,12 +103,11 @@ export class TaskSteps {
     if (state === undefined || call.output === undefined) return;
     if (++this.#finished > MOST_TASKS)
       throw this.journal.fail(new JournalError(`A run may finish at most ${MOST_TASKS} tasks`));
-    const { index } = this.journal;
     const definition = state.definition ?? definitionOf(state.call, this.around.schemas);
     const value: KeptTask = { ...this.#valueOf(call.output, state), definition };
-    if (!state.isParent) this.journal.drop(index.placeOf(state.place));
+    if (!state.isParent) this.journal.drop(state.place);
     await this.journal.flush((task) => isOf(task, call.identity));
-    const place = index.placeOf(state.place);
+    const { place } = state;
     await this.journal.write({
       key: `T:${place}`,
       kind: "task",
@@ -130,7 +125,7 @@ export class TaskSteps {
     if (!isExit && (outcome !== "failed" || parentTaskId === undefined)) return;
     const state = this.tasks.of(call.taskId);
     if (state === undefined || state.restored !== undefined || error === undefined) return;
-    const place = this.journal.index.placeOf(state.place);
+    const { place } = state;
     const value: KeptFailure = {
       error: storeError(error),
       calls: state.calls.map(withoutText),
@@ -153,7 +148,7 @@ export class TaskSteps {
   /** @throws the failure of an earlier execution that another task has seen. */
   #throwKeptFailure(state: TaskState): void {
     const { index, run } = this.journal;
-    const place = index.placeOf(state.place);
+    const { place } = state;
     const entry = index.get(`F:${place}`);
     if (entry === undefined) return;
     index.askAll(place);
@@ -170,7 +165,6 @@ export class TaskSteps {
     const difference = definitionDifference(kept.definition, now);
     const verdict = await decideChange(this.journal, { task: state.place, entry, difference });
     if (verdict === "use") return true;
-    this.journal.run.spent(kept.calls.flatMap(usageOfCall));
     return false;
   }
 
@@ -220,9 +214,7 @@ export class TaskSteps {
   }
 
   #sectionsOf(task: string): TaskCall["promptSections"] | undefined {
-    const { index } = this.journal;
-    const place = index.placeOf(task);
-    for (const entry of index.ofTask(place)) {
+    for (const entry of this.journal.index.ofTask(task)) {
       if (entry.kind !== "call") continue;
       const { sections } = callIn(entry);
       if (sections !== undefined) return sections;

@@ -29,11 +29,7 @@ export class ToolSteps {
   async answer(call: ToolCallContext): Promise<void | Answer<ToolResult>> {
     if (call.tool.delegates === true) return undefined; // its tasks are answered
     const hash = hashOf(call);
-    const found = this.journal.index.find(
-      taskOf(call),
-      (place) => this.#keyAt(place, call),
-      (entry) => entry.hash === hash,
-    );
+    const found = this.journal.index.find(keyOf(call), (entry) => entry.hash === hash);
     if (found?.isSame !== true) {
       this.journal.requireOpen(`tool call ${call.idempotencyKey} (${call.tool.name})`);
       return undefined; // a model that says something else under an old id calls anew
@@ -51,9 +47,9 @@ export class ToolSteps {
     this.#begun.set(call.idempotencyKey, call);
     if (this.#resume(call) === "again") return;
     await this.journal.write({
-      key: this.#key(call),
+      key: keyOf(call),
       kind: "intent",
-      task: this.#place(call),
+      task: taskOf(call),
       hash: hashOf(call),
       value: { idempotencyKey: call.idempotencyKey, tool: call.tool.name },
     });
@@ -78,9 +74,9 @@ export class ToolSteps {
 
   async #write(call: ToolCallContext, value: KeptTool): Promise<void> {
     const entry = {
-      key: this.#key(call),
+      key: keyOf(call),
       kind: "tool" as const,
-      task: this.#place(call),
+      task: taskOf(call),
       hash: hashOf(call),
       value,
     };
@@ -118,22 +114,14 @@ export class ToolSteps {
     const said = resumeOf(tool, input);
     return tool.resume === undefined && said === "ask" ? this.journal.settings.inDoubt : said;
   }
+}
 
-  #key(call: ToolCallContext): string {
-    return this.#keyAt(this.#place(call), call);
-  }
-
-  #place(call: ToolCallContext): string {
-    return this.journal.index.placeOf(taskOf(call));
-  }
-
-  #keyAt(place: string, call: ToolCallContext): string {
-    return `K:${place}/${useOf(call)}/${call.tool.name}`;
-  }
+function keyOf(call: ToolCallContext): string {
+  return `K:${taskOf(call)}/${useOf(call)}/${call.tool.name}`;
 }
 
 /** `{identity}@{attempt}` of the task, as the idempotency key has it. */
-export function taskOf({ run, idempotencyKey }: ToolCallContext): string {
+function taskOf({ run, idempotencyKey }: ToolCallContext): string {
   return idempotencyKey.slice(run.id.length + 1, idempotencyKey.lastIndexOf("/"));
 }
 

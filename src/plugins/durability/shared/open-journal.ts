@@ -1,7 +1,25 @@
 import type { Journal } from "../../../contracts/journal.js";
+import type { JournalKeys } from "./journal-keys.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { openFileJournal } from "./file/file-journal.js";
+import { aesJournalCodec } from "./sealed/aes-journal-codec.js";
+import { sealedJournal } from "./sealed/sealed-journal.js";
+import { openSqlJournal } from "./sql/sql-journal.js";
 
-/** The journal of an address. It is opened at its first call. @throws ValidationError for an address of another form. */
+/** The journal of an address: `file:<folder>`, `pglite:<folder>` or `postgres://...`. It is opened at its first call. @throws ValidationError for an address of another form. */
 export function openJournal(url: string): Journal {
-  throw new ValidationError(`There is no journal for '${url.slice(0, url.indexOf(":") + 1)}'`);
+  const folder = /^file:(?:\/\/(?=\/))?(.+)$/s.exec(url)?.[1];
+  if (folder !== undefined) return openFileJournal(folder);
+  if (/^(pglite:|postgres(ql)?:\/\/)/.test(url)) return openSqlJournal({ url });
+  const scheme = /^[a-z][a-z\d+.-]*:/i.exec(url)?.[0];
+  throw new ValidationError(
+    `There is no journal for ${scheme === undefined ? "an address without a scheme" : `'${scheme}'`}`,
+    { hint: "Use file:<folder>, pglite:<folder> or postgres://user:password@host:5432/database." },
+  );
+}
+
+/** The journal with its entries sealed by AES-256-GCM. @throws ValidationError for what is no key. */
+export function sealedWith(journal: Journal, keys: JournalKeys): Journal {
+  const codec = aesJournalCodec(typeof keys === "string" ? { current: keys } : keys);
+  return sealedJournal(journal, codec);
 }

@@ -11,17 +11,16 @@ import type {
 } from "agentensemble";
 import { Ensemble, RunCancelledError, tool } from "agentensemble";
 import type { DurableOptions } from "agentensemble/durability";
-import { InMemoryJournal, durable } from "agentensemble/durability";
+import { Journal, durable } from "agentensemble/durability";
 import type { ScriptedModel } from "agentensemble/testing";
 
-type Journal = NonNullable<DurableOptions["journal"]>;
 type Entry = Parameters<Journal["append"]>[1];
 
 /** What is outside of all processes. */
 export class World {
   /** Time passes when a process dies, so that its claim is over. */
   nowMs = Date.parse("2026-01-01T00:00:00Z");
-  readonly journal = new InMemoryJournal({ clock: { now: () => new Date(this.nowMs) } });
+  readonly journal = Journal.inMemory({ clock: { now: () => new Date(this.nowMs) } });
   /** Model calls that were begun, each a call that is paid. */
   paidCalls = 0;
   /** What tools have done outside, by idempotency key. */

@@ -1,10 +1,4 @@
-import { InMemoryJournal } from "agentensemble/durability";
-import { reviewStoreContract } from "agentensemble/testing";
+import { Journal } from "agentensemble/durability";
+import { journalContract } from "agentensemble/testing";
 
-reviewStoreContract("the inbox of a journal in memory", {
-  create: () => {
-    const { reviews } = new InMemoryJournal();
-    return { store: reviews, reopen: () => reviews };
-  },
-  reopens: true,
-});
+journalContract("in memory", { create: () => ({ journal: Journal.inMemory() }) });

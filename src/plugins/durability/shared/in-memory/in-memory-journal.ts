@@ -64,8 +64,16 @@ export class InMemoryJournal implements Journal {
 
   async claim(request: ClaimRequest): Promise<Claim> {
     const { start, owner, leaseMs, signal } = request;
-    signal.throwIfAborted();
-    await this.#freed(start.runId, signal);
+    const untilMs = this.#now() + leaseMs;
+    for (;;) {
+      signal.throwIfAborted();
+      this.#requireOpen();
+      const held = this.#runs.get(start.runId);
+      if (held?.holder === undefined || !this.#isHeld(held)) break;
+      const leftMs = Math.min(held.holder.untilMs, untilMs) - this.#now();
+      if (leftMs <= 0) throw new RunInUseError(start.runId, held.holder.owner);
+      await waited(leftMs, signal);
+    }
     const run = this.#runs.get(start.runId) ?? this.#added(start, "running");
     const { record } = run;
     const died = record.status === "running" && record.executions > 0;
@@ -166,19 +174,7 @@ export class InMemoryJournal implements Journal {
 
   async close(): Promise<void> {
     this.#closed = true;
-  }
-
-  /** Waits until the run is free. @throws RunInUseError where its claim was renewed meanwhile. */
-  async #freed(runId: string, signal: AbortSignal): Promise<void> {
-    this.#requireOpen();
-    const run = this.#runs.get(runId);
-    const holder = run?.holder;
-    if (run === undefined || holder === undefined) return;
-    const { untilMs } = holder;
-    if (this.#isHeld(run)) await waited(untilMs - this.#now(), signal);
-    this.#requireOpen();
-    if (run.holder !== holder || holder.untilMs !== untilMs || this.#isHeld(run))
-      throw new RunInUseError(runId, (run.holder ?? holder).owner);
+    this.reviews.close();
   }
 
   #added(start: RunStart, status: "running" | "waiting"): StoredRun {
@@ -199,6 +195,7 @@ export class InMemoryJournal implements Journal {
   }
 
   #put(run: StoredRun, entry: JournalEntry): void {
+    if (entry.kind === "redo") this.#removeEntriesOf(run, entry.task);
     const known = run.entries.get(entry.key);
     const execution = Math.max(run.record.executions, 1);
     const kept = { ...copied(entry), at: this.#instant(), execution };
@@ -206,6 +203,15 @@ export class InMemoryJournal implements Journal {
     run.entries.set(entry.key, deepFreeze(kept));
     if (entry.kind === "task" && known?.kind !== "task")
       run.record = { ...run.record, finishedTasks: run.record.finishedTasks + 1 };
+  }
+
+  #removeEntriesOf(run: StoredRun, task: string): void {
+    for (const [key, { kind, task: owner }] of run.entries) {
+      if (owner !== task || kind === "redo") continue;
+      run.entries.delete(key);
+      if (kind === "task")
+        run.record = { ...run.record, finishedTasks: run.record.finishedTasks - 1 };
+    }
   }
 
   #setStatus(run: StoredRun, { status, waitsFor, result }: ClaimEnd): void {

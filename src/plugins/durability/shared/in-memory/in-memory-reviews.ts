@@ -5,6 +5,7 @@ import type {
   StoredReview,
 } from "../../../../contracts/review.js";
 import type { Clock } from "../../../../contracts/runtime.js";
+import { JournalError } from "../../../../contracts/journal-errors.js";
 import { asReviewDecision } from "../../../../contracts/review.js";
 import { ReviewError } from "../../../../contracts/state-errors.js";
 import { requireFunction } from "../../../../contracts/validation.js";
@@ -14,7 +15,7 @@ import { emitProcessWarning } from "../../../../util/process-warning.js";
 interface Waiting {
   review: StoredReview;
   /** Ends the waits of the run that asked. */
-  readonly waits: Set<(decision: ReviewDecision) => void>;
+  readonly waits: Set<(decision: ReviewDecision | Error) => void>;
   over: boolean;
 }
 
@@ -22,6 +23,7 @@ interface Waiting {
 export class InMemoryReviews implements ReviewStore {
   readonly #clock: Pick<Clock, "now">;
   readonly #kept = new Map<string, Waiting>();
+  #closed: JournalError | undefined;
   readonly #listeners = new Set<{ readonly fn: (review: StoredReview) => unknown }>();
 
   constructor(clock: Pick<Clock, "now">) {
@@ -29,6 +31,7 @@ export class InMemoryReviews implements ReviewStore {
   }
 
   async ask(request: StoredReview): Promise<StoredReview> {
+    this.#requireOpen();
     const { reviewId } = request;
     const known = this.#kept.get(reviewId);
     if (known !== undefined && known.waits.size > 0)
@@ -43,6 +46,7 @@ export class InMemoryReviews implements ReviewStore {
   }
 
   async pending(): Promise<readonly StoredReview[]> {
+    this.#requireOpen();
     return [...this.#kept.values()]
       .filter((kept) => this.#isOpen(kept))
       .map(({ review }) => review)
@@ -50,6 +54,7 @@ export class InMemoryReviews implements ReviewStore {
   }
 
   async resolve(reviewId: string, decision: ReviewDecision): Promise<ReviewResolution> {
+    this.#requireOpen();
     const checked = asReviewDecision(decision);
     const kept = this.#kept.get(reviewId);
     if (kept === undefined) return { outcome: "unknown" };
@@ -62,6 +67,7 @@ export class InMemoryReviews implements ReviewStore {
   }
 
   async waitFor(reviewId: string, signal: AbortSignal): Promise<ReviewDecision> {
+    this.#requireOpen();
     const kept = this.#kept.get(reviewId);
     if (kept === undefined) throw new ReviewError(`There is no review '${reviewId}'`);
     if (kept.review.decision !== undefined) return kept.review.decision;
@@ -71,10 +77,11 @@ export class InMemoryReviews implements ReviewStore {
         kept.waits.delete(settle);
         reject(signal.reason as Error); // whatever the caller ended it with
       };
-      const settle = (decision: ReviewDecision): void => {
+      const settle = (decision: ReviewDecision | Error): void => {
         kept.waits.delete(settle);
         signal.removeEventListener("abort", onAbort);
-        resolve(decision);
+        if (decision instanceof Error) reject(decision);
+        else resolve(decision);
       };
       kept.waits.add(settle);
       signal.addEventListener("abort", onAbort, { once: true });
@@ -104,6 +111,17 @@ export class InMemoryReviews implements ReviewStore {
   /** Removes the reviews of a run. */
   forget(runId: string): void {
     for (const [id, { review }] of this.#kept) if (review.runId === runId) this.#kept.delete(id);
+  }
+
+  /** Ends all waits. */
+  close(): void {
+    const error = new JournalError("The journal in memory has been closed");
+    this.#closed = error;
+    for (const { waits } of this.#kept.values()) for (const settle of waits) settle(error);
+  }
+
+  #requireOpen(): void {
+    if (this.#closed !== undefined) throw this.#closed;
   }
 
   #isOpen({ review, over }: Waiting): boolean {

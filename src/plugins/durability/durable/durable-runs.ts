@@ -1,0 +1,140 @@
+import type { EnsembleAccess } from "../../../contracts/ensemble-access.js";
+import type { Journal, KeptRun, KeptRuns } from "../../../contracts/journal.js";
+import type { EnsembleOutput } from "../../../contracts/output.js";
+import type { ResumeOptions } from "../shared/resume-run.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { RunPoisonedError } from "../../../contracts/journal-errors.js";
+import { knownNames } from "../../../contracts/validation.js";
+import { toError } from "../../../util/errors.js";
+import { JournalRuns } from "../shared/kept-runs.js";
+import { resumeKept } from "../shared/resume-run.js";
+
+/** Executions in a row that ended with their process, after which a run is not resumed by itself. */
+const MOST_FRUITLESS = 5;
+/** Runs that are resumed at once. */
+const AT_ONCE = 4;
+const PAGE = 500;
+
+/** What became of a run that `resumeAll` found. */
+export interface ResumedRun {
+  readonly runId: string;
+  readonly output?: EnsembleOutput | undefined;
+  /** Why it failed, or was left out. */
+  readonly error?: Error | undefined;
+}
+
+/** The runs that a `durable()` keeps. */
+export interface Runs extends KeptRuns {
+  /**
+   * Goes on with a run: with the ensemble of its name, the newest one where there are several, with its inputs and tags.
+   * @throws ValidationError for an unknown run or ensemble, and for inputs that JSON can't hold; what the run throws.
+   */
+  resume(runId: string, options?: ResumeOptions): Promise<EnsembleOutput>;
+  /**
+   * Goes on with all runs of the attached ensembles whose process has died, and with those that wait for a person who has decided. Never rejects for a
+   * single run: its error is in the result. Runs that have ended their process five times in a row are left out.
+   */
+  resumeAll(): Promise<readonly ResumedRun[]>;
+}
+
+/** What the runs of a plugin stand on. */
+export interface RunsSource {
+  readonly journal: Journal;
+  /** The ensembles of the plugin's kernel, by the name under which their runs are kept. */
+  readonly ensembles: ReadonlyMap<string, EnsembleAccess>;
+}
+
+/** The runs of a journal, and the ensembles that go on with them. */
+export class DurableRuns extends JournalRuns implements Runs {
+  readonly #source: RunsSource;
+
+  constructor(source: RunsSource) {
+    super(() => source.journal);
+    this.#source = source;
+  }
+
+  async resume(runId: string, options?: ResumeOptions): Promise<EnsembleOutput> {
+    const known = await this.get(runId);
+    if (known === undefined) throw new ValidationError(`There is no run '${runId}' to resume`);
+    const ensemble = this.#ensembleOf(known.ensemble);
+    await ensemble.ready();
+    return resumeKept(this.#source.journal, ensemble, runId, options);
+  }
+
+  async resumeAll(): Promise<readonly ResumedRun[]> {
+    return this.resumeAllOf([...this.#source.ensembles.keys()]);
+  }
+
+  /** As `resumeAll`, for the runs of these ensembles. */
+  async resumeAllOf(names: readonly string[]): Promise<readonly ResumedRun[]> {
+    const found: KeptRun[] = [];
+    for (const ensemble of names) found.push(...(await this.#resumable(ensemble)));
+    const results: ResumedRun[] = [];
+    const next = async (): Promise<void> => {
+      for (let run = found.shift(); run !== undefined; run = found.shift())
+        results.push(await this.#resumed(run));
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, next));
+    return results;
+  }
+
+  /** Runs that nobody executes and that can go on, the oldest first. */
+  async #resumable(ensemble: string): Promise<readonly KeptRun[]> {
+    const died = (await this.#all({ ensemble, status: "running" })).filter(
+      ({ owner }) => owner === undefined,
+    );
+    const waiting = await this.#all({ ensemble, status: "waiting" });
+    if (waiting.length === 0) return died.reverse();
+    const open = new Set((await this.reviews.pending()).map(({ runId }) => runId));
+    return [...waiting.filter(({ runId }) => !open.has(runId)), ...died].reverse();
+  }
+
+  async #all(filter: {
+    readonly ensemble: string;
+    readonly status: KeptRun["status"];
+  }): Promise<KeptRun[]> {
+    const all: KeptRun[] = [];
+    for (let after: string | undefined, isFirst = true; isFirst || after !== undefined;) {
+      const page = await this.list({
+        ...filter,
+        limit: PAGE,
+        ...(after !== undefined && { after }),
+      });
+      all.push(...page.runs);
+      after = page.next;
+      isFirst = false;
+    }
+    return all;
+  }
+
+  async #resumed(run: KeptRun): Promise<ResumedRun> {
+    const { runId } = run;
+    try {
+      const fruitless = await this.#fruitless(run);
+      if (fruitless >= MOST_FRUITLESS) throw new RunPoisonedError(runId, fruitless);
+      return { runId, output: await this.resume(runId) };
+    } catch (error) {
+      return { runId, error: toError(error) };
+    }
+  }
+
+  /** Executions in a row that have left nothing, with that of the process which has died. */
+  async #fruitless({ runId, executions, fruitlessExecutions, status }: KeptRun): Promise<number> {
+    if (status !== "running" || fruitlessExecutions < MOST_FRUITLESS - 1)
+      return fruitlessExecutions;
+    const entries = await this.entries(runId);
+    return entries.some(({ execution }) => execution === executions) ? 0 : fruitlessExecutions + 1;
+  }
+
+  /** @throws ValidationError where there is no ensemble of this name. */
+  #ensembleOf(name: string): EnsembleAccess {
+    const { ensembles } = this.#source;
+    const named = ensembles.get(name);
+    if (named !== undefined) return named;
+    const [only] = ensembles.values();
+    if (only !== undefined && ensembles.size === 1 && only.name === undefined) return only;
+    throw new ValidationError(
+      `No ensemble of this program has the name '${name}'. ${knownNames(name, [...ensembles.keys()])}`,
+    );
+  }
+}

@@ -1,0 +1,61 @@
+import type { KeptEntry } from "../../../contracts/journal.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { knownNames } from "../../../contracts/validation.js";
+
+/** Entries that belong to no task. */
+const NO_TASK = "run";
+
+/**
+ * The entries of a run without those of the task `from` and of all tasks that were done after it: all of them where `from` is absent.
+ * @throws ValidationError for a task that has no entry.
+ */
+export function entriesBefore(
+  entries: readonly KeptEntry[],
+  from: string | undefined,
+  runId: string,
+): readonly KeptEntry[] {
+  if (from === undefined) return entries;
+  const ends = endsOf(entries);
+  const removed = entries.filter(({ task }) => isPartOf(task, from));
+  if (removed.length === 0) {
+    const names = [...new Set(entries.map(({ task }) => identityOf(task)))];
+    throw new ValidationError(`Run '${runId}' has no task '${from}'. ${knownNames(from, names)}`);
+  }
+  const cut = Math.min(...removed.map(({ task }) => ends.get(task) ?? entries.length));
+  return entries.filter(({ task }, index) => {
+    if (isPartOf(task, from)) return false;
+    return task === NO_TASK ? index < cut : (ends.get(task) ?? entries.length) < cut;
+  });
+}
+
+/** Where each attempt of a task ended: at its output, or at that of the attempt that followed. */
+function endsOf(entries: readonly KeptEntry[]): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>();
+  entries.forEach(({ kind, task }, index) => {
+    if (kind !== "task") return;
+    const identity = identityOf(task);
+    const attempt = attemptOf(task);
+    for (const entry of entries)
+      if (
+        identityOf(entry.task) === identity &&
+        attemptOf(entry.task) <= attempt &&
+        !ends.has(entry.task)
+      )
+        ends.set(entry.task, index);
+  });
+  return ends;
+}
+
+/** Whether a place is that of the task, or of one that it handed work to. */
+function isPartOf(task: string, name: string): boolean {
+  return identityOf(task) === name || task.startsWith(`${name}@`);
+}
+
+function identityOf(task: string): string {
+  const at = task.lastIndexOf("@");
+  return at < 0 ? task : task.slice(0, at);
+}
+
+function attemptOf(task: string): number {
+  return Number.parseInt(task.slice(task.lastIndexOf("@") + 1), 10);
+}

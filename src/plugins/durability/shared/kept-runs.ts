@@ -1,0 +1,158 @@
+import type {
+  Journal,
+  JournalEntry,
+  KeptEntry,
+  KeptRun,
+  KeptRuns,
+  RunFilter,
+  RunPage,
+} from "../../../contracts/journal.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { RunInUseError } from "../../../contracts/journal-errors.js";
+import { asFields } from "../../../util/objects.js";
+import { uuidGenerator } from "../../../util/runtime.js";
+import { entriesBefore } from "./fork-entries.js";
+
+/** Runs that are deleted at once are listed in pages of this size. */
+const PAGE = 500;
+const ASKED_FOR = "somebody asked for it";
+
+/** The runs of a journal, and what can be done with them from any process. */
+export class JournalRuns implements KeptRuns {
+  readonly #journal: () => Journal;
+
+  constructor(journal: () => Journal) {
+    this.#journal = journal;
+  }
+
+  get reviews(): KeptRuns["reviews"] {
+    const journal = this.#journal;
+    return {
+      pending: () => journal().reviews.pending(),
+      resolve: (reviewId, decision) => journal().reviews.resolve(reviewId, decision),
+    };
+  }
+
+  async get(runId: string): Promise<KeptRun | undefined> {
+    return this.#journal().get(runId);
+  }
+
+  async list(filter: RunFilter = {}): Promise<RunPage> {
+    return this.#journal().list(filter);
+  }
+
+  async entries(runId: string): Promise<readonly KeptEntry[]> {
+    return this.#journal().entries(runId);
+  }
+
+  async cancel(runId: string, reason = ASKED_FOR): Promise<boolean> {
+    return this.#journal().cancel(runId, reason);
+  }
+
+  async settle(
+    runId: string,
+    key: string,
+    how: { readonly result: string } | "again",
+  ): Promise<void> {
+    const journal = this.#journal();
+    const { kind, ...entry } = await this.#doubtful(runId, key);
+    if (how === "again") {
+      const value = { ...asFields(entry.value), settled: "again" };
+      return journal.amend(runId, { ...written(entry), kind, value });
+    }
+    if (typeof how !== "object" || typeof how.result !== "string")
+      throw new ValidationError('settle() takes { result } or "again"');
+    const value = { ok: true, output: how.result };
+    return journal.amend(runId, { ...written(entry), kind: "tool", value });
+  }
+
+  async fork(
+    runId: string,
+    o: { readonly runId?: string | undefined; readonly from?: string | undefined } = {},
+  ): Promise<string> {
+    const journal = this.#journal();
+    const record = await this.#known(runId);
+    const forked = o.runId ?? uuidGenerator.next();
+    const entries = entriesBefore(await journal.entries(runId), o.from, runId);
+    const { ensemble, inputs, inputsHash, tags } = record;
+    await journal.create(
+      { runId: forked, ensemble, inputs, inputsHash, tags },
+      entries.map((entry) => renamed(entry, runId, forked)),
+      `Forked from run '${runId}'`,
+    );
+    return forked;
+  }
+
+  async delete(runId: string): Promise<boolean> {
+    return this.#journal().delete(runId);
+  }
+
+  async deleteAll(filter: Omit<RunFilter, "after" | "limit">): Promise<number> {
+    if (!Object.values(filter).some((value) => value !== undefined))
+      throw new ValidationError("deleteAll() needs a filter", {
+        hint: 'Name what is deleted, for instance { status: "completed" }.',
+      });
+    const journal = this.#journal();
+    let count = 0;
+    let after: string | undefined;
+    do {
+      const page: RunPage = await journal.list({
+        ...filter,
+        limit: PAGE,
+        ...(after !== undefined && { after }),
+      });
+      for (const { runId } of page.runs) if (await this.#deleted(runId)) count++;
+      after = page.next;
+    } while (after !== undefined);
+    return count;
+  }
+
+  /** Deletes a run that nobody executes. */
+  async #deleted(runId: string): Promise<boolean> {
+    try {
+      return await this.#journal().delete(runId);
+    } catch (error) {
+      if (RunInUseError.isInstance(error)) return false;
+      throw error;
+    }
+  }
+
+  async #known(runId: string): Promise<KeptRun> {
+    const record = await this.#journal().get(runId);
+    if (record === undefined) throw new ValidationError(`There is no run '${runId}'`);
+    return record;
+  }
+
+  /** @throws ValidationError for a call that is not in doubt. */
+  async #doubtful(runId: string, key: string): Promise<KeptEntry> {
+    await this.#known(runId);
+    const intents = (await this.#journal().entries(runId)).filter(({ kind }) => kind === "intent");
+    const keyOf = ({ value }: KeptEntry): unknown => asFields(value)?.["idempotencyKey"];
+    const entry = intents.find((intent) => keyOf(intent) === key);
+    if (entry !== undefined) return entry;
+    const known = intents.map((intent) => String(keyOf(intent)));
+    throw new ValidationError(`Call '${key}' of run '${runId}' is not in doubt`, {
+      hint: known.length === 0 ? "No call of the run is." : `In doubt are: ${known.join(", ")}.`,
+    });
+  }
+}
+
+function written({
+  key,
+  task,
+  hash,
+}: Omit<KeptEntry, "kind">): Omit<JournalEntry, "kind" | "value"> {
+  return { key, task, ...(hash !== undefined && { hash }) };
+}
+
+/** An entry as the fork has it: idempotency keys begin with the id of the run. */
+function renamed(
+  { at: _, execution: __, ...entry }: KeptEntry,
+  from: string,
+  to: string,
+): JournalEntry {
+  const fields = asFields(entry.value);
+  const key = fields?.["idempotencyKey"];
+  if (entry.kind !== "intent" || typeof key !== "string") return entry;
+  return { ...entry, value: { ...fields, idempotencyKey: `${to}${key.slice(from.length)}` } };
+}

@@ -1,0 +1,105 @@
+import type { EnsembleOptions } from "agentensemble";
+import { Task } from "agentensemble";
+import type { DurableOptions } from "agentensemble/durability";
+import { Journal } from "agentensemble/durability";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { keptEnsemble, modelOf, task } from "./kept-team.js";
+
+describe("a run whose program has changed", () => {
+  const play = async (journal: Journal, tasks: Task[], o: DurableOptions = {}) => {
+    const { model, calls } = modelOf();
+    const warnings: string[] = [];
+    const on: EnsembleOptions["on"] = (e) => e.type === "run_warning" && warnings.push(e.message);
+    await using ensemble = keptEnsemble({ model, tasks, on }, { journal, ...o });
+    const output = await ensemble.run({}, { runId: "r", throwOnError: false });
+    return { output, calls, warnings };
+  };
+  const begun = async (journal: Journal): Promise<void> => {
+    const boom = new Task({ name: "end", description: "Ends", handler: (): string => { throw new Error("boom"); } }); // prettier-ignore
+    await play(journal, [task("one"), task("two"), boom]);
+  };
+  const changed = (): Task[] => [task("one", { expectedOutput: "A rhyme" }), task("two")];
+
+  it("fails with the entry and both sides of what differs", async () => {
+    const journal = Journal.inMemory();
+    await begun(journal);
+    const { output, calls } = await play(journal, changed());
+    expect(output.error?.code).to.equal("AE_JOURNAL_MISMATCH");
+    expect(output.error?.message).to.include("T:one@1").and.include("expected output").and.include("A rhyme"); // prettier-ignore
+    expect(calls).to.deep.equal([]);
+    expect((await journal.entries("r")).length).to.equal(4);
+  });
+
+  it("goes on with what is kept, or does the task again, where that is wanted", async () => {
+    for (const [onChange, made] of [
+      ["keep", []],
+      ["redo", ["one"]],
+    ] as const) {
+      const journal = Journal.inMemory();
+      await begun(journal);
+      const { output, calls } = await play(journal, changed(), { onChange });
+      expect(output.error?.message).to.equal(undefined);
+      expect(calls, onChange).to.deep.equal(made);
+      const again = await play(journal, changed(), { onChange });
+      expect(again.output.raw).to.equal("done two");
+      expect(again.calls).to.deep.equal([]);
+    }
+  });
+
+  it("names what the program does not ask for any more", async () => {
+    const journal = Journal.inMemory();
+    await begun(journal);
+    const { output, warnings } = await play(journal, [task("two"), task("three")]);
+    expect(output.isComplete).to.equal(true);
+    expect(warnings.join()).to.include("T:one@1");
+  });
+
+  it("is done again from its finished tasks alone with keep: tasks", async () => {
+    const journal = Journal.inMemory();
+    const { model } = modelOf(() => "two");
+    await using first = keptEnsemble({ model, tasks: [task("one"), task("two")] }, { journal, keep: "tasks" }); // prettier-ignore
+    await first.run({}, { runId: "r", throwOnError: false });
+    expect((await journal.entries("r")).map(({ key }) => key)).to.deep.equal(["T:one@1"]);
+    const { calls, output } = await play(journal, [task("one"), task("two")], { keep: "tasks" });
+    expect([calls, output.metrics.llmCallCount]).to.deep.equal([["two"], 2]);
+  });
+
+  it("refuses an entry that is too large", async () => {
+    const { output } = await play(Journal.inMemory(), [task("one")], { maxEntryBytes: 100 });
+    expect(output.error?.code).to.equal("AE_JOURNAL");
+    expect(output.error?.message).to.include("C:one@1/task/0").and.include("maxEntryBytes");
+  });
+
+  it("takes secrets out of entries, and says where a text lacks them", async () => {
+    const journal = Journal.inMemory();
+    const secret = "sk-test-0123456789abcdef0123456789";
+    const play2 = async (fails: boolean) => {
+      const warnings: string[] = [];
+      const asked: string[] = [];
+      const model = new ScriptedModel(({ messages }) => {
+        const text = JSON.stringify(messages);
+        if (text.includes("Do two") && fails) throw new Error("not today");
+        asked.push(text);
+        return `The key is ${secret}`;
+      });
+      await using ensemble = keptEnsemble(
+        {
+          model,
+          tasks: [task("one"), task("two")],
+          memory: { shortTerm: true },
+          on: (e) => e.type === "run_warning" && warnings.push(e.message),
+        },
+        { journal },
+      );
+      const output = await ensemble.run({}, { runId: "s", throwOnError: false });
+      return { output, warnings, asked };
+    };
+    await play2(true);
+    expect(JSON.stringify(await journal.entries("s"))).not.to.include(secret);
+    const { output, warnings, asked } = await play2(false);
+    expect(output.error?.message).to.equal(undefined);
+    expect(asked.length).to.equal(1);
+    expect(warnings.join()).to.include("[redacted]");
+  });
+});

@@ -1,0 +1,111 @@
+import { Ensemble, Task } from "agentensemble";
+import { Journal, once } from "agentensemble/durability";
+import { expect } from "chai";
+import { failure, keptEnsemble, modelOf, task } from "./kept-team.js";
+
+describe("a run that is kept", () => {
+  it("is resumed by its id with its inputs and tags, and pays nothing twice", async () => {
+    const journal = Journal.inMemory();
+    let fails: string | undefined = "two";
+    const { model, calls } = modelOf(() => fails);
+    const tasks = [task("one", { description: "Do one for {name}" }), task("two")];
+    const options = { name: "team", model, tasks, costConfiguration: { inputTokenRate: 1, outputTokenRate: 1 } }; // prettier-ignore
+    await using first = keptEnsemble(options, { journal });
+    const inputs = { name: "Ann" };
+    await first.run(inputs, { runId: "r", tags: { who: "ann" }, throwOnError: false });
+    const failed = await journal.get("r");
+    expect(failed).to.include({ status: "failed", ensemble: "team", finishedTasks: 1 });
+    expect(failed?.result?.error?.code).to.equal("AE_TASK_EXECUTION");
+    fails = undefined;
+    const events: unknown[] = [];
+    await using second = keptEnsemble({ ...options, on: (e) => events.push(e) }, { journal });
+    const output = await second.resume("r");
+    expect(output.raw).to.equal("done two");
+    expect(calls).to.deep.equal(["one", "two"]);
+    const saved = { llmCalls: 1, toolCalls: 0, tokens: 11, cost: 11, currency: "USD" };
+    const resumed = events.find((e) => (e as { type: string }).type === "run_resumed");
+    expect(resumed).to.deep.include({ execution: 2, finishedTasks: 1, saved });
+    const record = await journal.get("r");
+    expect(record).to.deep.include({ status: "completed", executions: 2, tags: { who: "ann" } });
+    expect(record?.result).to.deep.include({ raw: "done two", saved });
+    expect(record?.result?.metrics).to.include({ totalTokens: 22, llmCallCount: 2, cost: 22 });
+  });
+
+  it("is refused with other inputs before anything is spent, and goes on with its own", async () => {
+    const journal = Journal.inMemory();
+    const { model, calls } = modelOf();
+    await using ensemble = keptEnsemble({ model, tasks: [task("one")] }, { journal });
+    await ensemble.run({ a: 1 }, { runId: "r" });
+    const error = await failure(ensemble.run({ a: 2 }, { runId: "r" }));
+    expect(error).to.include({ code: "AE_VALIDATION" });
+    expect(calls).to.deep.equal(["one"]);
+    expect((await ensemble.run({ a: 1 }, { runId: "r" })).raw).to.equal("done one");
+  });
+
+  it("is not resumed without durable(), for an unknown id, or with inputs that JSON changes", async () => {
+    const { model } = modelOf();
+    await using plain = new Ensemble({ model, tasks: [task("one")] });
+    expect(await failure(plain.resume("r"))).to.include({ code: "AE_VALIDATION" });
+    const journal = Journal.inMemory();
+    await using ensemble = keptEnsemble({ model, tasks: [task("one")] }, { journal });
+    expect((await failure(ensemble.resume("gone"))).message).to.include("'gone'");
+    const day = new Date(0);
+    await ensemble.run({ day }, { runId: "r" });
+    expect((await failure(ensemble.resume("r"))).message).to.include("JSON");
+    expect((await ensemble.run({ day }, { runId: "r" })).raw).to.equal("done one");
+  });
+
+  for (const [what, id] of [
+    ["control characters", "a\u0007b"],
+    ["no character", ""],
+    ["201 characters", "x".repeat(201)],
+  ] as const)
+    // prettier-ignore
+    it(`has no id with ${what}`, async () => {
+      const { model } = modelOf();
+      await using ensemble = keptEnsemble({ model, tasks: [task("one")] }, { journal: Journal.inMemory() }); // prettier-ignore
+      expect(await failure(ensemble.run({}, { runId: id }))).to.include({ code: "AE_VALIDATION" });
+    });
+
+  it("asks for the id of a run inside of a handler", async () => {
+    const journal = Journal.inMemory();
+    const { model, calls } = modelOf();
+    const ids: (string | undefined)[] = [undefined, "00000000-0000-4000-8000-000000000000"];
+    await using inner = keptEnsemble({ name: "inner", model, tasks: [task("deep")] }, { journal });
+    const handler = new Task({
+      name: "outer",
+      description: "Runs another team",
+      handler: async (ctx) => {
+        const runId = ids.shift() ?? ctx.idempotencyKey;
+        return (await inner.run({}, { parent: ctx, runId })).raw;
+      },
+    });
+    await using outer = keptEnsemble({ model, tasks: [handler, task("last")] }, { journal });
+    const output = await outer.run({}, { runId: "r" });
+    expect(output.raw).to.equal("done last");
+    expect((await journal.get("r/outer@1"))?.parentRunId).to.equal("r");
+    const error = await failure(outer.run({}, { runId: "r2" }));
+    expect(error.message).to.include("needs a runId");
+    expect(error.hint).to.include("ctx.idempotencyKey");
+    expect(calls).to.deep.equal(["deep", "last"]);
+    const again = await outer.run({}, { runId: "r" });
+    expect(again.metrics.llmCallCount).to.equal(output.metrics.llmCallCount);
+  });
+});
+
+describe("once()", () => {
+  it("just does its work without durable(), and refuses a name twice with it", async () => {
+    const handler = new Task({
+      name: "t",
+      description: "t",
+      handler: async (ctx) => {
+        const first = await once(ctx, "a", (key) => key.slice(ctx.run.id.length));
+        return [first, await once(ctx, "a", () => "b")];
+      },
+    });
+    expect((await Ensemble.run(handler)).taskOutputs[0]?.parsed).to.deep.equal(["/t@1/a", "b"]);
+    await using kept = keptEnsemble({ tasks: [handler] }, { journal: Journal.inMemory() });
+    const { error } = await kept.run({}, { runId: "r", throwOnError: false });
+    expect(error?.message).to.include("'a' twice");
+  });
+});

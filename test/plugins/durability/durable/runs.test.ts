@@ -1,0 +1,91 @@
+import { Ensemble } from "agentensemble";
+import { Journal, connectRuns, durable } from "agentensemble/durability";
+import { expect } from "chai";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { failure, keptEnsemble, modelOf, task } from "./kept-team.js";
+
+describe("the runs of durable()", () => {
+  it("are listed, shown, forked, deleted and canceled", async () => {
+    const journal = Journal.inMemory();
+    const { model, calls } = modelOf();
+    const plugin = durable({ journal });
+    await using ensemble = new Ensemble({ name: "team", model, tasks: [task("one"), task("two")], plugins: [plugin] }); // prettier-ignore
+    for (const runId of ["a", "b"]) await ensemble.run({}, { runId, tags: { id: runId } });
+    const { runs } = plugin;
+    expect((await runs.list({ tags: { id: "b" } })).runs.map(({ runId }) => runId)).to.deep.equal(["b"]); // prettier-ignore
+    const forked = await runs.fork("a", { runId: "c", from: "two" });
+    expect(await runs.get(forked)).to.include({ status: "waiting", finishedTasks: 1 });
+    calls.length = 0;
+    expect((await runs.resume("c")).raw).to.equal("done two");
+    expect(calls).to.deep.equal(["two"]);
+    expect((await failure(runs.fork("a", { from: "three" }))).message).to.include("'three'");
+    expect(await runs.delete("c")).to.equal(true);
+    expect(await runs.delete("c")).to.equal(false);
+    expect((await failure(runs.deleteAll({}))).message).to.include("filter");
+    await runs.fork("a", { runId: "d" });
+    expect(await runs.cancel("d", "no need")).to.equal(true);
+    expect(await runs.get("d")).to.include({ status: "cancelled" });
+    expect(await runs.deleteAll({ ensemble: "team" })).to.equal(3);
+    expect((await runs.list()).runs).to.deep.equal([]);
+  });
+
+  it("are seen from another process by their address", async () => {
+    const url = `file:${temporaryFolder()}`;
+    const { model } = modelOf();
+    await using ensemble = keptEnsemble({ model, tasks: [task("one")] }, { url });
+    await ensemble.run({}, { runId: "r" });
+    await using runs = await connectRuns(url);
+    expect(await runs.get("r")).to.include({ status: "completed" });
+    const entries = (await runs.entries("r")).map(({ key }) => key);
+    expect(entries).to.deep.equal(["C:one@1/task/0", "T:one@1"]);
+    expect(await failure(connectRuns("ftp://x"))).to.include({ code: "AE_VALIDATION" });
+  });
+
+  it("that died are resumed when their ensemble is made, but for those that end their process each time", async () => {
+    const journal = Journal.inMemory();
+    const { model, calls } = modelOf();
+    const start = { ensemble: "ensemble", inputs: {}, inputsHash: "", tags: {} };
+    const done = keptEnsemble({ model, tasks: [task("one")] }, { journal });
+    await done.run({}, { runId: "first" });
+    const inputsHash = (await journal.get("first"))?.inputsHash ?? "";
+    const died = async (runId: string, times: number): Promise<void> => {
+      for (let n = 0; n < times; n++) {
+        const { signal } = new AbortController();
+        await journal.claim({ start: { ...start, inputsHash, runId }, owner: "dead", leaseMs: 1, signal }); // prettier-ignore
+      }
+    };
+    await died("lost", 1);
+    await died("poisoned", 5);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const plugin = durable({ journal });
+    await using ensemble = new Ensemble({ model, tasks: [task("one")], plugins: [plugin] });
+    const resumed = await plugin.runs.resumeAll();
+    const found = resumed.map(({ runId, output, error }) => [runId, output?.raw, (error as { code?: string } | undefined)?.code]); // prettier-ignore
+    expect(found.sort()).to.deep.equal([
+      ["lost", "done one", undefined],
+      ["poisoned", undefined, "AE_RUN_POISONED"],
+    ]);
+    expect((await ensemble.resume("poisoned")).raw).to.equal("done one");
+    expect(calls.length).to.equal(3);
+    await done.dispose();
+  });
+
+  it("are resumed by themselves with resumeOnStart", async () => {
+    const journal = Journal.inMemory();
+    const first = modelOf();
+    const waiting = { name: "w", model: first.model, tasks: [task("one")] };
+    await using made = keptEnsemble(waiting, { journal });
+    await made.run({}, { runId: "whole" });
+    await durable({ journal }).runs.fork("whole", { runId: "lost", from: "one" });
+    let end: (runId: string) => void;
+    const ended = new Promise<string>((resolve) => (end = resolve));
+    const { model } = modelOf();
+    await using _ensemble = new Ensemble({
+      ...waiting,
+      model,
+      on: (e) => e.type === "ensemble_completed" && end(e.runId),
+      plugins: [durable({ journal, resumeOnStart: true })],
+    });
+    expect(await ended).to.equal("lost");
+  });
+});

@@ -1,0 +1,56 @@
+import type { EnsembleOptions } from "agentensemble";
+import { Ensemble, Review, ReviewDecision, Task } from "agentensemble";
+import { Journal, connectRuns, durable } from "agentensemble/durability";
+import { expect } from "chai";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { keptEnsemble, modelOf, task } from "./kept-team.js";
+
+describe("a run that waits for a person", () => {
+  const reviewed = (name: string): Task => task(name, { review: Review.of({ timeoutMs: 0 }) });
+
+  it("is suspended when nothing else is in progress, and goes on when somebody has decided elsewhere", async () => {
+    const url = `file:${temporaryFolder()}`;
+    const { model, calls } = modelOf();
+    const options: EnsembleOptions = { model, workflow: "PARALLEL", tasks: [reviewed("one"), task("two"), task("three")] }; // prettier-ignore
+    await using first = keptEnsemble(options, { url, suspendAfterMs: 0 });
+    const output = await first.run({}, { runId: "r", throwOnError: false });
+    expect(output.exitReason).to.equal("SUSPENDED");
+    expect(output.error?.code).to.equal("AE_RUN_SUSPENDED");
+    expect(calls.sort()).to.deep.equal(["one", "three", "two"]);
+    await using runs = await connectRuns(url);
+    const waiting = await runs.get("r");
+    expect(waiting).to.include({ status: "waiting" });
+    const [review] = await runs.reviews.pending();
+    expect(waiting?.waitsFor).to.include(review?.reviewId);
+    await runs.reviews.resolve(
+      review?.reviewId ?? "",
+      ReviewDecision.edit("better", { by: "ana" }),
+    );
+    const plugin = durable({ url, suspendAfterMs: 0 });
+    await using second = new Ensemble({ ...options, on: () => undefined, plugins: [plugin] });
+    const [resumed] = await plugin.runs.resumeAll();
+    expect(resumed?.output?.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["better", "done two", "done three"]); // prettier-ignore
+    expect(calls.length).to.equal(3);
+    await second.dispose();
+  });
+
+  it("is not suspended while another branch works", async () => {
+    const journal = Journal.inMemory();
+    const { model } = modelOf();
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const slow = new Task({ name: "slow", description: "Slow", handler: async () => (await gate, "slow") }); // prettier-ignore
+    const types: string[] = [];
+    await using ensemble = keptEnsemble(
+      { model, workflow: "PARALLEL", tasks: [reviewed("one"), slow], on: (e) => types.push(e.type) }, // prettier-ignore
+      { journal, suspendAfterMs: 0 },
+    );
+    const running = ensemble.run({}, { runId: "r", throwOnError: false });
+    while (!types.includes("review_requested")) await new Promise((resolve) => setTimeout(resolve, 1)); // prettier-ignore
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(types).not.to.include("run_suspended");
+    open();
+    expect((await running).exitReason).to.equal("SUSPENDED");
+    expect(types.lastIndexOf("task_completed")).to.be.below(types.indexOf("run_suspended"));
+  });
+});
