@@ -71,15 +71,15 @@ function agentText(agent: Agent | undefined): unknown {
   const { role, goal, background, responseFormat, maxIterations, allowDelegation } = agent;
   return {
     role,
-    goal: textIn(goal),
-    background: background === undefined ? undefined : textIn(background),
+    goal: promptTextOf(goal),
+    background: background === undefined ? undefined : promptTextOf(background),
     responseFormat,
     maxIterations,
     allowDelegation,
   };
 }
 
-function textIn(text: Text): string {
+function promptTextOf(text: Text): string {
   return typeof text === "string" ? text : JSON.stringify(text);
 }
 

@@ -72,7 +72,7 @@ export interface KeptIntent {
 }
 
 /** The fields of an entry's value. @throws JournalError for a value that no version writes. */
-function fieldsOf(
+function entryFields(
   { key, value }: KeptEntry,
   names: readonly string[],
 ): Readonly<Record<string, unknown>> {
@@ -84,36 +84,36 @@ function fieldsOf(
 
 /** @throws JournalError for a damaged entry. */
 export function callIn(entry: KeptEntry): CallValue {
-  const fields = fieldsOf(entry, ["provider", "modelId", "purpose", "iteration", "response"]);
+  const fields = entryFields(entry, ["provider", "modelId", "purpose", "iteration", "response"]);
   return fields as unknown as CallValue; // the engine checks the response as that of any model
 }
 
 /** @throws JournalError for a damaged entry. */
 export function taskIn(entry: KeptEntry): KeptTask {
-  const fields = fieldsOf(entry, ["raw", "calls", "definition"]);
+  const fields = entryFields(entry, ["raw", "calls", "definition"]);
   return fields as unknown as KeptTask; // the engine checks what it is answered
 }
 
 /** @throws JournalError for a damaged entry. */
 export function failureIn(entry: KeptEntry): KeptFailure {
-  return fieldsOf(entry, ["error", "calls", "failed"]) as unknown as KeptFailure;
+  return entryFields(entry, ["error", "calls", "failed"]) as unknown as KeptFailure;
 }
 
 /** @throws JournalError for a damaged entry. */
 export function toolIn(entry: KeptEntry): KeptTool {
-  const fields = fieldsOf(entry, []);
+  const fields = entryFields(entry, []);
   const names = fields["error"] === undefined ? ["ok", "output"] : ["error"];
-  return fieldsOf(entry, names) as unknown as KeptTool;
+  return entryFields(entry, names) as unknown as KeptTool;
 }
 
 /** @throws JournalError for a damaged entry. */
 export function intentIn(entry: KeptEntry): KeptIntent {
-  return fieldsOf(entry, ["idempotencyKey", "tool"]) as unknown as KeptIntent;
+  return entryFields(entry, ["idempotencyKey", "tool"]) as unknown as KeptIntent;
 }
 
 /** The calls whose entries are no longer there since their tasks were done again. */
 export function voidCallsIn(entry: KeptEntry): readonly KeptCall[] {
-  return fieldsOf(entry, ["calls"])["calls"] as readonly KeptCall[];
+  return entryFields(entry, ["calls"])["calls"] as readonly KeptCall[];
 }
 
 /** The model calls that entries stand for, each once: those of a finished task stand in its own entry, too. */

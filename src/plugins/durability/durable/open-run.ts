@@ -36,7 +36,7 @@ export async function openJournalOf(
   const { leaseMs } = settings;
   const owner = `process ${process.pid} on ${hostname()}`;
   const claim = await journal.claim({ start, owner, leaseMs, signal: o.signal });
-  if (o.signal.aborted || !isSame(claim.record, start)) await giveBack(claim, journal);
+  if (o.signal.aborted || !beganAlike(claim.record, start)) await giveBack(claim, journal);
   o.signal.throwIfAborted();
   requireSame(claim.record, start);
   return { claim, entries: claim.entries, execution: claim.record.executions };
@@ -77,13 +77,13 @@ function startOf(run: HookRun, sealed: boolean): RunStart {
   };
 }
 
-function isSame(known: KeptRun, start: RunStart): boolean {
+function beganAlike(known: KeptRun, start: RunStart): boolean {
   return known.inputsHash === start.inputsHash && known.ensemble === start.ensemble;
 }
 
 /** @throws ValidationError for a run that began with something else. */
 function requireSame(known: KeptRun, start: RunStart): void {
-  if (isSame(known, start)) return;
+  if (beganAlike(known, start)) return;
   const what = known.ensemble === start.ensemble ? "inputs" : `ensemble ('${known.ensemble}')`;
   throw new ValidationError(
     `Run '${start.runId}' is kept with other ${what}: it can't go on with these`,

@@ -31,7 +31,7 @@ export function claimEndOf(
       raw,
       ...(parsed !== undefined && parsed !== raw && { parsed }),
     })),
-    metrics: metricsOf(output),
+    metrics: keptMetrics(output),
     ...(o.saved !== undefined && { saved: o.saved }),
     ...(error !== undefined && { error: keptError(error) }),
   });
@@ -57,7 +57,7 @@ export function savedBy(usage: readonly UsageRecord[], toolCalls: number): Saved
   };
 }
 
-function metricsOf(output: EnsembleOutput | undefined): RunResult["metrics"] {
+function keptMetrics(output: EnsembleOutput | undefined): RunResult["metrics"] {
   const m = output?.metrics;
   const cost = m?.costEstimate;
   return {

@@ -28,8 +28,8 @@ export class ToolSteps {
   /** What the call brought in an earlier execution. */
   async answer(call: ToolCallContext): Promise<void | Answer<ToolResult>> {
     if (call.tool.delegates === true) return undefined; // its tasks are answered
-    const hash = hashOf(call);
-    const found = this.journal.index.find(keyOf(call), (entry) => entry.hash === hash);
+    const hash = inputHashOf(call);
+    const found = this.journal.index.find(toolEntryKey(call), (entry) => entry.hash === hash);
     if (found?.isSame !== true) {
       this.journal.requireOpen(`tool call ${call.idempotencyKey} (${call.tool.name})`);
       return undefined; // a model that says something else under an old id calls anew
@@ -47,10 +47,10 @@ export class ToolSteps {
     this.#begun.set(call.idempotencyKey, call);
     if (this.#resume(call) === "again") return;
     await this.journal.write({
-      key: keyOf(call),
+      key: toolEntryKey(call),
       kind: "intent",
       task: taskOf(call),
-      hash: hashOf(call),
+      hash: inputHashOf(call),
       value: { idempotencyKey: call.idempotencyKey, tool: call.tool.name },
     });
   }
@@ -74,10 +74,10 @@ export class ToolSteps {
 
   async #write(call: ToolCallContext, value: KeptTool): Promise<void> {
     const entry = {
-      key: keyOf(call),
+      key: toolEntryKey(call),
       kind: "tool" as const,
       task: taskOf(call),
-      hash: hashOf(call),
+      hash: inputHashOf(call),
       value,
     };
     if (this.#resume(call) === "again") await this.journal.writeStep(entry);
@@ -116,7 +116,7 @@ export class ToolSteps {
   }
 }
 
-function keyOf(call: ToolCallContext): string {
+function toolEntryKey(call: ToolCallContext): string {
   return `K:${taskOf(call)}/${useOf(call)}/${call.tool.name}`;
 }
 
@@ -129,7 +129,7 @@ function useOf({ idempotencyKey }: ToolCallContext): string {
   return idempotencyKey.slice(idempotencyKey.lastIndexOf("/") + 1);
 }
 
-function hashOf({ input }: ToolCallContext): string {
+function inputHashOf({ input }: ToolCallContext): string {
   return shortHash(jsonTextOf(input));
 }
 

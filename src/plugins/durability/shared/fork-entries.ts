@@ -18,7 +18,7 @@ export function entriesBefore(
   const ends = endsOf(entries);
   const removed = entries.filter(({ task }) => isPartOf(task, from));
   if (removed.length === 0) {
-    const names = [...new Set(entries.map(({ task }) => identityOf(task)))];
+    const names = [...new Set(entries.map(({ task }) => identityAt(task)))];
     throw new ValidationError(`Run '${runId}' has no task '${from}'. ${knownNames(from, names)}`);
   }
   const cut = Math.min(...removed.map(({ task }) => ends.get(task) ?? entries.length));
@@ -33,11 +33,11 @@ function endsOf(entries: readonly KeptEntry[]): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   entries.forEach(({ kind, task }, index) => {
     if (kind !== "task") return;
-    const identity = identityOf(task);
+    const identity = identityAt(task);
     const attempt = attemptOf(task);
     for (const entry of entries)
       if (
-        identityOf(entry.task) === identity &&
+        identityAt(entry.task) === identity &&
         attemptOf(entry.task) <= attempt &&
         !ends.has(entry.task)
       )
@@ -48,10 +48,10 @@ function endsOf(entries: readonly KeptEntry[]): ReadonlyMap<string, number> {
 
 /** Whether a place is that of the task, or of one that it handed work to. */
 function isPartOf(task: string, name: string): boolean {
-  return identityOf(task) === name || task.startsWith(`${name}@`);
+  return identityAt(task) === name || task.startsWith(`${name}@`);
 }
 
-function identityOf(task: string): string {
+function identityAt(task: string): string {
   const at = task.lastIndexOf("@");
   return at < 0 ? task : task.slice(0, at);
 }
