@@ -62,5 +62,5 @@ describe("a run that is resumed after the end of its process", () => {
       const again = await play(team, new Life(whole)); // it is done: nobody is asked
       expect(summaryOf(again)).to.deep.equal(expected);
       expect(whole.paidCalls).to.equal(paid);
-    }).timeout(10_000);
+    });
 });
