@@ -20,9 +20,9 @@ export interface TaskState {
   readonly role: string;
   /** `provider:modelId` of its last call. */
   readonly model?: string | undefined;
-  /** The task that caused it. */
+  /** The task that caused it; the loop that repeats it. */
   readonly parent?: string | undefined;
-  /** At most 160 characters. */
+  /** At most 160 characters where it is shown. */
   readonly description: string;
   /** Ids of the tasks whose outputs it gets. */
   readonly deps: readonly string[];
@@ -35,7 +35,7 @@ export interface TaskState {
   readonly phase?: string | undefined;
   readonly critical: boolean;
   readonly state: WorkState;
-  /** From 1; 0 before it begins. */
+  /** From 1; 0 before it begins. Of a loop: the iteration. */
   readonly attempt: number;
   /** Milliseconds since the start of the run. */
   readonly startMs?: number | undefined;
@@ -50,6 +50,7 @@ export interface TaskState {
   readonly wastedCost: number;
   readonly calls: number;
   readonly tools: number;
+  /** Empty in runs of more than 2,000 tasks: the bars of their rows are fetched. */
   readonly bars: readonly Bar[];
   /** Code and message of its last failure. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
@@ -74,27 +75,49 @@ export interface CostRow {
   readonly calls: number;
 }
 
+/** A phase that has begun. */
+export interface PhaseState {
+  readonly name: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly state: "running" | "done" | "stopped";
+  /** Milliseconds since the start of the run; of its first attempt. */
+  readonly startMs: number;
+  readonly endMs?: number | undefined;
+}
+
 /** What a run's log amounts to. The server and the page make it with the same reducer. Texts of prompts and answers are not in it. */
 export interface RunView {
   readonly summary: RunSummary;
   /** Number of the last entry that it contains; -1 before the first. */
   readonly n: number;
-  /** Whether the plan is known. */
+  /**
+   * The plan, once it is known, with the roles that the run chose and the transitions that it made. Texts are cut at 160 characters, and expected outputs
+   * are left out.
+   */
   readonly dag: Dag | undefined;
   readonly tasks: ReadonlyMap<string, TaskState>;
   readonly budgets: readonly BudgetState[];
   readonly byModel: readonly CostRow[];
   readonly byPurpose: readonly CostRow[];
   readonly byAgent: readonly CostRow[];
+  /** Those that have begun, in that order. */
+  readonly phases: readonly PhaseState[];
+  /** How often the run was begun or resumed; 1 for most. */
+  readonly executions: number;
+  /** For people: what a suspended run waits for. */
+  readonly waitsFor?: string | undefined;
   /** Ids of the reviews that wait. */
   readonly waitingReviews: readonly string[];
-  /** Numbers of the entries that tell of failures, in order. */
+  /** Numbers of the entries about failures, refusals, corrections, limits and warnings, in order. */
   readonly errors: readonly number[];
 }
 
 /** Makes a {@link RunView} out of entries. Entries of unknown types change nothing but `n`. */
 export interface RunReducer {
+  /** The state as it is now: it changes with the next entries, and so do the tasks in it. */
   readonly view: RunView;
+  /** Entries whose number the state contains already change nothing. */
   apply(entry: LogEntry): void;
   /** The state as data, small and quick to read: see `snapshot.ts`. */
   snapshot(): RunSnapshot;

@@ -1,6 +1,7 @@
 import type {
   ChatMessage,
   Clock,
+  EnsembleEvent,
   EnsembleOptions,
   EnsembleOutput,
   ExecutionTrace,
@@ -276,8 +277,11 @@ function runOptionsOf(name: string): RunOptions {
 }
 
 /** Runs one of {@link TRACED} with everything captured, by a clock that stands still. */
-async function outputOf(name: string): Promise<EnsembleOutput> {
-  const common = { captureMode: "STANDARD", costConfiguration: rates } as const;
+async function outputOf(
+  name: string,
+  on?: (event: EnsembleEvent) => void,
+): Promise<EnsembleOutput> {
+  const common = { captureMode: "STANDARD", costConfiguration: rates, on } as const;
   if (name === "map-reduce") {
     const reduceTask = (context: readonly Task[]): Task =>
       new Task({ description: "Merge", context });
@@ -309,4 +313,11 @@ async function outputOf(name: string): Promise<EnsembleOutput> {
 
 export async function traceOf(name: string): Promise<ExecutionTrace> {
   return (await outputOf(name)).trace;
+}
+
+/** The events of the same run. */
+export async function eventsOf(name: string): Promise<readonly EnsembleEvent[]> {
+  const events: EnsembleEvent[] = [];
+  await outputOf(name, (event) => events.push(event));
+  return events;
 }

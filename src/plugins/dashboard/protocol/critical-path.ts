@@ -1,0 +1,39 @@
+import type { RunData, BoardTask } from "./run-data.js";
+import { loopOf } from "./run-plan.js";
+
+/**
+ * Marks the chain of tasks that the run took its time for: from the task that ended last back to the one among those it waited for that ended last, and so
+ * on. Tasks of loops and delegated tasks are parts of others. A run of a state machine has no such chain, and keeps what the plan says.
+ */
+export function markCriticalPath(d: RunData): void {
+  if (d.plan?.graphEdges !== undefined) return;
+  const whole = [...d.tasks.values()].filter(
+    (t) => t.endMs !== undefined && t.type !== "delegated" && loopOf(d, t) === undefined,
+  );
+  for (const t of d.tasks.values()) {
+    if (t.critical) d.touched(t.id);
+    t.critical = false;
+  }
+  const seen = new Set<BoardTask>();
+  const tasks = whole.filter(({ type }) => type !== "manager" && type !== "graph-end");
+  let t = endedLast(tasks.length === 0 ? whole : tasks);
+  while (t !== undefined && !seen.has(t)) {
+    seen.add(t);
+    t.critical = true;
+    d.touched(t.id);
+    t =
+      endedLast(endedTasks(d, [...t.deps, ...t.after])) ??
+      endedLast(endedTasks(d, [t.parent ?? ""]));
+  }
+}
+
+function endedTasks(d: RunData, ids: readonly string[]): readonly BoardTask[] {
+  return ids.flatMap((id) => d.tasks.get(id) ?? []).filter(({ endMs }) => endMs !== undefined);
+}
+
+/** The one that ended last; of equals the first. */
+function endedLast(tasks: readonly BoardTask[]): BoardTask | undefined {
+  let last: BoardTask | undefined;
+  for (const t of tasks) if ((t.endMs ?? -1) > (last?.endMs ?? -1)) last = t;
+  return last;
+}

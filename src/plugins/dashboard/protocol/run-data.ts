@@ -1,0 +1,262 @@
+import type { AgentSummary, Dag, DagEdge } from "../../../contracts/dag.js";
+import type { EnsembleEvent } from "../../../contracts/events.js";
+import type { LogEntry, RunSummary, WorkState } from "../../../contracts/run-store.js";
+import type { Bar, BudgetState, CostRow, PhaseState, TaskState } from "./state-types.js";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export type OpenBar = Mutable<Bar>;
+export type CostSums = Mutable<CostRow>;
+export type PhaseRecord = Mutable<PhaseState>;
+
+/** A task while its run goes on, with what the next entries need. */
+export interface BoardTask extends Mutable<Omit<TaskState, "bars">> {
+  bars: OpenBar[];
+  /** Whether it stands in the plan. */
+  planned: boolean;
+  /** Of a loop. */
+  loopMax?: number | undefined;
+  mapLevel?: number | undefined;
+  /** Tokens and cost of the attempt under way. */
+  spentTokens: number;
+  spentCost: number;
+  /** Reviews of it that wait. */
+  reviews: number;
+  /** Bars that last, by what ends them. */
+  open: Map<string, OpenBar> | undefined;
+}
+
+/** What the plan says beside its tasks. */
+export interface PlanFacts {
+  readonly agents: readonly AgentSummary[];
+  readonly criticalPath: readonly string[];
+  readonly groups: number;
+  readonly graphEdges?: readonly DagEdge[] | undefined;
+  readonly graphStartStateId?: string | undefined;
+  readonly mapReduceMode?: Dag["mapReduceMode"];
+}
+
+/** The fields of a summary that entries set as they are. */
+export type RunHead = Mutable<
+  Pick<
+    RunSummary,
+    | "runId"
+    | "ensemble"
+    | "workflow"
+    | "state"
+    | "exitReason"
+    | "startedAt"
+    | "endedAt"
+    | "inputs"
+    | "tags"
+    | "error"
+  >
+>;
+
+/** The whole state of a run. */
+export interface RunData {
+  n: number;
+  head: RunHead;
+  /** Milliseconds since 1970 of the start. */
+  startedMs: number;
+  totals: Mutable<RunSummary["totals"]>;
+  counts: Record<WorkState, number>;
+  /** Running tasks that do not wait for a task which they caused. */
+  atWork: number;
+  plan: PlanFacts | undefined;
+  /** Counts the changes of what a diagram shows. */
+  planVersion: number;
+  tasks: Map<string, BoardTask>;
+  /** How many tasks are under way that a task caused. */
+  children: Map<string, number>;
+  budgets: BudgetState[];
+  byModel: Map<string, CostSums>;
+  byPurpose: Map<string, CostSums>;
+  byAgent: Map<string, CostSums>;
+  phases: Map<string, PhaseRecord>;
+  executions: number;
+  waitsFor: string | undefined;
+  /** The task of each review that waits. */
+  reviews: Map<string, string>;
+  errors: number[];
+  /** The task that failed last. */
+  lastFailed: string | undefined;
+  /** From this number of tasks on no bars are kept. */
+  readonly maxBarTasks: number;
+  /** Called with each task that changes. */
+  readonly touched: (taskId: string) => void;
+  /** What becomes of texts when they come in. */
+  readonly text: (text: string) => string;
+}
+
+/** An entry of a known type. Each field may be missing, because entries also come from files and other versions. */
+export type LogEvent<K extends EnsembleEvent["type"]> = LogEntry &
+  Partial<Omit<Extract<EnsembleEvent, { readonly type: K }>, "type" | "at" | "taskId">>;
+
+/** The text, cut at 160 characters. */
+export function shortened(text: string): string {
+  if (text.length <= 160) return text;
+  const last = text.charCodeAt(158);
+  const isHalf = last >= 0xd800 && last <= 0xdbff;
+  return `${text.slice(0, isHalf ? 158 : 159)}…`;
+}
+
+const COST_DIGITS = 1e12;
+
+/** A sum of costs without the noise of binary fractions. */
+export function addedCost(sum: number, cost: number): number {
+  return Math.round((sum + cost) * COST_DIGITS) / COST_DIGITS;
+}
+
+export function newRunData(
+  o: Pick<RunData, "maxBarTasks" | "touched" | "text">,
+  head: RunHead,
+): RunData {
+  return {
+    n: -1,
+    head,
+    startedMs: Number.NaN,
+    totals: { inputTokens: 0, outputTokens: 0, unknownCalls: 0, cost: 0, calls: 0, tools: 0 },
+    counts: { idle: 0, running: 0, waiting: 0, done: 0, failed: 0, stopped: 0 },
+    atWork: 0,
+    plan: undefined,
+    planVersion: 0,
+    tasks: new Map(),
+    children: new Map(),
+    budgets: [],
+    byModel: new Map(),
+    byPurpose: new Map(),
+    byAgent: new Map(),
+    phases: new Map(),
+    executions: 0,
+    waitsFor: undefined,
+    reviews: new Map(),
+    errors: [],
+    lastFailed: undefined,
+    ...o,
+  };
+}
+
+/** A task that has not begun. It is not yet counted. */
+export function newTaskRecord(id: string, type: string, role: string): BoardTask {
+  return {
+    id,
+    role,
+    model: undefined,
+    parent: undefined,
+    description: "",
+    deps: [],
+    after: [],
+    level: 0,
+    type,
+    phase: undefined,
+    critical: false,
+    state: "idle",
+    attempt: 0,
+    startMs: undefined,
+    endMs: undefined,
+    inputTokens: 0,
+    outputTokens: 0,
+    unknownCalls: 0,
+    cost: 0,
+    wastedTokens: 0,
+    wastedCost: 0,
+    calls: 0,
+    tools: 0,
+    bars: [],
+    error: undefined,
+    planned: false,
+    loopMax: undefined,
+    mapLevel: undefined,
+    spentTokens: 0,
+    spentCost: 0,
+    reviews: 0,
+    open: undefined,
+  };
+}
+
+/** Whether it is a task, and no sign for a loop or for the end of a graph. */
+export function isCounted({ type }: Pick<TaskState, "type">): boolean {
+  return type !== "loop" && type !== "graph-end";
+}
+
+function isAtWork(d: RunData, t: BoardTask): boolean {
+  return t.state === "running" && !d.children.has(t.id) && isCounted(t);
+}
+
+export function isUnderWay({ state }: Pick<TaskState, "state">): boolean {
+  return state === "running" || state === "waiting";
+}
+
+/** Adds a task and counts it. */
+export function addTask(d: RunData, t: BoardTask): void {
+  d.tasks.set(t.id, t);
+  if (isCounted(t)) d.counts[t.state]++;
+  if (d.tasks.size === d.maxBarTasks + 1) for (const other of d.tasks.values()) other.bars = [];
+  d.touched(t.id);
+}
+
+/** Moves a task to another state, and keeps the counters. */
+export function moveTask(d: RunData, t: BoardTask, state: WorkState): void {
+  d.touched(t.id);
+  if (t.state === state) return;
+  const [wasAtWork, wasUnderWay] = [isAtWork(d, t), isUnderWay(t)];
+  if (isCounted(t)) {
+    d.counts[t.state]--;
+    d.counts[state]++;
+  }
+  t.state = state;
+  d.atWork += Number(isAtWork(d, t)) - Number(wasAtWork);
+  const change = Number(isUnderWay(t)) - Number(wasUnderWay);
+  if (change !== 0 && t.parent !== undefined) addChildren(d, t.parent, change);
+}
+
+function addChildren(d: RunData, parentId: string, change: number): void {
+  const parent = d.tasks.get(parentId);
+  const wasAtWork = parent !== undefined && isAtWork(d, parent);
+  const count = (d.children.get(parentId) ?? 0) + change;
+  if (count > 0) d.children.set(parentId, count);
+  else d.children.delete(parentId);
+  if (parent !== undefined) d.atWork += Number(isAtWork(d, parent)) - Number(wasAtWork);
+}
+
+/** Counts children, reviews and states of tasks that were read from a snapshot. */
+export function recount(d: RunData): void {
+  for (const t of d.tasks.values()) {
+    if (isCounted(t)) d.counts[t.state]++;
+    if (t.parent !== undefined && isUnderWay(t))
+      d.children.set(t.parent, (d.children.get(t.parent) ?? 0) + 1);
+  }
+  for (const taskId of d.reviews.values()) {
+    const t = d.tasks.get(taskId);
+    if (t !== undefined) t.reviews++;
+  }
+  for (const t of d.tasks.values()) d.atWork += Number(isAtWork(d, t));
+}
+
+/** Adds a bar that lasts until {@link closeBar} is called with the same key. */
+export function openBar(d: RunData, t: BoardTask, key: string, bar: OpenBar): void {
+  if (d.tasks.size > d.maxBarTasks || t.open?.has(key) === true) return;
+  t.bars.push(bar);
+  (t.open ??= new Map()).set(key, bar);
+}
+
+/** Ends a bar, where it lasts. */
+export function closeBar(t: BoardTask, key: string, ms: number): void {
+  const bar = t.open?.get(key);
+  if (bar === undefined) return;
+  bar.endMs = Math.max(ms, bar.startMs);
+  t.open?.delete(key);
+  if (t.open?.size === 0) t.open = undefined;
+}
+
+/** Ends all bars of a task. */
+export function closeBars(t: BoardTask, ms: number): void {
+  for (const bar of t.open?.values() ?? []) bar.endMs = Math.max(ms, bar.startMs);
+  t.open = undefined;
+}
+
+/** Adds a bar that has ended. */
+export function addBar(d: RunData, t: BoardTask, bar: OpenBar): void {
+  if (d.tasks.size <= d.maxBarTasks) t.bars.push(bar);
+}

@@ -1,0 +1,143 @@
+import type { LogEntry, RunSummary } from "../../../contracts/run-store.js";
+import type { RunData, RunHead } from "./run-data.js";
+import type { RunReducer, RunSnapshot, RunView } from "./state-types.js";
+import { shortened, newRunData } from "./run-data.js";
+import { applyEntry } from "./run-events.js";
+import { dagOfState } from "./run-plan.js";
+import {
+  AS_IT_IS,
+  MAX_BAR_TASKS,
+  restoreSnapshot,
+  writeSnapshot,
+  writeSummary,
+} from "./snapshot.js";
+import type { ShownTexts } from "./snapshot.js";
+
+export interface RunStateOptions {
+  /** Where to begin. Default: before the first entry. */
+  readonly snapshot?: RunSnapshot | undefined;
+  /**
+   * For a state that is fed with what must not be shown: applied to all texts of summaries and snapshots when they are made. The other parts of the view then
+   * have the texts as they came, uncut. Default: texts are cut at 160 characters when they come in.
+   */
+  readonly shown?: ShownTexts | undefined;
+  /** Up to how many tasks bars are kept. Default 2,000. */
+  readonly maxBarTasks?: number | undefined;
+  /** Called with the id of each task that an entry changes. */
+  readonly onTask?: ((taskId: string) => void) | undefined;
+}
+
+const NOT_BEGUN: RunHead = Object.freeze({
+  runId: "",
+  ensemble: "",
+  workflow: "",
+  state: "running",
+  exitReason: undefined,
+  startedAt: "",
+  endedAt: undefined,
+  inputs: Object.freeze({}),
+  tags: Object.freeze({}),
+  error: undefined,
+});
+
+/** Makes the state of a run from its entries, one after the other. The server and the page use this same code, so that their states agree. */
+export function createRunState(o: RunStateOptions = {}): RunReducer {
+  const d = newRunData(
+    {
+      maxBarTasks: o.maxBarTasks ?? MAX_BAR_TASKS,
+      touched: o.onTask ?? (() => undefined),
+      text: o.shown === undefined ? shortened : (text) => text,
+    },
+    { ...NOT_BEGUN },
+  );
+  const shown = o.shown ?? AS_IT_IS;
+  if (o.snapshot !== undefined) restoreSnapshot(d, o.snapshot);
+  const view = new LiveView(d, shown);
+  return {
+    view,
+    apply(entry) {
+      if (entry.n <= d.n) return;
+      d.n = entry.n;
+      applyEntry(d, entry, timeIn(d, entry));
+    },
+    snapshot: () => writeSnapshot(d, shown),
+  };
+}
+
+/** Milliseconds since the run's start, which is its first entry. */
+function timeIn(d: RunData, { at }: LogEntry): number {
+  const time = Date.parse(at);
+  if (Number.isNaN(d.startedMs)) {
+    d.startedMs = time;
+    d.head.startedAt = at;
+  }
+  return time - d.startedMs;
+}
+
+/** The state as it is when it is read. */
+class LiveView implements RunView {
+  readonly #d: RunData;
+  readonly #shown: ShownTexts;
+  #drawn: { readonly version: number; readonly dag: RunView["dag"] } | undefined;
+  #summary: RunSummary | undefined;
+
+  constructor(d: RunData, shown: ShownTexts) {
+    this.#d = d;
+    this.#shown = shown;
+  }
+
+  get summary(): RunSummary {
+    if (this.#summary?.n !== this.#d.n) this.#summary = writeSummary(this.#d, this.#shown);
+    return this.#summary;
+  }
+
+  get n(): number {
+    return this.#d.n;
+  }
+
+  get dag(): RunView["dag"] {
+    const { planVersion: version } = this.#d;
+    if (this.#drawn?.version !== version) this.#drawn = { version, dag: dagOfState(this.#d) };
+    return this.#drawn.dag;
+  }
+
+  get tasks(): RunView["tasks"] {
+    return this.#d.tasks;
+  }
+
+  get budgets(): RunView["budgets"] {
+    return this.#d.budgets;
+  }
+
+  get byModel(): RunView["byModel"] {
+    return [...this.#d.byModel.values()];
+  }
+
+  get byPurpose(): RunView["byPurpose"] {
+    return [...this.#d.byPurpose.values()];
+  }
+
+  get byAgent(): RunView["byAgent"] {
+    return [...this.#d.byAgent.values()];
+  }
+
+  get phases(): RunView["phases"] {
+    return [...this.#d.phases.values()];
+  }
+
+  get executions(): number {
+    return this.#d.executions;
+  }
+
+  get waitsFor(): string | undefined {
+    return this.#d.waitsFor;
+  }
+
+  get waitingReviews(): RunView["waitingReviews"] {
+    return [...this.#d.reviews.keys()];
+  }
+
+  get errors(): RunView["errors"] {
+    return this.#d.errors;
+  }
+}
