@@ -13,7 +13,7 @@ type Owner = { readonly plugin: string; readonly override: boolean };
 const DIRECT: Owner = { plugin: "kernel.container", override: false };
 
 /**
- * Holds the container of a kernel and the owner of each binding. A parent container holds the
+ * Keeps the container of a kernel and the owner of each binding. A parent container keeps the
  * defaults: any direct binding comes before them. `get` and `all` handle nested and unbound tokens.
  */
 export class Bindings {
@@ -32,7 +32,7 @@ export class Bindings {
       if (!this.#cardinality.has(token)) this.#cardinality.set(token, "single");
   }
 
-  /** Loads a plugin's bindings as one module. @throws PluginError that names each owner. */
+  /** Loads a plugin's bindings as one module. @throws PluginError with the name of each owner. */
   load(plugin: Plugin): void {
     if (plugin.bind === undefined) return;
     try {
@@ -55,7 +55,7 @@ export class Bindings {
     }
   }
 
-  /** Bindings of one run, in a child container of their own. */
+  /** Returns a child container with the bindings of one run. */
   forRun(bind: (api: BindApi) => void): InversifyContainer {
     const child = new Container({ parent: this.container });
     const bound = new Set<unknown>();
@@ -92,12 +92,12 @@ export class Bindings {
   }
 
   /**
-   * Resolves all bindings, so that no run's own bindings get into the singletons. Waits for
-   * promises to report their failures. @throws PluginError that names the owner.
+   * Resolves all bindings, so that no binding of a run gets into the singletons. Waits for
+   * promises, to report their failures. @throws PluginError with the name of the owner.
    */
   async resolve(): Promise<void> {
     for (const [id, cardinality] of this.#cardinality) {
-      const token = id as AnyToken; // only tokens are kept there
+      const token = id as AnyToken; // only tokens are stored there
       if (!this.container.isBound(token)) continue;
       const owner = this.providers(token).join("', '");
       try {
@@ -118,7 +118,7 @@ export class Bindings {
     }
   }
 
-  /** Returns the plugins that bound what a look-up gives. Empty for an unbound token. */
+  /** Returns the plugins that bound the result of a look-up. Empty for an unbound token. */
   providers(token: AnyToken): readonly string[] {
     if (!this.container.isBound(token)) return [];
     if (this.#cardinality.get(token) === "many")
@@ -137,7 +137,7 @@ export class Bindings {
     return this.container.isBound(token);
   }
 
-  /** @throws ValidationError for a token nobody bound. */
+  /** @throws ValidationError for an unbound token. */
   get<T>(token: Token<T, "single" | "many">): T {
     this.#expect(token, "single");
     if (!this.container.isBound(token)) {
@@ -148,11 +148,11 @@ export class Bindings {
     return this.container.get<T>(token);
   }
 
-  /** All contributions, in the order of the plugins; the same array each time. */
+  /** Returns all contributions in the order of the plugins; the same array each time. */
   all<T>(token: Token<T, "many">): readonly T[] {
     this.#expect(token, "many");
     const known = this.#lists.get(token);
-    if (known !== undefined) return known as readonly T[]; // stored under this very token
+    if (known !== undefined) return known as readonly T[]; // stored under this token
     const list = Object.freeze(
       this.container.isCurrentBound(token) ? this.container.getAll<T>(token) : [],
     );
@@ -204,7 +204,7 @@ export class Bindings {
     };
   }
 
-  /** Of the defaults of several plugins the last one holds. */
+  /** Binds a default. If several plugins bind one, the last one applies. */
   #bindDefault<T>(plugin: string, token: Token<T>): BindToFluentSyntax<T> {
     const other = this.#defaultOwners.get(token);
     if (other?.plugin === plugin)
@@ -214,7 +214,7 @@ export class Bindings {
     return this.#defaults.bind<T>(token);
   }
 
-  /** Whether the binding may be made; one that an override displaces goes nowhere. */
+  /** Returns whether to make the binding. False for one that an override has replaced. */
   #claim(plugin: string, token: AnyToken, override: boolean): boolean {
     const other =
       this.#owners.get(token) ?? (this.container.isCurrentBound(token) ? DIRECT : undefined);
@@ -233,10 +233,10 @@ export class Bindings {
   }
 }
 
-/** @throws ValidationError where a function that binds returned a promise. */
+/** @throws ValidationError if a function that binds returned a promise. */
 function refusePromise(result: unknown, what: string): void {
   if (!(result instanceof Promise)) return;
-  result.catch(() => undefined); // reported as the misuse it is
+  result.catch(() => undefined); // reported as a misuse below
   throw new ValidationError(
     `${what} must be synchronous; do asynchronous work in a plugin's start()`,
   );

@@ -12,10 +12,10 @@ import * as inversify from "./vendor.js";
 
 type Dependency = Token<unknown>;
 type Bind = ContainerModuleLoadOptions["bind"];
-/** A class of any kind, as decorators get it. */
+/** Any class, in the type that decorators receive. */
 type AnyClass = abstract new (...args: never[]) => object;
 
-/** Marks a class whose dependencies are known. */
+/** Marks a class with known dependencies. */
 const DESCRIBED = Symbol.for("agentensemble/dependencies");
 
 /**
@@ -32,7 +32,7 @@ export function injectable(...dependencies: readonly Dependency[]): (type: AnyCl
 
 /**
  * Names the dependency of one constructor parameter. Needs TypeScript's `experimentalDecorators`.
- * @throws ValidationError where it is used as another decorator.
+ * @throws ValidationError if it decorates anything else.
  */
 export function inject(token: Dependency): ReturnType<typeof inversify.inject> {
   const decorate = inversify.inject(token);
@@ -46,14 +46,14 @@ export function inject(token: Dependency): ReturnType<typeof inversify.inject> {
   };
 }
 
-/** inversify's container; it makes classes with `static inject` too. */
+/** Inversify's container. Also creates classes with `static inject`. */
 export class Container extends inversify.Container {
   override bind<T>(id: ServiceIdentifier<T>): BindToFluentSyntax<T> {
     return describing(super.bind(id), id);
   }
 }
 
-/** inversify's module; it makes classes with `static inject` too. */
+/** Inversify's module. Also creates classes with `static inject`. */
 export class ContainerModule extends inversify.ContainerModule {
   constructor(load: (options: ContainerModuleLoadOptions) => void | Promise<void>) {
     super((options) => {
@@ -63,7 +63,7 @@ export class ContainerModule extends inversify.ContainerModule {
   }
 }
 
-/** The syntax of a binding, of which `to()` and `toSelf()` read `static inject`. */
+/** Returns a binding syntax whose `to()` and `toSelf()` read `static inject`. */
 function describing<T>(
   syntax: BindToFluentSyntax<T>,
   id: ServiceIdentifier<T>,
@@ -81,7 +81,7 @@ function describing<T>(
   });
 }
 
-/** The tokens in `static inject`; none where that is something else. */
+/** Returns the tokens in `static inject`; an empty list if it is not an array. */
 function declaredBy(type: object): readonly Dependency[] {
   const { inject: declared } = type as { readonly inject?: unknown };
   return Array.isArray(declared) ? (declared as Dependency[]) : []; // checked by describe()

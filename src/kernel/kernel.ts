@@ -12,20 +12,20 @@ import { EventHub } from "./events/event-hub.js";
 import { allPoints, createHookPoints, facadeFor } from "./hooks/points.js";
 import { PluginHost, checkPlugin } from "./plugin-host.js";
 
-/** What the engine uses of a kernel; not part of the public API. */
+/** The members of a kernel that the engine uses. Not part of the public API. */
 export interface KernelInternals {
   readonly points: HookPoints;
   readonly bindings: Bindings;
   readonly hub: EventHub;
-  /** Runs in progress; each value cancels its run and waits for its end. */
+  /** Runs in progress. Each value cancels its run and waits for its end. */
   readonly runs: Set<() => Promise<void>>;
-  /** A value that all runs of this kernel share, made when it is first asked for. */
+  /** Returns a value shared by all runs of this kernel. Makes it at first use. */
   shared<T>(token: Token<T>, make: () => T): T;
   booted(): boolean;
-  /** Adds plugins of new names before the others. Does nothing once booting has begun. */
+  /** Adds plugins with new names before the others. Has no effect after booting began. */
   addMissing(plugins: readonly Plugin[]): void;
   readonly attach: NonNullable<Plugin["attach"]>;
-  /** @throws what made booting fail, or ValidationError after dispose. */
+  /** @throws the boot failure, or ValidationError after dispose. */
   ready(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export class Kernel implements KernelApi {
     reveal = (kernel) => kernel.#internals;
   }
 
-  /** @throws ValidationError for an unknown option or what is no plugin. */
+  /** @throws ValidationError for an unknown option or a value that is not a plugin. */
   constructor(o: { readonly plugins?: readonly Plugin[] | undefined } = {}) {
     checkOptions("Kernel", o, ["plugins"]);
     requireArray("Kernel plugins", o.plugins);
@@ -77,7 +77,7 @@ export class Kernel implements KernelApi {
         if (this.#booting !== undefined || this.#disposing !== undefined) return;
         const given = [...this.#plugins.values()];
         const missing = plugins.filter(({ name }) => !this.#plugins.has(name));
-        this.#plugins.clear(); // of two contributions the later wins: the user's
+        this.#plugins.clear(); // the last contribution applies, so add the user's last
         for (const plugin of [...missing, ...given]) this.use(plugin);
       },
       attach: (ensemble) => this.#plugins.forEach((plugin) => plugin.attach?.(ensemble)),
@@ -86,7 +86,7 @@ export class Kernel implements KernelApi {
     for (const plugin of o.plugins ?? []) this.use(plugin);
   }
 
-  /** @throws ValidationError once booted, for a name that is taken, or for what is no plugin. */
+  /** @throws ValidationError after boot, for a taken name, or for a value that is not a plugin. */
   use(plugin: Plugin): this {
     checkPlugin(plugin);
     if (this.#booting !== undefined || this.#disposing !== undefined) {
@@ -110,7 +110,7 @@ export class Kernel implements KernelApi {
     return this.#booting;
   }
 
-  /** Returns the plugins behind a token. `kernel.container`: bound there. Empty before booting. */
+  /** Returns the plugins that bound a token, or `kernel.container`. Empty before booting. */
   providers(token: Token<unknown, "single" | "many">): readonly string[] {
     return this.#booting === undefined ? [] : this.#bindings.providers(token);
   }
@@ -139,14 +139,14 @@ export class Kernel implements KernelApi {
       this.#host.load([...this.#plugins.values()]);
       await this.#host.start();
     } catch (error) {
-      await this.#host.dispose().catch(() => undefined); // the first failure is the one to report
+      await this.#host.dispose().catch(() => undefined); // the boot failure is the one to report
       throw error;
     }
   }
 
   #sharedValue<T>(token: Token<T>, make: () => T): T {
     const known = this.#shared.get(token);
-    if (known !== undefined) return known as T; // stored under this very token
+    if (known !== undefined) return known as T; // stored under this token
     const value = make();
     this.#shared.set(token, value);
     return value;
@@ -159,7 +159,7 @@ export class Kernel implements KernelApi {
   }
 }
 
-/** @throws ValidationError for what is no kernel of this copy of the package. */
+/** @throws ValidationError for anything but a kernel of this copy of the package. */
 export function internalsOf(kernel: KernelApi): KernelInternals {
   if (kernel instanceof Kernel) return reveal(kernel);
   throw new ValidationError(`kernel must be a Kernel, got: ${preview(kernel)}`, {

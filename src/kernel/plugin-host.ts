@@ -17,7 +17,7 @@ import { messageOf } from "../util/errors.js";
 const STEPS = ["bind", "apply", "start", "attach", "dispose"] as const;
 const PLUGIN_FIELDS = ["name", "dependsOn", ...STEPS];
 
-/** @throws ValidationError for no plugin or a misspelt field. Other fields are the plugin's own. */
+/** @throws ValidationError for a non-plugin or a misspelt field. Allows a plugin's extra fields. */
 export function checkPlugin(plugin: Plugin): void {
   if (typeof plugin !== "object" || plugin === null) {
     const hint =
@@ -38,7 +38,7 @@ export function checkPlugin(plugin: Plugin): void {
   requireArray(`dependsOn of plugin '${plugin.name}'`, plugin.dependsOn);
 }
 
-/** Puts dependencies first, stably. @throws ValidationError for a missing one or a circle. */
+/** Sorts dependencies first, stably. @throws ValidationError for a missing one or a cycle. */
 function sortPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
   const byName = new Map(plugins.map((p) => [p.name, p]));
   const sorted = new Set<Plugin>();
@@ -64,7 +64,7 @@ function sortPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
   return [...sorted];
 }
 
-/** Loads plugins into a kernel and takes them out again. */
+/** Loads plugins into a kernel and disposes them. */
 export class PluginHost {
   readonly #disposals: { readonly plugin: string; readonly dispose: () => unknown }[] = [];
   #sorted: readonly Plugin[] = [];
@@ -75,7 +75,7 @@ export class PluginHost {
     readonly hub: EventHub,
   ) {}
 
-  /** The synchronous part: order, bindings, taps, then the hooks freeze. */
+  /** Runs the synchronous part: order, bindings, taps. Then freezes the hooks. */
   load(plugins: readonly Plugin[]): void {
     this.#sorted = sortPlugins(plugins);
     for (const plugin of this.#sorted) {
@@ -91,7 +91,7 @@ export class PluginHost {
     for (const point of allPoints(this.points)) point.freeze();
   }
 
-  /** Resolves values, then starts each plugin in turn. Our own errors pass as they are. */
+  /** Resolves values, then starts each plugin in turn. Does not wrap errors of this package. */
   async start(): Promise<void> {
     await this.bindings.resolve();
     const context: PluginContext = {
@@ -108,7 +108,7 @@ export class PluginHost {
     }
   }
 
-  /** Last in, first out; goes on after a failure and throws an AggregateError of all of them. */
+  /** Disposes last to first. Continues after a failure. @throws AggregateError of all failures. */
   async dispose(): Promise<void> {
     const errors: Error[] = [];
     for (let entry = this.#disposals.pop(); entry !== undefined; entry = this.#disposals.pop()) {
@@ -133,7 +133,7 @@ export class PluginHost {
       throw failure(plugin.name, step, error);
     }
     if (result instanceof Promise) {
-      void result.catch(() => undefined); // reported as the misuse it is
+      void result.catch(() => undefined); // reported as a misuse below
       throw failure(
         plugin.name,
         step,

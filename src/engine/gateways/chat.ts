@@ -18,8 +18,8 @@ import { FrameStep } from "../tasks/task-frame.js";
 import { TokenOutlet, callModel } from "./model-call.js";
 
 /**
- * Takes all model calls. Each attempt is a step and a ledger record. The retry policy decides next.
- * @throws what the last attempt threw; the run's reason when it was stopped.
+ * Gateway of all model calls. Each attempt is a step and a ledger record. The retry policy decides
+ * whether another attempt follows. @throws the last attempt's error; the run's stop reason.
  */
 export async function chat(
   frame: TaskFrame,
@@ -32,7 +32,7 @@ export async function chat(
   let model = o.model ?? frame.model;
   if (cancellation.reason === undefined) emitStarted(frame, request, iteration);
   for (let attempt = 1; ; attempt++) {
-    if (cancellation.reason !== undefined) throw cancellation.reason; // observers may end the task
+    if (cancellation.reason !== undefined) throw cancellation.reason; // a listener may end the task
     const call: LlmCall = {
       run: run.info,
       taskId: record.taskId,
@@ -101,7 +101,7 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
       : { ...changed, rateLimits: rateLimitsOf(this.frame, model) };
   }
 
-  /** Whether to ask the retry policy: the model was called, nothing refused, the task goes on. */
+  /** Whether to ask the retry policy: model called, no refusal by a policy, task not stopped. */
   get isRetryable(): boolean {
     const { refused, reached, frame } = this;
     return refused === undefined && reached === "work" && frame.cancellation.reason === undefined;
@@ -151,7 +151,7 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
     return checkResponse(response, this.call.model);
   }
 
-  /** The ledger's record of the attempt, with its price where there are prices. */
+  /** Returns the attempt's ledger record, with its price if pricing is available. */
   #usage(): UsageRecord {
     const { run, record } = this.frame;
     const { call, result, outcome } = this;
@@ -188,14 +188,14 @@ function pause({ run, cancellation }: TaskFrame, delayMs: number): Promise<void>
     : clock.sleep(delayMs, cancellation.signal);
 }
 
-/** The error with the number of attempts that were made. */
+/** Returns the error with the number of attempts. */
 function withAttempts(error: Error, attempts: number): Error {
   if (attempts > 1 && ModelCallError.isInstance(error))
     Object.defineProperty(error, "attempts", { value: attempts, enumerable: true });
   return error;
 }
 
-/** Lists all rate limits. The ensemble's holds if agent and task bring neither model nor limit. */
+/** Lists all rate limits. The ensemble's applies if agent and task set neither model nor limit. */
 function rateLimitsOf({ run, record }: TaskFrame, model: ChatModel): readonly OwnedRateLimit[] {
   const limits: OwnedRateLimit[] = [];
   if (model.capabilities?.exemptFromRateLimits === true) return limits;

@@ -13,7 +13,7 @@ export function contextWithScope(
 ): readonly TaskOutput[] | undefined {
   if (Object.keys(scope).length === 0) return undefined;
   const outputs = run.planned(ofTask).contextIds.map((id) => run.outputs.get(id));
-  if (outputs.includes(undefined)) return undefined; // the task reports which of them is missing
+  if (outputs.includes(undefined)) return undefined; // the task reports the missing output
   const nowMs = run.clock.monotonicMs();
   const task = new Task({ description: "scope" });
   const record = new TaskAttempt({

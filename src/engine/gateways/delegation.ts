@@ -37,8 +37,8 @@ function asWorkers(
 type Team = ReadonlyMap<string, Agent>;
 
 /**
- * Takes all delegation: guards, step, worker's task, events. Returns refusals and failures.
- * @throws ValidationError for a request that is none; what a tap threw; what stops the whole run.
+ * Gateway of all delegations: guards, step, worker's task, events. Returns refusals and failures.
+ * @throws ValidationError for an invalid request; the error of a tap; the stop reason of the run.
  */
 export async function delegate(
   frame: TaskFrame,
@@ -66,7 +66,7 @@ export async function delegate(
 
 class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
   readonly #startedMs: number;
-  /** What the delegator gets where there is no result. */
+  /** The delegator's response if there is no result. */
   #failed: DelegationResponse | undefined;
   #refusal: string | undefined;
   #worker: TaskAttempt | undefined;
@@ -86,7 +86,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return this.frame.run.points.delegation;
   }
 
-  /** Corrects roles first: no spelling evades a policy's cap. Keeps the id, which events carry. */
+  /** Corrects roles first: no spelling evades a policy's cap. Keeps the id used in events. */
   override check(changed: DelegationCall): DelegationCall {
     checkRequest(changed.request, this.options);
     const { taskId } = this.call.request;
@@ -146,7 +146,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return checkResponse(response);
   }
 
-  /** Records and reports the end. @throws what a tap threw; what stops the whole run. */
+  /** Records and reports the end. @throws the error of a tap; the stop reason of the run. */
   conclude(): DelegationResponse {
     const response = this.#response();
     this.#report(response);
@@ -155,7 +155,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return response;
   }
 
-  /** What the delegator gets once the after hook has run. */
+  /** Returns the delegator's response after the after hook has run. */
   #response(): DelegationResponse {
     const { error, refused, broken } = this;
     const refusal = broken?.message ?? (refused === undefined ? undefined : reasonOf(refused));
@@ -163,7 +163,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return this.result ?? this.#failed ?? this.#failure(messageOf(error));
   }
 
-  /** Returns what must end the delegator's task: the error of a guard or tap, or a stop. */
+  /** Returns the error that ends the delegator's task: of a guard or tap, or a stop. */
   #thrown(): unknown {
     const { error, broken, outcome, reached } = this;
     const { run, cancellation } = this.frame;
@@ -172,10 +172,10 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     if (thrown !== undefined) return thrown;
     const isStopped = cancellation.reason !== undefined || endsRun(error);
     if (error !== undefined && isStopped) return error;
-    return endsRun(run.stopped) ? run.stopped : undefined; // the delegator shall not spend more
+    return endsRun(run.stopped) ? run.stopped : undefined; // prevents further spending
   }
 
-  /** A response that names the reason why there is no result. */
+  /** Returns a response with the reason for the missing result. */
   #failure(reason: string): DelegationResponse {
     const { taskId, agentRole: workerRole } = this.call.request;
     const durationMs = this.#elapsedMs();
@@ -208,7 +208,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
           : { feedback: request.taskDescription, previousOutput: previous.raw },
       contextOutputs: contextWithScope(this.frame, request, taskId),
     });
-    const first = run.records[next]; // a task with an agent is on record as soon as it is started
+    const first = run.records[next]; // a task with an agent has a record when it starts
     try {
       return await running;
     } finally {
@@ -240,7 +240,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return run.define(task, { parentTaskId: record.taskId, agent });
   }
 
-  /** What the events of start and end have in common. */
+  /** Returns the fields that start and end events have in common. */
   #place(): DelegationPlace {
     const { request, delegatorRole, depth } = this.call;
     return {
@@ -254,7 +254,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     };
   }
 
-  /** Keeps and emits the end of a delegation. One that was refused has had no start event. */
+  /** Records and emits the end of a delegation. A refused delegation had no start event. */
   #report(response: DelegationResponse): void {
     const { run, record, identity } = this.frame;
     const { request, delegatorRole, depth } = this.call;
@@ -296,17 +296,17 @@ type DelegationPlace = Pick<
   | "workerTaskId"
 >;
 
-/** @throws ValidationError for what is no response: taps are other people's code. */
+/** @throws ValidationError for an invalid response: taps may return any value. */
 function checkResponse(value: unknown): DelegationResponse {
   const response = value as Partial<DelegationResponse> | undefined; // looked at, not trusted
   if (typeof response?.status === "string" && Array.isArray(response.errors))
-    return value as DelegationResponse; // checked as far as it is read here
+    return value as DelegationResponse; // the fields read here were checked
   throw new ValidationError(
     `A delegation response must be { taskId, status, workerRole, errors, durationMs }, got: ${preview(value)}`,
   );
 }
 
-/** Why a request can't be carried out at all. */
+/** Returns why a request cannot be carried out. */
 function refusalOf(call: DelegationCall, team: Team): string | undefined {
   const { depth, maxDepth, request, delegatorRole, availableWorkerRoles } = call;
   const role = canonicalRole(request.agentRole);
@@ -319,7 +319,7 @@ function refusalOf(call: DelegationCall, team: Team): string | undefined {
     : `Agent not found with role '${request.agentRole}'. Available roles: [${availableWorkerRoles.join(", ")}]`;
 }
 
-/** Returns the request with the role as the worker spells it; the same object if spelled so. */
+/** Returns the request with the worker's spelling of the role; the same object if equal. */
 function withRole(request: DelegationRequest, team: Team): DelegationRequest {
   const worker = team.get(canonicalRole(request.agentRole));
   return worker === undefined || worker.role === request.agentRole

@@ -15,9 +15,9 @@ import { FrameStep } from "../tasks/task-frame.js";
 import { messageOf, toError } from "../../util/errors.js";
 
 /**
- * Takes all writes to memory. Adds run, task, attempt, agent role and any untrusted source to each
- * entry. Reports a rejected entry as a warning and does not write it.
- * @throws ValidationError without a store; MemoryStoreError around what the store throws.
+ * Gateway of all memory writes. Adds run, task, attempt, agent role and any untrusted source to
+ * each entry. Reports a rejected entry as a warning and does not write it.
+ * @throws ValidationError without a store; MemoryStoreError around an error of the store.
  */
 export async function writeMemory(
   frame: TaskFrame,
@@ -63,10 +63,10 @@ class MemoryStep extends FrameStep<MemoryWrite, MemoryEntry> {
     }
   }
 
-  /** The entry was written in an earlier execution of the run. */
+  /** Accepts an entry written in an earlier execution of the run. */
   override fromAnswer(value: unknown): MemoryEntry {
     if (typeof (value as Partial<MemoryEntry> | null)?.content === "string")
-      return value as MemoryEntry; // checked as far as it is read here
+      return value as MemoryEntry; // the fields read here were checked
     throw new ValidationError(
       `answer() of beforeMemoryWrite must give the entry that was written, got: ${preview(value)}`,
     );
@@ -99,9 +99,9 @@ class MemoryStep extends FrameStep<MemoryWrite, MemoryEntry> {
   }
 }
 
-/** Adds the origin to an entry; the writer's own values stand. The store refuses other values. */
+/** Adds the origin to an entry. The writer's values take precedence. The store checks the rest. */
 function withOrigin({ run, record }: TaskFrame, entry: MemoryEntry): MemoryEntry {
-  const { metadata = {} } = (entry as MemoryEntry | null | undefined) ?? {}; // JavaScript may call
+  const { metadata = {} } = (entry as MemoryEntry | null | undefined) ?? {}; // null in JavaScript
   if (typeof entry !== "object" || typeof metadata !== "object" || Array.isArray(metadata))
     return entry;
   const origin = {

@@ -12,10 +12,10 @@ import type { TaskFrame } from "../tasks/task-frame.js";
 import { checkResponse } from "../../contracts/chat-response.js";
 import { ModelCallError } from "../../contracts/errors.js";
 
-/** Calls whose text is no part of the task's answer: its tokens are not emitted. */
+/** Purposes whose text is no part of the task's answer. Their tokens are not emitted. */
 const UNSHOWN: readonly Purpose[] = ["reflection", "synthesis"];
 
-/** Takes the text of one model call, token by token, to events and to the caller. */
+/** Passes the text of one model call, token by token, to events and to the caller. */
 export class TokenOutlet {
   /** Whether tokens become events. */
   readonly #shown: boolean;
@@ -32,12 +32,12 @@ export class TokenOutlet {
     return this.onToken !== undefined || (this.#shown && this.frame.run.events.listens("token"));
   }
 
-  /** Of a guarded stream only the last text can become the output. */
+  /** Drops held tokens: only the last text of a guarded stream can become the output. */
   begin(): void {
     if (this.#shown && this.frame.run.guarded) this.frame.record.heldTokens = undefined;
   }
 
-  /** Delivers an answer that comes in one piece. */
+  /** Delivers a response that was not streamed. */
   deliverWhole(response: ChatResponse): void {
     this.begin();
     const text = response?.message?.content;
@@ -53,7 +53,7 @@ export class TokenOutlet {
   }
 }
 
-/** One literal for each shape: tokens are the most frequent events. */
+/** Uses one literal for each shape, because tokens are the most frequent events. */
 function tokenEvent(record: TaskAttempt, token: string): NewEvent {
   const { taskId, parentTaskId, agentRole } = record;
   const taskDescription = record.task.description;
@@ -82,7 +82,7 @@ export async function callModel(
   return checkResponse(response, model);
 }
 
-/** The request with the lower of its own output limit and the allowance. */
+/** Limits the request's output tokens to the allowance. */
 function allowedRequest({ request, allowance }: LlmCall): ChatRequest {
   if (allowance === undefined || (request.maxOutputTokens ?? Infinity) <= allowance.maxOutputTokens)
     return request;
@@ -106,7 +106,7 @@ async function consume(
       if (next.done === true) break;
       const { value } = next;
       if (value.type === "finish") {
-        letGo(); // so that the stream can clean up; the answer is there whatever that brings
+        letGo(); // lets the stream clean up; its outcome no longer matters
         return value.response;
       }
       if (value.type === "text" && cancellation.reason === undefined) {

@@ -12,7 +12,7 @@ import { Cancellation } from "../../util/abort/cancellation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
 import { isThenable } from "../../util/objects.js";
 
-/** A call on its way from the model to the record. */
+/** The state of a tool call from the model's request to its record. */
 export interface ToolCallProgress {
   readonly frame: TaskFrame;
   readonly scope: TaskScope;
@@ -21,7 +21,7 @@ export interface ToolCallProgress {
   readonly idempotencyKey: string;
 }
 
-/** Runs a tool within its time. Delegated work has its own limits. Async only where the tool is. */
+/** Runs a tool within its time limit. Delegated work has its own. Async only for async tools. */
 export function executeTool(
   progress: ToolCallProgress,
   tool: AnyTool,
@@ -48,7 +48,7 @@ export function executeTool(
     return result;
   } catch (error) {
     end();
-    throw cancellation.reason ?? error; // whatever the tool makes of its signal
+    throw cancellation.reason ?? error; // the stop reason replaces any error of the tool
   }
 }
 
@@ -69,7 +69,7 @@ async function settled(
 
 type ApprovalRequest = Parameters<ToolContext["requestApproval"]>[0];
 
-/** What a tool gets with its input. */
+/** The context that a tool receives with its input. */
 class CallContext implements ToolContext {
   readonly runId: string;
   readonly taskId: string;

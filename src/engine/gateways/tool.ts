@@ -25,8 +25,8 @@ import { checkInput, readInput } from "../../contracts/tool-input.js";
 import { executeTool } from "./tool-execution.js";
 
 /**
- * Takes all tool calls: finds the tool, checks the input, takes the step, keeps time and record.
- * A refusal is a failed result. @throws ToolExecutionError when the tool threw or took too long.
+ * Gateway of all tool calls: finds the tool, checks the input, takes the step, measures and
+ * records. A refusal is a failed result. @throws ToolExecutionError if the tool threw or timed out.
  * ToolConfigurationError, ReviewUnavailableError, ExitEarlySignal and stop reasons pass unchanged.
  */
 export async function callTool(
@@ -65,7 +65,7 @@ export async function callTool(
   return conclude(step);
 }
 
-/** What the caller gets of a step, and what is kept of it. */
+/** Returns the caller's result of a step and records the call. */
 function conclude(step: ToolStep): ToolResult {
   const { progress, outcome, result, error, refused } = step;
   const thrown = step.broken ?? step.exit;
@@ -80,7 +80,7 @@ function conclude(step: ToolStep): ToolResult {
 }
 
 class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
-  /** Whether a before tap failed, and not the tool: no model can mend that. */
+  /** Whether a before tap failed, not the tool. No model can repair that. */
   isBrokenGuard = false;
   #refusal: string | undefined;
 
@@ -108,7 +108,7 @@ class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
     return this.frame.run.points.toolCall;
   }
 
-  /** Checks a changed input before policies judge it: they see what the tool gets. */
+  /** Checks a changed input before policies judge it, so that they see the tool's actual input. */
   override async check(changed: ToolCallContext): Promise<ToolCallContext | undefined> {
     const { schemaValidators } = this.frame.run.settings;
     const checked = await checkInput(this.tool, changed.input, schemaValidators);
@@ -161,7 +161,7 @@ function finish(
   return result;
 }
 
-/** Records a failure. Returns the error that the caller gets. */
+/** Records a failure. Returns the caller's error. */
 function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boolean): Error {
   const { frame, call } = progress;
   const { reason } = frame.cancellation;

@@ -5,17 +5,17 @@ import type { Inputs } from "../../contracts/types.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { TextFiller } from "./text-filler.js";
 
-/** A task with its id and its place, before its templates are filled. */
+/** A task with its id and its position, before its templates are filled. */
 export interface PlanEntry extends Omit<PlannedTask, "contextIds" | "agent"> {
   /** Characters of the template that starts the description; the rest is data. Default: all. */
   readonly templateLength?: number | undefined;
 }
 
-/** A plan, and the ids of the tasks as the user wrote them. */
+/** A plan, and the id of each task object that the user passed. */
 export interface PlanDraft {
   readonly plan: Plan;
   readonly ids: ReadonlyMap<AnyTask, string>;
-  /** Inputs named in texts that are no templates. */
+  /** Inputs named in texts that are not templates. */
   readonly unfilled: ReadonlySet<string>;
 }
 
@@ -42,7 +42,7 @@ function checkIds(entries: readonly PlanEntry[]): Map<AnyTask, string> {
   return ids;
 }
 
-/** The ids of a task's context. @throws ValidationError for a task that is not in the ensemble. */
+/** Returns the ids of a task's context. @throws ValidationError for a task outside the ensemble. */
 export function contextIdsOf(task: AnyTask, ids: ReadonlyMap<AnyTask, string>): readonly string[] {
   if (task.context.length === 0) return NO_IDS;
   return task.context.map((context) => {

@@ -13,7 +13,7 @@ import { createToken } from "../../contracts/token.js";
 import { knownNames } from "../../contracts/validation.js";
 import { JsonSchemaValidators } from "../../util/schema/json-schema.js";
 
-/** Models made from names, so that all runs of a kernel share their connections. */
+/** Models created from names. All runs of a kernel share their connections. */
 const NamedModels = createToken<Map<string, ChatModel>>("engine/NamedModels");
 const NO_VALUES: ReadonlyMap<unknown, unknown> = new Map();
 const SchemaValidators = createToken<JsonSchemaValidators>("engine/SchemaValidators");
@@ -28,7 +28,7 @@ export class Settings {
     readonly options: EnsembleOptions,
     /** Bindings of this run only. */
     readonly own: Container | undefined,
-    /** Values of this run, by token, those of the run that it joined included. */
+    /** Values of this run by token, including those of the run that it joined. */
     readonly given: ReadonlyMap<unknown, unknown> = NO_VALUES,
   ) {
     for (const [token, value] of given) this.#option(token as Token<unknown>, value);
@@ -40,10 +40,10 @@ export class Settings {
     this.#option(Tokens.CostConfiguration, options.costConfiguration);
   }
 
-  /** @throws ValidationError where nothing is bound. */
+  /** @throws ValidationError for an unbound token. */
   get<T>(token: Token<T>): T {
     const known = this.#values.get(token);
-    if (known !== undefined) return known as T; // stored under this very token
+    if (known !== undefined) return known as T; // stored under this token
     const value =
       this.#isOwn(token) && this.own !== undefined
         ? this.own.get<T>(token)
@@ -61,12 +61,12 @@ export class Settings {
   /** Returns the container's, the ensemble's, then the run's values. Caches one array per run. */
   all<T>(token: Token<T, "many">): readonly T[] {
     const known = this.#values.get(token);
-    if (known !== undefined) return known as readonly T[]; // stored under this very token
+    if (known !== undefined) return known as readonly T[]; // stored under this token
     const base = this.kernel.bindings.all(token);
     const added = [
       ...(this.#contributed(token) as T[]),
       ...(this.#isOwn(token) && this.own !== undefined ? this.own.getAll<T>(token) : []),
-    ]; // see #contributed
+    ];
     const list = added.length === 0 ? base : Object.freeze([...base, ...added]);
     this.#values.set(token, list);
     return list;
@@ -83,7 +83,7 @@ export class Settings {
     return ref === undefined ? this.find(Tokens.ChatModel) : this.resolve(ref);
   }
 
-  /** A model from its name. @throws ValidationError naming the providers there are. */
+  /** Returns the model with a name. @throws ValidationError with the names of the providers. */
   resolve(ref: ModelRef): ChatModel {
     if (typeof ref !== "string") return ref;
     const cache = this.#isOwn(Tokens.ChatModelProvider)
@@ -96,7 +96,7 @@ export class Settings {
     return model;
   }
 
-  /** @throws ValidationError listing the workflows there are. */
+  /** @throws ValidationError with the names of the workflows. */
   workflow(name: string): WorkflowExecutor {
     const workflows = this.all(Tokens.WorkflowExecutor);
     const found = workflows.findLast((w) => w.name === name);
@@ -105,12 +105,12 @@ export class Settings {
     throw new ValidationError(`Unknown workflow '${name}'. ${knownNames(name, names)}`);
   }
 
-  /** Checks of tools' plain JSON Schemas, prepared once per kernel. */
+  /** Validators of tools' plain JSON Schemas, prepared once per kernel. */
   get schemaValidators(): JsonSchemaValidators {
     return this.kernel.shared(SchemaValidators, () => new JsonSchemaValidators());
   }
 
-  /** Sets a run value or ensemble option: before the container, behind the run's own binding. */
+  /** Sets a run value or ensemble option. It precedes the container and follows run bindings. */
   #option<T>(token: Token<T>, value: T | undefined): void {
     if (value !== undefined && !this.#values.has(token) && !this.#isOwn(token))
       this.#values.set(token, value);
@@ -120,7 +120,7 @@ export class Settings {
     return this.own !== undefined && this.own.isCurrentBound(token);
   }
 
-  /** What the ensemble's options add to a token that collects. */
+  /** Returns the ensemble options' contributions to a token that collects. */
   #contributed(token: unknown): readonly unknown[] {
     const { prompts, traceExporter, delegationPolicies } = this.options;
     if (token === Tokens.DelegationPolicy) return delegationPolicies ?? [];

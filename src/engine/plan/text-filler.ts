@@ -6,9 +6,9 @@ import { PromptTemplateError } from "../../contracts/errors.js";
 import { Task } from "../../contracts/task.js";
 import { fillTemplate, variablesIn } from "../../contracts/template.js";
 
-/** Fills the texts of tasks and keeps the variables that have no value. */
+/** Fills the texts of tasks and collects the variables without a value. */
 export class TextFiller {
-  /** Names of inputs that stand in texts which are no templates. */
+  /** Names of inputs that appear in texts which are not templates. */
   readonly unfilled = new Set<string>();
   readonly #missing = new Set<string>();
   readonly #inputs: Inputs;
@@ -84,7 +84,7 @@ function withTexts(task: AnyTask, description: string, expectedOutput: string): 
   return copyOf(task, { description, expectedOutput });
 }
 
-/** A copy with other fields; what was checked at construction needs no second check. */
+/** Returns a copy with other fields. Skips the checks that the constructor has already made. */
 function copyOf(task: AnyTask, changes: Partial<AnyTask>): AnyTask {
   return Object.freeze(
     Object.assign(Object.create(Task.prototype) as object, task, changes),

@@ -45,7 +45,7 @@ export interface RunLimits {
   readonly toolTimeoutMs: number | undefined;
 }
 
-/** What a run is made of. */
+/** The parts of a run. */
 export interface ActiveRunParts {
   readonly id: string;
   readonly inputs: Inputs;
@@ -70,15 +70,15 @@ export interface ActiveRunParts {
   readonly priority: Priority;
 }
 
-/** How others see a run. */
+/** Creates the views of a run. */
 export interface RunViews {
-  /** As taps, tools and executors see it. */
+  /** The run as taps, tools and executors see it. */
   hookRun(run: ActiveRun, parts: ActiveRunParts): HookRun;
-  /** As its workflow sees it. */
+  /** The run as its workflow sees it. */
   workflowRun(run: ActiveRun): Run;
 }
 
-/** Holds the data of one run. Others see it through its views, tasks through their scope. */
+/** Keeps the data of one run. Other code uses it through its views, tasks through their scope. */
 export class ActiveRun {
   readonly plan: Plan;
   readonly settings: Settings;
@@ -88,7 +88,7 @@ export class ActiveRun {
   readonly ledger: Ledger;
   readonly cancellation: Cancellation<AgentEnsembleError>;
   readonly limits: RunLimits;
-  /** Tokens wait until the output of their task is accepted. */
+  /** Whether tokens wait until the output of their task is accepted. */
   readonly guarded: boolean;
   readonly base: TimeBase;
   readonly capture: CaptureModeDefinition;
@@ -109,13 +109,13 @@ export class ActiveRun {
     this.events.warn(message);
   };
   readonly agents = new Map<string, Promise<Agent>>();
-  /** Agents that were made for tasks without one. */
+  /** Agents created for tasks without one. */
   readonly madeAgents: Agent[] = [];
   readonly reports: WorkflowReport[] = [];
-  /** What earlier executions used, as a plugin says. */
+  /** Usage of earlier executions, as reported by a plugin. */
   readonly earlierUsage: UsageRecord[] = [];
   readonly reviews: ReviewRecord[] = [];
-  /** The id under which a tracing system knows the run. */
+  /** The id of the run in a tracing system. */
   traceId: string | undefined;
   /** The run as taps see it. */
   readonly info: HookRun;
@@ -170,24 +170,24 @@ export class ActiveRun {
     return this.#streaming === undefined ? this.events.wantsTokens() : this.#streaming !== false;
   }
 
-  /** Why no further task may start, once that is so. */
+  /** The reason why no further task may start; `undefined` while tasks may start. */
   get stopped(): AgentEnsembleError | undefined {
     return this.#stopped ?? this.cancellation.reason;
   }
 
-  /** Ends the run after what is in flight. */
+  /** Stops the run after the work in progress. */
   stop(reason: AgentEnsembleError): void {
     this.#stopped ??= reason;
   }
 
-  /** Structured data for a prompt. */
+  /** Formats structured data for a prompt. */
   format(value: unknown, text: string): string {
     return this.formatter === undefined || typeof value !== "object" || value === null
       ? text
       : this.formatter.format(value, text);
   }
 
-  /** Adds measures to the attempt of a task that is going on. */
+  /** Adds metrics to the attempt of a running task. */
   recordMetrics(taskId: string, measures: TaskMetricsUpdate): void {
     const record = this.records.findLast((r) => r.taskId === taskId);
     if (record !== undefined) this.keepMetrics(record, measures);
@@ -214,7 +214,7 @@ export class ActiveRun {
     return this.#indexes.get(id) ?? 0;
   }
 
-  /** The task as the user wrote it. */
+  /** Returns the task object that the user passed. */
   source(planned: PlannedTask): AnyTask {
     return this.sourceOf(planned.id) ?? planned.task;
   }
@@ -223,13 +223,13 @@ export class ActiveRun {
     return this.#sources.get(id);
   }
 
-  /** Events of plugins; a warning is kept too, also where nobody listens. */
+  /** Emits an event of a plugin. Also records a warning, even without a listener. */
   emit(e: NewEvent): void {
     if (e.type === "run_warning") this.warn(e.message);
     else this.events.emit(e);
   }
 
-  /** Returns outputs, the plan's first, in its order. Omits internal tasks and merged children. */
+  /** Returns outputs in the plan's order, then others. Omits internal tasks and merged children. */
   completed(): TaskOutput[] {
     const merged = (r: TaskAttempt): boolean =>
       r.parentTaskId !== undefined &&
@@ -243,7 +243,7 @@ export class ActiveRun {
     return outputs.sort((a, b) => place(a) - place(b));
   }
 
-  /** One cancellation for all tasks that were given the same signal. */
+  /** Returns one cancellation for all tasks with the same signal. */
   cancellationFor(signal: AbortSignal | undefined): Cancellation<AgentEnsembleError> {
     if (signal === undefined || signal === this.cancellation.signal) return this.cancellation;
     const known = this.#shared.get(signal);
@@ -285,7 +285,7 @@ export class ActiveRun {
     return id;
   }
 
-  /** Lets go of signals and timers. */
+  /** Releases signals and timers. */
   close(): void {
     this.events.close();
     this.redactor.close();

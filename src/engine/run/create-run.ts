@@ -15,7 +15,7 @@ import { RunRedactor } from "./run-redactor.js";
 import { WorkflowRun } from "./workflow-run.js";
 import { messageOf } from "../../util/errors.js";
 
-/** How long work that ignores its signal is waited for after a stop. */
+/** Grace period in ms for work that ignores its signal after a stop. */
 const GRACE_MS = 250;
 const DELEGATION_DEPTH = 3;
 const NO_LIMIT = -1;
@@ -25,7 +25,7 @@ const VIEWS: RunViews = {
   workflowRun: (run) => new WorkflowRun(run, run.plan, undefined, true),
 };
 
-/** Makes a run: its clock starts, its listeners are subscribed and its limits hold from here on. */
+/** Creates a run: starts its clock, subscribes its listeners and applies its limits. */
 export function createRun(
   request: RunRequest,
   { draft, settings, capture }: PreparedRun,
@@ -71,7 +71,7 @@ function subscribe(events: RunEvents, { options, runOptions, onEvent }: RunReque
   for (const listener of runOptions.listeners ?? []) events.onCallbacks(listener);
 }
 
-/** Ends a run or its preparation with the user's signal, the time limit or the handle. */
+/** Ends a run or its preparation on the user's signal, the time limit or the handle. */
 export function follow(
   cancellation: Cancellation<AgentEnsembleError>,
   { runOptions, handle }: RunRequest,

@@ -28,7 +28,7 @@ import { toError } from "../../util/errors.js";
 const NO_OUTPUTS: readonly TaskOutput[] = Object.freeze([]);
 const NO_USAGE: readonly UsageRecord[] = Object.freeze([]);
 
-/** What a run that joins another one shares with it. */
+/** The parts that a run shares with a run that joins it. */
 export interface JoinedRun {
   readonly run: HookRun;
   readonly caller: UsageRecord["caller"];
@@ -45,7 +45,7 @@ type HookRunParts = Pick<
   | ("settings" | "redactor" | "ledger" | "cancellation" | "priority")
 >;
 
-/** A run as taps see it. Outputs hold it, so it lets go of the run when that ends. */
+/** The view of a run for taps. Outputs keep this view, so it drops the run at the run's end. */
 export class ActiveHookRun implements HookRun {
   readonly id: string;
   readonly inputs: Inputs;
@@ -59,7 +59,7 @@ export class ActiveHookRun implements HookRun {
   readonly #cancellation: Cancellation<AgentEnsembleError>;
   readonly #priority: ActiveRunParts["priority"];
   #untrustedSource: string | undefined;
-  /** While it goes on. */
+  /** Set while the run is in progress. */
   #run: ActiveRun | undefined;
 
   constructor(parts: HookRunParts, run?: ActiveRun) {
@@ -78,7 +78,7 @@ export class ActiveHookRun implements HookRun {
     Object.freeze(this);
   }
 
-  /** A run that never goes on: look-ups work, everything else is as after the end of a run. */
+  /** Returns the view of an ended run: only look-ups work. */
   static idle(info: Pick<RunInfo, "id" | "inputs" | "tags">, settings: Settings): HookRun {
     return new ActiveHookRun({
       id: info.id,
@@ -112,7 +112,7 @@ export class ActiveHookRun implements HookRun {
     );
   }
 
-  /** Lets go of a run that has ended: outputs keep its view. */
+  /** Drops a run that has ended. Outputs keep its view. */
   static detach(run: HookRun): void {
     if (run instanceof ActiveHookRun) run.#run = undefined;
   }
@@ -201,7 +201,7 @@ export class ActiveHookRun implements HookRun {
     }
   }
 
-  /** A scope of a task that has begun; its calls are counted on from the task's own. */
+  /** Returns the scope of a running task. Its calls continue the task's call numbers. */
   #scopeOf({ taskId, identity, signal }: TaskCall): ActiveTaskScope {
     const run = this.#run;
     if (run === undefined) throw new ValidationError("The run has ended");
@@ -213,7 +213,7 @@ export class ActiveHookRun implements HookRun {
   }
 }
 
-/** @throws ValidationError for a reason that callers of the run could not tell by its code. */
+/** @throws ValidationError for a reason that is no AgentEnsembleError: callers need its code. */
 function checkedReason(reason: AgentEnsembleError): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(reason)) return reason;
   throw new ValidationError(`A run ends with an AgentEnsembleError only, got: ${preview(reason)}`);

@@ -14,35 +14,35 @@ import { valuesByToken } from "../../contracts/run-value.js";
 import { createPlan } from "../plan/plan.js";
 import { Settings } from "../plan/settings.js";
 
-/** What the engine needs to know of an ensemble's shape. */
+/** The engine's view of an ensemble. */
 export interface EnsembleShape {
   readonly entries: readonly PlanEntry[];
   /** The name of the workflow. */
   readonly workflow: string;
-  /** Refuses what only the whole of plan, kernel and options shows. @throws ValidationError */
+  /** Checks plan, kernel and options together. @throws ValidationError */
   validate(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void;
-  /** Refuses models that can't be called; `explain()` never asks. @throws ValidationError */
+  /** Refuses models that can't be called. `explain()` skips this. @throws ValidationError */
   checkModels(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void;
-  /** Messages about options without effect in this run. */
+  /** Returns messages about options without effect in this run. */
   warnings(prepared: PreparedRun): readonly string[];
 }
 
-/** A run that is asked for. */
+/** A request to run an ensemble. */
 export interface RunRequest {
   readonly kernel: KernelInternals;
   readonly options: EnsembleOptions;
   readonly shape: EnsembleShape;
   readonly inputs: Inputs;
   readonly runOptions: RunOptions;
-  /** Asks for token events whatever the options say. */
+  /** Requests token events regardless of the options. */
   readonly streaming: boolean;
-  /** Sees every event of this run. */
+  /** Receives every event of this run. */
   readonly onEvent?: ((event: EnsembleEvent) => void) | undefined;
-  /** Called off by `cancel()` of the run's handle. */
+  /** Cancelled by `cancel()` of the run's handle. */
   readonly handle: Cancellation<AgentEnsembleError>;
 }
 
-/** What was decided before anything is spent. */
+/** The outcome of validation and planning, before any spending. */
 export interface PreparedRun {
   readonly draft: PlanDraft;
   readonly settings: Settings;

@@ -38,7 +38,7 @@ export class RunEvents {
     this.#all.push(fn);
   }
 
-  /** Subscribes the callbacks of a listener object, its `this` kept. */
+  /** Subscribes the callbacks of a listener object. Keeps their `this`. */
   onCallbacks(listener: EnsembleListener): void {
     if (listener.on !== undefined) this.#all.push(this.#owned(listener, listener.on));
     for (const [name, type] of Object.entries(CALLBACK_EVENTS) as [
@@ -59,7 +59,7 @@ export class RunEvents {
     return sink;
   }
 
-  /** Whether a callback of this very event was given. */
+  /** Returns whether a callback of this event type was passed. */
   listensTo(type: EventType): boolean {
     return this.#byType.has(type);
   }
@@ -69,7 +69,7 @@ export class RunEvents {
     return this.#all.length > 0 || this.#byType.has(type) || this.hub.of(type).length > 0;
   }
 
-  /** Whether an observer of the kernel wants the next model call streamed. */
+  /** Returns whether an observer of the kernel requests streaming of the next model call. */
   wantsTokens(): boolean {
     let wanted = false;
     for (const { sink, tokens } of this.hub.streamed)
@@ -103,7 +103,7 @@ export class RunEvents {
     this.#delivering = false;
   }
 
-  /** The current instant as ISO text; many events share a millisecond. */
+  /** Returns the current instant as ISO text. Caches it, as many events share a millisecond. */
   now(): string {
     const ms = this.clock.now().getTime();
     if (ms !== this.#lastMs) {
@@ -118,7 +118,7 @@ export class RunEvents {
     else emitProcessWarning(this.redactor.redactText(message));
   }
 
-  /** After this nothing is delivered any more: work that was abandoned may still come to an end. */
+  /** Stops all deliveries. Abandoned work may still emit events. */
   close(): void {
     this.#closed = true;
   }

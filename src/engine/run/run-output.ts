@@ -20,15 +20,15 @@ import { Tokens } from "../../contracts/tokens.js";
 import { REDACTOR } from "../../contracts/redaction.js";
 import { executionMetrics } from "../../contracts/metrics.js";
 
-/** How a run ended. */
+/** The end of a run. */
 export interface RunEnd {
   readonly result: WorkflowResult;
   readonly exitReason: ExitReason;
-  /** Absent where the run was completed or ended early. */
+  /** Absent if the run was completed or ended early. */
   readonly error: AgentEnsembleError | undefined;
 }
 
-/** The sums of a run. Makes them when they are first read. */
+/** The totals of a run. Computes them at first use. */
 class RunSums {
   readonly tasks: RunRecord["tasks"];
   readonly #usage: readonly UsageRecord[];
@@ -46,7 +46,7 @@ class RunSums {
   }
 }
 
-/** Holds what a run left, not the run. Makes trace and metrics when they are first read. */
+/** Keeps the results of a run, not the run. Builds trace and metrics at first use. */
 export class RunOutput implements EnsembleOutput {
   readonly runId: string;
   readonly raw: string;

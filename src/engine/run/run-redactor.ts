@@ -6,7 +6,7 @@ import { Tokens } from "../../contracts/tokens.js";
 import { createRedactor } from "../../util/redaction/redactor.js";
 
 /**
- * Redacts the secrets of a run. Made at first use, because it reads the environment. Knows the
+ * Redacts the secrets of a run. Created at first use, because it reads the environment. Knows the
  * models of the plan, those called later, and those of runs that joined this one.
  */
 export class RunRedactor implements Redactor {
@@ -30,13 +30,13 @@ export class RunRedactor implements Redactor {
     return this.#redactor().redactValue(value);
   }
 
-  /** A model that is called. */
+  /** Adds a model that is called. */
   knows(model: ChatModel): void {
     this.#models.add(model);
     this.#parent?.knows(model);
   }
 
-  /** The run has ended, and its plan can go: outputs keep their redactor. */
+  /** Drops the plan of an ended run. Outputs keep their redactor. */
   close(): void {
     this.#tasks = [];
   }
@@ -47,7 +47,7 @@ export class RunRedactor implements Redactor {
 
   #make(): Redactor {
     const { model: ofEnsemble } = this.#settings.options;
-    if (typeof ofEnsemble === "object") this.#models.add(ofEnsemble); // also where no task calls it
+    if (typeof ofEnsemble === "object") this.#models.add(ofEnsemble); // even if no task calls it
     for (const { task, agent } of this.#tasks) {
       // Validation has resolved the names of models.
       const model = task.handler === undefined ? this.#settings.model(task, agent) : undefined;

@@ -22,7 +22,7 @@ import { RunOutput } from "./run-output.js";
 import { FINISH_LIMIT_MS, finishWithin } from "./trace-export.js";
 import { messageOf } from "../../util/errors.js";
 
-/** How the run ended, with its output. */
+/** The end of the run, with its output. */
 interface StepEnd {
   readonly end: RunEnd;
   readonly output: RunOutput;
@@ -37,7 +37,7 @@ const EXIT_REASONS: readonly ExitReason[] = [
   "ERROR",
 ];
 
-/** The run as a step: its work is the workflow. */
+/** The step of a run. Its work is the workflow. */
 export class RunStep extends Step<RunCall, WorkflowResult> {
   readonly #run: ActiveRun;
   readonly #workflow: WorkflowExecutor;
@@ -56,7 +56,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
     const { end, output } = this.#done();
     if (broken === undefined) return { end, output };
     if (end.error === undefined) return this.#assembled({ ...end, ...this.#brokenEnd(broken) });
-    this.warn(`afterRun: ${messageOf(broken)}`); // the first reason stays
+    this.warn(`afterRun: ${messageOf(broken)}`); // the first reason is kept
     return this.#assembled(end);
   }
 
@@ -72,7 +72,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
     return this.#run.cancellation.reason;
   }
 
-  /** Whatever the workflow throws, how the run ended is decided in {@link done}. */
+  /** Runs the workflow. {@link done} decides how the run ended, even if the workflow throws. */
   async work(): Promise<WorkflowResult> {
     const { cancellation, limits, plan, view } = this.#run;
     // Tasks end within one grace period. Workflows that wait for something else get a second one.
@@ -81,7 +81,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
       cancellation,
       limits.graceMs * 2,
     );
-    if (cancellation.reason !== undefined) throw cancellation.reason; // a refusal can give a result
+    if (cancellation.reason !== undefined) throw cancellation.reason; // refusals can give results
     checkResult(this.#workflow, result);
     return result;
   }
@@ -110,7 +110,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
       : finishWithin("afterRun", fired);
   }
 
-  /** How the run ends that was completed, but whose after hook failed. */
+  /** Returns the end of a completed run whose after hook failed. */
   #brokenEnd(error: Error): Pick<RunEnd, "exitReason" | "error"> {
     return AgentEnsembleError.isInstance(error) && error === this.#run.cancellation.reason
       ? endOf(error)
@@ -122,7 +122,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
   }
 
   #done(): StepEnd {
-    return this.#ended as StepEnd; // steps are done before their after hook fires
+    return this.#ended as StepEnd; // done() runs before the after hook
   }
 }
 
@@ -141,7 +141,7 @@ function runEndOf(run: ActiveRun, { result, error }: RunStep): RunEnd {
     : { result: partial, ...endOf(reason) };
 }
 
-/** How a run ends that was stopped: an early exit is no failure. */
+/** Returns the end of a stopped run. An early exit is no failure. */
 function endOf(reason: AgentEnsembleError): Pick<RunEnd, "exitReason" | "error"> {
   if (ExitEarlySignal.isInstance(reason))
     return { exitReason: reason.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined };
@@ -157,7 +157,7 @@ function endOf(reason: AgentEnsembleError): Pick<RunEnd, "exitReason" | "error">
   };
 }
 
-/** Errors that are not ours come from a workflow's own code. */
+/** Wraps other errors, which come from the workflow's code. */
 function asOurs(error: unknown): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(error)) return error;
   return new PluginError(
@@ -190,7 +190,7 @@ function checkResult(workflow: WorkflowExecutor, result: unknown): void {
   );
 }
 
-/** The error with the output as far as it came. */
+/** Returns the error with the partial output. */
 export function attach(error: AgentEnsembleError, output: EnsembleOutput): AgentEnsembleError {
   if (Object.isExtensible(error))
     Object.defineProperty(error, "output", {

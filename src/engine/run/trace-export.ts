@@ -8,10 +8,10 @@ import { withTimeout } from "../../util/abort/timeouts.js";
 import { askOutside } from "../../contracts/outside.js";
 import { messageOf } from "../../util/errors.js";
 
-/** How long exporters, and afterRun taps of a stopped run, may take. */
+/** Time limit in ms for exporters, and for afterRun taps of a stopped run. */
 export const FINISH_LIMIT_MS = 30_000;
 
-/** Gives the trace to every exporter; a broken or slow one is a warning. */
+/** Passes the trace to every exporter. Reports a failed or slow exporter as a warning. */
 export async function exportTrace(run: ActiveRun, output: RunOutput): Promise<void> {
   const exporters = exportersOf(run);
   await Promise.all(
@@ -27,7 +27,7 @@ export async function exportTrace(run: ActiveRun, output: RunOutput): Promise<vo
   );
 }
 
-/** Waits for work at the end of a run, at most its time. @throws TaskTimeoutError. */
+/** Waits for work at the end of a run, up to the limit. @throws TaskTimeoutError. */
 export function finishWithin<T>(what: string, work: Promise<T>): Promise<T> {
   const late = (): never => {
     throw new TaskTimeoutError(what, FINISH_LIMIT_MS);
@@ -35,7 +35,7 @@ export function finishWithin<T>(what: string, work: Promise<T>): Promise<T> {
   return withTimeout(() => work, { ms: FINISH_LIMIT_MS, late });
 }
 
-/** Those that are configured; where there are none, the folder of the capture mode. */
+/** Returns the configured exporters. Default: the folder of the capture mode. */
 function exportersOf({ settings, capture, warn }: ActiveRun): readonly TraceExporter[] {
   const exporters = settings.all(Tokens.TraceExporter);
   const { exportsTo } = capture;

@@ -20,11 +20,11 @@ import { runTask } from "../tasks/run-task.js";
 
 const WHOLE: SubPlanOptions = Object.freeze({});
 
-/** A run, or a part of it, as workflows see it. */
+/** The view of a run, or a part of it, for workflows. */
 export class WorkflowRun implements Run {
   readonly #run: ActiveRun;
   readonly #part: SubPlanOptions;
-  /** Joins the part's signal with each other signal once: tasks that share one still share one. */
+  /** Joins the part's signal with each other signal once, so that tasks keep sharing one signal. */
   readonly #joined = new WeakMap<AbortSignal, AbortSignal>();
   constructor(
     run: ActiveRun,
@@ -109,7 +109,7 @@ export class WorkflowRun implements Run {
       revision: extras.revision ?? revisions?.get(taskId),
     };
   }
-  /** Aborted as soon as `signal`, the part's own or the run's is. */
+  /** Returns a signal that aborts with `signal`, the part's signal or the run's. */
   #join(signal: AbortSignal): AbortSignal {
     if (signal === this.signal) return signal;
     let joined = this.#joined.get(signal);

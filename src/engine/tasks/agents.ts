@@ -11,7 +11,7 @@ import { chat } from "../gateways/chat.js";
 import { TaskAttempt } from "./task-attempt.js";
 import { TaskFrame, noModel } from "./task-frame.js";
 
-/** Returns a task's agent: its own, else one made once per run. `undefined` with a handler. */
+/** Returns a task's agent, or one created once per run. `undefined` for a task with a handler. */
 export function agentOf(
   run: ActiveRun,
   planned: PlannedTask,
@@ -23,12 +23,12 @@ export function agentOf(
   if (agent === undefined) {
     agent = synthesize(run, planned, parentTaskId);
     run.agents.set(planned.id, agent);
-    agent.catch(() => run.agents.delete(planned.id)); // a task that is done again may ask again
+    agent.catch(() => run.agents.delete(planned.id)); // a later attempt may ask again
   }
   return agent;
 }
 
-/** Model calls of a synthesizer go through the task's own gateway, so that they are counted. */
+/** Creates an agent. Model calls go through the task's gateway, so that they are counted. */
 async function synthesize(
   run: ActiveRun,
   planned: PlannedTask,
@@ -79,7 +79,7 @@ async function synthesize(
   }
 }
 
-/** Returns the agents to delegate to, by canonical role: taskless, planned, and made so far. */
+/** Returns the agents to delegate to, by canonical role: taskless, planned, and created so far. */
 export function teamOf(run: ActiveRun): ReadonlyMap<string, Agent> {
   const team = new Map<string, Agent>();
   const planned = run.plan.tasks.map((t) => t.agent);

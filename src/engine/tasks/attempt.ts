@@ -17,7 +17,7 @@ import { ActiveTaskScope } from "./task-scope.js";
 import { checkResult, valueOf } from "../../contracts/task-value.js";
 import { toError } from "../../util/errors.js";
 
-/** An output that a policy refused, and that may be done again. */
+/** An output that a policy refused. Another attempt may follow. */
 export class Refused {
   constructor(
     readonly error: AgentEnsembleError,
@@ -79,7 +79,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
   }
 
   override async fromAnswer(value: unknown): Promise<TaskOutput> {
-    const answer = value as TaskAnswer; // the lane's type; checked next
+    const answer = value as TaskAnswer; // checked next
     if (typeof answer.raw !== "string")
       throw new ValidationError(
         `answer() of beforeTask must give { raw: string }, got: ${preview(answer)}`,
@@ -99,7 +99,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
   }
 
   override resultIn({ output }: AfterPayload): TaskOutput {
-    return output as TaskOutput; // only the hook's own merge changes it
+    return output as TaskOutput; // only the hook's merge changes it
   }
 
   override settle<T>(work: PromiseLike<T>): Promise<T> {

@@ -106,7 +106,7 @@ class TaskRun {
     }
   }
 
-  /** The next attempt. @throws the reason of a stop. */
+  /** Starts the next attempt. @throws the reason of a stop. */
   #attempt(
     agent: Agent | undefined,
     contextOutputs: readonly TaskOutput[],
@@ -122,7 +122,7 @@ class TaskRun {
     return new Attempt(frame, planned, call);
   }
 
-  /** The record of an attempt that begins. */
+  /** Returns the record of an attempt that begins. */
   #begin(agent: Agent | undefined, startedMs: number): TaskAttempt {
     const { run, planned, extras } = this;
     const previous = this.#record;
@@ -144,7 +144,7 @@ class TaskRun {
     return record;
   }
 
-  /** Of the first attempt, before it begins. */
+  /** The number of the first attempt, before it begins. */
   get #nextAttempt(): number {
     return this.extras.attempt ?? (this.run.attempts.get(this.planned.id) ?? 0) + 1;
   }
@@ -215,7 +215,7 @@ class TaskRun {
     });
   }
 
-  /** Emits the held tokens of an accepted output; the text in one piece if it was changed. */
+  /** Emits the held tokens of an accepted output, or a changed text as one token. */
   #releaseTokens(raw: string): void {
     const held = this.#record?.heldTokens;
     if (this.#record === undefined || held === undefined) return;
@@ -297,7 +297,7 @@ class TaskRun {
       : { taskId, parentTaskId, agentRole: this.#role };
   }
 
-  /** What the events of the task's start and end have in common. */
+  /** Returns the fields that the task's start and end events have in common. */
   #place(attempt: number): TaskPlace {
     const { run, planned } = this;
     return {

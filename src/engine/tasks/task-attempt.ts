@@ -17,13 +17,13 @@ import { NO_METRICS } from "../../contracts/output.js";
 import { addOperations, metricsOf, toolCallCountOf } from "../../contracts/metrics.js";
 import { toError } from "../../util/errors.js";
 
-/** An empty list that records share until something is added. */
+/** An empty list, shared by records until they add an item. */
 export const NONE: readonly never[] = Object.freeze([]);
 
-/** The list with one more item: the same array from the first item on. */
+/** Returns the list with one more item. Reuses the array after the first item. */
 function withItem<T>(list: readonly T[], item: T): readonly T[] {
   if (list.length === 0) return [item];
-  (list as T[]).push(item); // made above
+  (list as T[]).push(item); // created by the line above, for the first item
   return list;
 }
 
@@ -33,7 +33,7 @@ export interface TimeBase {
   readonly startedMs: number;
 }
 
-/** What is known of an attempt when it begins. */
+/** The data of an attempt that are known at its start. */
 export interface AttemptStart {
   readonly base: TimeBase;
   readonly taskId: string;
@@ -43,13 +43,13 @@ export interface AttemptStart {
   readonly agent: Agent | undefined;
   readonly agentRole: string;
   readonly startedMs: number;
-  /** The attempt that this one repeats, where a guardrail refused it. */
+  /** The attempt that this one repeats after a guardrail's refusal. */
   readonly previous?: TaskAttempt | undefined;
   readonly contextIds?: readonly string[];
   readonly mapReduce?: PlannedTask["mapReduce"];
 }
 
-/** Holds one attempt of a task. Refers to what went through the gateways; copies nothing. */
+/** Keeps one attempt of a task. Refers to the objects of the gateways; copies nothing. */
 export class TaskAttempt implements TaskRecord {
   readonly base: TimeBase;
   readonly taskId: string;
@@ -73,10 +73,10 @@ export class TaskAttempt implements TaskRecord {
   error: Error | undefined;
   /** Tokens of a guarded stream, until the output is accepted. */
   heldTokens: string[] | undefined;
-  /** What plugins measured. */
+  /** Metrics recorded by plugins. */
   measures: TaskRecord["measures"];
   memory: MemoryAccess[] | undefined;
-  /** The last call that it made itself. */
+  /** The last model call of this attempt. */
   lastCall: ModelCallRecord | undefined;
 
   constructor(start: AttemptStart) {
@@ -100,7 +100,7 @@ export class TaskAttempt implements TaskRecord {
     this.error = error === undefined ? undefined : toError(error);
   }
 
-  /** The first attempt that this one repeats; itself where it repeats none. */
+  /** The first attempt of a chain of repetitions; this attempt if it repeats none. */
   get first(): TaskAttempt {
     let first: TaskAttempt = this;
     while (first.previous !== undefined) first = first.previous;
@@ -112,7 +112,7 @@ export class TaskAttempt implements TaskRecord {
     this.addForeign(call);
   }
 
-  /** A call of another process: no tool was called because of it. */
+  /** Adds a call of another process. It caused no tool calls. */
   addForeign(call: ModelCallRecord): void {
     this.calls = withItem(this.calls, call);
   }
@@ -126,7 +126,7 @@ export class TaskAttempt implements TaskRecord {
     this.delegations = withItem(this.delegations, delegation);
   }
 
-  /** What was read from memory and written to it. */
+  /** Adds an access to memory, a read or a write. */
   addMemory(access: MemoryAccess): void {
     (this.memory ??= []).push(access);
   }
@@ -147,7 +147,7 @@ export class TaskAttempt implements TaskRecord {
     return new Date(this.base.startedAt.getTime() + (ms - this.base.startedMs));
   }
 
-  /** Tool calls of this attempt and those it did again. */
+  /** Tool calls of this attempt and of the attempts it repeats. */
   get toolCallCount(): number {
     let count = 0;
     for (let record: TaskAttempt | undefined = this; record !== undefined; record = record.previous)
@@ -159,7 +159,7 @@ export class TaskAttempt implements TaskRecord {
     return metricsOf([this]);
   }
 
-  /** Of this attempt and those it did again. */
+  /** Metrics of this attempt and of the attempts it repeats. */
   get totalMetrics(): TaskMetrics {
     const attempts: TaskAttempt[] = [];
     for (let record: TaskAttempt | undefined = this; record !== undefined; record = record.previous)

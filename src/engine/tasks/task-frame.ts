@@ -9,16 +9,16 @@ import { Step } from "../../kernel/hooks/step.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { keyPart } from "../../util/text.js";
 
-/** What every event of a task bears. */
+/** Fields of every event of a task. */
 export interface TaskIdentity {
   readonly taskId: string;
   readonly agentRole: string;
   readonly parentTaskId?: string;
 }
 
-/** Holds the data of a running attempt. Gateways take it; the scope shows it to executors. */
+/** Keeps the data of a running attempt. Gateways take it; the scope shows it to executors. */
 export class TaskFrame {
-  /** How often each id of a tool call was used in this attempt. */
+  /** Number of uses of each tool call id in this attempt. */
   #uses: Map<string, number> | undefined;
   /** Model calls of this attempt so far. */
   iterations = 0;
@@ -38,15 +38,15 @@ export class TaskFrame {
     this.key = o.identity ?? keyPart(record.taskId);
   }
 
-  /** Returns a key part, with `~2` at its second use: the same in each execution of the run. */
+  /** Returns a key part; the second use of a name gets `~2`. Equal in each execution of the run. */
   nameOf(use: string): string {
     const uses = (this.#uses ??= new Map<string, number>());
     const n = (uses.get(use) ?? 0) + 1;
     uses.set(use, n);
-    return n === 1 ? keyPart(use) : this.nameOf(`${use}~${n}`); // it may be the id of another call
+    return n === 1 ? keyPart(use) : this.nameOf(`${use}~${n}`); // may be the id of another call
   }
 
-  /** The attempt's own name, which is the same in each execution of the run. */
+  /** The name of the attempt, equal in each execution of the run. */
   get origin(): string {
     return `${this.key}@${this.record.attempt}`;
   }
@@ -56,7 +56,7 @@ export class TaskFrame {
     return parentTaskId === undefined ? { taskId, agentRole } : { taskId, parentTaskId, agentRole };
   }
 
-  /** The model of the task. @throws ValidationError where there is none. */
+  /** The model of the task. @throws ValidationError if there is none. */
   get model(): ChatModel {
     const { task, agent } = this.record;
     const model = this.run.settings.model(task, agent);
@@ -65,7 +65,7 @@ export class TaskFrame {
   }
 }
 
-/** The error of a task that needs a model where nothing has one. */
+/** Returns the error of a task that needs a model and has none. */
 export function noModel(description: string): ValidationError {
   return new ValidationError(
     `No LLM available for task '${description}'. Set \`model\` on the ensemble, the task or its agent.`,

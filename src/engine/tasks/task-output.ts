@@ -17,7 +17,7 @@ const JSON_FIELDS = [
   ...(["completedAt", "durationMs", "toolCallCount", "metrics"] as const),
 ];
 
-/** A finished task. Dates and metrics are made when they are read. */
+/** A finished task. Creates dates and metrics at their first use. */
 export class FinishedTask implements TaskOutput {
   readonly taskId: string;
   readonly raw: string;
@@ -43,7 +43,7 @@ export class FinishedTask implements TaskOutput {
     this.#hasValue = value.hasValue;
     this.#completedAtMs = endedMs;
     this.#source = source;
-    Object.freeze(this); // listeners get it too, and disturb no run
+    Object.freeze(this); // listeners receive it too and must not change it
   }
 
   get [SOURCE_TASK](): AnyTask {
@@ -75,7 +75,7 @@ export class FinishedTask implements TaskOutput {
     );
   }
 
-  /** @throws ValidationError where the text does not fit the task's schema. */
+  /** @throws ValidationError if the text does not match the task's schema. */
   [REVISE](patch: OutputPatch): TaskOutput {
     if ("raw" in patch && typeof patch.raw !== "string")
       throw new ValidationError(`replace({ raw }) must be a string, got: ${preview(patch.raw)}`);

@@ -75,7 +75,7 @@ export class ActiveTaskScope implements TaskScope {
     const purpose = o.purpose === "task" ? this.#purpose : o.purpose;
     return chat(this.frame, request, purpose === o.purpose ? o : { ...o, purpose });
   }
-  /** What the task itself is for: executors know only that they do a task. */
+  /** The purpose of the task. Executors do not know it. */
   get #purpose(): Purpose {
     return this.frame.run.planned(this.frame.record.taskId).purpose ?? "task";
   }

@@ -10,7 +10,7 @@ import { checkResponse } from "../../contracts/chat-response.js";
 import { tokensOf } from "../../contracts/metrics.js";
 import { requireArray } from "../../contracts/validation.js";
 
-/** The run whose totals count it. */
+/** The run whose totals include the usage. */
 interface UsageOwner {
   readonly info: RunInfo;
   readonly ledger: Ledger;
@@ -19,11 +19,11 @@ interface UsageOwner {
   readonly earlierUsage: UsageRecord[];
 }
 
-/** The part of a usage record that follows from the task. */
+/** The fields of a usage record that follow from the task. */
 type Place = Pick<UsageRecord, "taskId" | "parentTaskId" | "agentRole">;
 type Used = Omit<UsageRecord, keyof Place | "runId" | "tags" | "attempt" | "latencyMs">;
 
-/** Keeps an answered task's earlier model calls. @throws ModelCallError for a bad response. */
+/** Adds an answered task's earlier model calls. @throws ModelCallError for a bad response. */
 export function addRestored(
   run: UsageOwner,
   record: TaskAttempt,
@@ -46,7 +46,7 @@ export function addRestored(
   }
 }
 
-/** Keeps a service's usage for a task. @throws ValidationError for an entry without a model. */
+/** Adds a service's usage to a task. @throws ValidationError for an entry without a model. */
 export function addForeign(
   run: UsageOwner,
   record: TaskAttempt,

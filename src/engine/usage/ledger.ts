@@ -3,7 +3,7 @@ import type { RunEvents } from "../run/run-events.js";
 import { AgentEnsembleError } from "../../contracts/errors.js";
 import { messageOf } from "../../util/errors.js";
 
-/** What a usage record does not hold. */
+/** Facts about a call that are not in its usage record. */
 interface CallFacts {
   readonly iteration?: number | undefined;
   readonly error?: unknown;
@@ -14,7 +14,7 @@ export class Ledger {
   readonly records: UsageRecord[] = [];
   constructor(
     readonly parent: Ledger | undefined,
-    /** Those of the run itself: each record is emitted once, in the run that made the call. */
+    /** Events of this run. Each record is emitted once, in the run that made the call. */
     readonly events?: RunEvents,
     /** The task that started the run. */
     readonly caller?: UsageRecord["caller"],

@@ -3,7 +3,7 @@ import { checkObserver } from "../../contracts/events.js";
 
 type Listener = Parameters<EventStream["on"]>[0];
 
-/** What receives events. */
+/** Receives events. */
 export type Sink = (...args: Parameters<Listener>) => unknown;
 
 /** An observer of a kernel. */
@@ -11,13 +11,13 @@ interface Observer extends ObserveOptions {
   readonly sink: Sink;
 }
 
-/** The observers of a kernel: they see the events of all its runs. */
+/** Delivers the events of all runs to the observers of a kernel. */
 export class EventHub implements EventStream {
   #observers: readonly Observer[] = [];
-  /** The observers of each type that was asked for. */
+  /** The observers of each event type requested so far. */
   readonly #byType = new Map<EventType, readonly Observer[]>();
   #streamed: readonly Observer[] = [];
-  /** Those that have thrown once; a fault is reported once. */
+  /** Observers that have thrown. The first fault of each is reported. */
   readonly faulty = new WeakSet<object>();
 
   on(sink: Listener, o: ObserveOptions = {}): () => void {
@@ -37,7 +37,7 @@ export class EventHub implements EventStream {
     return observers;
   }
 
-  /** The observers that decide before each model call whether it is streamed. */
+  /** Returns the observers that decide before each model call whether to stream it. */
   get streamed(): readonly Observer[] {
     return this.#streamed;
   }

@@ -38,13 +38,13 @@ const VERBS: Readonly<Record<LaneName, "replace" | "reject" | "answer" | undefin
 const STAGES = { pre: -1, normal: 0, post: 1 } as const;
 const OPTION_NAMES = ["name", "lane", "order", "onError", "timeoutMs"];
 
-/** One firing on its way through the taps. `call` is what the next tap sees. */
+/** One pass of a call through the taps. The next tap receives `call`. */
 export class Firing<P> {
   verdict: Reject | Answer<unknown> | undefined;
-  /** The error of a rejection, made where the tap is known. */
+  /** The error of a rejection. Created by the hook point, which knows the tap. */
   rejection: AgentEnsembleError | undefined;
   replaced = false;
-  /** Whether the check of a changed call refused it. */
+  /** Whether the check of a changed call refused the call. */
   dismissed = false;
   /** Set when a review ends the run; the reviewed result is kept. */
   exit: ExitEarlySignal | undefined;
@@ -53,7 +53,7 @@ export class Firing<P> {
   constructor(
     public call: P,
     readonly warn: (message: string) => void,
-    /** Whether the step has failed: verdicts and errors of taps then change nothing. */
+    /** Whether the step has failed. Verdicts and errors of taps then have no effect. */
     readonly readOnly = false,
   ) {}
 }
@@ -61,7 +61,7 @@ export class Firing<P> {
 type Tap = (call: unknown) => unknown;
 type LaneHook = AsyncSeriesBailHook<[Firing<unknown>], true | undefined>;
 
-/** Rejects when a tap exceeds its limit. An abort ends the limit: the grace period then holds. */
+/** Rejects when a tap exceeds its limit. An abort ends the limit and starts the grace period. */
 async function withinLimit(
   result: PromiseLike<unknown>,
   timeoutMs: number,
@@ -73,15 +73,15 @@ async function withinLimit(
   return work;
 }
 
-/** Of a call that has one: all but those of runs and memory writes. */
+/** Returns the signal of a call. Calls of runs and memory writes have none. */
 function signalOf(call: unknown): AbortSignal | undefined {
   return (call as { readonly signal?: AbortSignal }).signal;
 }
 
 /**
- * Holds one tapable bail hook per lane. Registers every tap as a callback tap: tapable takes the
- * promise of an async function given to `tap` for a result. A callback can also be called at once,
- * so a tap that answers at once costs no promise.
+ * Keeps one tapable bail hook per lane. Registers every tap as a callback tap, because tapable
+ * takes the promise of an async function given to `tap` for a result. A synchronous callback
+ * creates no promise.
  */
 export class HookPoint {
   readonly lanes: readonly LaneName[];
@@ -123,7 +123,7 @@ export class HookPoint {
     }));
   }
 
-  /** Registers a tap of a plugin; `options` may be left out. */
+  /** Registers a plugin's tap. The caller may omit `options`. */
   tap(plugin: string, options: unknown, fn: unknown): void {
     const { name: hook, lanes } = this;
     if (this.#frozen) {
@@ -165,7 +165,7 @@ export class HookPoint {
     );
   }
 
-  /** Runs one lane. Returns whether a verdict ended it: at once where every tap answers at once. */
+  /** Runs one lane. Returns whether a verdict ended it; no promise if all taps are synchronous. */
   fire(lane: LaneName, firing: Firing<unknown>): boolean | Promise<boolean> {
     const target = this.#used.get(lane);
     if (target === undefined) return false;
@@ -268,7 +268,7 @@ export class HookPoint {
         throw new ValidationError(
           `Tap '${tap}' of ${hook} replaces none of the fields that may change: ${fields.join(", ") || "none"}`,
         );
-      const call = firing.call as object; // as the hook's types say
+      const call = firing.call as object; // guaranteed by the types of the hook
       firing.call = this.definition.merge?.(call, taken) ?? { ...call, ...taken };
       firing.replaced = true;
       return undefined;

@@ -45,8 +45,8 @@ async function dismissal<P>(firing: Firing<P>, checker: Checker<P>): Promise<boo
 }
 
 /**
- * Runs the lanes of an after hook. Judges only results. Reviews and commits only completed work.
- * A review that ends the run leaves its signal in `exit`; the result is judged and committed.
+ * Runs the lanes of an after hook. Policies judge only results; reviews and commits run only for
+ * completed work. A review that ends the run sets `exit`; its result is still judged and committed.
  */
 export function fireAfter<P>(
   point: HookPoint,
@@ -59,7 +59,7 @@ export function fireAfter<P>(
     const lane = lanes[i] as LaneName; // the index is in range
     const isDue = lane === "policy" ? !firing.readOnly : lane === "transform" || outcome === "ok";
     if (!isDue) continue;
-    if (lane === "commit") firing.accepted = true; // what fails from here on does not undo the work
+    if (lane === "commit") firing.accepted = true; // later failures do not undo the work
     const ended = lane === "review" ? review(point, firing) : point.fire(lane, firing);
     if (ended instanceof Promise)
       return ended.then((isEnd) => (isEnd ? undefined : fireAfter(point, firing, outcome, i + 1)));
@@ -67,7 +67,7 @@ export function fireAfter<P>(
   }
 }
 
-/** Fires the review lane. Policies judge a changed result again. The firing keeps an early exit. */
+/** Fires the review lane. Policies judge a changed result again. Stores an early exit. */
 function review<P>(point: HookPoint, firing: Firing<P>): LaneEnd {
   const exit = (error: unknown): boolean => {
     if (!ExitEarlySignal.isInstance(error)) throw error;

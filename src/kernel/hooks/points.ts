@@ -8,7 +8,7 @@ export interface HookPair {
   readonly after: HookPoint;
 }
 
-/** Every hook of a kernel, by its step. */
+/** All hooks of a kernel, by step. */
 export interface HookPoints {
   readonly run: HookPair;
   readonly task: HookPair;
@@ -24,7 +24,7 @@ const pair = (before: keyof EnsembleHooks, after: keyof EnsembleHooks): HookPair
     after: new HookPoint(after, HOOKS[after]),
   });
 
-/** Makes the hooks of a kernel, before any plugin is loaded. */
+/** Creates the hooks of a kernel, before any plugin is loaded. */
 export function createHookPoints(): HookPoints {
   return Object.freeze({
     run: pair("beforeRun", "afterRun"),
@@ -36,12 +36,12 @@ export function createHookPoints(): HookPoints {
   });
 }
 
-/** All hooks, in the order of the steps. */
+/** Returns all hooks in the order of the steps. */
 export function allPoints(points: HookPoints): readonly HookPoint[] {
   return Object.values({ ...points }).flatMap(({ before, after }) => [before, after]);
 }
 
-/** Returns the hooks for one plugin: it can tap them under its own name, and not fire them. */
+/** Returns the hooks for one plugin. The plugin can tap them under its name, but not fire them. */
 export function facadeFor(points: HookPoints, plugin: string): EnsembleHooks {
   const facade = allPoints(points).map((point) => [
     point.name,

@@ -8,7 +8,7 @@ import { isThenable } from "../../util/objects.js";
 import { Firing } from "./hook-point.js";
 import { fireAfter, fireBefore } from "./lanes.js";
 
-/** What after taps see. */
+/** The payload of an after hook. */
 export interface AfterPayload {
   readonly outcome: Outcome;
   readonly [field: string]: unknown;
@@ -17,11 +17,11 @@ export interface AfterPayload {
 /** Does the work between a before and an after hook, once. `P`: before payload. `R`: result. */
 export abstract class Step<P extends object, R> implements Checker<P> {
   outcome: Outcome = "ok";
-  /** Absent unless the step was done or answered. After the after hook: as its taps left it. */
+  /** Absent unless the step was done or answered. Changed by the taps of the after hook. */
   result: R | undefined;
-  /** Why there is no result. Absent where `check` or `admits` refused the call. */
+  /** The reason for a missing result. Absent if `check` or `admits` refused the call. */
   error: unknown;
-  /** How far the step came: no further than its before taps, to an answer, or to the work. */
+  /** The last stage the step reached: its before taps, an answer, or the work. */
   reached: "hooks" | "answer" | "work" = "hooks";
   /** Set when an after policy refuses the result. */
   refused: AgentEnsembleError | undefined;
@@ -29,29 +29,29 @@ export abstract class Step<P extends object, R> implements Checker<P> {
   exit: ExitEarlySignal | undefined;
   /** Whether policies and reviews accepted the result, so that commit taps ran. */
   accepted = false;
-  /** What failed in the after hook. */
+  /** The error of the after hook. */
   broken: Error | undefined;
 
-  /** `call` is as the before taps left it once they have run. */
+  /** `call` includes the changes of the before taps after they have run. */
   constructor(public call: P) {}
 
   abstract get hooks(): HookPair;
   abstract get warn(): (message: string) => void;
-  /** Returns why no work may begin any more. */
+  /** Returns the reason why work may no longer begin. */
   abstract stopped(): AgentEnsembleError | undefined;
   check?(changed: P): Awaitable<P | undefined>;
-  /** Returns whether the work can be done as the before taps left the call. Default: yes. */
+  /** Returns whether the work is possible after changes of the before taps. Default: true. */
   admits?(): boolean;
   abstract work(): Awaitable<R>;
-  /** Only for hooks with an answer lane. */
+  /** Converts an answer to a result. Only for hooks with an answer lane. */
   fromAnswer?(value: unknown): Awaitable<R>;
-  /** Runs once, between the work and the after hook, whether or not anything taps it. */
+  /** Runs once, between the work and the after hook, even without taps. */
   done?(): void;
   /** Builds the after payload as one literal, new fields first: V8 extends a copy slowly. */
   abstract settled(): AfterPayload;
-  /** Reads the result from what after taps have changed. Only for hooks with changeable fields. */
+  /** Reads the result from the changed payload. Only for hooks with changeable fields. */
   resultIn?(payload: AfterPayload): R;
-  /** Limits how long a hook is waited for. */
+  /** Limits the time to wait for a hook. */
   settle?<T>(fired: Promise<T>): Promise<T>;
 }
 
@@ -88,7 +88,7 @@ export async function takeStep<P extends object, R>(step: Step<P, R>): Promise<v
   keep(step, left, payload);
 }
 
-/** Begins what the before taps decided. @throws the stop reason: a tap may have waited long. */
+/** Begins the work or the answer. @throws the stop reason, because a tap may have waited long. */
 function begin<P extends object, R>(
   step: Step<P, R>,
   firing: Firing<P> | undefined,
@@ -111,19 +111,19 @@ function begin<P extends object, R>(
   return step.work();
 }
 
-/** Keeps why the step came to no result. */
+/** Stores the error of a step without a result. */
 function fail<P extends object, R>(
   step: Step<P, R>,
   firing: Firing<P> | undefined,
   error: unknown,
 ): void {
-  if (firing !== undefined) step.call = firing.call; // as the earlier taps left it
+  if (firing !== undefined) step.call = firing.call; // with the changes made before the failure
   const isAborted = step.stopped() !== undefined || endsRun(error);
   step.outcome = isAborted ? "aborted" : "failed";
   step.error = error;
 }
 
-/** Keeps what the after taps have decided. */
+/** Stores the verdicts of the after taps. */
 function keep<P extends object, R>(
   step: Step<P, R>,
   left: Firing<AfterPayload>,
