@@ -1,5 +1,5 @@
-// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, web servers, bundlers and runners from
-// npm, a package of a fresh copy, servers that are restarted, the measurements.
+// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, processes that are killed, web
+// servers, bundlers and runners from npm, a package of a fresh copy, servers that are restarted, the measurements.
 // Goes on after a step that fails, prints a table and fails if any step failed. Arguments choose steps by the beginnings of their names.
 import { randomInt } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -53,6 +53,18 @@ const steps = [
       }),
   ]),
   ...Array.from({ length: rounds }, () => ["fuzz", fuzz]),
+  [
+    "durable kills",
+    () =>
+      runStep("durable kills", `node ${mocha} dist/test/plugins/durability/kills/*.test.js`, {
+        env: {
+          DURABLE_KILLS: "60",
+          FUZZ_SEED: String(randomInt(2 ** 31)),
+          ...process.env,
+        },
+        limitMs: HALF_HOUR_MS,
+      }),
+  ],
   ["http servers", () => runStep("http servers", "node scripts/http-servers.mjs")],
   checked("pack"),
   checked("bundlers"),
