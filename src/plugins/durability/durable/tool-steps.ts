@@ -117,16 +117,18 @@ export class ToolSteps {
 }
 
 function toolEntryKey(call: ToolCallContext): string {
-  return `K:${taskOf(call)}/${useOf(call)}/${call.tool.name}`;
+  return `K:${partsOfKey(call).join("/")}/${call.tool.name}`;
 }
 
-/** `{identity}@{attempt}` of the task, as the idempotency key has it. */
-function taskOf({ run, idempotencyKey }: ToolCallContext): string {
-  return idempotencyKey.slice(run.id.length + 1, idempotencyKey.lastIndexOf("/"));
+/** The idempotency key without the id of the run: `{identity}@{attempt}`, and the use of the tool. Only the identity has an `@` that is not escaped. */
+function partsOfKey({ run, idempotencyKey }: ToolCallContext): readonly [string, string] {
+  const key = idempotencyKey.slice(run.id.length + 1);
+  const end = key.indexOf("/", key.lastIndexOf("@"));
+  return [key.slice(0, end), key.slice(end + 1)];
 }
 
-function useOf({ idempotencyKey }: ToolCallContext): string {
-  return idempotencyKey.slice(idempotencyKey.lastIndexOf("/") + 1);
+function taskOf(call: ToolCallContext): string {
+  return partsOfKey(call)[0];
 }
 
 function inputHashOf({ input }: ToolCallContext): string {

@@ -31,7 +31,7 @@ describe("a tool call whose end is unknown", () => {
     const model = new ScriptedModel(({ messages }) =>
       messages.length > 2
         ? "mailed"
-        : { toolCalls: [{ name: "mail", arguments: { input: "x" }, id: "m" }] },
+        : { toolCalls: [{ name: "mail", arguments: { input: "x" }, id: "m/1" }] },
     );
     const tasks = [task("t", { agent: agent("Sender", { tools: [mail] }) })];
     const make: Doubt["make"] = (o = {}, reviewHandler) =>
@@ -51,12 +51,12 @@ describe("a tool call whose end is unknown", () => {
     const { journal, sent, make } = await begun("fail");
     await using ensemble = make();
     const { error } = await ensemble.run({}, { runId: "r", throwOnError: false });
-    expect(error).to.include({ code: "AE_TOOL_IN_DOUBT", key: "r/t@1/m", toolName: "mail" });
+    expect(error).to.include({ code: "AE_TOOL_IN_DOUBT", key: "r/t@1/m/1", toolName: "mail" });
     const { runs } = durable({ journal });
-    expect((await failure(runs.settle("r", "r/t@1/x", "again"))).hint).to.include("r/t@1/m");
-    await runs.settle("r", "r/t@1/m", { result: "it was sent" });
+    expect((await failure(runs.settle("r", "r/t@1/x", "again"))).hint).to.include("r/t@1/m/1");
+    await runs.settle("r", "r/t@1/m/1", { result: "it was sent" });
     expect((await ensemble.resume("r")).raw).to.equal("mailed");
-    expect(sent).to.deep.equal(["r/t@1/m"]);
+    expect(sent).to.deep.equal(["r/t@1/m/1"]);
   });
 
   it("is made again with the same key after somebody said so, or where the tool or the option say so", async () => {
@@ -67,10 +67,10 @@ describe("a tool call whose end is unknown", () => {
     ] as const) {
       // prettier-ignore
       const { journal, sent, make } = await begun(resume);
-      if (resume === "fail") await durable({ journal }).runs.settle("r", "r/t@1/m", "again");
+      if (resume === "fail") await durable({ journal }).runs.settle("r", "r/t@1/m/1", "again");
       await using ensemble = make({ inDoubt });
       expect((await ensemble.resume("r")).raw).to.equal("mailed");
-      expect(sent).to.deep.equal(["r/t@1/m", "r/t@1/m"]);
+      expect(sent).to.deep.equal(["r/t@1/m/1", "r/t@1/m/1"]);
     }
   });
 
