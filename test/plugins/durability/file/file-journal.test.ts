@@ -80,6 +80,18 @@ describe("openFileJournal", () => {
       }
     }));
 
+  it("cuts off the whole of a torn line that is longer than what is written next", () =>
+    withFolder(async (folder) => {
+      const path = await keptRun(folder);
+      await appendFile(path, `{"key":"${"x".repeat(5_000)}`);
+      const journal = folder.open();
+      const claim = await journal.claim(claimOf("r"));
+      await journal.append(claim, entryOf("c"));
+      expect(await keysOf(journal)).to.deep.equal(["a", "b", "c"]);
+      expect(await readFile(path, "utf8")).to.match(/\}\n$/);
+      expect((await journal.get("r"))?.executions).to.equal(2);
+    }));
+
   it("refuses a run with a line in the middle that is none, by name, and leaves the file as it is", () =>
     withFolder(async (folder) => {
       const path = await keptRun(folder);

@@ -43,10 +43,11 @@ async function fill(): Promise<void> {
   say(`${(await journal.entries("r")).length === acknowledged && acknowledged > 10}`);
   say(await journal.claim(claimOf("s")).then(() => "claimed", codeOf));
   rmSync(filler);
-  await journal.append(claim, entryOf("later", { value: "x".repeat(10_000) }));
+  const refused = `e${acknowledged}`;
+  await journal.append(claim, entryOf(refused, { value: "x".repeat(10_000) }));
   await journal.release(claim, { status: "waiting" });
   const { entries } = await journal.claim(claimOf("r"));
-  say(`${entries.length === acknowledged + 1 && entries.at(-1)?.key === "later"}`);
+  say(`${entries.length === acknowledged + 1 && entries.at(-1)?.key === refused}`);
   await journal.release(await journal.claim(claimOf("s")), { status: "waiting" });
   say(readdirSync(folder).filter((name) => name.startsWith(".")).join() || "no drafts"); // prettier-ignore
   await journal.close();

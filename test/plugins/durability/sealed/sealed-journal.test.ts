@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Journal, JournalCodec } from "agentensemble";
 import { JournalError, ReviewDecision, ValidationError } from "agentensemble";
@@ -202,6 +202,26 @@ describe("a sealed journal", () => {
       await plain.reviews.resolve("r-a", ReviewDecision.continue({ by: "mallory" }));
       const waiting = journal.reviews.waitFor("r-a", new AbortController().signal);
       expect(await rejection(waiting)).to.be.instanceOf(JournalError);
+    }));
+
+  it("refuses a question and a decision that were moved to another review of the run", () =>
+    withSealed(async (journal, folder) => {
+      for (const name of ["a", "b"]) await journal.reviews.ask(reviewOf("r", name));
+      await journal.reviews.resolve("r-a", ReviewDecision.continue());
+      const reviews = join(folder.path, "reviews");
+      const [decision = ""] = await folder.files(".decision.json", reviews);
+      const moved = decision.replace("r-a.", "r-b.");
+      await copyFile(decision, moved);
+      const waiting = journal.reviews.waitFor("r-b", new AbortController().signal);
+      await rejectionOf(JournalError, waiting);
+      await rm(moved);
+      const [question = "", other = ""] = (await folder.files(".review.json", reviews)).toSorted();
+      const [mine, others] = await Promise.all(
+        [question, other].map((path) => readFile(path, "utf8")),
+      );
+      const text = (of = ""): string => /"taskDescription":"([^"]+)"/.exec(of)?.[1] ?? "";
+      await writeFile(other, (others ?? "").replace(text(others), text(mine)));
+      await rejectionOf(JournalError, Promise.resolve(journal.reviews.pending()));
     }));
 
   it("refuses what is no key, without showing it", () => {
