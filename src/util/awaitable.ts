@@ -1,11 +1,14 @@
 import { isThenable } from "./objects.js";
 
-/** Whether `value` comes later. */
+/** Returns whether `value` is a promise. */
 export function isLater<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return isThenable(value);
 }
 
-/** Passes `value` to `next`: at once, or when its promise resolves. Returns a promise only in the second case, or if `next` does. */
+/**
+ * Passes `value` to `next`, immediately or when its promise resolves. Returns a promise only in the
+ * second case, or if `next` does.
+ */
 export function passOn<T, U>(
   value: T | PromiseLike<T>,
   next: (value: T) => U | PromiseLike<U>,
@@ -13,7 +16,10 @@ export function passOn<T, U>(
   return isLater(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
-/** Returns the result of `work`, or that of `failed` with what `work` threw or rejected with. Returns a promise only if one of them does. */
+/**
+ * Returns the result of `work`. If `work` throws or rejects, returns the result of `failed` with
+ * the error. Returns a promise only if one of them does.
+ */
 export function recovered<T>(
   work: () => T | PromiseLike<T>,
   failed: (error: unknown) => T | PromiseLike<T>,
@@ -26,7 +32,7 @@ export function recovered<T>(
   }
 }
 
-/** Returns all values, as a promise only if one of them comes later. */
+/** Returns all values. Returns a promise only if one of them is a promise. */
 export function allOf<T>(
   values: readonly (T | PromiseLike<T>)[],
 ): readonly T[] | Promise<readonly T[]> {

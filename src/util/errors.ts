@@ -1,4 +1,4 @@
-/** The message of anything that was thrown; never empty. */
+/** Returns the message of any thrown value; never empty. */
 export function messageOf(e: unknown): string {
   const text = rawMessage(e);
   return text === "" ? (e instanceof Error ? e.name : "unknown error") : text;
@@ -8,13 +8,13 @@ function rawMessage(e: unknown): string {
   if (e === undefined || e === null) return "";
   try {
     const { message } = e as { readonly message?: unknown };
-    return typeof message === "string" ? message : `${e as string}`; // any value: objects print themselves
+    return typeof message === "string" ? message : `${e as string}`; // any value can be formatted
   } catch {
-    return ""; // an object without toString(), or whose message can't be read
+    return ""; // no toString(), or an unreadable message
   }
 }
 
-/** `e` itself when it is an Error, else an Error that carries it. */
+/** Returns `e` if it is an Error, else an Error that wraps it. */
 export function toError(e: unknown): Error {
   return e instanceof Error ? e : new Error(messageOf(e), { cause: e });
 }

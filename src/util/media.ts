@@ -1,9 +1,9 @@
-/** Where the content of a file is to be had, or its content as base64 text. */
+/** The URL of a file, or its content as base64 text. */
 export type MediaSource =
   | { readonly kind: "url"; readonly url: string; readonly mediaType: string | undefined }
   | { readonly kind: "base64"; readonly data: string; readonly mediaType: string | undefined };
 
-/** How files of a type begin: bytes as Latin-1 text, and their offset where it is not 0. */
+/** The first bytes of each file type as Latin-1 text, with their offset. Default offset: 0. */
 const SIGNATURES: readonly (readonly [mediaType: string, start: string, offset?: number])[] = [
   ["image/png", "\x89PNG"],
   ["image/jpeg", "\xff\xd8\xff"],
@@ -30,28 +30,28 @@ const SIGNATURES: readonly (readonly [mediaType: string, start: string, offset?:
   ["application/gzip", "\x1f\x8b"],
 ];
 const KNOWN: ReadonlySet<string> = new Set(SIGNATURES.map(([mediaType]) => mediaType));
-/** Base64 characters that hold more than the longest signature. */
+/** Number of base64 characters that cover more than the longest signature. */
 const FIRST_CHARACTERS = 64;
 
-/** The type that the first bytes of a file show; `undefined` for an unknown one. */
+/** Returns the media type of a file from its first bytes; `undefined` for an unknown type. */
 export function mediaTypeOfBase64(data: string): string | undefined {
   const start = Buffer.from(data.slice(0, FIRST_CHARACTERS), "base64").toString("latin1");
   return SIGNATURES.find(([, text, offset = 0]) => start.startsWith(text, offset))?.[0];
 }
 
-/** Whether the first bytes of files of this type show the type. */
+/** Returns whether the first bytes of a file can prove this media type. */
 export function isKnownMediaType(mediaType: string): boolean {
   return KNOWN.has(mediaType);
 }
 
-/** A media type in lower case and without parameters; `undefined` for blank text. */
+/** Returns a media type in lower case without parameters; `undefined` for blank text. */
 export function normalMediaType(mediaType: string | undefined): string | undefined {
   const bare = mediaType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (bare === "") return undefined;
   return bare === "image/jpg" ? "image/jpeg" : bare;
 }
 
-/** Splits the data of a part: an address, or base64 text with the type that its `data:` URL names. */
+/** Splits the data of a part: a URL, or base64 text with the type in its `data:` URL. */
 export function mediaSourceOf(data: string | URL): MediaSource {
   const text = data instanceof URL ? data.href : data;
   if (/^https?:/i.test(text)) return { kind: "url", url: text, mediaType: undefined };

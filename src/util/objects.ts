@@ -1,12 +1,12 @@
-/** Named values of unknown kinds: a JSON object, or any other record of fields. */
+/** Named values of unknown types: a JSON object, or any other record of fields. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether `value` is an object with fields: no list, not null. */
+/** Returns whether `value` is an object with fields: no array, not null. */
 export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether `value` is an object with a `then` method. Functions do not count. */
+/** Returns whether `value` is an object with a `then` method. Functions do not count. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof value === "object" &&
@@ -15,32 +15,35 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   );
 }
 
-/** `value` where it is an object, else `undefined`. */
+/** Returns `value` if it is an object, else `undefined`. */
 export function asFields(value: unknown): Fields | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** `value` where it is a list, else an empty one. */
+/** Returns `value` if it is an array, else an empty array. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** `value` where it is a text, else an empty one. */
+/** Returns `value` if it is a string, else an empty string. */
 export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** `value` where it is a finite number of at least 0, else `undefined`. */
+/** Returns `value` if it is a finite number of at least 0, else `undefined`. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** The `code` of an error, for instance `ENOENT` of the file system; `undefined` where there is none. */
+/** Returns the `code` of an error, for instance `ENOENT`; `undefined` if there is none. */
 export function codeOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
 
-/** Freezes a value and all that it holds, and returns it. Not recursive: data may be nested deeper than the stack. It must hold no cycle. */
+/**
+ * Freezes a value and all values in it, and returns it. Not recursive: data may be nested deeper
+ * than the stack allows. The value must not contain a cycle.
+ */
 export function deepFreeze<T>(root: T): T {
   const open: unknown[] = [root];
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
@@ -55,5 +58,6 @@ export function deepFreeze<T>(root: T): T {
 /** Rounds to this number of decimals; halves go up. */
 export function rounded(value: number, decimals: number): number {
   const scale = 10 ** decimals;
-  return Math.round(value * scale + 1e-6) / scale; // binary fractions of a half may lie just below it
+  // The binary form of a half may be slightly smaller.
+  return Math.round(value * scale + 1e-6) / scale;
 }

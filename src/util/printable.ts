@@ -1,22 +1,23 @@
 /**
  * Escape sequences: control sequences, strings to their end (titles, links), and short ones. No two
- * attempts look at one character, so time grows with the text; the pattern of `node:util` is quadratic.
+ * attempts read the same character, so time is linear; the pattern of `node:util` is quadratic.
  */
 const SEQUENCES =
   /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|(?:\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u009C]*(?:\u0007|\u001B\\|\u009C)|\u001B[ -/]*[0-~]/g;
-/** What keeps a text from being shown as it is. */
+/** Characters that prevent printing a text unchanged. */
 const SUSPECT = /[^\P{Cc}\n\t]|[\u200E\u200F\u061C\u2028-\u202E\u2066-\u2069]/u;
-/** Control characters and marks that turn the writing direction. */
+/** Control characters and marks that change the writing direction. */
 const UNPRINTABLE = /[\p{Cc}\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069]/gu;
-/** The same without the ends of lines and tabs. */
+/** The same characters without line ends and tabs. */
 const UNPRINTABLE_IN_LINES = /[^\P{Cc}\n\t]|[\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069]/gu;
-/** Those of the same characters, and line ends, that JSON leaves unescaped. */
+/** The same characters and line ends, as far as JSON leaves them unescaped. */
 const UNESCAPED_IN_JSON = /[\u007F-\u009F\u200E\u200F\u061C\u2028-\u202E\u2066-\u2069]/gu;
 const LINE_ENDS = /\r\n|\r(?!$)|[\u2028\u2029]/gu;
 
 /**
- * Text from outside as one line that may be shown: without escape sequences, control characters and marks that turn the writing direction,
- * so that it can't paint a terminal or begin a line. Characters after the first `limit` are replaced by `...`.
+ * Returns text from outside as one printable line, so that it can't control a terminal or start a
+ * line. Removes escape sequences, control characters and marks that change the writing direction.
+ * Replaces characters after the first `limit` by `...`.
  */
 export function printableLine(text: string, limit = Number.POSITIVE_INFINITY): string {
   const clean = text
@@ -30,13 +31,19 @@ export function printableLine(text: string, limit = Number.POSITIVE_INFINITY): s
   return characters.length > limit ? `${characters.slice(0, limit).join("")}...` : clean;
 }
 
-/** The same for text of several lines: the ends of its lines become `\n`, tabs stay. */
+/**
+ * Returns text from outside as printable lines. Line ends become `\n`; tabs stay. Otherwise as
+ * {@link printableLine}.
+ */
 export function printableText(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return text.replace(SEQUENCES, "").replace(LINE_ENDS, "\n").replace(UNPRINTABLE_IN_LINES, "");
 }
 
-/** JSON text with the same characters escaped, so that it shows nothing on a terminal but itself. The value stays the same. */
+/**
+ * Escapes unprintable characters in JSON text, so that it can't control a terminal. The value stays
+ * the same.
+ */
 export function printableJson(json: string): string {
   return json.replace(
     UNESCAPED_IN_JSON,

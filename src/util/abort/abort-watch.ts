@@ -1,10 +1,14 @@
 /**
- * Calls many functions at the end of a signal with one listener on it. Each further listener would make adding slower, and Node.js warns of more than ten.
+ * Calls many functions at the abort of a signal through one listener. Each further listener would
+ * make adding slower, and Node.js warns about more than ten.
  */
 export class AbortWatch {
   readonly #callbacks = new WeakMap<AbortSignal, Set<() => void>>();
 
-  /** Calls `fn` once when the signal is aborted, which it must not be yet. Returns a function that takes `fn` back. */
+  /**
+   * Calls `fn` once when the signal is aborted. The signal must not be aborted yet. Returns a
+   * function that removes `fn`.
+   */
   on(signal: AbortSignal, fn: () => void): () => void {
     const callbacks = this.#callbacks.get(signal) ?? this.#watch(signal);
     callbacks.add(fn);
@@ -14,7 +18,7 @@ export class AbortWatch {
   #watch(signal: AbortSignal): Set<() => void> {
     const callbacks = new Set<() => void>();
     this.#callbacks.set(signal, callbacks);
-    // Stays for as long as the signal lives, which is no longer than its task or run.
+    // Stays as long as the signal, which exists no longer than its task or run.
     signal.addEventListener("abort", () => callbacks.forEach((fn) => fn()), { once: true });
     return callbacks;
   }

@@ -2,8 +2,8 @@ import { setMaxListeners } from "node:events";
 import { startTimer } from "./timer.js";
 
 /**
- * Ends work from outside: a run, a task with a time limit, a tool call. The first reason is kept.
- * Keeps its own set of callbacks: each listener on an AbortSignal makes adding the next one slower.
+ * Cancels work: a run, a task with a time limit, a tool call. Keeps the first reason. Keeps its
+ * callbacks in a set, because each listener on an AbortSignal makes adding the next one slower.
  */
 export class Cancellation<R extends Error = Error> {
   readonly #controller = new AbortController();
@@ -11,9 +11,9 @@ export class Cancellation<R extends Error = Error> {
   #reason: R | undefined;
   #release: (() => void) | undefined;
 
-  /** Is cancelled with its parent; the parent is never cancelled with it. */
+  /** Cancelling the parent cancels this one, but not the reverse. */
   constructor(parent?: Cancellation<R>) {
-    setMaxListeners(0, this.#controller.signal); // one for each parallel task is no leak
+    setMaxListeners(0, this.#controller.signal); // many listeners on one signal are no leak
     if (parent === undefined) return;
     const follow = (): void => this.cancel(parent.#reason as R); // set before callbacks run
     parent.onCancel(follow);
@@ -28,17 +28,18 @@ export class Cancellation<R extends Error = Error> {
     return this.#reason;
   }
 
-  /** Does nothing when there is a reason already. */
+  /** Has no effect after the first call. */
   cancel(reason: R): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#controller.abort(reason);
-    for (const callback of [...this.#callbacks].reverse()) callback(); // what began last ends first: a worker before the one who waits for it
+    // The last first: a worker before the task that waits for it.
+    for (const callback of [...this.#callbacks].reverse()) callback();
     this.#callbacks.clear();
     this.dispose();
   }
 
-  /** Calls `fn` on cancellation, immediately if that has happened. `forget` takes it back. */
+  /** Calls `fn` on cancellation, or immediately if already cancelled. `forget` removes it. */
   onCancel(fn: () => void): void {
     if (this.#reason === undefined) this.#callbacks.add(fn);
     else fn();
@@ -48,7 +49,7 @@ export class Cancellation<R extends Error = Error> {
     this.#callbacks.delete(fn);
   }
 
-  /** Is cancelled with `signal`. Default of `reason`: the signal's reason, whatever it is. */
+  /** Cancels when `signal` is aborted. Default of `reason`: the signal's reason, of any type. */
   follow(signal: AbortSignal, reason: () => R = () => reasonOf(signal) as R): this {
     if (this.#reason !== undefined) return this;
     const onAbort = (): void => this.cancel(reason());
@@ -61,13 +62,13 @@ export class Cancellation<R extends Error = Error> {
     return this;
   }
 
-  /** Is cancelled after `ms` milliseconds. */
+  /** Cancels after `ms` milliseconds. */
   expire(ms: number, reason: () => R): this {
     if (this.#reason === undefined) this.#atRelease(startTimer(ms, () => this.cancel(reason())));
     return this;
   }
 
-  /** Stops timers and leaves parents and signals. */
+  /** Stops timers and removes itself from parents and signals. */
   dispose(): void {
     this.#release?.();
     this.#release = undefined;
@@ -85,7 +86,7 @@ export class Cancellation<R extends Error = Error> {
   }
 }
 
-/** Signals that are not the platform's may have no reason. */
+/** Signals from outside the platform may have no reason. */
 function reasonOf(signal: AbortSignal): unknown {
   return signal.reason ?? new Error("The signal was aborted");
 }

@@ -1,15 +1,18 @@
 import { Cancellation } from "./cancellation.js";
 import { startTimer } from "./timer.js";
 
-/** What ends a wait from outside. */
+/** A source of an abort. */
 export type Ender = AbortSignal | Cancellation;
 
-/** How a wait for work ended: the work settled, its time was up, or the signal was aborted. */
+/** How a wait ended: the work settled, the time limit passed, or the signal was aborted. */
 export type WaitEnd = "done" | "late" | "aborted";
 
 const NOTHING = (): void => undefined;
 
-/** Calls `fn` once when the wait is to end, immediately if it is already. Returns a function that takes `fn` back. */
+/**
+ * Calls `fn` once at the abort, or immediately if already aborted. Returns a function that removes
+ * `fn`.
+ */
 function onEnd(ender: Ender | undefined, fn: () => void): () => void {
   if (ender === undefined) return NOTHING;
   if (ender instanceof Cancellation) {
@@ -24,14 +27,14 @@ function onEnd(ender: Ender | undefined, fn: () => void): () => void {
   return () => ender.removeEventListener("abort", fn);
 }
 
-/** The reason as it was given, which may be any value. */
+/** Returns the reason unchanged; it may be any value. */
 function reasonOf(ender: Ender | undefined): Error {
   return ender?.reason as Error;
 }
 
 /**
- * Resolves or rejects with `work`. After an abort `work` has `graceMs` milliseconds to settle, or none when `graceMs` is undefined; then the result
- * rejects with the reason. `work` itself goes on.
+ * Resolves or rejects with `work`. After an abort `work` has `graceMs` milliseconds to settle; no
+ * time if `graceMs` is undefined. Then the result rejects with the reason. `work` itself continues.
  */
 export function settleWithin<T>(
   work: PromiseLike<T>,
@@ -40,7 +43,8 @@ export function settleWithin<T>(
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let stopGrace: (() => void) | undefined;
-    // Called when the wait is to end, and again when the grace is over: one closure, since every task and model call waits here.
+    // Called at the abort and at the end of the grace period. One closure, since every task and
+    // model call waits here.
     const abandon = (): void => {
       if (graceMs === undefined || stopGrace !== undefined) reject(reasonOf(ender));
       else stopGrace = startTimer(graceMs, abandon);
@@ -63,7 +67,7 @@ export function settleWithin<T>(
   });
 }
 
-/** Resolves after `ms` milliseconds; rejects with the reason on an abort. */
+/** Resolves after `ms` milliseconds. Rejects with the reason on an abort. */
 export function sleep(ms: number, ender?: Ender): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     const stop = startTimer(ms, () => {
@@ -77,7 +81,10 @@ export function sleep(ms: number, ender?: Ender): Promise<void> {
   });
 }
 
-/** Resolves with what came first. Never rejects: work that fails is done, and an ender that is aborted already comes first. */
+/**
+ * Resolves with the first event. Never rejects: failed work counts as done. An abort before the
+ * call comes first.
+ */
 export function firstEnding(
   work: PromiseLike<unknown>,
   { timeoutMs, signal }: { readonly timeoutMs?: number; readonly signal?: Ender | undefined },
@@ -96,22 +103,26 @@ export function firstEnding(
   });
 }
 
-/** The limits of one piece of work. */
+/** Limits of one piece of work. */
 export interface TimeLimit<L> {
   /** Milliseconds; `Infinity` for no limit. */
   readonly ms: number;
-  /** Makes the result of work that is late; may throw. */
+  /** Returns the result at the time limit. May throw. */
   readonly late: () => L;
   /** Ends the work too. */
   readonly signal?: AbortSignal | undefined;
-  /** Makes the error of a wait that `signal` ended. Default: the signal's reason, which the signal of `work` has in any case. */
+  /**
+   * Creates the error after an abort of `signal`. Default: the signal's reason. The signal of
+   * `work` always has that reason.
+   */
   readonly ended?: (() => Error) | undefined;
 }
 
 /**
- * Resolves with what `work` returns within the limit, else with what `late` returns. The signal of `work` is aborted at the limit and with `signal`,
- * and neither waits for `work`. A signal that is aborted already starts no work.
- * @throws what `work` throws; the error of `signal`.
+ * Resolves with the result of `work` within the limit, else with the result of `late`. The signal
+ * of `work` is aborted at the limit and with `signal`; neither waits for `work`. Does not start
+ * `work` if `signal` is already aborted.
+ * @throws the error of `work`; the error of `signal`.
  */
 export async function withTimeout<T, L>(
   work: (signal: AbortSignal) => T | PromiseLike<T>,

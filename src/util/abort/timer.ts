@@ -1,9 +1,9 @@
-/** The longest time that one timer of Node can wait: about 24.8 days. */
+/** The longest delay of one Node.js timer, in ms: about 24.8 days. */
 const LONGEST_MS = 2_147_483_647;
 
 /**
- * Calls `fn` after `ms` milliseconds, which may be more than one timer can wait, or `Infinity`. Keeps the process alive.
- * Returns a function that stops the timer.
+ * Calls `fn` after `ms` milliseconds. Allows longer delays than one Node.js timer, and `Infinity`.
+ * Keeps the process alive. Returns a function that stops the timer.
  */
 export function startTimer(ms: number, fn: () => void): () => void {
   let left = ms;

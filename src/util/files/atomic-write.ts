@@ -4,13 +4,16 @@ import { codeOf } from "../objects.js";
 import { makeFolder } from "./make-folder.js";
 import { isAt } from "./same-file.js";
 
-/** For the owner alone: what is written may hold prompts. */
+/** Owner access only: the text may contain prompts. */
 const MODE = 0o600;
 const MAX_NAMES = 100;
-/** Characters. */
+/** Size of a write, in characters. */
 const BLOCK = 256 * 1024;
 
-/** A new file next to its target, which it replaces in one step. A symbolic link in the place of either is not followed. */
+/**
+ * A new file next to its target. Replaces the target in one step. Follows no symbolic link at
+ * either path.
+ */
 export class DraftFile {
   private constructor(
     readonly target: string,
@@ -18,33 +21,42 @@ export class DraftFile {
     readonly handle: FileHandle,
   ) {}
 
-  /** Makes the draft, and missing folders. @throws Error for a target that is no regular file; what the file system throws, EEXIST for a `path` that is taken. */
+  /**
+   * Creates the draft, and missing folders. @throws Error for a target that is no regular file;
+   * errors of the file system; EEXIST for a taken `path`.
+   */
   static async at(path: string, target: string): Promise<DraftFile> {
     await makeFolder(dirname(target));
     await checkTarget(target);
     return new DraftFile(target, path, await open(path, "wx+", MODE));
   }
 
-  /** The same under the first free path of those that `pathOf` makes, which are hidden files by default. */
+  /**
+   * Creates the draft under the first free path of `pathOf`. Default: hidden files next to the
+   * target.
+   */
   static async create(target: string, pathOf = hiddenPath): Promise<DraftFile> {
     for (let n = 0; ; n++) {
       try {
         return await DraftFile.at(pathOf(target, n), target);
       } catch (error) {
-        // Another writer, or one that died, holds the first names.
+        // The first names may belong to another writer, or to a crashed one.
         if (codeOf(error) !== "EEXIST" || n >= MAX_NAMES) throw error;
       }
     }
   }
 
-  /** Takes the place of the target, once all is on the disk. @throws Error where another writer has removed or replaced the draft. */
+  /**
+   * Replaces the target after all bytes are on the disk. @throws Error if another writer has
+   * removed or replaced the draft.
+   */
   async publish(): Promise<void> {
-    await this.handle.sync(); // else a power cut after the rename could leave an empty file under the final name
+    await this.handle.sync(); // a power cut after the rename could otherwise leave an empty file
     if (!(await isAt(this.handle, this.path))) throw new Error("another writer has taken over");
     await rename(this.path, this.target);
   }
 
-  /** Removes a draft that was not published, unless it is another writer's by now, and closes it. */
+  /** Closes an unpublished draft and removes it, unless the path belongs to another writer. */
   async discard(): Promise<void> {
     try {
       if (await isAt(this.handle, this.path)) await rm(this.path, { force: true });
@@ -58,14 +70,14 @@ function hiddenPath(target: string, n: number): string {
   return join(dirname(target), `.${basename(target).slice(0, 80)}.${process.pid}.${n}.tmp`);
 }
 
-/** A device would be replaced by a file, for good. */
+/** Refuses devices, which a rename would replace by a file permanently. */
 async function checkTarget(target: string): Promise<void> {
-  const there = await stat(target).catch(() => undefined); // nothing is there, or nothing that anybody may look at
+  const there = await stat(target).catch(() => undefined); // missing or unreadable
   if (there?.isFile() === false)
     throw new Error(there.isDirectory() ? "it is a folder" : "it is no regular file");
 }
 
-/** Pieces put together to blocks that are worth a write; between two of them others get their turn. */
+/** Joins pieces to blocks of efficient size. Other work may run between two blocks. */
 function* blocksOf(pieces: Iterable<string>): Generator<string> {
   let block = "";
   for (const piece of pieces) {
@@ -78,9 +90,10 @@ function* blocksOf(pieces: Iterable<string>): Generator<string> {
 }
 
 /**
- * Writes a whole file or nothing: a reader sees the old content or the new one. Makes missing folders; replaces a symbolic link instead of following it.
- * File and folders are for their owner alone.
- * @throws Error for a target that is no regular file; what the file system throws.
+ * Writes a whole file or nothing: a reader sees either the old content or the new content. Creates
+ * missing folders. Replaces a symbolic link instead of following it. Gives access to the owner
+ * alone.
+ * @throws Error for a target that is no regular file; errors of the file system.
  */
 export async function writeFileAtomically(
   path: string,

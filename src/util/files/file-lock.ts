@@ -12,18 +12,21 @@ import {
 } from "./lock-holder.js";
 import { isAt } from "./same-file.js";
 
-/** How often a holder shows that it lives, and how long another waits for that before it takes over. */
+/**
+ * Intervals of a lock in ms: how often its holder renews it, and how long others wait before a
+ * takeover.
+ */
 export interface LockTiming {
   readonly heartbeatMs: number;
   readonly patienceMs: number;
 }
 
 const TIMING: LockTiming = { heartbeatMs: 2_000, patienceMs: 12_000 };
-/** How often a takeover is tried while others try the same. */
+/** Number of takeover attempts while other processes try the same. */
 const ATTEMPTS = 200;
 const ATTEMPT_PAUSE_MS = 25;
 
-/** Reports that another holds a lock. `hint` is what to do about it. */
+/** Reports a lock of another holder. `hint` suggests a remedy. */
 export class FileInUseError extends Error {
   readonly hint: string;
 
@@ -44,14 +47,20 @@ export class FileInUseError extends Error {
 }
 
 /**
- * Keeps other processes, and other objects of this one, from a file or folder: a file next to it that names its holder.
+ * Protects a file or folder from other processes, and from other objects of this process. A lock
+ * file next to it names the holder.
  *
- * The lock of a holder that has ended is taken over: immediately where its process id can be looked up (same machine, same container), else when its
- * file has not been touched for some seconds. {@link FileLock.isHeld} tells the holder if that was a mistake.
+ * Takes over the lock of a holder that has ended. The takeover is immediate if the process id can
+ * be looked up (same machine, same container). Otherwise the lock file must be untouched for some
+ * seconds. {@link FileLock.isHeld} reports to the holder whether the lock was taken over by
+ * mistake.
  */
 export class FileLock {
   readonly path: string;
-  /** The user of the lock. Kept from the garbage collector as long as the lock is held, which would close forgotten files with a warning. */
+  /**
+   * The user of the lock. The lock protects it from the garbage collector, which would close
+   * forgotten files with a warning.
+   */
   owner: object | undefined;
   readonly #file: FileHandle;
   readonly #heartbeat: NodeJS.Timeout;
@@ -62,7 +71,7 @@ export class FileLock {
     this.#heartbeat = setInterval(() => void this.#beat(), heartbeatMs).unref();
   }
 
-  /** @throws FileInUseError while another holds the lock; what the file system throws. */
+  /** @throws FileInUseError while another holds the lock; errors of the file system. */
   static async acquire(path: string, timing: LockTiming = TIMING): Promise<FileLock> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const file = await create(path);
@@ -75,12 +84,12 @@ export class FileLock {
     throw new FileInUseError(path, undefined);
   }
 
-  /** Whether the lock is still this one: its file was neither removed nor taken over. */
+  /** Whether this lock is still in place: its file was neither removed nor taken over. */
   isHeld(): Promise<boolean> {
     return isAt(this.#file, this.path);
   }
 
-  /** Ignores a failure: `isHeld` is asked before anything depends on the lock. */
+  /** Ignores a failure: callers check `isHeld` before anything depends on the lock. */
   async #beat(): Promise<void> {
     const seconds = (performance.timeOrigin + performance.now()) / 1_000;
     await this.#file.utimes(seconds, seconds).catch(() => undefined);
@@ -95,12 +104,12 @@ export class FileLock {
 interface Seen {
   readonly text: string;
   readonly holder: LockHolder | undefined;
-  /** Differs from that of a lock file that is made later. */
+  /** Differs from the mark of any later lock file. */
   readonly mark: string;
   readonly touched: bigint;
 }
 
-/** Makes the lock file; returns `undefined` where there is one. */
+/** Creates the lock file. Returns `undefined` if it already exists. */
 async function create(path: string): Promise<FileHandle | undefined> {
   let file: FileHandle;
   try {
@@ -114,12 +123,12 @@ async function create(path: string): Promise<FileHandle | undefined> {
     return file;
   } catch (error) {
     await file.close();
-    await rm(path, { force: true }); // a full disk: what can't be written would look like a lock
+    await rm(path, { force: true }); // on a full disk, the incomplete file would look like a lock
     throw error;
   }
 }
 
-/** Removes a lock file of ours, and closes it. */
+/** Removes a lock file of this process, and closes it. */
 async function remove(file: FileHandle, path: string): Promise<void> {
   try {
     if (await isAt(file, path)) await rm(path, { force: true });
@@ -128,7 +137,7 @@ async function remove(file: FileHandle, path: string): Promise<void> {
   }
 }
 
-/** Reads a lock file; `undefined` where there is none. */
+/** Reads a lock file. Returns `undefined` if there is none. */
 async function inspect(path: string): Promise<Seen | undefined> {
   try {
     const { ino, dev, birthtimeNs, mtimeNs } = await stat(path, { bigint: true });
@@ -145,13 +154,16 @@ async function inspect(path: string): Promise<Seen | undefined> {
   }
 }
 
-/** Asks the system for the holder's process; for a holder elsewhere, or a file that is being made, waits for a touch. */
+/**
+ * Looks up the holder's process. For a holder elsewhere, or an unfinished lock file, waits for a
+ * renewal.
+ */
 async function isHeld(path: string, seen: Seen, timing: LockTiming): Promise<boolean> {
   if (seen.holder !== undefined && seesSameProcesses(seen.holder, await thisProcess()))
     return isAlive(seen.holder);
   const longest = timing.patienceMs / 20;
   for (let waited = 0, step = 1; waited < timing.patienceMs; waited += step) {
-    step = Math.min(2 * step, longest); // a file that is being made is complete in a moment
+    step = Math.min(2 * step, longest); // an unfinished file is complete in a moment
     await sleep(step);
     const now = await inspect(path);
     if (now === undefined) return false;
@@ -162,8 +174,8 @@ async function isHeld(path: string, seen: Seen, timing: LockTiming): Promise<boo
 }
 
 /**
- * Removes a lock whose holder has ended. One process at a time does so, by a guard file, so that none removes the lock that another has just made.
- * Returns false while another is at it.
+ * Removes a lock whose holder has ended. A guard file admits one process at a time, so that no
+ * process removes another's new lock. Returns false while another process does this.
  */
 async function removeStale(path: string, seen: Seen, timing: LockTiming): Promise<boolean> {
   const guardPath = `${path}.takeover`;
@@ -181,7 +193,10 @@ async function removeStale(path: string, seen: Seen, timing: LockTiming): Promis
   return true;
 }
 
-/** Removes the guard of a process that ended during its takeover. It is moved away first, and put back where it is another's by then. */
+/**
+ * Removes the guard of a process that ended during its takeover. Moves it away first, and restores
+ * it if it now belongs to another process.
+ */
 async function clearGuard(path: string, timing: LockTiming): Promise<void> {
   const seen = await inspect(path);
   if (seen === undefined || (await isHeld(path, seen, timing))) return;

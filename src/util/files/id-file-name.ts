@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto";
 
 const MAX_NAME_LENGTH = 120;
-/** Names that Windows keeps for devices, whatever the extension. */
+/** Device names that Windows reserves, with any extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
-/** Ids that may be a name as they are. Capital letters may not: some systems take them for small ones. */
+/**
+ * Ids that can be file names unchanged. Capital letters are excluded, as some systems ignore case.
+ */
 const PLAIN = /^[a-z0-9_][a-z0-9._-]*$/;
-/** The end of names that have a hash. */
+/** The end of names with a hash. */
 const HASHED = /-[0-9a-f]{16}$/;
 
 /**
- * The file name that stands for an id, without folder. `extension` begins with a dot. Two ids never share a file: an id that can't be a name as it is gets
- * a part of its hash; `fallback` stands for an id without any character of a name.
+ * Returns the file name for an id, without folder. `extension` begins with a dot. Two ids never
+ * share a file: an id that is no valid name gets a part of its hash. `fallback` replaces an id
+ * without any valid character.
  */
 export function fileNameOfId(id: string, extension: string, fallback: string): string {
   const room = MAX_NAME_LENGTH - extension.length;

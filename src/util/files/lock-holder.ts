@@ -1,15 +1,15 @@
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 
-/** Who holds a lock file, as it stands there. The last three are known on Linux only. */
+/** The holder of a lock, as written in its file. The last three fields are known on Linux only. */
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
-  /** Differs from boot to boot. */
+  /** Differs for each boot. */
   readonly boot?: string | undefined;
-  /** The namespace that the process id belongs to: containers have one each. */
+  /** The namespace of the process id. Each container has one. */
   readonly space?: string | undefined;
-  /** When the process began, in ticks since the boot: process ids are used again. */
+  /** Start of the process, in ticks since the boot. Distinguishes reused process ids. */
   readonly started?: string | undefined;
 }
 
@@ -28,18 +28,20 @@ export async function thisProcess(): Promise<LockHolder> {
   };
 }
 
-/** The holder that a lock file names; `undefined` for what is no lock, or is not written yet. */
+/**
+ * Returns the holder named in a lock file; `undefined` for any other text, or an unfinished file.
+ */
 export function readHolder(text: string): LockHolder | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return undefined; // the same as any other text that names nobody
+    return undefined; // not a lock file
   }
   if (typeof value !== "object" || value === null) return undefined;
-  const { pid, host, boot, space, started } = value as Record<string, unknown>; // an object, said above
+  const { pid, host, boot, space, started } = value as Record<string, unknown>; // checked above
   if (!Number.isSafeInteger(pid) || (pid as number) < 1 || typeof host !== "string")
-    return undefined; // a number, says the first check
+    return undefined; // the first check requires a number
   const textOf = (field: unknown): string | undefined =>
     typeof field === "string" ? field : undefined;
   return {
@@ -51,25 +53,36 @@ export function readHolder(text: string): LockHolder | undefined {
   };
 }
 
-/** Whether the holder's process id means the same here as there. A host's name may change while it runs; its boot does not. */
+/**
+ * Returns whether the holder's process id has the same meaning here. Compares the boot, as a host's
+ * name may change.
+ */
 export function seesSameProcesses(holder: LockHolder, me: LockHolder): boolean {
   if (holder.boot !== me.boot || holder.space !== me.space) return false;
   return me.boot !== undefined || holder.host === me.host;
 }
 
-/** Whether the holder's process is still the one with this id. A process that has ended but was not yet collected by its parent is not alive. */
+/**
+ * Returns whether the holder's process is still the one with this id. A process that ended is not
+ * alive, even before its parent has collected it.
+ */
 export async function isAlive({ pid, started }: LockHolder): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM"; // somebody else's process
+    // Another user's process.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
   if (started === undefined) return true;
   const status = await statusOf(pid);
-  return status === undefined || (status.started === started && !"ZX".includes(status.state)); // in doubt alive
+  // Alive in doubt.
+  return status === undefined || (status.started === started && !"ZX".includes(status.state));
 }
 
-/** State and beginning of a process, from Linux. The name before them may hold anything, brackets too. */
+/**
+ * Returns state and start of a process, from Linux. The name before them may contain any character,
+ * brackets too.
+ */
 async function statusOf(
   pid: number,
 ): Promise<{ readonly state: string; readonly started: string } | undefined> {

@@ -3,12 +3,15 @@ import { dirname, resolve } from "node:path";
 import { messageOf } from "../errors.js";
 import { codeOf } from "../objects.js";
 
-/** For the owner alone: its files may hold prompts. */
+/** Owner access only: the files may contain prompts. */
 const MODE = 0o700;
-/** What the system says of a path below something that is not there, or is no folder. */
+/** Error codes for a path below a missing folder, or below a file. */
 const NOT_THERE = new Set<unknown>(["ENOENT", "ENOTDIR"]);
 
-/** Whether a folder is there. @throws Error for something else in its place, and where nobody may look. */
+/**
+ * Returns whether a folder exists. @throws Error for anything else at the path, or without
+ * permission to look.
+ */
 async function isThere(folder: string): Promise<boolean> {
   const found = await stat(folder).catch((error: unknown) => {
     if (NOT_THERE.has(codeOf(error))) return undefined;
@@ -19,9 +22,9 @@ async function isThere(folder: string): Promise<boolean> {
 }
 
 /**
- * Makes a folder and those above it that are missing, one at a time, for their owner alone. Node's own way to make several never ends where the system
- * makes none and reports that the one above is missing, as in `/proc`.
- * @throws Error which folder can't be made, and why; callers add what it was for.
+ * Creates a folder and its missing parents, one at a time, with owner access only. Node's recursive
+ * option never ends if the system creates none and reports a missing parent, as in `/proc`.
+ * @throws Error with the folder and the reason; callers add the purpose.
  */
 export async function makeFolder(path: string): Promise<void> {
   const folder = resolve(path);
@@ -31,7 +34,8 @@ export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(folder, MODE);
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST" && (await isThere(folder))) return; // another process was quicker
+    // Another process was quicker.
+    if (codeOf(cause) === "EEXIST" && (await isThere(folder))) return;
     const why =
       codeOf(cause) === "ENOENT" ? `the system makes no folder in '${parent}'` : messageOf(cause);
     throw new Error(`The folder '${folder}' can't be made: ${why}`, { cause });

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { stat } from "node:fs/promises";
 import { codeOf } from "../objects.js";
 
-/** Whether an open file is still the one at `path`: neither removed nor replaced. */
+/** Returns whether an open file is still at `path`: neither removed nor replaced. */
 export async function isAt(file: FileHandle, path: string): Promise<boolean> {
   try {
     const [open, there] = await Promise.all([

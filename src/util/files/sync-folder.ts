@@ -1,6 +1,9 @@
 import { open } from "node:fs/promises";
 
-/** Brings the names in a folder to the disk: a file that is new there, was renamed or removed. Does nothing on Windows, which knows no such thing. */
+/**
+ * Writes a folder's entries to the disk: files created, renamed or removed. Does nothing on
+ * Windows, which has no such operation.
+ */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");

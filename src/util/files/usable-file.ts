@@ -3,7 +3,10 @@ import { dirname } from "node:path";
 import { codeOf } from "../objects.js";
 import { isWritableFolder } from "./writable-folder.js";
 
-/** Finds out whether the file, which may not exist yet, can be read, written and replaced. Changes nothing. `path` is absolute. @throws Error that says why not. */
+/**
+ * Checks that the file can be read, written and replaced. It may not exist yet. Changes nothing.
+ * `path` is absolute. @throws Error with the reason.
+ */
 export function requireUsableFile(path: string): void {
   const folder = dirname(path);
   if (!isWritableFolder(folder)) throw new Error(`the folder ${folder} can't be written`);

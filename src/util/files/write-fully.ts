@@ -1,6 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** Writes all bytes at a position: a file system may take a part of them at a time. @throws what the file system throws. */
+/**
+ * Writes all bytes at a position. A file system may write a part of them at a time. @throws errors
+ * of the file system.
+ */
 export async function writeFully(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
   for (let done = 0; done < bytes.length;)
     done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;

@@ -4,13 +4,13 @@ import { codeOf } from "../objects.js";
 import { DraftFile } from "./atomic-write.js";
 import { syncFolder } from "./sync-folder.js";
 
-/** What file systems without hard links answer. */
+/** Error codes of file systems without hard links. */
 const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**
- * Writes a file that is not there yet, whole or not at all, for its owner alone. Of several processes that write the same file at once one succeeds.
- * Returns false where the file is there. Makes missing folders.
- * @throws what the file system throws.
+ * Creates a file, whole or not at all, with owner access only. If several processes write the file,
+ * one succeeds. Returns false if the file exists. Creates missing folders.
+ * @throws errors of the file system.
  */
 export async function writeFileOnce(path: string, text: string): Promise<boolean> {
   const target = resolve(path);
@@ -30,7 +30,7 @@ export async function writeFileOnce(path: string, text: string): Promise<boolean
   }
 }
 
-/** For file systems without hard links. A reader may see a part of the text for a moment. */
+/** Replaces the hard link where there is none. A reader may see a part of the text for a moment. */
 async function writeExclusively(path: string, text: string): Promise<boolean> {
   try {
     const file = await open(path, "wx", 0o600);

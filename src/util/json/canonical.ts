@@ -1,6 +1,9 @@
 import { isObject } from "../objects.js";
 
-/** JSON in which equal values look equal: keys in order, fields that are undefined left out. @throws TypeError for what has no JSON (a cycle, a BigInt). */
+/**
+ * Returns JSON in which equal values are equal texts: keys sorted, undefined fields omitted.
+ * @throws TypeError for a value without JSON (a cycle, a BigInt).
+ */
 export function canonicalJson(value: unknown): string {
   return (
     JSON.stringify(value, (_key, field: unknown) =>

@@ -4,7 +4,10 @@ import { excerpt } from "../text.js";
 const TEXT_LIMIT = 200;
 const WHOLE_LIMIT = 4_000;
 
-/** JSON for people, a text as it is: of each long text, and of the whole where it is long, the start and the end with the length between. `isWhole`: nothing is left out. */
+/**
+ * Returns JSON for display; a plain text unchanged. Shortens each long text and the whole to start
+ * and end, with the length between. `isWhole`: nothing is omitted.
+ */
 export function excerptJson(data: unknown): { readonly text: string; readonly isWhole: boolean } {
   if (typeof data === "string")
     return { text: excerpt(data, TEXT_LIMIT), isWhole: data.length <= TEXT_LIMIT };

@@ -1,9 +1,9 @@
 import { isObject } from "../objects.js";
 
-/** Deeper values count as ones that JSON changes. */
+/** JSON counts as changing values at a greater depth. */
 const MAX_DEPTH = 500;
 
-/** Whether a value is the same after it was written as JSON. Fields that are undefined count as missing. */
+/** Returns whether JSON preserves a value. Undefined fields count as missing. */
 export function survivesJson(value: unknown, depth = 0): boolean {
   switch (typeof value) {
     case "string":

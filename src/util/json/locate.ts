@@ -4,10 +4,13 @@ import { JsonTokens } from "./scanner.js";
 /** A step of a path into a JSON document: a name or an index. */
 export type JsonPath = readonly (string | number)[];
 
-/** Offset of the value at `path`, or of the first mistake before it; -1 where there is neither. */
+/**
+ * Returns the offset of the value at `path`, or of the first syntax error before it; -1 if neither
+ * exists.
+ */
 function find(text: string, path: JsonPath | undefined): number {
   const tokens = new JsonTokens(text);
-  /** For each open object or list, the step to the value that was read last. */
+  /** For each open object or list, the step to the last value read. */
   const steps: (string | number)[] = [];
   for (;;) {
     const isInList = tokens.isInList;
@@ -33,7 +36,10 @@ function isAt(path: JsonPath | undefined, steps: JsonPath): boolean {
   return path?.length === steps.length && path.every((step, i) => step === steps[i]);
 }
 
-/** The line, counted from 1, of the value at `path`; without a path, or where the document is broken before it, of the first mistake. */
+/**
+ * Returns the line, counted from 1, of the value at `path`. Returns the line of the first syntax
+ * error if there is no path, or if the error precedes the value.
+ */
 export function lineOf(text: string, path?: JsonPath): number {
   return text.slice(0, Math.max(0, find(text, path))).split("\n").length;
 }

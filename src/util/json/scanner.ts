@@ -4,13 +4,13 @@ const COLON = 58;
 const BACKSLASH = 92;
 
 /**
- * Follows JSON character by character as it comes, before it is parsed: how deep it is, and how much of it there is. Knows nothing else of its
- * syntax. What it looks for is ASCII, so that bytes of UTF-8 and units of UTF-16 will do.
+ * Measures depth and number of values of JSON as it arrives, before parsing. Checks no other
+ * syntax. Looks for ASCII only, so it takes both UTF-8 bytes and UTF-16 units.
  */
 export class JsonScanner {
   /** The greatest depth so far. */
   deepest = 0;
-  /** Objects and lists. */
+  /** Number of objects and lists. */
   opened = 0;
   colons = 0;
   commas = 0;
@@ -18,7 +18,7 @@ export class JsonScanner {
   #inString = false;
   #escaped = false;
 
-  /** Takes the next character code or byte of the text. */
+  /** Reads the next character code or byte of the text. */
   scan(code: number): void {
     if (this.#inString) {
       if (this.#escaped) this.#escaped = false;
@@ -38,25 +38,31 @@ export class JsonScanner {
   }
 }
 
-/** What a reader of tokens came upon. `end` follows the whole value, `invalid` what the grammar does not allow, `unfinished` the end of the text before it. */
+/**
+ * The kind of a token. `end` follows the whole value, `invalid` a syntax error, `unfinished` the
+ * end of the text before the end of the value.
+ */
 export type JsonToken = "open" | "close" | "key" | "scalar" | "end" | "invalid" | "unfinished";
 
-/** What the grammar allows next. */
+/** The tokens that the grammar allows next. */
 type Expectation = "value" | "valueOrClose" | "key" | "keyOrClose" | "colon" | "commaOrClose";
 
 const SPACE = /[ \t\r\n]*/y;
 const LITERAL = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-/** What ends a string, breaks it off, or hides the character behind it. */
+/** Characters that end a string, break it, or escape the next character. */
 const STRING_MARK = /["\\\r\n]/g;
 
-/** Reads the tokens of a JSON value strictly, without building it. Of strings only their end is looked for, and that they have no line breaks. */
+/**
+ * Reads the tokens of a JSON value strictly, without building it. In strings, looks only for the
+ * end and for forbidden line breaks.
+ */
 export class JsonTokens {
-  /** Where the last token begins; of `invalid` and `unfinished`, what is wrong. */
+  /** Start of the last token; for `invalid` and `unfinished`, the position of the error. */
   start: number;
-  /** Behind the last token. */
+  /** Offset after the last token. */
   end: number;
   readonly #text: string;
-  /** Of each open object or list, whether it is a list. */
+  /** For each open object or list, whether it is a list. */
   readonly #lists: boolean[] = [];
   #expected: Expectation = "value";
   #isDone = false;
@@ -66,12 +72,12 @@ export class JsonTokens {
     this.start = this.end = start;
   }
 
-  /** Objects and lists that are open. */
+  /** Number of open objects and lists. */
   get depth(): number {
     return this.#lists.length;
   }
 
-  /** Whether the innermost open one is a list. */
+  /** Whether the innermost open value is a list. */
   get isInList(): boolean {
     return this.#lists[this.#lists.length - 1] === true;
   }
@@ -79,7 +85,7 @@ export class JsonTokens {
   next(): JsonToken {
     for (;;) {
       SPACE.lastIndex = this.end;
-      SPACE.test(this.#text); // matches always
+      SPACE.test(this.#text); // always matches
       this.start = this.end = SPACE.lastIndex;
       const char = this.#text[this.start];
       if (this.#isDone) return char === undefined ? "end" : "invalid";
@@ -89,7 +95,7 @@ export class JsonTokens {
     }
   }
 
-  /** `undefined` for a comma or a colon. */
+  /** Returns `undefined` for a comma or a colon. */
   #tokenAt(char: string): JsonToken | undefined {
     const expected = this.#expected;
     if (char === "," || char === ":") return this.#separator(char);
@@ -142,7 +148,7 @@ export class JsonTokens {
     return this.depth === 0 ? this.#after(token) : token;
   }
 
-  /** Behind a whole value. */
+  /** Updates the expectation after a whole value. */
   #after(token: JsonToken): JsonToken {
     this.#expected = "commaOrClose";
     this.#isDone = this.depth === 0;
@@ -157,7 +163,10 @@ export type JsonScan =
   | { readonly kind: "unfinished" }
   | { readonly kind: "tooDeep" };
 
-/** Follows an object or a list from its opening bracket. Linear in what it reads; escapes in strings are left to the parser. */
+/**
+ * Follows an object or a list from its opening bracket, in linear time. Leaves escapes in strings
+ * to the parser.
+ */
 export function scanJson(text: string, start: number, maxDepth: number): JsonScan {
   const tokens = new JsonTokens(text, start);
   for (;;) {
@@ -169,7 +178,10 @@ export function scanJson(text: string, start: number, maxDepth: number): JsonSca
   }
 }
 
-/** The greatest number of brackets that are open at once, those in strings too: no less than the depth of the JSON that a broken text means. */
+/**
+ * Returns the greatest number of open brackets, including brackets in strings. Never less than the
+ * depth of the JSON that an invalid text may mean.
+ */
 export function bracketDepth(text: string): number {
   let depth = 0;
   let most = 0;

@@ -6,22 +6,22 @@ const MAX_NODES = 200_000;
 const MAX_CHARACTERS = 20_000_000;
 const MAX_DESCRIPTION = 2_000;
 
-/** How values become JSON. */
+/** Rules for converting values to JSON. */
 export interface JsonValueRules {
-  /** Sees every text and every description of what is no text. */
+  /** Filters every text and every description of another value. */
   readonly text?: ((text: string) => string) | undefined;
-  /** Says for the name of a field that its value must not be seen. */
+  /** Returns whether to hide the value of the field with this name. */
   readonly hides?: ((field: string) => boolean) | undefined;
-  /** Values, whatever their kind, after which the rest is left out. Default 200,000. */
+  /** Limit of values of any kind; the rest is omitted. Default 200,000. */
   readonly maxNodes?: number | undefined;
-  /** Characters of texts after which the rest is left out. Default 20,000,000. */
+  /** Limit of characters in texts; the rest is omitted. Default 20,000,000. */
   readonly maxCharacters?: number | undefined;
 }
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = "[redacted]";
 
-/** Values that JSON would make an empty object of: a Map, a RegExp, a Promise. */
+/** Returns whether JSON would turn the value into an empty object: a Map, a RegExp, a Promise. */
 function isOpaque(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype !== null && prototype !== Object.prototype && Object.keys(value).length === 0;
@@ -36,7 +36,7 @@ function describe(value: unknown): string {
   return text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}...` : text;
 }
 
-/** One conversion, with what is left of its bounds. */
+/** One conversion, with the rest of its limits. */
 class Conversion {
   readonly #rules: JsonValueRules;
   readonly #ancestors = new Set<object>();
@@ -80,7 +80,7 @@ class Conversion {
     try {
       return this.#object(value);
     } catch (e) {
-      return this.#text(`[Unreadable: ${messageOf(e)}]`); // a getter or toJSON of the user's that throws
+      return this.#text(`[Unreadable: ${messageOf(e)}]`); // a getter or toJSON of the user threw
     } finally {
       this.#ancestors.delete(value);
     }
@@ -95,13 +95,14 @@ class Conversion {
     if (hasToJson(value)) return this.convert(value.toJSON());
     if (Array.isArray(value)) return this.#array(value);
     if (isOpaque(value)) return this.#text(describe(value));
-    return this.#fields(value as Readonly<Record<string, unknown>>); // its own keys are read
+    return this.#fields(value as Readonly<Record<string, unknown>>); // the object's keys are read
   }
 
   #array(value: readonly unknown[]): unknown[] {
     const items: unknown[] = [];
     for (let i = 0; i < value.length; i++) {
-      if (this.#nodes <= 0) return [...items, `[Too large: ${value.length - i} more]`]; // also what keeps a sparse array of a billion from being walked
+      // Also ends a sparse array of a billion items.
+      if (this.#nodes <= 0) return [...items, `[Too large: ${value.length - i} more]`];
       items.push(this.convert(value[i] ?? null));
     }
     return items;
@@ -131,8 +132,8 @@ class Conversion {
 }
 
 /**
- * `value` as `JSON.stringify` can take it without throwing: what JSON cannot carry (cycles, BigInt, functions, NaN, Map) becomes a text, and what is
- * beyond the bounds is left out.
+ * Returns `value` in a form that `JSON.stringify` accepts. Values without JSON (cycles, BigInt,
+ * functions, NaN, Map) become texts. Values beyond the limits are omitted.
  */
 export function toJsonValue(value: unknown, rules: JsonValueRules = {}): unknown {
   return new Conversion(rules).convert(value);

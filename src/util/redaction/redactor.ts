@@ -2,28 +2,38 @@ import { toJsonValue } from "../json/to-json-value.js";
 import { secretReplacer } from "./secret-values.js";
 import { isSecretField, isSecretVariable, redactShapes } from "./secret-shapes.js";
 
-/** Takes secrets out of what is about to leave the process: traces, recordings, logs. Neither method throws. */
+/**
+ * Removes secrets from data that leave the process: traces, recordings, logs. Neither method
+ * throws.
+ */
 export interface Redactor {
-  /** The text with `[redacted]` in the place of every secret that is known or looks like one. */
+  /**
+   * Returns the text with `[redacted]` in place of every secret. Finds known secrets and texts that
+   * look like secrets.
+   */
   redactText(text: string): string;
   /**
-   * A copy of a value as JSON can hold it (see `docs/traces.md` for what becomes of the rest), with all texts redacted; what stands in fields that are
-   * named like secrets (`password`, `apiKey`, `authorization`, `token`, `cookie`, `secret`, ...) is left out whole.
+   * Returns a copy of a value as JSON, with all texts redacted. `docs/traces.md` describes the
+   * copies of values without JSON. Omits the values of fields named like secrets (`password`,
+   * `apiKey`, `authorization`, `token`, `cookie`, `secret`, ...).
    */
   redactValue(value: unknown): unknown;
 }
 
-/** Takes secrets of yours out of a text; contributed to `Tokens.SecretFilter`. Must be quick: it sees every text. Where it throws, the whole text is withheld. */
+/**
+ * Removes your secrets from a text. Contributed to `Tokens.SecretFilter`. Must be quick: it
+ * receives every text. If it throws, the whole text is withheld.
+ */
 export type SecretFilter = (text: string) => string;
 
-/** Shorter values are replaced nowhere: it would garble every text. */
+/** Shorter values are not replaced: that would garble every text. */
 const SHORTEST_SECRET = 8;
 
-/** What a redactor knows besides the shapes and names of secrets. */
+/** Sources of secrets, in addition to the shapes and names of secrets. */
 export interface SecretSources {
-  /** Where secrets are looked for by name. Default: `process.env`. */
+  /** Variables to search for names of secrets. Default: `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Of models, tools and plugins; a function, since models come up while a run goes on. */
+  /** Filters of models, tools and plugins. A function, since models are added during a run. */
   readonly filters?: (() => Iterable<SecretFilter>) | undefined;
 }
 
@@ -34,8 +44,9 @@ function secretsIn(environment: Readonly<Record<string, string | undefined>>): r
 }
 
 /**
- * Makes a redactor: it knows the values of environment variables that are named like secrets (8 characters and more), what the filters know, the shapes
- * of common keys, and the names of fields that hold secrets.
+ * Creates a redactor. It knows the values of environment variables named like secrets (8 characters
+ * and more), the secrets of the filters, the shapes of common keys, and the names of fields that
+ * contain secrets.
  */
 export function createRedactor(sources: SecretSources = {}): Redactor {
   const withoutSecrets = secretReplacer(
@@ -47,7 +58,7 @@ export function createRedactor(sources: SecretSources = {}): Redactor {
     try {
       for (const filter of sources.filters?.() ?? []) result = filter(result);
     } catch {
-      return "[redacted: a secret filter failed]"; // a broken guard never opens the gate
+      return "[redacted: a secret filter failed]"; // a failed filter must not leak the text
     }
     return typeof result === "string"
       ? redactShapes(result)

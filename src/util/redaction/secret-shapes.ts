@@ -1,26 +1,29 @@
 import { REDACTED } from "../json/to-json-value.js";
 
-// Every pattern is linear: no part of it can begin again inside what another part has already read.
+// Every pattern is linear: no part can match again inside text that another part has read.
 
 const SECRET_FIELD =
   /(?:^pwd|passw(?:or)?d|passphrase|secret|token|apikey|accesskey|accesskeyid|privatekey|authorization|cookies?|credentials?)$/;
 const SECRET_VARIABLE =
   /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|TOKEN(?!S|IZ)|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL/;
-/** Variables that say where a secret is, or how much of something there may be. */
+/** Variables with the location of a secret, or with an amount. */
 const NO_SECRET = /_(?:FILE|PATH|DIR|URL|URI|NAME|LIMIT|COUNT|TTL)$/;
 
-/** Whether a field with this name holds a secret. Counts (`inputTokens`) do not. */
+/** Returns whether a field with this name contains a secret. Counts (`inputTokens`) do not. */
 export function isSecretField(name: string): boolean {
   return name.length <= 100 && SECRET_FIELD.test(name.toLowerCase().replace(/[^a-z0-9]/g, ""));
 }
 
-/** Whether an environment variable with this name holds a secret. */
+/** Returns whether an environment variable with this name contains a secret. */
 export function isSecretVariable(name: string): boolean {
   const upper = name.toUpperCase();
   return SECRET_VARIABLE.test(upper) && !NO_SECRET.test(upper);
 }
 
-/** Keys as vendors shape them: OpenAI and Anthropic, AWS, GitHub, GitLab, Slack, Google, Hugging Face, npm, Stripe, JSON web tokens, PEM blocks. */
+/**
+ * Key formats of vendors: OpenAI and Anthropic, AWS, GitHub, GitLab, Slack, Google, Hugging Face,
+ * npm, Stripe, JSON web tokens, PEM blocks.
+ */
 const KEYS = new RegExp(
   [
     /\b[rs]k[-_][A-Za-z0-9_-]{16,}/,
@@ -40,7 +43,10 @@ const KEYS = new RegExp(
   "g",
 );
 
-/** `Authorization` and its like, with the scheme kept; `user:password@` of an address; `key=value` as in addresses and settings. */
+/**
+ * `Authorization` and similar headers, keeping the scheme; `user:password@` of a URL; `key=value`
+ * as in URLs and settings.
+ */
 const BEARER = /\b(bearer\s{1,4})(?=[A-Za-z0-9._~+/-]{0,400}[0-9])[A-Za-z0-9._~+/-]{8,}=*/gi;
 const HEADER =
   /\b((?:proxy-)?authorization"?\s{0,4}[:=]\s{0,4}"?(?:basic|digest|token|negotiate|apikey)\s{1,4})[^\s"',]{4,}/gi;
@@ -50,7 +56,7 @@ const ASSIGNMENT =
   /((?:passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|token)=)[^\s&;,"'<>()\\]{4,}/gi;
 const KEY_HEADER = /\b(x-(?:api-key|auth-token)\s{0,4}[:=]\s{0,4})[^\s"',]{4,}/gi;
 
-/** A field of a JSON object that stands in a text, plain or as text within a text. */
+/** A field of a JSON object inside a text, plain or escaped. */
 const FIELD = /"([A-Za-z0-9_. -]{1,64})"(\s{0,8}:\s{0,8})"((?:[^"\\]|\\.)*)"/g;
 const INNER_FIELD =
   /\\"([A-Za-z0-9_. -]{1,64})\\"(\s{0,8}:\s{0,8})\\"((?:[^"\\]|\\\\(?:\\.|[^\\]))*)\\"/g;
@@ -65,7 +71,7 @@ function withoutFields(text: string): string {
   );
 }
 
-/** Replaces what has the shape of a secret, or stands where one belongs. */
+/** Replaces texts with the shape of a secret, and values at the place of a secret. */
 export function redactShapes(text: string): string {
   if (text.length < 8) return text;
   let result = text.replace(KEYS, REDACTED).replace(BEARER, `$1${REDACTED}`);

@@ -4,25 +4,31 @@ import { REDACTED } from "../json/to-json-value.js";
 const SHORTEST = 4;
 const SECRET_NAME = /auth|key|token|secret|cookie|passw|credential|session/i;
 
-/** Whether a header, a parameter or a variable of a program has the name of a secret. A broad guess, for places that hold few other values. */
+/**
+ * Returns whether a header, a parameter or a variable has the name of a secret. A broad guess, for
+ * places with few other values.
+ */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** The values, without white space around them, of fields with the name of a secret. */
+/** Returns the trimmed values of fields with the name of a secret. */
 export function secretValues(fields: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(fields).flatMap(([name, value]) =>
     isSecretName(name) ? [value.trim()] : [],
   );
 }
 
-/** A value of a header, and its words behind the first: of `Bearer abc` the second word alone is a secret too. */
+/**
+ * Returns a header's value and each word after the first. In `Bearer abc` the second word alone is
+ * a secret too.
+ */
 export function secretWords(value: string): readonly string[] {
   const text = value.trim();
   return [text, ...text.split(/\s+/).slice(1)];
 }
 
-/** A secret as it may be written: as it is, in an address, in JSON. */
+/** Returns the spellings of a secret: plain, in a URL, in JSON. */
 function spellings(secret: string): readonly string[] {
   return [
     secret,
@@ -31,7 +37,10 @@ function spellings(secret: string): readonly string[] {
   ];
 }
 
-/** A function that replaces these values in a text, however they are spelled. Values of fewer than `shortest` characters stay. */
+/**
+ * Returns a function that replaces these values in a text, in all spellings. Keeps values shorter
+ * than `shortest` characters.
+ */
 export function secretReplacer(
   secrets: Iterable<string>,
   shortest: number = SHORTEST,
@@ -39,7 +48,7 @@ export function secretReplacer(
   const spelled = new Set(
     [...secrets].filter((secret) => secret.length >= shortest).flatMap(spellings),
   );
-  const longestFirst = [...spelled].sort((a, b) => b.length - a.length); // one may be a part of another
+  const longestFirst = [...spelled].sort((a, b) => b.length - a.length); // one may contain another
   return (text) => {
     let result = text;
     for (const secret of longestFirst)

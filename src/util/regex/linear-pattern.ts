@@ -2,15 +2,21 @@ import type { RE2JS } from "re2js";
 import { messageOf } from "../errors.js";
 
 const LONGEST_PATTERN = 10_000;
-/** Characters times size of the pattern; a second at the very worst, some milliseconds as a rule. */
+/**
+ * Limit of characters times pattern size. The worst case takes a second, the usual case
+ * milliseconds.
+ */
 const MOST_STEPS = 10_000_000;
 
-/** A regular expression, or why it can't be used. */
+/** A regular expression, or the reason why it can't be used. */
 export type CompiledPattern =
   | { readonly ok: true; readonly pattern: LinearPattern }
   | { readonly ok: false; readonly problem: string };
 
-/** Constructs of JavaScript that have no linear-time match, by how they begin outside of character classes. */
+/**
+ * Constructs of JavaScript without a linear-time match, by their first characters outside of
+ * character classes.
+ */
 const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
   [/\(\?[=!]/, "looks ahead"],
   [/\(\?<[=!]/, "looks behind"],
@@ -19,7 +25,10 @@ const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
 /** A character class, or an escape that refers to no group; `(?<name>` is kept. */
 const CLASS_OR_ESCAPE = /\[(?:\\[^]|[^\]\\])*\]|\\[^1-9k]/g;
 
-/** Reports why a regular expression of JavaScript can't be matched in linear time, as far as its text shows; `undefined` where nothing speaks against it. */
+/**
+ * Returns why a JavaScript regular expression can't be matched in linear time, as far as its text
+ * shows; `undefined` if nothing prevents it.
+ */
 export function problemOfPattern(source: string, flags = "u"): string | undefined {
   if (source.length > LONGEST_PATTERN) return `it is longer than ${LONGEST_PATTERN} characters`;
   try {
@@ -34,7 +43,7 @@ export function problemOfPattern(source: string, flags = "u"): string | undefine
     : `it ${found[1]}, which takes time without a bound for some texts`;
 }
 
-/** A regular expression whose matching takes time in proportion to the text. */
+/** A regular expression that matches in time linear in the text. */
 export class LinearPattern {
   readonly #regex: RE2JS;
 
@@ -42,7 +51,7 @@ export class LinearPattern {
     this.#regex = regex;
   }
 
-  /** Compiles a regular expression of JavaScript; the engine is loaded with the first one. */
+  /** Compiles a JavaScript regular expression. Loads the engine at the first call. */
   static async compile(source: string, flags = "u"): Promise<CompiledPattern> {
     const problem = problemOfPattern(source, flags);
     if (problem !== undefined) return { ok: false, problem };
@@ -59,7 +68,7 @@ export class LinearPattern {
     }
   }
 
-  /** The length of the longest text that `test` takes. */
+  /** The greatest text length that `test` accepts. */
   get longestText(): number {
     return Math.floor(MOST_STEPS / this.size);
   }
@@ -69,7 +78,10 @@ export class LinearPattern {
     return Math.max(this.#regex.programSize(), 1);
   }
 
-  /** Returns whether some part of the text matches. @throws RangeError for a text longer than `longestText` */
+  /**
+   * Returns whether any part of the text matches.
+   * @throws RangeError for a text longer than `longestText`
+   */
   test(text: string): boolean {
     if (text.length > this.longestText)
       throw new RangeError(

@@ -9,7 +9,7 @@ import { checkValueNow } from "./standard-schema.js";
 
 type Issue = StandardSchemaV1.Issue;
 
-/** One complaint of the validator; those about a parent only say that something below it is wrong. */
+/** One error of the validator. An error of a parent only reports an error below it. */
 interface Complaint {
   readonly keyword: string;
   readonly keywordLocation: string;
@@ -42,16 +42,17 @@ function messageFor(complaint: Complaint): string {
   return complaint.keyword === "false" ? "not allowed" : complaint.error;
 }
 
-/** A plain JSON Schema with the validator that was made of it. */
+/** A plain JSON Schema with its compiled validator. */
 export interface CheckingSchema {
   readonly schema: StandardSchemaV1;
   readonly jsonSchema: Fields;
 }
 
 /**
- * Makes a schema that checks values of plain JSON Schema (draft 2020-12, or the one that its `$schema` names). Loads the validator when the first
- * schema is made. Patterns are matched in linear time. `name` stands for the schema in errors.
- * @throws Error for what is no JSON Schema, here or when the first value meets the part that is none.
+ * Returns a schema that checks values against plain JSON Schema (draft 2020-12, or the draft named
+ * in `$schema`). Loads the validator with the first schema. Matches patterns in linear time. `name`
+ * identifies the schema in errors.
+ * @throws Error for an invalid JSON Schema, here or when the first value reaches the invalid part.
  */
 export async function checkingSchemaOf(name: string, jsonSchema: Fields): Promise<CheckingSchema> {
   const { Validator } = await import("@cfworker/json-schema");
@@ -60,7 +61,7 @@ export async function checkingSchemaOf(name: string, jsonSchema: Fields): Promis
       `${name} is no JSON Schema that can be read: ${messageOf(error).split("\n", 1)[0] ?? ""}`,
       { cause: error },
     );
-  const own = structuredClone(jsonSchema); // the validator writes into what it is given
+  const own = structuredClone(jsonSchema); // the validator changes its input
   let patterns: SchemaPatterns;
   let validator: InstanceType<typeof Validator>;
   try {
@@ -82,13 +83,14 @@ export async function checkingSchemaOf(name: string, jsonSchema: Fields): Promis
   return { schema: { "~standard": { version: 1, vendor: "json-schema", validate } }, jsonSchema };
 }
 
-/** Plain JSON Schemas, each prepared when its first value is checked. They are known by identity. */
+/** Plain JSON Schemas by identity. Prepares each when its first value is checked. */
 export class JsonSchemaValidators {
   readonly #ready = new WeakMap<Fields, CheckingSchema | Promise<CheckingSchema>>();
 
   /**
-   * Checks a value; returns a promise only while the schema is prepared. `kind` and `name` stand for the schema in errors.
-   * @throws Error for a schema that can't be read.
+   * Checks a value. Returns a promise only while the schema is prepared. `kind` and `name` identify
+   * the schema in errors.
+   * @throws Error for an unreadable schema.
    */
   check(
     jsonSchema: Fields,
@@ -108,5 +110,5 @@ export class JsonSchemaValidators {
 }
 
 function check(schema: CheckingSchema, value: unknown): Checked {
-  return checkValueNow(schema, value) ?? { ok: true, value }; // never undefined: the validator is synchronous
+  return checkValueNow(schema, value) ?? { ok: true, value }; // the validator is synchronous
 }

@@ -12,22 +12,22 @@ const MAPS = new Set([
 /** Keywords whose values are data. */
 const DATA = new Set(["const", "enum", "default", "examples", "required", "dependentRequired"]);
 
-/** Stands for a set of values where the validator reports one that is not in it. */
+/** Names a set of values in the validator's errors. */
 const MARK = "values that match the pattern";
 
-/** The bound of all work for the patterns of one value. */
+/** Limit of all steps for the patterns of one value. */
 const MOST_STEPS = 10_000_000;
-/** Names of properties that are compared with patterns of names, all characters together. */
+/** Limit of characters in all property names compared with name patterns. */
 const MOST_NAME_CHARACTERS = 20_000;
 
-/** A value on which too much would have to be spent. */
+/** Reports a value whose check would cost too much. */
 export class PatternLimitError extends Error {}
 
 function isSchema(value: unknown): value is Schema {
   return isObject(value);
 }
 
-/** All schemas within a schema, itself included; data and other keywords' values are none. */
+/** Yields all schemas within a schema, itself included. Skips data and values of other keywords. */
 function* schemasIn(root: unknown): Generator<Schema> {
   const seen = new Set<unknown>();
   const open = [root];
@@ -52,7 +52,10 @@ function patternsOf(schema: Schema): readonly string[] {
   ];
 }
 
-/** Reports the first pattern of a JSON Schema that can't be used, as far as the texts of the patterns show. */
+/**
+ * Returns the problem of the first unusable pattern of a JSON Schema, as far as the pattern texts
+ * show.
+ */
 export function problemOfSchemaPatterns(jsonSchema: unknown): string | undefined {
   for (const schema of schemasIn(jsonSchema)) {
     for (const source of patternsOf(schema)) {
@@ -68,7 +71,7 @@ function refusal(source: string, problem: string): string {
   return `the pattern '${shown}' can't be used: ${problem}`;
 }
 
-/** The texts of the value that is checked, and what may be spent on it. */
+/** The texts of the checked value, and the remaining limits. */
 class CheckedValue {
   #texts: string[] = [];
   #names = new Set<string>();
@@ -100,11 +103,13 @@ class CheckedValue {
     for (const [, value] of entries.reverse()) open.push(value);
   }
 
-  /** The text that the validator looks at; `undefined` where it looks at another kind of value. */
+  /**
+   * Returns the text that the validator currently checks; `undefined` for another kind of value.
+   */
   find(isIt: (text: string) => boolean): string | undefined {
     const texts = this.#texts;
     for (let i = 0; i < texts.length; i++) {
-      const index = (this.#next + i) % texts.length; // the validator goes through the value in this order
+      const index = (this.#next + i) % texts.length; // the order of the validator
       const text = texts[index];
       if (text === undefined || !isIt(text)) continue;
       this.#next = index;
@@ -120,7 +125,10 @@ class CheckedValue {
     return pattern.test(text);
   }
 
-  /** A regular expression that matches exactly those names of this value which match the pattern. */
+  /**
+   * Returns a regular expression that matches exactly the names of this value which match the
+   * pattern.
+   */
   namesMatching(pattern: LinearPattern): string {
     const names = [...this.#names].filter((name) => this.matches(pattern, name));
     this.spend(names.length * this.#nameCount);
@@ -146,16 +154,16 @@ interface NamePatterns {
 }
 
 /**
- * Replaces the regular expressions of a schema by what its validator can check without running them:
- * `pattern` by a set (`enum`) that contains the texts which match, `patternProperties` by the names
- * of the checked value which match. The validator would match them in time without a bound.
+ * Replaces the regular expressions of a schema, so that its validator runs none. `pattern` becomes
+ * a set (`enum`) of the matching texts. `patternProperties` becomes the matching names of the
+ * checked value. The validator would match expressions without a time limit.
  */
 export class SchemaPatterns {
   readonly #value = new CheckedValue();
   readonly #compiled = new Map<string, LinearPattern>();
   readonly #names: NamePatterns[] = [];
 
-  /** Rewrites the schema in place. @throws Error naming the pattern that can't be used. */
+  /** Rewrites the schema in place. @throws Error with the unusable pattern. */
   static async replaceIn(jsonSchema: Schema): Promise<SchemaPatterns> {
     const patterns = new SchemaPatterns();
     for (const schema of [...schemasIn(jsonSchema)]) {
@@ -171,7 +179,7 @@ export class SchemaPatterns {
     this.#value.set(value);
     for (const { schema, schemas } of this.#names) {
       schema["patternProperties"] = Object.fromEntries(
-        // the empty group makes each expression another one
+        // the empty group makes each expression different
         schemas.map(([pattern, inner], i) => [
           `^(?:${i}){0}(?:${this.#value.namesMatching(pattern)})$`,
           inner,
@@ -209,7 +217,10 @@ export class SchemaPatterns {
     return pattern;
   }
 
-  /** The part of an array that the validator uses of `enum`. Values that are no text belong to the set. */
+  /**
+   * The members of an array that the validator uses for `enum`. Values other than texts belong to
+   * the set.
+   */
   #setOf(pattern: LinearPattern): object {
     return {
       some: (isIt: (text: string) => boolean): boolean => {
@@ -221,7 +232,7 @@ export class SchemaPatterns {
   }
 }
 
-/** Whether the validator's complaint is about a pattern. */
+/** Returns whether the validator's error is about a pattern. */
 export function isAboutPattern({
   keyword,
   error,

@@ -6,16 +6,16 @@ import { messageOf } from "../errors.js";
 export type ValidatingSchema =
   StandardSchemaV1 | { readonly schema: StandardSchemaV1; readonly jsonSchema: Fields };
 
-/** The outcome of checking a value: the value as the schema made it, or what is wrong with it. */
+/** The result of a check: the value as the schema converted it, or its errors. */
 export type Checked<T = unknown> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** The validating half of a schema, whichever way it was given. */
+/** Returns the validating half of either form of schema. */
 function validatorOf(schema: ValidatingSchema): StandardSchemaV1 {
   return "schema" in schema && "jsonSchema" in schema ? schema.schema : schema; // the two members of the union
 }
 
-/** Whether `input` is a schema that checks values, and not plain JSON Schema. */
+/** Returns whether `input` is a schema that checks values, not plain JSON Schema. */
 export function isValidating(input: unknown): input is ValidatingSchema {
   const candidate = input as {
     readonly "~standard"?: unknown;
@@ -34,19 +34,22 @@ function pathOf(issue: StandardSchemaV1.Issue): string {
   return path === "" ? issue.message : `${path}: ${issue.message}`;
 }
 
-/** The outcome of a Standard Schema, with its problems as one text: `path: message`, separated by semicolons. */
+/**
+ * Converts the result of a Standard Schema. Joins its errors as `path: message`, separated by
+ * semicolons.
+ */
 export function toChecked<T>(result: StandardSchemaV1.Result<T>): Checked<T> {
   return result.issues === undefined
     ? { ok: true, value: result.value }
     : { ok: false, problem: result.issues.map(pathOf).join("; ") };
 }
 
-/** Checks a value against a Standard Schema. Problems are listed as `path: message`. */
+/** Checks a value against a Standard Schema. Lists errors as `path: message`. */
 export async function checkValue(schema: ValidatingSchema, value: unknown): Promise<Checked> {
   return checkAtOnce(schema, value);
 }
 
-/** As {@link checkValue}; a promise only where the schema gives one. */
+/** As {@link checkValue}, but returns a promise only if the schema does. */
 export function checkAtOnce(schema: ValidatingSchema, value: unknown): Checked | Promise<Checked> {
   const failed = (error: unknown): Checked => ({ ok: false, problem: messageOf(error) });
   try {
@@ -57,7 +60,7 @@ export function checkAtOnce(schema: ValidatingSchema, value: unknown): Checked |
   }
 }
 
-/** As {@link checkValue}, for schemas that answer at once; `undefined` for one that does not. */
+/** As {@link checkValue}, for synchronous schemas. Returns `undefined` for an asynchronous one. */
 export function checkValueNow(schema: ValidatingSchema, value: unknown): Checked | undefined {
   const result = validatorOf(schema)["~standard"].validate(value);
   return result instanceof Promise ? undefined : toChecked(result);
