@@ -17,21 +17,23 @@ const HEAD = [
 ];
 const RIGHT_FROM = 3;
 
-/** Three significant digits, and no decimals from a hundred on. */
+/** Three significant digits, and no decimals from a hundred on. `-` for what was not measured. */
 export function text(value: number): string {
+  if (Number.isNaN(value)) return "-";
   const magnitude = Math.abs(value);
   return value.toFixed(magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2);
 }
 
 function ratio(of: Sample, to: Sample): string {
   const floor = median(to);
-  return floor <= 0 ? "-" : text(median(of) / floor);
+  return floor <= 0 || Number.isNaN(floor) ? "-" : text(median(of) / floor);
 }
 
-/** Whether the framework's median keeps to the goal, if there is one. */
+/** Whether the framework's median keeps to the goal, if there is one and it was measured. */
 export function isMet({ sides, goal, better }: Row): boolean {
   if (goal === undefined) return true;
   const value = median(sides.framework);
+  if (Number.isNaN(value)) return true;
   return better === "more" ? value >= goal : value <= goal;
 }
 

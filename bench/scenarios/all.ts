@@ -1,6 +1,7 @@
 import type { Scenario } from "../harness/scenario.js";
 import { chainScenario } from "./chain.js";
 import { coldStartScenario } from "./cold-start.js";
+import { durableScenario } from "./durable.js";
 import { fanOutScenario } from "./fan-out.js";
 import { growthScenario } from "./growth.js";
 import { layersScenario } from "./layers.js";
@@ -27,4 +28,5 @@ export const SCENARIOS: readonly Scenario[] = [
   coldStartScenario,
   vendorRequestScenario,
   growthScenario,
+  durableScenario,
 ];
