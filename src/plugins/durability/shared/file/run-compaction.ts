@@ -8,9 +8,6 @@ import type { RunLocks } from "./run-locks.js";
 import { openRunFile, readRunState } from "./run-record.js";
 import { readRun, type RunContents } from "./run-reader.js";
 
-/** Bytes of all runs of a folder from which on those that are completed are written anew. */
-export const ROOMY_BYTES = 64 << 20;
-
 /** The names of the runs' files in a folder, which may be missing. */
 export async function runFilesIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: unknown) => {
