@@ -24,6 +24,8 @@ export const ACTIVITY_EVENTS = [
 export class Activity {
   readonly #tasks = new Map<string, Doing>();
   readonly #questions = new Map<string, number>();
+  /** Model calls that make an agent: its task has not started. */
+  #calls = 0;
 
   constructor(
     /** Called when that may have changed. */
@@ -37,7 +39,7 @@ export class Activity {
 
   /** Whether somebody is asked and nothing else is in progress. */
   get waitsForPeople(): boolean {
-    if (this.#questions.size === 0) return false;
+    if (this.#questions.size === 0 || this.#calls > 0) return false;
     for (const { tools, children, questions } of this.#tasks.values())
       if (Math.max(1, tools) - children - questions > 0) return false;
     return true;
@@ -61,6 +63,12 @@ export class Activity {
       default:
         return;
     }
+    this.onChange();
+  }
+
+  /** A model call that makes an agent begins or ends. */
+  countCall(change: 1 | -1): void {
+    this.#calls += change;
     this.onChange();
   }
 

@@ -1,4 +1,5 @@
 import type { Claim, KeptEntry } from "../../../contracts/journal.js";
+import type { LlmCall } from "../../../contracts/hooks.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { StoredReview } from "../../../contracts/review.js";
 import type { SavedUsage, SpentUsage } from "../../../contracts/usage.js";
@@ -89,6 +90,16 @@ export class DurableRun {
     this.#saved = savedBy(run.earlierUsage, toolCallsIn(entries));
     const restoredCalls = entries.length - finishedTasks;
     run.emit({ type: "run_resumed", execution, finishedTasks, restoredCalls, saved: this.#saved });
+  }
+
+  callBegins(call: LlmCall): ReturnType<ModelSteps["replace"]> {
+    if (call.taskAttempt === 0) this.activity.countCall(1);
+    return this.models.replace(call);
+  }
+
+  callEnds(call: Parameters<ModelSteps["settle"]>[0]): Promise<void> {
+    if (call.taskAttempt === 0) this.activity.countCall(-1);
+    return this.models.settle(call);
   }
 
   /** A question that the run waits for. Returns what ends the wait. */

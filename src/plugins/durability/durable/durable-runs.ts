@@ -86,7 +86,8 @@ export class DurableRuns extends JournalRuns implements Runs {
     const waiting = await this.#all({ ensemble, status: "waiting" });
     if (waiting.length === 0) return died.reverse();
     const open = new Set((await this.reviews.pending()).map(({ runId }) => runId));
-    return [...waiting.filter(({ runId }) => !open.has(runId)), ...died].reverse();
+    const decided = waiting.filter(({ runId, executions }) => executions > 0 && !open.has(runId));
+    return [...decided, ...died].reverse();
   }
 
   async #all(filter: {

@@ -5,7 +5,6 @@ import type { RunKeeping } from "./durable-settings.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { inputsAsJson, inputsHash } from "../shared/kept-inputs.js";
 import type { KeptState } from "./run-journal.js";
-import { retried } from "./run-journal.js";
 
 /** Ids that nobody chose: they are other ones in each execution. */
 const RANDOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -23,7 +22,7 @@ export async function openJournalOf(
 ): Promise<KeptState> {
   checkId(run, o.parentIsKept);
   const start = startOf(run, settings.sealed);
-  const known = RANDOM_ID.test(run.id) ? undefined : await retried(run, () => journal.get(run.id));
+  const known = RANDOM_ID.test(run.id) ? undefined : await journal.get(run.id);
   if (known !== undefined) {
     requireSame(known, start);
     if (known.status === "completed")

@@ -43,14 +43,12 @@ function tapTasks(hooks: EnsembleHooks, keeper: RunKeeper): void {
 
 function tapCalls(hooks: EnsembleHooks, keeper: RunKeeper): void {
   const { beforeLlmCall, afterLlmCall, beforeToolCall, afterToolCall } = hooks;
-  beforeLlmCall.tap({ name, lane: "transform" }, (call) =>
-    keeper.of(call.run)?.models.replace(call),
-  );
+  beforeLlmCall.tap({ name, lane: "transform" }, (call) => keeper.of(call.run)?.callBegins(call));
   beforeLlmCall.tap({ name, lane: "answer", order: "pre" }, (call) =>
     keeper.of(call.run)?.models.answer(call),
   );
   afterLlmCall.tap({ name, lane: "transform", order: "pre" }, (call) =>
-    keeper.of(call.run)?.models.settle(call),
+    keeper.of(call.run)?.callEnds(call),
   );
   beforeToolCall.tap({ name, lane: "answer", order: "pre" }, (call) =>
     keeper.of(call.run)?.tools.answer(call),

@@ -1,10 +1,10 @@
 import type { EnsembleOptions } from "agentensemble";
-import { Task } from "agentensemble";
+import { Task, tool } from "agentensemble";
 import type { DurableOptions } from "agentensemble/durability";
 import { Journal } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
-import { keptEnsemble, modelOf, task } from "./kept-team.js";
+import { agent, keptEnsemble, modelOf, task } from "./kept-team.js";
 
 describe("a run whose program has changed", () => {
   const play = async (journal: Journal, tasks: Task[], o: DurableOptions = {}) => {
@@ -44,6 +44,39 @@ describe("a run whose program has changed", () => {
       const again = await play(journal, changed(), { onChange });
       expect(again.output.raw).to.equal("done two");
       expect(again.calls).to.deep.equal([]);
+    }
+  });
+
+  it("is compared call by call in a task that was in progress", async () => {
+    for (const [onChange, code, made] of [
+      ["fail", "AE_JOURNAL_MISMATCH", 0],
+      ["keep", undefined, 1],
+      ["redo", undefined, 2],
+    ] as const) {
+      const journal = Journal.inMemory();
+      const look = tool({ name: "look", description: "Looks", effect: "read", execute: () => "seen" }); // prettier-ignore
+      let calls = 0;
+      let isBroken = true;
+      const model = new ScriptedModel(({ messages }) => {
+        const isLast = messages.some(({ role }) => role === "tool");
+        if (isLast && isBroken) throw new Error("not today");
+        calls++;
+        const usage = { inputTokens: 1, outputTokens: 1 };
+        return isLast
+          ? { text: "done", usage }
+          : { toolCalls: [{ name: "look", arguments: { input: "x" } }], usage };
+      });
+      const run = async (expectedOutput: string) => {
+        const tasks = [task("one", { expectedOutput, agent: agent("one", { tools: [look] }) })];
+        await using ensemble = keptEnsemble({ model, tasks }, { journal, onChange });
+        return await ensemble.run({}, { runId: "r", throwOnError: false });
+      };
+      await run("A text");
+      [calls, isBroken] = [0, false];
+      const output = await run("A rhyme");
+      expect([output.error?.code, calls], onChange).to.deep.equal([code, made]);
+      if (onChange === "fail") expect(output.error?.message).to.include("C:one@1/task/0");
+      else expect(output.metrics.llmCallCount, onChange).to.equal(made + 1);
     }
   });
 

@@ -1,6 +1,8 @@
+import type { KeptRun } from "agentensemble";
 import { Ensemble } from "agentensemble";
 import { Journal, connectRuns, durable } from "agentensemble/durability";
 import { expect } from "chai";
+import { pause } from "../../../support/time.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { failure, keptEnsemble, modelOf, task } from "./kept-team.js";
 
@@ -56,7 +58,7 @@ describe("the runs of durable()", () => {
     };
     await died("lost", 1);
     await died("poisoned", 5);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pause(5);
     const plugin = durable({ journal });
     await using ensemble = new Ensemble({ model, tasks: [task("one")], plugins: [plugin] });
     const resumed = await plugin.runs.resumeAll();
@@ -70,22 +72,29 @@ describe("the runs of durable()", () => {
     await done.dispose();
   });
 
-  it("are resumed by themselves with resumeOnStart", async () => {
+  it("are resumed by themselves with resumeOnStart, but for forks that nobody has begun", async () => {
     const journal = Journal.inMemory();
-    const first = modelOf();
-    const waiting = { name: "w", model: first.model, tasks: [task("one")] };
-    await using made = keptEnsemble(waiting, { journal });
+    const tasks = [task("one")];
+    await using made = keptEnsemble({ name: "w", model: modelOf().model, tasks }, { journal });
     await made.run({}, { runId: "whole" });
-    await durable({ journal }).runs.fork("whole", { runId: "lost", from: "one" });
-    let end: (runId: string) => void;
-    const ended = new Promise<string>((resolve) => (end = resolve));
+    await durable({ journal }).runs.fork("whole", { runId: "fork" });
+    const start = { ...(await journal.get("whole")), runId: "lost" } as KeptRun; // a start, and more
+    const { signal } = new AbortController();
+    await journal.claim({ start, owner: "dead", leaseMs: 1, signal });
+    await pause(5);
+    const ended: string[] = [];
+    const plugin = durable({ journal, resumeOnStart: true });
     const { model } = modelOf();
     await using _ensemble = new Ensemble({
-      ...waiting,
+      name: "w",
       model,
-      on: (e) => e.type === "ensemble_completed" && end(e.runId),
-      plugins: [durable({ journal, resumeOnStart: true })],
+      tasks,
+      on: (e) => e.type === "ensemble_completed" && ended.push(e.runId),
+      plugins: [plugin],
     });
-    expect(await ended).to.equal("lost");
+    while (ended.length === 0) await pause(1);
+    await pause(5);
+    expect(ended).to.deep.equal(["lost"]);
+    expect(await plugin.runs.get("fork")).to.include({ status: "waiting", executions: 0 });
   });
 });

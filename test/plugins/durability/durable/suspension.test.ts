@@ -1,7 +1,9 @@
 import type { EnsembleOptions } from "agentensemble";
-import { Ensemble, Review, ReviewDecision, Task } from "agentensemble";
+import { AgentSynthesizer, Ensemble, Review, ReviewDecision, Task } from "agentensemble";
 import { Journal, connectRuns, durable } from "agentensemble/durability";
+import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
+import { pause } from "../../../support/time.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { keptEnsemble, modelOf, task } from "./kept-team.js";
 
@@ -47,10 +49,37 @@ describe("a run that waits for a person", () => {
     );
     const running = ensemble.run({}, { runId: "r", throwOnError: false });
     while (!types.includes("review_requested")) await new Promise((resolve) => setTimeout(resolve, 1)); // prettier-ignore
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(20);
     expect(types).not.to.include("run_suspended");
     open();
     expect((await running).exitReason).to.equal("SUSPENDED");
     expect(types.lastIndexOf("task_completed")).to.be.below(types.indexOf("run_suspended"));
+  });
+
+  it("is not suspended while a model makes the agent of another task", async () => {
+    const journal = Journal.inMemory();
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const model = new ScriptedModel(async ({ messages }) => {
+      if (JSON.stringify(messages).includes("bare task")) await gate;
+      return "done";
+    });
+    const types: string[] = [];
+    await using ensemble = keptEnsemble(
+      {
+        model,
+        workflow: "PARALLEL",
+        agentSynthesizer: AgentSynthesizer.llmBased(),
+        tasks: [reviewed("one"), new Task({ name: "bare", description: "A bare task" })],
+        on: (e) => types.push(e.type),
+      },
+      { journal, suspendAfterMs: 0 },
+    );
+    const running = ensemble.run({}, { runId: "r", throwOnError: false });
+    while (!types.includes("review_requested")) await pause(1);
+    await pause(20);
+    expect(types).not.to.include("run_suspended");
+    open();
+    expect((await running).exitReason).to.equal("SUSPENDED");
   });
 });
