@@ -23,6 +23,29 @@ export function durationOf(text: string): number {
   );
 }
 
+const AGES: Readonly<Record<string, number>> = { ...UNITS, d: 86_400_000, w: 604_800_000 };
+
+/** Milliseconds of `30m`, `12h`, `7d`, `2w`. @throws ValidationError */
+export function ageOf(option: string, text: string): number {
+  const match = /^(\d{1,6}(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(text.trim());
+  if (match !== null) return Math.round(Number(match[1]) * (AGES[match[2] ?? ""] ?? Number.NaN));
+  throw new ValidationError(`${option} must be an age, got: ${preview(text)}`, {
+    hint: "Write a number and a unit: 30m, 12h, 7d or 2w.",
+  });
+}
+
+/** Tags from `name=value`. @throws ValidationError */
+export function tagsOf(given: readonly string[]): Readonly<Record<string, string>> {
+  const pairs = given.map((pair): readonly [string, string] => {
+    const at = pair.indexOf("=");
+    if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)];
+    throw new ValidationError(`--tag must be name=value, got: ${preview(pair)}`, {
+      hint: "For instance --tag person=ana.",
+    });
+  });
+  return Object.fromEntries(pairs);
+}
+
 /** @throws ValidationError where no file can come to be at `path`, as far as that can be told without making one. */
 export function checkTraceFile(path: string): void {
   const problem = placeProblem(resolve(path));
@@ -69,12 +92,13 @@ async function pairOf(argument: string): Promise<readonly [string, string]> {
     throw new ValidationError(`--input must be name=value, got: ${preview(argument)}`, {
       hint: "For instance --input topic=otters or --input text=@notes.txt.",
     });
-  const value = argument.slice(at + 1);
-  if (value.startsWith("@@")) return [name, value.slice(1)];
-  return [
-    name,
-    value.startsWith("@") ? await textOfFile(`--input ${name}`, value.slice(1)) : value,
-  ];
+  return [name, await textGiven(`--input ${name}`, argument.slice(at + 1))];
+}
+
+/** A text of the command line: `@file` for that of a file, `@@text` for one that begins with an @. @throws ValidationError for a file that can't be read. */
+export async function textGiven(option: string, value: string): Promise<string> {
+  if (value.startsWith("@@")) return value.slice(1);
+  return value.startsWith("@") ? textOfFile(option, value.slice(1)) : value;
 }
 
 async function fileInputs(path: string): Promise<readonly (readonly [string, unknown])[]> {

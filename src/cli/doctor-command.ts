@@ -10,6 +10,9 @@ import { ExitCode } from "./exit-codes.js";
 import { accessOf, endEnsemble, loadEnsemble } from "./load-ensemble.js";
 import { installedPackage, ownPackage } from "./own-package.js";
 import { errorJson, errorText } from "./report-error.js";
+import type { StoreArguments } from "./store.js";
+import { Store } from "./store.js";
+import { examineStore, storeJson, storeText } from "./store-report.js";
 
 /** Variables that the framework reads, and what for. Their values are never shown. */
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -18,12 +21,14 @@ const VARIABLES: Readonly<Record<string, string>> = {
   ANTHROPIC_API_KEY: "models named anthropic:...",
   ANTHROPIC_BASE_URL: "another server for anthropic:...",
   AGENTENSEMBLE_CAPTURE_MODE: "how much traces keep",
+  AGENTENSEMBLE_STORE: "where commands find runs that are kept",
+  AGENTENSEMBLE_STORE_KEY: "opens runs that are kept sealed",
 };
 
 /** What each optional package is for. */
 export const OPTIONAL_PACKAGES: Readonly<Record<string, string>> = {
   "@ai-sdk/provider": "models of the Vercel AI SDK",
-  "@electric-sql/pglite": "memory in an embedded PostgreSQL",
+  "@electric-sql/pglite": "memory and kept runs in an embedded PostgreSQL",
   "@electric-sql/pglite-pgvector": "memory in an embedded PostgreSQL",
   "@energetic-ai/core": "embeddings without a vendor",
   "@energetic-ai/embeddings": "embeddings without a vendor",
@@ -33,7 +38,7 @@ export const OPTIONAL_PACKAGES: Readonly<Record<string, string>> = {
   "@opentelemetry/api": "OpenTelemetry",
   "@toon-format/toon": 'contextFormat "TOON"',
   "html-to-text": "reading web pages as text",
-  pg: "memory in PostgreSQL",
+  pg: "memory and kept runs in PostgreSQL",
   "prom-client": "Prometheus metrics",
   turndown: "reading web pages as Markdown",
   "wink-eng-lite-web-model": "models named offline:...",
@@ -170,26 +175,31 @@ function problemsText(problems: readonly SetUpProblem[], terminal: OutputTermina
 /** `agentensemble doctor [file]`: what is there and what is not; with a file also what stops a run of its ensemble. */
 export async function doctorCommand(
   file: string | undefined,
-  o: { readonly json?: boolean },
+  o: StoreArguments & { readonly json?: boolean },
   terminal: OutputTerminal,
 ): Promise<number> {
   terminal.keepOutputForResults();
   const report = examine(process.cwd());
+  const store = new Store(o);
+  const found = store.isNamed ? await examineStore(store) : undefined;
   const problems = file === undefined ? undefined : await problemsOf(file);
   const { paint } = terminal;
   if (o.json === true)
     await terminal.json({
       ...report,
+      ...(found && { store: storeJson(found) }),
       ...(problems && {
         problems: problems.map(({ error, page }) => ({ ...errorJson(error), page })),
       }),
     });
   else {
     await terminal.text(reportText(report, paint));
+    if (found !== undefined) await terminal.text(storeText(found, terminal, paint));
     if (file !== undefined && problems !== undefined)
       await terminal.text(
         ["", paint("bold", printableLine(file)), problemsText(problems, terminal)].join("\n"),
       );
   }
-  return problems === undefined || problems.length === 0 ? ExitCode.OK : ExitCode.USAGE;
+  const isFine = (problems?.length ?? 0) === 0 && found?.error === undefined;
+  return isFine ? ExitCode.OK : ExitCode.USAGE;
 }

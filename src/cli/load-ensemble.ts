@@ -10,9 +10,18 @@ import { formedInputs } from "./input-form.js";
 import { importUserFile } from "./import-user-file.js";
 
 /** What commands need of an ensemble; one of another copy of the package has it too. */
-export type LoadedEnsemble = Pick<Ensemble, "stream" | "explain" | "toDag" | "toMermaid">;
+export type LoadedEnsemble = Pick<
+  Ensemble,
+  "stream" | "resume" | "explain" | "toDag" | "toMermaid"
+>;
 
-const METHODS: readonly (keyof LoadedEnsemble)[] = ["stream", "explain", "toDag", "toMermaid"];
+const METHODS: readonly (keyof LoadedEnsemble)[] = [
+  "stream",
+  "resume",
+  "explain",
+  "toDag",
+  "toMermaid",
+];
 const EXAMPLE =
   'End the file with: export default new Ensemble({ model: "openai:gpt-4o-mini", tasks: [...] })';
 

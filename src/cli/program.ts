@@ -1,5 +1,15 @@
 import { Command } from "commander";
+import type { Done } from "./command-parts.js";
 import type { OutputTerminal } from "./terminal.js";
+import {
+  common,
+  example,
+  EXIT_CODES,
+  FILE,
+  withExecution,
+  withInputs,
+  withKeeping,
+} from "./command-parts.js";
 import { dagCommand } from "./dag-command.js";
 import { doctorCommand } from "./doctor-command.js";
 import { explainCommand } from "./explain-command.js";
@@ -8,66 +18,17 @@ import type { RunArguments } from "./run-command.js";
 import type { ReplayCommandOptions } from "./replay-command.js";
 import { replayCommand } from "./replay-command.js";
 import { runCommand } from "./run-command.js";
+import { addReviews, addRuns } from "./runs-program.js";
 import { traceDiffCommand } from "./trace-diff-command.js";
 import { traceShowCommand } from "./trace-show-command.js";
-
-const FILE =
-  "JavaScript or TypeScript that default-exports an Ensemble, or a function that returns one";
-const EXIT_CODES = `
-Exit codes:
-  0    done (a run that a reviewer ended early included)
-  1    the run failed; of "trace diff": the runs differ
-  2    wrong arguments, a file that can't be used, an ensemble that can't be run
-  124  the run did not end within its time limit
-  130  the run was cancelled
-`;
-
-/** Takes the exit code of the command that ran. */
-type Done = (code: number) => void;
-
-function collect(value: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), value];
-}
-
-function example(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join("")}`;
-}
-
-/** What every command takes. */
-function common(command: Command): Command {
-  return command
-    .option("--json", "print one JSON document")
-    .option("--verbose", "show where errors come from");
-}
-
-function withInputs(command: Command): Command {
-  return command
-    .option(
-      "--input <name=value>",
-      "a value for {name} in the tasks, as often as needed; name=@file takes a file's text",
-      collect,
-    )
-    .option("--inputs <file.json>", "values from a JSON object; --input comes before it");
-}
-
-/** What `run` and `replay` have in common. */
-function withRunOptions(command: Command): Command {
-  return withInputs(command)
-    .option("--capture <mode>", "how much the trace keeps: NONE, OFF, STANDARD or FULL")
-    .option("--timeout <duration>", "cancel after 500ms, 30s, 5m, 1h")
-    .option("--trace <file.json>", "write the trace, also of a run that fails")
-    .option(
-      "--review <where>",
-      'who answers reviews: "console" (default at a terminal) asks here, "none" nobody',
-    )
-    .option("-q, --quiet", "no progress; warnings and errors are printed all the same");
-}
 
 function addRun(program: Command, terminal: OutputTerminal, done: Done): void {
   const run = program
     .command("run")
     .description("run an ensemble: progress on standard error, the final text on standard output");
-  common(withRunOptions(run))
+  common(withKeeping(withExecution(withInputs(run))))
+    .option("--durable", "keep the run, so that it goes on after the end of the process")
+    .option("--run-id <id>", "the id of the run; with --durable the same line again resumes it")
     .option("--model <provider:model>", "for every task of this run, whatever the file says")
     .option("--record <file.jsonl>", "record the run, for replay")
     .argument("<file>", FILE)
@@ -76,6 +37,7 @@ function addRun(program: Command, terminal: OutputTerminal, done: Done): void {
       example(
         "agentensemble run team.mjs --input topic=otters",
         "agentensemble run team.ts --model offline:extractive --timeout 30s --json",
+        "agentensemble run team.ts --durable --run-id complaint-17",
       ) + EXIT_CODES,
     )
     .action(async (file: string, o: RunArguments) => done(await runCommand(file, o, terminal)));
@@ -84,7 +46,7 @@ function addRun(program: Command, terminal: OutputTerminal, done: Done): void {
     .description(
       "run an ensemble from a recording, or from a trace of capture mode FULL; no model is called",
     );
-  common(withRunOptions(replay))
+  common(withExecution(withInputs(replay)))
     .option(
       "--on-miss <what>",
       'of a request that was not recorded: "fail" (default), or "live" to ask the model from there on',
@@ -137,7 +99,8 @@ function addTrace(program: Command, terminal: OutputTerminal, done: Done): void 
   common(
     trace.command("show").description("show what a run did as a tree, with tokens, cost and time"),
   )
-    .argument("<trace.json>", "a trace of schema 1.x")
+    .argument("<trace>", "a trace of schema 1.x; with --store the id of a run that is kept there")
+    .option("--store <url>", "show a run that is kept: file:<folder>, pglite:<folder>, postgres://")
     .option("--task <id>", "only this task, by its id or its agent's role, with its texts in full")
     .option("--errors", "only what went wrong")
     .addHelpText(
@@ -145,6 +108,7 @@ function addTrace(program: Command, terminal: OutputTerminal, done: Done): void 
       example(
         "agentensemble trace show out.json",
         "agentensemble trace show out.json --task task-2",
+        "agentensemble trace show complaint-17 --store file:.agentensemble",
       ),
     )
     .action(async (file: string, o: Parameters<typeof traceShowCommand>[1]) =>
@@ -172,8 +136,9 @@ function addDoctor(program: Command, terminal: OutputTerminal, done: Done): void
       ),
   )
     .argument("[file]", FILE)
+    .option("--store <url>", "also check where runs are kept (default: AGENTENSEMBLE_STORE)")
     .addHelpText("after", example("agentensemble doctor", "agentensemble doctor team.mjs"))
-    .action(async (file: string | undefined, o: { readonly json?: boolean }) =>
+    .action(async (file: string | undefined, o: Parameters<typeof doctorCommand>[1]) =>
       done(await doctorCommand(file, o, terminal)),
     );
 }
@@ -192,6 +157,8 @@ export function commandLine(terminal: OutputTerminal, done: Done): Command {
   addRun(program, terminal, done);
   addPlans(program, terminal, done);
   addTrace(program, terminal, done);
+  addRuns(program, terminal, done);
+  addReviews(program, terminal, done);
   addDoctor(program, terminal, done);
   return program;
 }

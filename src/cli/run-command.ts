@@ -1,24 +1,29 @@
 import type { EnsembleOutput, ExitReason } from "../contracts/output.js";
 import type { BindApi, Plugin } from "../contracts/plugin.js";
-import type { RunOptions } from "../contracts/run.js";
-import type { Inputs } from "../contracts/types.js";
+import type { RunHandle, RunOptions } from "../contracts/run.js";
+import type { KeepArguments } from "./kept-execution.js";
 import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 import { Tokens } from "../contracts/tokens.js";
 import { checkTraceFile, durationOf, inputsOf } from "./arguments.js";
-import { ExitCode } from "./exit-codes.js";
+import { ExitCode, exitCodeOf } from "./exit-codes.js";
 import { interruptible } from "./interruption.js";
+import { checkKeepArguments, KeptExecution } from "./kept-execution.js";
 import { accessOf, endEnsemble, formedFor, loadEnsemble } from "./load-ensemble.js";
 import { showProgress, showWarnings } from "./progress.js";
 import { errorText } from "./report-error.js";
 import { runJson } from "./run-result.js";
 
 /** Options of `agentensemble run`. */
-export interface RunArguments {
+export interface RunArguments extends ExecutionArguments {
   readonly input?: readonly string[] | undefined;
   readonly inputs?: string | undefined;
+}
+
+/** Options of all commands that execute a run. */
+export interface ExecutionArguments extends KeepArguments {
   readonly capture?: string | undefined;
   readonly model?: string | undefined;
   readonly timeout?: string | undefined;
@@ -27,6 +32,18 @@ export interface RunArguments {
   readonly json?: boolean | undefined;
   readonly quiet?: boolean | undefined;
   readonly review?: string | undefined;
+}
+
+/** A run that has begun. */
+export type BegunRun = Pick<RunHandle, "events" | "output" | "cancel">;
+
+/** How a command executes the ensemble of a file. */
+export interface Execution {
+  /** What the command adds to the ensemble. */
+  readonly plugins?: readonly Plugin[];
+  /** An ensemble that keeps runs itself is taken as it is. */
+  readonly mayKeepItself?: boolean;
+  begin(ensemble: LoadedEnsemble, options: RunOptions): BegunRun;
 }
 
 const EXIT_CODES: Readonly<Record<ExitReason, number>> = {
@@ -38,10 +55,11 @@ const EXIT_CODES: Readonly<Record<ExitReason, number>> = {
   ERROR: ExitCode.FAILED,
 };
 
-async function runOptionsOf(ensemble: LoadedEnsemble, o: RunArguments): Promise<RunOptions> {
+async function runOptionsOf(ensemble: LoadedEnsemble, o: ExecutionArguments): Promise<RunOptions> {
   const model = o.model === undefined ? undefined : await accessOf(ensemble).model(o.model);
   return {
     throwOnError: false, // a failed run has results to show, too
+    ...(o.runId !== undefined && { runId: o.runId }),
     ...(o.capture !== undefined && { captureMode: o.capture }),
     ...(o.timeout !== undefined && { timeoutMs: durationOf(o.timeout) }),
     ...(model !== undefined && {
@@ -63,33 +81,39 @@ async function saveTrace({ trace }: EnsembleOutput, path: string | undefined): P
 async function finish(
   output: EnsembleOutput,
   terminal: OutputTerminal,
-  o: RunArguments,
+  o: ExecutionArguments,
+  kept: KeptExecution | undefined,
 ): Promise<number> {
+  const { error, exitReason } = output;
   const unsaved = await saveTrace(output, o.trace);
-  if (o.json === true) await terminal.json(runJson(output, o.trace, unsaved));
+  if (o.json === true)
+    await terminal.json({ ...runJson(output, o.trace, unsaved), ...(await kept?.json(output)) });
   else {
-    if (output.error !== undefined) await terminal.message(errorText(output.error, terminal));
+    const isWaiting = kept !== undefined && exitReason === "SUSPENDED"; // it concludes with the questions
+    if (error !== undefined && !isWaiting) await terminal.message(errorText(error, terminal));
     if (unsaved !== undefined) await terminal.message(errorText(unsaved, terminal));
     else if (o.trace !== undefined) await terminal.message(`Trace: ${o.trace}`);
     if (output.raw !== "") await terminal.modelText(output.raw);
+    await kept?.conclude(output);
   }
-  const code = EXIT_CODES[output.exitReason];
+  const isRefused = error !== undefined && kept?.isBegun === false; // nothing was spent
+  const code = isRefused ? exitCodeOf(error) : EXIT_CODES[exitReason];
   return code === ExitCode.OK && unsaved !== undefined ? ExitCode.FAILED : code;
 }
 
-async function recordersOf({ record }: RunArguments): Promise<readonly Plugin[]> {
+async function recordersOf({ record }: ExecutionArguments): Promise<readonly Plugin[]> {
   return record === undefined ? [] : [(await import("../replay.js")).recordTo(record)];
 }
 
 /** Whether reviews are answered at the terminal; by default where somebody is there. @throws ValidationError */
-function asksHere({ review }: RunArguments): boolean {
+function asksHere({ review }: ExecutionArguments): boolean {
   if (review === undefined) return process.stdin.isTTY && process.stdout.isTTY;
   if (review === "console" || review === "none") return review === "console";
   throw new ValidationError(`--review must be console or none, got: ${preview(review)}`);
 }
 
 /** Lets somebody answer at the terminal. Returns whether that is so. */
-async function addTerminal(ensemble: LoadedEnsemble, o: RunArguments): Promise<boolean> {
+async function addTerminal(ensemble: LoadedEnsemble, o: ExecutionArguments): Promise<boolean> {
   if (!asksHere(o)) return false;
   const { terminalReviews } = await import("./terminal-reviews.js");
   try {
@@ -114,27 +138,67 @@ function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
   }
 }
 
-async function runUntilInterrupted(
+/** Lets the command keep the run. Returns how, or `undefined` where it does not. */
+async function addKeeping(
   ensemble: LoadedEnsemble,
-  inputs: Inputs,
+  file: string,
+  o: ExecutionArguments & { readonly isAsked: boolean; readonly mayKeepItself: boolean },
   terminal: OutputTerminal,
-  o: RunArguments & { readonly isAsked: boolean },
-): Promise<number> {
-  const handle = ensemble.stream(inputs, await runOptionsOf(ensemble, o));
+): Promise<KeptExecution | undefined> {
+  if (o.durable !== true) return undefined;
+  const kept = await KeptExecution.of(file, o, terminal, o.wait === true || o.isAsked);
+  try {
+    for (const plugin of kept.plugins) addPlugin(ensemble, plugin);
+    return kept;
+  } catch (error) {
+    if (o.mayKeepItself && o.store === undefined && ValidationError.isInstance(error))
+      return undefined;
+    throw error;
+  }
+}
+
+async function runUntilInterrupted(
+  begun: BegunRun,
+  terminal: OutputTerminal,
+  o: ExecutionArguments & { readonly isAsked: boolean },
+): Promise<EnsembleOutput> {
   const { paintMessage: paint } = terminal;
   const shown =
     o.json === true || o.quiet === true
-      ? showWarnings(handle.events, process.stderr, paint)
-      : showProgress(handle.events, process.stderr, paint, o.isAsked);
+      ? showWarnings(begun.events, process.stderr, paint)
+      : showProgress(begun.events, process.stderr, paint, o.isAsked);
   const cancel = (signal: string): void => {
     void terminal.message(`${signal}: the run is being cancelled. Again to stop at once.`);
-    handle.cancel(signal);
+    begun.cancel(signal);
   };
-  const output = await interruptible(
-    Promise.all([handle.output, shown]).then(([result]) => result),
-    cancel,
-  );
-  return finish(output, terminal, o);
+  const [output] = await interruptible(Promise.all([begun.output, shown]), cancel);
+  return output;
+}
+
+/** Executes the ensemble of a file, and shows what comes of it. */
+export async function executeFile(
+  file: string,
+  o: ExecutionArguments,
+  terminal: OutputTerminal,
+  { plugins = [], mayKeepItself = false, begin }: Execution,
+): Promise<number> {
+  if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded
+  asksHere(o);
+  checkKeepArguments(o);
+  if (o.trace !== undefined) checkTraceFile(o.trace);
+  terminal.keepOutputForResults();
+  const ensemble = await loadEnsemble(file);
+  try {
+    for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
+    const isAsked = await addTerminal(ensemble, o);
+    const kept = await addKeeping(ensemble, file, { ...o, isAsked, mayKeepItself }, terminal);
+    const options = await runOptionsOf(ensemble, o);
+    const begun = begin(ensemble, { ...options, ...kept?.options() });
+    const output = await runUntilInterrupted(begun, terminal, { ...o, isAsked });
+    return await finish(output, terminal, o, kept);
+  } finally {
+    await endEnsemble(ensemble);
+  }
 }
 
 /** `agentensemble run <file>`; with `plugins` also what other commands make of it. */
@@ -144,18 +208,9 @@ export async function runCommand(
   terminal: OutputTerminal,
   plugins: readonly Plugin[] = [],
 ): Promise<number> {
-  if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded
-  asksHere(o);
-  if (o.trace !== undefined) checkTraceFile(o.trace);
   const inputs = await inputsOf(o);
-  terminal.keepOutputForResults();
-  const ensemble = await loadEnsemble(file);
-  try {
-    for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
-    const isAsked = await addTerminal(ensemble, o);
-    const given = formedFor(ensemble, inputs, o);
-    return await runUntilInterrupted(ensemble, given, terminal, { ...o, isAsked });
-  } finally {
-    await endEnsemble(ensemble);
-  }
+  return executeFile(file, o, terminal, {
+    plugins,
+    begin: (ensemble, options) => ensemble.stream(formedFor(ensemble, inputs, o), options),
+  });
 }

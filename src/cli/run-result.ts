@@ -38,7 +38,7 @@ export function runJson(
   output: EnsembleOutput,
   tracePath: string | undefined,
   unsaved?: unknown,
-): unknown {
+): JsonFields {
   return toJsonValue({
     runId: output.runId,
     exitReason: output.exitReason,
@@ -52,5 +52,5 @@ export function runJson(
     trace: unsaved === undefined ? (tracePath ?? null) : null,
     ...(unsaved !== undefined && { traceError: errorJson(unsaved) }),
     ...(output.error !== undefined && { error: errorJson(output.error) }),
-  });
+  }) as JsonFields; // an object stays one
 }

@@ -1,8 +1,12 @@
 import type { TaskView, TraceView } from "./trace-view.js";
 import type { OutputTerminal } from "./terminal.js";
+import type { StoreArguments } from "./store.js";
 import { ValidationError } from "../contracts/errors.js";
 import { knownNames } from "../contracts/validation.js";
 import { ExitCode } from "./exit-codes.js";
+import { keptTrace } from "./kept-trace.js";
+import { knownRun } from "./runs-commands.js";
+import { Store } from "./store.js";
 import { readTraceFile } from "./trace-file.js";
 import { taskTexts, traceTree } from "./trace-tree.js";
 
@@ -79,13 +83,26 @@ function remarks({ tasks, errors }: TraceView, errorsOnly: boolean): readonly st
   return ["No task was started."];
 }
 
-/** `agentensemble trace show <file>`: what a run did, as a tree. */
+/** The run of a journal where a store is named, else that of a file. */
+async function traceNamed(name: string, o: StoreArguments): Promise<TraceView> {
+  if (o.store === undefined) return readTraceFile(name);
+  const store = new Store(o);
+  return store.use(async (runs) =>
+    keptTrace(await knownRun(runs, name, store), await runs.entries(name)),
+  );
+}
+
+/** `agentensemble trace show <file or run>`: what a run did, as a tree. */
 export async function traceShowCommand(
-  file: string,
-  o: { readonly task?: string; readonly errors?: boolean; readonly json?: boolean },
+  name: string,
+  o: StoreArguments & {
+    readonly task?: string;
+    readonly errors?: boolean;
+    readonly json?: boolean;
+  },
   terminal: OutputTerminal,
 ): Promise<number> {
-  const trace = await readTraceFile(file);
+  const trace = await traceNamed(name, o);
   const part = partOf(trace, o);
   if (o.json === true) await terminal.json(part);
   else {

@@ -20,10 +20,11 @@ function addTokens(a: number, b: number): number {
   return a < 0 || b < 0 ? -1 : a + b;
 }
 
-/** Whether a task ended because its run was cancelled, ran out of time or lost a sibling, and not by a fault of its own. */
+/** Whether a task ended because its run was cancelled or suspended, ran out of time or lost a sibling, and not by a fault of its own. */
 export function isStopped({ cause }: Ev<"task_failed">): boolean {
   return (
     cause.code === "AE_RUN_CANCELLED" ||
+    cause.code === "AE_RUN_SUSPENDED" ||
     cause.code === "AE_RUN_TIMEOUT" ||
     cause.code === "AE_EXIT_EARLY"
   );

@@ -1,0 +1,20 @@
+import type { KeptEntry } from "../contracts/journal.js";
+import { asFields, asText } from "../util/objects.js";
+
+/** A tool call whose end is unknown. */
+export interface Doubt {
+  /** Names the call for `runs settle`. */
+  readonly key: string;
+  readonly tool: string;
+  /** `{identity}@{attempt}` of its task. */
+  readonly task: string;
+}
+
+/** The calls of a run that nobody executes whose end is unknown, and which no person has settled. */
+export function doubtsIn(entries: readonly KeptEntry[]): readonly Doubt[] {
+  return entries.flatMap(({ kind, task, value }) => {
+    const fields = asFields(value);
+    if (kind !== "intent" || fields?.["settled"] === "again") return [];
+    return [{ key: asText(fields?.["idempotencyKey"]), tool: asText(fields?.["tool"]), task }];
+  });
+}

@@ -1,0 +1,52 @@
+import type { StoredReview } from "../contracts/review.js";
+import type { Store } from "./store.js";
+import { printableLine, printableText } from "../util/printable.js";
+import { shellWord } from "./shell-word.js";
+
+const SHOWN = 2_000;
+
+/** How a review is answered. */
+export function answerCommand(
+  { reviewId }: Pick<StoredReview, "reviewId">,
+  { option }: Pick<Store, "option">,
+): string {
+  return `agentensemble reviews answer ${shellWord(reviewId)} continue${option}`;
+}
+
+/** What a review asks, in one line. */
+export function questionLine({ taskId, prompt, taskDescription, timing }: StoredReview): string {
+  const when = timing.toLowerCase().replaceAll("_", " ");
+  return `${printableLine(taskId, 60)} (${when}): ${printableLine(prompt ?? taskDescription, 200)}`;
+}
+
+/** The question, and the command that answers it. */
+export function answerLines(review: StoredReview, store: Store): readonly string[] {
+  return [`  ${questionLine(review)}`, `    ${answerCommand(review, store)}`];
+}
+
+/** All that a person needs to decide. */
+export function reviewText(review: StoredReview, store: Store): string {
+  const { reviewId, runId, agentRole, taskOutput, input, toolName } = review;
+  const lines = [
+    `review ${printableLine(reviewId)}`,
+    `  ${questionLine(review)}`,
+    `  run      ${printableLine(runId)}`,
+    `  agent    ${printableLine(agentRole, 80)}`,
+    `  asked    ${printableLine(review.requestedAt)}${review.deadline === undefined ? "" : `, until ${printableLine(review.deadline)}`}`,
+    ...(review.requiredRole === undefined
+      ? []
+      : [`  role     ${printableLine(review.requiredRole, 80)}`]),
+    ...(toolName === undefined ? [] : [`  tool     ${printableLine(toolName, 80)}`]),
+    ...(input === undefined ? [] : [`  input    ${printableLine(JSON.stringify(input), SHOWN)}`]),
+    ...(taskOutput === "" ? [] : ["  text", ...indented(taskOutput)]),
+    ...(review.truncated === true ? ["  (only a part is shown)"] : []),
+    `  ${answerCommand(review, store)}`,
+  ];
+  return lines.join("\n");
+}
+
+function indented(text: string): readonly string[] {
+  const shown = printableText(text);
+  const cut = shown.length > SHOWN ? `${shown.slice(0, SHOWN)}...` : shown;
+  return cut.split("\n").map((line) => `    ${line}`);
+}

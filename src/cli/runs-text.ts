@@ -1,0 +1,113 @@
+import type { KeptRun } from "../contracts/journal.js";
+import type { StoredReview } from "../contracts/review.js";
+import type { Paint, Style } from "../plugins/observability/console/terminal-text.js";
+import type { Doubt } from "./doubts.js";
+import type { Store } from "./store.js";
+import { printableLine, printableText } from "../util/printable.js";
+import { counted } from "../util/text.js";
+import { savedText } from "./kept-execution.js";
+import { answerLines } from "./review-text.js";
+import { shellWord } from "./shell-word.js";
+
+const STYLES: Readonly<Record<KeptRun["status"], Style>> = {
+  completed: "green",
+  running: "cyan",
+  waiting: "yellow",
+  failed: "red",
+  cancelled: "yellow",
+};
+
+/** A run, and what it needs of people. */
+export interface ShownRun {
+  readonly run: KeptRun;
+  readonly reviews: readonly StoredReview[];
+  readonly inDoubt: readonly Doubt[];
+}
+
+function stateOf({ status, owner }: KeptRun, paint: Paint): string {
+  const word = paint(STYLES[status], status);
+  return status === "running" && owner === undefined ? `${word} (its process has died)` : word;
+}
+
+function reasonOf({ status, waitsFor, owner, cancelReason, result }: KeptRun): string {
+  if (cancelReason !== undefined) return `cancellation asked for: ${cancelReason}`;
+  if (status === "waiting") return waitsFor ?? "";
+  if (status === "running") return owner ?? "";
+  return result?.error?.message ?? "";
+}
+
+/** A run in one line. */
+export function runLine(run: KeptRun, paint: Paint): string {
+  const parts = [
+    paint("bold", printableLine(run.runId)),
+    stateOf(run, paint),
+    printableLine(run.ensemble, 60),
+    counted(run.finishedTasks, "task"),
+    printableLine(run.updatedAt, 40),
+    printableLine(reasonOf(run), 120),
+  ];
+  return parts.filter((part) => part !== "").join("  ");
+}
+
+/** A run with all that is known of it, and what can be done with it. */
+export function runText(shown: ShownRun, store: Store, paint: Paint): string {
+  const { run } = shown;
+  const { result } = run;
+  const facts = factsOf(run).filter(([, text]) => text !== "");
+  return [
+    `${paint("bold", `run ${printableLine(run.runId)}`)} ${stateOf(run, paint)}`,
+    ...facts.map(([name, text]) => `  ${name.padEnd(11)} ${printableLine(text, 400)}`),
+    ...(result === undefined || result.raw === "" ? [] : ["", printableText(result.raw)]),
+    ...nextSteps(shown, store),
+  ].join("\n");
+}
+
+function factsOf(run: KeptRun): readonly (readonly [string, string])[] {
+  const { result, tags, parentRunId = "" } = run;
+  return [
+    ["ensemble", run.ensemble],
+    ["inputs", JSON.stringify(run.inputs)],
+    [
+      "tags",
+      Object.entries(tags)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(", "),
+    ],
+    ["parent", parentRunId],
+    ["started", run.startedAt],
+    ["changed", run.updatedAt],
+    ["executions", String(run.executions)],
+    ["finished", counted(run.finishedTasks, "task")],
+    ["process", run.owner ?? ""],
+    ["waits for", run.waitsFor ?? ""],
+    ["cancelling", run.cancelReason ?? ""],
+    ["used", result === undefined ? "" : usedText(result.metrics)],
+    ["saved", result?.saved === undefined ? "" : savedText(result.saved)],
+    ["error", result?.error === undefined ? "" : `${result.error.code}: ${result.error.message}`],
+  ];
+}
+
+function usedText(metrics: NonNullable<KeptRun["result"]>["metrics"]): string {
+  const { totalTokens, llmCallCount, toolCallCount, cost, currency = "" } = metrics;
+  const tokens = totalTokens < 0 ? "an unknown number of tokens" : counted(totalTokens, "token");
+  const money = cost === undefined ? "" : `, ${Number(cost.toPrecision(4))} ${currency}`;
+  return `${tokens} in ${counted(llmCallCount, "model call")}, ${counted(toolCallCount, "tool call")}${money}`;
+}
+
+function nextSteps({ run, reviews, inDoubt }: ShownRun, store: Store): readonly string[] {
+  const { runId, status, owner } = run;
+  const id = shellWord(runId);
+  const isOver = status === "completed" || owner !== undefined;
+  return [
+    ...(reviews.length === 0 ? [] : ["", "Waits for answers:"]),
+    ...reviews.flatMap((review) => answerLines(review, store)),
+    ...(inDoubt.length === 0 ? [] : ["", "It is unknown whether these tool calls were executed:"]),
+    ...inDoubt.flatMap(({ key, tool }) => [
+      `  ${printableLine(tool, 80)} (${printableLine(key)})`,
+      `    agentensemble runs settle ${id} ${shellWord(key)} --again${store.option}`,
+    ]),
+    ...(isOver
+      ? []
+      : ["", "To go on with it:", `  agentensemble runs resume <file> ${id}${store.option}`]),
+  ];
+}
