@@ -145,7 +145,10 @@ function toolOf(
   const view: ToolView = {
     tool: key.slice(end + 1),
     arguments: "",
-    result: asText(error === undefined ? fields?.["output"] : error["message"]),
+    result:
+      kind === "intent"
+        ? "its end is unknown"
+        : asText(error === undefined ? fields?.["output"] : error["message"]),
     outcome: kind === "intent" ? "in doubt" : isFailed ? "failed" : "SUCCESS",
     durationMs: UNKNOWN_MS,
   };

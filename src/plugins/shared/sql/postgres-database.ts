@@ -95,15 +95,19 @@ export class PostgresDatabase implements SqlDatabase {
     session.on("error", () => undefined); // `end` follows
     session.on("end", ended);
     session.on("notification", heard);
+    const hold = session as unknown as { ref(): void; unref(): void }; // pg has them, its types do not
     try {
       await session.connect();
-      (session as unknown as { unref(): void }).unref(); // pg has it, its types do not
       await session.query(`listen "${channel}"`);
+      hold.unref(); // notifications alone do not keep the process alive
     } catch (error) {
       await session.end();
       throw error;
     }
-    return () => session.end();
+    return () => {
+      hold.ref(); // the process stays until the connection is closed
+      return session.end();
+    };
   }
 
   async close(): Promise<void> {
