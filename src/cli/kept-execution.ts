@@ -14,7 +14,7 @@ import { printableLine } from "../util/printable.js";
 import { uuidGenerator } from "../util/runtime.js";
 import { counted } from "../util/text.js";
 import { shellWord } from "./shell-word.js";
-import { answerLines } from "./review-text.js";
+import { linesToAnswer } from "./review-text.js";
 import { Store } from "./store.js";
 
 /** Options of commands that execute runs which are kept. */
@@ -106,7 +106,7 @@ export class KeptExecution {
     const reviews = await this.waitsFor(output);
     if (reviews.length > 0) {
       const people = "The run waits for people, and is kept. To answer:";
-      await this.#say(people, ...reviews.flatMap((review) => answerLines(review, this.#store)));
+      await this.#say(people, ...reviews.flatMap((review) => linesToAnswer(review, this.#store)));
     }
     await this.#say("To go on with the run:", `  ${this.#resume}`);
   }

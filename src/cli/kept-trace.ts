@@ -39,7 +39,7 @@ export function keptTrace(run: KeptRun, entries: readonly KeptEntry[]): TraceVie
     cost: cost === undefined ? null : { amount: cost, currency, atLeast: false },
     tasks: attempts
       .filter(({ place }) => !delegated.has(place))
-      .map((attempt) => taskOf(attempt, attempts, roles)),
+      .map((attempt) => keptTaskOf(attempt, attempts, roles)),
     errors:
       error === undefined
         ? []
@@ -68,7 +68,7 @@ function isBelowOne(place: string, attempts: readonly Attempt[]): boolean {
   return attempts.some((above) => isBelow(place, above.place));
 }
 
-function taskOf(
+function keptTaskOf(
   { place, entries }: Attempt,
   attempts: readonly Attempt[],
   roles: ReadonlyMap<string, string>,
@@ -77,9 +77,9 @@ function taskOf(
   const taskId = place.slice(0, at);
   const task = asFields(entries.find(({ kind }) => kind === "task")?.value);
   const own = entries.filter(({ kind }) => kind === "call").map(({ value }) => asFields(value));
-  const tools = new Map(entries.flatMap((entry) => toolOf(entry, place)));
+  const tools = new Map(entries.flatMap((entry) => keptToolOf(entry, place)));
   const calls = (own.length > 0 ? own : asList(task?.["calls"]).map(asFields)).map((call) =>
-    callOf(call ?? {}, tools),
+    keptCallOf(call ?? {}, tools),
   );
   const failure = entries.find(({ kind }) => kind === "failed");
   return {
@@ -91,23 +91,23 @@ function taskOf(
     durationMs: UNKNOWN_MS,
     output: task === undefined ? null : asText(task["raw"]),
     prompts: null,
-    inputTokens: sumOf(calls.map(({ inputTokens }) => inputTokens)),
-    outputTokens: sumOf(calls.map(({ outputTokens }) => outputTokens)),
+    inputTokens: knownSum(calls.map(({ inputTokens }) => inputTokens)),
+    outputTokens: knownSum(calls.map(({ outputTokens }) => outputTokens)),
     cost: null,
     calls,
     tools: [...tools.values()], // those that no call shows
     delegations: attempts
       .filter((other) => isBelow(other.place, place))
-      .map((other) => delegationOf(taskId, taskOf(other, attempts, roles))),
+      .map((other) => keptDelegationOf(taskId, keptTaskOf(other, attempts, roles))),
   };
 }
 
-function sumOf(counts: readonly number[]): number {
+function knownSum(counts: readonly number[]): number {
   return counts.some((count) => count < 0) ? -1 : counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** A model call with the tools that it asked for; those are taken out of `tools`. */
-function callOf(call: Fields, tools: Map<string, ToolView>): CallView {
+function keptCallOf(call: Fields, tools: Map<string, ToolView>): CallView {
   const response = asFields(call["response"]);
   const usage = asFields(response?.["usage"]);
   const message = asFields(response?.["message"]);
@@ -133,7 +133,7 @@ function callOf(call: Fields, tools: Map<string, ToolView>): CallView {
 }
 
 /** The tool call of an entry with its id; one that has begun and whose end is unknown is in doubt. */
-function toolOf(
+function keptToolOf(
   { kind, key, value }: KeptEntry,
   place: string,
 ): readonly (readonly [id: string, tool: ToolView])[] {
@@ -155,7 +155,7 @@ function toolOf(
   return [[key.slice(`K:${place}/`.length, end), view]];
 }
 
-function delegationOf(from: string, worker: TaskView): DelegationView {
+function keptDelegationOf(from: string, worker: TaskView): DelegationView {
   return {
     from,
     to:

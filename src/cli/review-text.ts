@@ -20,7 +20,7 @@ export function questionLine({ taskId, prompt, taskDescription, timing }: Stored
 }
 
 /** The question, and the command that answers it. */
-export function answerLines(review: StoredReview, store: Store): readonly string[] {
+export function linesToAnswer(review: StoredReview, store: Store): readonly string[] {
   return [`  ${questionLine(review)}`, `    ${answerCommand(review, store)}`];
 }
 
@@ -38,14 +38,14 @@ export function reviewText(review: StoredReview, store: Store): string {
       : [`  role     ${printableLine(review.requiredRole, 80)}`]),
     ...(toolName === undefined ? [] : [`  tool     ${printableLine(toolName, 80)}`]),
     ...(input === undefined ? [] : [`  input    ${printableLine(JSON.stringify(input), SHOWN)}`]),
-    ...(taskOutput === "" ? [] : ["  text", ...indented(taskOutput)]),
+    ...(taskOutput === "" ? [] : ["  text", ...indentedLines(taskOutput)]),
     ...(review.truncated === true ? ["  (only a part is shown)"] : []),
     `  ${answerCommand(review, store)}`,
   ];
   return lines.join("\n");
 }
 
-function indented(text: string): readonly string[] {
+function indentedLines(text: string): readonly string[] {
   const shown = printableText(text);
   const cut = shown.length > SHOWN ? `${shown.slice(0, SHOWN)}...` : shown;
   return cut.split("\n").map((line) => `    ${line}`);

@@ -39,7 +39,7 @@ export async function reviewsAnswerCommand(
   o: AnswerArguments,
   terminal: OutputTerminal,
 ): Promise<number> {
-  const decision = await decisionOf(what, o);
+  const decision = await decisionGiven(what, o);
   const store = new Store(o);
   const resolution = await store.use(async (runs) => runs.reviews.resolve(reviewId, decision));
   if (resolution.outcome === "unknown")
@@ -52,7 +52,10 @@ export async function reviewsAnswerCommand(
 }
 
 /** @throws ValidationError for another word, and for a text that is missing or that nothing is done with. */
-async function decisionOf(what: string, { text, comment, by }: AnswerArguments): Promise<Decision> {
+async function decisionGiven(
+  what: string,
+  { text, comment, by }: AnswerArguments,
+): Promise<Decision> {
   const remarks = { by: by ?? ownName(), ...(comment !== undefined && { comment }) };
   if (what === "edit" && text !== undefined)
     return ReviewDecision.edit(await textGiven("--text", text), remarks);

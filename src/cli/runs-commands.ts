@@ -95,12 +95,12 @@ export async function runsShowCommand(
     await terminal.json({ run, reviews, inDoubt, ...(o.entries === true && { entries }) });
   else {
     await terminal.text(runText({ run, reviews, inDoubt }, store, terminal.paint));
-    if (o.entries === true) await terminal.text(entries.map(entryLine).join("\n"));
+    if (o.entries === true) await terminal.text(entries.map(journalLine).join("\n"));
   }
   return ExitCode.OK;
 }
 
-function entryLine({ at, execution, kind, key }: KeptEntry): string {
+function journalLine({ at, execution, kind, key }: KeptEntry): string {
   return `  ${printableLine(at, 40)} execution ${execution} ${kind.padEnd(6)} ${printableLine(key)}`;
 }
 

@@ -6,7 +6,7 @@ import type { Store } from "./store.js";
 import { printableLine, printableText } from "../util/printable.js";
 import { counted } from "../util/text.js";
 import { savedText } from "./kept-execution.js";
-import { answerLines } from "./review-text.js";
+import { linesToAnswer } from "./review-text.js";
 import { shellWord } from "./shell-word.js";
 
 const STYLES: Readonly<Record<KeptRun["status"], Style>> = {
@@ -24,12 +24,12 @@ export interface ShownRun {
   readonly inDoubt: readonly Doubt[];
 }
 
-function stateOf({ status, owner }: KeptRun, paint: Paint): string {
+function runState({ status, owner }: KeptRun, paint: Paint): string {
   const word = paint(STYLES[status], status);
   return status === "running" && owner === undefined ? `${word} (its process has died)` : word;
 }
 
-function reasonOf({ status, waitsFor, owner, cancelReason, result }: KeptRun): string {
+function statusReason({ status, waitsFor, owner, cancelReason, result }: KeptRun): string {
   if (cancelReason !== undefined) return `cancellation asked for: ${cancelReason}`;
   if (status === "waiting") return waitsFor ?? "";
   if (status === "running") return owner ?? "";
@@ -40,11 +40,11 @@ function reasonOf({ status, waitsFor, owner, cancelReason, result }: KeptRun): s
 export function runLine(run: KeptRun, paint: Paint): string {
   const parts = [
     paint("bold", printableLine(run.runId)),
-    stateOf(run, paint),
+    runState(run, paint),
     printableLine(run.ensemble, 60),
     counted(run.finishedTasks, "task"),
     printableLine(run.updatedAt, 40),
-    printableLine(reasonOf(run), 120),
+    printableLine(statusReason(run), 120),
   ];
   return parts.filter((part) => part !== "").join("  ");
 }
@@ -53,16 +53,16 @@ export function runLine(run: KeptRun, paint: Paint): string {
 export function runText(shown: ShownRun, store: Store, paint: Paint): string {
   const { run } = shown;
   const { result } = run;
-  const facts = factsOf(run).filter(([, text]) => text !== "");
+  const facts = runFacts(run).filter(([, text]) => text !== "");
   return [
-    `${paint("bold", `run ${printableLine(run.runId)}`)} ${stateOf(run, paint)}`,
+    `${paint("bold", `run ${printableLine(run.runId)}`)} ${runState(run, paint)}`,
     ...facts.map(([name, text]) => `  ${name.padEnd(11)} ${printableLine(text, 400)}`),
     ...(result === undefined || result.raw === "" ? [] : ["", printableText(result.raw)]),
     ...nextSteps(shown, store),
   ].join("\n");
 }
 
-function factsOf(run: KeptRun): readonly (readonly [string, string])[] {
+function runFacts(run: KeptRun): readonly (readonly [string, string])[] {
   const { result, tags, parentRunId = "" } = run;
   return [
     ["ensemble", run.ensemble],
@@ -100,7 +100,7 @@ function nextSteps({ run, reviews, inDoubt }: ShownRun, store: Store): readonly 
   const isOver = status === "completed" || owner !== undefined;
   return [
     ...(reviews.length === 0 ? [] : ["", "Waits for answers:"]),
-    ...reviews.flatMap((review) => answerLines(review, store)),
+    ...reviews.flatMap((review) => linesToAnswer(review, store)),
     ...(inDoubt.length === 0 ? [] : ["", "It is unknown whether these tool calls were executed:"]),
     ...inDoubt.flatMap(({ key, tool }) => [
       `  ${printableLine(tool, 80)} (${printableLine(key)})`,

@@ -25,7 +25,7 @@ export interface StoreReport {
 export async function examineStore(store: Store): Promise<StoreReport> {
   const { shown } = store;
   try {
-    checkFolder(store);
+    checkRunFolder(store);
     const runs = await store.use(async (kept) => {
       await kept.cancel("doctor: there is no such run\u0000"); // an update of no row
       return countRuns(kept);
@@ -37,7 +37,7 @@ export async function examineStore(store: Store): Promise<StoreReport> {
 }
 
 /** @throws JournalError for a folder that can't be written. */
-function checkFolder({ access: { url } }: Store): void {
+function checkRunFolder({ access: { url } }: Store): void {
   const [, slashes, path] = /^file:(\/\/(?=\/))?(.+)$/s.exec(url) ?? [];
   if (path === undefined) return;
   const folder = slashes === undefined ? resolve(path) : fileURLToPath(url);
