@@ -85,8 +85,9 @@ export interface RunData {
   readonly maxBarTasks: number;
   /** Called with each task that changes. */
   readonly touched: (taskId: string) => void;
-  /** What becomes of texts when they come in. */
+  /** What becomes of texts when they come in, and of the inputs. */
   readonly text: (text: string) => string;
+  readonly value: (value: unknown) => unknown;
 }
 
 /** An entry of a known type. Each field may be missing, because entries also come from files and other versions. */
@@ -101,6 +102,16 @@ export function shortened(text: string): string {
   return `${text.slice(0, isHalf ? 158 : 159)}…`;
 }
 
+/** A value with its texts cut, and with at most 50 members of each list and record, three levels deep. */
+export function shortValue(value: unknown, levels = 3): unknown {
+  if (typeof value === "string") return shortened(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (levels === 0) return "…";
+  if (Array.isArray(value)) return value.slice(0, 50).map((item) => shortValue(item, levels - 1));
+  const members = Object.entries(value).slice(0, 50);
+  return Object.fromEntries(members.map(([key, item]) => [key, shortValue(item, levels - 1)]));
+}
+
 const COST_DIGITS = 1e12;
 
 /** A sum of costs without the noise of binary fractions. */
@@ -109,7 +120,7 @@ export function addedCost(sum: number, cost: number): number {
 }
 
 export function newRunData(
-  o: Pick<RunData, "maxBarTasks" | "touched" | "text">,
+  o: Pick<RunData, "maxBarTasks" | "touched" | "text" | "value">,
   head: RunHead,
 ): RunData {
   return {

@@ -37,7 +37,7 @@ function ensembleStarted(d: RunData, e: LogEvent<"ensemble_started">): void {
 
 function runPlanned(d: RunData, e: LogEvent<"run_planned">): void {
   d.head.ensemble = e.ensemble?.name ?? "";
-  d.head.inputs = e.inputs ?? {};
+  d.head.inputs = d.value(e.inputs ?? {}) as RunData["head"]["inputs"]; // a record stays one
   d.head.tags = e.tags ?? {};
   if (isDrawn(e.dag)) takePlan(d, e.dag);
 }
@@ -50,7 +50,7 @@ function isDrawn(dag: Partial<Dag> | undefined): dag is Dag {
 }
 
 function runFailed(d: RunData, e: LogEvent<"run_failed">): void {
-  d.errors.push(e.n);
+  d.errors.push(d.n);
   d.head.error = {
     code: e.code ?? "",
     message: d.text(e.message ?? ""),
@@ -92,7 +92,7 @@ function usageRecorded(d: RunData, e: LogEvent<"usage_recorded">, ms: number): v
   ])
     addUsage(sums, used);
   const isFailed = e.outcome === "failed";
-  if (isFailed) d.errors.push(e.n);
+  if (isFailed) d.errors.push(d.n);
   const t = knownTask(d, e);
   if (t === undefined) return;
   addUsage(t, used);
@@ -173,7 +173,7 @@ function budgetChanged(
 }
 
 function budgetExceeded(d: RunData, e: LogEvent<"budget_exceeded">): void {
-  d.errors.push(e.n);
+  d.errors.push(d.n);
   const limit = LIMITS.find(([option]) => option === e.limit)?.[1];
   d.budgets = d.budgets.map((budget) =>
     budget.limit === limit
@@ -228,8 +228,8 @@ function graphState(d: RunData, e: LogEvent<"graph_state_completed">, ms: number
   moveTask(d, end, "done");
 }
 
-function noteError(d: RunData, e: { readonly n: number }): void {
-  d.errors.push(e.n);
+function noteError(d: RunData): void {
+  d.errors.push(d.n);
 }
 
 type EntryHandlers = {

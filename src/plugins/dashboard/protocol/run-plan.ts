@@ -21,7 +21,10 @@ export function takePlan(d: RunData, dag: Dag): void {
     })),
     criticalPath: dag.criticalPath,
     groups: dag.parallelGroups.length,
-    graphEdges: dag.graphEdges,
+    graphEdges: dag.graphEdges?.map((edge) => ({
+      ...edge,
+      conditionDescription: d.text(edge.conditionDescription),
+    })),
     graphStartStateId: dag.graphStartStateId,
     mapReduceMode: dag.mapReduceMode,
   };

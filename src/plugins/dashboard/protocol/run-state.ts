@@ -1,7 +1,7 @@
 import type { LogEntry, RunSummary } from "../../../contracts/run-store.js";
 import type { RunData, RunHead } from "./run-data.js";
 import type { RunReducer, RunSnapshot, RunView } from "./state-types.js";
-import { shortened, newRunData } from "./run-data.js";
+import { newRunData, shortened, shortValue } from "./run-data.js";
 import { applyEntry } from "./run-events.js";
 import { dagOfState } from "./run-plan.js";
 import {
@@ -27,6 +27,14 @@ export interface RunStateOptions {
   readonly onTask?: ((taskId: string) => void) | undefined;
 }
 
+/** An entry whose number stands beside it. */
+type UnnumberedEntry = Pick<LogEntry, "type" | "at">;
+
+/** A reducer that takes the events of a kernel as they are. */
+export interface NumberedReducer extends RunReducer {
+  applyAt(n: number, event: UnnumberedEntry): void;
+}
+
 const NOT_BEGUN: RunHead = Object.freeze({
   runId: "",
   ensemble: "",
@@ -41,31 +49,34 @@ const NOT_BEGUN: RunHead = Object.freeze({
 });
 
 /** Makes the state of a run from its entries, one after the other. The server and the page use this same code, so that their states agree. */
-export function createRunState(o: RunStateOptions = {}): RunReducer {
+export function createRunState(o: RunStateOptions = {}): NumberedReducer {
   const d = newRunData(
     {
       maxBarTasks: o.maxBarTasks ?? MAX_BAR_TASKS,
       touched: o.onTask ?? (() => undefined),
       text: o.shown === undefined ? shortened : (text) => text,
+      value: o.shown === undefined ? (value) => shortValue(value) : (value) => value,
     },
     { ...NOT_BEGUN },
   );
   const shown = o.shown ?? AS_IT_IS;
   if (o.snapshot !== undefined) restoreSnapshot(d, o.snapshot);
   const view = new LiveView(d, shown);
+  const applyAt = (n: number, event: UnnumberedEntry): void => {
+    if (n <= d.n) return;
+    d.n = n;
+    applyEntry(d, event, timeIn(d, event));
+  };
   return {
     view,
-    apply(entry) {
-      if (entry.n <= d.n) return;
-      d.n = entry.n;
-      applyEntry(d, entry, timeIn(d, entry));
-    },
+    apply: (entry) => applyAt(entry.n, entry),
+    applyAt,
     snapshot: () => writeSnapshot(d, shown),
   };
 }
 
 /** Milliseconds since the run's start, which is its first entry. */
-function timeIn(d: RunData, { at }: LogEntry): number {
+function timeIn(d: RunData, { at }: UnnumberedEntry): number {
   const time = Date.parse(at);
   if (Number.isNaN(d.startedMs)) {
     d.startedMs = time;

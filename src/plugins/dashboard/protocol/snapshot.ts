@@ -230,10 +230,13 @@ function planData(
       ...agent,
       role: name(agent.role),
       goal: text(agent.goal),
+      toolNames: agent.toolNames.map(name),
       background: agent.background === undefined ? undefined : text(agent.background),
     })),
     graphEdges: plan.graphEdges?.map((edge): DagEdge => ({
       ...edge,
+      fromStateId: name(edge.fromStateId),
+      toStateId: name(edge.toStateId),
       conditionDescription: text(edge.conditionDescription),
     })),
   };

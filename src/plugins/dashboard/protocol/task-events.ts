@@ -86,7 +86,7 @@ export function taskFailed(d: RunData, e: LogEvent<"task_failed">, ms: number): 
   t.error = { code, message: d.text(message) };
   endTask(d, t, "failed", ms);
   d.lastFailed = t.id;
-  d.errors.push(e.n);
+  d.errors.push(d.n);
   const loop = d.tasks.get(loopOf(d, t) ?? "");
   if (loop !== undefined) endTask(d, loop, "failed", ms);
 }
@@ -100,7 +100,7 @@ function wasteAttempt(t: BoardTask): void {
 }
 
 export function guardrailRefused(d: RunData, e: LogEvent<"guardrail_refused">): void {
-  d.errors.push(e.n);
+  d.errors.push(d.n);
   const t = knownTask(d, e);
   if (t === undefined || e.retriesLeft === undefined || e.retriesLeft === 0) return;
   wasteAttempt(t);
@@ -121,7 +121,7 @@ export function toolStarted(d: RunData, e: LogEvent<"tool_started">, ms: number)
 
 export function toolCalled(d: RunData, e: LogEvent<"tool_called">, ms: number): void {
   d.totals.tools++;
-  if ((e.toolOutcome ?? e.outcome) !== "SUCCESS") d.errors.push(e.n);
+  if ((e.toolOutcome ?? e.outcome) !== "SUCCESS") d.errors.push(d.n);
   const t = knownTask(d, e);
   if (t === undefined) return;
   t.tools++;
@@ -141,7 +141,7 @@ export function delegationEnded(
   e: LogEvent<"delegation_completed"> | LogEvent<"delegation_failed">,
   ms: number,
 ): void {
-  if (e.type === "delegation_failed") d.errors.push(e.n);
+  if (e.type === "delegation_failed") d.errors.push(d.n);
   const t = knownTask(d, e);
   if (t === undefined) return;
   d.touched(t.id);

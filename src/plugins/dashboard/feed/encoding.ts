@@ -1,0 +1,82 @@
+import type { EnsembleEvent } from "../../../contracts/events.js";
+import type { Redactor } from "../../../contracts/redaction.js";
+import type { LogEntry } from "../../../contracts/run-store.js";
+import { shortened, shortValue } from "../protocol/run-data.js";
+import { isPlainField, slimEntry } from "../protocol/slim.js";
+import type { ShownTexts } from "../protocol/snapshot.js";
+
+/** How deep chains of causes are told. */
+const MAX_CAUSES = 8;
+/** Fields that an entry has no use for: the log knows the run, and entries have numbers. */
+const LEFT_OUT = new Set(["v", "seq", "runId", "type", "at"]);
+
+/** Makes the two forms of the entries of one run: without secrets, as JSON data. */
+export interface EntryEncoder {
+  /** What becomes of the texts of summaries and snapshots. */
+  readonly shown: ShownTexts;
+  slim(n: number, event: EnsembleEvent): LogEntry;
+  full(n: number, event: EnsembleEvent): LogEntry;
+  /** The text of a streamed answer. */
+  text(text: string): string;
+}
+
+/** `contents: false` leaves names, numbers and structure, and no text of a task, a model, a tool or a person. */
+export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncoder {
+  const name = (text: string): string => redactor.redactText(text);
+  const shown: ShownTexts = contents
+    ? {
+        name,
+        text: (text) => shortened(redactor.redactText(text)),
+        value: (value) => shortValue(redactor.redactValue(value)),
+      }
+    : { name, text: () => "", value: () => ({}) };
+  const slim = (n: number, event: EnsembleEvent): LogEntry => slimEntry(numbered(n, event), shown);
+  return {
+    shown,
+    slim,
+    full: contents ? (n, event) => fullEntry(numbered(n, event), redactor) : slim,
+    text: contents ? name : () => "",
+  };
+}
+
+/** The event with its number, and the names that the protocol has beside those of the kernel. */
+function numbered(n: number, event: EnsembleEvent): LogEntry {
+  const { type, at, runId } = event;
+  const more =
+    type === "ensemble_started" || type === "ensemble_completed"
+      ? { ensembleId: runId }
+      : type === "file_changed"
+        ? { timestamp: at }
+        : {};
+  return { ...more, ...event, n };
+}
+
+function fullEntry(entry: LogEntry, redactor: Redactor): LogEntry {
+  const { n, at, type } = entry;
+  const kept: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(entry)) {
+    const isRunId = name === "runId" && type === "ensemble_started";
+    if (value === undefined || name === "n" || (LEFT_OUT.has(name) && !isRunId)) continue;
+    kept.push([name, isPlainField(type, name) ? value : redactedField(value, redactor)]);
+  }
+  return { n, at, type, ...Object.fromEntries(kept) };
+}
+
+/** A text is redacted by what it says, also where its field is named like a secret: `token` is one. */
+function redactedField(value: unknown, redactor: Redactor): unknown {
+  if (typeof value === "string") return redactor.redactText(value);
+  return value instanceof Error ? errorData(value, redactor) : redactor.redactValue(value);
+}
+
+/** An error with its causes as data. */
+function errorData(error: Error, redactor: Redactor, left = MAX_CAUSES): object {
+  const { code, hint } = error as { readonly code?: unknown; readonly hint?: unknown };
+  return {
+    name: redactor.redactText(error.name),
+    message: redactor.redactText(error.message),
+    ...(typeof code === "string" && { code }),
+    ...(typeof hint === "string" && { hint: redactor.redactText(hint) }),
+    ...(error.cause instanceof Error &&
+      left > 1 && { cause: errorData(error.cause, redactor, left - 1) }),
+  };
+}

@@ -1,0 +1,189 @@
+import type { EnsembleEvent } from "../../../contracts/events.js";
+import type { Redactor } from "../../../contracts/redaction.js";
+import type { LogEntry, RunSummary } from "../../../contracts/run-store.js";
+import type { Bar, RunSnapshot, TaskState } from "../protocol/state-types.js";
+import { createRunState, type NumberedReducer } from "../protocol/run-state.js";
+import { AnswerText } from "./answer-text.js";
+import { entryEncoder, type EntryEncoder } from "./encoding.js";
+
+/** How far a reader has come in the answer that a task's model is writing. */
+export interface AnswerPlace {
+  readonly answer: number;
+  readonly length: number;
+}
+
+export interface RunLogOptions {
+  readonly redactor: Redactor;
+  readonly contents: boolean;
+  /** Beyond it the texts of the oldest entries are given up. */
+  readonly maxEntries: number;
+  /** See `longestSecretPhrase`. */
+  readonly longestPhrase: number;
+}
+
+/**
+ * The log of one run in memory: references to its events, and the state that they amount to. Entries are redacted and made JSON when they are read first;
+ * all readers share the texts.
+ */
+export class RunLog {
+  readonly runId: string;
+  readonly #events: EnsembleEvent[] = [];
+  readonly #state: NumberedReducer;
+  readonly #encoder: EntryEncoder;
+  readonly #o: RunLogOptions;
+  readonly #slim = new Map<number, string>();
+  readonly #full = new Map<number, string>();
+  readonly #answers = new Map<string, AnswerText>();
+  #answered = 0;
+  /** Entries before this number have lost their texts. */
+  #trimmed = 0;
+  #ended = false;
+  #snapshot: { readonly n: number; readonly text: string } | undefined;
+
+  constructor(runId: string, o: RunLogOptions) {
+    this.runId = runId;
+    this.#o = o;
+    this.#encoder = entryEncoder(o.redactor, o.contents);
+    this.#state = createRunState({
+      shown: this.#encoder.shown,
+      maxBarTasks: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  /** The number of the last entry; -1 before the first. */
+  get n(): number {
+    return this.#events.length - 1;
+  }
+
+  /** Whether the run has ended, or ended for now. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** How many entries were made JSON so far. */
+  get encoded(): number {
+    return this.#slim.size + this.#full.size;
+  }
+
+  get summary(): RunSummary {
+    return this.#state.view.summary;
+  }
+
+  /** How many tasks the run has so far. */
+  get tasks(): number {
+    return this.#state.view.tasks.size;
+  }
+
+  snapshot(): RunSnapshot {
+    return this.#state.snapshot();
+  }
+
+  /** The same as JSON, made once for all readers between two entries. */
+  snapshotText(): string {
+    if (this.#snapshot?.n !== this.n)
+      this.#snapshot = { n: this.n, text: JSON.stringify(this.snapshot()) };
+    return this.#snapshot.text;
+  }
+
+  /** The JSON of an entry: slim for who looks at the run, full for who looks at its task and for stores. */
+  text(n: number, form: "slim" | "full"): string {
+    const texts = form === "slim" ? this.#slim : this.#full;
+    let text = texts.get(n);
+    if (text === undefined) {
+      text = JSON.stringify(this.entry(n, form));
+      texts.set(n, text);
+    }
+    return text;
+  }
+
+  /** An entry as data. The texts of entries that were given up are missing, and `trimmed` is true. @throws RangeError for a number that the log does not have. */
+  entry(n: number, form: "slim" | "full"): LogEntry {
+    const event = this.#events[n];
+    if (event === undefined) throw new RangeError(`Run '${this.runId}' has no entry ${n}`);
+    if (form === "slim") return this.#encoder.slim(n, event);
+    if (n >= this.#trimmed) return this.#encoder.full(n, event);
+    return { ...this.#encoder.slim(n, event), trimmed: true };
+  }
+
+  /** Numbers of the entries of a task, in order. */
+  numbersOf(taskId: string): readonly number[] {
+    return this.#events.flatMap((event, n) =>
+      (event as { readonly taskId?: string }).taskId === taskId ? [n] : [],
+    );
+  }
+
+  /** The bars of the tasks from one place up to another, in the order of the snapshot's tasks. */
+  bars(from: number, to: number): readonly (readonly Bar[])[] {
+    const tasks: TaskState[] = [...this.#state.view.tasks.values()];
+    return tasks.slice(from, to).map(({ bars }) => bars);
+  }
+
+  /**
+   * The piece of a task's answer that a reader has not had yet, as an entry of type `token`. It has the number of the last entry: pieces of answers are no
+   * entries. `undefined` where there is none.
+   */
+  answerAfter(
+    taskId: string,
+    place: AnswerPlace | undefined,
+    now: string,
+  ): { readonly entry: LogEntry; readonly place: AnswerPlace } | undefined {
+    const answer = this.#answers.get(taskId);
+    const text = answer?.shown(this.#encoder.text) ?? "";
+    const had = place?.answer === answer?.answer ? (place?.length ?? 0) : 0;
+    if (answer === undefined || text.length <= had) return undefined;
+    const begins = had === 0 ? { begins: true } : {};
+    return {
+      entry: {
+        n: this.n,
+        at: now,
+        type: "token",
+        taskId,
+        token: text.slice(had),
+        sentAt: now,
+        ...begins,
+      },
+      place: { answer: answer.answer, length: text.length },
+    };
+  }
+
+  /** Adds a piece of an answer. */
+  addToken(taskId: string, token: string): void {
+    let answer = this.#answers.get(taskId);
+    if (answer === undefined) {
+      answer = new AnswerText(this.#answered++, this.#o.longestPhrase);
+      this.#answers.set(taskId, answer);
+    }
+    answer.add(token);
+  }
+
+  /** Adds an event at the end. */
+  append(event: EnsembleEvent): void {
+    this.#events.push(event);
+    this.#state.applyAt(this.n, event);
+    switch (event.type) {
+      case "ensemble_started":
+        this.#ended = false;
+        break;
+      case "ensemble_completed":
+        this.#ended = true;
+        this.#answers.clear();
+        break;
+      case "llm_iteration_completed":
+      case "task_completed":
+      case "task_failed":
+      case "usage_recorded":
+        this.#answers.delete(event.taskId);
+    }
+    if (this.#events.length - this.#trimmed > this.#o.maxEntries) this.trim(this.#trimmed + 1);
+  }
+
+  /** Gives up the texts of the entries before a number. */
+  trim(before: number): void {
+    for (; this.#trimmed < Math.min(before, this.#events.length); this.#trimmed++) {
+      const event = this.#events[this.#trimmed];
+      this.#full.delete(this.#trimmed);
+      if (event !== undefined)
+        this.#events[this.#trimmed] = this.#encoder.slim(this.#trimmed, event) as never; // read by its type alone
+    }
+  }
+}

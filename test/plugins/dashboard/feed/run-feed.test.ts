@@ -1,0 +1,135 @@
+import { expect } from "chai";
+import { Agent, Ensemble, Task, type EnsembleOptions, type Plugin } from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
+import { RunFeed } from "../../../../src/plugins/dashboard/feed/run-feed.js";
+
+/** A plugin that shows the runs of its kernels to a feed. */
+function feeding(feed: RunFeed): Plugin {
+  return {
+    name: "feeding",
+    apply: ({ events }) => {
+      feed.attach(events);
+    },
+  };
+}
+
+function team(feed: RunFeed, more: Partial<EnsembleOptions> = {}): Ensemble {
+  return new Ensemble({
+    name: "team",
+    model: new ScriptedModel(() => ({ text: "Two words." })),
+    tasks: [Task.of("Write")],
+    plugins: [feeding(feed)],
+    ...more,
+  });
+}
+
+describe("feed of runs", () => {
+  it("has the runs of several kernels, the newest first, and encodes nothing while nobody reads", async () => {
+    const feed = new RunFeed();
+    await team(feed, { name: "one" }).run();
+    await team(feed, { name: "two" }).run();
+    expect(feed.logs.map(({ summary }) => [summary.ensemble, summary.state])).to.deep.equal([
+      ["two", "done"],
+      ["one", "done"],
+    ]);
+    expect(feed.logs.map(({ encoded }) => encoded)).to.deep.equal([0, 0]);
+    expect(feed.logs[0]?.n).to.be.above(4);
+  });
+
+  it("drops runs that ended beyond its bound, oldest first, and never one that goes on", async () => {
+    const feed = new RunFeed({ maxRuns: 2 });
+    const gone: string[] = [];
+    feed.listen({ onRemoved: ({ summary }) => gone.push(summary.ensemble) });
+    let finish = (): void => undefined;
+    const held = new Promise<string>((resolve) => (finish = () => resolve("done")));
+    const waiting = team(feed, {
+      name: "waiting",
+      tasks: [new Task({ description: "Wait", handler: () => held })],
+    }).run();
+    for (const name of ["a", "b", "c"]) await team(feed, { name }).run();
+    expect(gone).to.deep.equal(["a", "b"]);
+    expect(feed.logs.map(({ summary }) => summary.ensemble)).to.deep.equal(["c", "waiting"]);
+    finish();
+    await waiting;
+    expect(feed.remove(feed.logs.at(-1)?.runId ?? "")).to.equal(true);
+    expect(feed.remove("unknown")).to.equal(false);
+  });
+
+  it("changes no run when a listener throws, warns once and serves the other listeners", async () => {
+    const feed = new RunFeed();
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error): void => void warnings.push(message);
+    process.on("warning", onWarning);
+    let seen = 0;
+    feed.listen({
+      onEntry: () => {
+        throw new Error("a bad client");
+      },
+    });
+    feed.listen({ onEntry: () => seen++ });
+    const output = await team(feed).run();
+    await new Promise(setImmediate);
+    process.off("warning", onWarning);
+    expect(output.isComplete).to.equal(true);
+    expect(seen).to.equal((feed.logs[0]?.n ?? 0) + 1);
+    expect(warnings.filter((text) => text.includes("a bad client"))).to.have.lengthOf(1);
+    expect(feed.logs[0]?.summary.state).to.equal("done");
+  });
+
+  it("has models streamed while a task is watched, and not before and after", async () => {
+    const feed = new RunFeed();
+    let tokens = 0;
+    feed.listen({ onToken: () => tokens++ });
+    const ensemble = team(feed);
+    await ensemble.run();
+    expect(tokens).to.equal(0);
+    const unwatch = feed.watch();
+    await ensemble.run();
+    const watched = tokens;
+    expect(watched).to.be.above(0);
+    unwatch();
+    unwatch();
+    await ensemble.run();
+    expect(tokens).to.equal(watched);
+  });
+
+  it("streams always or never where it is set", async () => {
+    const counts = [];
+    for (const tokens of [true, false] as const) {
+      const feed = new RunFeed({ tokens });
+      let count = 0;
+      feed.listen({ onToken: () => count++ });
+      feed.watch();
+      await team(feed).run();
+      counts.push(count > 0);
+    }
+    expect(counts).to.deep.equal([true, false]);
+  });
+
+  it("passes conversations on while somebody asks for them, and keeps them out of the log", async () => {
+    const feed = new RunFeed();
+    const ensemble = team(feed);
+    let calls = 0;
+    const stop = feed.listen({ onMessages: (_log, { messages }) => (calls += messages.length) });
+    await ensemble.run();
+    expect(calls).to.be.above(1);
+    const { n } = feed.logs[0] ?? { n: -1 };
+    stop();
+    calls = 0;
+    await ensemble.run();
+    expect(calls).to.equal(0);
+    expect(feed.logs[0]?.n).to.equal(n);
+  });
+
+  it("adds warnings to the log of a run, and takes nothing of runs whose begin it has not seen", async () => {
+    const feed = new RunFeed();
+    const agent = new Agent({ role: "Writer", goal: "Write" });
+    await team(feed, { tasks: [new Task({ description: "Write", agent })] }).run();
+    const [log] = feed.logs;
+    const before = log?.n ?? -1;
+    feed.warn(log?.runId ?? "", "the store failed", "2026-01-02T03:04:05.000Z");
+    feed.warn("unknown", "lost", "2026-01-02T03:04:05.000Z");
+    expect(feed.logs).to.have.lengthOf(1);
+    expect(log?.entry(before + 1, "slim")).to.include({ message: "the store failed" });
+  });
+});
