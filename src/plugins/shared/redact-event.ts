@@ -2,6 +2,8 @@ import type { EnsembleEvent } from "../../contracts/events.js";
 import type { Redactor } from "../../contracts/redaction.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { redactorOf } from "../../contracts/redaction.js";
+import { messageOf } from "../../util/errors.js";
+import { codeOf } from "../../util/objects.js";
 
 /** An event as plain JSON data: its own fields, without secrets and without live objects. */
 export type RedactedEvent = Pick<EnsembleEvent, "type" | "v" | "seq" | "runId" | "at"> &
@@ -17,7 +19,8 @@ export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleE
 
 /**
  * Returns an event as data that may leave the process: secrets that its run knows of are replaced by `[redacted]`,
- * and live objects (`taskOutput`, `cause`, `request`, ...) become JSON. Takes an event exactly as a listener got it.
+ * and live objects (`taskOutput`, `request`, ...) become JSON; an error (`cause`) becomes `{ name, message, code }`. Takes an event exactly as a listener
+ * got it.
  * A secret that a model streams in several `token` events is recognised in none of them.
  * @throws ValidationError for a copy of an event or anything else, whose run is not known.
  */
@@ -28,10 +31,18 @@ export function redacted(event: EnsembleEvent): RedactedEvent {
       "redacted() takes an event as a listener got it: the run of this one is not known",
       { hint: "Pass the event itself, not a copy and not one that was read from JSON." },
     );
-  const redact = (value: unknown): unknown =>
-    typeof value === "string" ? redactor.redactText(value) : redactor.redactValue(value);
+  const redact = (value: unknown): unknown => {
+    if (typeof value === "string") return redactor.redactText(value);
+    return redactor.redactValue(value instanceof Error ? errorFields(value) : value);
+  };
   const fields = Object.entries(event).flatMap(
     ([name, value]: [string, unknown]) => (value === undefined ? [] : [[name, redact(value)]]), // not by the names of fields: one of them is `token`
   );
   return Object.fromEntries(fields) as RedactedEvent; // with the same names
+}
+
+/** What of an error may leave the process. `code` is absent where it is no text. */
+function errorFields(error: Error): Readonly<Record<string, unknown>> {
+  const code = codeOf(error);
+  return { name: error.name, message: messageOf(error), ...(typeof code === "string" && { code }) };
 }

@@ -174,7 +174,18 @@ describe("redacted()", () => {
       "Tell of [redacted] and [redacted]",
     );
     const failed = shown.find(({ type }) => type === "task_failed");
-    expect(failed?.["cause"]).to.be.a("string").that.includes("[redacted]");
+    const cause = failed?.["cause"];
+    expect(cause).to.have.all.keys("name", "message", "code");
+    expect(cause).to.include({ name: "TaskExecutionError", code: "AE_TASK_EXECUTION" });
+    expect(cause).to.have.property("message").that.includes("[redacted]");
+  });
+
+  it("leaves out a code that is no text", async () => {
+    const events = await eventsOf();
+    const failed = events.find(({ type }) => type === "task_failed");
+    if (failed?.type !== "task_failed") throw new Error("no task failed");
+    Object.defineProperty(failed.cause, "code", { value: { live: () => BOTH } });
+    expect(redacted(failed)["cause"]).to.have.all.keys("name", "message");
   });
 
   it("keeps the text of tokens, whose field has the name of a secret", async () => {

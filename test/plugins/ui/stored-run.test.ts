@@ -19,7 +19,6 @@ function logOf(events: readonly EnsembleEvent[]): Pick<RunStore, "read"> {
       JSON.parse(
         JSON.stringify({
           ...redacted(event),
-          ...(event.type === "task_failed" && { cause: { code: event.cause.code } }),
           n,
         }),
       ) as LogEntry,
