@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import type { Server } from "node:http";
+import type { EventStream } from "../../../contracts/events.js";
 import type { Clock } from "../../../contracts/runtime.js";
 import type { Exposition } from "./endpoint.js";
 import type { MetricSet } from "./metric-set.js";
@@ -10,17 +11,22 @@ import { createMetrics } from "./metric-set.js";
 import { loadPromClient } from "./prom-client.js";
 import { RunMetrics } from "./run-metrics.js";
 
-/** The metrics of a kernel, and where they are read. */
+/** The metrics of the kernels that have the plugin, and where they are read. */
 export class PrometheusExporter {
   #metrics: Promise<MetricSet> | undefined;
+  #serving: Promise<void> | undefined;
   #server: Server | undefined;
-  #runs: RunMetrics | undefined;
+  readonly #labels: LabelValues;
+  readonly #runs = new WeakMap<EventStream, RunMetrics>();
+  #kernels = 0;
 
-  constructor(readonly options: ResolvedPrometheusOptions) {}
+  constructor(readonly options: ResolvedPrometheusOptions) {
+    this.#labels = new LabelValues(options.maxLabelValues);
+  }
 
-  /** What counts; `undefined` before the kernel has started. */
-  get runs(): RunMetrics | undefined {
-    return this.#runs;
+  /** What counts for the kernel with these events; `undefined` before it has started. */
+  runsOf(events: EventStream): RunMetrics | undefined {
+    return this.#runs.get(events);
   }
 
   /** The address of the endpoint while it is there. */
@@ -31,10 +37,15 @@ export class PrometheusExporter {
       : urlOf(this.#server, address.host);
   }
 
-  async start(clock: Clock): Promise<void> {
-    const { listen: address, maxLabelValues } = this.options;
-    this.#runs = new RunMetrics(await this.#ready(), new LabelValues(maxLabelValues), clock);
-    if (address !== undefined) this.#server = await serveMetrics(address, () => this.expose());
+  /** A kernel has the plugin from here on, until `leave()`. */
+  join(): void {
+    this.#kernels++;
+  }
+
+  async start(events: EventStream, clock: Clock): Promise<void> {
+    this.#runs.set(events, new RunMetrics(await this.#ready(), this.#labels, clock));
+    this.#serving ??= this.#serve();
+    await this.#serving;
   }
 
   async expose(): Promise<Exposition> {
@@ -42,12 +53,20 @@ export class PrometheusExporter {
     return { text: await registry.metrics(), contentType: registry.contentType };
   }
 
-  async stop(): Promise<void> {
-    this.#runs?.close();
-    this.#runs = undefined;
+  /** The runs of a kernel have ended. The endpoint goes with the last kernel. */
+  async leave(): Promise<void> {
+    if (--this.#kernels > 0) return;
+    const serving = this.#serving;
+    this.#serving = undefined;
+    await serving?.catch(() => undefined); // has failed the start of a kernel
     const server = this.#server;
     this.#server = undefined;
     if (server !== undefined) await closeServer(server);
+  }
+
+  async #serve(): Promise<void> {
+    const { listen: address } = this.options;
+    if (address !== undefined) this.#server = await serveMetrics(address, () => this.expose());
   }
 
   async #ready(): Promise<MetricSet> {

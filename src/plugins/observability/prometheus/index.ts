@@ -5,7 +5,7 @@ import type { PrometheusOptions } from "./prometheus-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { answerScrape } from "./endpoint.js";
-import { COUNTED } from "./run-metrics.js";
+import { COUNTED, type RunMetrics } from "./run-metrics.js";
 import { PrometheusExporter } from "./exporter.js";
 import { resolvePrometheusOptions } from "./prometheus-options.js";
 
@@ -31,7 +31,7 @@ const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
  * Counts and times runs, tasks, model calls and tools of a kernel for Prometheus. Needs the package `prom-client`. Nothing listens unless `listen` says
- * so. Labels are roles, names of tools and models and the like, never texts, and no more of each than `maxLabelValues`.
+ * so. One plugin may be given to several kernels; their numbers are added up. Labels are roles, names of tools and models and the like, never texts, and no more of each than `maxLabelValues`.
  * @throws ValidationError for an option that does not fit; at the start of the kernel where the package is missing or the registry has a metric of the
  * same name but another kind.
  */
@@ -39,12 +39,13 @@ export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
   const exporter = new PrometheusExporter(resolvePrometheusOptions(options));
   return definePlugin({
     name: "observability-prometheus",
+    bind: () => exporter.join(), // the step that each kernel pairs with dispose
     apply({ hooks, events }) {
-      events.on((e) => exporter.runs?.handle(e), { only: COUNTED });
-      tap(hooks, exporter);
+      events.on((e) => exporter.runsOf(events)?.handle(e), { only: COUNTED });
+      tap(hooks, () => exporter.runsOf(events));
     },
-    start: (ctx) => exporter.start(ctx.get(Tokens.Clock)),
-    dispose: () => exporter.stop(),
+    start: (ctx) => exporter.start(ctx.events, ctx.get(Tokens.Clock)),
+    dispose: () => exporter.leave(),
     metrics: async () => (await exporter.expose()).text,
     contentType: options.registry?.contentType ?? CONTENT_TYPE,
     handler: (request, response) => answerScrape(request, response, () => exporter.expose()),
@@ -56,12 +57,12 @@ export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
 }
 
 /** Calls begin behind the last of all taps in front of them and end before other plugins look at the result. */
-function tap(hooks: EnsembleHooks, exporter: PrometheusExporter): void {
+function tap(hooks: EnsembleHooks, runs: () => RunMetrics | undefined): void {
   const before = { name: "prometheus", lane: "answer", order: "post", onError: "skip" } as const;
   const after = { name: "prometheus", lane: "transform", order: "pre", onError: "skip" } as const;
-  hooks.beforeLlmCall.tap(before, (call) => exporter.runs?.beginModelCall(call));
-  hooks.afterLlmCall.tap(after, (call) => exporter.runs?.endModelCall(call));
-  hooks.beforeToolCall.tap(before, (call) => exporter.runs?.beginToolCall(call));
-  hooks.afterToolCall.tap(after, (call) => exporter.runs?.endToolCall(call));
-  hooks.afterRun.tap(after, (call) => exporter.runs?.runEnded(call));
+  hooks.beforeLlmCall.tap(before, (call) => runs()?.beginModelCall(call));
+  hooks.afterLlmCall.tap(after, (call) => runs()?.endModelCall(call));
+  hooks.beforeToolCall.tap(before, (call) => runs()?.beginToolCall(call));
+  hooks.afterToolCall.tap(after, (call) => runs()?.endToolCall(call));
+  hooks.afterRun.tap(after, (call) => runs()?.runEnded(call));
 }

@@ -124,12 +124,6 @@ export class RunMetrics {
     }
   }
 
-  /** Takes back what unfinished runs have put on the gauges. */
-  close(): void {
-    for (const run of this.#runs.values()) this.#release(run);
-    this.#runs.clear();
-  }
-
   #runStarted(e: Ev<"ensemble_started">): void {
     const before = this.#runs.get(e.runId);
     if (before !== undefined) this.#release(before);

@@ -248,6 +248,33 @@ describe("prometheus", () => {
     expect(ValidationError.find(error)?.message).to.include("agentensemble_runs_total");
   });
 
+  it("counts for every kernel that it is given to, after the end of another one too", async () => {
+    const plugin = prometheus({ listen: { port: 0 } });
+    const [first, second] = [0, 1].map(
+      () =>
+        new Ensemble({
+          model: new ScriptedModel(() => "ok"),
+          tasks: [job()],
+          plugins: [plugin],
+        }),
+    );
+    if (first === undefined || second === undefined) throw new Error("there are two");
+    const series = 'completed_tasks_total{agent_role="Clerk"}';
+    try {
+      await Promise.all([first.run(), second.run()]);
+      const { url = "" } = plugin;
+      await second.dispose();
+      await first.run();
+      expect(await value(plugin, series)).to.equal(3);
+      expect(await value(plugin, "active_runs")).to.equal(0);
+      expect(await (await fetch(url)).text()).to.include(series);
+    } finally {
+      await first.dispose();
+      await second.dispose();
+    }
+    expect(plugin.url).to.equal(undefined);
+  });
+
   it("takes another prefix", async () => {
     const plugin = await run({ model: new ScriptedModel(["ok"]) }, { prefix: "team_" });
     expect(await plugin.metrics())
