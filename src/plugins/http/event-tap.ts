@@ -7,8 +7,8 @@ export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
   readonly #events: AsyncIterator<EnsembleEvent, unknown>;
   #first: Promise<NextEvent> | undefined;
   #latest: Promise<NextEvent> | undefined;
-  /** Ids of the reviews of tool calls so far. */
-  readonly approvals = new Set<string>();
+  /** Ids of the reviews of tool calls so far, and whether each is answered. */
+  readonly #approvals = new Map<string, boolean>();
 
   constructor(events: AsyncIterable<EnsembleEvent>) {
     this.#events = events[Symbol.asyncIterator]();
@@ -18,6 +18,16 @@ export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
   async hasFirst(): Promise<boolean> {
     this.#first ??= this.#events.next();
     return (await this.#first).done !== true;
+  }
+
+  /** Whether the run has asked this about one of its tool calls. */
+  asked(reviewId: string): boolean {
+    return this.#approvals.has(reviewId);
+  }
+
+  /** Whether the answer to one of these questions has not come. */
+  awaits(reviewIds: readonly string[]): boolean {
+    return reviewIds.some((id) => this.#approvals.get(id) === false);
   }
 
   /** Resolves when what was asked for last has come. */
@@ -45,7 +55,9 @@ export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
     if (result.done === true) return { done: true, value: undefined };
     const { value: event } = result;
     if (event.type === "review_requested" && event.callId !== undefined)
-      this.approvals.add(event.reviewId);
+      this.#approvals.set(event.reviewId, false);
+    if (event.type === "review_resolved" && this.#approvals.has(event.reviewId))
+      this.#approvals.set(event.reviewId, true);
     return { done: false, value: event };
   }
 }

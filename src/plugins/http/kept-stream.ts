@@ -1,6 +1,7 @@
 import type { StreamStore, UIChunk } from "../../contracts/ui-stream.js";
 import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
 import type { RunChunks } from "../shared/ui-stream/run-chunks.js";
+import type { EventTap } from "./event-tap.js";
 import type { LiveStream, StreamParts } from "./live-stream.js";
 import { toError } from "../../util/errors.js";
 import { reportFailure } from "./answers.js";
@@ -16,7 +17,7 @@ export class KeptStream implements LiveStream {
   readonly isKept = true;
   readonly #store: StreamStore;
   readonly #id: string;
-  readonly #approvals: ReadonlySet<string>;
+  readonly #events: Pick<EventTap, "asked" | "awaits" | "arrival">;
   readonly #failure: StreamParts["failure"];
   /** Absent once the run has ended: its output is not kept. */
   #parts: StreamParts | undefined;
@@ -33,22 +34,29 @@ export class KeptStream implements LiveStream {
   constructor(store: StreamStore, parts: StreamParts) {
     this.#store = store;
     this.#id = parts.handle.id;
-    this.#approvals = parts.events.approvals;
+    this.#events = parts.events;
     this.#failure = parts.failure;
     this.#parts = parts;
     void this.#keep(chunksOfRun(parts), parts);
   }
 
   asked(reviewId: string): boolean {
-    return this.#approvals.has(reviewId);
+    return this.#events.asked(reviewId);
+  }
+
+  begin(): Promise<ChunkSource | undefined> {
+    return this.#read(0);
   }
 
   open(): Promise<ChunkSource | undefined> {
     return this.#read(0);
   }
 
-  async goOn(): Promise<ChunkSource | undefined> {
-    if (this.#state === "paused") await this.#parts?.events.arrival();
+  async goOn(answered: readonly string[]): Promise<ChunkSource | undefined> {
+    if (this.#state === "paused") {
+      if (!this.#events.awaits(answered)) return undefined;
+      await this.#events.arrival();
+    }
     return this.#read(this.#behindPause);
   }
 

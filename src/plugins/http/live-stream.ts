@@ -3,6 +3,7 @@ import type { UIChunk, UIStreamOptions } from "../../contracts/ui-stream.js";
 import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
 import type { PageStream } from "../shared/ui-stream/page-stream.js";
 import type { EventTap } from "./event-tap.js";
+import { ResponseChunks } from "../shared/ui-stream/response-chunks.js";
 import { RunChunks } from "../shared/ui-stream/run-chunks.js";
 
 /** What a stream is made of. */
@@ -21,10 +22,14 @@ export interface LiveStream {
   readonly isKept: boolean;
   /** Whether the run has asked this about one of its tool calls. */
   asked(reviewId: string): boolean;
+  /** Returns the stream for the request that began it; `undefined` where its store does not keep it. */
+  begin(): Promise<ChunkSource | undefined>;
   /** Returns the stream from its first part on; `undefined` where nothing keeps it. */
   open(): Promise<ChunkSource | undefined>;
-  /** Returns what follows the last pause, after an answer; `undefined` while somebody reads it. */
-  goOn(): Promise<ChunkSource | undefined>;
+  /**
+   * Returns what follows the last pause, after answers to these questions; `undefined` where another reader has it, and where it waits for other answers.
+   */
+  goOn(answered: readonly string[]): Promise<ChunkSource | undefined>;
 }
 
 /** The parts of a run, which end with it and pause where people are waited for. */
@@ -35,37 +40,35 @@ export function chunksOfRun({ handle, events, page, options }: StreamParts): Run
 }
 
 /** A stream with one reader, who sets its pace. */
-export class DirectStream implements LiveStream, ChunkSource {
+export class DirectStream implements LiveStream {
   readonly isKept = false;
   readonly #parts: StreamParts;
   readonly #chunks: RunChunks;
+  #response: ResponseChunks;
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
     this.#chunks = chunksOfRun(parts);
+    this.#response = new ResponseChunks(this.#chunks);
   }
 
   asked(reviewId: string): boolean {
-    return this.#parts.events.approvals.has(reviewId);
+    return this.#parts.events.asked(reviewId);
   }
 
-  next(): ReturnType<ChunkSource["next"]> {
-    return this.#chunks.next();
-  }
-
-  leave(): void {
-    this.#chunks.leave();
+  begin(): Promise<ChunkSource> {
+    return Promise.resolve(this.#response);
   }
 
   open(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
 
-  async goOn(): Promise<ChunkSource | undefined> {
-    if (!this.#chunks.isPaused) return undefined;
-    await this.#parts.events.arrival(); // before that it would pause again
+  async goOn(answered: readonly string[]): Promise<ChunkSource | undefined> {
+    const { events, options } = this.#parts;
+    if (!this.#chunks.isPaused || !events.awaits(answered)) return undefined;
+    await events.arrival(); // before that it would pause again
     if (!this.#chunks.isPaused) return undefined; // another one was faster
-    this.#chunks.goOn(this.#parts.options);
-    return this;
+    return (this.#response = this.#response.follow(options));
   }
 }

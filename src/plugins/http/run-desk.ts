@@ -10,7 +10,6 @@ import type { StartedRun } from "./started-runs.js";
 import { HttpRefusal, jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
 import { approvalsIn } from "./approvals.js";
 import { readJsonObject } from "./json-body.js";
-import { DirectStream } from "./live-stream.js";
 import { loggedStream } from "./logged-stream.js";
 import { OWNER_TAG, ownerTagOf } from "./ownership.js";
 import { ReviewAccess } from "./review-access.js";
@@ -33,12 +32,14 @@ export class RunDesk implements RunOwnership {
   readonly #runs = new StartedRuns();
   readonly #streams: StreamAnswers;
   readonly #access = new ReviewAccess([this]);
+  /** Stops watching the inbox. */
+  readonly close: () => void;
 
   constructor(ensemble: StreamingEnsemble, settings: RunSettings) {
     this.#ensemble = ensemble;
     this.#settings = settings;
     this.#streams = new StreamAnswers(settings);
-    settings.reviews?.onRequest(() => undefined); // pages that get the streams answer
+    this.close = settings.reviews?.onRequest(() => undefined) ?? (() => undefined); // pages that get the streams answer
   }
 
   endpoints(): readonly ServedEndpoint[] {
@@ -90,7 +91,7 @@ export class RunDesk implements RunOwnership {
   async #stream({ handle, run }: LiveRun, request: Request): Promise<Response> {
     const stream = await this.#whileThere(handle, request, () => this.#streams.begin(handle));
     if (stream.isKept || run.handle !== undefined) run.stream = stream;
-    const source = stream instanceof DirectStream ? stream : await stream.open();
+    const source = await stream.begin();
     if (source === undefined) throw new Error("The store of streams does not keep the stream");
     return this.#streams.respond(source, handle.id, request);
   }
@@ -130,9 +131,13 @@ export class RunDesk implements RunOwnership {
       if (review === undefined || !this.#access.mayAnswer(review, principal)) throw forbidden();
     }
     for (const { reviewId, decision } of open) await reviews.resolve(reviewId, decision);
-    const source = await stream.goOn();
+    const source = await stream.goOn(answers.map(({ reviewId }) => reviewId));
     if (source === undefined)
-      throw new HttpRefusal(409, "STREAM_IN_USE", "Another answer has this stream");
+      throw new HttpRefusal(
+        409,
+        "STREAM_IN_USE",
+        "Another request has this stream, or it waits for another answer",
+      );
     return this.#streams.respond(source, run.id, request);
   }
 

@@ -6,8 +6,11 @@ import { RunDesk } from "./run-desk.js";
 import { resolveRunOptions } from "./run-handler-options.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
-/** A handler of runs. It knows who started which. */
-export interface RunHandler extends RoutedHandler, RunOwnership {}
+/** A handler of runs. It knows who started which. With `reviews` it watches their store, so that runs may ask there. */
+export interface RunHandler extends RoutedHandler, RunOwnership {
+  /** Stops watching the review store. Requests are still answered. */
+  close(): void;
+}
 
 /**
  * Makes a handler that runs an ensemble. `POST {path}` takes the inputs as a JSON object and returns `{ runId, output }`, or a stream where the request
@@ -20,5 +23,6 @@ export function runHandler(ensemble: StreamingEnsemble, o: RunHandlerOptions): R
   const desk = new RunDesk(ensemble, settings);
   return Object.assign(serveEndpoints(settings, desk.endpoints()), {
     startedBy: (runId: string, principal: Principal) => desk.startedBy(runId, principal),
+    close: () => desk.close(),
   });
 }

@@ -494,6 +494,88 @@ describe("streams of a handler of runs", () => {
       expect(await allParts(await service.fetch("/api/run", { body }))).to.deep.equal(rest);
     });
 
+    it("go on when the request before them, which is answered, is aborted late", async () => {
+      const reviews = reviewInbox();
+      const remove = tool({
+        name: "remove",
+        description: "d",
+        requireApproval: true,
+        execute: () => "ok",
+      });
+      const team = new Ensemble({
+        model: new ScriptedModel([{ toolCalls: [{ name: "remove", arguments: {} }] }, ANSWER]),
+        tasks: [
+          new Task({
+            description: "d",
+            agent: new Agent({ role: "r", goal: "g", tools: [remove] }),
+          }),
+        ],
+        plugins: [review({ store: reviews })],
+      });
+      made.push(team);
+      const handler = runHandler(team, { authenticate, reviews });
+      const post = (body: object, signal: AbortSignal | null = null): Promise<Response> =>
+        handler(
+          new Request("http://127.0.0.1/api/run", {
+            method: "POST",
+            headers: { "content-type": "application/json", "x-user": "ada", ...STREAM },
+            body: JSON.stringify(body),
+            signal,
+          }),
+        );
+      const end = new AbortController();
+      const asked = await allParts(await post({}, end.signal));
+      const [id] = approvalsOf(asked);
+      const next = await post(message([{ id, approved: true }]));
+      end.abort(); // some servers do so after each request
+      const rest = await allParts(next);
+      expect(rest.at(-1)).to.include({ type: "finish", finishReason: "stop" });
+      expect(textsOf(rest)).to.deep.equal([TEXT]);
+    });
+
+    for (const [name, o] of [
+      ["read once", {}],
+      ["kept", { streams: StreamStore.inMemory() }],
+    ] as const) {
+      it(`do not wait with an answer that came before, when they are ${name}`, async () => {
+        const reviews = reviewInbox();
+        const two = [
+          { toolCalls: [{ name: "tide", arguments: { harbour: "Husum" } }] },
+          { toolCalls: [{ name: "tide", arguments: { harbour: "List" } }] },
+          ANSWER,
+        ];
+        const { service, calls } = await office(
+          { reviews, ...o },
+          { approve: true, plugins: [review({ store: reviews })], model: new ScriptedModel(two) },
+        );
+        const answer = (id: string | undefined): Promise<Response> =>
+          service.fetch("/api/run", { body: message([{ id, approved: true }]) });
+        const [first] = approvalsOf(await allParts(await start(service)));
+        const [second] = approvalsOf(await allParts(await answer(first)));
+        expect(second).to.not.equal(undefined);
+        expect((await answer(first)).status).to.equal(409);
+        expect(textsOf(await allParts(await answer(second)))).to.deep.equal([TEXT]);
+        expect(calls).to.have.length(2);
+      });
+    }
+
+    it("watch their store until the handler is closed", async () => {
+      let watchers = 0;
+      const reviews: ReviewStore = Object.assign(slowInbox(), {
+        onRequest: () => {
+          watchers++;
+          return () => void watchers--;
+        },
+      });
+      const team = new Ensemble({ tasks: [new Task({ description: "x", handler: () => "x" })] });
+      made.push(team);
+      const handler = runHandler(team, { authenticate, reviews });
+      expect(watchers).to.equal(1);
+      handler.close();
+      expect(watchers).to.equal(0);
+      runHandler(team, { authenticate }).close();
+    });
+
     it("are inputs where nothing was answered in them", async () => {
       const echo = new Task({ description: "x", handler: ({ inputs }) => JSON.stringify(inputs) });
       const { service } = await desk({});

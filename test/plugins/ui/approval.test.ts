@@ -1,4 +1,5 @@
 import type { AnyTool } from "agentensemble";
+import type { UIChunk } from "agentensemble/ui";
 import { Agent, Review, ReviewDecision, Task, tool, Workflow } from "agentensemble";
 import { review, reviewInbox } from "agentensemble/review";
 import { ScriptedModel } from "agentensemble/testing";
@@ -97,6 +98,31 @@ describe("approval in a page", () => {
       output: "removed",
     });
     expect(after.parts.findLast(({ type }) => type === "text")).to.deep.include({ text: "a done" });
+  });
+
+  it("keeps a response apart from the one before, however late that is read or left", async () => {
+    const { store, plugins } = inbox();
+    const handle = started({
+      tasks: [new Task({ description: "d", agent: agentThat(asking("a")) })],
+      plugins,
+    });
+    const first = toUIMessageStream(handle, END_AT_APPROVAL).getReader();
+    const early: UIChunk[] = [];
+    while (early.at(-1)?.type !== "tool-approval-request")
+      early.push((await first.read()).value ?? { type: "" });
+    const [waits] = store.pending();
+    await new Promise((resolve) => setTimeout(resolve, 20)); // the response has ended, and its reader is slow
+    store.resolve(waits?.reviewId ?? "", ReviewDecision.continue());
+    const second = toUIMessageStream(handle, END_AT_APPROVAL);
+    const late: UIChunk[] = [];
+    for (let next = await first.read(); next.value !== undefined; next = await first.read())
+      late.push(next.value);
+    expect(late.at(-1)).to.deep.include({ type: "finish", finishReason: "tool-calls" });
+    const rest = await partsOf(second);
+    await checkUiParts([...early, ...late]);
+    expect(rest[0]?.type).to.equal("start");
+    expect(textsOf(rest)).to.deep.equal(["a done"]);
+    expect(rest.at(-1)).to.deep.include({ type: "finish", finishReason: "stop" });
   });
 
   it("waits for other tasks that are at work before it ends the response", async () => {

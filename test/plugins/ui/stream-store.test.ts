@@ -91,6 +91,26 @@ describe("StreamStore.inMemory()", () => {
     expect(await store.read("third", 0, never)).to.not.equal(undefined);
   });
 
+  it("drops one stream for one that is too many, whatever follows of it", async () => {
+    const store = StreamStore.inMemory({ maxStreams: 3 });
+    const ids = ["a", "b", "c", "d"];
+    for (const id of ids) await store.append(id, 0, [part(0)]);
+    for (const n of [1, 2]) for (const id of ids) await store.append(id, n, [part(n)]);
+    for (const id of ids) await store.end(id);
+    expect(await readAll(store, "a")).to.equal(undefined);
+    for (const id of ids.slice(1)) expect(await readAll(store, id), id).to.deep.equal([0, 1, 2]);
+    await store.append("a", 0, [part(7)]); // a stream that has ended may begin again
+    expect(await store.read("a", 0, never)).to.not.equal(undefined);
+  });
+
+  it("gives the place of a stream that grew too large to others when it ends", async () => {
+    const store = StreamStore.inMemory({ maxStreams: 1, maxBytes: 200 });
+    await store.append("large", 0, [{ type: "x".repeat(400) }]);
+    await store.end("large");
+    await store.append("large", 0, [part(0)]);
+    expect(await store.read("large", 0, never)).to.not.equal(undefined);
+  });
+
   it("forgets a stream some time after its end", async () => {
     const atOnce = StreamStore.inMemory({ keepMs: 0 });
     await atOnce.append("s", 0, [part(0)]);

@@ -3,6 +3,7 @@ import type { UIStreamOptions } from "../../../contracts/ui-stream.js";
 import type { PageStream } from "./page-stream.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { AgUiConverter } from "./ag-ui-converter.js";
+import { ResponseChunks } from "./response-chunks.js";
 import { RunChunks } from "./run-chunks.js";
 import { UIConverter } from "./ui-converter.js";
 
@@ -17,7 +18,7 @@ export interface ChunksOptions extends UIStreamOptions {
 }
 
 interface Streamed extends RunHandle {
-  [STREAM]?: { readonly protocol: string; readonly chunks: RunChunks };
+  [STREAM]?: { readonly protocol: string; readonly chunks: RunChunks; response: ResponseChunks };
 }
 
 /** A converter for one run: of live events, or of its log. */
@@ -31,13 +32,14 @@ export function pageStream(runId: string, o: ChunksOptions): PageStream {
  * The parts of a run in progress. After a response that ended because people are waited for, those of what follows; options about what is shown stay.
  * @throws ValidationError for a run whose stream is read, or was read to its end, and for another protocol than before.
  */
-export function openChunks(handle: RunHandle, o: ChunksOptions): RunChunks {
+export function openChunks(handle: RunHandle, o: ChunksOptions): ResponseChunks {
   const streamed: Streamed = handle; // the symbol is this module's
   const before = streamed[STREAM];
   if (before === undefined) {
     const chunks = new RunChunks(handle, pageStream(handle.id, o), o);
-    Object.defineProperty(streamed, STREAM, { value: { protocol: o.protocol, chunks } });
-    return chunks;
+    const response = new ResponseChunks(chunks);
+    Object.defineProperty(streamed, STREAM, { value: { protocol: o.protocol, chunks, response } });
+    return response;
   }
   if (!before.chunks.isPaused)
     throw new ValidationError(`The events of run '${handle.id}' are read by another stream`, {
@@ -47,6 +49,6 @@ export function openChunks(handle: RunHandle, o: ChunksOptions): RunChunks {
     throw new ValidationError(
       `The stream of run '${handle.id}' goes on in the protocol of its first response, ${before.protocol}`,
     );
-  before.chunks.goOn(o);
-  return before.chunks;
+  before.response = before.response.follow(o);
+  return before.response;
 }

@@ -21,6 +21,8 @@ export class RunChunks {
   /** An event that was asked for and has not come. */
   #pending: Promise<NextEvent> | undefined;
   #state: "reading" | "paused" | "over" = "reading";
+  /** The part that ended a response because people are waited for. */
+  #pause: UIChunk | undefined;
   #wake: (() => void) | undefined;
 
   constructor(handle: RunHandle, stream: PageStream, o: UIStreamOptions) {
@@ -47,6 +49,19 @@ export class RunChunks {
       if (this.#state !== "reading") return undefined;
       await this.#sleep();
     }
+  }
+
+  /** Whether a part is the last one of its response, and others follow in the next one. */
+  isLast(chunk: UIChunk): boolean {
+    return chunk === this.#pause;
+  }
+
+  /** Takes the parts that wait for their reader. */
+  takeRest(): UIChunk[] {
+    const rest: UIChunk[] = [];
+    for (let chunk = this.#buffer.shift(); chunk !== undefined; chunk = this.#buffer.shift())
+      rest.push(chunk);
+    return rest;
   }
 
   /** Begins the next response, with the parts of what happens after a pause. */
@@ -82,7 +97,9 @@ export class RunChunks {
     const next = (this.#pending ??= this.#events.next());
     if (this.#o.endAtApproval === true && this.#stream.waitsForPeople && !(await comesSoon(next))) {
       if (this.#state !== "reading") return;
-      this.#buffer.add(this.#stream.pause());
+      const parts = this.#stream.pause();
+      this.#pause = parts.at(-1);
+      this.#buffer.add(parts);
       this.#state = "paused";
       return;
     }

@@ -24,6 +24,8 @@ interface KeptStream {
 class InMemoryStreams implements Store {
   readonly #o: Required<{ [K in keyof InMemoryStreamsOptions]: number }>;
   readonly #streams = new Map<string, KeptStream>();
+  /** Streams that had to make room before their end: what follows of them is not kept either. */
+  readonly #dropped = new Set<string>();
 
   constructor({ maxStreams, maxBytes, keepMs }: InMemoryStreamsOptions) {
     this.#o = {
@@ -34,7 +36,8 @@ class InMemoryStreams implements Store {
   }
 
   append(streamId: string, n: number, chunks: readonly UIChunk[]): void {
-    const stream = this.#streams.get(streamId) ?? this.#begin(streamId);
+    if (this.#dropped.has(streamId)) return;
+    const stream = this.#streams.get(streamId) ?? this.#begin(streamId, n);
     if (stream.state === "lost") return;
     if (stream.state === "ended" || n !== stream.chunks.length)
       throw new ValidationError(
@@ -59,9 +62,11 @@ class InMemoryStreams implements Store {
   }
 
   end(streamId: string): void {
+    this.#dropped.delete(streamId);
     const stream = this.#streams.get(streamId);
     if (stream === undefined || stream.state === "ended") return;
-    if (stream.state === "open") stream.state = "ended";
+    if (stream.state === "lost") return void this.#streams.delete(streamId);
+    stream.state = "ended";
     wakeReaders(stream);
     const forget = (): void => {
       if (this.#streams.get(streamId) === stream) this.#streams.delete(streamId);
@@ -70,13 +75,17 @@ class InMemoryStreams implements Store {
     else setTimeout(forget, this.#o.keepMs).unref(); // a process that has nothing else to do may end
   }
 
-  #begin(streamId: string): KeptStream {
+  /** @throws ValidationError where the first part is missing. */
+  #begin(streamId: string, n: number): KeptStream {
+    if (n !== 0) throw new ValidationError(`Stream '${streamId}' takes part 0, got: ${n}`);
     if (this.#streams.size >= this.#o.maxStreams) {
       const kept = [...this.#streams];
       const [oldest] = kept.filter(([, { state }]) => state !== "open").concat(kept);
       if (oldest !== undefined) {
-        this.#streams.delete(oldest[0]);
-        if (oldest[1].state === "open") lose(oldest[1]);
+        const [id, dropped] = oldest;
+        this.#streams.delete(id);
+        if (dropped.state !== "ended") this.#dropped.add(id);
+        if (dropped.state === "open") lose(dropped);
       }
     }
     const stream: KeptStream = { chunks: [], bytes: 0, state: "open", waiting: new Set() };

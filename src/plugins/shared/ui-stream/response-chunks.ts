@@ -1,0 +1,35 @@
+import type { UIChunk } from "../../../contracts/ui-stream.js";
+import type { ChunkSource } from "./chunk-response.js";
+import type { RunChunks } from "./run-chunks.js";
+
+/** The parts of one response: those up to a pause, or to the end. What happens to the response afterwards does not concern the ones that follow. */
+export class ResponseChunks implements ChunkSource {
+  readonly #chunks: RunChunks;
+  /** What was left of the response when the next one began. */
+  #rest: UIChunk[] | undefined;
+  #isOver = false;
+
+  constructor(chunks: RunChunks) {
+    this.#chunks = chunks;
+  }
+
+  async next(): Promise<UIChunk | undefined> {
+    if (this.#isOver) return undefined;
+    const chunk = this.#rest === undefined ? await this.#chunks.next() : this.#rest.shift();
+    if (chunk === undefined || this.#chunks.isLast(chunk)) this.#isOver = true;
+    return chunk;
+  }
+
+  leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#rest === undefined) this.#chunks.leave();
+  }
+
+  /** Returns the next response, after a pause. A reader of this one that is slow gets what is left of it. */
+  follow(options: Parameters<RunChunks["goOn"]>[0]): ResponseChunks {
+    this.#rest = this.#isOver ? [] : this.#chunks.takeRest();
+    this.#chunks.goOn(options);
+    return new ResponseChunks(this.#chunks);
+  }
+}
