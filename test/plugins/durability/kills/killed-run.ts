@@ -54,7 +54,7 @@ function decisionOn(
 }
 
 /** Answers what is asked, until `stop` is called. */
-function answering(journal: Journal, mails: Mails): () => Promise<void> {
+export function answering(journal: Journal, mails: Mails): () => Promise<void> {
   let isOver = false;
   const work = async (): Promise<void> => {
     while (!isOver) {

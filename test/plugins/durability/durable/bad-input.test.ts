@@ -1,0 +1,151 @@
+// What a run finds in its journal, or is given as its id, that it cannot use as it is.
+import { appendFile, readFile, readdir, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Task, type EnsembleOutput } from "agentensemble";
+import { Journal, type DurableOptions } from "agentensemble/durability";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { z } from "zod";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { agent, keptEnsemble, modelOf, task } from "./kept-team.js";
+
+describe("a run in a folder", () => {
+  it("stays in that folder, whatever its id", async () => {
+    const parent = temporaryFolder();
+    const ids = ["../up", "a/../../up", "/etc/up", "..", ".", "__proto__", "a\\b", "CON", "r.lock"];
+    for (const runId of ids) {
+      const journal = Journal.file(join(parent, "runs"));
+      const { model, calls } = modelOf();
+      await using ensemble = keptEnsemble({ model, tasks: [task("one")] }, { journal });
+      for (let n = 0; n < 2; n++)
+        expect((await ensemble.run({}, { runId })).raw, runId).to.equal("done one");
+      expect(calls, runId).to.deep.equal(["one"]);
+      expect((await journal.get(runId))?.status).to.equal("completed");
+      await journal.close();
+    }
+    expect(await readdir(parent)).to.deep.equal(["runs"]);
+    const journal = Journal.file(join(parent, "runs"));
+    const listed = (await journal.list()).runs.map(({ runId }) => runId);
+    await journal.close();
+    expect([...listed].sort()).to.deep.equal([...ids].sort());
+  });
+
+  const names = ["one", "two", "three"];
+  const play = async (
+    folder: string,
+    fails?: string,
+  ): Promise<{ readonly output: EnsembleOutput; readonly calls: readonly string[] }> => {
+    const journal = Journal.file(folder);
+    const { model, calls } = modelOf(() => fails);
+    const tasks = [...names, "last"].map((name) => task(name));
+    await using ensemble = keptEnsemble({ model, tasks }, { journal });
+    const output = await ensemble.run({}, { runId: "r", throwOnError: false });
+    await journal.close();
+    return { output, calls };
+  };
+
+  it("makes only those calls again whose lines were cut off, wherever the cut is", async () => {
+    const whole = temporaryFolder();
+    await play(whole, "last");
+    const bytes = await readFile(join(whole, "r.jsonl"));
+    const lines = bytes.toString().split("\n");
+    for (let kept = 2; kept < lines.length - 1; kept++) {
+      const folder = temporaryFolder();
+      await writeFile(join(folder, "r.jsonl"), bytes);
+      const end = Buffer.byteLength(`${lines.slice(0, kept).join("\n")}\n`);
+      await truncate(join(folder, "r.jsonl"), end + Math.floor((lines[kept] ?? "").length / 2));
+      const journal = Journal.file(folder);
+      const entries = await journal.entries("r");
+      await journal.close();
+      const { output, calls } = await play(folder);
+      const isKept = (name: string): boolean =>
+        entries.some(({ key }) => key.startsWith(`C:${name}@`) || key.startsWith(`T:${name}@`));
+      expect(calls, `${kept} lines`).to.deep.equal([...names, "last"].filter((n) => !isKept(n)));
+      expect(output.raw, `${kept} lines`).to.equal("done last");
+      expect(output.metrics.inputTokens, `${kept} lines`).to.equal(40);
+    }
+  });
+
+  it("is refused with its name where it is kept in another version, and left as it is", async () => {
+    const folder = temporaryFolder();
+    await play(folder, "last");
+    const path = join(folder, "r.jsonl");
+    const text = (await readFile(path, "utf8")).replace('"version":1', '"version":99');
+    await writeFile(path, text);
+    const { output, calls } = await play(folder);
+    expect(output.error?.code).to.equal("AE_JOURNAL");
+    expect(output.error?.message).to.include("r.jsonl").and.include("99");
+    expect(calls).to.deep.equal([]);
+    expect(await readFile(path, "utf8")).to.equal(text);
+  });
+
+  it("is refused where a line in its middle is no line of a run, and goes on once that is gone", async () => {
+    const folder = temporaryFolder();
+    await play(folder, "last");
+    const path = join(folder, "r.jsonl");
+    const text = await readFile(path, "utf8");
+    const end = text.trimEnd().split("\n").at(-1) ?? "";
+    await appendFile(path, `no line\n${end}\n`);
+    const { output, calls } = await play(folder);
+    expect(output.error?.code).to.equal("AE_JOURNAL");
+    expect(calls).to.deep.equal([]);
+    await writeFile(path, text);
+    expect((await play(folder)).calls).to.deep.equal(["last"]);
+  });
+});
+
+describe("a finished task whose output does not fit its schema any more", () => {
+  const play = async (
+    journal: Journal,
+    schema: z.ZodType<unknown>,
+    o: { readonly answer: string; readonly fails?: boolean; readonly durable?: DurableOptions },
+  ): Promise<{ readonly output: EnsembleOutput; readonly asked: number }> => {
+    let asked = 0;
+    const model = new ScriptedModel(() => {
+      asked++;
+      return { text: o.answer };
+    });
+    const clerk = agent("Clerk");
+    const typed = new Task({ name: "typed", description: "Count", agent: clerk, outputType: schema }); // prettier-ignore
+    const end = new Task({
+      name: "end",
+      description: "End",
+      handler: (): string => {
+        if (o.fails === true) throw new Error("not yet");
+        return "ended";
+      },
+    });
+    await using ensemble = keptEnsemble({ model, tasks: [typed, end] }, { journal, ...o.durable });
+    const output = await ensemble.run({}, { runId: "r", throwOnError: false });
+    return { output, asked };
+  };
+  const begun = async (): Promise<Journal> => {
+    const journal = Journal.inMemory();
+    await play(journal, z.object({ count: z.number() }), { answer: '{"count":1}', fails: true });
+    return journal;
+  };
+  const changed = z.object({ count: z.string() });
+  const answer = '{"count":"two"}';
+
+  it("ends the run by default, and nobody is asked", async () => {
+    const { output, asked } = await play(await begun(), changed, { answer });
+    expect(output.error?.code).to.equal("AE_JOURNAL_MISMATCH");
+    expect(output.error?.message).to.include("T:typed@1");
+    expect(asked).to.equal(0);
+  });
+
+  it("is done again where that is wanted", async () => {
+    const durable = { onChange: "redo" } as const;
+    const { output, asked } = await play(await begun(), changed, { answer, durable });
+    expect(output.error).to.equal(undefined);
+    expect(output.taskOutputs[0]?.parsed).to.deep.equal({ count: "two" });
+    expect(asked).to.equal(1);
+  });
+
+  it("fails its task where entries are kept, and nobody is asked", async () => {
+    const durable = { onChange: "keep" } as const;
+    const { output, asked } = await play(await begun(), changed, { answer, durable });
+    expect(output.error?.code).to.equal("AE_OUTPUT_PARSING");
+    expect(asked).to.equal(0);
+  });
+});
