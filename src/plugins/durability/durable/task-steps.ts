@@ -184,7 +184,7 @@ export class TaskSteps {
       );
     return answer({
       raw,
-      ...(parsed !== undefined && { parsed }),
+      ...(parsed !== undefined && !hasOtherType(kept, state) && { parsed }),
       calls: calls.flatMap((call) => restoredCalls(this.#withText(entry.task, call))),
       toolCallCount,
     });
@@ -221,6 +221,12 @@ export class TaskSteps {
     }
     return undefined;
   }
+}
+
+/** Whether the task has another schema now, which reads the text anew. */
+function hasOtherType({ definition }: KeptTask, state: TaskState): boolean {
+  const now = state.definition?.["output type"];
+  return now !== undefined && now[0] !== definition["output type"]?.[0];
 }
 
 /** Whether the entries of `task` belong to an attempt of the task with this identity. */
