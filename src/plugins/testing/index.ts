@@ -20,6 +20,8 @@ export { recordingListener } from "./recording-listener.js";
 export type { RecordingListener } from "./recording-listener.js";
 export { reviewStoreContract } from "./review-store-contract.js";
 export type { ReviewStoreContractOptions, ReviewStoreUnderTest } from "./review-store-contract.js";
+export { runStoreContract } from "./run-store-contract.js";
+export type { RunStoreContractOptions, RunStoreUnderTest } from "./run-store-contract.js";
 export { ScriptedModel } from "./scripted-model.js";
 export type { ScriptedModelOptions } from "./scripted-model.js";
 export type { ScriptedToolCall, ScriptStep as Step } from "./script-step.js";

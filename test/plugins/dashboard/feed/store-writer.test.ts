@@ -1,0 +1,146 @@
+import { expect } from "chai";
+import type { EnsembleEvent } from "../../../../src/contracts/events.js";
+import type { LogEntry, RunStore } from "../../../../src/contracts/run-store.js";
+import { EventHub } from "../../../../src/kernel/events/event-hub.js";
+import { RunFeed } from "../../../../src/plugins/dashboard/feed/run-feed.js";
+import { StoreWriter } from "../../../../src/plugins/dashboard/feed/store-writer.js";
+import { RunStore as Stores } from "../../../../src/plugins/dashboard/stores/run-store.js";
+import { createRedactor } from "../../../../src/util/redaction/redactor.js";
+import { entry } from "../logs.js";
+
+const redactor = createRedactor({ environment: { NEST_PASSWORD: "wren-4711-egg" } });
+
+/** A store that notes what it is given, and fails while `fails` is true. */
+class NotingStore {
+  readonly inner = Stores.inMemory();
+  readonly batches: number[] = [];
+  fails = false;
+  attempts = 0;
+
+  get store(): RunStore {
+    const append = async (id: string, entries: readonly LogEntry[]): Promise<void> => {
+      this.attempts++;
+      await Promise.resolve();
+      if (this.fails) throw new Error("disk full");
+      this.batches.push(entries.length);
+      await this.inner.append(id, entries);
+    };
+    return {
+      append,
+      put: (run) => this.inner.put(run),
+      list: (query) => this.inner.list(query),
+      get: (id) => this.inner.get(id),
+      read: (id, after, limit) => this.inner.read(id, after, limit),
+      remove: (id) => this.inner.remove(id),
+    };
+  }
+}
+
+/** A feed with a writer, and what runs tell. */
+function written(o: { readonly maxWaiting?: number; readonly maxRuns?: number } = {}) {
+  const feed = new RunFeed({ maxRuns: o.maxRuns });
+  const hub = new EventHub();
+  feed.attach(hub);
+  const noting = new NotingStore();
+  let now = 0;
+  const clock = { now: () => new Date(now) };
+  const { store } = noting;
+  const writer = new StoreWriter({ feed, store, clock, delayMs: 1, retryMs: 1, ...o });
+  const tell = (type: string, fields: object = {}, runId = "r"): void => {
+    const { n: _n, ...line } = entry(0, type, { runId, v: 1, seq: 0, ...fields });
+    const event = line as unknown as EnsembleEvent; // with the fields that the test is about
+    for (const { sink } of hub.of(event.type)) sink(event, redactor);
+  };
+  const pass = (ms: number): void => void (now += ms);
+  return { feed, noting, writer, tell, pass };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+function warningsIn(feed: RunFeed): readonly unknown[] {
+  const log = feed.get("r");
+  return Array.from({ length: (log?.n ?? -1) + 1 }, (_, n) => log?.entry(n, "full")).filter(
+    (line) => line?.type === "run_warning",
+  );
+}
+
+describe("writer of runs to a store", () => {
+  it("writes full entries without secrets in batches, and the summary of each run", async () => {
+    const { noting, writer, tell } = written();
+    tell("ensemble_started", { workflow: "SEQUENTIAL" });
+    for (let i = 0; i < 449; i++)
+      tell("tool_called", { taskId: "a", toolResult: "wren-4711-egg birds" });
+    await until(() => writer.waiting === 0);
+    await writer.close();
+    expect(noting.batches).to.deep.equal([200, 200, 50]);
+    const entries = await noting.inner.read("r", -1, 1_000);
+    expect(entries.map(({ n }) => n)).to.deep.equal(Array.from({ length: 450 }, (_, n) => n));
+    expect(entries[1]).to.include({ toolResult: "[redacted] birds" });
+    expect(await noting.inner.get("r")).to.deep.include({ n: 449, workflow: "SEQUENTIAL" });
+  });
+
+  it("writes what comes while it writes, and the rest when it is closed", async () => {
+    const { noting, writer, tell } = written();
+    tell("ensemble_started");
+    await until(() => noting.attempts > 0);
+    tell("phase_started", { phaseName: "one" });
+    await until(() => writer.waiting === 0);
+    tell("ensemble_completed", { exitReason: "COMPLETED" });
+    await writer.close();
+    expect((await noting.inner.read("r", -1, 10)).map(({ type }) => type)).to.deep.equal([
+      "ensemble_started",
+      "phase_started",
+      "ensemble_completed",
+    ]);
+    expect((await noting.inner.get("r"))?.state).to.equal("done");
+    tell("phase_started");
+    expect(writer.waiting).to.equal(0);
+  });
+
+  it("warns the run once a minute while the store fails, and writes all of it later", async () => {
+    const { feed, noting, writer, tell, pass } = written();
+    noting.fails = true;
+    tell("ensemble_started");
+    await until(() => noting.attempts > 3);
+    expect(warningsIn(feed)).to.have.lengthOf(1);
+    pass(60_000);
+    const { attempts } = noting;
+    await until(() => noting.attempts > attempts + 1);
+    expect(warningsIn(feed)).to.have.lengthOf(2);
+    noting.fails = false;
+    await until(() => writer.waiting === 0);
+    await writer.close();
+    expect((await noting.inner.read("r", -1, 10)).map(({ type }) => type)).to.deep.equal([
+      "ensemble_started",
+      "run_warning",
+      "run_warning",
+    ]);
+  });
+
+  it("drops texts when too much waits, and then runs that have ended", async () => {
+    const { noting, writer, tell } = written({ maxWaiting: 10 });
+    noting.fails = true;
+    tell("ensemble_started", {}, "old");
+    tell("ensemble_completed", { exitReason: "COMPLETED" }, "old");
+    tell("ensemble_started");
+    await until(() => noting.attempts > 0);
+    for (let i = 0; i < 60; i++) tell("tool_called", { taskId: "a", toolResult: "birds" });
+    noting.fails = false;
+    await until(() => writer.waiting === 0);
+    await writer.close();
+    expect(await noting.inner.get("old")).to.equal(undefined);
+    const entries = await noting.inner.read("r", -1, 100);
+    expect(entries.length).to.be.above(60);
+    expect(JSON.stringify(entries)).to.not.include("birds");
+  });
+
+  it("loses what cannot be written when it is closed, without an error", async () => {
+    const { noting, writer, tell } = written();
+    noting.fails = true;
+    tell("ensemble_started");
+    await writer.close();
+    expect(writer.waiting).to.equal(0);
+  });
+});
