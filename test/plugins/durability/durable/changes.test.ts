@@ -1,5 +1,5 @@
 import type { EnsembleOptions } from "agentensemble";
-import { Task, tool } from "agentensemble";
+import { Task, definePlugin, replace, tool } from "agentensemble";
 import type { DurableOptions } from "agentensemble/durability";
 import { Journal } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
@@ -78,6 +78,53 @@ describe("a run whose program has changed", () => {
       if (onChange === "fail") expect(output.error?.message).to.include("C:one@1/task/0");
       else expect(output.metrics.llmCallCount, onChange).to.equal(made + 1);
     }
+  });
+
+  it("keeps what has answered before the call that differs, where the task is done again", async () => {
+    const journal = Journal.inMemory();
+    let hint = "";
+    const hinted = definePlugin({
+      name: "hinted",
+      apply({ hooks }) {
+        hooks.beforeLlmCall.tap({ name: "hint", lane: "transform", order: "pre" }, (call) => {
+          const { iteration, request } = call;
+          if (iteration === 0 || hint === "") return undefined;
+          const message = { role: "user" as const, content: hint };
+          return replace({ request: { ...request, messages: [...request.messages, message] } });
+        });
+      },
+    });
+    const look = tool({
+      name: "look",
+      description: "Looks",
+      effect: "read",
+      execute: () => "seen",
+    });
+    const model = new ScriptedModel(({ messages }) => {
+      const turns = messages.filter(({ role }) => role === "assistant").length;
+      if (turns === 2 || (turns === 1 && hint !== "")) throw new Error("not today");
+      return { toolCalls: [{ name: "look", arguments: { input: "x" }, id: `look-${turns}` }] };
+    });
+    const tasks = [task("one", { agent: agent("one", { tools: [look] }) })];
+    for (hint of ["", "Be brief"]) {
+      const ensemble = keptEnsemble(
+        { model, tasks, plugins: [hinted] },
+        { journal, onChange: "redo" },
+      );
+      await ensemble.run({}, { runId: "r", throwOnError: false });
+      await ensemble.dispose();
+    }
+    const keys = (await journal.entries("r")).map(({ key }) => key);
+    expect(keys).to.include("C:one@1/task/0").and.include("K:one@1/look-0/look");
+    expect(keys).not.to.include("C:one@1/task/1");
+  });
+
+  it("asks nobody about a run that is completed", async () => {
+    const journal = Journal.inMemory();
+    await play(journal, [task("one")]);
+    const { output, calls } = await play(journal, [task("one"), task("two")]);
+    expect([output.error?.code, calls]).to.deep.equal(["AE_JOURNAL_MISMATCH", []]);
+    expect(await journal.get("r")).to.include({ status: "completed", executions: 1 });
   });
 
   it("names what the program does not ask for any more", async () => {

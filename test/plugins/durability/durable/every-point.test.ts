@@ -37,6 +37,7 @@ async function check(team: Team, death: Death, whole: World, expected: unknown):
     whole.paidCalls - journaled,
   );
   expect([...new Set(world.effects)].sort(), at).to.deep.equal([...whole.effects].sort());
+  expect(world.effects.length - whole.effects.length, at).to.be.at.most(1); // what was in flight
   expect([...new Set(world.asked)].sort(), at).to.deep.equal([...whole.asked].sort());
   expect(world.asked.length - whole.asked.length, at).to.be.at.most(1);
   return true;

@@ -32,7 +32,11 @@ export function modelOf(fails: () => string | undefined = () => undefined): Coun
 
 /** An ensemble whose runs are kept, and whose warnings somebody hears. */
 export function keptEnsemble(options: EnsembleOptions, o: DurableOptions): Ensemble {
-  return new Ensemble({ on: () => undefined, ...options, plugins: [durable(o)] });
+  return new Ensemble({
+    on: () => undefined,
+    ...options,
+    plugins: [durable(o), ...(options.plugins ?? [])],
+  });
 }
 
 /** A journal with some of its methods replaced. */
