@@ -7,13 +7,14 @@ describe("a claim", () => {
   it("that another process has taken over ends the run, which writes nothing more", async () => {
     const journal = Journal.inMemory();
     const { waits } = endless("waits");
+    let released = 0;
     const lost = journalWith(journal, {
       renew: () => Promise.resolve({ state: "lost" }),
-      release: () => Promise.reject(new Error("must not be called")),
+      release: () => Promise.resolve(void released++),
     });
     await using ensemble = keptEnsemble({ tasks: [waits] }, { journal: lost, leaseMs: 100 });
     const output = await ensemble.run({}, { runId: "r", throwOnError: false });
-    expect(output.error?.code).to.equal("AE_RUN_FENCED");
+    expect([output.error?.code, released]).to.deep.equal(["AE_RUN_FENCED", 0]);
     expect(await journal.get("r")).to.include({ status: "running" });
   });
 

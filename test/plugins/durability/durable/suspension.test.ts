@@ -3,6 +3,8 @@ import { AgentSynthesizer, Ensemble, Review, ReviewDecision, Task } from "agente
 import { Journal, connectRuns, durable } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
+import { randomUUID } from "node:crypto";
+import { POSTGRES_URL, needPostgres } from "../../../support/postgres.js";
 import { pause } from "../../../support/time.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { keptEnsemble, modelOf, task } from "./kept-team.js";
@@ -10,30 +12,40 @@ import { keptEnsemble, modelOf, task } from "./kept-team.js";
 describe("a run that waits for a person", () => {
   const reviewed = (name: string): Task => task(name, { review: Review.of({ timeoutMs: 0 }) });
 
-  it("is suspended when nothing else is in progress, and goes on when somebody has decided elsewhere", async () => {
-    const url = `file:${temporaryFolder()}`;
+  /** The first process asks, the second one answers, the third one goes on. */
+  const suspendAndResume = async (url: string): Promise<void> => {
     const { model, calls } = modelOf();
-    const options: EnsembleOptions = { model, workflow: "PARALLEL", tasks: [reviewed("one"), task("two"), task("three")] }; // prettier-ignore
+    const name = `team-${randomUUID()}`;
+    const runId = `run of ${name}`;
+    const tasks = [reviewed("one"), task("two"), task("three")];
+    const options: EnsembleOptions = { name, model, workflow: "PARALLEL", tasks };
     await using first = keptEnsemble(options, { url, suspendAfterMs: 0 });
-    const output = await first.run({}, { runId: "r", throwOnError: false });
-    expect(output.exitReason).to.equal("SUSPENDED");
-    expect(output.error?.code).to.equal("AE_RUN_SUSPENDED");
+    const output = await first.run({}, { runId, throwOnError: false });
+    expect([output.exitReason, output.error?.code]).to.deep.equal(["SUSPENDED", "AE_RUN_SUSPENDED"]); // prettier-ignore
     expect(calls.sort()).to.deep.equal(["one", "three", "two"]);
     await using runs = await connectRuns(url);
-    const waiting = await runs.get("r");
+    const waiting = await runs.get(runId);
     expect(waiting).to.include({ status: "waiting" });
-    const [review] = await runs.reviews.pending();
+    const review = (await runs.reviews.pending()).find((asked) => asked.runId === runId);
     expect(waiting?.waitsFor).to.include(review?.reviewId);
-    await runs.reviews.resolve(
-      review?.reviewId ?? "",
-      ReviewDecision.edit("better", { by: "ana" }),
-    );
+    const edit = ReviewDecision.edit("better", { by: "ana" });
+    const resolution = await runs.reviews.resolve(review?.reviewId ?? "", edit);
+    expect(resolution.outcome).to.equal("resolved");
     const plugin = durable({ url, suspendAfterMs: 0 });
-    await using second = new Ensemble({ ...options, on: () => undefined, plugins: [plugin] });
+    await using _second = new Ensemble({ ...options, on: () => undefined, plugins: [plugin] });
     const [resumed] = await plugin.runs.resumeAll();
-    expect(resumed?.output?.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["better", "done two", "done three"]); // prettier-ignore
+    const raws = resumed?.output?.taskOutputs.map(({ raw }) => raw);
+    expect(raws).to.deep.equal(["better", "done two", "done three"]);
     expect(calls.length).to.equal(3);
-    await second.dispose();
+    expect(await runs.delete(runId)).to.equal(true);
+  };
+
+  it("is suspended when nothing else is in progress, and goes on when somebody has decided elsewhere", () =>
+    suspendAndResume(`file:${temporaryFolder()}`));
+
+  it("is suspended and goes on in PostgreSQL, too", async function () {
+    await needPostgres(this);
+    await suspendAndResume(POSTGRES_URL);
   });
 
   it("is not suspended while another branch works", async () => {
