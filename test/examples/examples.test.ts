@@ -326,6 +326,11 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Whether runs are answered from a journal, most of them in a process that goes on after another one: there is nothing to record. */
+function isDurable(file: string): boolean {
+  return /^5[2-6]-/.test(file);
+}
+
 describe("the numbered examples", () => {
   it("are all tested here", () => {
     const sources = readdirSync(join(projectRoot, "examples")).filter((file) =>
@@ -347,12 +352,15 @@ describe("the numbered examples", () => {
         runProgram([...HOOK, `dist/examples/${file}`], environment).finished;
 
       it("runs without a key and shows what it promises", async () => {
-        const { code, stdout, stderr } = await play({ RECORD_EXAMPLE: folder });
+        const { code, stdout, stderr } = await play(
+          isDurable(file) ? {} : { RECORD_EXAMPLE: folder },
+        );
         expect(stderr).to.equal("");
         expect(code).to.equal(0);
         for (const text of texts) expect(stdout).to.include(text);
       });
 
+      if (isDurable(file)) return;
       it("replays twice without a model, with the same outputs and traces", async () => {
         const { code, stderr } = await play({ REPLAY_EXAMPLE: folder });
         expect(stderr).to.equal("");
