@@ -11,12 +11,15 @@ const MAX_LENGTH = 1_000;
 
 function calculate(input: unknown): ToolResult {
   const value = evaluate(readText("Expression", input, MAX_LENGTH));
-  return ToolResult.success(numberText(value), Number.isFinite(value) ? value : undefined); // JSON has no Infinity
+  // JSON has no Infinity
+  return ToolResult.success(numberText(value), Number.isFinite(value) ? value : undefined);
 }
 
 /**
- * The tool `calculator`: one text, an arithmetic expression of at most 1,000 characters, computed in doubles by a parser, never as code.
- * The number is the result's `structured`. What is no expression is a failed result that says where it goes wrong.
+ * Creates the tool `calculator`. It takes one text: an arithmetic expression of at most 1,000
+ * characters. A parser computes it in doubles and never runs it as code. The number is the
+ * `structured` value of the result. An invalid expression returns a failed result that names the
+ * position of the error.
  */
 export function calculatorTool(): Tool {
   return tool({

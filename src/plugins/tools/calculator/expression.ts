@@ -1,9 +1,15 @@
 import { InputProblem } from "../shared/input-problem.js";
 
-/** How deep parentheses, signs and powers may nest: far more than anybody writes, far less than the call stack takes. */
+/**
+ * Maximum nesting of parentheses, signs and powers. Far above real input, far below the limit of
+ * the call stack.
+ */
 const DEEPEST = 200;
 
-/** Binding powers of the operators between two values; what follows `^` is a signed value, so it binds to the right. */
+/**
+ * Binding powers of the binary operators. The operand after `^` is a signed value, so `^`
+ * associates to the right.
+ */
 const POWERS: Readonly<Record<string, number>> = Object.freeze({
   "+": 1,
   "-": 1,
@@ -12,7 +18,10 @@ const POWERS: Readonly<Record<string, number>> = Object.freeze({
   "%": 2,
 });
 
-/** A Pratt parser that computes while it reads: `^` binds tighter than a sign before it, so -2^2 is -4. */
+/**
+ * A Pratt parser that computes while it reads. `^` binds tighter than a sign before it, so -2^2 is
+ * -4.
+ */
 class ExpressionReader {
   readonly #text: string;
   #at = 0;
@@ -82,7 +91,7 @@ class ExpressionReader {
     return value;
   }
 
-  /** The next character that is no white space, a whole one also outside the basic plane. */
+  /** Returns the next character that is not white space, as a whole code point. */
   #peek(): string | undefined {
     while (/\s/.test(this.#text[this.#at] ?? "")) this.#at++;
     const code = this.#text.codePointAt(this.#at);
@@ -112,9 +121,10 @@ function compute(operator: string, left: number, right: number): number {
 }
 
 /**
- * The value of an arithmetic expression in doubles: `+ - * / %` (the remainder has the sign of the dividend), `^` (to the right), signs, parentheses.
- * No names, no functions, no exponents. Nothing is evaluated as code.
- * @throws InputProblem
+ * Returns the value of an arithmetic expression in doubles. Supports `+ - * / %` (the remainder has
+ * the sign of the dividend), `^` (right-associative), signs and parentheses. Names, functions and
+ * exponent notation are not supported. Nothing is evaluated as code.
+ * @throws InputProblem for an invalid expression
  */
 export function evaluate(expression: string): number {
   const value = new ExpressionReader(expression).whole();

@@ -3,7 +3,7 @@ import type { Moment } from "./moment.js";
 import { InputProblem, shown } from "../shared/input-problem.js";
 import { isDate } from "./moment.js";
 
-/** The largest number that may be added: an int's, in any unit. */
+/** The largest amount that can be added, in any unit: the maximum of a 32-bit integer. */
 const MAX_AMOUNT = 2_147_483_647;
 
 const DATE_UNITS = ["days", "weeks", "months", "years"] as const;
@@ -31,7 +31,11 @@ function unitOf(text: string, date: boolean): Unit {
   );
 }
 
-/** Moves a moment by so many units; the last day of a month stays within it (January 31 and a month is the end of February). @throws InputProblem */
+/**
+ * Moves a moment by an amount of one unit. The day is limited to the last day of the target month:
+ * January 31 plus one month is the end of February.
+ * @throws InputProblem
+ */
 export function shift(moment: Moment, sign: "+" | "-", amount: string, unitText: string): Moment {
   const unit = unitOf(unitText, isDate(moment));
   if (Number(amount) > MAX_AMOUNT)
@@ -57,7 +61,10 @@ type DurationPart = readonly [amount: number, unit: string];
 const amountText = ([amount, unit]: DurationPart): string =>
   `${amount} ${amount === 1 ? unit : `${unit}s`}`;
 
-/** `395 days (1 year, 1 month, 1 day)`: the whole in one unit, and in larger ones where there are any. */
+/**
+ * Formats `395 days (1 year, 1 month, 1 day)`: the total in one unit, then in larger units if there
+ * are any.
+ */
 function totalText(
   backwards: boolean,
   total: DurationPart,
@@ -71,7 +78,10 @@ function totalText(
   return `${backwards ? "-" : ""}${text}${split === "" || split === text ? "" : ` (${split})`}`;
 }
 
-/** From one moment to another: in days between dates, else in seconds that really pass, a date being its midnight in UTC. Negative when it goes back. */
+/**
+ * Returns the time between two moments. Between two dates the unit is days; otherwise it is elapsed
+ * seconds, and a date counts as its midnight in UTC. Negative when the second moment is earlier.
+ */
 export function difference(
   from: Moment,
   to: Moment,

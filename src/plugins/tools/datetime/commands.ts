@@ -7,7 +7,7 @@ import { InputProblem, shown } from "../shared/input-problem.js";
 import { difference, shift, weekday } from "./calendar.js";
 import { dateTimeOf, isDate, localText, momentOf, momentText, zoneOf } from "./moment.js";
 
-/** What the tool understands, as its description and its refusals say it. */
+/** The commands that the tool understands, as its description and its error messages list them. */
 export const COMMANDS: readonly string[] = Object.freeze([
   "now",
   "now in {zone}",
@@ -21,7 +21,7 @@ export const COMMANDS: readonly string[] = Object.freeze([
   "weekday {date}",
 ]);
 
-/** Reads and does one command. The clock is only asked for by those that need the time of day. */
+/** Parses and runs one command. Reads the clock only for commands that need the current time. */
 export class DateTimeCommands {
   readonly #temporal: TemporalApi;
   readonly #clock: () => Clock;
@@ -31,7 +31,7 @@ export class DateTimeCommands {
     this.#clock = clock;
   }
 
-  /** @throws InputProblem */
+  /** @throws InputProblem for an unknown or malformed command */
   run(command: string): ToolResult {
     const [, subject = "", from, to = ""] =
       /^convert\s+(.+?)(?:\s+from\s+(.+?))?\s+to\s+(.+)$/i.exec(command) ?? [];
@@ -69,7 +69,7 @@ export class DateTimeCommands {
     return this.#shifted(text) ?? this.#present(text) ?? momentOf(this.#temporal, text);
   }
 
-  /** A moment and what is added to it, several times if need be. */
+  /** Returns a moment after one or more additions or subtractions. */
   #shifted(text: string): Moment | undefined {
     const [, moment = "", sign, amount = "", unit = ""] =
       /^(\S.*?)\s*([+-])\s*(\d+)\s+([a-z]+)$/i.exec(text) ?? [];
@@ -78,11 +78,15 @@ export class DateTimeCommands {
       : shift(this.#moment(moment), sign === "-" ? "-" : "+", amount, unit);
   }
 
-  /** The moment that `now`, `today` and these in a zone name; `undefined` for other texts. */
+  /**
+   * Returns the moment of `now` or `today`, with or without a zone. Returns `undefined` for other
+   * texts.
+   */
   #present(text: string): Moment | undefined {
     const [, word = "", zone = "UTC"] = /^(now|today)(?:\s+in\s+(.+))?$/i.exec(text) ?? [];
     if (word === "") return undefined;
-    const zoneId = zoneOf(this.#temporal, zone); // before the clock: the model's mistake comes first
+    // checked before the clock, so that an error in the model's input is reported first
+    const zoneId = zoneOf(this.#temporal, zone);
     const now = this.#clock().now();
     if (!(now instanceof Date) || Number.isNaN(now.getTime()))
       throw new ToolConfigurationError(

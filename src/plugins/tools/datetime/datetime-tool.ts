@@ -9,7 +9,7 @@ import { COMMANDS, DateTimeCommands } from "./commands.js";
 
 /** Options of {@link dateTimeTool}. */
 export interface DateTimeToolOptions {
-  /** Where `now` and `today` come from. Default: the run's `Tokens.Clock`. */
+  /** Source of `now` and `today`. Default: the run's `Tokens.Clock`. */
   readonly clock?: Clock | undefined;
 }
 
@@ -50,9 +50,12 @@ async function answerQuestion(
 }
 
 /**
- * The tool `datetime`: one text, a command such as `now in Europe/Oslo`, `2024-01-31 + 1 month`, `convert 2024-05-01T10:00:00 from UTC to Asia/Tokyo`,
- * `diff 2024-01-01 to 2024-03-01` or `weekday today`. Changes of the clocks are those of the zone; offsets that are printed are real.
- * @throws ValidationError for an unknown option or a clock without `now`; while it runs, ToolConfigurationError where there is no clock
+ * Creates the tool `datetime`. It takes one text: a command such as `now in Europe/Oslo`,
+ * `2024-01-31 + 1 month`, `convert 2024-05-01T10:00:00 from UTC to Asia/Tokyo`,
+ * `diff 2024-01-01 to 2024-03-01` or `weekday today`. Daylight saving changes follow the zone.
+ * Printed offsets are those in effect at the printed time.
+ * @throws ValidationError for an unknown option or a clock without `now`. A call throws
+ * ToolConfigurationError if there is no clock.
  */
 export function dateTimeTool(options: DateTimeToolOptions = {}): Tool {
   checkOptions("dateTimeTool()", options, ["clock"]);

@@ -1,17 +1,23 @@
 import type { Temporal } from "temporal-polyfill";
 import { InputProblem, shown } from "../shared/input-problem.js";
 
-/** The polyfill's namespace; it is loaded with the first call. */
+/** The namespace of the polyfill, which the first call loads. */
 export type TemporalApi = typeof Temporal;
 
-/** A calendar day, or a point in time together with the zone in which it was given. */
+/** A calendar day, or a point in time with the zone in which it was given. */
 export type Moment = Temporal.PlainDate | Temporal.ZonedDateTime;
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-/** A local time, then an offset, a zone in brackets or after a space, or several of them: also what the tool itself writes. */
+/**
+ * A local time followed by an offset, a zone in brackets or after a space, or several of these.
+ * Matches the tool's own output too.
+ */
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?(?:\[([^\]]+)\]|\s+(\S+))?$/;
-/** A name such as Europe/Oslo, or an offset; the polyfill would also take the zone out of a whole date. */
+/**
+ * A name such as Europe/Oslo, or an offset. The polyfill would also accept a full date and extract
+ * its zone.
+ */
 const ZONE = /^(?:[A-Za-z][\w+\-/]*|[+-]\d{2}(?::?\d{2})?)$/;
 const NAMED_OFFSET = /^(?:UTC|GMT)([+-])(\d{1,2})(?::?(\d{2}))?$/i;
 
@@ -19,11 +25,15 @@ function orProblem<T>(work: () => T, problem: string): T {
   try {
     return work();
   } catch {
-    throw new InputProblem(problem); // all that Temporal has to say of a text is that it is none of its own
+    throw new InputProblem(problem); // Temporal's message adds nothing for the model
   }
 }
 
-/** The zone's id as it is printed. `Z`, offsets (`+02:00`, `UTC+2`) and IANA names in any case are taken. @throws InputProblem */
+/**
+ * Returns the zone's id as it is printed. Accepts `Z`, offsets (`+02:00`, `UTC+2`) and IANA names
+ * in any case.
+ * @throws InputProblem
+ */
 export function zoneOf(temporal: TemporalApi, text: string): string {
   const problem = `Unknown timezone: '${shown(text)}'`;
   const [, sign = "", hours = "", minutes = "00"] = NAMED_OFFSET.exec(text) ?? [];
@@ -36,7 +46,7 @@ export function zoneOf(temporal: TemporalApi, text: string): string {
   );
 }
 
-/** @throws InputProblem */
+/** @throws InputProblem if the text is not a date */
 function dateOf(temporal: TemporalApi, text: string): Temporal.PlainDate {
   const problem = `Invalid date format: '${shown(text)}'. Expected yyyy-MM-dd`;
   if (!DATE.test(text)) throw new InputProblem(problem);
@@ -44,8 +54,9 @@ function dateOf(temporal: TemporalApi, text: string): Temporal.PlainDate {
 }
 
 /**
- * A point in time; without an offset or a zone it is in UTC. `from` gives the zone of a local time instead (a `Z` then says nothing).
- * A local time that a change of the clocks leaves out is moved on by the gap; of one that happens twice the first is taken.
+ * Parses a point in time. Without an offset or a zone it is in UTC. `from` sets the zone of a local
+ * time; a `Z` is then ignored. A local time that a daylight saving change skips is moved forward by
+ * the gap. For a local time that occurs twice the earlier one is used.
  * @throws InputProblem
  */
 export function dateTimeOf(
@@ -76,7 +87,10 @@ export function dateTimeOf(
   return orProblem(() => temporal.ZonedDateTime.from(`${local}${offset}[${zone}]`), problem);
 }
 
-/** A date, or a datetime where the text has a `T` or a `Z` in it. @throws InputProblem */
+/**
+ * Parses a date, or a datetime if the text contains a `T` or a `Z`.
+ * @throws InputProblem
+ */
 export function momentOf(temporal: TemporalApi, text: string): Moment {
   return /[TZ]/.test(text) ? dateTimeOf(temporal, text) : dateOf(temporal, text);
 }
@@ -85,14 +99,17 @@ export function isDate(moment: Moment): moment is Temporal.PlainDate {
   return !("timeZoneId" in moment);
 }
 
-/** `2024-01-31`; `2024-01-31T10:00:00Z`, or the real offset, with the name of the zone where it has one: a text that `momentOf` reads. */
+/**
+ * Formats `2024-01-31`, or `2024-01-31T10:00:00Z` with the actual offset and the zone's name if
+ * there is one. `momentOf` can parse the result.
+ */
 export function momentText(moment: Moment): string {
   if (isDate(moment)) return moment.toString();
   if (moment.timeZoneId === "UTC") return `${moment.toPlainDateTime().toString()}Z`;
   return moment.toString(/^[+-]/.test(moment.timeZoneId) ? { timeZoneName: "never" } : {});
 }
 
-/** `2024-01-31T10:00:00 Europe/Oslo`: the local time, whole seconds, and the zone's id. */
+/** Formats `2024-01-31T10:00:00 Europe/Oslo`: the local time in whole seconds and the zone's id. */
 export function localText(time: Temporal.ZonedDateTime): string {
   return `${time.toPlainDateTime().toString({ smallestUnit: "second" })} ${time.timeZoneId}`;
 }

@@ -11,22 +11,25 @@ import { FILE_CALL_MS, folderJail } from "../shared/path-jail.js";
 import { toFailure } from "../shared/tool-failure.js";
 import { readPage } from "./line-page.js";
 
-/** How `fileReadTool` is set up. */
+/** Options of {@link fileReadTool}. */
 export interface FileReadToolOptions {
-  /** The folder that may be read; nothing outside of it can be. */
+  /** The folder that the tool may read. Files outside it are never read. */
   readonly baseDir: string;
-  /** The most bytes that one call gives; the model is told how to go on. Default 65,536, some 16,000 tokens. */
+  /**
+   * Maximum number of bytes per call. A longer file is returned in pages, and the result explains
+   * how to request the next page. Default 65,536, about 16,000 tokens.
+   */
   readonly maxBytes?: number | undefined;
 }
 
-/** What a model gives to `file_read`. */
+/** Arguments of `file_read`. */
 export interface FileReadInput {
   readonly path: string;
-  /** First line, from 1. Default 1. */
+  /** First line, counted from 1. Default 1. */
   readonly offset?: number | undefined;
-  /** How many lines at most. Default: as many as fit. */
+  /** Maximum number of lines. Default: as many as fit into one page. */
   readonly limit?: number | undefined;
-  /** Whether to give the file's hash as well. Default false. */
+  /** Whether to return the file's hash. Default false. */
   readonly hash?: boolean | undefined;
 }
 
@@ -58,7 +61,7 @@ const ARGUMENTS = toolArguments({
 const DESCRIPTION =
   'Reads a text file. Long files come in pages: the last line then says how to go on. Example: {"path": "src/app.ts"}, or {"path": "app.log", "offset": 200, "limit": 100}.';
 
-/** The text of a page, and how to go on. */
+/** Returns the text of a page, followed by a note on how to continue. */
 function pageText(
   page: LinePage & { readonly kind: "lines" },
   first: number,
@@ -120,16 +123,16 @@ async function readPart(
     return ToolResult.success(`${result.output}\n[hash ${digest}]`, {
       ...(result.structured as object),
       hash: digest,
-    }); // made by pageText
+    }); // created by pageText
   } finally {
     await handle.close();
   }
 }
 
 /**
- * A tool `file_read` that reads text files of one folder and of no other. Paths that lead out, symbolic links, folders, devices and binary files are
- * refused; long files come in pages.
- * @throws ValidationError when the folder does not exist, or for a wrong option.
+ * Creates a tool `file_read` that reads text files of one folder only. Rejects paths that leave the
+ * folder, symbolic links, folders, devices and binary files. Returns long files in pages.
+ * @throws ValidationError if the folder does not exist, or for an invalid option
  */
 export function fileReadTool(options: FileReadToolOptions): Tool<FileReadInput> {
   checkOptions("fileReadTool()", options, ["baseDir", "maxBytes"]);

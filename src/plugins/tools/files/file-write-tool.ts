@@ -9,17 +9,17 @@ import { FILE_CALL_MS, folderJail } from "../shared/path-jail.js";
 import { excerpt } from "../../../util/text.js";
 import { toFailure } from "../shared/tool-failure.js";
 
-/** How `fileWriteTool` is set up. */
+/** Options of {@link fileWriteTool}. */
 export interface FileWriteToolOptions {
-  /** The folder in which files may be written; none outside of it can be. */
+  /** The folder in which the tool may write. Files outside it are never written. */
   readonly baseDir: string;
-  /** Whether a person is asked before each write, by the ensemble's `reviewHandler`. Default false. */
+  /** Whether the ensemble's `reviewHandler` must approve each write. Default false. */
   readonly requireApproval?: boolean | undefined;
-  /** The most bytes of one file. Default 1,048,576. */
+  /** Maximum size of one file in bytes. Default 1,048,576. */
   readonly maxBytes?: number | undefined;
 }
 
-/** What a model gives to `file_write`. */
+/** Arguments of `file_write`. */
 export interface FileWriteInput {
   readonly path: string;
   readonly content: string;
@@ -40,7 +40,10 @@ const ARGUMENTS = toolArguments({
 const DESCRIPTION =
   'Writes a text file, replacing what is there. Example: {"path": "reports/summary.md", "content": "# Summary\\n"}.';
 
-/** What is there now, for those who want to know what changed; `undefined` when nothing is. */
+/**
+ * Returns the current content, for listeners that need the change. Returns `undefined` if the file
+ * does not exist.
+ */
 async function textBefore(
   jail: FolderJail,
   path: string,
@@ -74,8 +77,9 @@ async function write(
 }
 
 /**
- * A tool `file_write` that writes text files in one folder and in no other: whole or not at all, never through a symbolic link. Missing folders are made.
- * @throws ValidationError when the folder does not exist, or for a wrong option.
+ * Creates a tool `file_write` that writes text files in one folder only. Writes are atomic and
+ * never follow a symbolic link. Creates missing folders.
+ * @throws ValidationError if the folder does not exist, or for an invalid option
  */
 export function fileWriteTool(options: FileWriteToolOptions): Tool<FileWriteInput> {
   checkOptions("fileWriteTool()", options, ["baseDir", "requireApproval", "maxBytes"]);

@@ -1,36 +1,36 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** Which lines of a file to read. */
+/** The lines to read. */
 export interface PageRequest {
-  /** The first line, from 1. */
+  /** The first line, counted from 1. */
   readonly firstLine: number;
   readonly lineCount: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** Lines of a file, or why there are none. */
+/** Lines of a file, or the reason why there are none. */
 export type LinePage =
   | {
       readonly kind: "lines";
       readonly bytes: Uint8Array;
       readonly lastLine: number;
-      /** Whether the file goes on. */
+      /** Whether there are lines after this page. */
       readonly more: boolean;
-      /** Whether the one line that was read is longer than `maxBytes`. */
+      /** Whether the page is one line, cut because it is longer than `maxBytes`. */
       readonly cut: boolean;
     }
-  /** There is a NUL in it. */
+  /** The file contains a NUL byte. */
   | { readonly kind: "binary" }
   | { readonly kind: "beyond-end"; readonly lines: number }
   | { readonly kind: "too-far" };
 
 const CHUNK = 64 * 1024;
-/** How much of a file is gone through to find a line. */
+/** Maximum number of bytes to scan for a line. */
 const FURTHEST = 256 * 1024 * 1024;
 const NEWLINE = 10;
 
-/** Where the line after `skip` ends of line begins in a chunk, and how many of them it had. */
+/** Finds the position after `skip` line ends in a chunk, and the number of line ends found. */
 function afterLines(
   chunk: Uint8Array,
   skip: number,
@@ -52,7 +52,7 @@ class PageReader {
   #line = 1;
   #lines = 0;
   #position = 0;
-  /** Whether the last byte that was passed was no end of line. */
+  /** Whether the last byte that was skipped was not a line end. */
   #inLine = false;
 
   constructor(handle: FileHandle, request: PageRequest) {
@@ -97,7 +97,8 @@ class PageReader {
     this.#lines += wanted.passed;
     this.#kept.push(rest.subarray(0, wanted.start));
     this.#keptBytes += wanted.start;
-    if (wanted.start < rest.length) this.#position -= rest.length - wanted.start; // read on from here to see whether there is more
+    // continue reading here to detect whether there is more
+    if (wanted.start < rest.length) this.#position -= rest.length - wanted.start;
   }
 
   async #page(): Promise<LinePage> {
@@ -120,14 +121,14 @@ class PageReader {
   }
 }
 
-/** The last place up to `end` at which no character is cut in two. */
+/** Returns the last position up to `end` that does not split a character. */
 function characterEnd(bytes: Uint8Array, end: number): number {
   let place = end;
   while (place > 0 && ((bytes[place] ?? 0) & 0xc0) === 0x80) place--;
   return place;
 }
 
-/** Reads some lines of a file of whatever size, going through it piece by piece. */
+/** Reads some lines of a file of any size, chunk by chunk. */
 export function readPage(handle: FileHandle, request: PageRequest): Promise<LinePage> {
   return new PageReader(handle, request).read();
 }

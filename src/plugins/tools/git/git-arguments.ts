@@ -2,7 +2,7 @@ import { knownNames, nearestName, preview } from "../../../contracts/validation.
 import type { GitCommand } from "./git-commands.js";
 import { GIT_COMMANDS } from "./git-commands.js";
 
-/** What a model asks for. */
+/** The arguments of one call, as the model sends them. */
 export interface GitRequest {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
@@ -10,30 +10,33 @@ export interface GitRequest {
   readonly message?: string | undefined;
 }
 
-/** A request that may be run, apart from where its paths lead. */
+/** A checked call. Its paths are checked separately. */
 export interface GitCall {
-  /** The command, of `stash` with its second word. */
+  /** The command. For `stash` it includes the subcommand. */
   readonly name: string;
   readonly spec: GitCommand;
-  /** Options as git gets them. */
+  /** Options as git receives them. */
   readonly options: readonly string[];
   readonly operands: readonly string[];
   readonly paths: readonly string[];
   readonly reads: boolean;
 }
 
-/** A call, or what is wrong with the request, for the model. */
+/** A call, or a message for the model that explains why the request is invalid. */
 export type ReadGitRequest =
   { readonly ok: true; readonly call: GitCall } | { readonly ok: false; readonly problem: string };
 
-/** Something a model asked for that is not to be had. */
+/** Rejects an argument that is not allowed. */
 class ArgumentRefusal extends Error {}
 
 const SHOWN_OPTIONS = 15;
-/** In characters. Checked here and not by the schema: with a longest text a vendor's strict mode would not take it. */
+/**
+ * Limit in characters. Checked here because some vendors' strict modes reject a schema with
+ * `maxLength`.
+ */
 const LONGEST_ARGUMENT = 4_096;
 const LONGEST_MESSAGE = 20_000;
-/** A configured remote: neither an address nor a folder. */
+/** Name of a configured remote. Matches neither an address nor a folder. */
 const REMOTE = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const MERGE_STRATEGY_OPTIONS = new Set([
   "ours",
@@ -46,7 +49,10 @@ const MERGE_STRATEGY_OPTIONS = new Set([
   "no-renames",
 ]);
 
-/** Reads a request for one of the `allowed` commands. Options are taken from the command's list only, so that none can name a program or a file. */
+/**
+ * Parses a request for one of the `allowed` commands. Accepts only options on the command's list,
+ * so no option can name a program or a file.
+ */
 export function readGitRequest(request: GitRequest, allowed: readonly string[]): ReadGitRequest {
   try {
     return { ok: true, call: callOf(request, allowed) };
@@ -129,7 +135,10 @@ function split(
   return { options, operands };
 }
 
-/** The option that begins with `arg`, in one piece; its value may be the next of the `queue`. */
+/**
+ * Returns the option that begins with `arg`, in one piece. Its value may be the next element of the
+ * `queue`.
+ */
 function optionOf(
   name: string,
   { options }: GitCommand,
@@ -147,7 +156,8 @@ function optionOf(
   if (options.has(`${key}=`)) return [valued(name, key, joined ?? queue.shift())];
   const letters = /^-([a-zA-Z]{2,8})$/.exec(arg)?.[1];
   if (letters === undefined) throw unknownOption(name, arg, options);
-  // Several in one, as in `-fd`: each counts by itself, and the last may have a value.
+  // Several short options in one, as in `-fd`. Each is checked separately; the last may have a
+  // value.
   return [...letters].map((letter, index) => {
     const short = `-${letter}`;
     if (options.has(short)) return short;
@@ -161,13 +171,14 @@ function unknownOption(name: string, arg: string, options: ReadonlySet<string>):
   const known = [...options].map((option) => option.replace(/\[?=\]?$/, ""));
   const nearest = nearestName(arg.replace(/=.*$/s, ""), known);
   const long = known.filter((option) => option.startsWith("--"));
-  const some = `Allowed: ${long.slice(0, SHOWN_OPTIONS).join(", ")}${long.length > SHOWN_OPTIONS ? ", ..." : ""}`; // all of them would cost many tokens
+  // a complete list would cost many tokens
+  const some = `Allowed: ${long.slice(0, SHOWN_OPTIONS).join(", ")}${long.length > SHOWN_OPTIONS ? ", ..." : ""}`;
   return new ArgumentRefusal(
     `Option '${preview(arg)}' is not allowed for git ${name}. ${nearest === undefined ? some : `Did you mean '${nearest}'?`}`,
   );
 }
 
-/** Joined, so that a value can never be taken for something else. */
+/** Joins option and value, so that git can't read the value as another argument. */
 function valued(name: string, key: string, value: string | undefined): string {
   if (value === undefined || value === "")
     throw new ArgumentRefusal(`Option '${key}' of git ${name} needs a value`);
@@ -193,7 +204,8 @@ function messageOption(name: string, spec: GitCommand, message: string): string 
 
 function checkOperand(operand: string): void {
   if (operand === "") throw new ArgumentRefusal("Arguments must not be empty");
-  // Options cannot get here: they were read before. A path may begin with a dash, since it follows `--`.
+  // Options were parsed before, so this is not one. A path may begin with a dash, since it follows
+  // `--`.
   if (/[\0\n\r]/.test(operand))
     throw new ArgumentRefusal(
       `Arguments must not hold control characters, got: ${preview(JSON.stringify(operand))}`,

@@ -1,18 +1,24 @@
-/** What one git command accepts. What is not listed here does not reach git. */
+/** What one git command accepts. Anything not listed here is rejected. */
 export interface GitCommand {
-  /** `--name` takes no value, `--name=` needs one, `--name[=]` may have one; `-1` stands for any number. */
+  /**
+   * `--name` takes no value, `--name=` requires one, `--name[=]` may have one. `-1` stands for any
+   * number.
+   */
   readonly options: ReadonlySet<string>;
-  /** Options that are always given. */
+  /** Options that are always passed. */
   readonly fixed: readonly string[];
-  /** What its operands are: revisions, branches, remotes and the like, or paths. */
+  /** Kind of the operands: names (revisions, branches, remotes) or paths. */
   readonly operands: "names" | "paths";
   /** Whether `--` and paths may follow. */
   readonly paths: boolean;
-  /** Whether a `message` may be given. */
+  /** Whether a `message` is accepted. */
   readonly message: boolean;
-  /** Whether it only looks: always, or as long as it has no options but these, and no operand unless one of the first two makes it a list. */
+  /**
+   * Whether the command is read-only. A list means: read-only with these options alone, and with
+   * operands only if one of the first two options is given, which makes it list.
+   */
   readonly reads: boolean | readonly string[];
-  /** Whether it talks to another machine. */
+  /** Whether it connects to another machine. */
   readonly remote: boolean;
 }
 
@@ -32,11 +38,15 @@ function command(
     reads = false,
     remote = false,
   } = rest;
-  const known = message ? [...options, "-m=", "--message="] : options; // models write the option as often as the argument
+  // models send the option as often as the argument
+  const known = message ? [...options, "-m=", "--message="] : options;
   return Object.freeze({ options: new Set(known), fixed, operands, paths, message, reads, remote });
 }
 
-/** Neither programs of the configuration that render files, nor a look into the working trees of submodules, whose configuration is their own. */
+/**
+ * Turns off programs that render files, and the inspection of submodules, which have their own
+ * configuration.
+ */
 const PLAIN_DIFF = words("--no-ext-diff --no-textconv --no-color");
 const FEW_SUBMODULES = ["--ignore-submodules=dirty"];
 
@@ -66,7 +76,7 @@ const FETCH = words(
 
 const NEEDS_NO_OPERAND = words("-q --quiet --index");
 
-/** The commands, by name; those of `stash` by their two words. */
+/** The commands by name. `stash` commands include the subcommand. */
 export const GIT_COMMANDS: ReadonlyMap<string, GitCommand> = new Map([
   [
     "status",
@@ -211,7 +221,7 @@ export const GIT_COMMANDS: ReadonlyMap<string, GitCommand> = new Map([
   ],
 ]);
 
-/** The names a model may ask for. */
+/** The names that a model may use. */
 export const GIT_COMMAND_NAMES: readonly string[] = Object.freeze(
   [...new Set([...GIT_COMMANDS.keys()].map((name) => name.replace(/ .*/, "")))].sort(),
 );

@@ -4,32 +4,35 @@ import type { CommandResult } from "../shared/run-command.js";
 import type { GitRepository } from "./git-repository.js";
 import { isInclude, programSettings } from "./git-repository.js";
 
-/** Runs git in a repository: that of the working tree, or a submodule's. */
+/** Runs git in a repository: the one of the working tree, or one of a submodule. */
 export type RunGit = (
   repository: GitRepository,
   args: readonly string[],
   maxOutputBytes: number,
 ) => Promise<CommandResult>;
 
-/** What a call does, as far as it matters to what may be dangerous. */
+/** The properties of a call that determine which settings are dangerous. */
 export interface Exposure {
-  /** Whether it reaches another machine. */
+  /** Whether it connects to another machine. */
   readonly remote: boolean;
-  /** Whether git may look for changes within submodules, where it follows their own configuration. */
+  /** Whether git may look for changes in submodules, where their own configuration applies. */
   readonly submodules: boolean;
-  /** Whether a setting may name a program. */
+  /** Whether a setting is allowed to name a program. */
   readonly isTrusted: (name: string) => boolean;
 }
 
-/** How much of a configuration is read, and of the list of all files; what is longer is refused. */
+/** Maximum size of a configuration and of the file list. A larger one is rejected. */
 const CONFIG_BYTES = 1_048_576;
 const INDEX_BYTES = 67_108_864;
-/** Submodules within each other. */
+/** Maximum number of repositories, submodules included. */
 const MOST_REPOSITORIES = 100;
-/** A submodule in the list of all files. */
+/** A submodule in the file list. */
 const SUBMODULE = /^160000 [^\t]*\t([^]+)$/;
 
-/** The submodules that are there. @throws what `runGit` throws */
+/**
+ * Returns the submodules that are checked out.
+ * @throws the errors of `runGit`
+ */
 async function submodulesOf(
   repository: GitRepository,
   runGit: RunGit,
@@ -56,7 +59,10 @@ async function submodulesOf(
   return found.filter((_, i) => areThere[i] === true);
 }
 
-/** Says why git would run a program that a repository itself names; `undefined` when it would not. */
+/**
+ * Returns why git would run a program that the repository configures, or `undefined` if it would
+ * not.
+ */
 export async function dangerIn(
   top: GitRepository,
   { remote, submodules, isTrusted }: Exposure,

@@ -16,26 +16,30 @@ export interface GitToolOptions extends Pick<
   RunCommandOptions,
   "env" | "allowedEnv" | "timeoutMs" | "maxOutputBytes" | "sandbox"
 > {
-  /** The top folder of the working tree; paths must lie inside it. */
+  /** The root folder of the working tree. Paths must be inside it. */
   readonly baseDir: string;
   /** The commands that may be used. Default: all 17. */
   readonly allow?: readonly string[] | undefined;
-  /** Whether a person approves each call that does more than look; needs a review handler. Default true. */
+  /**
+   * Whether each call that changes something needs approval by the review handler. Default true.
+   */
   readonly requireApproval?: boolean | undefined;
-  /** How remotes may be reached: "https", "ssh", "http", "git", "file". Default https and ssh. */
+  /**
+   * Protocols allowed for remotes: "https", "ssh", "http", "git", "file". Default: https and ssh.
+   */
   readonly protocols?: readonly string[] | undefined;
-  /** Settings that may name programs although the repository itself makes them, such as `filter.lfs.*`. Default: none. */
+  /** Settings of the repository that may name programs, such as `filter.lfs.*`. Default: none. */
   readonly trustedConfig?: readonly string[] | undefined;
 }
 
-/** The options with defaults, checked. */
+/** The validated options with defaults. */
 export interface GitSettings {
   readonly baseDir: string;
   readonly allow: readonly string[];
   readonly requireApproval: boolean;
   readonly protocols: readonly string[];
   readonly trustedConfig: readonly string[];
-  /** What every git process gets; `timeoutMs` and `maxOutputBytes` are there. */
+  /** Limits of every git process. `timeoutMs` and `maxOutputBytes` are set. */
   readonly limits: Pick<RunCommandOptions, "env" | "allowedEnv" | "sandbox"> & {
     readonly timeoutMs: number;
     readonly maxOutputBytes: number;
@@ -75,7 +79,10 @@ function requireNames(
   }
 }
 
-/** Checks the options and fills in the defaults. @throws ValidationError naming the first that is wrong. */
+/**
+ * Validates the options and applies the defaults.
+ * @throws ValidationError naming the first invalid option
+ */
 export function resolveGitOptions(options: GitToolOptions): GitSettings {
   checkOptions("gitTool()", options, OPTIONS);
   const {

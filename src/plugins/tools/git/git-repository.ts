@@ -4,29 +4,33 @@ import { join, resolve } from "node:path";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** A working tree and where its repository was when the tool was made. */
+/** A working tree and the location of its repository when the tool was created. */
 export interface GitRepository {
   /** Real path of the working tree. */
   readonly baseDir: string;
   readonly gitDir: string;
 }
 
-/** Names of settings that make git run a program which none of the fixed settings turns off. Those of the user and the system are trusted. */
+/**
+ * Names of repository settings that make git run a program and that the fixed settings can't turn
+ * off. User and system settings are trusted.
+ */
 const PROGRAMS =
   /^(?:filter\..+\.(?:clean|smudge|process)|diff\.external|diff\..+\.(?:command|textconv)|merge\..+\.driver|gpg\.(?:.+\.)?program|gpg\.ssh\.defaultkeycommand|core\.alternaterefscommand|trailer\..+\.(?:command|cmd)|hook\..+\.command)$/;
 const REMOTE_PROGRAMS =
   /^(?:core\.(?:sshcommand|gitproxy)|credential\.(?:.+\.)?helper|remote\..+\.(?:uploadpack|receivepack|vcs))$/;
 /**
  * Names of settings that include other files. A condition such as `onbranch` can be false while the
- * configuration is listed, and true for a process that git starts during the call.
+ * configuration is listed and true for a process that git starts during the call.
  */
 const INCLUDES = /^include(?:if\..+)?\.path$/;
-/** Lines of a rebase's list that run a command. */
+/** Lines of a rebase's todo list that run a command. */
 const EXEC_LINE = /^\s*(?:x|exec)\s/m;
 
 /**
- * Looks where the repository of a working tree is, once: a workspace whose agent writes files could later point elsewhere.
- * @throws ValidationError unless `baseDir` is a folder.
+ * Locates the repository of a working tree once. An agent that writes files in the workspace could
+ * later point it elsewhere.
+ * @throws ValidationError unless `baseDir` is a folder
  */
 export function findRepository(baseDir: string): GitRepository {
   if (statSync(baseDir, { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -36,16 +40,20 @@ export function findRepository(baseDir: string): GitRepository {
   const found = lstatSync(entry, { throwIfNoEntry: false });
   if (found?.isSymbolicLink() === true) return { baseDir: root, gitDir: realpathSync(entry) };
   const target =
-    found?.isFile() === true ? /^gitdir: (.+)$/m.exec(readFileSync(entry, "utf8"))?.[1] : undefined; // a linked working tree
+    // a linked working tree
+    found?.isFile() === true ? /^gitdir: (.+)$/m.exec(readFileSync(entry, "utf8"))?.[1] : undefined;
   return { baseDir: root, gitDir: target === undefined ? entry : resolve(root, target.trim()) };
 }
 
-/** Whether there is a repository now, and not a link to another place. */
+/** Whether a repository exists now and is not a link to another location. */
 export async function hasRepository({ gitDir }: GitRepository): Promise<boolean> {
   return (await lstat(gitDir).catch(() => undefined))?.isDirectory() === true;
 }
 
-/** The output of `git config --list --show-scope --name-only -z`: the names the repository's own files set that run programs or include files which may. */
+/**
+ * Parses the output of `git config --list --show-scope --name-only -z`. Returns the repository's
+ * settings that run programs, or that include files which may do so.
+ */
 export function programSettings(listing: string, remote: boolean): readonly string[] {
   const parts = listing.split("\0");
   const names: string[] = [];
@@ -64,7 +72,7 @@ export function isInclude(key: string): boolean {
   return INCLUDES.test(key);
 }
 
-/** Whether a rebase that is under way would run a command: none begun by this tool does. */
+/** Whether a rebase in progress would run a command. Rebases started by this tool never do. */
 export async function rebaseRunsCommands({ gitDir }: GitRepository): Promise<boolean> {
   const list = await readFile(join(gitDir, "rebase-merge", "git-rebase-todo"), "utf8").catch(
     () => "",

@@ -12,10 +12,10 @@ import { findRepository, hasRepository, rebaseRunsCommands } from "./git-reposit
 import { dangerIn } from "./git-danger.js";
 import { fixedArguments, fixedEnvironment } from "./git-settings.js";
 
-/** What git says when it was given a path where it expected a revision. */
+/** Git's message for a path where a revision is expected. */
 const NOT_A_REVISION =
   /bad revision|unknown revision|invalid reference|ambiguous argument|bad object/;
-/** A name and password in an address. */
+/** A user name and password in a URL. */
 const CREDENTIALS = /:\/\/[^/@\s]{1,1000}@/g;
 
 /** Runs calls in one working tree. */
@@ -24,14 +24,17 @@ export class GitRunner {
   readonly #repository: GitRepository;
   readonly #root: JailRoot;
 
-  /** @throws ValidationError unless `baseDir` is a folder. */
+  /** @throws ValidationError unless `baseDir` is a folder */
   constructor(settings: GitSettings) {
     this.#settings = settings;
     this.#repository = findRepository(settings.baseDir);
     this.#root = new JailRoot(settings.baseDir, "workspace");
   }
 
-  /** Runs a call, unless its paths lead out of the working tree or the repository is set up to run programs. */
+  /**
+   * Runs a call. Rejects paths outside the working tree and repositories configured to run
+   * programs.
+   */
   async run(call: GitCall, signal: AbortSignal): Promise<ToolResult> {
     let paths: readonly string[];
     try {
@@ -44,7 +47,8 @@ export class GitRunner {
       return ToolResult.failure(`Not a git repository: the workspace has no .git folder`);
     const danger = await this.#danger(call, signal);
     if (danger !== undefined) return ToolResult.failure(danger);
-    // Always `--`: without it git takes operands that are no revisions for paths, also of files outside.
+    // Always passes `--`. Without it git reads operands that are not revisions as paths, even
+    // outside the working tree.
     const end = call.spec.paths ? ["--", ...paths] : [];
     const args = [
       ...call.name.split(" "),
@@ -53,7 +57,7 @@ export class GitRunner {
       ...call.operands,
       ...end,
     ];
-    // Only calls that are meant to reach another machine may: in a partial clone any could.
+    // Allows network access only for remote commands. In a partial clone any command could connect.
     const env = call.spec.remote
       ? { GIT_ALLOW_PROTOCOL: this.#settings.protocols.join(":"), GIT_NO_LAZY_FETCH: "0" }
       : {};
@@ -61,8 +65,10 @@ export class GitRunner {
   }
 
   /**
-   * A path as git gets it, relative to the working tree. It need not be there, since git also knows deleted files; a link at its end is a thing of its
-   * own for git and is not followed. @throws AccessDeniedError for a path that leads out of the working tree.
+   * Returns a path relative to the working tree, as git receives it. The path need not exist, since
+   * git also knows deleted files. A link at its end is not followed, because git tracks the link
+   * itself.
+   * @throws AccessDeniedError for a path outside the working tree
    */
   async #pathInside(path: string): Promise<string> {
     const { relativePath } = await this.#root.place(path);
@@ -93,7 +99,10 @@ export class GitRunner {
     }
   }
 
-  /** Why the call is not made: somebody, perhaps an agent with a tool for files, has set up the repository so that git would run a program. */
+  /**
+   * Returns why the call is rejected: the repository is configured so that git would run a program.
+   * An agent with a file tool could have done so.
+   */
   async #danger(call: GitCall, signal: AbortSignal): Promise<string | undefined> {
     const { trustedConfig } = this.#settings;
     const isTrusted = (name: string): boolean =>

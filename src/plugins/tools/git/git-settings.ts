@@ -1,4 +1,4 @@
-/** Settings given with every call; they win over every configuration file. */
+/** Settings passed with every call. They override every configuration file. */
 const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
@@ -8,7 +8,7 @@ const SETTINGS = [
   "submodule.recurse=false",
   "fetch.recurseSubmodules=false",
   "diff.ignoreSubmodules=dirty",
-  // Nothing goes on in the background, and nobody is asked for a passphrase: an agent does not sign in a person's name.
+  // No background work, and no prompt for a passphrase: an agent does not sign for a person.
   "gc.auto=0",
   "maintenance.auto=false",
   "commit.gpgSign=false",
@@ -18,7 +18,10 @@ const SETTINGS = [
   "advice.detachedHead=false",
 ];
 
-/** What stands before the command. The two folders are fixed, so that no file in the workspace can lead git elsewhere. */
+/**
+ * The arguments before the command. Both folders are fixed, so that no file in the workspace can
+ * redirect git.
+ */
 export function fixedArguments(gitDir: string, baseDir: string): readonly string[] {
   return [
     "git",
@@ -30,7 +33,7 @@ export function fixedArguments(gitDir: string, baseDir: string): readonly string
   ];
 }
 
-/** Variables of every call; they win over those of the caller. */
+/** Environment variables of every call. They override those of the caller. */
 export function fixedEnvironment(): Readonly<Record<string, string>> {
   return {
     GIT_TERMINAL_PROMPT: "0",
@@ -44,7 +47,7 @@ export function fixedEnvironment(): Readonly<Record<string, string>> {
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_ATTR_NOSYSTEM: "1",
     GIT_LITERAL_PATHSPECS: "1",
-    GIT_ALLOW_PROTOCOL: "", // none, unless the call names some
+    GIT_ALLOW_PROTOCOL: "", // none, unless the call allows some
     GIT_NO_LAZY_FETCH: "1",
     GIT_PROTOCOL_FROM_USER: "0",
     LC_ALL: "C.UTF-8",

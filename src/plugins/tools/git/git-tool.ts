@@ -41,10 +41,13 @@ const ARGUMENTS = toolArguments({
 const DESCRIPTION = `Runs git in the workspace: to see what has changed, commit, and work with branches.
 Example: {"command": "diff", "args": ["--stat", "HEAD~1"], "paths": ["src"]} or {"command": "commit", "args": ["-a"], "message": "Fix the login form"}.`;
 
-/** The schema a model is shown names the commands; an unknown one is answered by the tool's own message. */
+/**
+ * The schema for the model lists the commands. The tool's own message reports an unknown command.
+ */
 function inputFor(allow: readonly string[]): ToolArguments<GitRequest>["input"] {
   const { schema, jsonSchema } = ARGUMENTS.input;
-  const properties = jsonSchema["properties"] as Readonly<Record<string, object>>; // as declared above
+  // as declared above
+  const properties = jsonSchema["properties"] as Readonly<Record<string, object>>;
   return {
     schema,
     jsonSchema: {
@@ -54,7 +57,7 @@ function inputFor(allow: readonly string[]): ToolArguments<GitRequest>["input"] 
   };
 }
 
-/** The strongest of what the allowed commands do. */
+/** Returns the strongest effect of the allowed commands. */
 function effectOf(allow: readonly string[]): "read" | "write" | "send" {
   const specs = [...GIT_COMMANDS]
     .filter(([name]) => allow.includes(name.replace(/ .*/, "")))
@@ -76,11 +79,13 @@ function commandLine({ command, args = [], paths = [], message }: GitRequest): s
 }
 
 /**
- * Makes the tool `git`, with which an agent works in one working tree: status, diff, log, show, commit, add, branch, stash, checkout, push,
- * reset, rebase, clean, tag, merge, fetch, pull. Only listed options reach git, so none can run a program or touch another place; no hook,
- * pager, editor or helper of the repository runs; paths stay inside. All but looking waits for approval.
+ * Creates the tool `git`, with which an agent works in one working tree. Commands: status, diff,
+ * log, show, commit, add, branch, stash, checkout, push, reset, rebase, clean, tag, merge, fetch,
+ * pull. Accepts only listed options, so none can run a program or reach another location. Runs no
+ * hook, pager, editor or helper of the repository. Rejects paths outside the tree. By default all
+ * commands that change something need approval.
  *
- * @throws ValidationError for wrong options, or a `baseDir` that is no folder.
+ * @throws ValidationError for invalid options, or a `baseDir` that is not a folder
  */
 export function gitTool(options: GitToolOptions): Tool<GitRequest> {
   const settings = resolveGitOptions(options);
@@ -90,17 +95,19 @@ export function gitTool(options: GitToolOptions): Tool<GitRequest> {
     name: "git",
     description: DESCRIPTION,
     input: inputFor(allow),
-    sequential: true, // two at once would find each other's lock
+    sequential: true, // two concurrent calls would collide on git's lock
     requireApproval,
     untrusted: true,
     effect: effectOf(allow),
     effectOf: (input) => {
       const read = readGitRequest(input, allow);
-      return !read.ok || read.call.reads ? "read" : effectOf([input.command]); // what is refused does nothing
+      // a rejected call has no effect
+      return !read.ok || read.call.reads ? "read" : effectOf([input.command]);
     },
     needsApproval: (input) => {
       const read = readGitRequest(input, allow);
-      return requireApproval && read.ok && !read.call.reads; // what is refused does not run, so nobody is asked
+      // a rejected call does not run and needs no approval
+      return requireApproval && read.ok && !read.call.reads;
     },
     approvalDescription: (input) => `Execute git ${commandLine(input)}`,
     approvalRejection: ({ command }) => `Git operation rejected by reviewer: git ${command}`,

@@ -2,27 +2,31 @@ import { InputProblem } from "../shared/input-problem.js";
 import { isObject } from "../../../util/objects.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** How deep a document may nest. */
+/** Maximum nesting depth of a document. */
 const DEEPEST = 500;
 
-/** A string or a number as it stands in the source, the first character saying which; all other values as JSON has them. */
+/**
+ * A string or number as in the source, with a first character that marks its type. All other values
+ * are plain JSON.
+ */
 export type JsonNode =
   string | boolean | null | readonly JsonNode[] | { readonly [key: string]: JsonNode };
 
 const TEXT = "s";
 const NUMBER = "n";
 
-/** A string, a number, or a bracket: everything else of a valid document is left as it is. */
+/** A string, a number or a bracket. All other parts of a valid document stay unchanged. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[[\]{}]/g;
 
 /**
- * Parses a document so that numbers keep their digits, however many, and keys keep their order and can't be mistaken for what objects inherit:
- * strings and keys are marked with an `s`, numbers become strings marked with an `n`.
+ * Parses a document. Numbers keep all their digits. Keys keep their order and can't collide with
+ * inherited properties of objects. Strings and keys get the prefix `s`; numbers become strings with
+ * the prefix `n`.
  * @throws InputProblem `Invalid JSON: ...`
  */
 export function parseDocument(text: string): JsonNode {
   try {
-    JSON.parse(text); // for its message: positions are those of the text that was given
+    JSON.parse(text); // for its error message, whose positions refer to the original text
   } catch (error) {
     throw new InputProblem(`Invalid JSON: ${messageOf(error)}`);
   }
@@ -37,19 +41,19 @@ export function parseDocument(text: string): JsonNode {
       throw new InputProblem(`Invalid JSON: more than ${DEEPEST} levels of nesting`);
     return token;
   });
-  return JSON.parse(marked) as JsonNode; // marked documents have no numbers
+  return JSON.parse(marked) as JsonNode; // marked documents contain no numbers
 }
 
 export function isList(node: JsonNode): node is readonly JsonNode[] {
   return Array.isArray(node);
 }
 
-/** The value of a property; `undefined` where there is none. */
+/** Returns the value of a property, or `undefined` if there is none. */
 export function propertyOf(node: JsonNode, name: string): JsonNode | undefined {
   return isObject(node) ? node[`${TEXT}${name}`] : undefined;
 }
 
-/** Compact JSON. */
+/** Formats compact JSON. */
 export function jsonText(node: JsonNode): string {
   if (typeof node === "string")
     return node.startsWith(NUMBER) ? node.slice(1) : JSON.stringify(node.slice(1));
@@ -60,7 +64,7 @@ export function jsonText(node: JsonNode): string {
     .join(",")}}`;
 }
 
-/** The value for a reader: a string as it is, everything else as JSON. */
+/** Formats a value for a reader: a string as it is, any other value as JSON. */
 export function plainText(node: JsonNode): string {
   return typeof node === "string" ? node.slice(1) : jsonText(node);
 }

@@ -12,14 +12,17 @@ const DESCRIPTION =
   'Takes one value out of a JSON document by its path: dots between names, [n] for a place in a list (from 0), quotes around names with dots or brackets, $ for the whole. Example: order.items[0]["unit.price"]';
 
 const MAX_PATH = 1_000;
-/** Reading a document of this size takes the event loop about a tenth of a second. */
+/**
+ * Limit in characters. Parsing a document of this size blocks the event loop for about a tenth of a
+ * second.
+ */
 const MAX_JSON = 250_000;
 
-/** What `json_parser` takes. */
+/** Arguments of `json_parser`. */
 export interface JsonParserInput {
   /** For example `order.items[0]["unit.price"]`. */
   readonly jsonPath: string;
-  /** The document. */
+  /** The JSON document. */
   readonly json: string;
 }
 
@@ -51,7 +54,10 @@ function childOf(node: JsonNode, next: PathStep, path: string): JsonNode {
   return value;
 }
 
-/** The value as JavaScript has it, for listeners and adapters; left out where reading it again could plant a key that everything inherits. */
+/**
+ * Returns the value as JavaScript data, for listeners and adapters. Returns `undefined` if parsing
+ * could set a property on a prototype.
+ */
 function structured(node: JsonNode): unknown {
   const text = jsonText(node);
   return text.includes("__proto__") ? undefined : JSON.parse(text);
@@ -71,8 +77,10 @@ function valueAt({
 }
 
 /**
- * The tool `json_parser`: takes `{ jsonPath, json }` and gives the value at the path: a string as it is, anything else as compact JSON, numbers with all
- * the digits they have in the document. At most 250,000 characters and 500 levels. What is not there, or malformed, is a failed result.
+ * Creates the tool `json_parser`. It takes `{ jsonPath, json }` and returns the value at the path.
+ * A string is returned as it is, any other value as compact JSON; numbers keep all digits of the
+ * document. Limits: 250,000 characters and 500 levels. A missing value or malformed input returns a
+ * failed result.
  */
 export function jsonParserTool(): Tool<JsonParserInput> {
   const args = toolArguments({ properties: PROPERTIES, required: ["jsonPath", "json"] });

@@ -1,14 +1,17 @@
 import { isRefusedKey } from "../../../util/json/refused-keys.js";
 import { InputProblem } from "../shared/input-problem.js";
 
-/** One step of a path: the name of a property, or a place in a list. */
+/** One step of a path: a property name or a list index. */
 export type PathStep = string | number;
 
 const BARE = /[^.[\]"']+/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/y;
 const INDEX = /\[(\d{1,10})\]/y;
 
-/** Reads `order.items[0]["unit.price"]`: steps with dots between them, a list's place in brackets, a name with dots or brackets in quotes. */
+/**
+ * Parses `order.items[0]["unit.price"]`: steps separated by dots, list indexes in brackets, and
+ * names with dots or brackets in quotes.
+ */
 class PathReader {
   readonly #text: string;
   #at = 0;
@@ -31,7 +34,7 @@ class PathReader {
     return steps;
   }
 
-  /** The `$` of JSONPath for the whole document. */
+  /** Parses the `$` of JSONPath, which stands for the whole document. */
   #root(): void {
     if (/^\$(?=$|[.[])/.test(this.#text)) this.#at = 1;
   }
@@ -66,7 +69,7 @@ class PathReader {
     const match = this.#match(QUOTED);
     if (match === undefined) return undefined;
     const name = (match[1] ?? match[2] ?? "").replace(/\\(.)/gs, "$1");
-    return this.#allowed(name) ?? name; // a name may be empty when it is quoted
+    return this.#allowed(name) ?? name; // a quoted name may be empty
   }
 
   #allowed(name: string): string | undefined {
@@ -96,8 +99,8 @@ class PathReader {
 }
 
 /**
- * The steps of a path; none for `$`, the whole document.
- * @throws InputProblem for what is malformed, and for keys such as `__proto__`
+ * Returns the steps of a path. `$`, the whole document, has none.
+ * @throws InputProblem for a malformed path, and for keys such as `__proto__`
  */
 export function parsePath(path: string): readonly PathStep[] {
   return new PathReader(path).whole();

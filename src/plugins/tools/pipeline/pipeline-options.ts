@@ -13,15 +13,18 @@ import {
   requireText,
 } from "../../../contracts/validation.js";
 
-/** What a pipeline does when a step fails: give its failure back, or hand the failure's message to the next step. */
+/**
+ * What a pipeline does when a step fails: return the failure, or pass its message to the next step.
+ */
 export type PipelineErrorStrategy = "FAIL_FAST" | "CONTINUE_ON_FAILURE";
 
 /** One step of a {@link ToolPipeline}. */
 export interface PipelineStep {
   readonly tool: AnyTool;
   /**
-   * Makes the next step's input of this step's successful result: a text, or an object where the next step has an input schema. Nothing is an empty
-   * text. Not asked after a failure. Without it the next step gets `output` as it is.
+   * Converts this step's successful result into the next step's input: a text, or an object if the
+   * next step has an input schema. Null and `undefined` become an empty text. Not called after a
+   * failure. Default: the next step receives `output` unchanged.
    */
   readonly adapter?:
     ((result: ToolResult, ctx: ToolContext) => Awaitable<string | object | undefined>) | undefined;
@@ -29,19 +32,25 @@ export interface PipelineStep {
 
 /** Options of a {@link ToolPipeline}. */
 export interface ToolPipelineOptions {
-  /** Letters, digits, `_` and `-`, at most 64. */
+  /** Letters, digits, `_` and `-`; at most 64 characters. */
   readonly name: string;
-  /** For the model: what the whole of it does. */
+  /** Describes to the model what the pipeline does. */
   readonly description: string;
-  /** In their order; without any the pipeline gives its input back. */
+  /** The steps in order. A pipeline without steps returns its input. */
   readonly steps: readonly PipelineStep[];
   /** Default `"FAIL_FAST"`. */
   readonly errorStrategy?: PipelineErrorStrategy | undefined;
-  /** Time for all steps together, in milliseconds. Default: none. */
+  /** Time limit for all steps together, in milliseconds. Default: none. */
   readonly timeoutMs?: number | undefined;
-  /** Never run beside other calls of the same turn. Default: whether one of the steps is. */
+  /**
+   * Whether the pipeline never runs in parallel with other calls of the same turn. Default: true if
+   * one of the steps is sequential.
+   */
   readonly sequential?: boolean | undefined;
-  /** A person has to agree to the pipeline as a whole; steps with `requireApproval` ask for themselves. Default false. */
+  /**
+   * Whether a person must approve the pipeline as a whole. Steps with `requireApproval` ask
+   * separately. Default false.
+   */
   readonly requireApproval?: boolean | undefined;
 }
 
@@ -55,7 +64,7 @@ const OPTIONS = [
   "requireApproval",
 ] as const;
 
-/** @throws ValidationError naming the option, and the step by its number. */
+/** @throws ValidationError naming the option, and the step by its number */
 export function checkPipelineOptions(options: ToolPipelineOptions): void {
   checkOptions("ToolPipeline", options, OPTIONS);
   const { name, description, steps, errorStrategy, timeoutMs, sequential, requireApproval } =
@@ -97,7 +106,8 @@ function checkStep(what: string, step: PipelineStep | null | undefined, last: bo
       hint: "ToolPipeline.of(...) takes tools as they are.",
     });
   checkOptions(what, step, ["tool", "adapter"]);
-  const { tool, adapter } = step as { readonly tool: unknown; readonly adapter: unknown }; // not checked yet
+  // not validated yet
+  const { tool, adapter } = step as { readonly tool: unknown; readonly adapter: unknown };
   if (tool === undefined || tool === null) throw new ValidationError("step tool must not be null");
   if (!isTool(tool))
     throw new ValidationError(`${what} tool must be a tool, got: ${preview(tool)}`, {

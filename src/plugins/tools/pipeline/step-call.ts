@@ -8,7 +8,10 @@ import { parseText, isValidating } from "../../../util/schema/standard-schema.js
 import { isObject } from "../../../util/objects.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** What a step says when it threw; an error without a message has the default text of a failed result. */
+/**
+ * Returns the failed result of a step that threw. An error without a message gets the default text
+ * of a failed result.
+ */
 function threw(tool: AnyTool, error: unknown): ToolResult {
   return ToolResult.failure(
     error instanceof Error && error.message === ""
@@ -17,10 +20,14 @@ function threw(tool: AnyTool, error: unknown): ToolResult {
   );
 }
 
-/** A step that also ends with the pipeline's own time limit, which is not the gateway's: that one knows the task and the step. */
+/**
+ * Returns a step that also ends at the pipeline's time limit. The gateway does not apply that
+ * limit; it only knows the task's and the step's.
+ */
 function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
   const { needsApproval, approvalDescription, approvalRejection, effectOf } = tool;
-  // The type demands every field that a tool has: one that is added later can't be forgotten here.
+  // The type requires every property of a tool, so that a property added later can't be forgotten
+  // here.
   const tied: { readonly [K in keyof Required<AnyTool>]: AnyTool[K] } = {
     name: tool.name,
     title: tool.title,
@@ -53,7 +60,8 @@ function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
         ),
       ),
   };
-  return tied as AnyTool; // four absent methods are there as `undefined`, which readers of a tool can't tell from absence
+  // four absent methods are set to `undefined`, which readers treat as absent
+  return tied as AnyTool;
 }
 
 function contextWith(signal: AbortSignal, ctx: ToolContext): ToolContext {
@@ -71,9 +79,12 @@ function contextWith(signal: AbortSignal, ctx: ToolContext): ToolContext {
 }
 
 /**
- * Calls one step through the framework's gateway: its schema, hooks, approval, time limit, record and events are those of any call. `text` is its
- * argument, or the JSON of its arguments where it has a schema. Outside a run the step is called at once, after its schema.
- * A step that threw is a failed result. @throws what ends more than the step: cancellation, wrong configuration, an early exit, a failed hook
+ * Calls one step through the tool gateway. Schema, hooks, approval, time limit, record and events
+ * apply as for any call. `text` is the argument, or the JSON of the arguments if the step has a
+ * schema. Outside a run the step is called directly, after validation. A step that throws returns a
+ * failed result.
+ * @throws errors that end more than the step: cancellation, invalid configuration, an early exit, a
+ * failed hook
  */
 export async function callStep(
   tool: AnyTool,
@@ -98,7 +109,10 @@ export async function callStep(
   }
 }
 
-/** What is no failure of the step's work, such as a broken hook, fails the task as it does for any call; the gateway of the pipeline's own call must know it. */
+/**
+ * An error outside the step's own work, such as a failed hook, fails the task as for any call. The
+ * gateway of the pipeline's call must recognise it.
+ */
 function endsTheTask(error: unknown): Error {
   if (ToolConfigurationError.isInstance(error) || endsRun(error)) return error;
   if (ReviewUnavailableError.isInstance(error)) return error;
@@ -114,7 +128,8 @@ async function callAlone(
   if (!input.ok)
     return ToolResult.failure(`Invalid input for tool '${tool.name}': ${input.problem}`);
   try {
-    return stepResult(await tool.execute(input.value, ctx as ToolContext)); // whoever calls a tool without a context has tools that need none
+    // without a context, the tool must not need one
+    return stepResult(await tool.execute(input.value, ctx as ToolContext));
   } catch (error) {
     if (ToolConfigurationError.isInstance(error) || endsRun(error)) throw error;
     return threw(tool, error);
@@ -126,11 +141,12 @@ type Input =
 
 async function readAlone(tool: AnyTool, text: string): Promise<Input> {
   if (tool.input === undefined) return { ok: true, value: text };
-  if (isValidating(tool.input)) return parseText(tool.input, text); // the guard's other half
+  // the other half of the type guard
+  if (isValidating(tool.input)) return parseText(tool.input, text);
   return parseText(ANY_OBJECT, text);
 }
 
-/** Of plain JSON Schema only that it describes an object is known here. */
+/** For plain JSON Schema only the fact that it describes an object is known here. */
 const ANY_OBJECT: OutputSchema<unknown> = Object.freeze({
   jsonSchema: {},
   schema: {

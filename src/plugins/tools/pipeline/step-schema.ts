@@ -10,13 +10,15 @@ function convert(input: OutputSchema<unknown> | JsonSchema): JsonSchema {
   if ("~standard" in input)
     return (input as { readonly "~standard": StandardJSONSchemaV1.Props })[
       "~standard"
-    ].jsonSchema.input({ target: "draft-2020-12" }); // it says so itself
+    ].jsonSchema.input({ target: "draft-2020-12" }); // the schema declares this itself
   return isValidating(input) && "jsonSchema" in input ? input.jsonSchema : input;
 }
 
 /**
- * The JSON Schema of a step's input, without `$schema`; `undefined` for a step that takes one text.
- * @throws ValidationError for a schema that has none, or that does not describe an object: no model could call the step, nor could a pipeline
+ * Returns the JSON Schema of a step's input without `$schema`. Returns `undefined` for a step that
+ * takes one text.
+ * @throws ValidationError for a schema without a JSON Schema, or one that does not describe an
+ * object: neither a model nor a pipeline could call the step
  */
 export function stepSchema(what: string, { name, input }: AnyTool): JsonSchema | undefined {
   if (input === undefined) return undefined;

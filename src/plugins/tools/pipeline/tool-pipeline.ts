@@ -13,38 +13,41 @@ import { callStep } from "./step-call.js";
 import { stepSchema } from "./step-schema.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** What calls do to the world, from the least to the most. */
+/** Effects of calls, from weakest to strongest. */
 const EFFECTS = ["read", "write", "send"] as const;
 
 /**
- * Several tools in a row as one tool: the output of each step is the input of the next, and the model sees one call. Every step goes through the
- * framework's gateway like any other call, with its own schema, hooks, approval, time limit, trace and events. Immutable; pipelines nest.
+ * Combines several tools into one tool. The output of each step is the input of the next, and the
+ * model sees one call. Every step goes through the tool gateway like any other call, with its own
+ * schema, hooks, approval, time limit, trace and events. Immutable; pipelines can be nested.
  *
- * The pipeline takes what its first step takes: its arguments where it has an input schema, else one text.
+ * The pipeline takes the input of its first step: its arguments if it has an input schema,
+ * otherwise one text.
  */
 export class ToolPipeline implements Tool<unknown> {
   readonly name: string;
   readonly description: string;
-  /** The first step's JSON Schema; the step itself checks the arguments. */
+  /** The JSON Schema of the first step, which validates the arguments itself. */
   readonly input: DescribedInput | undefined;
   readonly steps: readonly PipelineStep[];
   readonly errorStrategy: PipelineErrorStrategy;
   readonly timeoutMs: number | undefined;
   readonly sequential: boolean;
   readonly requireApproval: boolean | undefined;
-  /** Whether a step is. */
+  /** Whether one of the steps is private. */
   readonly private: boolean;
-  /** Whether a step's results come from outside. */
+  /** Whether the results of one of the steps come from outside. */
   readonly untrusted: boolean;
-  /** The strongest of the steps'; unknown when that of one is. */
+  /** The strongest effect of the steps. `undefined` if the effect of one step is unknown. */
   readonly effect: (typeof EFFECTS)[number] | undefined;
-  /** The steps are calls of their own, recorded one by one. */
+  /** The steps are separate calls, each with its own record. */
   readonly replay = "run";
   readonly delegates = true;
 
   /**
-   * @throws ValidationError for a blank or unfit name, a blank description, a step that is no tool or whose input schema does not describe an object,
-   * an adapter after the last step, an unknown option.
+   * @throws ValidationError for a blank or invalid name, a blank description, a step that is not a
+   * tool or whose input schema does not describe an object, an adapter after the last step, or an
+   * unknown option
    */
   constructor(options: ToolPipelineOptions) {
     checkPipelineOptions(options);
@@ -75,14 +78,16 @@ export class ToolPipeline implements Tool<unknown> {
   }
 
   /**
-   * A pipeline of tools without adapters. Without a name and a description it is named after its steps: `a_then_b`, `Pipeline: a -> b`.
+   * Creates a pipeline of tools without adapters. Without a name and a description it is named
+   * after its steps: `a_then_b`, `Pipeline: a -> b`.
    * @throws ValidationError as the constructor does
    */
   static of(first: AnyTool, ...rest: AnyTool[]): ToolPipeline;
   static of(name: string, description: string, first: AnyTool, ...rest: AnyTool[]): ToolPipeline;
   static of(...given: readonly (AnyTool | string)[]): ToolPipeline {
     const named = typeof given[0] === "string";
-    const tools = (named ? given.slice(2) : given) as readonly (AnyTool | null | undefined)[]; // what they are is checked here and by the constructor
+    // validated here and in the constructor
+    const tools = (named ? given.slice(2) : given) as readonly (AnyTool | null | undefined)[];
     if (tools[0] === undefined || tools[0] === null)
       throw new ValidationError("first step must not be null");
     const steps = tools.map((tool) => {
@@ -94,15 +99,20 @@ export class ToolPipeline implements Tool<unknown> {
     const [name, description] = named
       ? given
       : [names.join("_then_"), `Pipeline: ${names.join(" -> ")}`];
-    return new ToolPipeline({ name: name as string, description: description as string, steps }); // the overloads say so; the constructor checks
+    // as the overloads declare; the constructor validates them
+    return new ToolPipeline({ name: name as string, description: description as string, steps });
   }
 
-  /** Runs the steps; `input` is a text, or the first step's arguments. Outside a run steps are called without hooks and records. */
+  /**
+   * Runs the steps. `input` is a text, or the first step's arguments. Outside a run, steps are
+   * called without hooks and records.
+   */
   async execute(input: unknown, ctx: ToolContext): Promise<ToolResult> {
     let text = toText(input);
     let result = ToolResult.success(text);
     for (const [index, { tool, adapter }] of this.steps.entries()) {
-      (ctx as ToolContext | undefined)?.signal?.throwIfAborted(); // by hand it may be called without
+      // a direct call may omit the context
+      (ctx as ToolContext | undefined)?.signal?.throwIfAborted();
       result = await callStep(tool, text, index + 1, ctx);
       if (!result.ok) {
         if (this.errorStrategy === "FAIL_FAST") return result;
@@ -117,7 +127,7 @@ export class ToolPipeline implements Tool<unknown> {
   }
 }
 
-/** The next step's input, or the failed result of an adapter that threw. */
+/** Returns the next step's input, or a failed result if the adapter throws. */
 async function adapt(
   tool: AnyTool,
   adapter: PipelineStep["adapter"],
@@ -128,7 +138,7 @@ async function adapt(
   try {
     return toText(await adapter(result, ctx));
   } catch (error) {
-    if (AgentEnsembleError.isInstance(error)) throw error; // it says itself what it ends
+    if (AgentEnsembleError.isInstance(error)) throw error; // the error type defines what it ends
     (ctx as ToolContext | undefined)?.signal?.throwIfAborted();
     return ToolResult.failure(`Adapter after step '${tool.name}' threw: ${messageOf(error)}`);
   }
@@ -142,5 +152,6 @@ function toText(value: unknown): string {
 function strongestEffect(steps: readonly PipelineStep[]): ToolPipeline["effect"] {
   const effects = steps.map(({ tool }) => tool.effect);
   if (effects.includes(undefined)) return undefined;
-  return EFFECTS.findLast((effect) => effects.includes(effect)) ?? "read"; // without steps nothing is done
+  // a pipeline without steps has no effect
+  return EFFECTS.findLast((effect) => effects.includes(effect)) ?? "read";
 }

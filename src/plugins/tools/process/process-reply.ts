@@ -9,17 +9,23 @@ interface ProcessReply {
   readonly structured?: unknown;
 }
 
-/** A JSON object that says what it is by `output`, or by `success: false`. Any other JSON is a result like any text. */
+/**
+ * Returns a JSON object that has `output`, or `success: false`. Any other JSON is an ordinary text
+ * result.
+ */
 function replyOf(text: string): ProcessReply | undefined {
   if (!text.startsWith("{")) return undefined;
   const value = parseJson(text);
   if (typeof value !== "object" || value === null) return undefined;
   return Object.hasOwn(value, "output") || (value as ProcessReply).success === false
     ? value
-    : undefined; // looked at, not trusted
+    : undefined; // narrowed by the checks before
 }
 
-/** What a program that ended well has to say: `{ output, success?, error?, structured? }`, or any text. */
+/**
+ * Parses the output of a program that exited successfully:
+ * `{ output, success?, error?, structured? }`, or any text.
+ */
 export function readReply(text: string): ToolResult {
   const reply = replyOf(text);
   if (reply === undefined) return ToolResult.success(text);

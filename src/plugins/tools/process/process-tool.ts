@@ -14,7 +14,9 @@ import {
 } from "../shared/run-command-options.js";
 import { readReply } from "./process-reply.js";
 
-/** Options of {@link processTool}: what the model is told, and the command with its limits. */
+/**
+ * Options of {@link processTool}: the description for the model, and the command with its limits.
+ */
 export interface ProcessToolOptions extends Pick<
   RunCommandOptions,
   | "command"
@@ -26,19 +28,24 @@ export interface ProcessToolOptions extends Pick<
   | "maxOutputBytes"
   | "sandbox"
 > {
-  /** What the model calls it by: letters, digits, `_` and `-`, at most 64. */
+  /** The tool's name: letters, digits, `_` and `-`; at most 64 characters. */
   readonly name: string;
-  /** For the model: what it does, when to use it, what the input is, an example. */
+  /**
+   * Describes to the model what the tool does, when to use it and what the input is, with an
+   * example.
+   */
   readonly description: string;
-  /** Whether a person approves each call first; needs a review handler. Default false. */
+  /** Whether the review handler must approve each call. Default false. */
   readonly requireApproval?: boolean | undefined;
-  /** What a call does to the world: "read", "write" or "send". Default: unknown, which policies treat as "send". */
+  /**
+   * Effect of a call: "read", "write" or "send". Default: unknown, which policies treat as "send".
+   */
   readonly effect?: Tool["effect"];
 }
 
 const OPTIONS = [...COMMAND_OPTIONS, "name", "description", "command", "requireApproval", "effect"];
 const DEFAULTS = Object.freeze({ timeoutMs: 30_000, maxOutputBytes: 1_048_576 });
-/** How much of the input a reviewer is shown, in characters. */
+/** Maximum number of input characters shown to a reviewer. */
 
 function checkProcess(options: ProcessToolOptions): void {
   checkOptions("processTool()", options, OPTIONS);
@@ -58,14 +65,16 @@ function checkProcess(options: ProcessToolOptions): void {
 }
 
 /**
- * Makes a tool of a program: a script in any language that reads `{"input": "..."}` from its standard input and writes its answer.
+ * Makes a tool of a program: a script in any language that reads `{"input": "..."}` from its
+ * standard input and writes its answer.
  *
- * The answer is text, or a JSON object `{ output, success?, error?, structured? }`: `success: false` is a failure with `error`, and
- * `structured` is kept for listeners and the trace. A program that ends with another code than 0 has failed, with its error output.
- * The program runs without a shell, within its limits, and ends with its process group; see `runCommand`.
+ * The answer is text, or a JSON object `{ output, success?, error?, structured? }`:
+ * `success: false` is a failure with `error`, and `structured` is kept for listeners and the trace.
+ * A program that ends with another code than 0 has failed, with its error output. The program runs
+ * without a shell, within its limits, and ends with its process group; see `runCommand`.
  *
- * @example
- * processTool({ name: "word_count", description: "Counts the words of a text.", command: ["python3", "/opt/tools/word_count.py"] });
+ * @example processTool({ name: "word_count", description: "Counts the words of a text.", command:
+ * ["python3", "/opt/tools/word_count.py"] });
  * @throws ValidationError for wrong options.
  */
 export function processTool(options: ProcessToolOptions): Tool {

@@ -16,15 +16,18 @@ export interface ValueSchema {
   readonly maximum?: number | undefined;
   readonly minItems?: number | undefined;
   readonly maxItems?: number | undefined;
-  /** Of arrays. */
+  /** For arrays. */
   readonly items?: ValueSchema | undefined;
-  /** Of objects; one without `properties` may have whatever `additionalProperties` allows. */
+  /** For objects. An object without `properties` accepts what `additionalProperties` allows. */
   readonly properties?: Readonly<Record<string, ArgumentSchema>> | undefined;
   readonly required?: readonly string[] | undefined;
   readonly additionalProperties?: ValueSchema | boolean | undefined;
 }
 
-/** The JSON Schema of one argument: a model is told what it is for, and sees at least one example. */
+/**
+ * The JSON Schema of one argument. It describes the purpose to the model, with at least one
+ * example.
+ */
 export interface ArgumentSchema extends ValueSchema {
   readonly description: string;
   readonly examples: readonly unknown[];
@@ -60,22 +63,33 @@ export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
               ? Readonly<Record<string, unknown>>
               : unknown;
 
-/** Arguments as they were declared, or everything that is wrong with them, as a text for the model that begins with `Invalid arguments`. */
+/**
+ * Arguments of the declared type, or a message for the model that lists all problems and begins
+ * with `Invalid arguments`.
+ */
 export type ReadArguments<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** The arguments of a built-in tool: told to the model, and checked, from one declaration. */
+/**
+ * The arguments of a built-in tool. One declaration yields the schema for the model and the
+ * validation.
+ */
 export interface ToolArguments<T> {
-  /** For `Tool.input`: every caller that goes through the gateway has its arguments checked before hooks and reviews see them. */
+  /**
+   * Value for `Tool.input`. The tool gateway validates arguments before hooks and reviews see them.
+   */
   readonly input: {
     readonly schema: StandardSchemaV1<unknown, T>;
     readonly jsonSchema: JsonSchema;
   };
-  /** For the beginning of `execute`, which may also be called by itself. A `null` for an optional argument counts as absent. */
+  /**
+   * Validates arguments at the beginning of `execute`, which may also be called directly. `null`
+   * for an optional argument counts as absent.
+   */
   read(value: unknown): Promise<ReadArguments<T>>;
 }
 
-/** Without a list of their own, objects take no other properties than those declared. */
+/** Objects reject properties that are not declared, unless they set `additionalProperties`. */
 function closed(schema: ValueSchema): JsonSchema {
   const { items, properties, additionalProperties, ...rest } = schema;
   return {
@@ -94,7 +108,7 @@ function closed(schema: ValueSchema): JsonSchema {
   };
 }
 
-/** Strict modes of vendors make models write `null` for what they leave out. */
+/** Vendors' strict modes make models send `null` for omitted properties. */
 function withoutNulls(value: unknown, schema: ValueSchema | undefined): unknown {
   if (typeof value !== "object" || value === null || schema === undefined) return value;
   if (Array.isArray(value))
@@ -114,7 +128,7 @@ function withoutNulls(value: unknown, schema: ValueSchema | undefined): unknown 
   );
 }
 
-/** Complaints about a parent only say that something below it is wrong. */
+/** Errors of these keywords only report that a nested value is invalid. */
 const PARENTS = new Set(["properties", "items", "false"]);
 
 function quoted(text: string): string {
@@ -135,7 +149,7 @@ function issueOf(complaint: OutputUnit, names: readonly string[]): StandardSchem
   };
 }
 
-/** Everything that is missing in one line. */
+/** Returns the issues, with all missing arguments in one line. */
 function argumentIssues(
   complaints: readonly OutputUnit[],
   names: readonly string[],
@@ -160,18 +174,18 @@ function argumentIssues(
 const NO_OBJECT = Object.freeze({ issues: [{ message: "expected a JSON object" }] });
 
 /**
- * Declares the arguments of a built-in tool once: the JSON Schema for the model and the check with its type both follow from it.
- * Properties that were not declared are refused. The validator is loaded with the first arguments that are read.
+ * Declares the arguments of a built-in tool once. Both the JSON Schema for the model and the typed
+ * validation follow from the declaration. Properties that are not declared are rejected. The
+ * validator is loaded on first use.
  *
- * @example
- * const args = toolArguments({
- *   properties: { path: { type: "string", description: "The file, relative to the workspace.", examples: ["src/index.ts"] } },
+ * @example const args = toolArguments({
+ *   properties: { path: { type: "string", description: "The file, relative to the workspace.",
+ *     examples: ["src/index.ts"] } },
  *   required: ["path"],
  * });
  * tool({ name: "lines", description: "...", input: args.input, execute: async (given) => {
  *   const read = await args.read(given);
- *   return read.ok ? count(read.value.path) : ToolResult.failure(read.problem);
- * } });
+ *   return read.ok ? count(read.value.path) : ToolResult.failure(read.problem); } });
  */
 export function toolArguments<
   const P extends Readonly<Record<string, ArgumentSchema>>,
@@ -196,7 +210,7 @@ export function toolArguments<
     const given = withoutNulls(value, schema);
     const { valid, errors } = (await (validator ??= load())).validate(given);
     return valid
-      ? { value: given as ArgumentsOf<P, R> } // the validator found that it fits
+      ? { value: given as ArgumentsOf<P, R> } // the validator accepted it
       : { issues: argumentIssues(errors, names) };
   };
   return {

@@ -1,6 +1,9 @@
 import type { ToolContext } from "../../../contracts/tool.js";
 
-/** Emits `file_changed` for a file that was written. Compares nothing where no listener is; emits nothing where nothing changed. */
+/**
+ * Emits `file_changed` for a file that was written. Computes no difference without a listener.
+ * Emits nothing if the content is unchanged.
+ */
 export async function emitFileChanged(
   ctx: ToolContext,
   filePath: string,

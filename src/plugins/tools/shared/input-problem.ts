@@ -2,17 +2,21 @@ import type { Awaitable } from "../../../contracts/types.js";
 import { ToolResult } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** What is wrong with a tool's input, in words for the model: {@link answering} makes a failed result of it. */
+/**
+ * A problem with a tool's input, in words for the model. {@link answering} converts it into a
+ * failed result.
+ */
 export class InputProblem extends Error {}
 
-/** A text in a message: whole where it is short. */
+/** Quotes a text in a message, shortened if it is long. */
 export function shown(text: string): string {
   return preview(text, 100);
 }
 
 /**
- * The trimmed text of a call. Inside a run the input of a tool without a schema is always a string; a tool that is called by hand may get anything.
- * @throws InputProblem `{what} must not be blank`, or that it is no text or too long
+ * Returns the trimmed text of a call. Inside a run the input of a tool without a schema is always a
+ * string. A direct call may pass any value.
+ * @throws InputProblem `{what} must not be blank`, or if the input is not a text or too long
  */
 export function readText(what: string, input: unknown, maxLength: number): string {
   if (input !== undefined && input !== null && typeof input !== "string")
@@ -26,7 +30,10 @@ export function readText(what: string, input: unknown, maxLength: number): strin
   return text;
 }
 
-/** The result of `work`; an {@link InputProblem} becomes a failed one, everything else is thrown on. */
+/**
+ * Returns the result of `work`. Converts an {@link InputProblem} into a failed result and rethrows
+ * any other error.
+ */
 export async function answering(work: () => Awaitable<ToolResult>): Promise<ToolResult> {
   try {
     return await work();

@@ -5,17 +5,17 @@ import { preview } from "../../../contracts/validation.js";
 import { codeOf } from "../../../util/objects.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Whether nothing lies at a path. */
+/** Whether an error means that the path does not exist. */
 export function isMissing(e: unknown): boolean {
   return codeOf(e) === "ENOENT" || codeOf(e) === "ENOTDIR";
 }
 
-/** The system's message without the path it worked with, which is none that the caller knows. */
+/** Returns the system's message without its path, which the caller does not know. */
 function reasonWithoutPath(e: unknown): string {
   return typeof codeOf(e) === "string" ? (messageOf(e).split(",")[0] ?? "") : messageOf(e);
 }
 
-/** What a jail throws; `name` is what it calls its folder. */
+/** Creates the errors of a jail. `name` is the name of its folder in messages. */
 export class JailErrors {
   readonly #name: string;
 
@@ -63,14 +63,17 @@ export class JailErrors {
     return this.#file(`File has changed since it was read: ${preview(path)}`, path, "changed");
   }
 
-  /** Whatever the system threw. A link where none had been is somebody's attempt to get out. */
+  /**
+   * Converts a system error. A link at a place that had none before is treated as an escape
+   * attempt.
+   */
   system(doing: "read" | "write", path: string, e: unknown): Error {
     if (
       AccessDeniedError.isInstance(e) ||
       FileAccessError.isInstance(e) ||
       codeOf(e) === "ABORT_ERR"
     )
-      return e as Error; // looked at: errors all three
+      return e as Error; // all three are errors
     if (codeOf(e) === "ELOOP") return this.resolvesOutside();
     if (isMissing(e)) return this.notFound(path);
     if (codeOf(e) === "EISDIR") return this.notAFile(path);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { JailErrors } from "./jail-errors.js";
 import { codeOf } from "../../../util/objects.js";
 
-// Windows lacks some of them; they are then worth nothing.
+// Windows lacks some of these constants; they are 0 there.
 const {
   O_DIRECTORY = 0,
   O_NOFOLLOW = 0,
@@ -17,18 +17,21 @@ const {
 } = constants as Partial<typeof constants> &
   Pick<typeof constants, "O_RDONLY" | "O_WRONLY" | "O_CREAT" | "O_EXCL">;
 
-/** Whether folders can be held fast: Linux leads from an open folder to what lies in it, whatever becomes of the path that led there. */
+/**
+ * Whether folders can be pinned by handle. Linux resolves names relative to an open folder, even if
+ * its path changes meanwhile.
+ */
 export function canHoldFolders(): boolean {
   return process.platform === "linux" && existsSync("/proc/self/fd");
 }
 
-/** What lies at a name. */
+/** The entry at a name. */
 export interface FolderEntry {
   readonly name: string;
   readonly kind: "file" | "directory" | "other";
 }
 
-/** What is looked up about a file; big integers, because inode numbers may be. */
+/** Stats of a file, as big integers because inode numbers can exceed the safe range. */
 export type FileStats = Awaited<ReturnType<typeof statOf>>;
 
 async function statOf(path: string) {
@@ -36,8 +39,9 @@ async function statOf(path: string) {
 }
 
 /**
- * A folder within the jail, reached without following a link. Where folders can be held, all that happens in it happens in the very folder that was
- * opened; elsewhere the path is looked at again after each opening, which leaves a moment between look and deed.
+ * A folder within the jail, opened without following a link. Where folders can be pinned, every
+ * operation happens in the folder that was opened. On other platforms the path is checked again
+ * after each opening, which leaves a short race between check and operation.
  */
 export class JailFolder {
   /** The real path. */
@@ -51,7 +55,10 @@ export class JailFolder {
     this.#errors = errors;
   }
 
-  /** Opens the root. @throws what the system throws. */
+  /**
+   * Opens the root.
+   * @throws the system's errors
+   */
   static async open(path: string, errors: JailErrors, hold: boolean): Promise<JailFolder> {
     return new JailFolder(
       path,
@@ -60,14 +67,17 @@ export class JailFolder {
     );
   }
 
-  /** The path by which the system is asked for `name`. */
+  /** Returns the path for system calls on `name`. */
   at(name: string): string {
     return this.#handle === undefined
       ? join(this.path, name)
       : `/proc/self/fd/${this.#handle.fd}/${name}`;
   }
 
-  /** Opens a folder in this one. @throws AccessDeniedError for a link, FileAccessError for what is no folder. */
+  /**
+   * Opens a child folder.
+   * @throws AccessDeniedError for a link, FileAccessError if it is not a folder
+   */
   async enter(name: string, shown: string): Promise<JailFolder> {
     const path = join(this.path, name);
     if (this.#handle === undefined) {
@@ -92,7 +102,7 @@ export class JailFolder {
     if (!stats.isDirectory()) throw this.#errors.notADirectory(shown);
   }
 
-  /** Makes a folder in this one, unless it is there, and opens it. */
+  /** Opens a child folder and creates it first if it is missing. */
   async make(name: string, shown: string): Promise<JailFolder> {
     try {
       await mkdir(this.at(name));
@@ -102,17 +112,17 @@ export class JailFolder {
     return this.enter(name, shown);
   }
 
-  /** What lies at `name` itself: a link is not followed. */
+  /** Returns the stats of `name` itself without following a link. */
   stat(name: string): Promise<FileStats> {
     return statOf(this.at(name));
   }
 
-  /** Opens a file for reading: never through a link, and without waiting for the other end of a pipe. */
+  /** Opens a file for reading. Never follows a link and never blocks on a pipe. */
   openFile(name: string): Promise<FileHandle> {
     return open(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   }
 
-  /** Makes a file that must not be there yet. */
+  /** Creates a file that must not exist yet. */
   createFile(name: string, mode: number): Promise<FileHandle> {
     return open(this.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   }
@@ -125,7 +135,10 @@ export class JailFolder {
     }));
   }
 
-  /** @throws AccessDeniedError when the path leads elsewhere by now; nothing to do for a folder that is held. */
+  /**
+   * Checks that the path still leads to this folder. Does nothing for a pinned folder.
+   * @throws AccessDeniedError if the path leads elsewhere
+   */
   async verify(): Promise<void> {
     if (this.#handle === undefined && (await realpath(this.path)) !== this.path)
       throw this.#errors.resolvesOutside();

@@ -5,24 +5,27 @@ import type { JailRoot, JailPlace } from "./jail-root.js";
 import { isMissing } from "./jail-errors.js";
 import { isInside } from "./path-text.js";
 
-/** A file that is open for reading; the caller closes the handle. */
+/** An open file. The caller closes the handle. */
 export interface OpenedFile {
   readonly handle: FileHandle;
   readonly size: number;
-  /** Another one once the file has been written to or replaced. */
+  /** Changes when the file is written or replaced. */
   readonly version: string;
 }
 
-/** How often a file that is replaced at the very moment is looked at again. */
+/** Number of attempts for a file that is replaced while it is being opened. */
 const ATTEMPTS = 3;
 const CHUNK = 64 * 1024;
 
-/** Says which file it was, and in which state. */
+/** Returns the identity of a file and its state. */
 export function versionOf({ dev, ino, size, mtimeNs }: FileStats): string {
   return [dev, ino, size, mtimeNs].join(":");
 }
 
-/** What to say of a link in the place of a file: those that lead to within are refused as well, but by their name. */
+/**
+ * Throws the error for a link in the place of a file. Links within the jail are rejected too, with
+ * a message that names the target.
+ */
 async function refuseLink(root: JailRoot, folder: JailFolder, name: string): Promise<never> {
   const target = await realpath(folder.at(name)).catch(() => undefined);
   throw target !== undefined && isInside(root.path, target)
@@ -30,7 +33,10 @@ async function refuseLink(root: JailRoot, folder: JailFolder, name: string): Pro
     : root.errors.resolvesOutside();
 }
 
-/** Looks at what lies at a name. @throws AccessDeniedError for a link, FileAccessError for what is no regular file. */
+/**
+ * Returns the stats of a file.
+ * @throws AccessDeniedError for a link, FileAccessError if it is not a regular file
+ */
 export async function statFile(
   root: JailRoot,
   folder: JailFolder,
@@ -43,7 +49,10 @@ export async function statFile(
   return stats;
 }
 
-/** Opens a regular file in a folder: looked at before, so that no pipe or device is opened, and after, so that it is the one that was looked at. */
+/**
+ * Opens a regular file in a folder. Checks it before, so that no pipe or device is opened, and
+ * after, so that the opened file is the one that was checked.
+ */
 export async function openIn(
   root: JailRoot,
   folder: JailFolder,
@@ -86,7 +95,10 @@ export async function openAt(root: JailRoot, place: JailPlace): Promise<OpenedFi
   }
 }
 
-/** Reads from `position` to the end of the file, or until there are `limit` bytes. A file that grows meanwhile is not read on and on. */
+/**
+ * Reads from `position` to the end of the file, at most `limit` bytes. The limit also ends the
+ * reading of a file that keeps growing.
+ */
 export async function readBytes(
   handle: FileHandle,
   position: number,

@@ -8,17 +8,17 @@ import { canHoldFolders, JailFolder } from "./jail-folder.js";
 import { isInside, locate, problemOfPath } from "./path-text.js";
 import { codeOf } from "../../../util/objects.js";
 
-/** A place in the jail, as a path leads to it once all links but the last are followed. */
+/** A place in the jail: a path with all links resolved but the last. */
 export interface JailPlace {
-  /** The real path of the deepest folder on the way that is there. */
+  /** Real path of the deepest existing folder on the path. */
   readonly folder: string;
-  /** The folders on the way that are not there yet. */
+  /** Folders on the path that do not exist yet. */
   readonly missing: readonly string[];
-  /** The last name; empty for the root itself. */
+  /** The last name. Empty for the root. */
   readonly name: string;
-  /** Below the root, with `/` between the names. */
+  /** Path below the root, with `/` as separator. */
   readonly relativePath: string;
-  /** As it was asked for. */
+  /** The path as the caller gave it. */
   readonly shown: string;
 }
 
@@ -26,7 +26,7 @@ function pathNames(path: string): string[] {
   return path.split(sep).filter((name) => name !== "");
 }
 
-/** The folder that a jail is about: knows which paths lead into it, and opens the folders within. */
+/** The root folder of a jail. Decides which paths are inside, and opens the folders within. */
 export class JailRoot {
   readonly path: string;
   readonly errors: JailErrors;
@@ -34,7 +34,7 @@ export class JailRoot {
   readonly #hold: boolean;
   readonly #platform: NodeJS.Platform;
 
-  /** @throws ValidationError when there is no such folder. */
+  /** @throws ValidationError if the folder does not exist */
   constructor(root: string, name: string, hold = canHoldFolders(), platform = process.platform) {
     this.#given = resolve(root);
     this.#hold = hold;
@@ -51,7 +51,10 @@ export class JailRoot {
     }
   }
 
-  /** Where a path leads. @throws AccessDeniedError when that is outside, or cannot be told. Whether something is there outside is never told. */
+  /**
+   * Resolves a path. Does not reveal whether an outside path exists.
+   * @throws AccessDeniedError if the path is outside, or can't be resolved
+   */
   async place(path: string): Promise<JailPlace> {
     if (typeof path !== "string") throw this.errors.denied("path is no text");
     const problem = problemOfPath(path, this.#platform);
@@ -72,12 +75,15 @@ export class JailRoot {
     };
   }
 
-  /** A real path within, as it is told: below the root, with `/` between the names. */
+  /** Returns a real path below the root, with `/` as separator, as it is shown. */
   relative(path: string): string {
     return pathNames(relative(this.path, path)).join("/");
   }
 
-  /** The real path of the deepest folder that is there. A link that leads nowhere counts as one that leads outside: nobody can tell where to. */
+  /**
+   * Returns the real path of the deepest existing folder. A dangling link counts as a link to the
+   * outside, because its target is unknown.
+   */
   async #deepest(
     path: string,
   ): Promise<{ readonly real: string; readonly missing: readonly string[] }> {
@@ -92,12 +98,16 @@ export class JailRoot {
             : this.errors.denied("cannot resolve file path");
       }
       if (await isLink(current)) throw this.errors.resolvesOutside();
-      if (current === this.path) throw this.errors.denied("cannot resolve file path"); // the root itself is gone
+      // the root itself no longer exists
+      if (current === this.path) throw this.errors.denied("cannot resolve file path");
       missing.unshift(basename(current));
     }
   }
 
-  /** Opens a folder that is there, name by name, so that no link can slip in after the look. The caller closes it. */
+  /**
+   * Opens an existing folder name by name, so that no link can be inserted after the check. The
+   * caller closes it.
+   */
   async folder(path: string, shown: string): Promise<JailFolder> {
     return this.descend(
       pathNames(relative(this.path, path)),
@@ -106,7 +116,7 @@ export class JailRoot {
     );
   }
 
-  /** Goes down from a folder, which is closed, as are those on the way. */
+  /** Descends from a folder. Closes that folder and the intermediate ones. */
   async descend(
     names: readonly string[],
     from: JailFolder,
@@ -124,7 +134,9 @@ export class JailRoot {
     return at;
   }
 
-  /** Opens the folder that a path leads to, links followed as long as they lead to within. The caller closes it. */
+  /**
+   * Opens the folder of a path. Follows links as long as they stay inside. The caller closes it.
+   */
   async openFolder(
     path: string,
   ): Promise<{ readonly folder: JailFolder; readonly relativePath: string }> {
@@ -141,6 +153,6 @@ async function isLink(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isSymbolicLink();
   } catch {
-    return false; // nothing is there, or nothing that can be looked at
+    return false; // missing or not accessible
   }
 }

@@ -6,32 +6,35 @@ import { isMissing } from "./jail-errors.js";
 import { statFile, versionOf } from "./jail-reading.js";
 import { codeOf } from "../../../util/objects.js";
 
-/** How a file is written. */
+/** Parameters of a write. */
 export interface WriteRequest {
   readonly place: JailPlace;
   readonly bytes: Uint8Array;
-  /** The state in which the file must still be. */
+  /** The version that the file must still have. */
   readonly expectedVersion: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Names that others may hold: a program that died leaves its file behind. */
+/** Number of temporary names to try. A process that crashed leaves its temporary file behind. */
 const STALE_NAMES = 100;
 const NEW_FILE = 0o666;
 const CHUNK = 1024 * 1024;
 
-/** Writes files whole or not at all, beside each other but never into each other. */
+/** Writes files atomically. Concurrent writes never mix. */
 export class JailWriter {
   readonly #root: JailRoot;
   #written = 0;
-  /** The last step of the writes takes turns, so that no two find the same state and both replace it. */
+  /**
+   * Serialises the last step of writes, so that two writes can't check the same version and both
+   * replace it.
+   */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(root: JailRoot) {
     this.#root = root;
   }
 
-  /** @returns whether the file is new */
+  /** @returns true if the file is new */
   async write(request: WriteRequest): Promise<boolean> {
     const { place } = request;
     if (place.name === "") throw this.#root.errors.notAFile(place.shown);
@@ -61,13 +64,14 @@ export class JailWriter {
       await fill(temporary.handle, bytes, mode, signal);
       await this.#inTurn(() => this.#replace(folder, temporary.name, request));
     } catch (e) {
-      await unlink(folder.at(temporary.name)).catch(() => undefined); // the first failure is the one to tell of
+      // the first failure is the one to report
+      await unlink(folder.at(temporary.name)).catch(() => undefined);
       throw e;
     }
     return mode === undefined;
   }
 
-  /** The rights of the file that is there, if one is. */
+  /** Returns the permissions of the existing file, if any. */
   async #modeAt(folder: JailFolder, { name, shown }: JailPlace): Promise<number | undefined> {
     try {
       return Number((await statFile(this.#root, folder, name, shown)).mode & 0o777n);
@@ -116,7 +120,7 @@ export class JailWriter {
 
   #inTurn(step: () => Promise<void>): Promise<void> {
     const turn = this.#turn.then(step);
-    this.#turn = turn.catch(() => undefined); // told to whoever asked for it
+    this.#turn = turn.catch(() => undefined); // the caller of the write receives the error
     return turn;
   }
 }
@@ -132,8 +136,9 @@ async function fill(
       signal?.throwIfAborted();
       await handle.writeFile(bytes.subarray(start, start + CHUNK));
     }
-    if (mode !== undefined) await handle.chmod(mode); // what the process's mask took away when it was made
-    await handle.sync(); // else a power cut after the rename could leave an empty file
+    // restores the bits that the process's umask removed
+    if (mode !== undefined) await handle.chmod(mode);
+    await handle.sync(); // otherwise a power failure after the rename could leave an empty file
   } finally {
     await handle.close();
   }

@@ -1,7 +1,7 @@
 import type { ChangeObject } from "diff";
 import { diffArrays } from "./diff-vendor.js";
 
-/** Lines that were replaced by others; counted from 0, `oldEnd` and `newEnd` not included. */
+/** Replaced lines, counted from 0. `oldEnd` and `newEnd` are exclusive. */
 export interface LineChange {
   readonly oldStart: number;
   readonly oldEnd: number;
@@ -9,18 +9,20 @@ export interface LineChange {
   readonly newEnd: number;
 }
 
-/** Limits of the search for the least set of changes, in changed lines and in comparisons. */
+/** Limits of the search for the minimal set of changes, in changed lines and in comparisons. */
 const LARGEST_DISTANCE = 1_000;
 const MOST_COMPARISONS = 2_000_000;
 
-/** The lines of a text with what ends them, so that a missing end of the last one is a difference. */
+/**
+ * Splits a text into lines with their line ends, so that a missing last line end is a difference.
+ */
 export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
 /**
- * The least set of changes that makes one list of lines into another. Beyond the limits of the search everything between the first and the last
- * difference counts as replaced.
+ * Returns the minimal set of changes between two lists of lines. Beyond the search limits,
+ * everything between the first and the last difference counts as replaced.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): LineChange[] {
   const shorter = Math.min(before.length, after.length);
@@ -39,7 +41,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
 
 type EditScript = readonly Pick<ChangeObject<unknown>, "count" | "added" | "removed">[];
 
-/** The steps from one list to the other. */
+/** Returns the edit steps from one list to the other. */
 function editScript(a: readonly string[], b: readonly string[]): EditScript {
   const replaced: EditScript = [
     { count: a.length, added: false, removed: true },
@@ -53,7 +55,7 @@ function editScript(a: readonly string[], b: readonly string[]): EditScript {
   return script === undefined || comparisons > MOST_COMPARISONS ? replaced : script;
 }
 
-/** Joins neighbouring steps into changes; `start` is the number of lines before the first step. */
+/** Merges adjacent steps into changes. `start` is the number of lines before the first step. */
 function changesIn(script: EditScript, start: number): LineChange[] {
   const changes: LineChange[] = [];
   let [oldEnd, newEnd] = [start, start];
@@ -72,7 +74,7 @@ function changesIn(script: EditScript, start: number): LineChange[] {
   return changes;
 }
 
-/** How many lines a set of changes adds and takes away. */
+/** Counts the lines that a set of changes adds and removes. */
 export function countLines(changes: readonly LineChange[]): {
   readonly linesAdded: number;
   readonly linesRemoved: number;
@@ -85,7 +87,7 @@ export function countLines(changes: readonly LineChange[]): {
 
 const CONTEXT = 3;
 
-/** Changes so near to each other that their surroundings touch, in groups. */
+/** Groups changes whose context lines touch. */
 function hunksOf(changes: readonly LineChange[]): LineChange[][] {
   const hunks: LineChange[][] = [];
   for (const change of changes) {
@@ -136,7 +138,7 @@ function hunkText(
   return `@@ -${old} +${now} @@\n${parts.join("")}`;
 }
 
-/** The changes of a file as a unified diff; empty when there are none. */
+/** Formats the changes of a file as a unified diff. Returns an empty text if there are none. */
 export function unifiedDiff(
   path: string,
   before: readonly string[],

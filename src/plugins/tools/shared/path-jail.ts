@@ -13,66 +13,79 @@ import { JailRoot } from "./jail-root.js";
 import { JailWriter } from "./jail-writing.js";
 import { leadsIntoGit } from "./path-text.js";
 
-/** How a path jail is set up. */
+/** Options of {@link pathJail}. */
 export interface PathJailOptions {
-  /** What the messages call the folder: `path is outside the {name} directory`. Default `sandbox`. */
+  /** Name of the folder in messages: `path is outside the {name} directory`. Default `sandbox`. */
   readonly name?: string | undefined;
-  /** The most bytes that one call reads or writes. Default 1,048,576. */
+  /** Maximum number of bytes per read or write. Default 1,048,576. */
   readonly maxBytes?: number | undefined;
 }
 
-/** Which part of a file to read. */
+/** The part of a file to read. */
 export interface JailReadOptions {
-  /** First byte, from 0. Default 0. */
+  /** First byte, counted from 0. Default 0. */
   readonly offset?: number | undefined;
-  /** How many bytes at most, and never more than the jail's `maxBytes`. Default: all; then a larger file is an error instead of being cut. */
+  /**
+   * Maximum number of bytes, never more than the jail's `maxBytes`. Default: the whole file; a file
+   * above `maxBytes` is then an error and is not cut.
+   */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A file, or a part of it, as it was read. */
+/** The content of a file, or of a part of it. */
 export interface JailedFile {
   readonly bytes: Uint8Array;
-  /** Bytes of the whole file. */
+  /** Size of the whole file in bytes. */
   readonly size: number;
-  /** Below the root, with `/` between the names. */
+  /** Path below the root, with `/` as separator. */
   readonly relativePath: string;
-  /** For `expectedVersion` of a later write. */
+  /** Value for the `expectedVersion` of a later write. */
   readonly version: string;
 }
 
-/** How to write a file. */
+/** Options of a write. */
 export interface JailWriteOptions {
-  /** The `version` that was read: if the file has changed since, nothing is written. Default: whatever is there is replaced. */
+  /**
+   * The `version` from an earlier read. If the file has changed since, nothing is written. Default:
+   * an existing file is replaced.
+   */
   readonly expectedVersion?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came of a write. */
+/** Result of a write. */
 export interface JailWriteResult {
-  /** Whether there was no such file before. */
+  /** Whether the file did not exist before. */
   readonly created: boolean;
   readonly relativePath: string;
 }
 
 /**
- * A folder that paths from outside cannot leave: neither by `..` or an absolute path nor by symbolic links, also when somebody puts a link in their
- * way at that very moment. Absolute paths inside are taken. What lies at the end of a path is a regular file or refused.
- * All methods throw AccessDeniedError for what is forbidden and FileAccessError for what is allowed but cannot be done.
+ * A folder that paths from untrusted input cannot leave: not by `..`, an absolute path or symbolic
+ * links, even if another process inserts a link during the call. Absolute paths inside are
+ * accepted. Only regular files are opened. All methods throw AccessDeniedError for a forbidden path
+ * and FileAccessError for an allowed operation that fails.
  */
 export interface PathJail {
   /** The real path of the folder. */
   readonly root: string;
-  /** The most bytes that one call reads or writes. */
+  /** Maximum number of bytes per read or write. */
   readonly maxBytes: number;
-  /** The real path of a regular file that is there. To read it, use `read` or `open`: between this and an opening of your own the file may be swapped. */
+  /**
+   * Returns the real path of an existing regular file. To read it, use `read` or `open`: the file
+   * could be replaced before you open it yourself.
+   */
   resolveForReading(path: string): Promise<string>;
-  /** The real path at which a file would be written. Makes nothing. */
+  /** Returns the real path at which a file would be written. Creates nothing. */
   resolveForWriting(path: string): Promise<string>;
-  /** Opens a regular file for reading, of whatever size. The caller closes it. */
+  /** Opens a regular file of any size for reading. The caller closes it. */
   open(path: string): Promise<FileHandle>;
   read(path: string, options?: JailReadOptions): Promise<JailedFile>;
-  /** Writes a file whole or not at all, making the folders on the way to it. A file that is there is replaced and keeps its rights. */
+  /**
+   * Writes a file atomically and creates missing folders. A file that exists is replaced and keeps
+   * its permissions.
+   */
   write(
     path: string,
     content: string | Uint8Array,
@@ -80,10 +93,13 @@ export interface PathJail {
   ): Promise<JailWriteResult>;
 }
 
-/** 1 MiB: some 250,000 tokens. */
+/** 1 MiB: about 250,000 tokens. */
 const DEFAULT_MAX_BYTES = 1_048_576;
 
-/** Time for one call of a tool that works on single files, in milliseconds: a disk that does not answer, or a file without end, must not hold its task. */
+/**
+ * Time limit in milliseconds for one call of a tool that works on single files. A disk that does
+ * not respond, or an endless file, must not block the task.
+ */
 export const FILE_CALL_MS = 30_000;
 
 /** A jail with the parts that only the built-in tools use. */
@@ -93,7 +109,10 @@ export class FolderJail implements PathJail {
   readonly #writer: JailWriter;
   readonly #guardsGit: boolean;
 
-  /** @param guardsGit whether nothing is written into a folder `.git`: what lies there makes git run programs, also when somebody calls it later. */
+  /**
+   * @param guardsGit whether writes into a folder `.git` are rejected: files there make later git
+   * calls run programs
+   */
   constructor(base: JailRoot, maxBytes: number, guardsGit = false) {
     this.base = base;
     this.maxBytes = maxBytes;
@@ -144,7 +163,8 @@ export class FolderJail implements PathJail {
       const most = whole ? this.maxBytes + 1 : Math.min(limit ?? this.maxBytes, this.maxBytes);
       const bytes = await readBytes(handle, offset ?? 0, most, signal);
       if (whole && bytes.length > this.maxBytes)
-        throw this.base.errors.tooLarge(path, bytes.length, this.maxBytes); // it has grown meanwhile
+        // the file has grown meanwhile
+        throw this.base.errors.tooLarge(path, bytes.length, this.maxBytes);
       return { bytes, size, relativePath: place.relativePath, version };
     } catch (e) {
       if (signal?.aborted === true) throw signal.reason;
@@ -170,7 +190,7 @@ export class FolderJail implements PathJail {
   }
 }
 
-/** As {@link pathJail}, for the built-in tools. */
+/** Like {@link pathJail}, for the built-in tools. */
 export function folderJail(
   root: string,
   { name = "sandbox", maxBytes = DEFAULT_MAX_BYTES }: PathJailOptions = {},
@@ -184,13 +204,12 @@ export function folderJail(
 }
 
 /**
- * Makes a jail of a folder, for tools of your own that take paths from a model.
+ * Creates a jail for custom tools that take paths from a model.
  *
- * @example
- * const jail = pathJail("./workspace");
+ * @example const jail = pathJail("./workspace");
  * const { bytes } = await jail.read(pathFromModel);
  * await jail.write("reports/summary.md", text);
- * @throws ValidationError when there is no such folder, or for a wrong option.
+ * @throws ValidationError if the folder does not exist, or for an invalid option
  */
 export function pathJail(root: string, options: PathJailOptions = {}): PathJail {
   checkOptions("pathJail()", options, ["name", "maxBytes"]);

@@ -2,10 +2,13 @@ import { isAbsolute, join, posix, relative, resolve, sep, win32 } from "node:pat
 
 const LONGEST_PATH = 4_096;
 const LONGEST_NAME_BYTES = 255;
-/** Names that are devices in every folder of Windows, with or without an extension. */
+/** Names that are devices in every folder on Windows, with or without an extension. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$/i;
 
-/** Windows drops dots and spaces at the end of a name, and takes what follows a colon as the name of a stream. */
+/**
+ * Windows drops dots and spaces at the end of a name, and reads the part after a colon as a stream
+ * name.
+ */
 function isTreacherousOnWindows(name: string): boolean {
   return (
     (name !== "." && name !== ".." && /[. ]$/.test(name)) ||
@@ -14,7 +17,10 @@ function isTreacherousOnWindows(name: string): boolean {
   );
 }
 
-/** What is wrong with the text of a path, whatever lies at it; `undefined` when nothing is. */
+/**
+ * Returns the problem with the text of a path, without looking at the file system. Returns
+ * `undefined` if there is none.
+ */
 export function problemOfPath(path: string, platform: NodeJS.Platform): string | undefined {
   if (path.length > LONGEST_PATH) return `path is longer than ${LONGEST_PATH} characters`;
   if (/[\u0000-\u001f\u007f]/.test(path)) return "path holds a control character";
@@ -28,13 +34,16 @@ export function problemOfPath(path: string, platform: NodeJS.Platform): string |
   return undefined;
 }
 
-/** Whether `path` is `folder` or lies below it. Both absolute and normal. */
+/** Whether `path` is `folder` or is below it. Both must be absolute and normalised. */
 export function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** Elsewhere a backslash is a letter like any other, but whoever writes one may mean the way out. */
+/**
+ * A backslash is an ordinary character outside Windows, but a path such as `..\x` may be meant as a
+ * way out.
+ */
 function leavesByBackslash(path: string): boolean {
   if (!path.includes("\\")) return false;
   const normal = win32.normalize(path);
@@ -46,7 +55,7 @@ function leavesByBackslash(path: string): boolean {
   );
 }
 
-/** The part of `path` below `folder`, where case does not count if the platform's disks take it so. */
+/** Returns the part of `path` below `folder`. Ignores case on platforms whose file systems do. */
 function below(folder: string, path: string, platform: NodeJS.Platform): string | undefined {
   if (isInside(folder, path)) return relative(folder, path);
   if (platform !== "darwin" || !isInside(folder.toLowerCase(), path.toLowerCase()))
@@ -55,8 +64,9 @@ function below(folder: string, path: string, platform: NodeJS.Platform): string 
 }
 
 /**
- * Where a path leads by its text alone, as an absolute path below the real root; `undefined` when that is outside.
- * `given` is the root as the user wrote it, which may lead there through a symbolic link.
+ * Resolves a path by its text alone, to an absolute path below the real root. Returns `undefined`
+ * if it is outside. `given` is the root as the user wrote it, which may lead there through a
+ * symbolic link.
  */
 export function locate(
   path: string,
@@ -71,7 +81,10 @@ export function locate(
   return way === undefined ? undefined : join(root.real, way);
 }
 
-/** Whether one of the names is `.git`, as any disk may read it: without regard to case and unseen characters, or by its short form. */
+/**
+ * Whether one of the names is `.git` on any file system: ignoring case and invisible characters, or
+ * as its short name.
+ */
 export function leadsIntoGit(relativePath: string): boolean {
   return relativePath
     .split("/")

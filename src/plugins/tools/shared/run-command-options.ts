@@ -11,36 +11,51 @@ import {
 } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
 
-/** What `runCommand` runs, and within which limits. */
+/** What `runCommand` runs, and its limits. */
 export interface RunCommandOptions {
-  /** The program and its arguments, one by one: no shell reads them. A name without a slash is looked up in the absolute folders of `PATH`. */
+  /**
+   * The program and its arguments. No shell parses them. A name without a slash is looked up in the
+   * absolute folders of `PATH`.
+   */
   readonly command: readonly string[];
-  /** The folder it runs in. Default: that of this process. */
+  /** Working directory. Default: the one of this process. */
   readonly cwd?: string | undefined;
-  /** Variables it gets beside the inherited ones; they win over those. */
+  /** Variables in addition to the inherited ones, which they override. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Names of the variables it inherits from this process; `X*` stands for all that begin with X. Default: `DEFAULT_ALLOWED_ENV`. */
+  /**
+   * Names of the variables inherited from this process. `X*` stands for all names that begin with
+   * X. Default: `DEFAULT_ALLOWED_ENV`.
+   */
   readonly allowedEnv?: readonly string[] | undefined;
-  /** What it reads from its standard input, which is then closed. Default: nothing. */
+  /** Standard input, which is then closed. Default: nothing. */
   readonly stdin?: string | Uint8Array | undefined;
-  /** Time for it and its process group, in milliseconds. Default 30,000. */
+  /** Time limit of the program and its process group, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Time between asking processes to end (SIGTERM) and ending them (SIGKILL), in milliseconds; after an abort at most 50. Default 500. */
+  /** Time between SIGTERM and SIGKILL, in milliseconds; after an abort at most 50. Default 500. */
   readonly killGraceMs?: number | undefined;
-  /** How much is kept of its output and of its error output, each, in bytes; the rest is read and dropped. Default 1 MiB. */
+  /**
+   * Maximum number of bytes kept of the output and of the error output, each. The rest is read and
+   * dropped. Default 1 MiB.
+   */
   readonly maxOutputBytes?: number | undefined;
-  /** Ends it and its process group. */
+  /** Ends the program and its process group. */
   readonly signal?: AbortSignal | undefined;
-  /** The only programs that may be run, written exactly as in `command`. Default: any. */
+  /** The only programs that may run, written exactly as in `command`. Default: any. */
   readonly allow?: readonly string[] | undefined;
-  /** A wrapper that runs the command given after it, such as `["bwrap", "--unshare-all", "--ro-bind", "/", "/"]`. Default: none. */
+  /**
+   * A wrapper that runs the command appended to it, such as
+   * `["bwrap", "--unshare-all", "--ro-bind", "/", "/"]`. Default: none.
+   */
   readonly sandbox?: readonly string[] | undefined;
 }
 
-/** The variables a command inherits unless told otherwise: none that commonly holds a secret or makes a program load code. */
+/**
+ * The variables a command inherits by default. None commonly contains a secret or makes a program
+ * load code.
+ */
 export const DEFAULT_ALLOWED_ENV: readonly string[] = Object.freeze([
   ...["PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP"],
-  // Windows: programs do not even start without some of these.
+  // Windows: programs do not start without some of these.
   ...[
     "SystemRoot",
     "SystemDrive",
@@ -55,7 +70,7 @@ export const DEFAULT_ALLOWED_ENV: readonly string[] = Object.freeze([
   ],
 ]);
 
-/** The options with defaults, checked. */
+/** The validated options with defaults. */
 export interface ResolvedCommand {
   readonly command: readonly string[];
   readonly cwd: string;
@@ -104,15 +119,16 @@ function checkEnv(what: string, env: unknown): void {
       throw new ValidationError(
         `${what} env has a name that no variable can have: ${preview(JSON.stringify(name))}`,
       );
-    // The value is not shown: it may be a secret.
+    // The message omits the value: it may be a secret.
     if (typeof value !== "string" || value.includes("\0"))
       throw new ValidationError(`${what} env '${name}' must be a string without NUL characters`);
   }
 }
 
 /**
- * Checks a program with its arguments.
- * @throws ValidationError with `command must be set` or `command must not be empty`, or for what is no text.
+ * Checks a program and its arguments.
+ * @throws ValidationError with `command must be set` or `command must not be empty`, or for an
+ * element that is not a text
  */
 export function checkCommand(what: string, command: unknown): void {
   if (command === undefined || command === null)
@@ -128,7 +144,10 @@ export function checkCommand(what: string, command: unknown): void {
   );
 }
 
-/** Checks the options that `runCommand` and the tools on top of it have in common. @throws ValidationError naming the first that is wrong. */
+/**
+ * Checks the options that `runCommand` and the tools based on it share.
+ * @throws ValidationError naming the first invalid option
+ */
 export function checkCommandOptions(
   what: string,
   options: Omit<RunCommandOptions, "command">,
@@ -148,7 +167,10 @@ export function checkCommandOptions(
   requireInteger(`${what} maxOutputBytes`, options.maxOutputBytes, 1);
 }
 
-/** Of `PATH` the absolute folders alone: what a program starts must not come from its working directory either, which may be an agent's. */
+/**
+ * Keeps only the absolute folders of `PATH`. Otherwise child processes could load programs from the
+ * working directory, which may be an agent's.
+ */
 function inherited(allowed: readonly string[]): Record<string, string> {
   const names = new Set(allowed);
   const beginnings = allowed.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
@@ -158,7 +180,7 @@ function inherited(allowed: readonly string[]): Record<string, string> {
   const variables = Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<
     string,
     string
-  >; // those without a value are gone
+  >; // variables without a value are filtered out
   const { PATH } = variables;
   return PATH === undefined
     ? variables
@@ -166,9 +188,9 @@ function inherited(allowed: readonly string[]): Record<string, string> {
 }
 
 /**
- * Checks the options of a command and fills in the defaults.
- * @throws ValidationError for a wrong option.
- * @throws AccessDeniedError for a program that is not among the allowed ones.
+ * Validates the options of a command and applies the defaults.
+ * @throws ValidationError for an invalid option
+ * @throws AccessDeniedError for a program that is not allowed
  */
 export function resolveCommand(options: RunCommandOptions): ResolvedCommand {
   checkOptions("runCommand()", options, OPTIONS);
@@ -203,7 +225,7 @@ export function resolveCommand(options: RunCommandOptions): ResolvedCommand {
   return { command, cwd, env, stdin, signal, sandbox, timeoutMs, killGraceMs, maxOutputBytes };
 }
 
-/** The error of a command that could not be started. */
+/** Creates the error of a command that could not be started. */
 export function cannotStart(file: string, why: string, cause?: unknown): CommandError {
   return new CommandError(
     `Failed to start process: '${preview(file)}': ${why}`,

@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 
-/** Reads a stream to its end and keeps the first bytes of it. */
+/** Reads a stream to its end and keeps its first bytes. */
 export class KeptOutput {
-  /** Whether something was dropped. */
+  /** Whether bytes were dropped. */
   truncated = false;
-  /** Settles when there is nothing more to come; never fails. */
+  /** Resolves when the stream has ended. Never rejects. */
   readonly closed: Promise<void>;
   readonly #chunks: Uint8Array[] = [];
   readonly #limit: number;
@@ -15,16 +15,19 @@ export class KeptOutput {
     this.#stream = stream;
     this.#limit = limit;
     this.closed = new Promise((resolve) => stream.once("close", resolve));
-    stream.on("error", () => stream.destroy()); // a broken pipe is the end of the output
+    stream.on("error", () => stream.destroy()); // a broken pipe ends the output
     stream.on("data", (chunk: Buffer) => this.#keep(chunk));
   }
 
-  /** What was kept, as UTF-8; a character that the limit cut through is left out, other bytes that are none become U+FFFD. */
+  /**
+   * Returns the kept bytes as UTF-8. Drops a character that the limit cut. Replaces other invalid
+   * bytes by U+FFFD.
+   */
   text(): string {
     return new TextDecoder().decode(Buffer.concat(this.#chunks), { stream: this.truncated });
   }
 
-  /** Stops reading, though somebody may still write. */
+  /** Stops reading, even if a process could still write. */
   close(): void {
     this.#stream.destroy();
   }

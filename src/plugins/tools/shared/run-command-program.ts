@@ -3,7 +3,7 @@ import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { cannotStart } from "./run-command-options.js";
 
-/** Where programs are looked for when the command's environment has no PATH. */
+/** Folders for programs if the command's environment has no PATH. */
 const FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 async function isProgram(path: string): Promise<boolean> {
@@ -11,11 +11,14 @@ async function isProgram(path: string): Promise<boolean> {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile();
   } catch {
-    return false; // what is wrong with it is said by who asked
+    return false; // the caller reports the problem
   }
 }
 
-/** @throws CommandError unless `cwd` is a folder. Without this check a missing folder looks like a missing program. */
+/**
+ * Checks the working directory. Without this check a missing folder looks like a missing program.
+ * @throws CommandError unless `cwd` is a folder
+ */
 export async function checkFolder(file: string, cwd: string): Promise<void> {
   const found = await stat(cwd).catch(() => undefined);
   if (found?.isDirectory() !== true)
@@ -33,16 +36,16 @@ async function atPath(file: string, cwd: string): Promise<string> {
 }
 
 /**
- * The program a command names. Relative folders in PATH are passed over: with them a file in the working directory, which may be an agent's,
- * could take the place of any program.
- * @throws CommandError when there is none.
+ * Returns the path of the program that a command names. Ignores relative folders in PATH: a file in
+ * the working directory, which may be an agent's, could replace any program.
+ * @throws CommandError if there is none
  */
 export async function findProgram(
   file: string,
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
-  if (process.platform === "win32") return file; // the system knows the endings
+  if (process.platform === "win32") return file; // the system adds the extensions
   if (file.includes("/")) return atPath(file, cwd);
   for (const folder of (env["PATH"] ?? FALLBACK_PATH).split(delimiter)) {
     const path = join(folder, file);

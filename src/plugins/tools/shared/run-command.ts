@@ -15,30 +15,33 @@ import { KeptOutput } from "./run-command-output.js";
 import { checkFolder, findProgram } from "./run-command-program.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** What came of a command. */
+/** Result of a command. */
 export interface CommandResult {
-  /** 0 for success; undefined when a signal ended it. */
+  /** 0 for success; `undefined` if a signal ended the program. */
   readonly exitCode: number | undefined;
-  /** The signal that ended it, such as "SIGKILL". */
+  /** The signal that ended the program, such as "SIGKILL". */
   readonly signal: string | undefined;
-  /** Its output, up to `maxOutputBytes`, read as UTF-8. */
+  /** Standard output up to `maxOutputBytes`, decoded as UTF-8. */
   readonly stdout: string;
-  /** Its error output, likewise. */
+  /** Error output, with the same limit and encoding. */
   readonly stderr: string;
-  /** Whether it was ended at its time limit. */
+  /** Whether the time limit ended the program. */
   readonly timedOut: boolean;
   /** Whether one of the outputs was longer than `maxOutputBytes`. */
   readonly truncated: boolean;
   readonly stdoutTruncated: boolean;
   readonly stderrTruncated: boolean;
   readonly durationMs: number;
-  /** Ids of processes of its group that could not be ended, because they belong to another user; nearly always empty. */
+  /**
+   * Ids of processes of the group that could not be ended because they belong to another user.
+   * Nearly always empty.
+   */
   readonly leftRunning: readonly number[];
 }
 
-/** Longest time between an abort and SIGKILL: a run that was cancelled does not wait for its tools. */
+/** Maximum time between an abort and SIGKILL: a cancelled run does not wait for its tools. */
 const ABORT_GRACE_MS = 50;
-/** Time for what lies in the pipes when nobody is left who could write to them. */
+/** Time limit for reading the pipes after all writers have ended. */
 const DRAIN_LIMIT_MS = 1_000;
 
 interface Exit {
@@ -46,28 +49,35 @@ interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A command at work. */
+/** A running command. */
 interface Running {
   readonly group: ProcessGroup;
   readonly exited: Promise<Exit>;
   readonly stdout: KeptOutput;
   readonly stderr: KeptOutput;
-  /** Lets go of everything that would outlive the call. */
+  /** Releases everything that would outlive the call. */
   release(): void;
 }
 
 /**
- * Runs a program with a list of arguments, never through a shell, in a process group that is ended at the time limit, on abort, and when the
- * program itself is done. It inherits only the variables on an allow-list. A process that leaves the group, with a session of its own, goes on;
- * on Windows the children of living processes are ended. A program that fails is no error: see `exitCode`. Called by `processTool` and `gitTool`, and meant for tools of your own.
+ * Runs a program with a list of arguments, never through a shell. The program runs in a process
+ * group that ends at the time limit, on abort, and when the program exits. It inherits only the
+ * variables on an allow-list. A process that starts its own session leaves the group and keeps
+ * running. On Windows the children of living processes are ended. A program that fails is not an
+ * error: see `exitCode`. `processTool` and `gitTool` use this function; custom tools can too.
  *
- * @example
- * const { stdout } = await runCommand({ command: ["jq", ".name", "package.json"], signal: ctx.signal, allow: ["jq"] });
- * @throws ValidationError for wrong options.
- * @throws AccessDeniedError for a program that `allow` does not name.
- * @throws CommandError when it cannot be started.
- * @throws ToolConfigurationError when the `sandbox` cannot be started: the command does not run without it.
- * @throws the reason of `signal`, or RunCancelledError where that is none of the framework's, after all processes have ended.
+ * @example const { stdout } = await runCommand({
+ *   command: ["jq", ".name", "package.json"],
+ *   signal: ctx.signal,
+ *   allow: ["jq"],
+ * });
+ * @throws ValidationError for invalid options
+ * @throws AccessDeniedError for a program that `allow` does not list
+ * @throws CommandError if the program cannot be started
+ * @throws ToolConfigurationError if the `sandbox` cannot be started: the command never runs without
+ * it
+ * @throws the reason of `signal`, or RunCancelledError if the reason is not an error of the
+ * framework, after all processes have ended
  */
 export async function runCommand(options: RunCommandOptions): Promise<CommandResult> {
   const command = resolveCommand(options);
@@ -108,7 +118,7 @@ async function programOf({ command, sandbox, cwd, env }: ResolvedCommand): Promi
   await checkFolder(file, cwd);
   if (sandbox.length === 0) return findProgram(file, cwd, env);
   try {
-    return await findProgram(file, cwd, env); // what it runs is looked up inside
+    return await findProgram(file, cwd, env); // the sandbox looks up its command inside
   } catch (error) {
     throw withoutSandbox(file, error);
   }
@@ -145,7 +155,7 @@ async function launch(
     cwd,
     env,
     stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    detached: process.platform !== "win32", // a process group of its own
+    detached: process.platform !== "win32", // runs in a separate process group
     windowsHide: true,
   });
   const started = new Promise<void>(
@@ -155,7 +165,7 @@ async function launch(
     child.once("exit", (code, signal) => resolve({ code, signal })),
   );
   const { pid, stdout, stderr } = child;
-  // Without an id the event that tells why is on its way.
+  // Without an id, the error event with the reason follows.
   if (pid === undefined || stdout === null || stderr === null)
     return started.then(() => Promise.reject(new Error("the system gave it no process")));
   const group = new ProcessGroup(pid);
@@ -173,19 +183,20 @@ async function launch(
     running.stdout.close();
     running.stderr.close();
     child.stdin?.destroy();
-    child.unref(); // one that could not be ended keeps nobody waiting
+    child.unref(); // a process that could not be ended must not keep this one alive
   };
   return { ...running, release };
 }
 
-/** Many programs end without having read everything: that is no failure of theirs. */
+/** Many programs exit without reading all input. That is not a failure. */
 function feed({ stdin }: ChildProcess, text: string | Uint8Array | undefined): void {
   stdin?.on("error", () => undefined);
   stdin?.end(text);
 }
 
 /**
- * Waits until the program's end is known and its outputs are read. Whoever could write to them is gone, or can't be ended: so not for long.
+ * Waits until the program has exited and its outputs are read. Remaining writers have ended or
+ * can't be ended, so the wait is short.
  */
 async function drained({ exited, stdout, stderr }: Running): Promise<Exit | undefined> {
   let exit: Exit | undefined;

@@ -1,7 +1,10 @@
 import { AccessDeniedError, FileAccessError } from "../../../contracts/state-errors.js";
 import { ToolResult } from "../../../contracts/tool.js";
 
-/** What a model is told when a jail says no. Anything else is thrown on, a cancellation among it. */
+/**
+ * Returns the failed result for an error of a jail. Rethrows any other error, such as a
+ * cancellation.
+ */
 export function toFailure(e: unknown): ToolResult {
   if (AccessDeniedError.isInstance(e) || FileAccessError.isInstance(e))
     return ToolResult.failure(e.message);

@@ -3,10 +3,10 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 
 /**
- * Once a run has read text from outside, every call of a tool that writes, sends or does not say what it does waits for a person. Such text comes from a tool
- * with `untrusted: true`, in a delegate's task too, and from memory that was written, or a lesson that was drawn,
- * after a run had read it. Where nobody can answer such a call fails its
- * task.
+ * After a run has read text from outside, every call of a tool that writes, sends or has no
+ * declared effect needs approval by a person. Text from outside comes from a tool with
+ * `untrusted: true`, in a delegated task too. It also comes from memory or a lesson that was
+ * recorded after a run had read such text. Without a review handler the call fails its task.
  */
 export function approveAfterUntrusted(): Plugin {
   return definePlugin({

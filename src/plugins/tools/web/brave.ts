@@ -8,10 +8,13 @@ export interface BraveOptions extends SearchServiceOptions {
   readonly apiKey: string;
 }
 
-/** The service refuses to give more at once. */
+/** Maximum number of results that the service accepts per request. */
 const MOST_RESULTS = 20;
 
-/** Searches with the Brave Search API. The key is sent in a header. @throws ValidationError for a missing key or an unknown option. */
+/**
+ * Searches with the Brave Search API. Sends the key in a header.
+ * @throws ValidationError for a missing key or an unknown option
+ */
 export function brave(options: BraveOptions): SearchProvider {
   checkOptions("brave", options, ["apiKey", "baseURL"]);
   const { apiKey, baseURL = "https://api.search.brave.com" } = options;

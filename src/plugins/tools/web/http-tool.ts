@@ -25,29 +25,35 @@ import { messageOf } from "../../../util/errors.js";
 
 /** Options of {@link httpTool}. */
 export interface HttpToolOptions extends Pick<SafeFetchOptions, "lookup" | "ca"> {
-  /** For the model, as of any tool. */
+  /** Name of the tool for the model. */
   readonly name: string;
-  /** For the model: what the endpoint does, and what its one text argument has to be. */
+  /** Describes to the model what the endpoint does, and the one text argument it expects. */
   readonly description: string;
-  /** The endpoint. It may be on this machine or in a private network: you have chosen it, not the model. */
+  /**
+   * The URL of the endpoint. It may be on this machine or in a private network, since you configure
+   * it and not the model.
+   */
   readonly url: string;
-  /** Default `POST`. A `GET` sends the input as the query parameter `input`, all others as the body. */
+  /**
+   * HTTP method. Default `POST`. `GET` sends the input as the query parameter `input`, all others
+   * as the body.
+   */
   readonly method?: string | undefined;
-  /** Sent with each request, for instance `authorization`. Never shown. */
+  /** Headers of each request, for instance `authorization`. Never shown. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Time for one request in milliseconds. Default 30,000. */
+  /** Time limit of one request in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** More of an answer is not read. Default 1 MiB. */
+  /** Maximum number of response bytes to read. Default 1 MiB. */
   readonly maxResponseBytes?: number | undefined;
-  /** Each request waits for a person's yes; an edit changes the input. Default false. */
+  /** Whether each request needs approval by a person, who may edit the input. Default false. */
   readonly requireApproval?: boolean | undefined;
 }
 
-/** What `structured` of an HTTP tool's result is. */
+/** The `structured` value of an HTTP tool's result. */
 export interface HttpToolOutput {
   readonly status: number;
   readonly contentType: string;
-  /** Whether the answer was larger than `maxResponseBytes`. */
+  /** Whether the response was larger than `maxResponseBytes`. */
   readonly truncated: boolean;
 }
 
@@ -76,8 +82,10 @@ interface HttpEndpoint {
 }
 
 /**
- * A tool for one HTTP endpoint that you choose: the model gives a text, and gets what the endpoint answers. Redirects are not followed.
- * @throws ValidationError for a missing name, description or URL, an unknown option or a value that does not fit.
+ * Creates a tool for one HTTP endpoint that you configure. The model sends a text and receives the
+ * response. Redirects are not followed.
+ * @throws ValidationError for a missing name, description or URL, an unknown option or an invalid
+ * value
  */
 export function httpTool(options: HttpToolOptions): Tool {
   const endpoint = resolvedEndpoint(options);
@@ -192,7 +200,7 @@ async function send(
 
 function withInput(url: URL, input: string): URL {
   const asked = new URL(url);
-  // Appended, not set: what stands there keeps its spelling.
+  // Appended to the text of the query, so that existing parameters keep their spelling.
   asked.search = `${asked.search}${asked.search === "" ? "?" : "&"}${new URLSearchParams({ input }).toString()}`;
   return asked;
 }

@@ -6,26 +6,29 @@ import { settleWithin } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
 import { addressOfOptional } from "../../../util/import-optional.js";
 
-/** What a page is turned into. */
+/** The target format of a page. */
 export type PageFormat = "text" | "markdown";
 
 /** One page to convert. */
 export interface PageTextRequest {
   readonly html: string;
   readonly format: PageFormat;
-  /** Where it came from: links are relative to it. */
+  /** URL of the page. Links are relative to it. */
   readonly url: string;
-  /** Characters that are wanted. */
+  /** Maximum number of characters to return. */
   readonly limit: number;
 }
 
-/** What the thread gets. */
+/** Input of the worker thread. */
 export interface PageTask extends PageTextRequest {
-  /** The address of the package that converts. */
+  /** URL of the module that converts. */
   readonly converter: string;
 }
 
-/** What the thread says: the text, at most `limit` characters of its `length`; or why there is none. */
+/**
+ * Result of the worker thread: at most `limit` characters of a text with `length` characters, or
+ * the reason for a failure.
+ */
 export type PageReply =
   | { readonly kind: "text"; readonly text: string; readonly length: number }
   | { readonly kind: "missing"; readonly message: string };
@@ -35,7 +38,10 @@ const PACKAGES: Readonly<Record<PageFormat, string>> = {
   markdown: "turndown",
 };
 const MEMORY_MB = 256;
-/** More stack than the main thread has, since converters go into elements by recursion; elements that lie deeper end the thread with an error. */
+/**
+ * A larger stack than the main thread's, because converters recurse into elements. Deeper nesting
+ * ends the thread with an error.
+ */
 const STACK_MB = 8;
 
 /** A converted page. */
@@ -45,9 +51,11 @@ export interface PageText {
 }
 
 /**
- * Turns a page into text in a separate thread, with limits on its memory, its stack and, by the signal, its time: a page can be made so that this
- * takes minutes or ends a process, and nothing else would run meanwhile.
- * @throws FetchError for a page that can't be converted, ToolConfigurationError where the package for it is missing, the signal's reason.
+ * Converts a page into text in a worker thread. Memory and stack are limited; the signal limits the
+ * time. A malicious page can take minutes or crash the process, and would block the event loop
+ * meanwhile.
+ * @throws FetchError for a page that can't be converted, ToolConfigurationError if the converter
+ * package is missing, the signal's reason
  */
 export async function convertPage(
   request: PageTextRequest,
@@ -62,7 +70,10 @@ export async function convertPage(
   return pageTextOf(await askWorker({ ...request, converter }, signal), request);
 }
 
-/** What a reply means. @throws FetchError, ToolConfigurationError. */
+/**
+ * Converts the reply of the thread.
+ * @throws FetchError, ToolConfigurationError
+ */
 export function pageTextOf(
   reply: PageReply,
   { format }: Pick<PageTextRequest, "format">,
@@ -83,7 +94,7 @@ async function askWorker(request: PageTask, signal: AbortSignal): Promise<PageRe
   signal.throwIfAborted();
   const worker = new threads.Worker(new URL("./page-worker.js", import.meta.url), {
     workerData: request,
-    env: {}, // a page has no business with them
+    env: {}, // pages need no environment variables
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, stackSizeMb: STACK_MB },
   });
   const reply = new Promise<PageReply>((resolve, reject) =>

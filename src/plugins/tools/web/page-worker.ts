@@ -1,4 +1,7 @@
-/** Runs in a thread of its own: turns a page into text, which may take long or break on pages that were made for it. */
+/**
+ * Entry of a worker thread that converts a page into text. Conversion can be slow or crash on
+ * malicious pages.
+ */
 import type Turndown from "turndown";
 import type { PageReply, PageTask, PageTextRequest } from "./page-text.js";
 import { parentPort, workerData } from "node:worker_threads";
@@ -6,7 +9,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { importOptional } from "../../../util/import-optional.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Of no use to who reads the text. */
+/** Elements without readable content. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["script", "style", "nav", "footer", "header", "noscript", "template", "title"],
   ...["iframe", "object", "svg", "math", "canvas", "img", "video", "audio"],
@@ -14,7 +17,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 
 type Convert = (request: PageTextRequest) => string;
 
-/** What is used of html-to-text. */
+/** The part of html-to-text that is used. */
 interface HtmlToText {
   convert(
     html: string,
@@ -31,7 +34,7 @@ interface HtmlToText {
 }
 
 async function loadText(address: string): Promise<Convert> {
-  const { convert } = await importOptional<HtmlToText>(address); // the package brings no types
+  const { convert } = await importOptional<HtmlToText>(address); // the package has no types
   const selectors = [
     { selector: "a", options: { ignoreHref: true } },
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
@@ -54,7 +57,7 @@ async function loadText(address: string): Promise<Convert> {
     });
 }
 
-/** What is used of an element. */
+/** The part of an element that is used. */
 interface PageElement {
   readonly nodeName: string;
   getAttribute(name: string): string | null;
@@ -70,7 +73,7 @@ async function loadMarkdown(address: string): Promise<Convert> {
       codeBlockStyle: "fenced",
       bulletListMarker: "-",
     });
-    // The package calls these with elements alone; its types need those of a browser.
+    // The package passes only elements here, but its types need those of a browser.
     service.addRule("leftOut", {
       filter: (node) => LEFT_OUT.has((node as PageElement).nodeName.toLowerCase()),
       replacement: () => "",
@@ -89,7 +92,7 @@ async function loadMarkdown(address: string): Promise<Convert> {
   };
 }
 
-/** A link that can be followed from elsewhere too; of others only the text. */
+/** Returns a link with an absolute address. Returns only the text if there is no usable address. */
 function link(content: string, href: string | null, url: string): string {
   const text = content.trim().replace(/\s*\n\s*/g, " ");
   if (href === null || text === "" || !URL.canParse(href, url)) return text;
@@ -99,7 +102,7 @@ function link(content: string, href: string | null, url: string): string {
     : text;
 }
 
-/** At most one empty line, and nothing at the ends of lines that only separates. */
+/** Reduces blank lines to one and removes trailing white space. */
 function tidied(text: string): string {
   return text
     .replace(/[^\S\n]+\|?[^\S\n]*(?=\n|$)/g, "")
@@ -119,5 +122,5 @@ async function reply(request: PageTask): Promise<PageReply> {
   return { kind: "text", text: text.slice(0, limit), length: text.length };
 }
 
-// What started this thread has put a request there.
+// The thread was started with a request.
 parentPort?.postMessage(await reply(workerData as PageTask));

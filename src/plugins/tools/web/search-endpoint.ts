@@ -9,19 +9,22 @@ import { quotedBody } from "./outside-text.js";
 import { secretReplacer } from "../../../util/redaction/secret-values.js";
 import { isObject } from "../../../util/objects.js";
 
-/** What the services have in common. */
+/** Options that the search services share. */
 export interface SearchServiceOptions {
-  /** The service's address, for a proxy or a stand-in of yours; it may be on this machine. Default: the service's own. */
+  /**
+   * Address of the service, for example of a proxy. It may be on this machine. Default: the
+   * service's own address.
+   */
   readonly baseURL?: string | undefined;
 }
 
-/** Names under which a service gives what every result has. */
+/** Names of a service's fields for the common parts of a result. */
 export interface ResultFields {
   readonly url: string;
   readonly snippet: string;
 }
 
-/** @throws ValidationError for what can't be a key; the value is not shown. */
+/** @throws ValidationError for an invalid key. The message omits the value. */
 export function requireKey(what: string, apiKey: unknown): asserts apiKey is string {
   if (typeof apiKey !== "string" || apiKey.trim() === "" || /[\s\p{Cc}]/u.test(apiKey.trim())) {
     throw new ValidationError(`${what} apiKey must be a non-blank text without spaces`, {
@@ -30,7 +33,7 @@ export function requireKey(what: string, apiKey: unknown): asserts apiKey is str
   }
 }
 
-/** @throws ValidationError for what is no http or https URL. */
+/** @throws ValidationError for a value that is not an http or https URL */
 export function requireBaseUrl(what: string, baseURL: unknown): URL {
   const url = typeof baseURL === "string" && URL.canParse(baseURL) ? new URL(baseURL) : undefined;
   const fits =
@@ -48,10 +51,10 @@ export function requireBaseUrl(what: string, baseURL: unknown): URL {
   return url;
 }
 
-/** The time is the tool's, by the signal. */
+/** The tool's signal limits the time. */
 const NO_LIMIT_MS = 2_147_483_647;
 
-/** A search service over HTTP. Its own address is trusted, and nothing else: redirects are not followed. */
+/** A search service over HTTP. Only its own address is trusted: redirects are not followed. */
 export class SearchEndpoint {
   readonly #label: string;
   readonly #base: URL;
@@ -72,7 +75,10 @@ export class SearchEndpoint {
     });
   }
 
-  /** The JSON of an answer. @throws ToolExecutionError with the status and the body of an answer that is none; FetchError. */
+  /**
+   * Returns the JSON of a response.
+   * @throws ToolExecutionError with status and body of a failed response; FetchError
+   */
   async ask(
     path: string,
     request: Parameters<SafeFetch>[1] & { readonly query?: Readonly<Record<string, string>> },
@@ -88,7 +94,10 @@ export class SearchEndpoint {
     throw new ToolExecutionError(message, { toolName: "web_search", toolInput: "" });
   }
 
-  /** The results at `path` of an answer; none where the service left them out. @throws FetchError for an answer of another form. */
+  /**
+   * Returns the results at `path` of a response. Returns none if the service omits the list.
+   * @throws FetchError for a response of another shape
+   */
   resultsOf(
     answer: unknown,
     path: readonly string[],

@@ -8,13 +8,14 @@ export interface SearchResult {
   readonly snippet?: string | undefined;
 }
 
-/** Where `webSearchTool` gets its results from. Implement it for a search service of your own. */
+/** Source of the results of `webSearchTool`. Implement it for another search service. */
 export interface SearchProvider {
-  /** Shown in messages. */
+  /** Name for messages. */
   readonly name: string;
   /**
-   * Called once per search, by several runs at once. What it throws is told to the model, so no secret may stand in it.
-   * `maxResults` is what the tool shows: more are cut off. `signal` ends with the call.
+   * Called once per search, by several runs at once. The model sees the message of an error, so it
+   * must not contain a secret. `maxResults` is the number of results that the tool shows; further
+   * ones are dropped. `signal` ends with the call.
    */
   search(
     query: string,

@@ -6,13 +6,19 @@ import { requireBaseUrl, SearchEndpoint } from "./search-endpoint.js";
 
 /** Options of {@link searxng}. */
 export interface SearxngOptions {
-  /** Where the instance is; it may be on this machine. Its settings must allow the format `json`. */
+  /** URL of the instance; it may be on this machine. The instance must allow the format `json`. */
   readonly baseURL: string;
-  /** Sent with every search: what a proxy before the instance asks for. Secrets among them are kept out of messages. */
+  /**
+   * Headers of every search, for example for a proxy in front of the instance. Secrets in them are
+   * removed from messages.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Searches with an instance of SearXNG, which needs no key. @throws ValidationError for a missing address or an unknown option. */
+/**
+ * Searches with a SearXNG instance, which needs no key.
+ * @throws ValidationError for a missing address or an unknown option
+ */
 export function searxng(options: SearxngOptions): SearchProvider {
   checkOptions("searxng", options, ["baseURL", "headers"]);
   const base = requireBaseUrl("searxng", options.baseURL);

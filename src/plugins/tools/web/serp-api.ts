@@ -6,13 +6,14 @@ import { requireBaseUrl, requireKey, SearchEndpoint } from "./search-endpoint.js
 /** Options of {@link serpApi}. */
 export interface SerpApiOptions extends SearchServiceOptions {
   readonly apiKey: string;
-  /** One of the search engines that SerpApi asks. Default `"google"`. */
+  /** One of the search engines of SerpApi. Default `"google"`. */
   readonly engine?: string | undefined;
 }
 
 /**
- * Searches with SerpApi (serpapi.com). SerpApi takes its key in the query alone, so it stands in the URL that is requested, but in no message.
- * @throws ValidationError for a missing key or an unknown option.
+ * Searches with SerpApi (serpapi.com). The service accepts its key only in the query, so the key is
+ * part of the requested URL. It never appears in messages.
+ * @throws ValidationError for a missing key or an unknown option
  */
 export function serpApi(options: SerpApiOptions): SearchProvider {
   checkOptions("serpApi", options, ["apiKey", "baseURL", "engine"]);

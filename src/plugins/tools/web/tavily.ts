@@ -6,11 +6,14 @@ import { requireBaseUrl, requireKey, SearchEndpoint } from "./search-endpoint.js
 /** Options of {@link tavily}. */
 export interface TavilyOptions extends SearchServiceOptions {
   readonly apiKey: string;
-  /** `"advanced"` costs two credits a search. Default `"basic"`. */
+  /** `"advanced"` costs two credits per search. Default `"basic"`. */
   readonly searchDepth?: "basic" | "advanced" | undefined;
 }
 
-/** Searches with Tavily (tavily.com). The key is sent in a header. @throws ValidationError for a missing key or an unknown option. */
+/**
+ * Searches with Tavily (tavily.com). Sends the key in a header.
+ * @throws ValidationError for a missing key or an unknown option
+ */
 export function tavily(options: TavilyOptions): SearchProvider {
   checkOptions("tavily", options, ["apiKey", "baseURL", "searchDepth"]);
   const { apiKey, baseURL = "https://api.tavily.com", searchDepth = "basic" } = options;

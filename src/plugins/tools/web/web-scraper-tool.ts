@@ -17,7 +17,10 @@ import { convertPage } from "./page-text.js";
 import { cutText } from "../../../util/text.js";
 import { webTool } from "./web-tool.js";
 
-/** Options of {@link webScraperTool}; those about what may be fetched are as in {@link SafeFetchOptions}. */
+/**
+ * Options of {@link webScraperTool}. Those that control which URLs may be fetched are as in
+ * {@link SafeFetchOptions}.
+ */
 export interface WebScraperToolOptions extends Pick<
   SafeFetchOptions,
   | "allow"
@@ -30,21 +33,24 @@ export interface WebScraperToolOptions extends Pick<
   | "maxRedirects"
   | "ca"
 > {
-  /** Most characters that the model gets. Default 5,000. */
+  /** Maximum number of characters returned to the model. Default 5,000. */
   readonly maxContentLength?: number | undefined;
-  /** `"markdown"` keeps headings, lists and links. It needs the package turndown, `"text"` needs html-to-text. Default `"text"`. */
+  /**
+   * `"markdown"` keeps headings, lists and links. It needs the package turndown; `"text"` needs
+   * html-to-text. Default `"text"`.
+   */
   readonly format?: PageFormat | undefined;
-  /** Time for a page in milliseconds, from the name to the text. Default 15,000. */
+  /** Time limit for one page in milliseconds, from name resolution to the text. Default 15,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What `structured` of a scraped page is. */
+/** The `structured` value of a scraped page. */
 export interface WebPage {
-  /** After redirects. */
+  /** Address after redirects. */
   readonly url: string;
   readonly status: number;
   readonly contentType: string;
-  /** Whether the model gets only the beginning. */
+  /** Whether the text was cut at `maxContentLength`. */
   readonly truncated: boolean;
 }
 
@@ -81,8 +87,9 @@ const args = toolArguments({
 });
 
 /**
- * A tool `web_scrape` with which a model reads pages of the public web as text; nothing else is reachable, unless `allow` names it.
- * @throws ValidationError for an unknown option or a value that does not fit.
+ * Creates a tool `web_scrape` that returns pages of the public web as text. Other addresses are
+ * rejected unless `allow` lists them.
+ * @throws ValidationError for an unknown option or an invalid value
  */
 export function webScraperTool(
   options: WebScraperToolOptions = {},

@@ -16,15 +16,18 @@ import { webTool } from "./web-tool.js";
 
 /** Options of {@link webSearchTool}. */
 export interface WebSearchToolOptions {
-  /** Who searches: `tavily(...)`, `brave(...)`, `serpApi(...)`, `searxng(...)`, or one of your own. */
+  /**
+   * The search service: `tavily(...)`, `brave(...)`, `serpApi(...)`, `searxng(...)`, or a custom
+   * provider.
+   */
   readonly provider: SearchProvider;
-  /** Most results of a search. Default 5. */
+  /** Maximum number of results per search. Default 5. */
   readonly maxResults?: number | undefined;
-  /** Time for one search in milliseconds. Default 15,000. */
+  /** Time limit of one search in milliseconds. Default 15,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What `structured` of a search's result is. */
+/** The `structured` value of a search result. */
 export interface WebSearchOutput {
   readonly query: string;
   readonly provider: string;
@@ -46,8 +49,9 @@ const args = toolArguments({
 });
 
 /**
- * A tool `web_search` with which a model searches the web. It gives titles, addresses and snippets; for whole pages add `webScraperTool`.
- * @throws ValidationError for what is no provider, an unknown option or a value that does not fit.
+ * Creates a tool `web_search` that searches the web. It returns titles, addresses and snippets. Add
+ * `webScraperTool` for whole pages.
+ * @throws ValidationError for an invalid provider, an unknown option or an invalid value
  */
 export function webSearchTool(options: WebSearchToolOptions): Tool<{ readonly query: string }> {
   checkOptions("webSearchTool", options, ["provider", "maxResults", "timeoutMs"]);
@@ -69,7 +73,7 @@ export function webSearchTool(options: WebSearchToolOptions): Tool<{ readonly qu
 }
 
 function checkProvider(provider: unknown): asserts provider is SearchProvider {
-  const given = provider as Partial<SearchProvider> | undefined | null; // looked at, not trusted
+  const given = provider as Partial<SearchProvider> | undefined | null; // validated below
   if (typeof given !== "object" || typeof given?.search !== "function") {
     throw new ValidationError(
       `webSearchTool provider must have a name and a search function, got: ${preview(typeof provider)}`,
@@ -103,11 +107,11 @@ function isFilled({ title, url, snippet }: SearchResult): boolean {
   return title !== undefined || url !== undefined || snippet !== undefined;
 }
 
-/** A result as it is passed on: text in one line each, so that none can look like another result. */
+/** Returns a result with each text in one line, so that it can't imitate another result. */
 function tidiedResult(result: unknown): SearchResult {
   const { title, url, snippet } = (
     typeof result === "object" && result !== null ? result : {}
-  ) as Readonly<Record<string, unknown>>; // looked at, not trusted
+  ) as Readonly<Record<string, unknown>>; // validated below
   return Object.freeze({
     title: resultLine(title, LONGEST_TITLE),
     url: addressOf(url),
@@ -120,7 +124,7 @@ function resultLine(value: unknown, longest: number): string | undefined {
   return line === "" ? undefined : cutText(line, longest, "...");
 }
 
-/** Pages on the web alone; the address is written so that it holds no spaces. */
+/** Returns an http or https address without spaces, or `undefined`. */
 function addressOf(value: unknown): string | undefined {
   return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value)
     ? new URL(value).href

@@ -6,23 +6,26 @@ import { tool, ToolResult } from "../../../contracts/tool.js";
 import { withTimeout } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** What is particular to a tool that reads something from the web by one text. */
+/** The specific parts of a tool that reads from the web with one text argument. */
 export interface WebToolParts<T> {
   readonly name: string;
   readonly description: string;
   readonly args: ToolArguments<T>;
-  /** The argument that must not be blank. */
+  /** Returns the argument that must not be blank. */
   textOf(input: T): string;
-  /** The failure for a blank argument. */
+  /** Message for a blank argument. */
   readonly blank: string;
-  /** The first words of other failures. */
+  /** First words of other failures. */
   readonly failure: string;
   readonly timeoutMs: number;
-  /** Works with the text of the argument; the signal is aborted at the time limit too. */
+  /** Runs with the text of the argument. The signal is also aborted at the time limit. */
   work(text: string, signal: AbortSignal): Promise<ToolResult>;
 }
 
-/** A tool that reads something from the web within a time limit. Its failures are results for the model. */
+/**
+ * Creates a tool that reads from the web within a time limit. Its failures are results for the
+ * model.
+ */
 export function webTool<T>(parts: WebToolParts<T>): Tool<T> {
   const { name, description, args, blank, failure, timeoutMs } = parts;
   const late = (): never => {

@@ -1,7 +1,7 @@
 import { toolArguments } from "../shared/arguments.js";
 import type { Replacement } from "./text-edit.js";
 
-/** What a model gives to `code_edit`. */
+/** Arguments of `code_edit`. */
 export interface CodeEditInput {
   readonly path: string;
   readonly command: string;
@@ -12,9 +12,9 @@ export interface CodeEditInput {
   readonly find?: string | undefined;
   readonly regex?: boolean | undefined;
   readonly replaceAll?: boolean | undefined;
-  /** Several replacements, made one after the other, all or none. */
+  /** Several replacements, applied in order, all or none. */
   readonly edits?: readonly Replacement[] | undefined;
-  /** The hash that `file_read` gave: nothing is written when the file is another one by now. */
+  /** The hash from `file_read`. Nothing is written if the file has changed since. */
   readonly expectedHash?: string | undefined;
 }
 
@@ -88,7 +88,7 @@ export const CODE_EDIT_ARGUMENTS = toolArguments({
 export const CODE_EDIT_DESCRIPTION =
   'Changes a text file and shows the changed lines. Example: {"path": "src/app.ts", "command": "find_replace", "find": "port = 80;", "content": "port = 8080;"}, or {"path": "src/app.ts", "command": "replace_lines", "startLine": 3, "endLine": 4, "content": "new line"}.';
 
-/** What is wrong with the arguments beside their types; `undefined` when nothing is. */
+/** Returns the problem with the arguments apart from their types, or `undefined`. */
 export function problemOfInput(input: CodeEditInput): string | undefined {
   const { path, command, edits } = input;
   if (path.trim() === "") return "Path must not be blank";

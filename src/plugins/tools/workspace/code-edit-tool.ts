@@ -16,22 +16,22 @@ import { EditableText, replaceLines, replaceText } from "./text-edit.js";
 import { Turns } from "./turns.js";
 import { WorkLimit } from "./work-limit.js";
 
-/** How `codeEditTool` is set up. */
+/** Options of {@link codeEditTool}. */
 export interface CodeEditToolOptions {
-  /** The folder in which files may be changed; none outside of it can be. */
+  /** The folder in which files may be changed. Files outside it are never changed. */
   readonly baseDir: string;
-  /** Whether a person is asked before each edit, by the ensemble's `reviewHandler`. Default false. */
+  /** Whether the ensemble's `reviewHandler` must approve each edit. Default false. */
   readonly requireApproval?: boolean | undefined;
-  /** The most bytes of one file, before and after. Default 1,048,576. */
+  /** Maximum size of one file in bytes, before and after the edit. Default 1,048,576. */
   readonly maxBytes?: number | undefined;
 }
 
-/** Time for the regular expressions of one call. */
+/** Time limit in milliseconds for the regular expressions of one call. */
 const REGEX_LIMIT_MS = 3_000;
-/** How often an edit is made again on a file that somebody else has written to in between. */
+/** Number of attempts to edit a file that another process changes meanwhile. */
 const ATTEMPTS = 3;
 
-/** A file that is there, or undefined for one that `write` makes. */
+/** An existing file, or `undefined` for one that `write` creates. */
 interface Current {
   readonly file: JailedFile | undefined;
   readonly text: string;
@@ -58,7 +58,7 @@ async function currentOf(
   }
 }
 
-/** The file to edit, and the bounds of the work on it. */
+/** The file to edit, and the limits of the edit. */
 interface EditTarget {
   readonly path: string;
   readonly maxBytes: number;
@@ -96,7 +96,7 @@ async function replaceAllOf(
   }
 }
 
-/** The whole new text of the file. */
+/** Returns the complete new text of the file. */
 async function edit(input: CodeEditInput, before: string, target: EditTarget): Promise<Edited> {
   const {
     command,
@@ -211,9 +211,10 @@ function approvalDescription({ path, command, content, edits }: CodeEditInput): 
 }
 
 /**
- * A tool `code_edit` that changes text files of one folder and of no other: lines by their numbers, text that occurs once, or the whole file. Ends of
- * line, byte order mark and the end of the last line stay as they are. Written whole or not at all.
- * @throws ValidationError when the folder does not exist, or for a wrong option.
+ * Creates a tool `code_edit` that changes text files of one folder only: lines by number, text that
+ * occurs once, or the whole file. Keeps line ends, the byte order mark and the end of the last
+ * line. Writes are atomic.
+ * @throws ValidationError if the folder does not exist, or for an invalid option
  */
 export function codeEditTool(options: CodeEditToolOptions): Tool<CodeEditInput> {
   checkOptions("codeEditTool()", options, ["baseDir", "requireApproval", "maxBytes"]);

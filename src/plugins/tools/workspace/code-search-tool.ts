@@ -18,22 +18,22 @@ import { Walk } from "./walk.js";
 import { WorkLimit } from "./work-limit.js";
 import { resolveWorkspaceOptions, WORKSPACE_FIELDS } from "./workspace-options.js";
 
-/** How `codeSearchTool` is set up. */
+/** Options of {@link codeSearchTool}. */
 export interface CodeSearchToolOptions extends WorkspaceOptions {
-  /** How many matching lines are given at most. Default 100. */
+  /** Maximum number of matching lines. Default 100. */
   readonly maxMatches?: number | undefined;
-  /** Larger files are left out. Default 1,048,576. */
+  /** Maximum size of a file in bytes. Larger files are skipped. Default 1,048,576. */
   readonly maxFileBytes?: number | undefined;
-  /** How much is read in one search. Default 67,108,864. */
+  /** Maximum number of bytes read per search. Default 67,108,864. */
   readonly maxTotalBytes?: number | undefined;
 }
 
-/** What a model gives to `code_search`. */
+/** Arguments of `code_search`. */
 export interface CodeSearchInput {
   readonly pattern: string;
-  /** Only files whose path fits. Default: all. */
+  /** Restricts the search to matching paths. Default: all files. */
   readonly glob?: string | undefined;
-  /** Lines to show before and after each match. Default 0. */
+  /** Number of lines to show before and after each match. Default 0. */
   readonly contextLines?: number | undefined;
   readonly ignoreCase?: boolean | undefined;
   /** A folder or a file. Default: the whole folder. */
@@ -82,16 +82,16 @@ interface SearchSettings {
   readonly maxTotalBytes: number;
 }
 
-/** What is looked for, and where. */
+/** The pattern and the scope of a search. */
 interface Query {
   readonly regex: RE2JS;
   /** Default: all files. */
   readonly files: PathTest | undefined;
-  /** Lines to show around a match. */
+  /** Number of lines to show around a match. */
   readonly context: number;
 }
 
-/** One search: what it looks for and what it has found so far. */
+/** One search: its query and the matches so far. */
 class Search {
   readonly found: FoundLine[] = [];
   readonly #settings: SearchSettings;
@@ -127,7 +127,7 @@ class Search {
     const size = await folder.stat(name).then(
       (stats) => Number(stats.size),
       () => 0,
-    ); // gone meanwhile
+    ); // deleted meanwhile
     if (size > maxFileBytes) this.#tooLarge++;
     const bytes = size > maxFileBytes ? undefined : await walk.readIn(folder, name, maxFileBytes);
     if (bytes !== undefined) await this.#searchBytes(path, bytes);
@@ -157,7 +157,7 @@ class Search {
     this.found.push(...found);
   }
 
-  /** What a reader must know about what is not there. */
+  /** Returns notes about what the result omits. */
   notes(end: WalkEnd): string[] {
     const { maxMatches, maxFileBytes, maxTotalBytes } = this.#settings;
     return [
@@ -181,7 +181,7 @@ class Search {
   }
 }
 
-/** A glob without a slash is about the name. */
+/** A glob without a slash matches the file name. */
 async function fileTest(glob: string | undefined): Promise<CompiledGlob | undefined> {
   if (glob === undefined || glob.trim() === "") return undefined;
   const pattern = glob.trim().replace(/^(\.?\/)+/, "");
@@ -220,8 +220,9 @@ async function search(
 }
 
 /**
- * A tool `code_search` that searches the text files of one folder for a regular expression, within the process and in time proportional to the text.
- * @throws ValidationError when the folder does not exist, or for a wrong option.
+ * Creates a tool `code_search` that searches the text files of one folder for a regular expression.
+ * It runs in this process, in time linear in the length of the text.
+ * @throws ValidationError if the folder does not exist, or for an invalid option
  */
 export function codeSearchTool(options: CodeSearchToolOptions): Tool<CodeSearchInput> {
   checkOptions("codeSearchTool()", options, [

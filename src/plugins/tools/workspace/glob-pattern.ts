@@ -1,6 +1,6 @@
-/** What a pattern may hold beside `*`, `?`, `[...]` and `**`. */
+/** Syntax that a pattern may use in addition to `*`, `?`, `[...]` and `**`. */
 export interface GlobSyntax {
-  /** Whether `{a,b}` is either of them; in .gitignore files it is not. */
+  /** Whether `{a,b}` means alternatives. Not so in .gitignore files. */
   readonly braces: boolean;
 }
 
@@ -10,7 +10,7 @@ function quoted(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }
 
-/** Turns one glob into one regular expression, in a single pass. */
+/** Translates one glob into one regular expression, in a single pass. */
 class GlobTranslator {
   readonly #glob: string;
   readonly #syntax: GlobSyntax;
@@ -55,7 +55,7 @@ class GlobTranslator {
     const wholeName = start === 0 || this.#glob[start - 1] === "/";
     if (!wholeName || this.#glob[this.#at] !== "/") return ".*";
     this.#at++;
-    return "(?:[^/]+/)*"; // also none: `**/a` finds `a`
+    return "(?:[^/]+/)*"; // also matches no folder: `**/a` finds `a`
   }
 
   #choice(): string {
@@ -81,7 +81,10 @@ class GlobTranslator {
   }
 }
 
-/** A glob as a regular expression over paths with `/` between the names. @throws SyntaxError for what is no glob. */
+/**
+ * Translates a glob into a regular expression for paths with `/` as separator.
+ * @throws SyntaxError for an invalid glob
+ */
 export function globToRegex(glob: string, syntax: GlobSyntax): string {
   return `^(?s:${new GlobTranslator(glob, syntax).translate()})$`;
 }

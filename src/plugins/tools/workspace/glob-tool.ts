@@ -13,16 +13,16 @@ import { Walk } from "./walk.js";
 import { WorkLimit } from "./work-limit.js";
 import { resolveWorkspaceOptions, WORKSPACE_FIELDS } from "./workspace-options.js";
 
-/** How `globTool` is set up. */
+/** Options of {@link globTool}. */
 export interface GlobToolOptions extends WorkspaceOptions {
-  /** How many paths are given at most: the first in the order of the alphabet. Default 200. */
+  /** Maximum number of paths, in alphabetical order. Default 200. */
   readonly maxResults?: number | undefined;
 }
 
-/** What a model gives to `glob`. */
+/** Arguments of `glob`. */
 export interface GlobInput {
   readonly pattern: string;
-  /** Where to look. Default: the whole folder. */
+  /** Folder to search. Default: the whole folder. */
   readonly path?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ interface GlobSettings {
   readonly maxResults: number;
 }
 
-/** Patterns may be relative to the folder that is looked in, or to the root. */
+/** A pattern may be relative to the searched folder or to the root. */
 function matcher(paths: PathTest, start: string): (path: string) => boolean {
   return (path) => paths.test(path) || (start !== "" && paths.test(path.slice(start.length + 1)));
 }
@@ -107,8 +107,9 @@ async function findPaths(
 }
 
 /**
- * A tool `glob` that finds files of one folder by a pattern. Links are not followed; paths are given relative to the folder, in the order of the alphabet.
- * @throws ValidationError when the folder does not exist, or for a wrong option.
+ * Creates a tool `glob` that finds files of one folder by a pattern. Does not follow links. Returns
+ * paths relative to the folder, in alphabetical order.
+ * @throws ValidationError if the folder does not exist, or for an invalid option
  */
 export function globTool(options: GlobToolOptions): Tool<GlobInput> {
   checkOptions("globTool()", options, [...WORKSPACE_FIELDS, "maxResults"]);

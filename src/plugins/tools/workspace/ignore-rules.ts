@@ -4,13 +4,13 @@ import { globToRegex } from "./glob-pattern.js";
 interface IgnoreRule {
   readonly negated: boolean;
   readonly foldersOnly: boolean;
-  /** `path` is relative to the folder of the rule. */
+  /** Tests an entry. `path` is relative to the folder of the rule. */
   readonly test: (path: string, name: string) => boolean;
-  /** How long the pattern is, where it is more than a name. */
+  /** Length of the pattern if it matches a path; 0 if it matches a name. */
   readonly length: number;
 }
 
-/** Beyond so many lines a file is not read on. */
+/** Maximum number of rules read from one file. */
 const MOST_RULES = 1_000;
 
 type Compile = (regex: string) => { test(text: string): boolean };
@@ -38,16 +38,16 @@ function ruleOf(line: string, compile: Compile): IgnoreRule | undefined {
       length: pattern.length,
     };
   } catch {
-    return undefined; // git lets lines that are no pattern match nothing
+    return undefined; // as in git, an invalid pattern matches nothing
   }
 }
 
-/** What is not to be looked at in a folder: its own rules first, then those of the folders above. */
+/** The ignore rules of a folder: its own rules first, then those of its parent folders. */
 export class IgnoreRules {
   readonly #folder: string;
   readonly #rules: readonly IgnoreRule[];
   readonly #above: IgnoreRules | undefined;
-  /** What a question costs, in steps of a WorkLimit. */
+  /** Cost of one check, in steps of a WorkLimit. */
   readonly cost: number;
 
   private constructor(
@@ -61,7 +61,7 @@ export class IgnoreRules {
     this.cost = rules.reduce((sum, { length }) => sum + 20 + 50 * length, above?.cost ?? 0);
   }
 
-  /** Rules for what lies below `folder` (relative to the root, empty for the root itself). */
+  /** Creates the rules for entries below `folder` (relative to the root, empty for the root). */
   static async of(
     folder: string,
     lines: readonly string[],
@@ -71,10 +71,11 @@ export class IgnoreRules {
     const rules = lines
       .slice(0, MOST_RULES)
       .flatMap((line) => ruleOf(line, (regex) => RE2JS.compile(regex)) ?? []);
-    return new IgnoreRules(folder === "" ? "" : `${folder}/`, rules.reverse(), above); // the last line that fits decides
+    // the last matching line decides
+    return new IgnoreRules(folder === "" ? "" : `${folder}/`, rules.reverse(), above);
   }
 
-  /** Whether a file or folder is left out. `path` is relative to the root. */
+  /** Whether a file or folder is ignored. `path` is relative to the root. */
   ignores(path: string, name: string, isFolder: boolean): boolean {
     const own = path.slice(this.#folder.length);
     const rule = this.#rules.find(

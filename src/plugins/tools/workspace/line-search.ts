@@ -2,10 +2,10 @@ import type { RE2JS } from "re2js";
 import type { WorkLimit } from "./work-limit.js";
 import { longestText } from "./regex.js";
 
-/** A line that was found, or one near it. */
+/** A line that matches, or one of its context lines. */
 export interface FoundLine {
   readonly file: string;
-  /** From 1. */
+  /** Line number, counted from 1. */
   readonly line: number;
   readonly text: string;
   readonly isMatch: boolean;
@@ -19,7 +19,10 @@ function shownLine(text: string): string {
     : text;
 }
 
-/** The numbers of the lines that match, from 0, at most `most`, and how many lines were too long to be looked at. A part of one could match by its end. */
+/**
+ * Returns the indexes of at most `most` matching lines, counted from 0, and the number of lines too
+ * long to search. Searching only a part of a line could give a false match at its end.
+ */
 async function matching(
   lines: readonly string[],
   regex: RE2JS,
@@ -41,7 +44,9 @@ async function matching(
   return { found, tooLong };
 }
 
-/** Searches a text line by line: what matches and `context` lines around it, in the order of the file. */
+/**
+ * Searches a text line by line. Returns matches with `context` lines around them, in file order.
+ */
 export async function searchText(
   file: string,
   text: string,
@@ -62,7 +67,10 @@ export async function searchText(
   return { found, tooLong };
 }
 
-/** `file:line:text` for matches, `file-line-text` for their surroundings, `--` where lines are left out between surroundings. */
+/**
+ * Formats `file:line:text` for matches and `file-line-text` for context lines. `--` separates
+ * blocks that are not adjacent.
+ */
 export function renderFound(found: readonly FoundLine[], context: number): string[] {
   return found.flatMap(({ file, line, text, isMatch }, i) => {
     const previous = found[i - 1];

@@ -1,21 +1,21 @@
 import { globToRegex } from "./glob-pattern.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Says whether a path, relative to the folder, is one that was asked for. */
+/** Tests whether a path, relative to the folder, matches. */
 export interface PathTest {
   test(path: string): boolean;
-  /** What it costs per letter of the path, in steps of a WorkLimit. */
+  /** Cost per character of the path, in steps of a WorkLimit. */
   readonly cost: number;
 }
 
-/** A glob that can be tried on paths, or what is wrong with it. */
+/** A compiled glob, or the reason why it is invalid. */
 export type CompiledGlob =
   | { readonly ok: true; readonly paths: PathTest }
   | { readonly ok: false; readonly problem: string };
 
 const LONGEST_GLOB = 1_000;
 
-/** Makes the test for a glob. RE2 keeps time in proportion to the path, however many `**` there are. */
+/** Compiles a glob. RE2 matches in time linear in the path, for any number of `**`. */
 export async function compileGlob(glob: string): Promise<CompiledGlob> {
   if (glob.length > LONGEST_GLOB)
     return { ok: false, problem: `it is longer than ${LONGEST_GLOB} characters` };

@@ -1,17 +1,21 @@
 import type { RE2JS } from "re2js";
 import { messageOf } from "../../../util/errors.js";
 
-/** A regular expression, or why a text is none. */
+/** A compiled regular expression, or the reason why it is invalid. */
 export type CompiledRegex =
   { readonly ok: true; readonly regex: RE2JS } | { readonly ok: false; readonly problem: string };
 
 const LONGEST_PATTERN = 1_000;
-/** What one look at one text may take: its length times the size of the pattern. A tenth of a second at the very worst. */
+/**
+ * Limit of one match on one text: its length times the size of the pattern. At most a tenth of a
+ * second.
+ */
 const MOST_STEPS = 4_000_000;
 
 /**
- * Compiles a pattern of RE2's dialect, whose matching takes time in proportion to the text: no pattern can hang the program. It has no back references
- * and no looking around. `^` and `$` are beginning and end of a line.
+ * Compiles a pattern of RE2's dialect. Matching takes time linear in the text, so no pattern can
+ * block the process. Back references and look-around are not supported. `^` and `$` match the
+ * beginning and end of a line.
  */
 export async function compileRegex(pattern: string, ignoreCase = false): Promise<CompiledRegex> {
   if (pattern.length > LONGEST_PATTERN)
@@ -27,7 +31,7 @@ export async function compileRegex(pattern: string, ignoreCase = false): Promise
   }
 }
 
-/** How many characters a pattern may look at in one go. */
+/** Maximum number of characters that a pattern may search at once. */
 export function longestText(regex: RE2JS): number {
   return Math.floor(MOST_STEPS / Math.max(regex.programSize(), 1));
 }

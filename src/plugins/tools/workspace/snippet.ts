@@ -10,7 +10,10 @@ function numbered(line: string, number: number): string {
   return `${String(number).padStart(4)} | ${text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}...` : text}`;
 }
 
-/** The changed lines as they are now, with their numbers and some lines around them; long stretches are cut in the middle. */
+/**
+ * Formats the changed lines with their new numbers and some context. Long parts are cut in the
+ * middle.
+ */
 export function snippetOf(after: readonly string[], changes: readonly LineChange[]): string {
   const parts = changes.slice(0, MOST_PLACES).map(({ newStart, newEnd }) => {
     const from = Math.max(newStart - CONTEXT, 0);

@@ -3,23 +3,23 @@ import type { WorkLimit } from "./work-limit.js";
 import { compileRegex, longestText } from "./regex.js";
 import { positionsOf } from "./text-places.js";
 
-/** A replacement of what is found by something else. */
+/** One replacement. */
 export interface Replacement {
   readonly find: string;
   readonly content: string;
-  /** Whether `find` is a regular expression; what it is replaced by is text all the same. */
+  /** Whether `find` is a regular expression. The replacement is always plain text. */
   readonly regex?: boolean | undefined;
-  /** Whether all places are replaced; else there must be exactly one. */
+  /** Whether all matches are replaced. Otherwise there must be exactly one. */
   readonly replaceAll?: boolean | undefined;
 }
 
-/** The text after an edit, or what is wrong with the edit. */
+/** The text after an edit, or the reason why the edit is invalid. */
 export type Edited =
   { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
 /**
- * A file's text in the form in which it is edited, and back: without a byte order mark, and with `\n` at the end of lines where all of them end in `\r\n`.
- * A file in which both occur is edited as it is.
+ * Converts between a file's text and its edited form. The edited form has no byte order mark, and
+ * `\n` line ends if all lines end in `\r\n`. A file with mixed line ends is edited unchanged.
  */
 export class EditableText {
   readonly text: string;
@@ -37,18 +37,21 @@ export class EditableText {
     this.text = this.#isCrLf ? body.replaceAll("\r\n", "\n") : body;
   }
 
-  /** A model's text, with the ends of line of this file. */
+  /** Converts a model's text to the line ends of this file. */
   adapt(text: string): string {
     return this.#isMixed ? text : text.replaceAll("\r\n", "\n");
   }
 
-  /** The whole file out of its edited text. */
+  /** Restores the complete file from its edited form. */
   restore(text: string): string {
     return this.#mark + (this.#isCrLf ? text.replaceAll("\n", "\r\n") : text);
   }
 }
 
-/** Replaces the lines from `start` to `end` (from 1, both included); no content takes them away. The end of the last line stays as it is. */
+/**
+ * Replaces the lines from `start` to `end` (counted from 1, both inclusive). Without content the
+ * lines are removed. The end of the last line is kept.
+ */
 export function replaceLines(text: string, start: number, end: number, content: string): Edited {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   if (start < 1 || end < 1) return { ok: false, problem: "Line numbers must be >= 1" };
@@ -65,7 +68,7 @@ export function replaceLines(text: string, start: number, end: number, content: 
   return { ok: true, text: before + body + lineEnd + after };
 }
 
-/** How often a pattern is tried on one file. */
+/** Maximum number of matches of a pattern in one file. */
 const MOST_MATCHES = 10_000;
 
 async function matchesOf(
@@ -86,14 +89,14 @@ async function matchesOf(
   return places;
 }
 
-/** What bounds one replacement. */
+/** Limits of one replacement. */
 export interface EditBounds {
-  /** Limit of the edited text's length; a text of more characters has more bytes, too. */
+  /** Maximum length of the edited text. A text with more characters also has more bytes. */
   readonly maxBytes: number;
   readonly work: WorkLimit;
 }
 
-/** Pairs of beginning and end, or the reason why a pattern can't be used. */
+/** Returns start and end of each match, or the reason why a pattern can't be used. */
 async function placesOf(
   text: string,
   { find, regex }: Replacement,
@@ -105,7 +108,7 @@ async function placesOf(
   return compiled.ok ? matchesOf(text, compiled.regex, work) : compiled.problem;
 }
 
-/** Makes one replacement, unless its result is too large. `path` is for the messages. */
+/** Applies one replacement unless its result is too large. `path` is used in messages. */
 export async function replaceText(
   text: string,
   edit: Replacement,

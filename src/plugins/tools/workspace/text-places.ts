@@ -1,9 +1,12 @@
 import type { WorkLimit } from "./work-limit.js";
 
-/** Characters between two looks at the limit. */
+/** Number of characters between two checks of the limit. */
 const STRIDE = 100_000;
 
-/** For each prefix of `find`, the length of its longest proper prefix that is also its suffix. */
+/**
+ * Returns, for each prefix of `find`, the length of its longest proper prefix that is also a
+ * suffix.
+ */
 async function bordersOf(find: string, limit: WorkLimit): Promise<Int32Array> {
   const borders = new Int32Array(find.length);
   let length = 0;
@@ -18,8 +21,8 @@ async function bordersOf(find: string, limit: WorkLimit): Promise<Int32Array> {
 }
 
 /**
- * The positions at which `find` begins in `text`, without overlaps. The search of Knuth, Morris and
- * Pratt needs time in proportion to both lengths; `indexOf` needs their product for some texts.
+ * Returns the positions of `find` in `text` without overlaps. Uses the Knuth-Morris-Pratt
+ * algorithm, which is linear in both lengths; `indexOf` can need their product.
  * @throws the reason of the limit's signal
  */
 export async function positionsOf(text: string, find: string, limit: WorkLimit): Promise<number[]> {

@@ -1,10 +1,10 @@
-/** Lets work on the same thing happen one after the other, in the order in which it was asked for. */
+/** Serialises work on the same key, in the order of the calls. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async take<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve();
-    const turn = before.then(work, work); // whatever became of the one before
+    const turn = before.then(work, work); // regardless of the previous result
     this.#last.set(key, turn);
     try {
       return await turn;

@@ -7,45 +7,45 @@ import { openIn, readBytes } from "../shared/jail-reading.js";
 import { IgnoreRules } from "./ignore-rules.js";
 import { codeOf } from "../../../util/objects.js";
 
-/** What is left out of a walk, beside what the .gitignore files say. */
+/** Entries to skip in addition to those that .gitignore files exclude. */
 export interface WalkRules {
-  /** Patterns as in a .gitignore file. */
+  /** Patterns in the syntax of a .gitignore file. */
   readonly ignore: readonly string[];
-  /** Whether .gitignore files count. */
+  /** Whether .gitignore files apply. */
   readonly gitignore: boolean;
 }
 
-/** A file that a walk came by. */
+/** A file found by a walk. */
 export interface WalkedFile {
   readonly folder: JailFolder;
   readonly name: string;
-  /** Relative to the root. */
+  /** Path relative to the root. */
   readonly path: string;
 }
 
-/** Called for each file, in order; `false` ends the walk. */
+/** Called for each file in order. `false` ends the walk. */
 export type Visit = (file: WalkedFile) => Promise<boolean>;
 
-/** What was left out of a walk that ended before its time. */
+/** How a walk ended: complete, stopped by the visitor, at the entry limit, or at the time limit. */
 export type WalkEnd = "complete" | "stopped" | "too-many" | "time";
 
 const DEEPEST = 64;
-/** How many files and folders are looked at before a walk ends. */
+/** Maximum number of files and folders per walk. */
 const MAX_ENTRIES = 100_000;
 const LARGEST_GITIGNORE = 64 * 1024;
-/** The cost of one entry, in steps of a WorkLimit. */
+/** Cost of one entry, in steps of a WorkLimit. */
 const STEPS_PER_ENTRY = 2_000;
 
 interface Place {
   readonly folder: JailFolder;
-  /** Relative to the root. */
+  /** Path relative to the root. */
   readonly path: string;
   readonly rules: IgnoreRules;
-  /** Folders between it and where the walk began. */
+  /** Number of folders below the start of the walk. */
   readonly depth: number;
 }
 
-/** Goes through a folder in the order of the names, without following links. */
+/** Traverses a folder in the order of the names without following links. */
 export class Walk {
   readonly #jail: FolderJail;
   readonly #rules: WalkRules;
@@ -61,7 +61,10 @@ export class Walk {
     this.#visit = visit;
   }
 
-  /** Walks below the folder at `path`, which is looked at even where a rule leaves it out. @throws AccessDeniedError, FileAccessError */
+  /**
+   * Walks the folder at `path`, even if a rule ignores it.
+   * @throws AccessDeniedError, FileAccessError
+   */
   async from(path: string): Promise<WalkEnd> {
     const { folder, relativePath } = await this.#jail.base.openFolder(path);
     try {
@@ -73,7 +76,9 @@ export class Walk {
     return this.#end;
   }
 
-  /** The rules of the root and of the folders between it and where the walk begins. */
+  /**
+   * Returns the rules of the root and of the folders between the root and the start of the walk.
+   */
   async #rulesAbove(path: string): Promise<IgnoreRules> {
     let rules = await IgnoreRules.of("", this.#rules.ignore);
     const names = path.split("/").slice(0, -1);
@@ -98,7 +103,10 @@ export class Walk {
       : IgnoreRules.of(path, Buffer.from(bytes).toString("utf8").split("\n"), above);
   }
 
-  /** A file's content; `undefined` for what is none, is larger, or may not be read. */
+  /**
+   * Returns a file's content. Returns `undefined` for an entry that is not a file, is too large, or
+   * is not readable.
+   */
   async readIn(
     folder: JailFolder,
     name: string,
@@ -119,7 +127,7 @@ export class Walk {
   async #walk(place: Place): Promise<boolean> {
     const { folder, path, depth } = place;
     const entries = (await folder.entries()).sort((a, b) => (a.name < b.name ? -1 : 1));
-    await this.#limit.spend(entries.length * 100); // the sorting
+    await this.#limit.spend(entries.length * 100); // cost of sorting
     const rules = entries.some(({ name }) => name === ".gitignore")
       ? await this.#rulesIn(folder, path, place.rules)
       : place.rules;
@@ -133,7 +141,7 @@ export class Walk {
     return true;
   }
 
-  /** Visits a file, or walks a folder. `at` holds the folder that it is in, and its own path. */
+  /** Visits a file, or walks a folder. `at` is the parent folder with its path. */
   async #enter({ name, kind }: FolderEntry, at: Place): Promise<boolean> {
     const { folder, path, rules, depth } = at;
     if (kind === "file") {
@@ -163,7 +171,7 @@ export class Walk {
   }
 }
 
-/** What has gone meanwhile, may not be read or has become something else is left out of a walk. */
+/** Skips entries that were deleted or replaced meanwhile, or are not readable. */
 function skip(e: unknown): undefined {
   if (AccessDeniedError.isInstance(e) || FileAccessError.isInstance(e)) return undefined;
   if (["ENOENT", "EACCES", "EPERM", "ELOOP", "ENOTDIR"].includes(String(codeOf(e))))

@@ -1,5 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-/** Keeps long work from holding up everything else, and ends it at its time or with its signal. Dispose of it afterwards. */
+/**
+ * Keeps long work from blocking the event loop. Ends it at its time limit or with its signal.
+ * Dispose of it afterwards.
+ */
 export class WorkLimit {
   readonly #signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
@@ -11,12 +14,15 @@ export class WorkLimit {
     this.#timer = setTimeout(() => (this.#expired = true), limitMs);
   }
 
-  /** Whether the time is up. */
+  /** Whether the time limit has passed. */
   get expired(): boolean {
     return this.#expired;
   }
 
-  /** Says how much was done, in steps of some nanoseconds; now and then lets others have their turn. @throws the signal's reason */
+  /**
+   * Records finished work in steps of a few nanoseconds. Yields to the event loop at intervals.
+   * @throws the signal's reason
+   */
   async spend(steps: number): Promise<void> {
     this.#spent += steps;
     if (this.#spent < STEPS_PER_TURN) return;
@@ -30,5 +36,5 @@ export class WorkLimit {
   }
 }
 
-/** Some milliseconds to some tens of them. */
+/** A few to some tens of milliseconds. */
 const STEPS_PER_TURN = 1_000_000;

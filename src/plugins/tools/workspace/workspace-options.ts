@@ -7,22 +7,28 @@ import {
   requireDuration,
 } from "../../../contracts/validation.js";
 
-/** What `globTool` and `codeSearchTool` have in common. */
+/** Options that `globTool` and `codeSearchTool` share. */
 export interface WorkspaceOptions {
-  /** The folder to look in; nothing outside of it is looked at. */
+  /** The folder to search. Files outside it are never read. */
   readonly baseDir: string;
-  /** What is left out, as in a .gitignore file. Default `[".git", "node_modules"]`. A folder that the model names itself is looked at all the same. */
+  /**
+   * Patterns to skip, in the syntax of a .gitignore file. Default `[".git", "node_modules"]`. A
+   * folder that the model names explicitly is searched nevertheless.
+   */
   readonly ignore?: readonly string[] | undefined;
-  /** Whether what the .gitignore files of the folder name is left out. Default true. */
+  /** Whether entries excluded by the folder's .gitignore files are skipped. Default true. */
   readonly gitignore?: boolean | undefined;
-  /** After so many milliseconds what was found is given. Default 30,000. */
+  /** Time limit in milliseconds, after which the matches so far are returned. Default 30,000. */
   readonly timeLimitMs?: number | undefined;
 }
 
 /** The names of these options. */
 export const WORKSPACE_FIELDS = ["baseDir", "ignore", "gitignore", "timeLimitMs"] as const;
 
-/** The options with their defaults. @throws ValidationError */
+/**
+ * Returns the options with defaults.
+ * @throws ValidationError for an invalid option
+ */
 export function resolveWorkspaceOptions(
   what: string,
   o: WorkspaceOptions,
