@@ -59,7 +59,8 @@ export interface BudgetAccount {
 
 /**
  * Opens the accounts of budgets. Bound to `Tokens.BudgetAccounts`. What to do with a call that does not fit stays with the run. What a method throws, or
- * does not answer in time, fails the call with LimitStoreError, and no model is called.
+ * does not answer in time, fails the call with LimitStoreError, and no model is called; so does an answer that is no account, no reservation, or a state
+ * without amounts.
  */
 export interface BudgetAccounts {
   /** How long an answer of a method may take, in milliseconds. Default 10,000. */

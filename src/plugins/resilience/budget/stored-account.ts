@@ -10,6 +10,7 @@ import { passOn, recovered } from "../../../util/awaitable.js";
 import { messageOf } from "../../../util/errors.js";
 import { storeAnswer } from "../shared/store-answer.js";
 import { NOTHING } from "./amount.js";
+import { checkedAccount, checkedReservation, stateOfAccount } from "./checked-account.js";
 
 const WHAT = "The account of a budget";
 
@@ -31,14 +32,18 @@ export class StoredAccount {
   #stopRenewal: (() => void) | undefined;
   #isClosed = false;
   #hasWarned = false;
+  /** As last read. */
+  #state: BudgetState;
 
+  /** @throws LimitStoreError for what is no account. */
   constructor(account: BudgetAccount, options: AskOptions) {
-    this.#account = account;
+    this.#account = checkedAccount(account);
     this.#options = options;
+    this.#state = stateOfAccount(account);
   }
 
   get state(): BudgetState {
-    return this.#account.state;
+    return this.#state;
   }
 
   get isShared(): boolean {
@@ -58,10 +63,19 @@ export class StoredAccount {
       signal,
       undo: (late) => late?.settle(NOTHING),
     });
-    if (!this.isShared) return taken;
-    return passOn(taken, (reservation) => {
-      if (reservation !== undefined) this.#lease(reservation);
-      return reservation;
+    return passOn(taken, (given) => {
+      const reservation = checkedReservation(given);
+      if (reservation !== undefined && this.isShared) this.#lease(reservation);
+      return recovered(
+        () => {
+          this.#read();
+          return reservation;
+        },
+        (error) =>
+          passOn(reservation && this.settle(reservation, NOTHING), () => {
+            throw error;
+          }),
+      );
     });
   }
 
@@ -88,6 +102,7 @@ export class StoredAccount {
   async refresh(signal: AbortSignal): Promise<void> {
     const { timeoutMs } = this.#options;
     await storeAnswer(() => this.#account.shared?.refresh(), { what: WHAT, timeoutMs, signal });
+    this.#read();
   }
 
   /** The run has ended: leases of what is still in flight end by themselves. What it uses counts all the same. */
@@ -103,8 +118,15 @@ export class StoredAccount {
   ): Awaitable<void> {
     const { timeoutMs } = this.#options;
     const settled = storeAnswer(() => reservation.settle(used), { what: WHAT, timeoutMs, signal });
-    if (!this.isShared) return settled;
-    return passOn(settled, () => void this.#leased.delete(reservation));
+    return passOn(settled, () => {
+      this.#read();
+      this.#leased.delete(reservation);
+    });
+  }
+
+  /** @throws LimitStoreError */
+  #read(): void {
+    this.#state = stateOfAccount(this.#account);
   }
 
   #lease(reservation: BudgetReservation): void {

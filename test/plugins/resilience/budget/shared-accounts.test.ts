@@ -476,12 +476,70 @@ describe("a budget whose account is broken", () => {
     let reads = 0;
     const accounts = accountsWith((account) => ({
       get state() {
-        return reads++ < 2 ? account.state : gone();
+        return reads++ < 1 ? account.state : gone();
       },
     }));
     const { error } = await run(accounts, { model });
     expect(LimitStoreError.find(error)?.code).to.equal("AE_LIMIT_STORE");
     expect(model.requests).to.deep.equal([]);
+  });
+
+  it("fails before a model is called where the account answers with what is none", async () => {
+    const none = { tokens: 0, cost: 0 };
+    const state = (used: unknown, reserved: unknown = none): object => ({
+      state: { used, reserved },
+    });
+    const shared = (leaseMs: number): object => ({
+      shared: { leaseMs, renew: () => undefined, refresh: () => undefined },
+    });
+    const odd: readonly object[] = [
+      { reserve: undefined },
+      { state: undefined },
+      { state: {} },
+      state({ tokens: Number.NaN, cost: 0 }),
+      state({ tokens: -1_000_000, cost: 0 }),
+      state({ tokens: "5", cost: 0 }),
+      state(none, { tokens: 0 }),
+      { reserve: () => true },
+      { reserve: () => null },
+      { reserve: () => Promise.resolve({}) },
+      shared(0),
+      shared(Number.NaN),
+      { shared: {} },
+    ];
+    for (const parts of odd) {
+      const model = spending();
+      const { error } = await run(
+        accountsWith(() => parts),
+        { model },
+      );
+      expect(LimitStoreError.find(error)?.code, JSON.stringify(parts)).to.equal("AE_LIMIT_STORE");
+      expect(model.requests).to.deep.equal([]);
+    }
+    const { error } = await run(
+      { open: () => 7 as unknown as BudgetAccount }, // what a store in plain JavaScript may do
+      { model: spending() },
+    );
+    expect(LimitStoreError.find(error)?.code).to.equal("AE_LIMIT_STORE");
+  });
+
+  it("gives back what it can't follow with a state", async () => {
+    const settled: BudgetAmount[] = [];
+    let isOdd = false;
+    const accounts = accountsWith((account) => ({
+      get state() {
+        return isOdd ? { ...account.state, used: { tokens: Number.NaN, cost: 0 } } : account.state;
+      },
+      reserve: () => {
+        isOdd = true;
+        return { settle: (used) => void settled.push(used) };
+      },
+    }));
+    const model = spending();
+    const { error } = await run(accounts, { model });
+    expect(LimitStoreError.find(error)?.code).to.equal("AE_LIMIT_STORE");
+    expect(model.requests).to.deep.equal([]);
+    expect(settled[0]).to.deep.equal({ tokens: 0, cost: 0 });
   });
 
   it("gives back what comes after the call has ended", async () => {
